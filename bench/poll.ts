@@ -46,22 +46,26 @@ let last: number | undefined;
 let enqueued = 0;
 let longestDelayMs = 0;
 const tick = createTick({
-  policies: () => policies,
-  sourceOf: ({ namespace }, { repository }): ImageSource =>
-    Number(namespace.slice(5)) % 3 > 0
-      ? repository
-      : { ...repository, access: { secrets: [{ namespace, name: 'creds', namedBy: 'policy' }] } },
-  addPolls(polls) {
-    enqueued += polls.length;
-    for (const { delayMs } of polls) longestDelayMs = Math.max(longestDelayMs, delayMs);
-    return Promise.resolve();
+  policies: { all: () => policies },
+  registry: {
+    sourceOf: ({ namespace }, { repository }): ImageSource =>
+      Number(namespace.slice(5)) % 3 > 0
+        ? repository
+        : { ...repository, access: { secrets: [{ namespace, name: 'creds', namedBy: 'policy' }] } },
   },
-  readLastTick: () => Promise.resolve(last),
-  writeLastTick(at) {
-    last = at;
-    return Promise.resolve();
+  queues: {
+    addPolls(polls) {
+      enqueued += polls.length;
+      for (const { delayMs } of polls) longestDelayMs = Math.max(longestDelayMs, delayMs);
+      return Promise.resolve();
+    },
+    readLastTick: () => Promise.resolve(last),
+    writeLastTick(at) {
+      last = at;
+      return Promise.resolve();
+    },
+    readClock: () => Promise.resolve(now),
   },
-  readClock: () => Promise.resolve(now),
 });
 
 async function timeTick(afterMs: number): Promise<number> {

@@ -54,7 +54,7 @@ export function compose(settings: Settings, roles: ReadonlySet<Role>, { logger, 
   if (redis === undefined) for (const gauge of [metrics.redisReachable, metrics.redisDurable, metrics.redisMemoryShare]) gauge.remove();
   let isStopping = false;
   const operations = buildOperationsApp({
-    api: redis === undefined ? undefined : composeApi(foundation, redis, { cluster, doctor }),
+    api: redis === undefined ? undefined : composeApi(foundation, redis, { cluster, doctor, namespaces: work?.namespaces }),
     checks: () => [...(isStopping ? [stopping] : []), ...[convert, redis, ...parts].flatMap((part) => part?.checks() ?? [])],
     metricsRegistry: metrics.registry,
     beforeScrape() {

@@ -1,13 +1,18 @@
 #!/usr/bin/env node
 /** argv → command; the only place that ends the process. */
 import { constants } from 'node:os';
+import { basename } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { styleText } from 'node:util';
 import { commands } from './cli/index.ts';
 import { runProgram } from './cli/program.ts';
-import type { Terminal } from './cli/command.ts';
+import { programName, type Terminal } from './cli/command.ts';
+
+/** kubectl calls its plugins by the name of their file: the first is that of the executable, the second that of a script. */
+const isPlugin = [process.argv0, process.argv[1] ?? ''].some((path) => /^kubectl-image_watcher(?:\.exe)?$/.test(basename(path)));
 
 const terminal: Terminal = {
+  ...(isPlugin && { program: `kubectl ${programName}` }),
   interactive: process.stderr.isTTY,
   readStandardInput: () => text(process.stdin),
   // Knows NO_COLOR and FORCE_COLOR.

@@ -1,7 +1,7 @@
 /** What `npm pack` makes, and that it runs where it is installed: below node_modules, where Node runs no TypeScript by itself. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { before, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -54,4 +54,7 @@ test('the program runs where the package is installed', async () => {
   assert.match(crd.stdout, /^kind: CustomResourceDefinition$/m);
   assert.deepEqual([help.stderr, crd.stderr], ['', '']);
   await assert.rejects(run('dance'), { code: 2 });
+  const description = join(installed, 'package.json');
+  writeFileSync(description, readFileSync(description, 'utf8').replace(/"node": ">=[\d.]+"/, '"node": ">=99.1"'));
+  await assert.rejects(run('version'), { code: 2, stderr: /^image-watcher needs Node 99\.1 or newer; this is Node \d[^\n]*\n$/ });
 });

@@ -10,7 +10,14 @@ export interface Measured {
 
 const introduction = `# Benchmarks
 
-This page shows how fast image-watcher is, compared with a minimal implementation. \`npm run bench\` writes it; \`npm run bench -- NAME\` runs one part. Absolute times mean little on another machine: what counts are the
+This page shows how fast image-watcher is, compared with a minimal implementation. To measure all of it, or one part:
+
+\`\`\`sh
+npm run bench
+npm run bench -- latency
+\`\`\`
+
+Absolute times mean little on another machine: what counts are the
 ratios to the *floor*, which is measured in the same run, alternating with the product.
 
 The floor (\`bench/floor/floor.ts\`) is a minimal script that does only what the job requires: POST → one durable write to Redis → 202 → blocking pop →

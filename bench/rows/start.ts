@@ -45,7 +45,7 @@ async function waitForCaches(product: Product, quick: boolean): Promise<void> {
       const counts = await Promise.all(names.map((name) => readMetric(product, name)));
       return counts.every((count) => count >= sizeOf(quick));
     },
-    { timeoutMs: 120_000 },
+    { timeoutMs: 120_000, intervalMs: 25 },
   );
 }
 

@@ -10,7 +10,7 @@ export const conditions = {
     cause:
       'True: the targets are up to date and rolled out, or the policy is suspended, a dry run, waits for approval, or is held. False: `Reconciling` or ' +
       '`Stalled` is True as well, with the same reason.',
-    action: '`kubectl wait --for=condition=Ready ipol/NAME` waits until a push is rolled out. If it is False, read its reason.',
+    action: '`kubectl wait --for=condition=Ready ipol/NAME` waits until what is selected runs everywhere. If it is False, read its reason.',
   },
   Reconciling: {
     meaning: 'image-watcher is at work, or waits, and continues without a user.',

@@ -161,7 +161,7 @@ export const unchanged = {
   },
   NamespaceNotSelected: {
     shown:
-      'A push has the outcome `ignored` for the policy; `image-watcher explain NS/NAME` with the configuration as `--config` says it; `Ready` is False and `Stalled` is True if it is about a target in another namespace.',
+      'A push has the outcome `ignored` for the policy; `image-watcher explain NS/NAME` with the configuration as `--config` says it, and so does `image-watcher check NS/NAME --server URL`; `Ready` is False and `Stalled` is True if it is about a target in another namespace.',
     cause:
       'The labels of the Namespace do not match `watch.namespaceSelector` of the configuration. Nothing is written to policies there: ' +
       'another installation may be responsible for them.',

@@ -13,7 +13,7 @@ export const commandParts: Parts = {
     commands
       .map((command) => {
         const pages = command.commands ?? [command];
-        return `### ${command.name}\n\n${pages.map(({ help }) => `\`\`\`text\n${help.trim()}\n\`\`\``).join('\n\n')}`;
+        return `### ${command.name}\n\n${pages.map((page) => `\`\`\`text\n${page.help().trim()}\n\`\`\``).join('\n\n')}`;
       })
       .join('\n\n'),
 };

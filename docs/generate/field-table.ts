@@ -1,23 +1,25 @@
-import { describeType, type Field } from './json-schema.ts';
+import { describeType } from './describe-type.ts';
+import type { Field } from './json-schema.ts';
 import { code, table } from './markdown.ts';
+import { english } from './wording.ts';
 
 /** A table of fields: path, type with its bounds, whether it must be written or what it is else, and what it is for. */
-export function fieldTable(fields: readonly Field[]): string {
+export function fieldTable(fields: readonly Field[], words = english): string {
   const rows = fields.map(({ path, schema, isRequired }) => [
     code(path),
-    describeType(schema),
-    isRequired ? 'required' : describeDefault(schema.default),
-    schema.description ?? '',
+    describeType(schema, words),
+    isRequired ? words.required : describeDefault(schema.default),
+    schema.description === undefined ? '' : words.text(schema.description),
   ]);
-  return table(['Field', 'Type', 'Default', 'Description'], rows);
+  return table(words.headings, rows);
 }
 
 /** The rules between fields, as the API server says them. */
-export function ruleList(fields: readonly Field[]): string {
+export function ruleList(fields: readonly Field[], words = english): string {
   const rules = fields.flatMap(({ path, schema }) =>
-    (schema['x-kubernetes-validations'] ?? []).map(({ message }) => `- ${code(path)}: ${message}`),
+    (schema['x-kubernetes-validations'] ?? []).map(({ message }) => `- ${words.rule(code(path), message)}`),
   );
-  return rules.length === 0 ? '' : `Refused by the API server:\n\n${[...new Set(rules)].join('\n')}`;
+  return rules.length === 0 ? '' : `${words.refused}\n\n${[...new Set(rules)].join('\n')}`;
 }
 
 /** What a field is when it is not written; nothing where that is to be absent. */

@@ -10,7 +10,7 @@ import { guardParts } from './guards.ts';
 import { logParts } from './logs.ts';
 import { metricsParts } from './metrics.ts';
 import { securityParts } from './permissions.ts';
-import { policyParts } from './policies.ts';
+import { chinesePolicyParts, policyParts } from './policies.ts';
 import { reasonParts } from './reasons.ts';
 import { shippedPermissionsSource } from './shipped-permissions.ts';
 import { renderTemplate } from './template.ts';
@@ -32,7 +32,7 @@ const policyPages = [
   '/reference',
   '/status',
   '/v1alpha1',
-].map((page) => `policies${page}.md`);
+].map((page) => `policies${page}`);
 
 /** The list of reasons, and their explanations by what a user sees. */
 const reasonPages = ['', '/conditions', '/pushes', '/updates', '/problems'].map((page) => `reasons${page}.md`);
@@ -46,7 +46,10 @@ export function generatedFiles(): readonly GeneratedFile[] {
     { path: 'docs/tutorial.cast', content: castOf('image-watcher: from the first push to a rollback', tutorial) },
     { path: 'crd/imagepolicies.yaml', content: customResourceDefinitionYaml() },
     { path: 'src/doctor/shipped-permissions.ts', content: shippedPermissionsSource() },
-    ...policyPages.map((page) => ({ path: `docs/${page}`, content: renderTemplate(page, policyParts) })),
+    ...policyPages.flatMap((page) => [
+      { path: `docs/${page}.md`, content: renderTemplate(`${page}.md`, policyParts) },
+      { path: `docs/${page}.zh-CN.md`, content: renderTemplate(`${page}.zh-CN.md`, chinesePolicyParts) },
+    ]),
     { path: 'docs/command-line.md', content: renderTemplate('command-line.md', commandParts) },
     { path: 'docs/configuration.md', content: renderTemplate('configuration.md', configurationParts) },
     { path: 'docs/differences.md', content: renderTemplate('differences.md', differencesParts) },

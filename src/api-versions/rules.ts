@@ -1,3 +1,4 @@
+import { isObject } from '../model/untyped.ts';
 import { z } from 'zod';
 import type { FieldContext } from '../model/field-rules.ts';
 import type { Reason } from '../model/reasons.ts';
@@ -74,12 +75,7 @@ export function has(self: unknown, key: string): boolean {
 
 /** `self.key`; undefined if absent. */
 export function fieldOf(self: unknown, key: string): unknown {
-  return isDraft(self) && Object.hasOwn(self, key) ? self[key] : undefined;
-}
-
-/** Whether a value is a JSON object, whose fields may be invalid. */
-export function isDraft(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject(self) && Object.hasOwn(self, key) ? self[key] : undefined;
 }
 
 /** The number of entries of a list or an object; 0 for everything else. */

@@ -1,6 +1,7 @@
 /** Everything that is wrong with a policy, for the reconcile and for `lint`. */
+import { isObject } from '../model/untyped.ts';
 import { group, kind } from './group.ts';
-import { isDraft, type CheckContext } from './rules.ts';
+import type { CheckContext } from './rules.ts';
 import { checkLabelKey } from './v1-fields/scalars.ts';
 import * as v1 from './v1.ts';
 import * as v1alpha1 from './v1alpha1.ts';
@@ -12,7 +13,7 @@ const apiVersions = [v1.apiVersion, v1alpha1.apiVersion];
 
 /** Whether a document claims to be an ImagePolicy of this group, however invalid it is. */
 export function isPolicy(document: unknown): boolean {
-  if (!isDraft(document)) return false;
+  if (!isObject(document)) return false;
   const { apiVersion } = document;
   if (typeof apiVersion !== 'string') return document['kind'] === kind;
   return apiVersion === group || apiVersion.startsWith(`${group}/`);
@@ -23,14 +24,14 @@ export function isPolicy(document: unknown): boolean {
  * checked: the service writes it. Without what the operator allows, only built-in fields of custom resources are valid.
  */
 export function validatePolicy(document: unknown, operator: Omit<CheckContext, 'namespace'> = {}): readonly Problem[] {
-  if (!isDraft(document)) return [problem([], 'is not an object: write apiVersion, kind, metadata and spec')];
+  if (!isObject(document)) return [problem([], 'is not an object: write apiVersion, kind, metadata and spec')];
   const { apiVersion, spec, metadata } = document;
   const problems = [
     ...kindProblems(document),
     ...unknownKeys(document, ['apiVersion', 'kind', 'metadata', 'spec', 'status'], []),
     ...metadataProblems(metadata),
   ];
-  const namespace = isDraft(metadata) && typeof metadata['namespace'] === 'string' ? metadata['namespace'] : undefined;
+  const namespace = isObject(metadata) && typeof metadata['namespace'] === 'string' ? metadata['namespace'] : undefined;
   const context = { ...operator, namespace };
   if (apiVersion === v1alpha1.apiVersion) {
     return [...problems, ...unknownFields(v1alpha1.specSchema, spec, ['spec']), ...v1alpha1Problems(spec, context)];
@@ -62,7 +63,7 @@ const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /** What is wrong with the parts of `metadata` that users write: name, namespace, labels and annotations. */
 function metadataProblems(metadata: unknown): Problem[] {
-  if (!isDraft(metadata)) return [problem(['metadata'], 'is missing: write at least metadata.name')];
+  if (!isObject(metadata)) return [problem(['metadata'], 'is missing: write at least metadata.name')];
   const { name, generateName, namespace } = metadata;
   const problems: Problem[] = [];
   const add = (key: string, message: string) => void problems.push(problem(['metadata', key], message));
@@ -79,7 +80,7 @@ function metadataProblems(metadata: unknown): Problem[] {
 
 function textProblems(map: unknown, field: string): Problem[] {
   if (map === undefined || map === null) return [];
-  if (!isDraft(map)) return [problem(['metadata', field], 'is not a list of names with their values')];
+  if (!isObject(map)) return [problem(['metadata', field], 'is not a list of names with their values')];
   return Object.entries(map).flatMap(([key, value]) => [
     ...(typeof value === 'string' ? [] : [problem(['metadata', field, key], `is ${JSON.stringify(value)}: write a text in quotes`)]),
     ...checkLabelKey(key).map(() => problem(['metadata', field, key], 'is not a name such as "app" or "example.com/app"')),

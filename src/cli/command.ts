@@ -15,6 +15,8 @@ export interface Terminal {
   readonly readStandardInput?: () => Promise<string>;
   /** Whether `out` is a terminal with colours. */
   readonly hasColours?: boolean;
+  /** How the user calls the program: `kubectl image-watcher` as a plugin; `image-watcher` unless given. */
+  readonly program?: string;
   /** The width of the terminal; absent where `out` is none. */
   readonly columns?: number | undefined;
   /** Ends commands that run until they are interrupted. */
@@ -28,8 +30,8 @@ export interface Command {
   readonly name: string;
   /** One line for the overview. */
   readonly summary: string;
-  /** The page for `--help`. */
-  readonly help: string;
+  /** The page for `--help`, of a program with this name. */
+  readonly help: (program?: string) => string;
   readonly options?: Options;
   readonly arguments?: readonly Argument[];
   /** The commands of a group. */
@@ -90,7 +92,8 @@ export interface Definition<T extends Options> extends Pick<Command, 'name' | 's
   run(values: Values<T>, args: readonly string[], terminal: Terminal): number | Promise<number>;
 }
 
-const program = 'image-watcher';
+/** What users call. */
+export const programName = 'image-watcher';
 /** The widest line of help. */
 const helpWidth = 80;
 
@@ -112,15 +115,15 @@ export function defineCommand<T extends Options>(definition: Definition<T>): Com
     summary,
     options,
     arguments: shown,
-    get help() {
+    help(program = programName) {
       const examples = definition.examples.map(([line, what]) => `  # ${what}\n  ${program} ${line}\n`);
-      return `${createParser({ ...definition, options }).helpInformation()}\nExamples:\n${examples.join('')}`;
+      return `${createParser({ ...definition, options }, program).helpInformation()}\nExamples:\n${examples.join('')}`;
     },
     async run(args, terminal) {
       try {
         const parsed = parse(args, { ...definition, options });
         if (parsed === 'help') {
-          terminal.out(this.help);
+          terminal.out(this.help(terminal.program));
           return 0;
         }
         checkArguments(name, parsed.args, shown);
@@ -147,7 +150,7 @@ export function defineGroup({
     name,
     summary,
     commands,
-    get help() {
+    help(program = programName) {
       const parser = new Parser(`${program} ${name}`)
         .description(about)
         .usage('COMMAND [OPTIONS]')
@@ -157,7 +160,7 @@ export function defineGroup({
     },
     async run([first, ...rest], terminal) {
       if (first === '--help' || first === '-h' || first === 'help') {
-        terminal.out(this.help);
+        terminal.out(this.help(terminal.program));
         return 0;
       }
       const command = commands[names.indexOf(first ?? '')];
@@ -172,7 +175,7 @@ export function defineGroup({
 
 type Shape = Pick<Definition<Options>, 'name' | 'about' | 'arguments' | 'options'>;
 
-function createParser({ name, about, options, ...rest }: Shape): Parser {
+function createParser({ name, about, options, ...rest }: Shape, program = programName): Parser {
   const parser = new Parser(`${program} ${name}`)
     .description(about)
     .allowExcessArguments()

@@ -26,7 +26,7 @@ export function completer(commands: readonly Command[]): Command {
   return {
     name: '__complete',
     summary: '',
-    help: '',
+    help: () => '',
     async run(words, terminal) {
       let isFile = false;
       try {

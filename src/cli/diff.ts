@@ -6,7 +6,7 @@ import { describeClusterError } from './cluster-errors.ts';
 import { defineCommand, paintFor, type Terminal, UsageError } from './command.ts';
 import { configOption } from './explain.ts';
 import { planNow } from './explain/plan-now.ts';
-import { countOf, outputOption, print, printable } from './output.ts';
+import { countOf, fit, outputOption, print, printable } from './output.ts';
 import {
   currentNamespace,
   listPolicies,
@@ -122,5 +122,5 @@ function formatChange(change: Change, terminal: Terminal): string {
   const subject = [workload, container].filter((part) => part !== undefined).join(' ');
   const stays = image === undefined ? '' : ` stays at ${image}`;
   const why = reason === undefined || message.includes(`${reason}: `) ? message : `${reason}: ${message}`;
-  return `${paint('dim', printable(`# ${subject}${stays}: ${why}`))}\n`;
+  return `${paint('dim', fit(printable(`# ${subject}${stays}: ${why}`), terminal, '#   '))}\n`;
 }

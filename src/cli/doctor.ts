@@ -4,9 +4,9 @@ import { checks } from '../doctor/checks/index.ts';
 import { documentation } from '../model/reasons.ts';
 import { readVersion } from '../version.ts';
 import { ApiError, apiOptions, callApi } from './api-client.ts';
-import { defineCommand, paintFor, UsageError } from './command.ts';
+import { defineCommand, paintFor, type Terminal, UsageError } from './command.ts';
 import { checkCluster } from './doctor/check-cluster.ts';
-import { outputOption, print, printable } from './output.ts';
+import { fit, outputOption, print, printable } from './output.ts';
 
 const options = {
   'certificate-days': { value: 'DAYS', about: 'report certificates that end within so many days (default 14)' },
@@ -46,12 +46,11 @@ Exit codes: 0 no line is ✗, 1 a line is, 2 wrong usage.`,
     ];
     const findings = inOrder(found);
     const isOk = findings.every(({ level }) => level !== 'failed');
-    const paint = paintFor(terminal);
     print(
       terminal,
       output,
       { ok: isOk, version, findings },
-      () => findings.map((finding) => describe(finding, paint)).join('') + summarise(findings),
+      () => findings.map((finding) => describe(finding, terminal)).join('') + fit(summarise(findings), terminal),
     );
     return isOk ? 0 : 1;
   },
@@ -90,9 +89,17 @@ function inOrder(findings: readonly Finding[]): Finding[] {
   return findings.toSorted((a, b) => position(a) - position(b));
 }
 
-function describe({ line, level, message, action }: Finding, paint: ReturnType<typeof paintFor>): string {
-  const todo = action === undefined || level === 'ok' ? '' : `    → ${printable(action)}\n`;
-  return `${paint(colours[level], marks[level])} ${printable(line).padEnd(31)} ${printable(message)}\n${todo}`;
+/** The column in which messages begin. */
+const messageColumn = 34;
+
+function describe({ line, level, message, action }: Finding, terminal: Terminal): string {
+  const todo = action === undefined || level === 'ok' ? '' : `${fit(`    → ${printable(action)}`, terminal)}\n`;
+  const text = fit(
+    `${marks[level]} ${printable(line).padEnd(messageColumn - 3)} ${printable(message)}`,
+    terminal,
+    ' '.repeat(messageColumn),
+  );
+  return `${paintFor(terminal)(colours[level], marks[level])}${text.slice(marks[level].length)}\n${todo}`;
 }
 
 function summarise(findings: readonly Finding[]): string {

@@ -5,8 +5,9 @@ import { formatWorkload } from '../model/workload.ts';
 import { defineCommand, type Options, UsageError } from './command.ts';
 import { describeSettings, settingsOf } from './explain/settings.ts';
 import { isUsable } from '../model/image-policy.ts';
-import { planNow, type PlannedNow, type Pushed } from './explain/plan-now.ts';
-import { outputOption, print, printable } from './output.ts';
+import { describePush, nameOf, type Planned, unknownOf } from './explain/conclude.ts';
+import { describePending, planNow, type Pushed } from './explain/plan-now.ts';
+import { fit, outputOption, print, printable } from './output.ts';
 import { policyArgument, policyOptions, withPolicy } from './policy-client.ts';
 import { reasonLinks } from './reason-links.ts';
 
@@ -47,16 +48,31 @@ Exit codes: 0 nothing is blocked or wrong, 1 something is, 2 wrong usage.`,
       if ('why' in planned) {
         const { policy, why, reason, isSelected } = planned;
         const settings = isSelected && isUsable(policy.spec) ? policy.spec : undefined;
-        const report = { allowed: false, why, ...(settings && { settings: settingsOf(settings) }) };
-        const lines = [why, ...(settings === undefined ? [] : describeSettings(settings))];
-        print(terminal, output, report, () => `${[...lines.map((line) => printable(line)), ...reasonLinks([reason])].join('\n')}\n`);
+        const head = pushed === undefined ? why : `a push of ${nameOf(pushed)} would change nothing: ${why}`;
+        const report = { allowed: false, summary: head, why, ...(settings && { settings: settingsOf(settings) }) };
+        const lines = [head, ...(settings === undefined ? [] : describeSettings(settings))];
+        print(terminal, output, report, () =>
+          fit(`${[...lines.map((line) => printable(line)), ...reasonLinks([reason])].join('\n')}\n`, terminal),
+        );
         return 1;
       }
-      const { candidate, targets, spec } = planned;
-      const allowed = isAllowed(targets);
+      const { candidate, targets, spec, pending } = planned;
+      const unknown = pushed && unknownOf(planned, pushed);
+      const allowed = isAllowed(targets) && pending === undefined && unknown === undefined;
       const { note } = spec.strategy;
-      const report = { allowed, candidate, settings: settingsOf(spec), targets, ...(note !== undefined && { note }) };
-      print(terminal, output, report, () => textOf(planned, allowed));
+      const { head, remarks } = summarise(planned, pushed);
+      const report = {
+        allowed,
+        summary: head,
+        candidate,
+        settings: settingsOf(spec),
+        targets,
+        ...(pending && { pending }),
+        ...(note !== undefined && { note }),
+      };
+      print(terminal, output, report, () =>
+        fit(textOf(planned, { lines: [head, ...remarks], end: allowed ? endOf(planned) : 'something is in the way' }), terminal),
+      );
       return allowed ? 0 : 1;
     });
   },
@@ -68,18 +84,36 @@ function readPush(text: string, aliases: RegistryAliases): Pushed {
   return { ...image, tag: image.tag };
 }
 
-function textOf({ policy, spec, candidate, targets }: Exclude<PlannedNow, { why: string }>, allowed: boolean): string {
-  const image = `${candidate.tag}${candidate.digest === undefined ? '' : `@${candidate.digest}`}`;
+/** What the policy selects or the push would do, and what has to be known besides. */
+function summarise(planned: Planned, pushed: Pushed | undefined): { readonly head: string; readonly remarks: readonly string[] } {
+  const { policy, spec, candidate, pending, targets } = planned;
   const { description, note } = spec.strategy;
-  const head = `${policy.namespace}/${policy.name} selects ${description}: ${image}`;
+  const notes = note === undefined ? [] : [note];
+  if (pushed === undefined) {
+    const head = `${policy.namespace}/${policy.name} selects ${description}: ${nameOf(candidate)}`;
+    return { head, remarks: [...(pending === undefined ? [] : [`MinAge: ${describePending(pending)}`]), ...notes] };
+  }
+  const isRunning =
+    targets.some(({ unchanged }) => unchanged.some(({ reason }) => reason === 'UpToDate')) && unknownOf(planned, pushed) === undefined;
+  const unasked = 'whether the registry has it is not known: explain asks only the API server';
+  return { head: describePush(planned, pushed), remarks: [...(isRunning ? [] : [unasked]), ...notes] };
+}
+
+function endOf({ targets }: Planned): string {
+  return targets.some(({ changes }) => changes.length > 0) ? 'nothing is in the way' : 'nothing would be changed';
+}
+
+function textOf(
+  { spec, targets, pending }: Planned,
+  { lines: first, end }: { readonly lines: readonly string[]; readonly end: string },
+): string {
   const found = targets.flatMap(({ problem, unchanged, guards }) => [
     problem?.reason,
     ...unchanged.map(({ reason }) => reason),
     ...guards.filter(({ result }) => result !== 'pass').map(({ reason }) => reason),
   ]);
-  const lines = [head, ...(note === undefined ? [] : [note]), ...describeSettings(spec), ...targets.flatMap(linesOf)];
-  const end = allowed ? 'nothing is in the way' : 'something is in the way';
-  return `${[...lines.map((line) => printable(line)), end, ...reasonLinks(found)].join('\n')}\n`;
+  const lines = [...first, ...describeSettings(spec), ...targets.flatMap(linesOf)];
+  return `${[...lines.map((line) => printable(line)), end, ...reasonLinks([...found, pending?.reason])].join('\n')}\n`;
 }
 
 function linesOf({ target, changes, unchanged, problem, guards }: TargetExplanation): string[] {

@@ -35,6 +35,27 @@ export function wrap(text: string, columns: number): string[] {
   return lines;
 }
 
+/**
+ * A text whose lines fit the terminal, as far as their words allow: what is left of a line follows below it, indented by two more, or as `hanging` says. Names
+ * and images are never broken. Where the output is no terminal, the text as it is.
+ */
+export function fit(text: string, { columns }: Pick<Terminal, 'columns'>, hanging?: string): string {
+  if (!columns) return text;
+  return text
+    .split('\n')
+    .map((line) => {
+      // A link is easier to follow behind its word.
+      if (line.length <= columns || /^see \S+$/.test(line)) return line;
+      const indent = /^ */.exec(line)?.[0] ?? '';
+      const left = hanging ?? `${indent}  `;
+      // What hangs is narrower than the first line.
+      const [first = '', ...others] = wrap(line.slice(indent.length), columns - indent.length);
+      const rest = others.length === 0 ? [] : wrap(others.join(' '), columns - left.length);
+      return [indent + first.trimEnd(), ...rest.map((part) => left + part)].join('\n');
+    })
+    .join('\n');
+}
+
 /** `1 policy`, `2 policies`. */
 export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;

@@ -1,12 +1,14 @@
 /** The commands that act on one policy, by writing an annotation or a field of it with the caller's own rights. */
+import { type ApiTarget, ApiError, apiOptions, callApi } from './api-client.ts';
+import type { NamespaceAnswer } from '../operations/namespaces-api.ts';
 import { readStatus, type Condition, type PolicyStatus } from '../model/policy-status.ts';
 import { actionAnnotations, parseRollback } from '../model/policy-actions.ts';
 import { reasons } from '../model/reasons.ts';
 import { parseDuration } from '../model/text.ts';
 import { defineCommand, type Terminal, UsageError } from './command.ts';
 import { describeStatus, trueCondition, waitForAnswer } from './describe-status.ts';
-import { namedOutputOption, outputOption, print } from './output.ts';
-import { isReason } from './reason-links.ts';
+import { fit, namedOutputOption, outputOption, print, printable } from './output.ts';
+import { isReason, reasonLinks } from './reason-links.ts';
 import { policyArgument, policyOptions, resourceNameOf, statusOf, withPolicy, type PolicyClient } from './policy-client.ts';
 
 const actOptions = { ...policyOptions, ...namedOutputOption } as const;
@@ -49,12 +51,19 @@ export const check = defineCommand({
   summary: 'reconcile a policy now, and print the result',
   about: `Writes the annotation ${actionAnnotations.requestedAt}, waits until image-watcher has handled the request (status.lastHandledRequest has its value), and prints the status of the policy.
 
-Exit codes: 0 the policy is Ready (with --no-wait: the request is written), 1 it is not, or there is no answer in time, 2 wrong usage.`,
+A policy in a namespace that the configuration does not select is left alone, and its status does not show it: with --server, the service is asked first, and the command ends at once.
+
+Exit codes: 0 the policy is Ready (with --no-wait: the request is written), 1 it is not, its namespace is not selected, or there is no answer in time, 2 wrong usage.`,
   arguments: [policyArgument],
   options: {
     ...waitOptions,
     wait: { about: 'wait for the result, which is the default' },
     'no-wait': { about: 'only write the request; of both, the last counts' },
+    server: {
+      value: 'URL',
+      about: 'the operations listener, to ask whether the namespace is selected (kubectl port-forward svc/image-watcher-operations 9090)',
+    },
+    'token-file': apiOptions['token-file'],
   },
   examples: [
     ['check web', 'ask the registry now, and wait for the result'],
@@ -64,6 +73,7 @@ Exit codes: 0 the policy is Ready (with --no-wait: the request is written), 1 it
     const timeoutMs = readTimeout(timeout);
     return withPolicy(text, values, terminal, async (policy) => {
       const { namespace, name } = policy;
+      if (values.server !== undefined && (await isLeftAlone(namespace, values, terminal))) return 1;
       const request = new Date().toISOString();
       await policy.patch({ metadata: { annotations: { [actionAnnotations.requestedAt]: request } } });
       if (noWait) {
@@ -78,13 +88,27 @@ Exit codes: 0 the policy is Ready (with --no-wait: the request is written), 1 it
   },
 });
 
+/** Asks the service, and says why it does nothing there. Where it cannot say, the policy may still be reconciled. */
+async function isLeftAlone(namespace: string, target: ApiTarget, terminal: Terminal): Promise<boolean> {
+  try {
+    const answer = await callApi<NamespaceAnswer>(target, 'GET', `/api/v1/namespaces/${encodeURIComponent(namespace)}`);
+    if (answer.isSelected) return false;
+    terminal.err(`${[printable(`${answer.reason}: ${answer.message}`), ...reasonLinks([answer.reason])].join('\n')}\n`);
+    return true;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    terminal.err(`whether the namespace is selected is not known: ${error.message}\n`);
+    return false;
+  }
+}
+
 /** `image-watcher rollback`. */
 export const rollback = defineCommand({
   name: 'rollback',
   summary: 'roll back to the previous image, or to a tag',
   about: `Rolls back to the previous image, also outside of windows and without approval. The policy rejects the image that it leaves, and applies only newer ones until "release". Writes the annotation ${actionAnnotations.rollbackTo}.
 
-Exit codes: 0 rolled back, 1 nothing was changed, the policy is Stalled afterwards, or there is no answer in time, 2 wrong usage.`,
+Exit codes: 0 rolled back, also where the policy was Stalled before for another reason and still is; 1 nothing was changed, the policy is Stalled because of the rollback, or there is no answer in time; 2 wrong usage.`,
   arguments: [policyArgument],
   options: { ...waitOptions, to: { value: 'TAG', about: 'this tag instead of the previous image' } },
   examples: [
@@ -95,6 +119,7 @@ Exit codes: 0 rolled back, 1 nothing was changed, the policy is Stalled afterwar
     if (parseRollback(to) !== to) throw new UsageError(`--to is a tag, not "${to}"`);
     const timeoutMs = readTimeout(timeout);
     return withPolicy(text, values, terminal, async (policy) => {
+      const before = trueCondition(readStatus(statusOf(await policy.read())), 'Stalled');
       // The time makes it a new request, also when the same rollback was requested before.
       const request = `${to} ${new Date().toISOString()}`;
       await policy.patch({ metadata: { annotations: { [actionAnnotations.rollbackTo]: request } } });
@@ -102,11 +127,14 @@ Exit codes: 0 rolled back, 1 nothing was changed, the policy is Stalled afterwar
       if (status === undefined) return reportNoAnswer(policy, timeout, terminal);
       const [newest] = status.history ?? [];
       const isDone = newest?.trigger === 'Rollback' && (to === 'previous' || newest.tag === to);
-      const isStalled = trueCondition(status, 'Stalled') !== undefined;
+      const stalled = trueCondition(status, 'Stalled');
+      const wasStalled = stalled !== undefined && stalled.reason === before?.reason && stalled.message === before.message;
+      const why = stalled === undefined ? '' : printable(`${stalled.reason}: ${stalled.message}`);
       if (!isDone) terminal.err('nothing was changed: see the Events of the policy\n');
-      else if (isStalled) terminal.err(`rolled back to ${newest.tag}, but the policy is Stalled: somebody has to act\n`);
+      else if (wasStalled) terminal.err(`rolled back to ${newest.tag}; the policy was Stalled before, and still is: ${why}\n`);
+      else if (stalled !== undefined) terminal.err(`rolled back to ${newest.tag}, but the policy is Stalled: ${why}\n`);
       printStatus(terminal, output, status);
-      return isDone && !isStalled ? 0 : 1;
+      return isDone && (stalled === undefined || wasStalled) ? 0 : 1;
     });
   },
 });
@@ -125,7 +153,7 @@ function reportNoAnswer({ namespace, name }: PolicyClient, timeout: string, term
 }
 
 function printStatus(terminal: Terminal, output: 'text' | 'json' | 'yaml' | undefined, status: PolicyStatus): void {
-  print(terminal, output, status, () => `${describeStatus(status).join('\n')}\n`);
+  print(terminal, output, status, () => fit(`${describeStatus(status).join('\n')}\n`, terminal));
 }
 
 interface Done {

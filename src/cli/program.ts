@@ -2,14 +2,15 @@
 import { didYouMean } from '../api-versions/validation/schema-problems.ts';
 import { ConfigError } from '../config.ts';
 import { completer } from './completion.ts';
-import { type Command, type Terminal, UsageError } from './command.ts';
+import { type Command, programName, type Terminal, UsageError } from './command.ts';
 
 /** Runs what the command line says; returns the exit code. */
 export async function runProgram(commands: readonly Command[], args: readonly string[], terminal: Terminal): Promise<number> {
+  const { program = programName } = terminal;
   const [first, ...rest] = args[0] === '__complete' ? args : withOptionsLast(args);
   const name = first === '--version' ? 'version' : first;
   if (name === undefined || name === '--help' || name === '-h' || (name === 'help' && rest.length === 0)) {
-    (name === undefined ? terminal.err : terminal.out)(overviewOf(commands));
+    (name === undefined ? terminal.err : terminal.out)(overviewOf(commands, program));
     return name === undefined ? 2 : 0;
   }
   if (name === 'help') return runProgram(commands, [...rest, '--help'], terminal);
@@ -19,7 +20,7 @@ export async function runProgram(commands: readonly Command[], args: readonly st
     const what = name.startsWith('-')
       ? `there is no option ${name} before a command`
       : `there is no command "${name}"${didYouMean(name, known)}`;
-    terminal.err(`${what}\nRun image-watcher --help for the list of commands.\n`);
+    terminal.err(`${what}\nRun ${program} --help for the list of commands.\n`);
     return 2;
   }
   try {
@@ -29,13 +30,13 @@ export async function runProgram(commands: readonly Command[], args: readonly st
       command.commands === undefined &&
       rest.some((word) => word === '--help' || word === '-h')
     ) {
-      terminal.out(command.help);
+      terminal.out(command.help(program));
       return 0;
     }
     return await command.run(rest, terminal);
   } catch (error) {
     if (!(error instanceof UsageError) && !(error instanceof ConfigError)) throw error;
-    const page = error instanceof UsageError ? `Run image-watcher ${error.command ?? command.name} --help for its usage.\n` : '';
+    const page = error instanceof UsageError ? `Run ${program} ${error.command ?? command.name} --help for its usage.\n` : '';
     terminal.err(`${error.message}\n${page}`);
     return 2;
   }
@@ -53,15 +54,15 @@ function withOptionsLast(args: readonly string[]): readonly string[] {
   return command === undefined ? args : [command, ...args.slice(0, at), ...rest];
 }
 
-function overviewOf(commands: readonly Command[]): string {
+function overviewOf(commands: readonly Command[], program: string): string {
   const width = Math.max(...commands.map(({ name }) => name.length));
-  return `Usage: image-watcher COMMAND [OPTIONS]
+  return `Usage: ${program} COMMAND [OPTIONS]
 
 Webhook-driven image updates for Kubernetes.
 
 ${commands.map((command) => `  ${command.name.padEnd(width)}  ${command.summary}`).join('\n')}
 
-Run image-watcher COMMAND --help for details and examples.
+Run ${program} COMMAND --help for details and examples.
 Exit codes: 0 success, 1 failure or a negative result, 2 wrong usage or configuration.
 `;
 }

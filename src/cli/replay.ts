@@ -7,7 +7,7 @@ export const replay = defineCommand({
   name: 'replay',
   summary: 'handle a push again, as a new event',
   about: 'Handles a push again, as if the registry had sent it now. Requires the permission to update the policies that it matched.',
-  arguments: [{ name: 'ID', about: 'the id of an event', missing: 'name the event: "image-watcher events" shows the ids' }],
+  arguments: [{ name: 'ID', about: 'the id of an event', missing: 'name the event by its id, which the command events shows' }],
   options: { ...apiOptions, ...outputOption },
   examples: [['replay 5d2c', 'handle the push 5d2c once more']],
   run: ({ output, ...target }, [id = ''], terminal) =>

@@ -6,7 +6,7 @@ import { outputOption, print } from './output.ts';
 export const version = defineCommand({
   name: 'version',
   summary: 'show the version of the program',
-  about: 'Shows the version of this program and of the Node.js that it runs on. image-watcher --version does the same.',
+  about: 'Shows the version of this program and of the Node.js that it runs on. The option --version before any command does the same.',
   options: outputOption,
   examples: [['version -o json', 'for programs']],
   run({ output }, _args, terminal) {

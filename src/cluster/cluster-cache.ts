@@ -39,12 +39,12 @@ export function createClusterCache(options: Omit<KindWatchOptions, 'onChange' | 
   /** Also of namespaces that are not selected; empty where all are. */
   const allByRepository = createPolicyIndex();
   const byTarget = createTargetIndex();
-  const healing = createStalledIndex();
+  const stalled = createStalledIndex();
   const quota = createKindQuota();
   if (namespaces.rules.selector !== undefined)
     written.subscribe(({ type, object }) => (type === 'deleted' ? allByRepository.remove(object) : allByRepository.put(object)));
   policies.subscribe(({ type, object, previous }) => {
-    for (const index of [byRepository, byTarget, healing]) {
+    for (const index of [byRepository, byTarget, stalled]) {
       if (type === 'deleted') index.remove(object);
       else index.put(object);
     }
@@ -77,7 +77,7 @@ export function createClusterCache(options: Omit<KindWatchOptions, 'onChange' | 
     matchUnselected: (repository: Repository) => allByRepository.match(repository).filter(({ namespace }) => !isSelected(namespace)),
     /** The Stalled policies that a changed Secret may fix, in one namespace or (undefined) in all. */
     stalledForSecretsIn: (namespace: string | undefined) =>
-      healing.stalledIn(namespace).flatMap(({ namespace, name }) => findPolicy(namespace, name) ?? []),
+      stalled.stalledIn(namespace).flatMap(({ namespace, name }) => findPolicy(namespace, name) ?? []),
     policiesOf: (...asked: Parameters<TargetIndex['policiesOf']>) =>
       byTarget.policiesOf(...asked).flatMap(({ namespace, name }) => findPolicy(namespace, name) ?? []),
     listen(added: CacheListeners) {

@@ -16,7 +16,7 @@ export interface KindWatches {
   synced(kinds: readonly KindRef[]): Promise<void>;
   findWorkload(ref: WorkloadRef): Workload | undefined;
   /** At least those that the selector matches. */
-  listWorkloads(kind: KindRef, namespace: string, selector?: LabelSelector, answering?: 'answering'): Iterable<Workload>;
+  listWorkloads(kind: KindRef, namespace: string, selector?: LabelSelector, annotated?: 'annotated'): Iterable<Workload>;
   /** Stores the response to one of our own requests. */
   observe(workload: Workload): void;
   /** Where the objects of a kind are; throws if that is not known yet. */
@@ -57,7 +57,7 @@ export function createKindWatches(options: KindWatchOptions): KindWatches {
       await Promise.all(kinds.flatMap((kind) => watches.get(kindKey(kind))?.synced() ?? []));
     },
     findWorkload: (ref) => currentOf(ref)?.store.get(ref.namespace, ref.name),
-    listWorkloads: (kind, namespace, selector, answering) => currentOf(kind)?.store.in(namespace, selector, answering) ?? [],
+    listWorkloads: (kind, namespace, selector, annotated) => currentOf(kind)?.store.in(namespace, selector, annotated) ?? [],
     observe(workload) {
       currentOf(workload)?.store.observe(workload);
     },

@@ -1,5 +1,5 @@
 import { formatRepository, type Repository } from '../model/image-reference.ts';
-import { type ImagePolicy, isUsable, policyKey, mayBeHealedBySecret } from '../model/image-policy.ts';
+import { type ImagePolicy, isUsable, policyKey, mayBeClearedBySecret } from '../model/image-policy.ts';
 import { formatSelector, type LabelSelector, matchesSelector } from '../model/label-selector.ts';
 import { kindKey, type KindRef, type Workload, workloadKey, type WorkloadRef } from '../model/workload.ts';
 import type { Asker } from '../plan/consent.ts';
@@ -68,7 +68,7 @@ export function createStalledIndex(): StalledIndex {
     remove,
     put(policy) {
       remove(policy);
-      if (!mayBeHealedBySecret(policy)) return;
+      if (!mayBeClearedBySecret(policy)) return;
       const { namespace, name } = policy;
       const policies = byNamespace.get(namespace) ?? new Map<string, PolicyName>();
       byNamespace.set(namespace, policies.set(policyKey(policy), { namespace, name }));

@@ -4,8 +4,8 @@ import { createObjectStore, type ObjectStore } from '../kube/object-store.ts';
 
 /** All workloads of one kind, indexed by namespace and label: a selector among ten thousand workloads is compared with those that have its rarest label. */
 export interface WorkloadStore extends ObjectStore<Workload> {
-  /** At least those of a namespace that the selector matches; all of them without a selector. With `answering`, only those with a consent annotation. */
-  in(namespace: string, selector?: LabelSelector, answering?: 'answering'): Iterable<Workload>;
+  /** At least those of a namespace that the selector matches; all of them without a selector. With `annotated`, only those with a consent annotation. */
+  in(namespace: string, selector?: LabelSelector, annotated?: 'annotated'): Iterable<Workload>;
 }
 
 const nothing: ReadonlyMap<string, Workload> = new Map();
@@ -27,8 +27,8 @@ export function createWorkloadStore(): WorkloadStore {
     for (const key of indexKeysOf(object)) index.set(key, (index.get(key) ?? new Map<string, Workload>()).set(object.name, object));
   });
   return Object.assign(store, {
-    in(namespace: string, selector: LabelSelector = {}, answering?: 'answering') {
-      if (answering !== undefined) return (index.get(answeringKey(namespace)) ?? nothing).values();
+    in(namespace: string, selector: LabelSelector = {}, annotated?: 'annotated') {
+      if (annotated !== undefined) return (index.get(annotatedKey(namespace)) ?? nothing).values();
       const pairs = Object.entries(selector.matchLabels ?? {}).map((pair) => labelKey(namespace, pair));
       const found = (pairs.length === 0 ? [namespace] : pairs).map((key) => index.get(key) ?? nothing);
       return found.reduce((rarest, entry) => (entry.size < rarest.size ? entry : rarest)).values();
@@ -37,12 +37,12 @@ export function createWorkloadStore(): WorkloadStore {
 }
 
 function indexKeysOf({ namespace, labels = {}, allowPoliciesFrom }: Workload): string[] {
-  const answering = allowPoliciesFrom === undefined ? [] : [answeringKey(namespace)];
-  return [namespace, ...answering, ...Object.entries(labels).map((pair) => labelKey(namespace, pair))];
+  const annotated = allowPoliciesFrom === undefined ? [] : [annotatedKey(namespace)];
+  return [namespace, ...annotated, ...Object.entries(labels).map((pair) => labelKey(namespace, pair))];
 }
 
 /** No label has an empty name. */
-function answeringKey(namespace: string): string {
+function annotatedKey(namespace: string): string {
   return `${namespace}/`;
 }
 

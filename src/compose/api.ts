@@ -5,17 +5,25 @@ import type { KubeClient } from '../kube/client.ts';
 import { reviewAccess, reviewToken } from '../kube/review-access.ts';
 import type { OperationsAuth } from '../operations/authenticate.ts';
 import type { ApiOptions } from '../operations/events-api.ts';
+import type { SelectedNamespaces } from '../operations/namespaces-api.ts';
 import { createPushQueue } from '../queue/producer.ts';
 import { createEventReader } from '../queue/read-events.ts';
 import type { Foundation } from './foundation.ts';
 import type { Doctor } from '../operations/doctor-api.ts';
 import { type RedisAccess, refusalOf } from './redis.ts';
 
-/** Builds the ports; `cluster` and `doctor` are undefined in a process without the role `work`. */
+/** What the API answers from; all undefined in a process without the role `work`. */
+interface ApiMeans {
+  readonly cluster: KubeClient | undefined;
+  readonly doctor: Doctor | undefined;
+  readonly namespaces: SelectedNamespaces | undefined;
+}
+
+/** Builds the ports. */
 export function composeApi(
   { settings, aliases, logger }: Pick<Foundation, 'settings' | 'aliases' | 'logger'>,
   redis: RedisAccess,
-  { cluster, doctor }: { readonly cluster: KubeClient | undefined; readonly doctor: Doctor | undefined },
+  { cluster, doctor, namespaces }: ApiMeans,
 ): ApiOptions {
   const { config } = settings;
   const access = {
@@ -30,6 +38,7 @@ export function composeApi(
     storePushes: (events) => queue.add(events),
     refusal: () => refusalOf(redis.health(), config.redis.durability),
     doctor,
+    namespaces,
     now: () => new Date(),
     unique: randomUUID,
     aliases,

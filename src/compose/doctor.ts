@@ -13,11 +13,13 @@ import { shippedPermissions } from '../doctor/shipped-permissions.ts';
 import { startDeadline, within } from '../async/deadline.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { findMissingAccess, reviewOwnAccess } from '../kube/review-access.ts';
+import { describeRedisError } from '../queue/connection.ts';
 import { readServerTime } from '../kube/server-time.ts';
 import { type ImagePolicy, isUsable, policyKey } from '../model/image-policy.ts';
 import { describeError } from '../model/errors.ts';
 import { readDeliveryTimes } from '../queue/delivery-times.ts';
 import { readServer, type ServerFacts } from '../queue/read-server.ts';
+import { readReceivers } from '../queue/receiver-list.ts';
 import { readAnnouncements } from '../queue/unannounced-finds.ts';
 import type { Doctor } from '../operations/doctor-api.ts';
 import { readVersion } from '../version.ts';
@@ -54,7 +56,9 @@ export function composeDoctor(foundation: Foundation, means: DoctorMeans): Docto
   const makeReport = async () => {
     const { signal, end } = startDeadline(endMs);
     const now = Date.now();
-    const server = readServer(means.redis.connection, config.redis.prefix, Date.now).catch(toReason);
+    const server = readServer(means.redis.connection, config.redis.prefix, Date.now).catch((error: unknown) => ({
+      why: describeRedisError(error),
+    }));
     const probes = probeRegistries(means, signal);
     const clocks = async () => ({
       own: 'the worker',
@@ -143,7 +147,8 @@ async function gatherWebhooks({ settings: { config } }: Foundation, means: Docto
     if (isUsable(spec)) counts.set(spec.repository.registry, (counts.get(spec.repository.registry) ?? 0) + 1);
   }
   const hosts = [...counts].sort(([, a], [, b]) => b - a).slice(0, maxHosts);
-  const [times, announcements] = await Promise.all([
+  const [receivers, times, announcements] = await Promise.all([
+    config.receivers.length > 0 ? config.receivers : readReceivers(connection, config.redis.prefix),
     readDeliveryTimes(connection, config.redis.prefix, now),
     readAnnouncements(
       connection,
@@ -153,7 +158,7 @@ async function gatherWebhooks({ settings: { config } }: Foundation, means: Docto
   ]);
   return {
     now,
-    receivers: config.receivers.map(({ name, provider }) => ({
+    receivers: receivers.map(({ name, provider }) => ({
       name,
       provider,
       lastByStatus: times.get(name) ?? new Map<number, number>(),

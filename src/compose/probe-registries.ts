@@ -66,7 +66,7 @@ async function probe({ policy, source }: Question, registry: RegistryMeans['regi
   const sentAt = Date.now();
   try {
     // As if it had been caused by an old event: a registry that counts failed logins is not asked again at once.
-    const { isKnown, credentials, time } = await registry.probe({ ...source, heardAt: 0 }, policy.status.latest?.tag, deadline.signal);
+    const { isKnown, credentials, time } = await registry.probe({ ...source, causedAt: 0 }, policy.status.latest?.tag, deadline.signal);
     const halfTripMs = (Date.now() - sentAt) / 2;
     // A Date has whole seconds.
     const clock = time === undefined ? undefined : { aheadMs: time + 500 - (sentAt + halfTripMs), toleranceMs: 500 + halfTripMs };

@@ -7,6 +7,7 @@ import { type RedisAccess, refusalOf } from './redis.ts';
 import { createDeliveryTimes } from '../queue/delivery-times.ts';
 import { createIgnoredLog } from '../queue/ignored-log.ts';
 import { createPushQueue } from '../queue/producer.ts';
+import { publishReceivers } from '../queue/receiver-list.ts';
 import { createRequestCounts } from '../queue/shared-limits.ts';
 import type { Config } from '../config.ts';
 import { minSecretLength, type SecretNews, watchSecrets } from '../config/secrets.ts';
@@ -35,6 +36,7 @@ export function composeReceive(foundation: Foundation, redis: RedisAccess): Part
   const deliveryTimes = createDeliveryTimes({ redis: redis.connection, prefix: config.redis.prefix, now: Date.now });
   let app: FastifyInstance | undefined;
   let secrets: { stop(): void } | undefined;
+  let published: { stop(): Promise<void> } | undefined;
   return {
     checks: () => [{ name: 'public listener', ok: app?.server.listening === true, required: true }],
     address: () => (app === undefined ? undefined : addressOf(app)),
@@ -66,13 +68,14 @@ export function composeReceive(foundation: Foundation, redis: RedisAccess): Part
         metrics,
       });
       await app.listen({ host: config.listen.host, port: config.listen.port });
+      published = publishReceivers(redis.connection, config.redis.prefix, config.receivers);
     },
     async stop() {
       secrets?.stop();
       if (app === undefined) return;
       await drainListener(app.server);
       await closeListener(app, confirmWithin + 1_000);
-      await Promise.all([ignoredLog.stop(), deliveryTimes.stop()]);
+      await Promise.all([ignoredLog.stop(), deliveryTimes.stop(), published?.stop()]);
     },
   };
 }

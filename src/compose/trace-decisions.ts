@@ -2,7 +2,7 @@
 import { formatWorkload } from '../model/workload.ts';
 import type { TracedChange } from '../queue/trace-memory.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
-import type { DecisionObserver } from '../reconcile/report.ts';
+import type { DecisionObserver } from '../reconcile/ports.ts';
 
 /** How many names of policies or workloads an event lists. */
 const maxNames = 20;

@@ -21,8 +21,8 @@ export function traceJobs(ports: PollPorts, tracing: Tracing, recall: RecallChan
       if (job.task !== 'rollout') return tracing.span(policySpan('process policy', job, context, job.traceparent), () => work(ports));
       const change = await recall(job.policy.uid);
       const start = policySpan('check rollout', job, context, change?.traceparent);
-      const observer = { ...ports.observer, ...(change && traceRollouts(change, tracing)) };
-      return tracing.span(start, () => work({ ...ports, observer }));
+      const observer = { ...ports.report.observer, ...(change && traceRollouts(change, tracing)) };
+      return tracing.span(start, () => work({ ...ports, report: { ...ports.report, observer } }));
     },
     poll: (job, context, work) => tracing.span(pollSpan(job, context), () => work(ports)),
   };

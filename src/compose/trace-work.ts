@@ -1,6 +1,7 @@
 import type { RedisConnection } from '../queue/connection.ts';
 import { describeError } from '../model/errors.ts';
 import type { PollPorts } from '../poll/process-poll.ts';
+import type { JobQueue, Workloads } from '../reconcile/ports.ts';
 import { createTraceMemory, type TracedChange } from '../queue/trace-memory.ts';
 import type { Foundation } from './foundation.ts';
 import { type JobRunner, runDirectly, traceJobs } from './trace-jobs.ts';
@@ -42,32 +43,35 @@ type RememberChange = (policyUid: string, change: TracedChange) => void;
 
 /** Wraps the ports so that requests and decisions become spans and events of the current job. */
 export function tracePorts(ports: PollPorts, tracing: Tracing, remember: RememberChange): PollPorts {
+  const { workloads, signatures, queues } = ports;
+  const patchImages: Workloads['patchImages'] = (workload, changes, ...rest) => {
+    // Workloads that do not roll out are never checked later.
+    const policyUid = workload.rollout && changes.find(({ update }) => update !== undefined)?.update?.policy;
+    const traceparent = tracing.current();
+    // Before the patch, because another replica may see the rollout before this one has the response.
+    if (policyUid !== undefined && traceparent !== undefined) remember(policyUid, { traceparent, at: Date.now() });
+    return workloads.patchImages(workload, changes, ...rest);
+  };
+  const addPolicyJobs: JobQueue['addPolicyJobs'] = (jobs) => {
+    const attributes = {
+      'messaging.system': 'bullmq',
+      'messaging.operation.type': 'send',
+      'messaging.destination.name': 'policy',
+      'messaging.batch.message_count': jobs.length,
+    };
+    return tracing.step({ name: 'send policy', kind: 'producer', attributes }, () => {
+      const traceparent = tracing.current();
+      // Rollout checks find the trace of their change by `RecallChange`.
+      return queues.addPolicyJobs(
+        traceparent === undefined ? jobs : jobs.map((job) => (job.task === 'rollout' ? job : { ...job, traceparent })),
+      );
+    });
+  };
   return {
     ...ports,
-    patchImages(workload, changes, ...rest) {
-      // Workloads that do not roll out are never checked later.
-      const policyUid = workload.rollout && changes.find(({ update }) => update !== undefined)?.update?.policy;
-      const traceparent = tracing.current();
-      // Before the patch, because another replica may see the rollout before this one has the response.
-      if (policyUid !== undefined && traceparent !== undefined) remember(policyUid, { traceparent, at: Date.now() });
-      return ports.patchImages(workload, changes, ...rest);
-    },
-    verifyImage: (...request) => tracing.step({ name: 'verify signatures' }, () => ports.verifyImage(...request)),
-    addPolicyJobs(jobs) {
-      const attributes = {
-        'messaging.system': 'bullmq',
-        'messaging.operation.type': 'send',
-        'messaging.destination.name': 'policy',
-        'messaging.batch.message_count': jobs.length,
-      };
-      return tracing.step({ name: 'send policy', kind: 'producer', attributes }, () => {
-        const traceparent = tracing.current();
-        // Rollout checks find the trace of their change by `RecallChange`.
-        return ports.addPolicyJobs(
-          traceparent === undefined ? jobs : jobs.map((job) => (job.task === 'rollout' ? job : { ...job, traceparent })),
-        );
-      });
-    },
-    observer: traceDecisions(tracing),
+    workloads: { ...workloads, patchImages },
+    signatures: { verify: (...request) => tracing.step({ name: 'verify signatures' }, () => signatures.verify(...request)) },
+    queues: { ...queues, addPolicyJobs },
+    report: { ...ports.report, observer: traceDecisions(tracing) },
   };
 }

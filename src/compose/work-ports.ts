@@ -8,7 +8,7 @@ import { readStatus } from '../model/policy-status.ts';
 import { resolveTarget } from '../model/resolve-target.ts';
 import { verificationSecrets } from '../model/verification.ts';
 import type { Workload } from '../model/workload.ts';
-import { isNamespaceOpen, type ConsentRules } from '../plan/consent.ts';
+import { isNamespaceOpen } from '../plan/consent.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { listSelected, readWorkload } from '../kube/read-workload.ts';
 import { patchImages } from '../kube/patch-images.ts';
@@ -17,7 +17,7 @@ import { retryTransient } from '../kube/retry.ts';
 import { readRolloutPods } from '../kube/read-rollout-pods.ts';
 import { objectPath, readObject } from '../kube/objects.ts';
 import type { EventRecorder } from '../kube/record-event.ts';
-import { createStatusDeferral } from './defer-status-writes.ts';
+import { createStatusDeferral, type StatusDeferral } from './defer-status-writes.ts';
 import { createPollGate } from '../poll/poll-gate.ts';
 import type { PollPorts } from '../poll/process-poll.ts';
 import { createEventLog } from '../queue/event-log.ts';
@@ -28,10 +28,11 @@ import type { Reflector } from '../kube/reflector.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import { createBoundedLabel, maxRegistryLabels } from '../telemetry/metrics.ts';
 import { createImageVerifier } from '../verify/image-verifier.ts';
+import type { ReadSecret } from '../verify/public-keys.ts';
 import { createDeniedPushes } from '../reconcile/denied-pushes.ts';
 import { createKeyedMutex } from '../async/serialize.ts';
-import { createSharedAnswers } from '../reconcile/shared-answers.ts';
-import { createTagMemory } from '../reconcile/creation-times.ts';
+import type { ClusterView, Policies, Registry, Report, Signatures, Workloads } from '../reconcile/ports.ts';
+import { createSharedAnswers, createTagMemory } from '../reconcile/registry-memory.ts';
 import type { AccessCache } from '../cluster/access-cache.ts';
 import { awaitTargets, type ClusterCache } from '../cluster/cluster-cache.ts';
 import { policyResource } from '../cluster/policy-watches.ts';
@@ -62,62 +63,71 @@ export interface Adapters {
 }
 
 /** The real ports of the processors; tests pass their own. */
-export function createWorkPorts(
-  foundation: Foundation,
-  { client, cache, access, namespaces, isWatching, policyWatchOf, registry, queues, recorder, queue, trustRoot }: Adapters,
-): PollPorts {
-  const { settings, aliases, logger, metrics } = foundation;
-  const readContext = readContextOf(foundation);
+export function createWorkPorts(foundation: Foundation, adapters: Adapters): PollPorts {
+  const { queue, queues } = adapters;
   const statusDeferral = createStatusDeferral({ atMostMs: 1_000 });
+  const sources = createSources(foundation, adapters);
+  return {
+    policies: createPolicies(foundation, adapters, sources),
+    cluster: createClusterView(foundation, adapters),
+    workloads: createWorkloads(foundation, adapters, statusDeferral),
+    registry: createRegistry(adapters, sources),
+    signatures: createSignatures(adapters),
+    report: createReport(foundation, adapters, statusDeferral),
+    queues,
+    poll: {
+      gate: createPollGate({ slotsOf: pollSlotsOf(foundation.settings.config.registries), now: Date.now, random: Math.random }),
+      finds: createUnannouncedFinds(queue.redis, queue.prefix, createEventReader(queue)),
+      registryLabel: createBoundedLabel(maxRegistryLabels),
+    },
+  };
+}
+
+/** On whose behalf registries are asked, with the versions of the Secrets. */
+function createSources(
+  { settings: { config } }: Foundation,
+  { cache, access }: Adapters,
+): Pick<Registry, 'sourceOf'> & Pick<Policies, 'secretVersions'> {
   const workloadsOf = (target: PolicyTarget) => resolveTarget(target, cache);
   const accessOf = (policy: ImagePolicy, spec: PolicySpec) =>
     pullAccess(policy, spec, { workloadsOf, pullSecretsOf: access.pullSecretsOf });
-  const remember = (workload: Workload) => cache.workloads.observe(workload);
+  return {
+    sourceOf(policy, spec) {
+      const pull = accessOf(policy, spec);
+      return pull === undefined ? spec.repository : { ...spec.repository, access: pull };
+    },
+    secretVersions(policy, spec) {
+      const secrets = [...(accessOf(policy, spec)?.secrets ?? []), config.credentials.secret, ...verificationSecrets(policy)];
+      return secrets.map(access.versionOf).join(',');
+    },
+  };
+}
+
+function createPolicies(
+  foundation: Foundation,
+  { client, cache, namespaces, isWatching, policyWatchOf }: Adapters,
+  { secretVersions }: Pick<Policies, 'secretVersions'>,
+): Policies {
+  const readContext = readContextOf(foundation);
   const readWritten = async (namespace: string, name: string, signal?: AbortSignal) => {
     const raw = await readObject<unknown>(client, objectPath(policyResource, namespace, name), signal);
     return raw === undefined ? undefined : readPolicy(raw, readContext);
   };
   const isConfirmed = createPolicyCheck({ policies: cache.written, watchOf: policyWatchOf, readPolicy: readWritten });
   return {
-    policies: () => cache.policies.values(),
-    findPolicy: cache.findPolicy,
-    ...selectedTargets(cache, { crossNamespace: settings.config.crossNamespace, namespaceConsent: namespaces.namespaceConsent }),
-    awaitTargets: (policy, spec, signal) => awaitTargets(policy, spec, cache, signal),
-    matchPolicies: cache.matchPolicies,
+    all: () => cache.policies.values(),
+    find: cache.findPolicy,
+    match: cache.matchPolicies,
     matchUnselected: cache.matchUnselected,
     isWatching,
-    async readPolicy(namespace, name, signal) {
+    async read(namespace, name, signal) {
       const policy = await readWritten(namespace, name, signal);
       // Another replica made the job, and our watch of the Namespaces may be behind.
       if (policy !== undefined && !cache.isSelected(namespace)) await namespaces.readLabels(namespace, signal);
       return policy && cache.effective(policy);
     },
     isCurrent: async (policy, signal) => cache.isSelected(policy.namespace) && (await isConfirmed(policy, signal)),
-    async readWorkload(ref, signal) {
-      if (!cache.isSelected(ref.namespace)) return undefined;
-      const workload = await readWorkload(client, ref, signal, cache.workloads.targetOf(ref));
-      if (workload !== undefined) remember(workload);
-      return workload;
-    },
-    readRolloutPods: (workload, signal) => readRolloutPods(client, workload, signal),
-    async readSelected(target, signal) {
-      if (!cache.isSelected(target.namespace)) return [];
-      const found = await listSelected(client, cache.workloads.targetOf(target), target, signal);
-      for (const workload of found) remember(workload);
-      return found;
-    },
-    namespaceVersion: namespaces.versionOf,
-    namespaceConsent: namespaces.namespaceConsent,
-    readNamespaceConsent: namespaces.readNamespaceConsent,
-    readNamespaceConsents: namespaces.readNamespaceConsents,
-    async patchImages(workload, changes, changeCause, signal) {
-      const target = cache.workloads.targetOf(workload);
-      const patch = () => patchImages(client, workload, changes, changeCause, signal, target);
-      const result = await statusDeferral.change(() => retryTransient(patch, { signal, random: Math.random, now: Date.now }));
-      if (result.kind === 'patched') remember(result.workload);
-      return result;
-    },
-    imagesAreOut: statusDeferral.untilIdle,
+    secretVersions,
     async writeStatus(policy, update, signal) {
       const cached = cache.policies.get(policy.namespace, policy.name);
       // A policy that was deleted and created again under the same name is another policy.
@@ -131,68 +141,96 @@ export function createWorkPorts(
       });
       if (written !== undefined) cache.written.observe(readPolicy(written, readContext, cache.written.get(policy.namespace, policy.name)));
     },
-    headManifest: (source, tag, signal, purpose) =>
-      purpose === 'use' ? registry.resolveTag(source, tag, signal) : registry.headManifest(source, tag, signal),
-    whyNoImage: (source, digest, signal) => registry.whyNoImage(source, digest, signal),
-    readImage: (source, reference, signal) => registry.readImage(source, reference, signal),
-    readPlatforms: (source, reference, signal) => registry.readPlatforms(source, reference, signal),
-    tagMemory: createTagMemory(),
-    listTags: (source, signal) => registry.listTags(source, signal),
-    sharedAnswers: createSharedAnswers(Date.now),
-    deniedPushes: createDeniedPushes(Date.now),
-    sourceOf(policy, spec) {
-      const pull = accessOf(policy, spec);
-      return pull === undefined ? spec.repository : { ...spec.repository, access: pull };
-    },
-    secretVersions(policy, spec) {
-      const secrets = [...(accessOf(policy, spec)?.secrets ?? []), settings.config.credentials.secret, ...verificationSecrets(policy)];
-      return secrets.map(access.versionOf).join(',');
-    },
-    verifyImage: createImageVerifier({
-      registry,
-      trustRoot,
-      readSecret: (secret, signal) => access.readSecret(secret, { refresh: false, signal }),
-    }),
-    addPolicyJobs: (jobs) => queues.addPolicyJobs(jobs),
-    addPolls: (polls) => queues.addPolls(polls),
-    readLastTick: () => queues.readLastTick(),
-    writeLastTick: (at) => queues.writeLastTick(at),
-    readClock: () => queues.readClock(),
-    pollGate: createPollGate({ slotsOf: pollSlotsOf(settings.config.registries), now: Date.now, random: Math.random }),
-    finds: createUnannouncedFinds(queue.redis, queue.prefix, createEventReader(queue)),
-    registryLabel: createBoundedLabel(maxRegistryLabels),
-    recordEvent: recorder.record,
-    eventLog: createEventLog(queue.redis, queue.prefix, (error) => logger.debug({ why: error.message }, 'redis full, record not written')),
     mutex: createKeyedMutex(),
-    crossNamespace: settings.config.crossNamespace,
-    mayUseRegistry: allowedRegistries(settings.config.allowedRegistries),
-    hasTrustRoot: trustRoot !== undefined,
-    repeatsPerHour: settings.config.guards.repeatsPerHour,
-    onConflict: () => metrics.patchConflicts.inc(),
-    now: Date.now,
-    aliases,
-    logger,
-    metrics,
   };
 }
 
 /** The workloads of selected namespaces. That a namespace is not selected is said only to policies that may see its workloads. */
-function selectedTargets(
-  { findWorkload, listWorkloads, targetState, isSelected }: ClusterCache,
-  rules: ConsentRules,
-): Pick<PollPorts, 'findWorkload' | 'listWorkloads' | 'targetState'> {
+function createClusterView({ settings: { config }, aliases }: Foundation, { cache, namespaces, trustRoot }: Adapters): ClusterView {
+  const { crossNamespace, guards, allowedRegistries } = config;
+  const { namespaceConsent } = namespaces;
+  const { findWorkload, listWorkloads, targetState, isSelected } = cache;
   return {
     findWorkload: (ref) => (isSelected(ref.namespace) ? findWorkload(ref) : undefined),
     listWorkloads: (kind, namespace, ...asked) => (isSelected(namespace) ? listWorkloads(kind, namespace, ...asked) : []),
     targetState(target, policy) {
       const { namespace } = target;
-      if (isSelected(namespace) || !isNamespaceOpen(namespace, policy, rules)) return targetState(target, policy);
+      if (isSelected(namespace) || !isNamespaceOpen(namespace, policy, { crossNamespace, namespaceConsent }))
+        return targetState(target, policy);
       return { problem: { reason: 'NamespaceNotSelected', message: notSelected(namespace) } };
     },
+    namespaceVersion: namespaces.versionOf,
+    namespaceConsent,
+    crossNamespace,
+    mayUseRegistry: isAllowed(allowedRegistries),
+    hasTrustRoot: trustRoot !== undefined,
+    repeatsPerHour: guards.repeatsPerHour,
+    aliases,
+    now: Date.now,
   };
 }
 
-function allowedRegistries(hosts: readonly string[]): (registry: string) => boolean {
+function createWorkloads({ metrics }: Foundation, { client, cache, namespaces }: Adapters, statusDeferral: StatusDeferral): Workloads {
+  const remember = (workload: Workload) => cache.workloads.observe(workload);
+  return {
+    awaitTargets: (policy, spec, signal) => awaitTargets(policy, spec, cache, signal),
+    async read(ref, signal) {
+      if (!cache.isSelected(ref.namespace)) return undefined;
+      const workload = await readWorkload(client, ref, signal, cache.workloads.targetOf(ref));
+      if (workload !== undefined) remember(workload);
+      return workload;
+    },
+    async readSelected(target, signal) {
+      if (!cache.isSelected(target.namespace)) return [];
+      const found = await listSelected(client, cache.workloads.targetOf(target), target, signal);
+      for (const workload of found) remember(workload);
+      return found;
+    },
+    readPods: (workload, signal) => readRolloutPods(client, workload, signal),
+    readConsent: namespaces.readNamespaceConsent,
+    refreshConsents: namespaces.readNamespaceConsents,
+    async patchImages(workload, changes, changeCause, signal) {
+      const target = cache.workloads.targetOf(workload);
+      const patch = () => patchImages(client, workload, changes, changeCause, signal, target);
+      const result = await statusDeferral.change(() => retryTransient(patch, { signal, random: Math.random, now: Date.now }));
+      if (result.kind === 'patched') remember(result.workload);
+      return result;
+    },
+    onConflict: () => metrics.patchConflicts.inc(),
+  };
+}
+
+function createRegistry({ registry }: Adapters, { sourceOf }: Pick<Registry, 'sourceOf'>): Registry {
+  return {
+    sourceOf,
+    headManifest: (source, tag, signal, purpose) =>
+      purpose === 'use' ? registry.resolveTag(source, tag, signal) : registry.headManifest(source, tag, signal),
+    listTags: (source, signal) => registry.listTags(source, signal),
+    readImage: (source, reference, signal) => registry.readImage(source, reference, signal),
+    readPlatforms: (source, reference, signal) => registry.readPlatforms(source, reference, signal),
+    whyNotRunnable: (source, digest, signal) => registry.whyNotRunnable(source, digest, signal),
+    tagMemory: createTagMemory(),
+    sharedAnswers: createSharedAnswers(Date.now),
+    deniedPushes: createDeniedPushes(Date.now),
+  };
+}
+
+function createSignatures({ registry, access, trustRoot }: Adapters): Signatures {
+  const readSecret: ReadSecret = (secret, signal) => access.readSecret(secret, { refresh: false, signal });
+  return { verify: createImageVerifier({ registry, trustRoot, readSecret }) };
+}
+
+function createReport({ logger, metrics }: Foundation, { recorder, queue }: Adapters, statusDeferral: StatusDeferral): Report {
+  return {
+    recordEvent: recorder.record,
+    eventLog: createEventLog(queue.redis, queue.prefix, (error) => logger.debug({ why: error.message }, 'redis full, record not written')),
+    metrics,
+    logger,
+    untilPatched: statusDeferral.untilIdle,
+  };
+}
+
+function isAllowed(hosts: readonly string[]): (registry: string) => boolean {
   const allowed = new Set(hosts.map((host) => normaliseRegistry(host)));
   return (registry) => allowed.size === 0 || allowed.has(registry);
 }

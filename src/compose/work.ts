@@ -4,7 +4,7 @@ import { within } from '../async/deadline.ts';
 import { namespaceRulesOf } from '../config/policy-defaults.ts';
 import { describeError } from '../model/errors.ts';
 import type { SecretRef } from '../model/image-source.ts';
-import { needsLabels } from '../model/policy-defaults.ts';
+import { needsLabels, notSelected, notWatched } from '../model/policy-defaults.ts';
 import { createDiscovery } from '../kube/discovery.ts';
 import { createEventRecorder } from '../kube/record-event.ts';
 import { tickMs } from '../poll/poll-schedule.ts';
@@ -45,6 +45,7 @@ import { traceCluster } from './trace-requests.ts';
 import { traceWork } from './trace-work.ts';
 import { measurePolicies } from './measure-policies.ts';
 import { createWorkPorts, readContextOf, type Adapters } from './work-ports.ts';
+import type { SelectedNamespaces } from '../operations/namespaces-api.ts';
 
 /** The number of concurrent jobs per queue: high enough that hundreds of images are changed before the first status is written. */
 const concurrency = { push: 256, policy: 256, poll: 32 } as const;
@@ -62,7 +63,10 @@ export interface WorkConnections extends Pick<Adapters, 'client' | 'trustRoot'> 
 }
 
 /** The role, and through what it sees policies and registries. */
-export type WorkPart = Part & { readonly view: RegistryMeans & { readonly isWatching: () => boolean } };
+export type WorkPart = Part & {
+  readonly view: RegistryMeans & { readonly isWatching: () => boolean };
+  readonly namespaces: SelectedNamespaces;
+};
 
 /** Builds the role. */
 export function composeWork(foundation: Foundation, { client, failFastRedis, redisHealth, trustRoot }: WorkConnections): WorkPart {
@@ -132,7 +136,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
     const selected = cache.refresh(namespace);
     if (!isWorking) return;
     for (const policy of selected) enqueuer.addSelected(policy, namespaceCache.versionOf(namespace));
-    if (rules.selector !== undefined) enqueueForConsent(namespace, cache, ports, enqueuer);
+    if (rules.selector !== undefined) enqueueForConsent(namespace, cache, ports.cluster, enqueuer);
   });
 
   const workWhenSynced = async () => {
@@ -147,9 +151,9 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
     });
     cache.listen({
       onKindReady: () => enqueuer.resync(),
-      onWorkload: (change) => enqueueForWorkload(change, cache, ports, enqueuer),
+      onWorkload: (change) => enqueueForWorkload(change, cache, ports.cluster, enqueuer),
     });
-    namespaceCache.onConsent((namespace) => enqueueForConsent(namespace, cache, ports, enqueuer));
+    namespaceCache.onConsent((namespace) => enqueueForConsent(namespace, cache, ports.cluster, enqueuer));
     access.subscribe((changed) => {
       // The fallback Secret concerns the policies of all namespaces.
       const isFallback = isSameSecret(changed, config.credentials.secret);
@@ -171,7 +175,14 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
   };
 
   return {
-    view: { registry, policies: ports.policies, sourceOf: ports.sourceOf, isWatching },
+    view: { registry, policies: ports.policies.all, sourceOf: ports.registry.sourceOf, isWatching },
+    namespaces: {
+      areKnown: namespaceCache.areLabelsKnown,
+      whyNotSelected(namespace) {
+        if (!namespaces.some((watched) => watched === undefined || watched === namespace)) return notWatched(namespace);
+        return cache.isSelected(namespace) ? undefined : notSelected(namespace);
+      },
+    },
     checks: () => [...allReflectors().map(checkReflector), ...checkKinds(cache), ...access.checks(), ...namespaceCache.checks()],
     measure() {
       metrics.policies.set(cache.policies.size);

@@ -38,7 +38,7 @@ function readDeployment({ spec, status }: Parts): WorkloadRollout {
     outdated: Math.max(0, total - updated),
     wasComplete: reason === 'NewReplicaSetAvailable' && updated > 0 && total === updated,
     ...(reason === 'ProgressDeadlineExceeded' && {
-      givenUp: { message: message || 'its progress deadline is exceeded', at: lastUpdateTime },
+      deadlineExceeded: { message: message || 'its progress deadline is exceeded', at: lastUpdateTime },
     }),
     ...(reason !== '' && { isIncomplete: reason !== 'NewReplicaSetAvailable' }),
     ...(failure.status === 'True' && !isDenied(failure.message) && { cannotCreate: failure.message }),

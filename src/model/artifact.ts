@@ -50,7 +50,7 @@ export function isImageConfigType(mediaType: string): boolean {
 }
 
 /** Why a manifest is not a runnable image, as the end of a sentence; undefined if it is one. An index is evaluated by its descriptors alone. */
-export function whyNoImage({ artifactType, config, layers = [], manifests }: ManifestParts): string | undefined {
+export function whyNotRunnable({ artifactType, config, layers = [], manifests }: ManifestParts): string | undefined {
   if (artifactType !== undefined) return `it is an artifact of the type ${shown(artifactType)}`;
   if (manifests !== undefined) return manifests.some(mayBeImage) ? undefined : 'it is an index without an image';
   if (config === undefined) return 'it has no configuration';

@@ -121,7 +121,7 @@ export interface UpdateWindow {
 }
 
 /** Reasons that a changed Secret, or another choice of Secrets, may clear. Some registries hide what the credentials may not read, and keys are replaced. */
-export const healedBySecret: ReadonlySet<string> = new Set<Reason>([
+export const clearedBySecret: ReadonlySet<string> = new Set<Reason>([
   'RegistryDenied',
   'RepositoryNotFound',
   'VerificationKeyInvalid',
@@ -129,8 +129,8 @@ export const healedBySecret: ReadonlySet<string> = new Set<Reason>([
 ]);
 
 /** Whether the policy is Stalled for a reason that a changed Secret may clear. */
-export function mayBeHealedBySecret({ status }: ImagePolicy): boolean {
+export function mayBeClearedBySecret({ status }: ImagePolicy): boolean {
   return (
-    status.conditions?.some(({ type, status, reason }) => type === 'Stalled' && status === 'True' && healedBySecret.has(reason)) ?? false
+    status.conditions?.some(({ type, status, reason }) => type === 'Stalled' && status === 'True' && clearedBySecret.has(reason)) ?? false
   );
 }

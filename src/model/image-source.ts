@@ -28,7 +28,7 @@ export interface ImageSource extends Repository {
    * When the caller received the event that caused the request, in ms since 1970: a request that was refused after that is not repeated until its pause is over.
    * Absent: the registry is asked in any case.
    */
-  readonly heardAt?: number;
+  readonly causedAt?: number;
 }
 
 /** The same text for sources with the same access: only they share answers, tokens and polls. */

@@ -74,6 +74,11 @@ export function notSelected(namespace: string): string {
   return `namespace ${namespace} is not selected by watch.namespaceSelector of the configuration: label the Namespace as it asks for`;
 }
 
+/** Why nothing happens to the policies of a namespace that is not in the list of the configuration. */
+export function notWatched(namespace: string): string {
+  return `namespace ${namespace} is not one of watch.namespaces of the configuration: add it there`;
+}
+
 /** The entries that match a namespace, in their order. */
 export function matchingDefaults({ namespaces }: NamespaceRules, namespace: string, labels: Labels): readonly SettingValues[] {
   const matches = ({ names = [], selector }: NamespaceMatch) =>

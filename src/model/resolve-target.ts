@@ -5,8 +5,8 @@ import { type ImageList, imagesOf, kindKey, type KindRef, readVolumeName, type W
 /** Looks up workloads in the caches, without any request. */
 export interface WorkloadView {
   readonly findWorkload: (ref: WorkloadRef) => Workload | undefined;
-  /** At least the workloads of a kind and namespace that the selector matches, in any order; with `answering`, at least those with a consent annotation. */
-  readonly listWorkloads: (kind: KindRef, namespace: string, selector: LabelSelector, answering?: 'answering') => Iterable<Workload>;
+  /** At least the workloads of a kind and namespace that the selector matches, in any order; with `annotated`, at least those with a consent annotation. */
+  readonly listWorkloads: (kind: KindRef, namespace: string, selector: LabelSelector, annotated?: 'annotated') => Iterable<Workload>;
 }
 
 /** The workloads that a target selects, sorted by name; `findWorkload` takes precedence over the list. */

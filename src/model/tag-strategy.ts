@@ -23,7 +23,7 @@ export interface TagStrategy {
   /** The same strategy with a cache of each tag's part: for one reconcile, which asks for each of them several times. */
   remembering?(): TagStrategy;
   /** For strategies that do not order by name: the same strategy with the creation time of each tag's image. */
-  readonly knowing?: (created: CreationTimes) => TagStrategy;
+  readonly withCreationTimes?: (created: CreationTimes) => TagStrategy;
 }
 
 /** When the image of a tag was created, according to its configuration: undefined if that does not say; absent if it was not read. */

@@ -190,7 +190,7 @@ export interface WorkloadRollout {
   /** Why the controller cannot create pods, for a reason unrelated to the image. */
   readonly cannotCreate?: string;
   /** The controller's message when it has given up; it may refer to an older revision. */
-  readonly givenUp?: { readonly message: string; readonly at: string };
+  readonly deadlineExceeded?: { readonly message: string; readonly at: string };
   /** Why nothing rolls out automatically. */
   readonly haltedBecause?: string;
   /** When it resumed, if it was paused or had stopped. */

@@ -8,6 +8,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import { answerDoctor, type Doctor, shareReports } from './doctor-api.ts';
 import { type Access, AccessError, createAuthenticate, isLocalHost, type OperationsAuth, refusePost } from './authenticate.ts';
 import { eventOutcomes } from './event-view.ts';
+import { answerNamespace, type SelectedNamespaces } from './namespaces-api.ts';
 import { listEvents, NotReplayable, readEvent, replayEvent, type EventPorts } from './events.ts';
 
 export interface ApiOptions extends EventPorts {
@@ -17,6 +18,8 @@ export interface ApiOptions extends EventPorts {
   readonly refusal: () => string | undefined;
   /** Absent in a process without the role `work`. */
   readonly doctor?: Doctor | undefined;
+  /** Absent in a process without the role `work`. */
+  readonly namespaces?: SelectedNamespaces | undefined;
   readonly logger: Logger;
 }
 
@@ -26,12 +29,22 @@ const position = z.string().transform((text, context): Position => {
   context.addIssue({ code: 'custom', message: 'is not the "next" of an answer' });
   return z.NEVER;
 });
+const policyName = z.string().transform((text, context) => {
+  const [, namespace, name] = /^([a-z0-9-]{1,63})\/([a-z0-9.-]{1,253})$/.exec(text) ?? [];
+  if (namespace !== undefined && name !== undefined) return { namespace, name };
+  context.addIssue({ code: 'custom', message: 'is NAMESPACE/NAME' });
+  return z.NEVER;
+});
+const time = z.iso.datetime({ offset: true, error: 'is a time such as 2026-03-01T12:00:00Z' }).transform((text) => Date.parse(text));
 const query = z.strictObject({
   limit: z.coerce.number().int().min(1).max(500).default(50),
   repository: z.string().min(1).max(512).optional(),
   outcome: z.enum(eventOutcomes, { error: `one of ${eventOutcomes.join(', ')}` }).optional(),
+  policy: policyName.optional(),
+  since: time.optional(),
   before: position.optional(),
 });
+const namespaceParams = z.object({ namespace: z.string().regex(/^[a-z0-9-]{1,63}$/) });
 const params = z.object({ id: z.string().regex(/^[0-9a-zA-Z_-]{1,128}$/) });
 
 /** Adds the routes below `/api`. */
@@ -62,6 +75,9 @@ export function addEventsApi(app: FastifyInstance, options: ApiOptions): void {
       api.setErrorHandler((error, request, reply) => answerError(error, request, reply, options.logger));
 
       api.get('/v1/doctor', async (request) => answerDoctor(doctor, accessOf(request)));
+      api.get('/v1/namespaces/:namespace', async (request) =>
+        answerNamespace(options.namespaces, accessOf(request), namespaceParams.parse(request.params).namespace),
+      );
       api.get('/events', async (request) => {
         const { repository, ...rest } = query.parse(request.query);
         const name = repository === undefined ? undefined : formatRepository(parseImageReference(repository, options.aliases).repository);

@@ -18,6 +18,9 @@ export interface EventQuery {
   readonly limit: number;
   readonly repository?: string | undefined;
   readonly outcome?: EventOutcome | undefined;
+  readonly policy?: { readonly namespace: string; readonly name: string } | undefined;
+  /** Those that were received at this time or later, in ms since 1970. */
+  readonly since?: number | undefined;
   readonly before?: Position | undefined;
 }
 
@@ -32,17 +35,24 @@ const maxExamined = 2_000;
 
 /** A page of events, newest first. */
 export async function listEvents({ reader }: EventPorts, access: Access, query: EventQuery): Promise<EventPage> {
-  const { limit, repository, outcome, before } = query;
+  const { limit, repository, before, since = 0 } = query;
   const events: EventView[] = [];
   let examined = 0;
   for await (const batch of reader.list({ repository, before, ignored: true })) {
     for (const record of batch) {
+      if (Date.parse(record.event.receivedAt) < since) return { events };
       const view = await viewFor(access, record);
-      if (view !== undefined && (outcome === undefined || hasOutcome(view, outcome))) events.push(view);
+      if (view !== undefined && isWanted(view, query)) events.push(view);
       if (events.length >= limit || ++examined >= maxExamined) return { events, next: positionOf(record) };
     }
   }
   return { events };
+}
+
+function isWanted(view: EventView, { outcome, policy }: EventQuery): boolean {
+  const isOfPolicy =
+    policy === undefined || view.policies.some(({ namespace, name }) => namespace === policy.namespace && name === policy.name);
+  return isOfPolicy && (outcome === undefined || hasOutcome(view, outcome));
 }
 
 /** One event; undefined when there is none that the caller may see. */

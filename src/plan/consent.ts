@@ -99,7 +99,7 @@ export function asSeenBy<V extends WorkloadView & ConsentRules>(policy: Asker, v
       if (namespace === policy.namespace) return view.listWorkloads(kind, namespace, selector);
       // Skips a namespace without any consent at no cost, however many workloads it has.
       const isOpen = isNamespaceOpen(namespace, policy, view);
-      const listed = isOpen ? view.listWorkloads(kind, namespace, selector) : view.listWorkloads(kind, namespace, selector, 'answering');
+      const listed = isOpen ? view.listWorkloads(kind, namespace, selector) : view.listWorkloads(kind, namespace, selector, 'annotated');
       return [...listed].filter(isSeen);
     },
   };

@@ -21,7 +21,7 @@ export function isSelection(candidate: Candidate, spec: PolicySpec, { status }: 
  * nothing else records when it was created.
  */
 export function isBestSelection({ strategy, allowDowngrade }: PolicySpec, plan: UpdatePlan): boolean {
-  return strategy.knowing === undefined || allowDowngrade || !isOlderThanRunning(plan);
+  return strategy.withCreationTimes === undefined || allowDowngrade || !isOlderThanRunning(plan);
 }
 
 function isOlderThanRunning(plan: UpdatePlan): boolean {

@@ -41,7 +41,7 @@ export interface Selection {
   readonly candidate: Candidate;
   readonly containers: readonly ContainerState[];
   /** The candidate was named by a push or the like: not all tags were evaluated, and something newer may have been selected meanwhile. */
-  readonly isPointedAt?: boolean;
+  readonly isNamed?: boolean;
 }
 
 /**

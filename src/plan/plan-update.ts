@@ -255,7 +255,7 @@ function decideImage(
 /** A name that is no candidate stays none; a creation time may become unreadable. With creation times, nothing older than the tag that was left is applied. */
 function mayFollow({ left }: Start, { strategy }: PolicySpec, candidate: Candidate): boolean {
   return (
-    strategy.knowing === undefined ||
+    strategy.withCreationTimes === undefined ||
     left === undefined ||
     strategy.reject(left) !== undefined ||
     strategy.compare(candidate.tag, left) >= 0
@@ -264,7 +264,7 @@ function mayFollow({ left }: Start, { strategy }: PolicySpec, candidate: Candida
 
 /** Adds the reason if the tag is rejected for something other than its name. */
 function because({ strategy }: PolicySpec, tag: string | undefined): string {
-  const why = strategy.knowing === undefined || tag === undefined ? undefined : strategy.reject(tag);
+  const why = strategy.withCreationTimes === undefined || tag === undefined ? undefined : strategy.reject(tag);
   return why === undefined ? '' : ` (${why})`;
 }
 

@@ -68,7 +68,7 @@ export function runningImages(workloads: readonly Workload[]): string {
  * Adds what is known of the registry's tags to a plan: a container that is unchanged because nothing newer is left, and whose own tag is gone, is reported as such.
  * It is still unchanged: a deleted tag is no reason to downgrade.
  */
-export function tellGoneTags(plan: UpdatePlan, tags: ReadonlySet<string>, aliases: RegistryAliases): UpdatePlan {
+export function markGoneTags(plan: UpdatePlan, tags: ReadonlySet<string>, aliases: RegistryAliases): UpdatePlan {
   const withGone = (unchanged: UnchangedContainer): UnchangedContainer => {
     const tag = tryParseImageReference(unchanged.image, aliases)?.tag;
     // Tag lists leave out the tags of signatures and the like.

@@ -1,15 +1,14 @@
 import type { Candidate } from '../model/image-reference.ts';
-import { tellGoneTags } from '../plan/running-images.ts';
+import { markGoneTags } from '../plan/running-images.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import type { ImageSource } from '../model/image-source.ts';
 import { hasChanges, type UpdatePlan } from '../plan/plan-update.ts';
-import { type RegistryPorts, rememberTags } from '../reconcile/examine-tag.ts';
+import { rememberTags } from '../reconcile/examine-tag.ts';
 import type { Selection } from '../reconcile/selection.ts';
 import { selectBest } from '../reconcile/select-best.ts';
 import { planWith } from '../reconcile/plan.ts';
-import type { PlanPorts } from '../reconcile/attempt.ts';
 import { PermanentError } from '../model/errors.ts';
-import type { HeadManifest, ListTags } from '../reconcile/resolve-tag.ts';
+import type { ClusterView, HeadManifest, ListTags, Ports, Registry } from '../reconcile/ports.ts';
 
 /** The evaluation of one policy: its plan for the tags in the registry, or the error that prevented it. */
 export type PollEvaluation = { readonly policy: ImagePolicy } & (Decision | { readonly error: unknown });
@@ -32,7 +31,7 @@ export interface Find {
 export async function evaluatePolicies(
   policies: readonly ImagePolicy[],
   ask: SharedRequests,
-  ports: RegistryPorts & PlanPorts,
+  { registry, cluster }: Pick<Ports, 'registry' | 'cluster'>,
   signal: AbortSignal,
 ): Promise<PollEvaluation[]> {
   const evaluations: PollEvaluation[] = [];
@@ -40,9 +39,9 @@ export async function evaluatePolicies(
     if (!isUsable(policy.spec)) continue;
     try {
       const request = { announced: false, isOnlyFound: true };
-      const reconcile = { policy, spec: policy.spec, request, cluster: ports, signal };
-      const selection = await selectBest({ ...reconcile, spec: await rememberTags(reconcile) }, { ...ports, ...ask });
-      if ('candidate' in selection) evaluations.push({ policy, selection, plan: planFor(policy, selection, ask, ports) });
+      const reconcile = { policy, spec: policy.spec, request, cluster, signal };
+      const selection = await selectBest({ ...reconcile, spec: await rememberTags(reconcile) }, { ...registry, ...ask });
+      if ('candidate' in selection) evaluations.push({ policy, selection, plan: planFor(policy, selection, ask, cluster) });
     } catch (error) {
       evaluations.push({ policy, error });
       if (signal.aborted) break;
@@ -55,7 +54,7 @@ export async function evaluatePolicies(
 export async function findsOf(
   evaluations: readonly PollEvaluation[],
   ask: SharedRequests,
-  { sourceOf }: Pick<RegistryPorts, 'sourceOf'>,
+  { sourceOf }: Registry,
   signal: AbortSignal,
 ): Promise<Find[]> {
   const found = evaluations.flatMap((evaluation) =>
@@ -78,10 +77,10 @@ export async function findsOf(
   return finds;
 }
 
-function planFor(policy: ImagePolicy, selection: Selection, ask: SharedRequests, ports: PlanPorts): UpdatePlan {
-  const plan = planWith(policy, selection, ports);
+function planFor(policy: ImagePolicy, selection: Selection, ask: SharedRequests, cluster: ClusterView): UpdatePlan {
+  const plan = planWith(policy, selection, cluster);
   const tags = selection.spec.strategy.mutableTag === undefined ? ask.listed() : undefined;
-  return tags === undefined ? plan : tellGoneTags(plan, tags, ports.aliases);
+  return tags === undefined ? plan : markGoneTags(plan, tags, cluster.aliases);
 }
 
 async function digestOf(tag: string, source: ImageSource, ask: SharedRequests, signal: AbortSignal): Promise<string | undefined> {
@@ -104,7 +103,7 @@ export interface SharedRequests {
 }
 
 /** Creates it for one poll, whose policies all have the same access. */
-export function createSharedRequests(ports: Pick<SharedRequests, 'listTags' | 'headManifest'>): SharedRequests {
+export function createSharedRequests(registry: Pick<SharedRequests, 'listTags' | 'headManifest'>): SharedRequests {
   let tags: ReturnType<ListTags> | undefined;
   let listed: ReadonlySet<string> | undefined;
   let failure: unknown;
@@ -118,14 +117,14 @@ export function createSharedRequests(ports: Pick<SharedRequests, 'listTags' | 'h
     }
   };
   const list: ListTags = async (source, signal) => {
-    const answer = await noteFailure(ports.listTags(source, signal));
+    const answer = await noteFailure(registry.listTags(source, signal));
     if (answer !== undefined) listed = new Set(answer);
     return answer;
   };
   return {
     listTags: (source, signal) => (tags ??= list(source, signal)),
     headManifest(source, tag, signal, purpose) {
-      const head = heads.get(tag) ?? noteFailure(ports.headManifest(source, tag, signal, purpose));
+      const head = heads.get(tag) ?? noteFailure(registry.headManifest(source, tag, signal, purpose));
       heads.set(tag, head);
       return head;
     },

@@ -4,36 +4,36 @@ import { goneContainers } from '../plan/running-images.ts';
 import { isUsable, policyKey, type ImagePolicy } from '../model/image-policy.ts';
 import { accessKey } from '../model/image-source.ts';
 import { isBestSelection } from '../plan/is-selection.ts';
-import type { ReconcileCause } from '../status/next-status.ts';
 import { outcomeOf, withNotes, withPending } from '../plan/outcome.ts';
 import { hasChanges } from '../plan/plan-update.ts';
 import type { PolicyJob, PollJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
-import type { PushPorts } from '../reconcile/process-push.ts';
+import type { JobQueue, Ports } from '../reconcile/ports.ts';
 import { reportGoneTags } from '../reconcile/report-events.ts';
-import { reportFailure, reportOutcome, type ReportPorts } from '../reconcile/report.ts';
+import { reportFailure, reportOutcome, type ReportPorts, type Subject } from '../reconcile/report.ts';
 import { createSharedRequests, findsOf, evaluatePolicies, type Decision, type Find, type PollEvaluation } from './evaluate-policies.ts';
 import type { PollGate } from './poll-gate.ts';
 import { reportUnannounced, type UnannouncedPorts } from './report-unannounced.ts';
-import type { TickPorts } from './tick.ts';
+import type { PollQueue } from './tick.ts';
 
-export interface PollPorts extends PushPorts, TickPorts, UnannouncedPorts {
-  readonly pollGate: PollGate;
+export interface PollPorts extends Ports, UnannouncedPorts {
+  readonly queues: JobQueue & PollQueue;
+  readonly poll: UnannouncedPorts['poll'] & { readonly gate: PollGate };
 }
 
 /** Lists one repository for all policies that share the poll, and enqueues those that have something to do. */
 export async function processPoll(job: PollJob, context: JobContext, ports: PollPorts): Promise<void> {
-  const policies = ports.matchPolicies(job.repository).filter((policy) => isPolled(policy, job, ports));
+  const policies = ports.policies.match(job.repository).filter((policy) => isPolled(policy, job, ports));
   if (policies.length === 0) return;
   // Taken before the first request, because the oldest of the registry's answers may decide.
-  const askedAt = ports.now();
+  const askedAt = ports.cluster.now();
   const { evaluations, finds } = await askRegistry(policies, job, context, ports);
-  ports.metrics.polls.inc({ found: String(finds.length > 0) });
+  ports.report.metrics.polls.inc({ found: String(finds.length > 0) });
   for (const { policy, candidate, resolved } of finds) {
     if (resolved === undefined || !isUsable(policy.spec)) continue;
-    ports.sharedAnswers.remember(jobCauseOf(job, candidate), ports.sourceOf(policy, policy.spec), resolved, askedAt);
+    ports.registry.sharedAnswers.remember(jobCauseOf(job, candidate), ports.registry.sourceOf(policy, policy.spec), resolved, askedAt);
   }
-  await ports.addPolicyJobs(finds.map((find) => toPolicyJob(find, job)));
+  await ports.queues.addPolicyJobs(finds.map((find) => toPolicyJob(find, job)));
   const failures: unknown[] = [];
   for (const evaluation of evaluations) {
     if ('plan' in evaluation && hasChanges(evaluation.plan)) continue;
@@ -51,11 +51,11 @@ async function askRegistry(
   { signal }: JobContext,
   ports: PollPorts,
 ): Promise<{ evaluations: readonly PollEvaluation[]; finds: readonly Find[] }> {
-  const visit = ports.pollGate.enter(repository.registry, intervalMs);
-  const ask = createSharedRequests(ports);
+  const visit = ports.poll.gate.enter(repository.registry, intervalMs);
+  const ask = createSharedRequests(ports.registry);
   try {
     const evaluations = await evaluatePolicies(policies, ask, ports, signal);
-    return { evaluations, finds: await findsOf(evaluations, ask, ports, signal) };
+    return { evaluations, finds: await findsOf(evaluations, ask, ports.registry, signal) };
   } finally {
     visit.leave(ask.failure());
   }
@@ -64,40 +64,35 @@ async function askRegistry(
 /** Reports the result for a policy that needs no change; returns the error if the poll is to be retried. */
 async function report(evaluation: PollEvaluation, job: PollJob, context: JobContext, ports: PollPorts): Promise<unknown> {
   const { policy } = evaluation;
-  const cause: ReconcileCause = { source: 'Poll', receivedAt: job.receivedAt };
+  const subject: Subject = { policy, cause: { source: 'Poll', receivedAt: job.receivedAt }, signal: context.signal };
   try {
     if ('error' in evaluation) throw evaluation.error;
-    await reportUnchanged(policy, evaluation, cause, ports, context.signal);
+    await reportUnchanged(subject, evaluation, ports);
     return undefined;
   } catch (error) {
     if (error instanceof PermanentError) {
-      await reportOutcome(policy, { kind: 'stalled', reason: error.reason, message: error.message }, cause, ports, context.signal);
+      await reportOutcome(subject, { kind: 'stalled', reason: error.reason, message: error.message }, ports);
       return undefined;
     }
-    await reportFailure(policy, error, cause, { ...context, key: policyKey(policy) }, ports, context.signal);
+    await reportFailure({ ...context, ...subject, key: policyKey(policy) }, error, ports);
     return error;
   }
 }
 
-async function reportUnchanged(
-  policy: ImagePolicy,
-  { plan, selection: { spec, notes } }: Decision,
-  cause: ReconcileCause,
-  ports: ReportPorts,
-  signal: AbortSignal,
-): Promise<void> {
+async function reportUnchanged(subject: Subject, { plan, selection: { spec, notes } }: Decision, ports: ReportPorts): Promise<void> {
+  const { policy } = subject;
   const gone = goneContainers(plan);
   const outcome = withNotes({ ...outcomeOf(plan, [], isBestSelection(spec, plan)), gone }, notes);
   const { waiting } = policy.status;
   // Nothing is better than what runs, so there is no pending candidate.
-  await reportOutcome(policy, withPending(outcome, waiting === undefined ? {} : { seen: waiting }, false), cause, ports, signal);
-  reportGoneTags(policy, gone, ports);
+  await reportOutcome(subject, withPending(outcome, waiting === undefined ? {} : { seen: waiting }, false), ports);
+  reportGoneTags(policy, gone, ports.report);
 }
 
-function isPolled(policy: ImagePolicy, { repository, intervalMs }: PollJob, { sourceOf }: PollPorts): boolean {
+function isPolled(policy: ImagePolicy, { repository, intervalMs }: PollJob, { registry }: PollPorts): boolean {
   const { spec } = policy;
   if (!isUsable(spec) || spec.suspended || spec.pollIntervalMs !== intervalMs) return false;
-  return accessKey(sourceOf(policy, spec)) === accessKey(repository);
+  return accessKey(registry.sourceOf(policy, spec)) === accessKey(repository);
 }
 
 function toPolicyJob({ policy: { namespace, name, uid }, candidate }: Find, job: PollJob): PolicyJob {

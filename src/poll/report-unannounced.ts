@@ -2,32 +2,27 @@
 import { isUsable, policyKey, type ImagePolicy } from '../model/image-policy.ts';
 import { formatRepository, type Repository } from '../model/image-reference.ts';
 import type { UnannouncedFinds } from '../queue/unannounced-finds.ts';
-import type { Logger } from '../telemetry/logger.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
-import type { ObjectEvent } from '../reconcile/report-events.ts';
+import type { Ports } from '../reconcile/ports.ts';
 import { formatTag } from '../reconcile/resolve-tag.ts';
 import type { Find } from './evaluate-policies.ts';
 
-export interface UnannouncedPorts {
-  readonly finds: UnannouncedFinds;
-  readonly recordEvent: (event: ObjectEvent) => void;
-  readonly metrics: Metrics;
-  /** The name of a registry in metrics. It is limited because tenants choose hosts and could create any number of labels. */
-  readonly registryLabel: (registry: string) => string;
-  readonly logger: Logger;
-  /** In ms since 1970. */
-  readonly now: () => number;
+export interface UnannouncedPorts extends Pick<Ports, 'report' | 'cluster'> {
+  readonly poll: {
+    readonly finds: UnannouncedFinds;
+    /** The name of a registry in metrics. It is limited because tenants choose hosts and could create any number of labels. */
+    readonly registryLabel: (registry: string) => string;
+  };
 }
 
-const firstToldAt = 3;
+const firstReportedAt = 3;
 
 /** Counts images that no webhook had announced, by registry; reports the third one in a row, the sixth, the twelfth and so on. */
 export async function reportUnannounced(finds: readonly Find[], repository: Repository, ports: UnannouncedPorts): Promise<void> {
   for (const { policy, candidate } of onePerImage(finds.filter(isNews))) {
-    if (await ports.finds.isAnnounced(repository, candidate)) continue;
-    const count = await ports.finds.add(repository, candidate, new Date(ports.now()));
+    if (await ports.poll.finds.isAnnounced(repository, candidate)) continue;
+    const count = await ports.poll.finds.add(repository, candidate, new Date(ports.cluster.now()));
     if (count === undefined) continue;
-    ports.metrics.unannouncedFinds.inc({ registry: ports.registryLabel(repository.registry) });
+    ports.report.metrics.unannouncedFinds.inc({ registry: ports.poll.registryLabel(repository.registry) });
     if (isWorthReporting(count)) report(policy, formatTag(repository, candidate.tag), { repository, count }, ports);
   }
 }
@@ -48,14 +43,14 @@ function onePerImage(finds: readonly Find[]): Find[] {
 }
 
 function isWorthReporting(count: number): boolean {
-  return count >= firstToldAt && Number.isInteger(Math.log2(count / firstToldAt));
+  return count >= firstReportedAt && Number.isInteger(Math.log2(count / firstReportedAt));
 }
 
 function report(
   { apiVersion, namespace, name, uid }: ImagePolicy,
   image: string,
   { repository, count }: { repository: Repository; count: number },
-  { recordEvent, logger }: UnannouncedPorts,
+  { report: { recordEvent, logger } }: UnannouncedPorts,
 ): void {
   const { registry } = repository;
   const message =

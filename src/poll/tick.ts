@@ -1,12 +1,15 @@
 /** The tick that enqueues due polls. It runs once per period in the whole cluster, on any replica. */
-import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
-import type { ImageSource } from '../model/image-source.ts';
 import type { PollJob } from '../queue/jobs.ts';
+import type { Policies, Registry } from '../reconcile/ports.ts';
 import { createDuePolls, tickMs } from './poll-schedule.ts';
 
 export interface TickPorts {
-  readonly policies: () => Iterable<ImagePolicy>;
-  readonly sourceOf: (policy: ImagePolicy, spec: PolicySpec) => ImageSource;
+  readonly policies: Pick<Policies, 'all'>;
+  readonly registry: Pick<Registry, 'sourceOf'>;
+  readonly queues: PollQueue;
+}
+
+export interface PollQueue {
   readonly addPolls: (polls: readonly ScheduledPoll[]) => Promise<void>;
   /** The end of the period that ticks have covered, in ms since 1970. */
   readonly readLastTick: () => Promise<number | undefined>;
@@ -26,15 +29,15 @@ const clockSkewMs = 60_000;
 
 /** Enqueues the polls that became due since the last tick. It is idempotent. */
 export function createTick(ports: TickPorts): () => Promise<void> {
-  const duePolls = createDuePolls(ports.sourceOf);
+  const duePolls = createDuePolls(ports.registry.sourceOf);
   return async () => {
-    const [now, known] = await Promise.all([ports.readClock(), ports.readLastTick()]);
+    const [now, known] = await Promise.all([ports.queues.readClock(), ports.queues.readLastTick()]);
     const last = known ?? now - tickMs;
     if (last >= now && last - now <= clockSkewMs) return;
     const from = last > now ? now - tickMs : last;
-    const due = duePolls(ports.policies(), from, now);
+    const due = duePolls(ports.policies.all(), from, now);
     const receivedAt = new Date(now).toISOString();
-    await ports.addPolls(due.map(({ delayMs, ...poll }) => ({ job: { schema: 1, ...poll, receivedAt }, delayMs })));
-    await ports.writeLastTick(now);
+    await ports.queues.addPolls(due.map(({ delayMs, ...poll }) => ({ job: { schema: 1, ...poll, receivedAt }, delayMs })));
+    await ports.queues.writeLastTick(now);
   };
 }

@@ -100,6 +100,12 @@ function isSecure(url: string): boolean {
 /** The message that ioredis uses for the same error. */
 export const tooLate = 'Command timed out';
 
+/** What operators are shown of an error: while there is no connection, ioredis speaks of its own options. */
+export function describeRedisError(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.startsWith("Stream isn't writeable") ? 'there is no connection to it' : message;
+}
+
 /**
  * Rejects every command that has no answer after this many milliseconds with `tooLate`. Unlike `commandTimeout` of ioredis, it works
  * after a stall of the process: timers then fire before received answers are read, and such an answer must not count as missing.

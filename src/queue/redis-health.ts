@@ -1,4 +1,4 @@
-import { ownerOf, tooLate, type RedisConnection } from './connection.ts';
+import { describeRedisError, ownerOf, tooLate, type RedisConnection } from './connection.ts';
 
 export interface RedisHealth {
   readonly reachable: boolean;
@@ -91,7 +91,7 @@ export async function inspect(redis: RedisConnection, prefix: string): Promise<R
       ...(durabilityProblem !== undefined && { durabilityProblem }),
     };
   } catch (error) {
-    return { reachable: false, memoryShare: 0, error: error instanceof Error ? error.message : String(error) };
+    return { reachable: false, memoryShare: 0, error: describeRedisError(error) };
   }
 }
 

@@ -2,29 +2,17 @@
 import type { AppliedChange, TargetPlan, TargetProblem, UpdatePlan } from '../plan/plan-update.ts';
 import type { PendingDecision } from '../plan/pending-candidate.ts';
 import { PermanentError, WaitError } from '../model/errors.ts';
-import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
+import { policyKey } from '../model/image-policy.ts';
 import { withUpdates } from '../model/last-update.ts';
 import { findContainer, identityOf, workloadKey, type ContainerChange, type Workload } from '../model/workload.ts';
 import { inParallel } from '../async/in-parallel.ts';
 import { imagesOf, withProgress, type Attempt, type Progress, type StartAgain } from './attempt.ts';
-import { gatherConsents, type ConsentPorts } from './consents.ts';
+import { gatherConsents } from './consents.ts';
 import { planWith, type Planned } from './plan.ts';
+import type { Ports } from './ports.ts';
 import type { Selected } from './selection.ts';
 
-export interface ApplyPorts extends ConsentPorts {
-  /** Whether the policy is still the one that the plan was made for, as the API server confirmed within the last seconds. */
-  readonly isCurrent: (policy: ImagePolicy, signal: AbortSignal) => Promise<boolean>;
-  /** One guarded patch; `conflict`: the workload differs from the one that was planned with. */
-  readonly patchImages: (
-    workload: Workload,
-    changes: readonly ContainerChange[],
-    changeCause: string,
-    signal: AbortSignal,
-  ) => Promise<{ kind: 'patched'; workload: Workload } | { kind: 'conflict' }>;
-  readonly onConflict: () => void;
-  /** Called with the changes that a failing reconcile had already made. */
-  readonly onPartlyApplied?: (changes: readonly AppliedChange[]) => void;
-}
+export type ApplyPorts = Pick<Ports, 'policies' | 'workloads'>;
 
 /** A plan after all of it was applied, except what is blocked, has a problem, or is not due. */
 export interface Applied {
@@ -44,7 +32,7 @@ type ChangingPlan = TargetPlan & { readonly workload: Workload };
 export async function apply(attempt: Attempt, { selected, decision, plan }: Planned, ports: ApplyPorts): Promise<Applied | StartAgain> {
   const { policy } = attempt;
   const { selection, running } = selected;
-  const { consents, read } = await gatherConsents(attempt, plan, ports);
+  const { consents, read } = await gatherConsents(attempt, plan, ports.workloads);
   const { fresh, applied } = attempt.progress;
   const asked = withProgress(attempt, { ...attempt.progress, selected, fresh: new Map([...fresh, ...read]) });
   // These reads may show that another writer was faster, or that a consent was withdrawn.
@@ -56,7 +44,7 @@ export async function apply(attempt: Attempt, { selected, decision, plan }: Plan
   const progress = recordResults(asked.progress, results);
   const failures = results.flatMap(({ result }) => (result.kind === 'failed' ? [result.reason] : []));
   if (failures.length > 0) {
-    ports.onPartlyApplied?.(progress.applied);
+    attempt.request.onPartlyApplied?.(progress.applied);
     // One represents all; a wait says when to come back.
     throw failures.find((reason) => reason instanceof WaitError) ?? failures[0];
   }
@@ -81,7 +69,9 @@ async function patchAll(plan: UpdatePlan, attempt: Attempt, ports: ApplyPorts): 
   const { policy, spec, signal } = attempt;
   const changing = withRefusals(plan, attempt.progress.refused).targets.filter(isChanging);
   const results = await inParallel(changing, spec.maxParallel ?? defaultParallel, async (target): Promise<TargetResult> => {
-    const result = (await ports.isCurrent(policy, signal)) ? await patch(target, plan, attempt, ports) : ({ kind: 'conflict' } as const);
+    const result = (await ports.policies.isCurrent(policy, signal))
+      ? await patch(target, plan, attempt, ports)
+      : ({ kind: 'conflict' } as const);
     return { target, result };
   });
   return changing.map((target, index) => {
@@ -98,10 +88,10 @@ async function patch(planned: ChangingPlan, { candidate }: UpdatePlan, attempt: 
   const cause = `image-watcher: ImagePolicy ${policyKey(policy)} selected ${tag}`;
   const changes = withUpdates(workload, planned.changes, { policy: policy.uid, trigger, at: new Date(cluster.now()), tag, digest });
   try {
-    const result = await ports.patchImages(workload, changes, cause, signal);
+    const result = await ports.workloads.patchImages(workload, changes, cause, signal);
     if (result.kind === 'patched') return result;
-    ports.onConflict();
-    return { kind: 'conflict', workload: await ports.readWorkload(target, signal) };
+    ports.workloads.onConflict();
+    return { kind: 'conflict', workload: await ports.workloads.read(target, signal) };
   } catch (error) {
     if (!(error instanceof PermanentError)) throw error;
     return { kind: 'refused', problem: { reason: error.reason, message: error.message } };

@@ -1,33 +1,14 @@
 /** What the stages of a reconcile work with: the policy and the cluster as they are, what earlier attempts have done, and why there is another one. */
-import type { TargetState, AppliedChange, TargetProblem } from '../plan/plan-update.ts';
-import { asSeenBy, type ConsentRules } from '../plan/consent.ts';
-import type { GuardContext } from '../plan/guards/guard.ts';
+import type { AppliedChange, TargetProblem } from '../plan/plan-update.ts';
+import { asSeenBy } from '../plan/consent.ts';
 import type { Outcome } from '../plan/outcome.ts';
 import { runningImages } from '../plan/running-images.ts';
-import type { ImagePolicy, PolicySpec, PolicyTarget } from '../model/image-policy.ts';
-import type { RegistryAliases } from '../model/image-reference.ts';
+import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
 import type { TriggerSource } from '../model/policy-status.ts';
-import { resolveTargets, type WorkloadView } from '../model/resolve-target.ts';
+import { resolveTargets } from '../model/resolve-target.ts';
 import { workloadKey, type Workload } from '../model/workload.ts';
+import type { ClusterView } from './ports.ts';
 import type { Selected, SelectRequest } from './selection.ts';
-
-/** What the configuration permits; absent where it is not asked about that. */
-export interface Permissions {
-  /** Whether policies may use the registry. */
-  readonly mayUseRegistry?: (registry: string) => boolean;
-  /** Whether there is anything to verify keyless signatures with. */
-  readonly hasTrustRoot?: boolean;
-}
-
-/** What the caches hold about the cluster's workloads, what the configuration allows, and the clock. */
-export interface PlanPorts extends WorkloadView, ConsentRules, Permissions, Pick<GuardContext, 'repeatsPerHour'> {
-  readonly targetState: (target: PolicyTarget, policy: Pick<ImagePolicy, 'namespace'>) => TargetState;
-  /** Changes with each change of the Namespace; absent where that decides nothing. */
-  readonly namespaceVersion?: (namespace: string) => string;
-  readonly aliases: RegistryAliases;
-  /** In ms since 1970. */
-  readonly now: () => number;
-}
 
 /** A policy for which an image is selected. */
 export interface Reconcile {
@@ -35,7 +16,7 @@ export interface Reconcile {
   /** That of the policy; its strategy may remember its answers. */
   readonly spec: PolicySpec;
   readonly request: SelectRequest;
-  readonly cluster: PlanPorts;
+  readonly cluster: ClusterView;
   readonly signal: AbortSignal;
 }
 
@@ -46,6 +27,8 @@ export interface ReconcileRequest extends SelectRequest {
   readonly sinceMs?: number;
   /** The cause of the reconcile, to be recorded on the workloads. */
   readonly source?: TriggerSource;
+  /** Called with the changes that a failing reconcile had already made. */
+  readonly onPartlyApplied?: (changes: readonly AppliedChange[]) => void;
 }
 
 /** One attempt of a reconcile, with the policy as it is at its start. */
@@ -97,7 +80,7 @@ export function withProgress(attempt: Omit<Attempt, 'progress'>, progress: Progr
   const { fresh } = progress;
   const { cluster } = attempt;
   if (fresh.size === 0) return { ...attempt, progress };
-  const findWorkload: PlanPorts['findWorkload'] = (ref) =>
+  const findWorkload: ClusterView['findWorkload'] = (ref) =>
     fresh.has(workloadKey(ref)) ? fresh.get(workloadKey(ref)) : cluster.findWorkload(ref);
   return { ...attempt, progress, cluster: { ...cluster, findWorkload } };
 }

@@ -5,28 +5,14 @@ import { PermanentError } from '../model/errors.ts';
 import { workloadKey, type Workload, type WorkloadRef } from '../model/workload.ts';
 import { inParallel } from '../async/in-parallel.ts';
 import type { Reconcile } from './attempt.ts';
+import type { Workloads } from './ports.ts';
 
 const maxParallel = 16;
 
-export interface NamespaceConsentPorts {
-  /** Brings `namespaceConsent` up to date for these Namespaces; does not fail when one may not be read. */
-  readonly readNamespaceConsents: (namespaces: readonly string[], signal: AbortSignal) => Promise<void>;
-}
-
-export interface ConsentPorts {
-  /** The workload as read from the API server. */
-  readonly readWorkload: (ref: WorkloadRef, signal: AbortSignal) => Promise<Workload | undefined>;
-  /** A Namespace's consent annotation from the API server, null where it has none; throws PermanentError(NoConsent) where it may not be read. */
-  readonly readNamespaceConsent: (namespace: string, signal: AbortSignal) => Promise<string | null>;
-}
-
 /** Reads the consents of the Namespaces of a policy's targets, which decide what the policy may see. */
-export async function readConsents(
-  { policy, spec, cluster, signal }: Reconcile,
-  { readNamespaceConsents }: NamespaceConsentPorts,
-): Promise<void> {
+export async function readConsents({ policy, spec, cluster, signal }: Reconcile, { refreshConsents }: Workloads): Promise<void> {
   const asked = spec.targets.filter((target) => needsConsent({ ...target, name: '' }, policy, cluster.crossNamespace));
-  if (asked.length > 0) await readNamespaceConsents([...new Set(asked.map(({ namespace }) => namespace))], signal);
+  if (asked.length > 0) await refreshConsents([...new Set(asked.map(({ namespace }) => namespace))], signal);
 }
 
 /** The policy that asks, and whether it has to. */
@@ -42,17 +28,17 @@ interface Gathered {
  * The consents of the owners of targets in other namespaces. They are read anew for each patch, because a consent may have been withdrawn, and only for
  * workloads that the plan changes, whose owners had consented when it was made.
  */
-export async function gatherConsents(asking: Asking, plan: UpdatePlan, ports: ConsentPorts): Promise<Gathered> {
+export async function gatherConsents(asking: Asking, plan: UpdatePlan, workloads: Workloads): Promise<Gathered> {
   const { policy, cluster } = asking;
   const asked = plan.targets.filter((planned) => wantsChange(planned) && needsConsent(planned.target, policy, cluster.crossNamespace));
   // Hundreds of targets may be in one namespace, whose annotation is read once.
   const namespaces = new Map<string, Promise<string | null>>();
-  const readNamespaceConsent: ConsentPorts['readNamespaceConsent'] = (namespace, signal) => {
-    const answer = namespaces.get(namespace) ?? ports.readNamespaceConsent(namespace, signal);
+  const readConsent: Workloads['readConsent'] = (namespace, signal) => {
+    const answer = namespaces.get(namespace) ?? workloads.readConsent(namespace, signal);
     namespaces.set(namespace, answer);
     return answer;
   };
-  const answers = await inParallel(asked, maxParallel, ({ target }) => ask(target, asking, { ...ports, readNamespaceConsent }));
+  const answers = await inParallel(asked, maxParallel, ({ target }) => ask(target, asking, { ...workloads, readConsent }));
   const found = answers.map((answer) => {
     if (answer.status === 'rejected') throw answer.reason;
     return answer.value;
@@ -66,13 +52,13 @@ export async function gatherConsents(asking: Asking, plan: UpdatePlan, ports: Co
 async function ask(
   target: WorkloadRef,
   { policy, cluster: { crossNamespace }, signal }: Asking,
-  ports: ConsentPorts,
+  workloads: Workloads,
 ): Promise<{ readonly key: string; readonly workload: Workload | undefined; readonly consent: Consent }> {
   const key = workloadKey(target);
-  const workload = await ports.readWorkload(target, signal);
+  const workload = await workloads.read(target, signal);
   const onTarget = workload?.allowPoliciesFrom;
   try {
-    const onNamespace = onTarget === undefined ? await ports.readNamespaceConsent(target.namespace, signal) : undefined;
+    const onNamespace = onTarget === undefined ? await workloads.readConsent(target.namespace, signal) : undefined;
     return { key, workload, consent: evaluateConsent(policy, target, { onTarget, onNamespace }, crossNamespace) };
   } catch (error) {
     if (error instanceof PermanentError) return { key, workload, consent: { granted: false } };

@@ -1,17 +1,10 @@
 /** Reads from the registry when images were created, for strategies that order by it: a bounded number of images in each reconcile. */
 import { PermanentError, WaitError, describeError } from '../model/errors.ts';
-import { type ImageSource, accessKey } from '../model/image-source.ts';
+import type { ImageSource } from '../model/image-source.ts';
 import { naturalOrder } from '../select/select-tag.ts';
 import type { LatestImage } from '../model/policy-status.ts';
 import type { CreationTimes } from '../model/tag-strategy.ts';
-import type { ReadImage } from './resolve-tag.ts';
-import { BoundedMap } from '../async/bounded-map.ts';
-import { formatRepository } from '../model/image-reference.ts';
-
-export interface CreationTimePorts {
-  readonly readImage: ReadImage;
-  readonly tagMemory: TagMemory;
-}
+import type { Registry } from './ports.ts';
 
 export interface TimesRequest {
   readonly source: ImageSource;
@@ -39,11 +32,11 @@ const parallelReads = 8;
 const freshMs = 10_000;
 
 /** The times of a few tags; remembered ones cost no request. */
-export async function readSomeTimes(timesRequest: TimesRequest, ports: CreationTimePorts): Promise<KnownTimes> {
+export async function readSomeTimes(timesRequest: TimesRequest, registry: Registry): Promise<KnownTimes> {
   const { source, needed, latest } = timesRequest;
-  const isUnknown = (tag: string) => ports.tagMemory.get(source, tag) === undefined && latestTime(latest, tag) === undefined;
-  const failures = await readAll(needed.filter(isUnknown), timesRequest, ports);
-  const created = recall(needed, timesRequest, ports);
+  const isUnknown = (tag: string) => registry.tagMemory.get(source, tag) === undefined && latestTime(latest, tag) === undefined;
+  const failures = await readAll(needed.filter(isUnknown), timesRequest, registry);
+  const created = recall(needed, timesRequest, registry);
   checkFailures(failures, created, needed);
   return { created, artifacts: [], notes: describe(failures) };
 }
@@ -52,15 +45,15 @@ export async function readSomeTimes(timesRequest: TimesRequest, ports: CreationT
  * The times of all tags of a repository. One reconcile reads a limited number, in this order: needed tags; tags never read, the likely newest first; tags read
  * longest ago, because tags move; and artifacts. The next reconcile continues. Times read a moment ago are reused, except for needed tags.
  */
-export async function readAllTimes(tags: readonly string[], timesRequest: TimesRequest, ports: CreationTimePorts): Promise<KnownTimes> {
+export async function readAllTimes(tags: readonly string[], timesRequest: TimesRequest, registry: Registry): Promise<KnownTimes> {
   const { source, needed, now } = timesRequest;
-  const recalled = (tag: string) => ports.tagMemory.get(source, tag);
+  const recalled = (tag: string) => registry.tagMemory.get(source, tag);
   const readAt = (tag: string) => (needed.includes(tag) ? -1 : (recalled(tag)?.readAt ?? 0));
   const isFresh = (tag: string) => now() - readAt(tag) < freshMs;
   const rank = (tag: string) => Number(recalled(tag)?.isArtifact === true && !needed.includes(tag));
   const inTurn = tags.filter((tag) => !isFresh(tag)).sort((a, b) => rank(a) - rank(b) || readAt(a) - readAt(b) || naturalOrder(b, a));
-  const failures = await readAll(inTurn, timesRequest, ports, maxReads);
-  const created = recall([...tags, ...needed], timesRequest, ports);
+  const failures = await readAll(inTurn, timesRequest, registry, maxReads);
+  const created = recall([...tags, ...needed], timesRequest, registry);
   checkFailures(failures, created, needed);
   const artifacts = tags.filter((tag) => recalled(tag)?.isArtifact === true);
   const unread = tags.filter((tag) => !created.has(tag)).length - failures.size;
@@ -72,7 +65,7 @@ export async function readAllTimes(tags: readonly string[], timesRequest: TimesR
 async function readAll(
   tags: readonly string[],
   { source, now, signal }: TimesRequest,
-  { readImage, tagMemory }: CreationTimePorts,
+  { readImage, tagMemory }: Registry,
   reads = Infinity,
 ): Promise<ReadonlyMap<string, unknown>> {
   const failures = new Map<string, unknown>();
@@ -85,7 +78,7 @@ async function readAll(
       try {
         left.reads--;
         const image = await readImage(source, tag, signal);
-        const isArtifact = image?.noImage !== undefined;
+        const isArtifact = image?.notRunnable !== undefined;
         if (image !== undefined) tagMemory.set(source, tag, { created: image.created, isArtifact, readAt: now() });
         if (isArtifact && left.artifacts-- > 0) left.reads++;
       } catch (error) {
@@ -110,7 +103,7 @@ function checkFailures(failures: ReadonlyMap<string, unknown>, created: Creation
   }
 }
 
-function recall(tags: readonly string[], { source, latest }: TimesRequest, { tagMemory }: CreationTimePorts): CreationTimes {
+function recall(tags: readonly string[], { source, latest }: TimesRequest, { tagMemory }: Registry): CreationTimes {
   const created = new Map<string, Date | undefined>();
   for (const tag of tags) {
     const known = tagMemory.get(source, tag) ?? latestTime(latest, tag);
@@ -127,35 +120,4 @@ function describe(failures: ReadonlyMap<string, unknown>): string[] {
   const [first] = failures;
   if (first === undefined) return [];
   return [`${failures.size} images could not be read, among them ${first[0]}: ${describeError(first[1])}`];
-}
-
-/** What was found about a tag when its image was last read. */
-export interface RememberedTag {
-  /** Undefined where the image does not state it. */
-  readonly created: Date | undefined;
-  /** Whether it is an artifact that cannot run as an image. */
-  readonly isArtifact: boolean;
-  /** In ms since 1970. */
-  readonly readAt: number;
-}
-
-/** The creation times of tagged images, as far as this process has read them, kept apart by what a reader may access. */
-export interface TagMemory {
-  get(source: ImageSource, tag: string): RememberedTag | undefined;
-  set(source: ImageSource, tag: string, found: RememberedTag): void;
-}
-
-const maxTags = 100_000;
-
-/** An empty memory. When it is full, it drops the least recently used entries. */
-export function createTagMemory(): TagMemory {
-  const tags = new BoundedMap<string, RememberedTag>(maxTags);
-  return {
-    get: (source, tag) => tags.get(keyOf(source, tag)),
-    set: (source, tag, found) => void tags.set(keyOf(source, tag), found),
-  };
-}
-
-function keyOf(source: ImageSource, tag: string): string {
-  return `${formatRepository(source)}:${tag} ${accessKey(source)}`;
 }

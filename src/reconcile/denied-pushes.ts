@@ -18,8 +18,8 @@ export interface DeniedPushes {
   recordResult(outcome: Outcome, uid: string, cause: ReconcileCause, isLastTry: boolean): Outcome;
 }
 
-/** When the cause became known, for `ImageSource.heardAt`; undefined where the registry is to be asked in any case. */
-export function heardAt({ source, receivedAt }: ReconcileCause, isLastTry: boolean): number | undefined {
+/** When the cause became known, for `ImageSource.causedAt`; undefined where the registry is to be asked in any case. */
+export function causedAt({ source, receivedAt }: ReconcileCause, isLastTry: boolean): number | undefined {
   return notRepeated.has(source) && !isLastTry ? Date.parse(receivedAt) : undefined;
 }
 

@@ -7,28 +7,10 @@ import { formatRepository, type Candidate, type Repository } from '../model/imag
 import type { ImageSource } from '../model/image-source.ts';
 import type { Reason } from '../model/reasons.ts';
 import { planWith } from './plan.ts';
-import type { PlanPorts, Reconcile } from './attempt.ts';
-import {
-  formatTag,
-  resolveCandidate,
-  toUse,
-  type HeadManifest,
-  type ListTags,
-  type ReadPlatforms,
-  type WhyNoImage,
-} from './resolve-tag.ts';
+import type { Reconcile } from './attempt.ts';
+import type { ClusterView, Registry } from './ports.ts';
+import { formatTag, resolveCandidate, toUse } from './resolve-tag.ts';
 import { inSlices } from '../async/in-parallel.ts';
-import type { CreationTimePorts } from './creation-times.ts';
-
-/** What a registry is asked in order to select an image. */
-export interface RegistryPorts extends CreationTimePorts {
-  readonly headManifest: HeadManifest;
-  readonly whyNoImage: WhyNoImage;
-  readonly listTags: ListTags;
-  readonly readPlatforms: ReadPlatforms;
-  /** Where a policy's images come from, and on whose behalf the registry is asked. */
-  readonly sourceOf: (policy: ImagePolicy, spec: PolicySpec) => ImageSource;
-}
 
 /** A reconcile that asks this source, which is found once. */
 export interface Examination extends Reconcile {
@@ -39,21 +21,17 @@ export interface Examination extends Reconcile {
 type Examined = { readonly candidate: Candidate } | { readonly reason: Reason; readonly message: string };
 
 /** Asks the registry what a tag points to, and whether that image meets the policy's demands. A tag that would change nothing costs no request. */
-export async function examineTag(
-  tag: string,
-  examination: Examination,
-  ports: Pick<RegistryPorts, 'headManifest' | 'whyNoImage' | 'readPlatforms'>,
-): Promise<Examined> {
+export async function examineTag(tag: string, examination: Examination, registry: Registry): Promise<Examined> {
   const { policy, spec, source, request, cluster, signal } = examination;
   const changes = (candidate: Candidate) => hasChanges(planWith(policy, { spec, candidate }, cluster));
   // Where names have no order, it is not known yet whether the image is newer than what runs.
-  const isComparable = spec.strategy.knowing === undefined || request.hint === undefined;
+  const isComparable = spec.strategy.withCreationTimes === undefined || request.hint === undefined;
   if (isComparable && spec.pin === 'Tag' && !changes({ tag })) return { candidate: { tag } };
-  if (request.isOnlyFound === true && spec.pin === 'Tag' && spec.platforms === undefined) return findByName(tag, examination, ports);
+  if (request.isOnlyFound === true && spec.pin === 'Tag' && spec.platforms === undefined) return findByName(tag, examination, registry);
   const isHinted = request.hint?.tag === tag;
   // A poll that asks for digests mostly finds nothing new, so a HEAD is enough.
-  const resolveTag = request.isOnlyFound === true ? ports.headManifest : toUse(ports.headManifest);
-  const lackOf = async (digest: string) => findLack(tag, digest, examination, ports);
+  const resolveTag = request.isOnlyFound === true ? registry.headManifest : toUse(registry.headManifest);
+  const lackOf = async (digest: string) => findLack(tag, digest, examination, registry);
   const isNew = (digest: string) => !isKnown({ tag, digest }, policy, spec, cluster);
   const { resolved } = request;
   // An answer that was shared between policies waited neither for all platforms nor for a digest that is new to this policy.
@@ -72,23 +50,19 @@ export async function examineTag(
   if (candidate?.digest === undefined)
     return { reason: 'TagNotFound', message: `the registry holds no ${formatTag(spec.repository, tag)}` };
   const mayChange = !isComparable || changes(candidate);
-  const noImage = mayChange ? await ports.whyNoImage(source, candidate.digest, signal) : undefined;
-  if (noImage !== undefined && !mayBeArtifact(examination)) return notAnImage(spec.repository, tag, noImage);
+  const notRunnable = mayChange ? await registry.whyNotRunnable(source, candidate.digest, signal) : undefined;
+  if (notRunnable !== undefined && !mayBeArtifact(examination)) return notAnImage(spec.repository, tag, notRunnable);
   const lack = await lackOf(candidate.digest);
   return lack === undefined ? { candidate } : { reason: 'PlatformMissing', message: lack };
 }
 
 /** A better name is enough to be found, unless it is known to be an artifact. The reconcile that applies it asks and reports for itself. */
-async function findByName(
-  tag: string,
-  examination: Examination,
-  ports: Pick<RegistryPorts, 'headManifest' | 'whyNoImage'>,
-): Promise<Examined> {
+async function findByName(tag: string, examination: Examination, registry: Registry): Promise<Examined> {
   const { source, signal } = examination;
   try {
-    const head = await ports.headManifest(source, tag, signal, 'use');
-    const noImage = head && (await ports.whyNoImage(source, head.digest, signal));
-    if (noImage !== undefined && !mayBeArtifact(examination)) return notAnImage(source, tag, noImage);
+    const head = await registry.headManifest(source, tag, signal, 'use');
+    const notRunnable = head && (await registry.whyNotRunnable(source, head.digest, signal));
+    if (notRunnable !== undefined && !mayBeArtifact(examination)) return notAnImage(source, tag, notRunnable);
   } catch {
     signal.throwIfAborted();
   }
@@ -97,7 +71,7 @@ async function findByName(
 
 /** Whether a policy may select a plain artifact: image volumes mount it and need not run it. Artifacts have no known creation time. */
 function mayBeArtifact({ policy, spec, cluster }: Reconcile): boolean {
-  return spec.strategy.knowing === undefined && isForVolumesAlone(spec, asSeenBy(policy, cluster), cluster.aliases);
+  return spec.strategy.withCreationTimes === undefined && isForVolumesAlone(spec, asSeenBy(policy, cluster), cluster.aliases);
 }
 
 function notAnImage(repository: Repository, tag: string, why: string): Examined {
@@ -109,7 +83,7 @@ export async function findLack(
   tag: string,
   digest: string,
   { spec: { platforms }, source, signal }: Pick<Examination, 'spec' | 'source' | 'signal'>,
-  { readPlatforms }: Pick<RegistryPorts, 'readPlatforms'>,
+  { readPlatforms }: Registry,
 ): Promise<string | undefined> {
   if (platforms === undefined) return undefined;
   const image = await readPlatforms(source, digest, signal);
@@ -127,7 +101,7 @@ export function neededTags({ policy, spec, cluster }: Reconcile): string[] {
 }
 
 /** Whether a policy knew this digest of a tag before the registry was asked. */
-export function isKnown({ tag, digest }: Candidate, policy: ImagePolicy, spec: PolicySpec, cluster: PlanPorts): boolean {
+export function isKnown({ tag, digest }: Candidate, policy: ImagePolicy, spec: PolicySpec, cluster: ClusterView): boolean {
   return digest !== undefined && knownDigests(tag, spec, policy.status, asSeenBy(policy, cluster), cluster.aliases).has(digest);
 }
 

@@ -7,7 +7,8 @@ import { decidePending, type PendingDecision } from '../plan/pending-candidate.t
 import { hasChanges, planUpdate, type UpdatePlan } from '../plan/plan-update.ts';
 import type { ImagePolicy, PolicyTarget } from '../model/image-policy.ts';
 import type { Candidate } from '../model/image-reference.ts';
-import type { Attempt, PlanPorts } from './attempt.ts';
+import type { Attempt } from './attempt.ts';
+import type { ClusterView } from './ports.ts';
 import { mayGoBack, withTime, type Plannable, type Selected } from './selection.ts';
 
 /** What is to be done about a selection. */
@@ -50,7 +51,7 @@ export function planFor({ policy, cluster, progress: { applied } }: Attempt, sel
 export function planWith(
   policy: ImagePolicy,
   selection: Plannable,
-  cluster: PlanPorts,
+  cluster: ClusterView,
   known: Pick<GuardContext, 'consents' | 'applied'> = {},
 ): UpdatePlan {
   const { plan, context } = propose(policy, selection, cluster);
@@ -61,7 +62,7 @@ export function planWith(
 export function propose(
   policy: ImagePolicy,
   { spec, candidate, rules }: Plannable,
-  cluster: PlanPorts,
+  cluster: ClusterView,
 ): { readonly plan: UpdatePlan; readonly context: GuardContext } {
   const { targetState, aliases, crossNamespace, repeatsPerHour, now } = cluster;
   const { findWorkload, listWorkloads } = asSeenBy(policy, cluster);

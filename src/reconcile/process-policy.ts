@@ -8,89 +8,70 @@ import type { PolicyJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
 import { endWait } from './enqueue/wait-job.ts';
 import { withFreshState } from './enqueue/fresh-state.ts';
-import { heardAt, type DeniedPushes } from './denied-pushes.ts';
-import type { SharedAnswers } from './shared-answers.ts';
+import { causedAt } from './denied-pushes.ts';
+import type { Ports, Registry } from './ports.ts';
 import { reconcilePolicy } from './reconcile-policy.ts';
 import type { ReconcileRequest } from './attempt.ts';
+import { announcedAt } from './resolve-tag.ts';
 import { reportFailure, reportGone, reportOutcome } from './report.ts';
-import { watchRollouts, type WatchPorts } from './rollouts/watch-rollouts.ts';
+import { watchRollouts } from './rollouts/watch-rollouts.ts';
 
-export interface PolicyPorts extends WatchPorts {
-  readonly sharedAnswers: SharedAnswers;
-  readonly deniedPushes: DeniedPushes;
+/** One try of a job to reconcile a policy: what is requested, and why. */
+export interface ReconcileTry extends Pick<JobContext, 'failures' | 'isLastTry' | 'signal'> {
+  readonly request: ReconcileRequest;
+  readonly cause: ReconcileCause;
 }
-
-type Attempt = Pick<JobContext, 'failures' | 'isLastTry' | 'signal'>;
 
 /**
  * Reconciles one policy and reports the result. Returns when the registry, the API server and the audit record have confirmed it; throws WaitError where a
  * registry refuses and is to be asked again. `prepare` may replace the ports; if it fails, the reconcile has failed.
  */
 export async function reconcileAndReport(
-  request: ReconcileRequest,
-  cause: ReconcileCause,
-  context: Attempt,
-  ports: PolicyPorts,
-  prepare: () => Promise<PolicyPorts> = () => Promise.resolve(ports),
+  attempted: ReconcileTry,
+  ports: Ports,
+  prepare: () => Promise<Ports> = () => Promise.resolve(ports),
 ): Promise<Outcome> {
-  const outcome = await attemptAndReport(request, cause, context, ports, prepare);
+  const outcome = await tryAndReport(attempted, ports, prepare);
   if (outcome.retryAt !== undefined) throw new WaitError(outcome.reason, outcome.retryAt, outcome.message);
   return outcome;
 }
 
-async function attemptAndReport(
-  request: ReconcileRequest,
-  cause: ReconcileCause,
-  context: Attempt,
-  ports: PolicyPorts,
-  prepare: () => Promise<PolicyPorts>,
+async function tryAndReport(
+  { request, cause, failures, isLastTry, signal }: ReconcileTry,
+  ports: Ports,
+  prepare: () => Promise<Ports>,
 ): Promise<Outcome> {
   const { namespace, name } = request.policy;
   const key = policyKey(request.policy);
-  let policy = ports.findPolicy(namespace, name);
+  let policy = ports.policies.find(namespace, name);
   let applied: readonly AppliedChange[] = [];
   try {
     const prepared = await prepare();
-    policy = prepared.findPolicy(namespace, name);
-    const heard = heardAt(cause, context.isLastTry);
+    policy = prepared.policies.find(namespace, name);
+    const since = causedAt(cause, isLastTry);
+    const onPartlyApplied = (changes: readonly AppliedChange[]) => void (applied = changes);
     const found = await reconcilePolicy(
-      { ...request, source: cause.source, sinceMs: Date.parse(cause.receivedAt) },
-      {
-        ...prepared,
-        onPartlyApplied: (changes) => (applied = changes),
-        ...(heard !== undefined && { sourceOf: (...of) => ({ ...prepared.sourceOf(...of), heardAt: heard }) }),
-      },
-      context.signal,
+      { ...request, source: cause.source, sinceMs: Date.parse(cause.receivedAt), onPartlyApplied },
+      since === undefined ? prepared : { ...prepared, registry: withCause(prepared.registry, since) },
+      signal,
     );
-    const outcome = ports.deniedPushes.recordResult(found, request.policy.uid, cause, context.isLastTry);
+    const outcome = ports.registry.deniedPushes.recordResult(found, request.policy.uid, cause, isLastTry);
     if (policy === undefined) await reportGone(key, outcome, cause, ports);
-    else await reportOutcome(policy, outcome, onlyAsked(cause, policy), ports, context.signal);
+    else await reportOutcome({ policy, cause: onlyAsked(cause, policy), signal }, outcome, ports);
     return outcome;
   } catch (error) {
-    await reportFailure(
-      policy,
-      error,
-      cause,
-      { ...context, key, applied, ...(request.hint !== undefined && { hint: request.hint }) },
-      ports,
-      context.signal,
-    );
+    const { hint } = request;
+    await reportFailure({ policy, key, cause, failures, isLastTry, applied, ...(hint !== undefined && { hint }), signal }, error, ports);
     throw error;
   }
 }
 
-/** How far the clocks of receivers and workers may differ. */
-const clockSkewMs = 10_000;
-
-/** When the registry announced the image of a job, in ms since 1970. A time in the future is not believed: the registry would be asked until then. */
-export function announcedAt(receivedAt: string, ports: Pick<PolicyPorts, 'now'>): number {
-  const now = ports.now();
-  const at = Date.parse(receivedAt);
-  return at <= now + clockSkewMs ? at : now - clockSkewMs;
+function withCause(registry: Registry, causedAt: number): Registry {
+  return { ...registry, sourceOf: (...of) => ({ ...registry.sourceOf(...of), causedAt }) };
 }
 
 /** The processor of the queue `policy`. */
-export async function processPolicyJob(job: PolicyJob, context: JobContext, allPorts: PolicyPorts): Promise<void> {
+export async function processPolicyJob(job: PolicyJob, context: JobContext, allPorts: Ports): Promise<void> {
   if (job.task === 'rollout') return watchRollouts(job, allPorts, context.signal);
   const { policy, source, receivedAt, eventId, receiver, hint, actions } = job;
   const ports = job.wait === undefined ? allPorts : await endWait(job.wait, policy, allPorts, context.signal);
@@ -99,7 +80,7 @@ export async function processPolicyJob(job: PolicyJob, context: JobContext, allP
   const request: ReconcileRequest = {
     policy,
     announced: source === 'Webhook',
-    announcedAt: announcedAt(receivedAt, ports),
+    announcedAt: announcedAt(receivedAt, ports.cluster.now()),
     ...(hint !== undefined && { hint }),
     ...(resolved !== undefined && { resolved }),
   };
@@ -113,18 +94,18 @@ export async function processPolicyJob(job: PolicyJob, context: JobContext, allP
   };
   const prepare = () => withFreshState(job, ports, context.signal);
   const rollback = source === 'Rollback' ? actions?.rollbackTo : undefined;
-  const isOpen = ports.findPolicy(policy.namespace, policy.name)?.status.lastHandledRollback !== rollback;
+  const isOpen = ports.policies.find(policy.namespace, policy.name)?.status.lastHandledRollback !== rollback;
   // A normal reconcile follows: it reports what the policy selects, and that the policy is held.
   if (rollback !== undefined && isOpen)
-    await reconcileAndReport({ ...request, rollbackTo: rollback }, { ...cause, rollback }, context, ports, prepare);
-  await reconcileAndReport(request, cause, context, ports, prepare);
+    await reconcileAndReport({ ...context, request: { ...request, rollbackTo: rollback }, cause: { ...cause, rollback } }, ports, prepare);
+  await reconcileAndReport({ ...context, request, cause }, ports, prepare);
 }
 
 /** What the registry answered on behalf of this policy, with its present spec, when this process made the job. */
-function recallAnswer({ policy: { namespace, name }, cause, hint }: PolicyJob, ports: PolicyPorts): Candidate | undefined {
-  const policy = ports.findPolicy(namespace, name);
+function recallAnswer({ policy: { namespace, name }, cause, hint }: PolicyJob, ports: Ports): Candidate | undefined {
+  const policy = ports.policies.find(namespace, name);
   if (hint === undefined || policy === undefined || !isUsable(policy.spec)) return undefined;
-  return ports.sharedAnswers.recall(cause, ports.sourceOf(policy, policy.spec), hint.tag);
+  return ports.registry.sharedAnswers.recall(cause, ports.registry.sourceOf(policy, policy.spec), hint.tag);
 }
 
 /** A job must not answer a request that its policy does not carry: a user may make the same request later. */

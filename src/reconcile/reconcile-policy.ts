@@ -6,31 +6,17 @@ import type { Outcome } from '../plan/outcome.ts';
 import { PermanentError } from '../model/errors.ts';
 import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
 import { type ApplyPorts, apply } from './apply.ts';
-import { holdMutex, type KeyedMutex } from '../async/serialize.ts';
-import {
-  type Progress,
-  type PlanPorts,
-  noProgress,
-  next,
-  withProgress,
-  type Again,
-  type Attempt,
-  type End,
-  type ReconcileRequest,
-} from './attempt.ts';
-import { isHealedBySecret, type SecretVersions } from './enqueue/needs-reconcile.ts';
+import { holdMutex } from '../async/serialize.ts';
+import { type Progress, noProgress, next, withProgress, type Again, type Attempt, type End, type ReconcileRequest } from './attempt.ts';
+import { isClearedBySecret } from './enqueue/needs-reconcile.ts';
 import { plan } from './plan.ts';
+import type { Policies, Ports } from './ports.ts';
 import { resultOf } from './result.ts';
 import { select, type SelectPorts } from './select.ts';
 import { usableSpec } from './selection.ts';
 import { verify, type VerifyPorts } from './verify.ts';
 
-/** What the stages reach the world through. */
-export interface ReconcilePorts extends PlanPorts, SelectPorts, VerifyPorts, ApplyPorts {
-  readonly findPolicy: (namespace: string, name: string) => ImagePolicy | undefined;
-  readonly secretVersions: SecretVersions;
-  readonly mutex: KeyedMutex;
-}
+export type ReconcilePorts = SelectPorts & VerifyPorts & ApplyPorts & Pick<Ports, 'cluster'>;
 
 const maxAttempts = 5;
 
@@ -50,7 +36,7 @@ const changed: Readonly<Record<Exclude<Again, 'Prepared'>, string>> = {
  */
 export async function reconcilePolicy(request: ReconcileRequest, ports: ReconcilePorts, signal: AbortSignal): Promise<Outcome> {
   const key = policyKey(request.policy);
-  const mutex = holdMutex(ports.mutex, key);
+  const mutex = holdMutex(ports.policies.mutex, key);
   const changes: string[] = [];
   try {
     for (let progress = noProgress; changes.length < maxAttempts;) {
@@ -68,16 +54,16 @@ export async function reconcilePolicy(request: ReconcileRequest, ports: Reconcil
 
 /** Reads the policy, and makes one attempt with it. */
 async function attemptOnce(request: ReconcileRequest, progress: Progress, ports: ReconcilePorts, signal: AbortSignal): Promise<End> {
-  const policy = findSame(request, ports);
+  const policy = findSame(request, ports.policies);
   if (policy === undefined) return { kind: 'ignored', reason: 'PolicyGone', message: `${policyKey(request.policy)} was deleted` };
   const spec = usableSpec(policy);
   if ('kind' in spec) return spec;
   const { selected } = progress;
   if (selected !== undefined && selected.generation !== policy.generation) return { again: 'PolicyChanged', progress: noProgress };
-  const { secrets = ports.secretVersions(policy, spec) } = progress;
-  const end = await unlessStalled(withProgress({ policy, spec, request, cluster: ports, signal }, { ...progress, secrets }), ports);
+  const { secrets = ports.policies.secretVersions(policy, spec) } = progress;
+  const end = await unlessStalled(withProgress({ policy, spec, request, cluster: ports.cluster, signal }, { ...progress, secrets }), ports);
   // Reported now, it might overwrite the result of the reconcile that the change caused, and no other would follow.
-  const isOutdated = 'kind' in end && isHealedBySecret(end) && ports.secretVersions(policy, spec) !== secrets;
+  const isOutdated = 'kind' in end && isClearedBySecret(end) && ports.policies.secretVersions(policy, spec) !== secrets;
   return isOutdated ? { again: 'SecretChanged', progress: noProgress } : end;
 }
 
@@ -101,7 +87,7 @@ async function runStages(attempt: Attempt, ports: ReconcilePorts): Promise<End> 
 }
 
 /** The policy of the request; a policy that was deleted and created anew under the same name is another one. */
-function findSame({ policy: { namespace, name, uid } }: ReconcileRequest, { findPolicy }: ReconcilePorts): ImagePolicy | undefined {
-  const policy = findPolicy(namespace, name);
+function findSame({ policy: { namespace, name, uid } }: ReconcileRequest, { find }: Policies): ImagePolicy | undefined {
+  const policy = find(namespace, name);
   return policy?.uid === uid ? policy : undefined;
 }

@@ -2,19 +2,8 @@ import { type ImagePolicy, policyKey } from '../model/image-policy.ts';
 import type { Reason } from '../model/reasons.ts';
 import type { Outcome } from '../plan/outcome.ts';
 import { describeBlocked } from '../status/condition-states.ts';
-import type { ReportPorts } from './report.ts';
+import type { ObjectEvent, Report } from './ports.ts';
 import { describeGone } from '../plan/running-images.ts';
-
-/** A Kubernetes Event, about a policy or a workload. */
-export interface ObjectEvent {
-  readonly regarding: { apiVersion: string; kind: string; namespace: string; name: string; uid: string };
-  readonly type: 'Normal' | 'Warning';
-  readonly reason: Reason;
-  readonly action: string;
-  readonly message: string;
-  /** Whether only one an hour is recorded of this reason. */
-  readonly atMostHourly?: boolean;
-}
 
 /** A policy as what an Event is about. */
 export function toObject({ apiVersion, namespace, name, uid }: ImagePolicy): ObjectEvent['regarding'] {
@@ -22,11 +11,11 @@ export function toObject({ apiVersion, namespace, name, uid }: ImagePolicy): Obj
 }
 
 /** Records an Event when the guards block something new, not each time that they block it, and when a rollback could not be done. */
-export function reportBlocked(policy: ImagePolicy, outcome: Outcome, ports: Pick<ReportPorts, 'recordEvent' | 'logger'>): void {
+export function reportBlocked(policy: ImagePolicy, outcome: Outcome, report: Report): void {
   const event = noticeOf(policy, outcome);
   if (event === undefined) return;
-  ports.logger.info({ policy: policyKey(policy), reason: event.reason, why: event.message }, 'update blocked');
-  ports.recordEvent({ ...event, regarding: toObject(policy), action: 'Guard' });
+  report.logger.info({ policy: policyKey(policy), reason: event.reason, why: event.message }, 'update blocked');
+  report.recordEvent({ ...event, regarding: toObject(policy), action: 'Guard' });
 }
 
 function noticeOf({ status }: ImagePolicy, outcome: Outcome): Pick<ObjectEvent, 'type' | 'reason' | 'message'> | undefined {
@@ -36,18 +25,13 @@ function noticeOf({ status }: ImagePolicy, outcome: Outcome): Pick<ObjectEvent, 
   if (outcome.kind === 'waiting' || outcome.selection === undefined) return undefined;
   const blocked = describeBlocked(outcome.blocked ?? []);
   if (blocked === undefined) return undefined;
-  const isTold = status.conditions?.some((known) => known.reason === blocked.reason && known.message === blocked.message);
-  if (isTold === true) return undefined;
+  const isReported = status.conditions?.some((known) => known.reason === blocked.reason && known.message === blocked.message);
+  if (isReported === true) return undefined;
   return { type: blocked.reason === 'TooManyChanges' ? 'Warning' : 'Normal', ...blocked };
 }
 
 /** Records an Event when an attempt fails: of each reason the first one, and one an hour as long as it goes on. */
-export function reportRepeated(
-  policy: ImagePolicy,
-  reason: Reason,
-  message: string,
-  { recordEvent }: Pick<ReportPorts, 'recordEvent'>,
-): void {
+export function reportRepeated(policy: ImagePolicy, reason: Reason, message: string, { recordEvent }: Report): void {
   recordEvent({ regarding: toObject(policy), type: 'Warning', reason, action: 'Reconcile', message, atMostHourly: true });
 }
 
@@ -55,7 +39,7 @@ export function reportRepeated(
 export function reportGoneTags(
   { apiVersion, namespace, name, uid, status }: ImagePolicy,
   gone: readonly string[],
-  { recordEvent, logger }: Pick<ReportPorts, 'recordEvent' | 'logger'>,
+  { recordEvent, logger }: Report,
 ): void {
   if (gone.length === 0) return;
   const message = describeGone(gone);

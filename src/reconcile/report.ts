@@ -1,68 +1,50 @@
 /** Reports how a reconcile of a policy ended: status, Kubernetes Events, audit record, metrics, log. */
 import type { Candidate } from '../model/image-reference.ts';
-import { asSeenBy, type ConsentRules } from '../plan/consent.ts';
+import { asSeenBy } from '../plan/consent.ts';
 import { WaitError, describeError } from '../model/errors.ts';
 import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
 import { listFew } from '../model/text.ts';
 import { nextStatus, type ReconcileCause } from '../status/next-status.ts';
 import { describeChange, type Outcome, type Postponement } from '../plan/outcome.ts';
 import type { AppliedChange } from '../plan/plan-update.ts';
-import type { PolicyStatus } from '../model/policy-status.ts';
 import type { Reason } from '../model/reasons.ts';
-import type { WorkloadView } from '../model/resolve-target.ts';
-import { workloadKey, type Workload } from '../model/workload.ts';
-import type { EventLog, PolicyResult } from '../queue/event-log.ts';
-import type { Logger } from '../telemetry/logger.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
-import { toObject, type ObjectEvent, reportBlocked, reportRepeated } from './report-events.ts';
+import { workloadKey } from '../model/workload.ts';
+import type { PolicyResult } from '../queue/event-log.ts';
+import type { Decision, Ports } from './ports.ts';
+import { toObject, reportBlocked, reportRepeated } from './report-events.ts';
 import { reportNotWatched } from './rollouts/report-rollouts.ts';
 
-export interface ReportPorts extends WorkloadView, ConsentRules {
-  /** Writes what `update` makes of the newest status; writes nothing when it returns undefined. */
-  readonly writeStatus: (
-    policy: ImagePolicy,
-    update: (status: PolicyStatus) => PolicyStatus | undefined,
-    signal: AbortSignal,
-  ) => Promise<void>;
-  /** Resolves when no image is being changed, or after a while: reports that can wait are written after that. */
-  readonly imagesAreOut?: () => Promise<void>;
-  readonly recordEvent: (event: ObjectEvent) => void;
-  readonly eventLog: EventLog;
-  readonly metrics: Metrics;
-  readonly logger: Logger;
-  /** In ms since 1970. */
-  readonly now: () => number;
-  readonly observer?: DecisionObserver;
-}
+export type ReportPorts = Pick<Ports, 'report' | 'policies' | 'cluster'>;
 
-/** A failure may be over at the next try, so it is written to the policy's status only when it lasts. */
+/** A failure may be over at the next try, so it is written to the policy's status only when it lasts, or when the status says nothing yet. */
 const failuresBeforeStatus = 2;
 /** A wait for a registry may be as short, and hundreds of policies may wait for the same registry. */
 const shortWaitMs = 5_000;
 const registryWaits: ReadonlySet<Reason> = new Set<Reason>(['NotShownYet', 'RegistryThrottled', 'RegistryUnavailable', 'RegistryBusy']);
 const maxChanges = 20;
 
+/** What a report is about: the reconcile of a policy, and why there was one. */
+export interface Subject {
+  readonly policy: ImagePolicy;
+  readonly cause: ReconcileCause;
+  readonly signal: AbortSignal;
+}
+
 /** Reports an outcome. Throws when the status or the audit record could not be written: the job is then retried. */
-export async function reportOutcome(
-  policy: ImagePolicy,
-  outcome: Outcome,
-  cause: ReconcileCause,
-  ports: ReportPorts,
-  signal: AbortSignal,
-): Promise<void> {
-  const now = new Date(ports.now());
+export async function reportOutcome({ policy, cause, signal }: Subject, outcome: Outcome, ports: ReportPorts): Promise<void> {
+  const now = new Date(ports.cluster.now());
   count(policyKey(policy), outcome, cause, ports);
   reportChanges(policy, outcome, cause, ports);
   let replaced = policy.status;
   const writeStatus = async () => {
     // An ignored push is not written to the status.
     if (outcome.kind === 'ignored') return;
-    await ports.imagesAreOut?.();
-    await ports.writeStatus(
+    await ports.report.untilPatched?.();
+    await ports.policies.writeStatus(
       policy,
       (status) => {
         replaced = status;
-        return nextStatus({ ...policy, status }, outcome, cause, now, asSeenBy(policy, ports));
+        return nextStatus({ ...policy, status }, outcome, cause, now, asSeenBy(policy, ports.cluster));
       },
       signal,
     );
@@ -72,7 +54,7 @@ export async function reportOutcome(
   const before = { ...policy, status: replaced };
   if (outcome.kind === 'stalled') reportStalled(before, outcome, ports);
   else if (outcome.kind === 'waiting') reportWaiting(before, outcome, ports);
-  else reportBlocked(before, outcome, ports);
+  else reportBlocked(before, outcome, ports.report);
   reportNotWatched(policy, outcome, ports);
 }
 
@@ -82,8 +64,10 @@ export async function reportGone(key: string, outcome: Outcome, cause: Reconcile
   await recordResult(key, resultOf(outcome), cause, ports);
 }
 
-/** The failed try: its job, and how many tries failed before it. */
-export interface Failure {
+/** A failed try: its job, and how many tries failed before it. */
+export interface FailedTry extends Omit<Subject, 'policy'> {
+  /** Undefined where it was deleted. */
+  readonly policy: ImagePolicy | undefined;
   readonly key: string;
   readonly failures: number;
   readonly isLastTry: boolean;
@@ -95,45 +79,48 @@ export interface Failure {
 
 /** Reports that a try failed and what happens next; never throws, because the failure itself matters more. */
 export async function reportFailure(
-  policy: ImagePolicy | undefined,
+  { policy, key, cause, failures, isLastTry, hint, applied = [], signal }: FailedTry,
   error: unknown,
-  cause: ReconcileCause,
-  { key, failures, isLastTry, hint, applied = [] }: Failure,
   ports: ReportPorts,
-  signal: AbortSignal,
 ): Promise<void> {
   if (policy !== undefined) reportChanges(policy, { changes: applied }, cause, ports);
   const isWait = error instanceof WaitError;
-  const isShortWait = isWait && registryWaits.has(error.reason) && error.until.getTime() - ports.now() < shortWaitMs;
+  const isShortWait = isWait && registryWaits.has(error.reason) && error.until.getTime() - ports.cluster.now() < shortWaitMs;
   const reason: Reason = isWait ? error.reason : 'Retrying';
   const message = describeError(error);
   count(key, { kind: isWait ? 'waiting' : 'retrying', reason, message }, cause, ports);
-  ports.logger[isShortWait ? 'debug' : 'warn'](
+  ports.report.logger[isShortWait ? 'debug' : 'warn'](
     { policy: key, source: cause.source, event: cause.eventId, reason, why: message, failures },
     'reconcile failed, will be repeated',
   );
   // Other waits are no failures. A process that stops aborts its attempts, and others repeat them at once.
   const hasFailed = !isWait || (registryWaits.has(error.reason) && !isShortWait);
-  if (policy !== undefined && hasFailed && !signal.aborted) reportRepeated(policy, reason, message, ports);
+  if (policy !== undefined && hasFailed && !signal.aborted) reportRepeated(policy, reason, message, ports.report);
   const kind = isLastTry ? 'failed' : isWait ? 'waiting' : 'retrying';
   const postponement: Postponement = { kind: 'postponed', reason, message, ...(isWait && { until: error.until, ...hint }) };
-  const isWrittenToStatus = policy !== undefined && ((isWait && !isShortWait) || isLastTry || failures >= failuresBeforeStatus);
+  const needed = policy?.status.conditions === undefined && !isShortWait ? 0 : failuresBeforeStatus;
+  const isWrittenToStatus = policy !== undefined && ((isWait && !isShortWait) || isLastTry || failures >= needed);
   const results = await Promise.allSettled([
     recordResult(key, { kind, reason, message }, cause, ports),
     isWrittenToStatus &&
-      ports.writeStatus(
+      ports.policies.writeStatus(
         policy,
-        (status) => nextStatus({ ...policy, status }, postponement, cause, new Date(ports.now()), asSeenBy(policy, ports)),
+        (status) => nextStatus({ ...policy, status }, postponement, cause, new Date(ports.cluster.now()), asSeenBy(policy, ports.cluster)),
         signal,
       ),
   ]);
   for (const result of results) {
     if (result.status === 'rejected')
-      ports.logger.warn({ policy: key, why: describeError(result.reason) }, 'failure could not be reported');
+      ports.report.logger.warn({ policy: key, why: describeError(result.reason) }, 'failure could not be reported');
   }
 }
 
-function count(key: string, decision: Decision, { source, eventId }: ReconcileCause, { metrics, observer, logger }: ReportPorts): void {
+function count(
+  key: string,
+  decision: Decision,
+  { source, eventId }: ReconcileCause,
+  { report: { metrics, observer, logger } }: ReportPorts,
+): void {
   const { kind: outcome, reason, message: why, tag } = decision;
   metrics.reconciles.inc({ source, outcome, reason });
   logger.debug({ policy: key, source, event: eventId, outcome, reason, why, tag }, 'policy reconciled');
@@ -143,34 +130,34 @@ function count(key: string, decision: Decision, { source, eventId }: ReconcileCa
 function reportChanges(policy: ImagePolicy, outcome: Pick<Outcome, 'changes'>, cause: ReconcileCause, ports: ReportPorts): void {
   for (const change of outcome.changes ?? []) {
     const message = `${change.container} from ${change.from} to ${change.to}, selected by ImagePolicy ${policyKey(policy)}`;
-    const workload = ports.findWorkload(change.workload);
+    const workload = ports.cluster.findWorkload(change.workload);
     if (workload !== undefined) {
-      ports.recordEvent({ regarding: workload, type: 'Normal', reason: 'Updated', action: 'UpdateImage', message });
+      ports.report.recordEvent({ regarding: workload, type: 'Normal', reason: 'Updated', action: 'UpdateImage', message });
     }
     const fields = { policy: policyKey(policy), source: cause.source, event: cause.eventId };
-    ports.logger.info({ ...fields, workload: workloadKey(change.workload), from: change.from, to: change.to }, 'workload updated');
-    ports.metrics.changes.inc({ kind: change.workload.kind, source: cause.source });
+    ports.report.logger.info({ ...fields, workload: workloadKey(change.workload), from: change.from, to: change.to }, 'workload updated');
+    ports.report.metrics.changes.inc({ kind: change.workload.kind, source: cause.source });
   }
   if (outcome.changes === undefined || outcome.changes.length === 0) return;
-  ports.metrics.pushToPatchSeconds.observe((ports.now() - Date.parse(cause.receivedAt)) / 1_000);
+  ports.report.metrics.pushToPatchSeconds.observe((ports.cluster.now() - Date.parse(cause.receivedAt)) / 1_000);
   const message = listFew(outcome.changes, describeChange);
-  ports.recordEvent({ regarding: toObject(policy), type: 'Normal', reason: 'Updated', action: 'UpdateImage', message });
+  ports.report.recordEvent({ regarding: toObject(policy), type: 'Normal', reason: 'Updated', action: 'UpdateImage', message });
 }
 
 /** Records an Event when a policy becomes Stalled or its reason changes, not each time that it is found so. */
 function reportStalled(policy: ImagePolicy, outcome: Outcome, ports: ReportPorts): void {
   const before = policy.status.conditions?.find((condition) => condition.type === 'Stalled');
   if (before?.status === 'True' && before.reason === outcome.reason && before.message === outcome.message) return;
-  ports.logger.info({ policy: policyKey(policy), reason: outcome.reason, why: outcome.message }, 'policy stalled');
+  ports.report.logger.info({ policy: policyKey(policy), reason: outcome.reason, why: outcome.message }, 'policy stalled');
   const { reason, message } = outcome;
-  ports.recordEvent({ regarding: toObject(policy), type: 'Warning', reason, action: 'Reconcile', message });
+  ports.report.recordEvent({ regarding: toObject(policy), type: 'Warning', reason, action: 'Reconcile', message });
 }
 
 /** Records an Event when a wait begins, not each time that it is found to last. */
 function reportWaiting(policy: ImagePolicy, { reason, message, pending }: Outcome, ports: ReportPorts): void {
   if (pending?.next?.until === policy.status.waiting?.until) return;
-  ports.logger.info({ policy: policyKey(policy), reason, why: message }, 'policy waiting');
-  ports.recordEvent({ regarding: toObject(policy), type: 'Normal', reason, action: 'Wait', message });
+  ports.report.logger.info({ policy: policyKey(policy), reason, why: message }, 'policy waiting');
+  ports.report.recordEvent({ regarding: toObject(policy), type: 'Normal', reason, action: 'Wait', message });
 }
 
 async function recordResult(
@@ -180,9 +167,9 @@ async function recordResult(
   ports: ReportPorts,
 ): Promise<void> {
   if (cause.eventId === undefined) return;
-  const at = new Date(ports.now());
+  const at = new Date(ports.cluster.now());
   const afterMs = at.getTime() - Date.parse(cause.receivedAt);
-  await ports.eventLog.recordResult(cause.eventId, key, { ...result, at: at.toISOString(), afterMs });
+  await ports.report.eventLog.recordResult(cause.eventId, key, { ...result, at: at.toISOString(), afterMs });
 }
 
 function resultOf({ kind, reason, message, tag, digest, changes, retryAt }: Outcome): Omit<PolicyResult, 'at' | 'afterMs'> {
@@ -195,19 +182,4 @@ function resultOf({ kind, reason, message, tag, digest, changes, retryAt }: Outc
     // A policy may change hundreds of workloads; the message counts them.
     ...(changes !== undefined && { changes: changes.slice(0, maxChanges) }),
   };
-}
-
-/** How the reconcile of a policy ended: with an outcome, or with the reason why it is requeued. */
-export interface Decision extends Pick<Outcome, 'reason' | 'message' | 'tag' | 'blocked'> {
-  readonly kind: Outcome['kind'] | 'retrying';
-}
-
-/** Receives decisions as they are reported, for traces; must not throw. */
-export interface DecisionObserver {
-  /** The policies that watch the repository of a push; may be empty. */
-  readonly matched?: (policies: readonly string[]) => void;
-  /** `policy` is `namespace/name`. */
-  readonly decided?: (policy: string, decision: Decision) => void;
-  /** A rollout has completed or failed. */
-  readonly rolledOut?: (policy: string, workload: Workload, result: { readonly reason: Reason; readonly message: string }) => void;
 }

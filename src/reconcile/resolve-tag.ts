@@ -3,44 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { WaitError } from '../model/errors.ts';
 import { formatRepository, type Repository, type Candidate } from '../model/image-reference.ts';
 import type { ImageSource } from '../model/image-source.ts';
-
-/**
- * Resolves a tag at the registry; undefined when it does not exist. It is a HEAD, which does not count as a pull; for a tag that is about to be used (`use`), a
- * request that also says what it is.
- */
-export type HeadManifest = (
-  source: ImageSource,
-  tag: string,
-  signal: AbortSignal,
-  purpose?: 'use',
-) => Promise<{ digest: string } | undefined>;
-
-/** All tags of a repository; undefined when the registry does not know the repository. */
-export type ListTags = (source: ImageSource, signal: AbortSignal) => Promise<readonly string[] | undefined>;
-
-/** What the registry says about an image. */
-export interface ImageFacts {
-  readonly digest: string;
-  /** `linux/amd64`, `linux/arm/v7`; empty for an artifact that is no image. */
-  readonly platforms: readonly string[];
-  /** When it was created, as the image itself states. */
-  readonly created?: Date;
-  /** Why it cannot be run, for the end of a sentence; absent where it can. */
-  readonly noImage?: string;
-}
-
-/** Reads what a tag or digest points to; undefined when it does not exist. A digest that was read before costs no request. */
-export type ReadImage = (source: ImageSource, reference: string, signal: AbortSignal) => Promise<ImageFacts | undefined>;
-
-/** The same without the creation time, for fewer requests. */
-export type ReadPlatforms = (
-  source: ImageSource,
-  reference: string,
-  signal: AbortSignal,
-) => Promise<Pick<ImageFacts, 'digest' | 'platforms'> | undefined>;
-
-/** Why a digest is not an image that can run, for the end of a sentence; undefined where it is one. Rejects where it does not exist. */
-export type WhyNoImage = (source: ImageSource, digest: string, signal: AbortSignal) => Promise<string | undefined>;
+import type { HeadManifest } from './ports.ts';
 
 /** The same request for a tag that is about to be used. */
 export function toUse(headManifest: HeadManifest): HeadManifest {
@@ -55,6 +18,15 @@ export interface Hint {
 
 /** How long a registry has to show what it announced, and the first pause, which doubles. Longer pauses are spent in the queue, where they occupy no worker. */
 const patience = { totalMs: 10_000, firstMs: 50, longestInHandMs: 500 };
+
+/** How far the clocks of receivers and workers may differ. */
+const clockSkewMs = 10_000;
+
+/** When the registry announced the image of a job, in ms since 1970. A time in the future is not believed: the registry would be asked until then. */
+export function announcedAt(receivedAt: string, now: number): number {
+  const at = Date.parse(receivedAt);
+  return at <= now + clockSkewMs ? at : now - clockSkewMs;
+}
 
 /** When to ask again instead of believing an answer. */
 export interface Patience {

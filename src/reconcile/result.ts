@@ -19,7 +19,8 @@ export function resultOf({ selected, decision, plan, attempt }: Applied): Outcom
   const isNowSelected = decision.apply !== undefined && isSelected(selection, plan, policy);
   const outcome = describe(selection, plan, attempt, isNowSelected);
   const { waiting } = status;
-  const guarded = guardWait(plan, waiting, new Date(cluster.now()));
+  // An image that is too young waits for its age first, whatever would block it now.
+  const guarded = decision.apply && guardWait(plan, waiting, new Date(cluster.now()));
   // Nothing pending concerns what a user asked for, and an image older than the selected one does not replace the pending candidate.
   if (selection.basis === 'UserRequest' || (guarded !== undefined && !isNowSelected)) return outcome;
   const noted = noteRetagged(outcome, policy, request);
@@ -34,8 +35,8 @@ export function resultOf({ selected, decision, plan, attempt }: Applied): Outcom
 
 function describe(selection: Selection, plan: UpdatePlan, attempt: Attempt, isNowSelected: boolean): Outcome {
   const outcome = outcomeOf(plan, attempt.progress.applied, isNowSelected);
-  const isPointedAt = !isBestOfAll(selection, plan);
-  const selected = outcome.selection && { ...outcome.selection, ...(isPointedAt && { isPointedAt }) };
+  const isNamed = !isBestOfAll(selection, plan);
+  const selected = outcome.selection && { ...outcome.selection, ...(isNamed && { isNamed }) };
   return withNotes({ ...outcome, ...(selected && { selection: selected }), legacy: legacyTargets(plan, attempt) }, selection.notes);
 }
 

@@ -2,13 +2,13 @@ import { PermanentError } from '../model/errors.ts';
 import type { Outcome } from '../plan/outcome.ts';
 import type { TagStrategy } from '../model/tag-strategy.ts';
 import { selectTag, naturalOrder } from '../select/select-tag.ts';
-import { examineTag, neededTags, type RegistryPorts } from './examine-tag.ts';
+import { examineTag, neededTags } from './examine-tag.ts';
 import { readAllTimes } from './creation-times.ts';
 import { inSlices } from '../async/in-parallel.ts';
 import { formatRepository } from '../model/image-reference.ts';
 import type { ImageSource } from '../model/image-source.ts';
 import type { Reconcile } from './attempt.ts';
-import type { ListTags } from './resolve-tag.ts';
+import type { ListTags, Registry } from './ports.ts';
 import type { Selection } from './selection.ts';
 
 /** How many images are examined before the search for a usable one is given up; artifacts are counted apart. */
@@ -27,16 +27,16 @@ async function selectInSlices(
 }
 
 /** The best tag of all that the registry holds; where its image cannot be used, the next best. Throws PermanentError when there is none. */
-export async function selectBest(reconcile: Reconcile, ports: RegistryPorts): Promise<Selection | Outcome> {
+export async function selectBest(reconcile: Reconcile, registry: Registry): Promise<Selection | Outcome> {
   const { policy, spec, request, cluster, signal } = reconcile;
-  const source = ports.sourceOf(policy, spec);
-  const tags = await listCandidates(spec.strategy, source, ports.listTags, signal, request.hint?.tag);
-  const { knowing } = spec.strategy;
-  const pointedAt = [request.hint?.tag, request.selectedBefore].filter((tag) => tag !== undefined);
-  const needed = [...pointedAt, ...neededTags(reconcile)];
+  const source = registry.sourceOf(policy, spec);
+  const tags = await listCandidates({ strategy: spec.strategy, source, announced: request.hint?.tag, signal }, registry.listTags);
+  const { withCreationTimes } = spec.strategy;
+  const requested = [request.hint?.tag, request.selectedBefore].filter((tag) => tag !== undefined);
+  const needed = [...requested, ...neededTags(reconcile)];
   const timesRequest = { source, needed, latest: policy.status.latest, now: cluster.now, signal };
-  const times = knowing === undefined ? undefined : await readAllTimes(tags, timesRequest, ports);
-  const known = knowing === undefined || times === undefined ? spec : { ...spec, strategy: knowing(times.created) };
+  const times = withCreationTimes === undefined ? undefined : await readAllTimes(tags, timesRequest, registry);
+  const known = withCreationTimes === undefined || times === undefined ? spec : { ...spec, strategy: withCreationTimes(times.created) };
   const remaining = new Set(tags);
   for (const tag of times?.artifacts ?? []) remaining.delete(tag);
   const preferred = new Set(needed);
@@ -45,7 +45,7 @@ export async function selectBest(reconcile: Reconcile, ports: RegistryPorts): Pr
   while (passedOver.length - artifacts() < maxExamined && artifacts() < maxArtifacts) {
     const tag = await selectInSlices(known.strategy, remaining, preferred, signal);
     if (tag === undefined) break;
-    const found = await examineTag(tag, { ...reconcile, spec: known, source }, ports);
+    const found = await examineTag(tag, { ...reconcile, spec: known, source }, registry);
     if ('candidate' in found) {
       const { note } = known.strategy;
       const notes = [
@@ -69,17 +69,19 @@ export async function selectBest(reconcile: Reconcile, ports: RegistryPorts): Pr
 /** Pattern instructions times characters of tags, at most; checked in slices, some seconds in all: 100,000 tags of 20 characters, 95 instructions. */
 const maxSteps = 200_000_000;
 
+/** Which tags are listed, and for which strategy. */
+interface Listing {
+  readonly strategy: TagStrategy;
+  readonly source: ImageSource;
+  readonly announced?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
 /**
  * The tags among which a policy chooses: all that the registry lists, and the announced tag, which it may not list yet. Throws PermanentError when there are
  * none.
  */
-export async function listCandidates(
-  strategy: TagStrategy,
-  source: ImageSource,
-  listTags: ListTags,
-  signal: AbortSignal,
-  announced?: string,
-): Promise<readonly string[]> {
+export async function listCandidates({ strategy, source, announced, signal }: Listing, listTags: ListTags): Promise<readonly string[]> {
   if (strategy.mutableTag !== undefined) return [strategy.mutableTag];
   const listed = await listTags(source, signal);
   const tags = announced === undefined ? listed : [...(listed ?? []), announced];

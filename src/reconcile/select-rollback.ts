@@ -3,23 +3,12 @@ import { withRollback } from '../status/next-actions.ts';
 import { rollbackGuards } from '../plan/guard-plan.ts';
 import type { Outcome } from '../plan/outcome.ts';
 import { leftImages, rollbackImage } from '../plan/rollback.ts';
-import type { ImagePolicy } from '../model/image-policy.ts';
 import { formatRepository } from '../model/image-reference.ts';
 import { parseRollback, releaseTime } from '../model/policy-actions.ts';
-import type { PolicyStatus } from '../model/policy-status.ts';
 import type { Reconcile } from './attempt.ts';
-import type { RegistryPorts } from './examine-tag.ts';
+import type { Policies, Registry } from './ports.ts';
 import { formatTag } from './resolve-tag.ts';
 import type { Selection } from './selection.ts';
-
-export interface RollbackPorts extends Pick<RegistryPorts, 'headManifest' | 'sourceOf'> {
-  /** Writes what `update` makes of the newest status; writes nothing when it returns undefined. */
-  readonly writeStatus: (
-    policy: ImagePolicy,
-    update: (status: PolicyStatus) => PolicyStatus | undefined,
-    signal: AbortSignal,
-  ) => Promise<void>;
-}
 
 /**
  * Selects the image that a user wants to roll back to (`plan/rollback.ts` finds it in the history). It replaces whatever runs, at once, whatever the policy
@@ -28,7 +17,7 @@ export interface RollbackPorts extends Pick<RegistryPorts, 'headManifest' | 'sou
 export async function selectRollback(
   { policy, spec, cluster, signal }: Reconcile,
   wanted: string,
-  ports: RollbackPorts,
+  { registry, policies }: { readonly registry: Registry; readonly policies: Policies },
 ): Promise<Selection | Outcome> {
   if (policy.actions?.rollbackTo !== wanted)
     return { kind: 'ignored', reason: 'Withdrawn', message: `the rollback to ${wanted} was taken back before it was its turn` };
@@ -40,13 +29,13 @@ export async function selectRollback(
   if (image === undefined)
     return refuse(`the history of the policy holds no earlier image of ${formatRepository(spec.repository)} on its targets: name a tag`);
   const { tag } = image;
-  const head = await ports.headManifest(ports.sourceOf(policy, spec), tag, signal);
+  const head = await registry.headManifest(registry.sourceOf(policy, spec), tag, signal);
   if (head === undefined) return refuse(`the registry holds no ${formatTag(spec.repository, tag)} any more`);
   // A pinned digest is what ran; a tag is resolved anew.
   const candidate = { tag, digest: spec.pin === 'Digest' ? (image.digest ?? head.digest) : head.digest };
   const left = leftImages(past, candidate);
   const when = { now: new Date(cluster.now()), released: releaseTime(policy.actions) };
-  await ports.writeStatus(policy, (status) => withRollback(status, left, when), signal);
+  await policies.writeStatus(policy, (status) => withRollback(status, left, when), signal);
   const comparison = { strategy: strategies.digest({ tag }), allowDowngrade: true };
   const { minAgeMs: _, ...atOnce } = spec;
   return { candidate, spec: atOnce, basis: 'UserRequest', rules: { comparison, isFirst: true, guards: rollbackGuards }, notes: [] };

@@ -5,20 +5,17 @@
 import type { Outcome } from '../plan/outcome.ts';
 import { isPending, isSameImage, type PendingCandidate } from '../plan/pending-candidate.ts';
 import { hasChanges } from '../plan/plan-update.ts';
-import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
 import { imagesOf, type Attempt, type End, type Reconcile } from './attempt.ts';
-import { readConsents, type NamespaceConsentPorts } from './consents.ts';
-import { findLack, rememberTags, type RegistryPorts } from './examine-tag.ts';
+import { readConsents } from './consents.ts';
+import { findLack, rememberTags } from './examine-tag.ts';
 import { planFor } from './plan.ts';
+import type { Ports, Registry } from './ports.ts';
 import { selectBest } from './select-best.ts';
 import { selectAgain, selectHinted } from './select-hinted.ts';
-import { selectRollback, type RollbackPorts } from './select-rollback.ts';
+import { selectRollback } from './select-rollback.ts';
 import { mayGoBack, rejectTag, type Selected, type Selection } from './selection.ts';
 
-export interface SelectPorts extends RegistryPorts, RollbackPorts, NamespaceConsentPorts {
-  /** Resolves when the workloads of these kinds are known, or when waiting longer is pointless. */
-  readonly awaitTargets: (policy: Pick<ImagePolicy, 'namespace'>, spec: PolicySpec, signal: AbortSignal) => Promise<void>;
-}
+export type SelectPorts = Pick<Ports, 'registry' | 'policies' | 'workloads'>;
 
 /** Selects an image. A later attempt keeps it, unless the running images changed and it would change them. */
 export async function select(attempt: Attempt, ports: SelectPorts): Promise<Selected | End> {
@@ -36,12 +33,12 @@ function isVerifiedAhead({ spec }: Selection): boolean {
 
 async function selectAnew(attempt: Attempt, ports: SelectPorts): Promise<Selected | Outcome> {
   const { policy, spec, signal } = attempt;
-  await Promise.all([ports.awaitTargets(policy, spec, signal), readConsents(attempt, ports)]);
+  await Promise.all([ports.workloads.awaitTargets(policy, spec, signal), readConsents(attempt, ports.workloads)]);
   const reconcile = { ...attempt, spec: await rememberTags(attempt) };
   const running = imagesOf(reconcile);
   const selection = await selectImage(reconcile, ports);
   if ('kind' in selection) return selection;
-  const pending = await confirmPending(reconcile, selection, ports);
+  const pending = await confirmPending(reconcile, selection, ports.registry);
   return { selection, running, generation: policy.generation, status: policy.status, ...(pending && { pending }) };
 }
 
@@ -50,8 +47,10 @@ async function selectImage(reconcile: Reconcile, ports: SelectPorts): Promise<Se
   const { spec, request } = reconcile;
   const { hint, rollbackTo } = request;
   if (rollbackTo !== undefined) return selectRollback(reconcile, rollbackTo, ports);
-  if (hint === undefined) return selectBest(reconcile, ports);
-  return rejectTag(spec, hint.tag) ?? (mayGoBack(spec) ? selectBest(reconcile, ports) : selectHinted(reconcile, hint, ports));
+  if (hint === undefined) return selectBest(reconcile, ports.registry);
+  return (
+    rejectTag(spec, hint.tag) ?? (mayGoBack(spec) ? selectBest(reconcile, ports.registry) : selectHinted(reconcile, hint, ports.registry))
+  );
 }
 
 async function reconsider(attempt: Attempt, selected: Selected, ports: SelectPorts): Promise<Selected> {
@@ -60,7 +59,7 @@ async function reconsider(attempt: Attempt, selected: Selected, ports: SelectPor
   const running = imagesOf(reconcile);
   if (running === selected.running) return selected;
   const isCompared = selection.basis !== 'UserRequest' && hasChanges(planFor(attempt, selection));
-  return { ...selected, running, selection: isCompared ? await selectAgain(reconcile, selection, ports) : selection };
+  return { ...selected, running, selection: isCompared ? await selectAgain(reconcile, selection, ports.registry) : selection };
 }
 
 /**
@@ -70,14 +69,14 @@ async function reconsider(attempt: Attempt, selected: Selected, ports: SelectPor
 async function confirmPending(
   reconcile: Reconcile,
   { candidate, spec }: Selection,
-  ports: RegistryPorts,
+  registry: Registry,
 ): Promise<PendingCandidate | undefined> {
   const { policy, signal } = reconcile;
   const { waiting } = policy.status;
   if (spec.minAgeMs === undefined || !isPending(waiting) || spec.strategy.reject(waiting.tag) !== undefined) return undefined;
   if (waiting.tag === candidate.tag) return isSameImage(waiting, candidate) ? waiting : undefined;
-  const source = ports.sourceOf(policy, spec);
-  const head = await ports.headManifest(source, waiting.tag, signal);
+  const source = registry.sourceOf(policy, spec);
+  const head = await registry.headManifest(source, waiting.tag, signal);
   if (head === undefined || head.digest !== waiting.digest) return undefined;
-  return (await findLack(waiting.tag, head.digest, { spec, source, signal }, ports)) === undefined ? waiting : undefined;
+  return (await findLack(waiting.tag, head.digest, { spec, source, signal }, registry)) === undefined ? waiting : undefined;
 }

@@ -75,6 +75,11 @@ export function rejectTag({ strategy }: PolicySpec, tag: string): Outcome | unde
   return why === undefined ? undefined : { kind: 'ignored', reason: 'NotSelected', message: why, tag };
 }
 
+/** The outcome of a push for a policy that need not be reconciled; undefined for one that must be. */
+export function rejectPush(policy: ImagePolicy, { tag }: Hint): Outcome | undefined {
+  return suspendedOutcome(policy) ?? (isUsable(policy.spec) ? rejectTag(policy.spec, tag) : undefined);
+}
+
 /** The spec to select with, or the result of a policy that is not reconciled at all. */
 export function usableSpec(policy: ImagePolicy): PolicySpec | Outcome {
   const { spec } = policy;

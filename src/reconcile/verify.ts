@@ -5,19 +5,12 @@ import { PermanentError, WaitError } from '../model/errors.ts';
 import type { ImagePolicy } from '../model/image-policy.ts';
 import type { Candidate, ImageReference } from '../model/image-reference.ts';
 import type { ImageSource } from '../model/image-source.ts';
-import type { Verification, VerificationResult } from '../model/verification.ts';
 import type { Attempt, Reconcile, StartAgain } from './attempt.ts';
-import type { RegistryPorts } from './examine-tag.ts';
 import type { Planned } from './plan.ts';
-import { formatTag, type HeadManifest } from './resolve-tag.ts';
+import type { HeadManifest, Ports } from './ports.ts';
+import { formatTag } from './resolve-tag.ts';
 
-export interface VerifyPorts extends Pick<RegistryPorts, 'headManifest' | 'sourceOf'> {
-  /** Whether an image has the signatures that are demanded; throws PermanentError where nothing can be verified. */
-  readonly verifyImage: (
-    request: { source: ImageSource; digest: string; verification: Verification; namespace: string },
-    signal: AbortSignal,
-  ) => Promise<VerificationResult>;
-}
+export type VerifyPorts = Pick<Ports, 'registry' | 'signatures'>;
 
 /**
  * Lets a plan pass whose image is verified or need not be. The policy's author chooses the registry, which may be slow: after it has answered, the reconcile
@@ -48,8 +41,8 @@ async function verifyCandidate(
   const name = formatTag(spec.repository, tag);
   // The running images changed after the selection: the next try asks for the digest.
   if (digest === undefined) throw new Error(`${name} has to be verified, and its digest was not asked for`);
-  const source = ports.sourceOf(policy, spec);
-  const result = await ports.verifyImage({ source, digest, verification, namespace: policy.namespace }, signal);
+  const source = ports.registry.sourceOf(policy, spec);
+  const result = await ports.signatures.verify({ source, digest, verification, namespace: policy.namespace }, signal);
   if (result.kind === 'invalid') throw notUsed(name, digest, result.why);
   if (result.kind === 'unsigned') {
     const nowMs = cluster.now();
@@ -57,7 +50,7 @@ async function verifyCandidate(
     const { sinceMs = nowMs } = request;
     throw notSigned(policy, digest, `${name} (${digest}) is not signed: ${result.why}`, { sinceMs, nowMs });
   }
-  if (spec.pin === 'Tag') await checkTag(source, { tag, digest }, ports.headManifest, signal);
+  if (spec.pin === 'Tag') await checkTag(source, { tag, digest }, ports.registry.headManifest, signal);
   return digest;
 }
 
@@ -72,13 +65,13 @@ export async function verifyEarlier(
 ): Promise<void> {
   const { verification } = spec;
   if (verification === undefined) return;
-  const source = ports.sourceOf(policy, spec);
-  const digest = pinned ?? (await ports.headManifest(source, tag, signal))?.digest;
+  const source = ports.registry.sourceOf(policy, spec);
+  const digest = pinned ?? (await ports.registry.headManifest(source, tag, signal))?.digest;
   if (digest === undefined) throw new PermanentError('TagNotFound', `${name}:${tag} is not in the registry any more`);
-  const result = await ports.verifyImage({ source, digest, verification, namespace: policy.namespace }, signal);
+  const result = await ports.signatures.verify({ source, digest, verification, namespace: policy.namespace }, signal);
   if (result.kind === 'invalid') throw notUsed(`${name}:${tag}`, digest, result.why);
   if (result.kind === 'unsigned') throw new PermanentError('NotSigned', `${name}:${tag} (${digest}) is not signed: ${result.why}`);
-  if (pinned === undefined) await checkTag(source, { tag, digest }, ports.headManifest, signal);
+  if (pinned === undefined) await checkTag(source, { tag, digest }, ports.registry.headManifest, signal);
 }
 
 function notUsed(name: string, digest: string, why: string): PermanentError {

@@ -163,7 +163,7 @@ export function createAuthentication({
     const key = `${formatRepository(source)} ${accessKey(source)} ${credentialVersions(source)}`;
     // A user who may pull is not always allowed to list tags, so refusals are recorded per kind of request.
     const denialKey = `${request.kind} ${key}`;
-    const askedAt = denials.begin(denialKey, source.heardAt);
+    const askedAt = denials.begin(denialKey, source.causedAt);
     const found = await ask(key, source, request);
     if ('status' in found) {
       denials.forget(denialKey);

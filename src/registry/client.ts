@@ -29,12 +29,12 @@ export interface RegistryClient {
   /** The digest and media type of a tag or digest, by HEAD; undefined for 404. */
   headManifest(source: ImageSource, reference: string, signal?: AbortSignal): Promise<ManifestHead | undefined>;
   /**
-   * The digest of a tag that is about to be applied, by a GET, whose manifest is cached for `whyNoImage`. Docker Hub counts each GET as a pull, so there it is a
-   * HEAD, and `whyNoImage` costs another request. Undefined for 404.
+   * The digest of a tag that is about to be applied, by a GET, whose manifest is cached for `whyNotRunnable`. Docker Hub counts each GET as a pull, so there it is a
+   * HEAD, and `whyNotRunnable` costs another request. Undefined for 404.
    */
   resolveTag(source: ImageSource, tag: string, signal?: AbortSignal): Promise<{ readonly digest: string } | undefined>;
   /** Why a digest is not a runnable image, as the end of a sentence; undefined if it is one. No request after `resolveTag`. */
-  whyNoImage(source: ImageSource, digest: string, signal?: AbortSignal): Promise<string | undefined>;
+  whyNotRunnable(source: ImageSource, digest: string, signal?: AbortSignal): Promise<string | undefined>;
   /** The image of a tag or digest, with its platforms and creation time; undefined for 404. Cached by digest; a tag costs one HEAD. */
   readImage(source: ImageSource, reference: string, signal?: AbortSignal): Promise<Image | undefined>;
   /** Like `readImage` without the creation time, which costs two more requests for an index. */
@@ -116,7 +116,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     headManifest: (source, reference, signal) => run(source, async () => headManifest(open(source, signal), reference), signal),
     resolveTag: (source, tag, signal) =>
       run(source, async () => (countsPulls(source) ? headManifest : images.resolve)(open(source, signal), tag), signal),
-    whyNoImage: (source, digest, signal) => run(source, async () => images.whyNoImage(open(source, signal), digest), signal),
+    whyNotRunnable: (source, digest, signal) => run(source, async () => images.whyNotRunnable(open(source, signal), digest), signal),
     readImage: (source, reference, signal) => run(source, async () => images.read(open(source, signal), reference), signal),
     readPlatforms: (source, reference, signal) => run(source, async () => images.readPlatforms(open(source, signal), reference), signal),
     readManifest: (source, reference, signal) => run(source, async () => readManifest(open(source, signal), reference), signal),

@@ -12,10 +12,10 @@ import type { HttpRequest } from './http.ts';
  */
 export interface Denials {
   /**
-   * Begins a request and returns its time. Throws the known refusal instead if that is newer than `heardAt`, the time of the event that caused the request;
-   * without `heardAt`, the request is always sent.
+   * Begins a request and returns its time. Throws the known refusal instead if that is newer than `causedAt`, the time of the event that caused the request;
+   * without `causedAt`, the request is always sent.
    */
-  begin(key: string, heardAt?: number): number;
+  begin(key: string, causedAt?: number): number;
   /** Records a refusal; returns the error, which contains the time of the next attempt. */
   refuse(key: string, askedAt: number, message: string): PermanentError;
   /** Records that the request was not refused any more. */
@@ -49,11 +49,11 @@ export function createDenials({ now, random }: Clock): Denials {
     return new PermanentError('RegistryDenied', message, { retryAt: new Date(Math.ceil(until + spreadMs)) });
   };
   return {
-    begin(key, heardAt) {
+    begin(key, causedAt) {
       const at = now();
       const known = denials.get(key);
       if (known === undefined) return at;
-      const until = heardAt === undefined ? at : heardAt <= known.askedAt ? known.until : known.askedAt + shortestMs;
+      const until = causedAt === undefined ? at : causedAt <= known.askedAt ? known.until : known.askedAt + shortestMs;
       if (at < until) throw denied(known.message, until);
       if (at > known.until + forgottenAfter * (known.until - known.askedAt)) denials.delete(key);
       else Object.assign(known, { askedAt: at, until: Math.max(known.until, at + shortestMs) });

@@ -1,5 +1,5 @@
 /** Reads images from their manifests and configurations: https://github.com/opencontainers/image-spec */
-import { isAttestation, isImageConfigType, whyNoImage } from '../model/artifact.ts';
+import { isAttestation, isImageConfigType, whyNotRunnable } from '../model/artifact.ts';
 import { formatRepository, isDigest } from '../model/image-reference.ts';
 import { accessKey, type ImageSource } from '../model/image-source.ts';
 import { headManifest, type Manifest, readBlob, readManifest } from './manifests.ts';
@@ -21,14 +21,14 @@ export interface Image extends ImagePlatforms {
   /** The creation time that the image names; for an index without one, the latest of its images. */
   readonly created?: Date;
   /** Why it is not a runnable image, as the end of a sentence; absent if it is one. */
-  readonly noImage?: string;
+  readonly notRunnable?: string;
 }
 
 /** The parts of a manifest that are cached. */
 interface Summary {
   readonly digest: string;
   readonly mediaType: string;
-  readonly noImage?: string | undefined;
+  readonly notRunnable?: string | undefined;
   /** The creation time in the annotations of the manifest, or of the entries of the index. */
   readonly annotated?: Date | undefined;
   /** The digest of an image's configuration. */
@@ -49,10 +49,10 @@ export interface Images {
   read(session: Session, reference: string): Promise<Image | undefined>;
   /** The platforms of a tag or digest; undefined for 404. */
   readPlatforms(session: Session, reference: string): Promise<ImagePlatforms | undefined>;
-  /** The digest of a tag, by a GET whose manifest is cached, so that `whyNoImage` needs no further request; undefined for 404. */
+  /** The digest of a tag, by a GET whose manifest is cached, so that `whyNotRunnable` needs no further request; undefined for 404. */
   resolve(session: Session, tag: string): Promise<{ readonly digest: string } | undefined>;
   /** Why a digest is not a runnable image; undefined if it is one. Rejects if the registry does not have it. */
-  whyNoImage(session: Session, digest: string): Promise<string | undefined>;
+  whyNotRunnable(session: Session, digest: string): Promise<string | undefined>;
 }
 
 const maxImages = 10_000;
@@ -92,11 +92,11 @@ export function createImages(credentialVersions: (source: ImageSource) => string
     return digest === undefined ? undefined : summaryOf(session, digest);
   };
 
-  const explain = async (session: Session, { noImage, platforms, withoutPlatform }: Summary): Promise<string | undefined> => {
-    if (noImage !== undefined || platforms.length > 0 || withoutPlatform.length === 0) return noImage;
+  const explain = async (session: Session, { notRunnable, platforms, withoutPlatform }: Summary): Promise<string | undefined> => {
+    if (notRunnable !== undefined || platforms.length > 0 || withoutPlatform.length === 0) return notRunnable;
     const asked = await Promise.all(withoutPlatform.map(async (entry) => summaryOf(session, entry)));
-    const images = asked.filter((entry) => entry?.noImage === undefined);
-    return images.length > 0 ? undefined : `it is an index without an image: ${asked[0]?.noImage}`;
+    const images = asked.filter((entry) => entry?.notRunnable === undefined);
+    return images.length > 0 ? undefined : `it is an index without an image: ${asked[0]?.notRunnable}`;
   };
 
   return {
@@ -104,8 +104,8 @@ export function createImages(credentialVersions: (source: ImageSource) => string
       const summary = await find(session, reference);
       if (!summary) return undefined;
       const { digest, mediaType, annotated, withoutTime } = summary;
-      const noImage = await explain(session, summary);
-      if (noImage !== undefined) return { digest, mediaType, platforms: [], ...(annotated && { created: annotated }), noImage };
+      const notRunnable = await explain(session, summary);
+      if (notRunnable !== undefined) return { digest, mediaType, platforms: [], ...(annotated && { created: annotated }), notRunnable };
       const { platforms, created: own } = (await detailsOf(session, summary)) ?? { platforms: [] };
       const asked = await Promise.all(withoutTime.map((entry) => entryDetails(session, entry)));
       const created = latestTime([own, ...asked.map((entry) => entry?.created)]);
@@ -114,8 +114,8 @@ export function createImages(credentialVersions: (source: ImageSource) => string
     async readPlatforms(session, reference) {
       const summary = await find(session, reference);
       if (!summary) return undefined;
-      const { digest, mediaType, noImage } = summary;
-      const details = noImage === undefined ? await detailsOf(session, summary) : undefined;
+      const { digest, mediaType, notRunnable } = summary;
+      const details = notRunnable === undefined ? await detailsOf(session, summary) : undefined;
       return { digest, mediaType, platforms: details?.platforms ?? [] };
     },
     async resolve(session, tag) {
@@ -124,7 +124,7 @@ export function createImages(credentialVersions: (source: ImageSource) => string
       summaries.remember(session, manifest.digest, summarise(manifest));
       return { digest: manifest.digest };
     },
-    async whyNoImage(session, digest) {
+    async whyNotRunnable(session, digest) {
       const summary = await summaryOf(session, digest);
       if (!summary) throw new Error(`${formatRepository(session.source)} holds no image ${digest}, which it named a moment ago`);
       return explain(session, summary);
@@ -156,7 +156,7 @@ function summarise({ digest, mediaType, bytes }: Manifest): Summary {
   const document = parseManifest(bytes) ?? {};
   const { config, annotations } = document;
   const own = annotatedTime(annotations);
-  const base = { digest, mediaType, noImage: whyNoImage(document) };
+  const base = { digest, mediaType, notRunnable: whyNotRunnable(document) };
   if (!document.manifests) {
     const isImageConfig = config?.mediaType !== undefined && isImageConfigType(config.mediaType);
     return {

@@ -56,15 +56,15 @@ export function evaluateRollout(workload: Workload, time: RolloutTime, now: Date
   if (isObserved) {
     if (rollout.wanted === 0) return { kind: 'notWatched', message: `${name} is not watched: it has no replicas` };
     if (isDone(rollout)) return { kind: 'done', message: `${name}: ${rollout.updated} of ${rollout.toUpdate} updated and available` };
-    const { givenUp } = rollout;
+    const { deadlineExceeded } = rollout;
     const failure = pods?.failure;
     if (failure !== undefined) return { kind: 'failed', reason: failure.reason, message: `${name}: ${failure.message}` };
-    if (givenUp !== undefined && !isBefore(givenUp.at, time.since) && rollout.cannotCreate === undefined)
-      return { kind: 'failed', reason: 'ProgressDeadlineExceeded', message: `${name}: ${givenUp.message}` };
+    if (deadlineExceeded !== undefined && !isBefore(deadlineExceeded.at, time.since) && rollout.cannotCreate === undefined)
+      return { kind: 'failed', reason: 'ProgressDeadlineExceeded', message: `${name}: ${deadlineExceeded.message}` };
   }
   const overdueMs = now.getTime() - deadlineOf(workload, time).getTime();
-  const isTold = isObserved && (rollout.isIncomplete === true || rollout.cannotCreate !== undefined);
-  if (overdueMs > graceMs && !isTold)
+  const isStillActive = isObserved && (rollout.isIncomplete === true || rollout.cannotCreate !== undefined);
+  if (overdueMs > graceMs && !isStillActive)
     return { kind: 'notWatched', message: `${name} is not watched: its rollout was not observed before the timeout` };
   if (overdueMs >= 0 && isObserved && isLate(rollout, time, now, pods))
     return {

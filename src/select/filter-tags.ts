@@ -45,9 +45,9 @@ export function filterTags(strategy: TagStrategy, filter: TagFilter): TagStrateg
 }
 
 function behind(strategy: TagStrategy, read: ReadPart): TagStrategy {
-  const { knowing } = strategy;
+  const { withCreationTimes } = strategy;
   // Strategies that compare images do not compare names.
-  const partOf = knowing === undefined ? read : (tag: string) => wholeOf(tag, read(tag));
+  const partOf = withCreationTimes === undefined ? read : (tag: string) => wholeOf(tag, read(tag));
   return {
     ...strategy,
     reject(tag) {
@@ -62,7 +62,9 @@ function behind(strategy: TagStrategy, read: ReadPart): TagStrategy {
       const part = partOf(tag);
       return 'value' in part ? part.value : undefined;
     },
-    ...(knowing !== undefined && { knowing: (created) => behind({ ...knowing(created), description: strategy.description }, read) }),
+    ...(withCreationTimes !== undefined && {
+      withCreationTimes: (created) => behind({ ...withCreationTimes(created), description: strategy.description }, read),
+    }),
   };
 }
 

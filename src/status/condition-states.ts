@@ -73,7 +73,7 @@ function rolledBackImage(rollouts: readonly RolloutState[], status: PolicyStatus
 function describeFailure({ workload, entries }: RolloutState, status: ImagePolicy['status']): string {
   const failed = entries.filter(({ result }) => result === 'Failed');
   const known = failed.map(({ digest }) => findRejection(status, digest)?.message).find((message) => message !== undefined);
-  const controller = workload.rollout?.givenUp?.message;
+  const controller = workload.rollout?.deadlineExceeded?.message;
   const images = failed.map(({ to }) => to).join(' and ');
   return `the rollout of ${images} failed: ${known ?? [formatWorkload(workload), controller].filter(Boolean).join(': ')}`;
 }

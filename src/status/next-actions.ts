@@ -1,6 +1,7 @@
 import type { Candidate } from '../model/image-reference.ts';
 import type { Outcome } from '../plan/outcome.ts';
 import { maxListed, type PolicyStatus, type RejectedImage, type Reversion, maxLengths } from '../model/policy-status.ts';
+import { findRejection } from '../plan/rejections.ts';
 import { cut, toSeconds } from '../model/text.ts';
 import { isSameWorkload } from '../model/workload.ts';
 
@@ -46,15 +47,19 @@ function rejectionTime(now: Date, released: Date | undefined): Date {
   return new Date(Math.ceil(after / 1_000) * 1_000);
 }
 
-/** Adds the images that a user rolled back from: they are not applied again. */
+/** Adds the images that a user rolled back from: they are not applied again. If one had failed before, its message stays. */
 export function withRollback(
   status: PolicyStatus,
   left: readonly Required<Pick<Candidate, 'tag' | 'digest'>>[],
   { now, released }: { now: Date; released: Date | undefined },
 ): PolicyStatus {
   const at = toSeconds(rejectionTime(now, released));
-  const entries = left.map(({ tag, digest }): RejectedImage => ({ digest, tag, reason: 'RollbackRequested', at }));
-  const others = (status.rejected ?? []).filter(({ digest }) => !entries.some((entry) => entry.digest === digest));
+  const { rejected = [] } = status;
+  const entries = left.map(({ tag, digest }): RejectedImage => {
+    const { message } = findRejection(status, digest) ?? {};
+    return { digest, tag, reason: 'RollbackRequested', ...(message !== undefined && { message }), at };
+  });
+  const others = rejected.filter(({ digest }) => !entries.some((entry) => entry.digest === digest));
   return { ...status, rejected: [...entries, ...others].slice(0, maxListed) };
 }
 

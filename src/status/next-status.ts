@@ -1,24 +1,16 @@
-import { tryParseImageReference, type Candidate } from '../model/image-reference.ts';
+import type { Candidate } from '../model/image-reference.ts';
 import { countRollouts, rolloutStatesOf } from '../rollout/count-rollouts.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import { answered, nextReverted, withPendingApproval, type Asked } from './next-actions.ts';
 import { nextConditions } from './next-conditions.ts';
 import { nextHistory } from './next-history.ts';
 import type { Outcome, Postponement } from '../plan/outcome.ts';
-import {
-  maxLengths,
-  maxTargetsListed,
-  type ContainerState,
-  type LatestImage,
-  type PolicyStatus,
-  type TargetCounts,
-  type Trigger,
-  type TriggerSource,
-  type Waiting,
-} from '../model/policy-status.ts';
+import type { AppliedChange } from '../plan/plan-update.ts';
+import { maxLengths, type LatestImage, type PolicyStatus, type Trigger, type TriggerSource, type Waiting } from '../model/policy-status.ts';
 import type { WorkloadView } from '../model/resolve-target.ts';
 import { rolloutConditions } from './condition-states.ts';
 import { compareTags } from '../select/select-tag.ts';
+import { type NewImage, showChanges, showTargets } from './target-states.ts';
 import { cut, toSeconds } from '../model/text.ts';
 import { isPending, nextPending } from '../plan/pending-candidate.ts';
 
@@ -35,8 +27,6 @@ export interface ReconcileCause extends Asked {
 
 /** `lastCheckTime` alone is written at most this often. */
 const checkTimeStepMs = 60_000;
-/** `sha256:` and 12 digits, as in `docker images`. */
-const shortDigestLength = 19;
 
 /**
  * The status after a result, or undefined if there is nothing to write. Conditions and fields of other writers are not
@@ -75,10 +65,10 @@ export function nextStatus(
 /** Another replica has already selected something newer, which the status describes by now. */
 function isOvertaken({ spec, status }: Pick<ImagePolicy, 'spec' | 'status'>, { selection }: Outcome): boolean {
   const latest = status.latest?.tag;
-  if (selection?.isPointedAt !== true || latest === undefined || !isUsable(spec)) return false;
+  if (selection?.isNamed !== true || latest === undefined || !isUsable(spec)) return false;
   const { strategy } = spec;
   // Where tag names have no order, they do not show which image is newer.
-  if (strategy.mutableTag !== undefined || strategy.knowing !== undefined || strategy.reject(latest) !== undefined) return false;
+  if (strategy.mutableTag !== undefined || strategy.withCreationTimes !== undefined || strategy.reject(latest) !== undefined) return false;
   return compareTags(strategy, selection.candidate.tag, latest) < 0;
 }
 
@@ -123,7 +113,7 @@ function postponed({ until, reason, tag, digest }: Postponement, current: Waitin
 }
 
 function reconciled(old: PolicyStatus, outcome: Outcome, cause: ReconcileCause, now: Date): PolicyStatus {
-  const { selection, pending } = outcome;
+  const { selection, pending, changes = [] } = outcome;
   const waiting = pending?.next;
   const latest = nextLatest(old.latest, selection?.candidate, now);
   const history = nextHistory(old, outcome, cause.source, now);
@@ -136,13 +126,13 @@ function reconciled(old: PolicyStatus, outcome: Outcome, cause: ReconcileCause, 
     ...(reverted.length > 0 && { reverted }),
     ...((newest !== undefined || isOther(old.latest, latest)) && { trigger: toTrigger(cause, now) }),
     ...(hasAsked && { lastCheckTime: toSeconds(now) }),
-    ...(selection !== undefined && {
-      running: describeRunning(selection.containers),
-      targets: selection.containers.slice(0, maxTargetsListed).map(fit),
-      targetCounts: count(selection.containers),
-    }),
+    ...(selection === undefined ? showChanges(old, changes.map(newImageOf)) : showTargets(selection.containers)),
     ...(history !== undefined && newest !== undefined && { history, lastAppliedTag: newest.tag }),
   };
+}
+
+function newImageOf({ workload, container, from, to, became = to }: AppliedChange): NewImage {
+  return { workload, container, image: became, message: `changed from ${from} to ${became}` };
 }
 
 function nextLatest(old: LatestImage | undefined, selected: Candidate | undefined, now: Date): LatestImage | undefined {
@@ -167,37 +157,6 @@ function toTrigger({ source, receiver, eventId, receivedAt }: ReconcileCause, no
     // With milliseconds: users want to know the time between receivedAt and handledAt.
     handledAt: now.toISOString(),
   };
-}
-
-function fit({ image, message, ...state }: ContainerState): ContainerState {
-  return {
-    ...state,
-    ...(image !== undefined && { image: cut(image, maxLengths.image) }),
-    ...(message !== undefined && { message: cut(message, maxLengths.message) }),
-  };
-}
-
-/** `1.4.2`, or `1.4.2,+1` where some containers run another tag. Without spaces, because it is one column of `kubectl get`. */
-function describeRunning(containers: readonly ContainerState[]): string {
-  const counts = new Map<string, number>();
-  for (const { image } of containers) {
-    const tag = image === undefined ? undefined : tagOf(image);
-    if (tag !== undefined) counts.set(tag, (counts.get(tag) ?? 0) + 1);
-  }
-  // The sort is stable: of equally many, the first.
-  const [most = '<none>', ...others] = [...counts].sort(([, a], [, b]) => b - a).map(([tag]) => tag);
-  return others.length === 0 ? most : `${most},+${others.length}`;
-}
-
-/** The tag of an image, or the start of its digest; Kubernetes pulls `latest` where there is neither. */
-function tagOf(image: string): string | undefined {
-  const reference = tryParseImageReference(image);
-  return reference && (reference.tag ?? reference.digest?.slice(0, shortDigestLength) ?? 'latest');
-}
-
-function count(containers: readonly ContainerState[]): TargetCounts {
-  const having = (state: ContainerState['state']) => containers.filter((container) => container.state === state).length;
-  return { total: containers.length, upToDate: having('UpToDate'), problems: having('Problem') };
 }
 
 /** Whether a status says anything new; a reconcile that found nothing new is written at most once a minute. */

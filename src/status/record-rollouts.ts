@@ -11,8 +11,9 @@ import { maxLengths, maxListed, type HistoryEntry, type PolicyStatus, type Rejec
 import { addRejection } from '../plan/rejections.ts';
 import type { WorkloadView } from '../model/resolve-target.ts';
 import { rolloutConditions } from './condition-states.ts';
+import { showChanges } from './target-states.ts';
 import { cut, toSeconds } from '../model/text.ts';
-import { findContainer, formatWorkload, identityOf, isSameObject, workloadKey } from '../model/workload.ts';
+import { findContainer, formatWorkload, identityOf, workloadKey } from '../model/workload.ts';
 
 /** The evaluation of one rollout. */
 export interface Finding {
@@ -86,15 +87,15 @@ export function recordRollbacks(status: PolicyStatus, rollbacks: readonly Rollba
   const [newest] = added;
   if (newest === undefined) return status;
   const marked = history.map((one) => (open.some(({ entry }) => isSameEntry(one, entry)) ? withResult(one, 'RolledBack') : one));
-  const targets = status.targets?.map((state) => {
-    const back = added.find((entry) => isSameObject(state, entry) && state.container === entry.container);
-    return back === undefined
-      ? state
-      : { ...state, image: back.to, state: 'Kept' as const, message: cut(`rolled back: ${back.from} failed`, maxLengths.message) };
-  });
+  const changes = added.map((entry) => ({
+    workload: entry,
+    container: entry.container,
+    image: entry.to,
+    message: `rolled back: ${entry.from} failed`,
+  }));
   return {
     ...withLists(status, { history: fit([...added.slice(0, maxListed / 2), ...marked]) }),
-    ...(targets !== undefined && { targets }),
+    ...showChanges(status, changes),
     ...(newest.tag !== '' && { lastAppliedTag: newest.tag }),
     trigger: { source: 'Rollback', handledAt: now.toISOString() },
   };

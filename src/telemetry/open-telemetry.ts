@@ -1,13 +1,6 @@
 import { createLogger, type Logger } from './logger.ts';
 import type { Tracing } from './tracing.ts';
-import type { ExportNews } from './open-tracing.ts';
-
-/** Where traces are exported. */
-interface Traces {
-  readonly endpoint: string;
-  readonly sampleRatio: number;
-  readonly headers: () => Readonly<Record<string, string>>;
-}
+import type { ExportNews, TracingOptions } from './open-tracing.ts';
 
 /** The logger and traces of a process. */
 export interface Telemetry {
@@ -17,7 +10,11 @@ export interface Telemetry {
 }
 
 /** Opens the logger and traces. OpenTelemetry is loaded only if traces are on. */
-export async function openTelemetry(level: string, traces: Traces | undefined, roles: ReadonlySet<string>): Promise<Telemetry> {
+export async function openTelemetry(
+  level: string,
+  traces: Pick<TracingOptions, 'endpoint' | 'headers' | 'sampleRatio'> | undefined,
+  roles: ReadonlySet<string>,
+): Promise<Telemetry> {
   if (traces === undefined) return { logger: createLogger(level), tracing: undefined };
   const { openTracing } = await import('./open-tracing.ts');
   const tracing = openTracing({ ...traces, roles: [...roles], onNews: (news) => logNews(news) });

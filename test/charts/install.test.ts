@@ -124,6 +124,7 @@ describe('an installation', { skip: (await lacksHelm()) ?? false }, () => {
     const starting = startPod('image-watcher').then((service) => (converting = service));
     const [service] = await Promise.all([starting, installing]);
     assert.match(await installing, /not reachable\nfrom outside the cluster yet/);
+    assert.match(await installing, /The Secret receivers of `envFrom` does not exist yet/);
     assert.deepEqual(
       kubelet.ran.map(({ name, code, err }) => [name, code, code === 0 ? '' : err]),
       [

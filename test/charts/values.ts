@@ -97,6 +97,11 @@ export const wrongValues: readonly [about: string, values: Values, message: RegE
   ['a value that there is not', { replicas: 3 }, /additional properties 'replicas' not allowed/],
   ['a mode that there is not', { mode: 'both' }, /\/mode/],
   ['no ClusterRole, and no namespaces', { permissions: { clusterWide: false } }, /needs config\.watch\.namespaces/],
+  [
+    'namespaces by name and by label at once',
+    { config: { watch: { namespaces: ['shop'], namespaceSelector: { matchLabels: { 'image-watcher': 'yes' } } } } },
+    /config\.watch\.namespaceSelector contradicts config\.watch\.namespaces.*remove one of them/,
+  ],
   ['no ClusterRole, and a definition', { ...namespaced, definition: { manage: true } }, /say definition\.manage: false/],
   ['no ClusterRole, and an own authority', namespaced, /conversion\.certificates: cert-manager/],
   ['a definition without its webhook', { conversion: { enabled: false } }, /needs the conversion webhook/],

@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import type { PolicyStatus } from '../../src/model/policy-status.ts';
+import type { Condition, PolicyStatus } from '../../src/model/policy-status.ts';
 import { installCrd } from '../api-versions/install-crd.ts';
 import { borrowControlPlane } from '../harness/control-plane.ts';
 import { kubeconfigWithGrants } from '../harness/service-account.ts';
@@ -197,11 +197,36 @@ describe('commands on a cluster', () => {
 
   describe('rollback', () => {
     const rolledBack = { kind: 'Deployment', name: 'web', container: 'c0', from: 'a:1.4.0', to: 'a:1.3.0', tag: '1.3.0' } as const;
-    for (const [how, conditions, expected] of [
-      ['0 where it is done', [], 0],
-      ['1 where the policy is Stalled afterwards', [condition('Stalled', 'True', 'RolloutFailed', 'the rollout of a:1.3.0 failed')], 1],
-    ] as const)
+    const lost = condition('Stalled', 'True', 'TargetNotFound', 'Deployment shop/api does not exist');
+    const failed = condition('Stalled', 'True', 'RolloutFailed', 'the rollout of a:1.3.0 failed');
+    for (const [how, { before = [], after = [], expected, says = /^waiting for image-watcher …\n$/ }] of Object.entries<{
+      readonly before?: readonly Condition[];
+      readonly after?: readonly Condition[];
+      readonly expected: number;
+      readonly says?: RegExp;
+    }>({
+      '0 where it is done': { expected: 0 },
+      '1 where the policy is Stalled afterwards': {
+        after: [failed],
+        expected: 1,
+        says: /rolled back to 1\.3\.0, but the policy is Stalled: RolloutFailed: the rollout of a:1\.3\.0 failed\n/,
+      },
+      '0 where the policy was Stalled before for another reason, and still is': {
+        before: [lost],
+        after: [lost],
+        expected: 0,
+        says: /rolled back to 1\.3\.0; the policy was Stalled before, and still is: TargetNotFound: Deployment shop\/api does not exist\n/,
+      },
+      '0 where the policy is not Stalled any more': { before: [failed], expected: 0 },
+      '1 where it is Stalled for another reason than before': {
+        before: [lost],
+        after: [failed],
+        expected: 1,
+        says: /but the policy is Stalled: RolloutFailed/,
+      },
+    }))
       it(`ends with ${how}`, async () => {
+        await world.report('web', { conditions: before });
         const running = run('rollback', ['web', '--to', '1.3.0']);
         const read = () =>
           world.cluster.request<{ metadata: { annotations?: Record<string, string> }; status: PolicyStatus }>('GET', world.pathOf('web'));
@@ -213,11 +238,11 @@ describe('commands on a cluster', () => {
         await world.report('web', {
           lastHandledRollback: requested,
           history: [{ ...rolledBack, namespace: world.namespace, trigger: 'Rollback', at, result: 'Applied' }],
-          conditions,
+          conditions: after,
         });
         const { code, err, out } = await running;
         assert.equal(code, expected, out + err);
-        if (expected === 1) assert.match(err, /rolled back to 1\.3\.0, but the policy is Stalled: somebody has to act\n/);
+        assert.match(err, says);
       });
   });
 });

@@ -32,10 +32,20 @@ describe('events', () => {
   let events: EventView[] = [];
   let status = 200;
   let port = 0;
+  let requested: string[] = [];
+  /** A server of before `?policy=` and `?since=`. */
+  let isOld = false;
   let server: Server;
   const start = async () => {
     server = createServer((request, response) => {
       const url = new URL(request.url ?? '/', 'http://a');
+      requested.push(url.search);
+      const unknown = ['policy', 'since'].filter((name) => isOld && url.searchParams.has(name));
+      if (unknown.length > 0) {
+        const error = `query: Unrecognized key${unknown.length > 1 ? 's' : ''}: ${unknown.map((name) => `"${name}"`).join(', ')}`;
+        response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ error }));
+        return;
+      }
       const limit = Number(url.searchParams.get('limit'));
       const from = events.findIndex(({ id }) => id === url.searchParams.get('before')) + 1;
       const page = events.slice(from, from + Math.min(limit, 3));
@@ -53,7 +63,7 @@ describe('events', () => {
     });
   beforeEach(async () => {
     if (port === 0) await start();
-    [events, status] = [[], 200];
+    [events, status, requested, isOld] = [[], 200, [], false];
   });
   after(close);
 
@@ -120,6 +130,21 @@ describe('events', () => {
     assert.deepEqual(idsIn((await runCommand('events', argumentsOf('shop/api'))).out), ['b', 'e']);
     assert.deepEqual(idsIn((await runCommand('events', argumentsOf('ipol/api', '-n', 'shop', '--limit', '1'))).out), ['b']);
     assert.deepEqual(idsIn((await runCommand('events', argumentsOf('ops/api'))).out), []);
+  });
+
+  it('asks the service for the policy and the time, and filters itself where it knows neither', async () => {
+    const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+    events = [1, 2, 30, 90].map((minutes) => pushOf(`m${minutes}`, 'updated', minutes === 2 ? 'api' : 'web', ago(minutes)));
+    for (isOld of [false, true]) {
+      requested = [];
+      const { out, err } = await runCommand('events', argumentsOf('shop/web', '--since', '1h', '--limit', '5'));
+      assert.deepEqual([idsIn(out), err], [['m1', 'm30'], '']);
+      const query = new URLSearchParams(requested[0]);
+      assert.equal(query.get('policy'), 'shop/web');
+      assert.ok(Math.abs(Date.parse(query.get('since') ?? '') - Date.now() + 3_600_000) < 600_000, 'an hour ago');
+      const refused = requested.filter((search) => search.includes('policy='));
+      assert.equal(refused.length, isOld ? 1 : requested.length, 'an old service refuses it once');
+    }
   });
 
   it('--since ends where older ones begin', async () => {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
@@ -32,6 +32,46 @@ function writeConfig(text: string): string {
   writeFileSync(file, text);
   return file;
 }
+
+/** Runs the program as kubectl does, by the name of a plugin. */
+async function runPlugin(...args: string[]) {
+  const plugin = join(tempFolder('plugin'), 'kubectl-image_watcher');
+  symlinkSync(join(root, 'bin/image-watcher.mjs'), plugin);
+  const { PATH = '', NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH: `${dirname(process.execPath)}:${PATH}`, NODE_COMPILE_CACHE };
+  return promisify(execFile)(plugin, args, { env, timeout: 60_000 }).then(
+    ({ stdout, stderr }) => ({ code: 0, out: stdout, err: stderr }),
+    ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({ code, out: stdout, err: stderr }),
+  );
+}
+
+describe('the plugin of kubectl', () => {
+  for (const args of [
+    [],
+    ['--help'],
+    ['get', '--help'],
+    ['crd', '--help'],
+    ['crd', 'apply', '--help'],
+    ['help', 'events'],
+    ['version', '--help'],
+  ])
+    it(`shows its own name: ${args.join(' ')}`, async () => {
+      const { out, err } = await runPlugin(...args);
+      assert.match(out + err, /^Usage: kubectl image-watcher /);
+      assert.doesNotMatch(out + err, /(?<!kubectl )\bimage-watcher [a-z]+ (?:--|[A-Z\n])/);
+    });
+
+  for (const [args, message] of [
+    [['gte'], 'there is no command "gte"; did you mean "get"?\nRun kubectl image-watcher --help for the list of commands.\n'],
+    [['-x'], 'there is no option -x before a command\nRun kubectl image-watcher --help for the list of commands.\n'],
+    [['get', '--wtch'], 'there is no option --wtch; did you mean "--watch"?\nRun kubectl image-watcher get --help for its usage.\n'],
+    [['crd', 'apply', '--dance'], 'there is no option --dance\nRun kubectl image-watcher crd apply --help for its usage.\n'],
+    [['replay'], 'name the event by its id, which the command events shows\nRun kubectl image-watcher replay --help for its usage.\n'],
+  ] as const)
+    it(`leads to its own help: ${args.join(' ')}`, async () => {
+      assert.deepEqual(await runPlugin(...args), { code: 2, out: '', err: message });
+    });
+});
 
 describe('the command line', () => {
   for (const args of [

@@ -8,14 +8,14 @@ const named = (name: string, labels: Record<string, string>, resourceVersion = '
 
 test('workloads that answer policies of other namespaces are indexed separately', () => {
   const store = createWorkloadStore();
-  const answering = (namespace = 'shop') => [...store.in(namespace, { matchLabels: { app: 'x' } }, 'answering')].map(({ name }) => name);
+  const annotated = (namespace = 'shop') => [...store.in(namespace, { matchLabels: { app: 'x' } }, 'annotated')].map(({ name }) => name);
   store.put(named('a', {}));
   store.put({ ...named('b', {}), allowPoliciesFrom: '' });
   store.put({ ...named('c', {}, '1', 'ops'), allowPoliciesFrom: '*' });
-  assert.deepEqual([answering(), answering('ops'), answering('nowhere')], [['b'], ['c'], []]);
+  assert.deepEqual([annotated(), annotated('ops'), annotated('nowhere')], [['b'], ['c'], []]);
   store.put(named('b', {}, '2'));
   store.put({ ...named('a', {}, '2'), allowPoliciesFrom: 'ops' });
-  assert.deepEqual(answering(), ['a']);
+  assert.deepEqual(annotated(), ['a']);
 });
 
 test('a selector uses the index of its rarest label, which follows all changes', () => {

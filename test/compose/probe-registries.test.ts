@@ -63,8 +63,8 @@ test('thousands of policies and hosts cost 20 requests, and each registry is ask
   );
   const asked: string[] = [];
   const registry = {
-    probe: ({ registry: host, heardAt }: ImageSource) => {
-      assert.equal(heardAt, 0);
+    probe: ({ registry: host, causedAt }: ImageSource) => {
+      assert.equal(causedAt, 0);
       asked.push(host);
       return Promise.resolve({ isKnown: true, credentials: 'anonymous', time: undefined });
     },

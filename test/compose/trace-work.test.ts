@@ -77,9 +77,9 @@ test('a check of rollouts belongs to the trace of the change, whoever requested 
     const { told, runner } = trace(world, change);
     const [workload] = world.workloads.values();
     assert.ok(workload);
-    await runner.policy(job, contextOf(), ({ observer, addPolicyJobs }) => {
-      observer?.rolledOut?.('shop/web', workload, { reason: 'RolloutFailed', message: 'it crashed' });
-      return addPolicyJobs([job]);
+    await runner.policy(job, contextOf(), ({ report, queues }) => {
+      report.observer?.rolledOut?.('shop/web', workload, { reason: 'RolloutFailed', message: 'it crashed' });
+      return queues.addPolicyJobs([job]);
     });
     const [look, rollout] = told.filter(({ name }) => name === 'check rollout' || name === 'rollout');
     assert.equal(look?.start?.parent, change?.traceparent);

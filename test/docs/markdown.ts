@@ -20,7 +20,8 @@ export interface Fence {
 export const pages: readonly Page[] = ['*.md', 'src/**/README.md', 'docs/**/*.md', 'charts/*/README.md']
   .flatMap((pattern) => globSync(pattern, { cwd: root }))
   .map((path) => path.replaceAll('\\', '/'))
-  .filter((path) => !path.startsWith('docs/templates/'))
+  // docs/site has packages of its own, once it was built.
+  .filter((path) => !path.startsWith('docs/templates/') && !path.startsWith('docs/site/'))
   .sort()
   .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
 

@@ -6,6 +6,20 @@ import { fencesOf, linksOf, pages } from './markdown.ts';
 // One table or list each, which its readers search.
 const tables = ['docs/threat-model.md', 'docs/benchmarks.md', 'docs/command-line.md'];
 
+test('every page opens with what it is for, and an example within its first 20 lines', () => {
+  const late = pages.filter(({ path, text }) => {
+    const lines = text.split('\n').slice(0, 20);
+    return (
+      path.startsWith('docs/') &&
+      !(lines.some((line) => line.startsWith('```')) && /^# .+\n\n(?:\[?English\]?.*\n\n)?[\p{L}`[]/mu.test(text))
+    );
+  });
+  assert.deepEqual(
+    late.map(({ path }) => path),
+    [],
+  );
+});
+
 test('no page for users has 30 kB or more', () => {
   const long = pages.filter(({ path, text }) => path.startsWith('docs/') && !tables.includes(path) && Buffer.byteLength(text) >= 30_000);
   assert.deepEqual(
@@ -21,7 +35,8 @@ for (const [folder, leads] of [
   ['reasons', 'reasons.md'],
   ['guides', 'README.md'],
 ] as const) {
-  const parts = pages.filter(({ path }) => path.startsWith(`docs/${folder}/`));
+  // Those in Chinese are in step with them: translations.test.ts.
+  const parts = pages.filter(({ path }) => path.startsWith(`docs/${folder}/`) && !path.endsWith('.zh-CN.md'));
   test(`docs/${leads} leads to each page of docs/${folder}, which opens with what it is for and an example`, () => {
     const index = pages.find(({ path }) => path === `docs/${leads}`);
     assert.ok(index && parts.length >= 4, String(parts.length));

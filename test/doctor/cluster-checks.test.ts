@@ -120,10 +120,12 @@ describe('certificates', () => {
     assertLine(evaluate(certificates, facts({ now: now - 100 * dayMs })), line, 'failed', /not valid before/);
     const others = [
       { line: 'ingress', name: 'Secret a/tls', pem: 'nothing' },
+      { line: 'gateway', name: 'Gateway a/public', pem: { why: 'it does not exist' } },
       { line: 'registry-ca', name: '/ca.pem', pem: { why: 'ENOENT' } },
     ] as const;
     const findings = evaluate(certificates, facts({ others }));
     assertLine(findings, 'certificates/ingress', 'failed', /no certificate/);
+    assertLine(findings, 'certificates/gateway', 'skipped', /does not exist/);
     assertLine(findings, 'certificates/registry-ca', 'skipped', /ENOENT/);
   });
 });

@@ -61,7 +61,7 @@ describe('redis', () => {
     [withInfo({ used_memory: '780000000' }), 'redis/memory', 'warning', /74 %/],
     [withInfo({ aof_last_write_status: 'err' }), 'redis/persistence', 'failed', /AOF/],
     [withInfo({}, { minReplicas: 1 }), 'redis/replicas', 'failed', /0 replicas.*minReplicas is 1/],
-    [withInfo(oneReplica(0), { minReplicas: 1 }), 'redis/replicas', 'ok', /1 replicas/],
+    [withInfo(oneReplica(0), { minReplicas: 1 }), 'redis/replicas', 'ok', /1 replica is/],
     [withInfo(oneReplica(60)), 'redis/replicas', 'warning', /1 of 1 replicas lag/],
   ] satisfies [RedisFacts, string, Level, RegExp][])
     test(`${line} is ${level} with the message "${message.source}"`, () => assertLine(evaluate(redis, facts), line, level, message));

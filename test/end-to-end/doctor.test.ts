@@ -7,7 +7,6 @@ import { pathToFileURL } from 'node:url';
 import { customResourceDefinition } from '../../src/api-versions/crd.ts';
 import { crdName } from '../../src/api-versions/group.ts';
 import { issueCertificate, makeAuthority } from '../../src/certificates/make-certificate.ts';
-import type { Finding, Level } from '../../src/doctor/finding.ts';
 import { runCommand } from '../cli/run-command.ts';
 import { freePort } from '../harness/free-port.ts';
 import { pushImage } from '../harness/push-image.ts';
@@ -15,45 +14,13 @@ import { askRedis } from '../harness/redis.ts';
 import { createAccount, kubeconfigOf, tokenOf } from '../harness/service-account.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { waitFor } from '../harness/wait-for.ts';
+import { installKind } from '../kube/targets/custom-definition.ts';
 import { conversionCluster } from './conversion-world.ts';
+import { assertHas, examine, waitForLines } from './doctor-report.ts';
 import { deliver, harborBody, startWorld, type Service, type World } from './world.ts';
 
 const crdPath = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crdName}`;
 const rolePath = '/apis/rbac.authorization.k8s.io/v1/clusterroles/default-image-watcher';
-
-interface Report {
-  readonly ok: boolean;
-  readonly findings: readonly Finding[];
-}
-
-/** Runs the command as a user of the kubeconfig. */
-async function examine(service: Service, kubeconfig: string, ...more: string[]): Promise<Report & { readonly code: number }> {
-  const target = ['--server', service.operationsUrl, '--kubeconfig', kubeconfig, '--output', 'json'];
-  const { code, out, err } = await runCommand('doctor', [...target, ...more]);
-  assert.equal(err, '');
-  return { code, ...(JSON.parse(out) as Report) };
-}
-
-function has({ findings }: Report, line: string, level: Level, message: RegExp): boolean {
-  return findings.some((finding) => finding.line === line && finding.level === level && message.test(finding.message));
-}
-
-function assertHas(report: Report, line: string, level: Level, message: RegExp): void {
-  assert.ok(has(report, line, level, message), `no ${level} ${line} ${message}: ${JSON.stringify(report.findings, undefined, 1)}`);
-}
-
-/** Reports are shared for some seconds, so that a fault shows with a later one. */
-async function waitForLines(report: () => Promise<Report>, lines: readonly (readonly [string, Level, RegExp])[]): Promise<Report> {
-  let last: Report | undefined;
-  const all = async () => {
-    const current = (last = await report());
-    return lines.every(([line, level, message]) => has(current, line, level, message)) && current;
-  };
-  return waitFor('the lines to be reported', all, { intervalMs: 500 }).catch((cause: unknown) => {
-    const missing = lines.filter(([line, level, message]) => last === undefined || !has(last, line, level, message));
-    throw new Error(`not reported: ${missing.map(String).join(' and ')}; but ${JSON.stringify(last?.findings, undefined, 1)}`, { cause });
-  });
-}
 
 describe('an installation with v1 alone', () => {
   let world: World;
@@ -105,6 +72,14 @@ describe('an installation with v1 alone', () => {
     assertHas(report, 'webhooks/received', 'warning', /^registry .* refused as not authentic \(401\); no push was ever accepted/);
     assertHas(report, 'webhooks/announced', 'ok', new RegExp(`^${host}`));
     assertHas(report, 'registries/reachable', 'ok', /shop\/web is read anonymously/);
+  });
+
+  it('knows the receivers of another process, as with the chart', async () => {
+    const worker = await world.start({ roles: 'work', config: { receivers: [] } });
+    const report = await examine(worker, admin);
+    assertHas(report, 'webhooks/receivers', 'ok', /^2 receivers are configured/);
+    assertHas(report, 'webhooks/received', 'ok', /^harbor \(harbor\): the last push was accepted/);
+    await worker.stop();
   });
 
   it('reports in words to people', async () => {
@@ -244,6 +219,34 @@ describe('an installation with a conversion webhook', () => {
       metadata: { name: 'image-watcher', labels },
       spec: { tls: [{ hosts: ['hooks.example.com'], secretName: 'hooks-tls' }], defaultBackend: backend },
     });
+    // The HTTPRoute of the chart, below a Gateway of others.
+    const group = 'gateway.networking.k8s.io';
+    await installKind(world.cluster, { group, version: 'v1', kind: 'HTTPRoute', plural: 'httproutes' });
+    await installKind(world.cluster, { group, version: 'v1', kind: 'Gateway', plural: 'gateways' });
+    const gateways = await world.cluster.namespace('gateways');
+    const createAt = (namespace: string, plural: string, kind: string, name: string, spec: object) =>
+      world.cluster.request('POST', `/apis/${group}/v1/namespaces/${namespace}/${plural}`, {
+        apiVersion: `${group}/v1`,
+        kind,
+        metadata: { name, labels: kind === 'HTTPRoute' ? labels : {} },
+        spec,
+      });
+    const ofListener = await issueCertificate(ca, ['route.example.com'], new Date());
+    await world.cluster.request('POST', `/api/v1/namespaces/${gateways}/secrets`, {
+      metadata: { name: 'route-tls' },
+      type: 'kubernetes.io/tls',
+      data: { 'tls.crt': encode(ofListener.certificate), 'tls.key': encode(ofListener.key) },
+    });
+    const listenerOf = (name: string, secret: string) => ({ name, tls: { certificateRefs: [{ name: secret }] } });
+    await createAt(gateways, 'gateways', 'Gateway', 'public', {
+      listeners: [listenerOf('https', 'route-tls'), listenerOf('other', 'of-others'), { name: 'http' }],
+    });
+    await createAt('default', 'httproutes', 'HTTPRoute', 'image-watcher', {
+      parentRefs: [
+        { name: 'public', namespace: gateways, sectionName: 'https' },
+        { name: 'missing', namespace: gateways },
+      ],
+    });
     service = await world.start({ config: { registries: [{ host: 'registry.example.com', caFile: file }] } });
     const conversion = conversionCluster(world.cluster);
     await conversion.applyCrd(service.conversionUrl, 'v1', await conversion.waitForAuthority());
@@ -263,6 +266,9 @@ describe('an installation with a conversion webhook', () => {
     );
     assertHas(report, 'certificates/conversion-end', 'ok', /valid for 90 days/);
     assertHas(report, 'certificates/ingress', 'ok', /default\/hooks-tls is valid for 90 days/);
+    assertHas(report, 'certificates/gateway', 'ok', /gateways-\S+\/route-tls is valid for 90 days/);
+    assertHas(report, 'certificates/gateway', 'skipped', /^Gateway gateways-\S+\/missing could not be read: it does not exist/);
+    assert.ok(!report.findings.some(({ message }) => message.includes('of-others')), 'a listener that the route does not use');
     assertHas(report, 'certificates/registry-ca', 'ok', /registry\.example\.com/);
     assertHas(report, 'definition/conversion', 'ok', /Webhook/);
     assertHas(report, 'permissions/convert-crd', 'ok', /system:serviceaccount:default:image-watcher/);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import type { Spec } from '../../src/api-versions/v1.ts';
 import type { PolicyStatus } from '../../src/model/policy-status.ts';
 import { runCommand } from '../cli/run-command.ts';
@@ -110,8 +111,27 @@ describe('many namespaces', () => {
     assert.equal(explained.code, 1);
     assert.match(explained.out, /^NamespaceNotSelected: namespace tenant-\S+ is not selected by watch\.namespaceSelector/);
 
+    const check = (...more: string[]) =>
+      runCommand('check', [
+        `${namespace}/coming`,
+        '--kubeconfig',
+        world.cluster.kubeconfigPath,
+        '--server',
+        service.operationsUrl,
+        ...more,
+      ]);
+    for (const more of [['--wait', '--timeout', '30s'], ['--no-wait']]) {
+      const { code, out, err } = await check(...more);
+      assert.deepEqual([code, out], [1, '']);
+      assert.match(
+        err,
+        /^NamespaceNotSelected: namespace tenant-\S+ is not selected by watch\.namespaceSelector .*: label the Namespace .*\nsee .*#namespacenotselected\n$/,
+      );
+    }
+
     await label(namespace, { 'image-watcher': 'yes' });
     await waitForImage(namespace, 'coming', '1.1.0');
+    assert.equal((await check('--timeout', '10m')).code, 0);
     await label(namespace, { 'image-watcher': null });
     const during = await push('coming', '1.2.0');
     await eventWith(during, 'ignored');
@@ -185,6 +205,31 @@ describe('many namespaces', () => {
     });
     await label(namespace, { pace: null });
     await waitForImage(namespace, 'slow', '1.1.0');
+  });
+
+  it('a scrape shows the state of each policy of selected namespaces, as far as the bound allows', async () => {
+    service = await world.start({ config: { ...selecting, metrics: { policies: 2 } } });
+    const [inside, outside] = await Promise.all([world.cluster.namespace('inside'), world.cluster.namespace('outside')]);
+    await label(inside, { 'image-watcher': 'yes' });
+    await create(inside, 'measured');
+    await createPolicy(inside, 'lost', { image: `${host}/shop/measured`, targets: [{ kind: 'Deployment', name: 'missing' }] });
+    await createPolicy(outside, 'unmeasured', { image: `${host}/shop/measured` });
+    const scrape = async () => {
+      const text = await (await fetch(`${service.operationsUrl}/metrics`)).text();
+      return text
+        .split('\n')
+        .filter((line) => /^image_watcher_(?:policy_ready|policies_without_metric)\b/.test(line))
+        .sort();
+    };
+    const of = (name: string, reason: string, value: number) =>
+      `image_watcher_policy_ready{namespace="${inside}",name="${name}",reason="${reason}"} ${value}`;
+    const two = [of('lost', 'TargetNotFound', 0), of('measured', 'UpToDate', 1)];
+    await waitFor('both policies in the scrape', async () =>
+      isDeepStrictEqual(await scrape(), ['image_watcher_policies_without_metric 0', ...two]),
+    );
+    await createPolicy(inside, 'beyond', { image: `${host}/shop/measured`, targets: [{ kind: 'Deployment', name: 'missing' }] });
+    const bounded = ['image_watcher_policies_without_metric 1', of('beyond', 'TargetNotFound', 0), of('lost', 'TargetNotFound', 0)];
+    await waitFor('the policies that are not Ready first', async () => isDeepStrictEqual(await scrape(), bounded));
   });
 
   it('a default of the cluster that is removed from the configuration holds up nobody after the restart', async () => {

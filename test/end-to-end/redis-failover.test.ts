@@ -1,6 +1,7 @@
 /** The service over Sentinel and Cluster: what a failover costs with and without replicas that confirm. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { runCommand } from '../cli/run-command.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { startRedisCluster } from '../harness/redis-cluster.ts';
 import { startRedisGroup } from '../harness/redis-sentinel.ts';
@@ -68,6 +69,58 @@ describe('a failover of Redis', () => {
     } finally {
       await Promise.all(started.map((service) => service.stop()));
       await group.stop();
+    }
+  });
+
+  /** What doctor finds about Redis, line by line. */
+  const examine = async (service: Service) => {
+    const target = ['--server', service.operationsUrl, '--kubeconfig', world.cluster.kubeconfigPath];
+    const { out } = await runCommand('doctor', [...target, '-o', 'json']);
+    const { findings } = JSON.parse(out) as { findings: { line: string; level: string; message: string }[] };
+    return new Map(findings.filter(({ line }) => /redis/.test(line)).map(({ line, level, message }) => [line, `${level}: ${message}`]));
+  };
+
+  /** A report is shared for 20 s, so that a change shows with a later one. */
+  const reportWith = (service: Service, replicas: string) =>
+    waitFor(
+      replicas,
+      async () => {
+        const found = await examine(service);
+        return found.get('redis/replicas') === replicas && found;
+      },
+      { intervalMs: 1_000 },
+    );
+
+  it('leaves doctor with the server that takes the writes: of Sentinel, before and after', async () => {
+    const group = await startRedisGroup();
+    let service: Service | undefined;
+    try {
+      service = await world.start({ config: { redis: { url: group.url, sentinels: [group.sentinel], minReplicas: 1 } } });
+      const before = await reportWith(service, 'ok: 2 replicas are up to date');
+      assert.match(before.get('redis/answers') ?? '', /^ok: Redis \d/);
+      assert.match(before.get('redis/maxmemory-policy') ?? '', /^ok: /);
+      assert.match(before.get('clock/redis') ?? '', /^ok: /);
+      const master = await waitFor('the master', () => group.master());
+      await master.kill9();
+      await waitFor('another master', async () => (await group.master()) !== master);
+      const after = await reportWith(service, 'ok: 1 replica is up to date');
+      assert.match(after.get('redis/answers') ?? '', /^ok: /);
+    } finally {
+      await service?.stop();
+      await group.stop();
+    }
+  });
+
+  it('leaves doctor with the node of a Cluster that has the queue', async () => {
+    const cluster = await startRedisCluster('{image-watcher}');
+    let service: Service | undefined;
+    try {
+      service = await world.start({ config: { redis: { url: cluster.url, cluster: true } } });
+      const found = await examine(service);
+      for (const line of ['redis/answers', 'redis/maxmemory-policy', 'clock/redis']) assert.match(found.get(line) ?? '', /^ok: /, line);
+    } finally {
+      await service?.stop();
+      await cluster.stop();
     }
   });
 

@@ -1,6 +1,8 @@
 /** Rollouts with the real controllers; what the kubelet would say is written by the test. */
 import assert from 'node:assert/strict';
+import { execFile, spawnSync } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
 import { waitFor } from '../harness/wait-for.ts';
 import { eachOf } from './fleet.ts';
 import { resultsOf as results, startRolloutWorld, type RolloutWorld } from './rollout-world.ts';
@@ -43,6 +45,40 @@ describe('rollouts', () => {
     const metrics = await (await fetch(`${service.operationsUrl}/metrics`)).text();
     assert.match(metrics, /image_watcher_rollouts_total\{kind="Deployment",result="RolledOut"\} [1-9]/);
   });
+
+  const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
+
+  it(
+    'are over when kubectl wait has seen the image and then Ready, not before',
+    { skip: hasKubectl ? false : 'kubectl is not installed' },
+    async () => {
+      await create('waited');
+      await waitForReady('waited', 'UpToDate');
+      const kubectlWait = (condition: string) =>
+        promisify(execFile)('kubectl', [
+          '--kubeconfig',
+          world.cluster.kubeconfigPath,
+          '-n',
+          world.namespace,
+          'wait',
+          'ipol/waited',
+          `--for=${condition}`,
+          '--timeout=10m',
+        ]);
+      // What makes the first command necessary: Ready is that of the image before.
+      await kubectlWait('condition=Ready');
+      let isOver = false;
+      const over = kubectlWait('jsonpath={.status.latest.tag}=1.0.1')
+        .then(() => kubectlWait('condition=Ready'))
+        .then(() => (isOver = true));
+      await update('waited', '1.0.1');
+      await waitForReady('waited', 'Progressing');
+      assert.equal(isOver, false);
+      await kubelet.becomesReady('waited', image('waited', '1.0.1'));
+      await over;
+      await waitForResults('waited', '1.0.1 Webhook RolledOut');
+    },
+  );
 
   it("are rolled back if the image cannot be pulled, with the pod's message, and the image is not tried again", async () => {
     await create('broken');

@@ -75,10 +75,11 @@ async function startOn(recipe: ServerRecipe, ports: number[], log?: string): Pro
   const { name, command, env } = recipe;
   const child = await startProcess(command, recipe.args(ports), { name, ...(env && { env }), ...(log && { log }) });
   try {
-    await waitFor(`${name} to be ready`, async () => {
+    const isReady = async () => {
       if (child.exit()) throw died(child);
       return recipe.isReady(ports, child.pid);
-    });
+    };
+    await waitFor(`${name} to be ready`, isReady, { intervalMs: 25 });
     return child;
   } catch (error) {
     await child.stop(0);

@@ -2,14 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 /** One bound for all waits, longer than anything takes on an overloaded machine: it only keeps a test whose state never comes from hanging. */
 const boundMs = 300_000;
+/** Who asks a server all the time takes the processor from what is waited for: the longer it takes, the more seldom it is asked, and is seen at most a tenth later. */
+const pauseAfter = (waitedMs: number) => Math.min(250, Math.max(25, waitedMs / 10));
 
-/** The first truthy value that `check` returns; after `timeoutMs` an Error that names `what` and the last thing that went wrong. */
+/** The first truthy value that `check` returns; after `timeoutMs` an Error that names `what` and the last thing that went wrong. `intervalMs`: for a state that passes. */
 export async function waitFor<T>(
   what: string,
   check: () => Promise<T | undefined | null | false> | T | undefined | null | false,
-  { timeoutMs = boundMs, intervalMs = 25, signal }: { timeoutMs?: number; intervalMs?: number; signal?: AbortSignal } = {},
+  { timeoutMs = boundMs, intervalMs, signal }: { timeoutMs?: number; intervalMs?: number; signal?: AbortSignal } = {},
 ): Promise<T> {
-  const deadline = performance.now() + timeoutMs;
+  const started = performance.now();
   let lastError: unknown;
   for (;;) {
     signal?.throwIfAborted();
@@ -21,8 +23,9 @@ export async function waitFor<T>(
       if (error instanceof GiveUp) throw error;
       lastError = error;
     }
-    if (performance.now() >= deadline) break;
-    await delay(intervalMs);
+    const waitedMs = performance.now() - started;
+    if (waitedMs >= timeoutMs) break;
+    await delay(intervalMs ?? pauseAfter(waitedMs));
   }
   const why = lastError instanceof Error ? `: ${lastError.message}` : '';
   throw new Error(`gave up after ${timeoutMs} ms waiting for ${what}${why}`, { cause: lastError });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isArtifactTag, type ManifestParts, whyNoImage } from '../../src/model/artifact.ts';
+import { isArtifactTag, type ManifestParts, whyNotRunnable } from '../../src/model/artifact.ts';
 
 const hex = 'a'.repeat(64);
 const artifactTags: [tag: string, expected: boolean][] = [
@@ -76,7 +76,7 @@ const manifests: [name: string, manifest: ManifestParts, why: RegExp | undefined
 ];
 for (const [name, manifest, why] of manifests) {
   test(`${name} is ${why === undefined ? 'an image' : 'not an image'}`, () => {
-    const found = whyNoImage(manifest);
+    const found = whyNotRunnable(manifest);
     if (why === undefined) assert.equal(found, undefined);
     else assert.match(found ?? 'an image', why);
   });

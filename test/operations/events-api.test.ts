@@ -79,6 +79,24 @@ test('filters by the outcome of the event or of one of its policies', async (t) 
   assert.deepEqual((await get(api, '/api/events?outcome=failed')).ids, []);
 });
 
+test('filters by policy, and by the time of receipt', async (t) => {
+  const api = startApi(t, open, records);
+  assert.deepEqual((await get(api, '/api/events?policy=shop/web')).ids, ['two', 'half', 'one']);
+  assert.deepEqual((await get(api, '/api/events?policy=shop%2Fweb&outcome=unchanged')).ids, ['one']);
+  assert.deepEqual((await get(api, '/api/events?policy=shop/we')).ids, []);
+  const since = await get(api, `/api/events?since=${encodeURIComponent('2026-03-01T13:00:07+01:00')}`);
+  assert.deepEqual([since.ids, since.body.next], [['queued', 'two', 'nobody'], undefined]);
+  const page = await get(api, '/api/events?policy=shop/web&since=2026-03-01T12:00:06Z&limit=1');
+  assert.deepEqual(page.ids, ['two']);
+  assert.deepEqual((await get(api, `/api/events?policy=shop/web&since=2026-03-01T12:00:06Z&before=${page.body.next}`)).ids, ['half']);
+});
+
+test('a policy of a namespace that the caller may not see has no events', async (t) => {
+  const api = startApi(t, ann('get shop'), records);
+  assert.deepEqual((await get(api, '/api/events?policy=ops/web')).ids, []);
+  assert.deepEqual((await get(api, '/api/events?policy=shop/web')).ids, ['two', 'half', 'one']);
+});
+
 test('a search for a rare outcome reads a bounded part of the list at a time', async (t) => {
   const many = Array.from({ length: 5_000 }, (_, index) =>
     recordOf(`e${index}`, -index, { 'shop/web': index === 4_500 ? 'failed' : 'updated' }),
@@ -100,6 +118,9 @@ for (const [name, url] of [
   ['an outcome that is none', '/api/events?outcome=lost'],
   ['a repository that is none', '/api/events?repository=%20%20'],
   ['a place that is none', '/api/events?before=yesterday'],
+  ['a policy without a namespace', '/api/events?policy=web'],
+  ['a time that is none', '/api/events?since=yesterday'],
+  ['a duration as a time', '/api/events?since=1h'],
   ['an unknown question', '/api/events?tag=1'],
   ['an id that is none', '/api/events/a%20b'],
 ] as const) {

@@ -73,9 +73,9 @@ for (const [given, names] of visibleTargets) {
       ...rules,
       findWorkload: ({ namespace, name }: WorkloadRef) =>
         [ownWorkload, ...all].find((one) => one.namespace === namespace && one.name === name),
-      listWorkloads: (_: KindRef, namespace: string, _selector: LabelSelector, answering?: 'answering') =>
+      listWorkloads: (_: KindRef, namespace: string, _selector: LabelSelector, annotated?: 'annotated') =>
         [ownWorkload, ...all].filter(
-          (one) => one.namespace === namespace && (answering === undefined || one.allowPoliciesFrom !== undefined),
+          (one) => one.namespace === namespace && (annotated === undefined || one.allowPoliciesFrom !== undefined),
         ),
     });
     assert.deepEqual(
@@ -99,8 +99,8 @@ test('workloads of a Namespace without consent are not listed, unless they answe
       namespaceConsent: () => null,
       ...rules,
       findWorkload: () => undefined,
-      listWorkloads: (_: KindRef, namespace: string, _selector: LabelSelector, answering?: 'answering') => {
-        lists.push(`${namespace}: ${answering ?? 'all'}`);
+      listWorkloads: (_: KindRef, namespace: string, _selector: LabelSelector, annotated?: 'annotated') => {
+        lists.push(`${namespace}: ${annotated ?? 'all'}`);
         return [];
       },
     });
@@ -113,7 +113,7 @@ test('workloads of a Namespace without consent are not listed, unless they answe
   list('ops', { namespaceConsent: () => 'shop' });
   list('ops', { crossNamespace: 'allow' });
   list('shop');
-  assert.deepEqual(lists, [...Array<string>(4).fill('ops: answering'), 'ops: all', 'ops: all', 'shop: all']);
+  assert.deepEqual(lists, [...Array<string>(4).fill('ops: annotated'), 'ops: all', 'ops: all', 'shop: all']);
 });
 
 test('the messages about invisible targets depend only on the policy and the configuration', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { goneContainers, tellGoneTags } from '../../src/plan/running-images.ts';
+import { goneContainers, markGoneTags } from '../../src/plan/running-images.ts';
 import { planUpdate } from '../../src/plan/plan-update.ts';
 import { allKnown, appliedOnce, digestOf, noAliases, specOf, workloadOf } from '../model/samples.ts';
 
@@ -16,7 +16,7 @@ function goneTagsOf(running: string, tags: readonly string[] = ['1.2.3'], allowD
     ...allKnown,
     findWorkload: () => workloadOf({ web: running }),
   });
-  const planWithGoneTags = tellGoneTags(plan, new Set(tags), noAliases);
+  const planWithGoneTags = markGoneTags(plan, new Set(tags), noAliases);
   return [planWithGoneTags.targets[0]?.unchanged[0]?.reason ?? 'changed', goneContainers(planWithGoneTags).length];
 }
 

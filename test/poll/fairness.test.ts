@@ -29,14 +29,16 @@ test('a registry with endless lists occupies only its own slots, and polls of an
   let [running, most] = [0, 0];
   const polled = new Set<string>();
   const world = createWorld({
-    pollGate: createPollGate({ slotsOf: () => 2, now: Date.now, random: Math.random }),
-    async listTags({ registry, path }) {
-      if (registry === 'slow.example.com') {
-        most = Math.max(most, ++running);
-        await never.promise;
-      }
-      polled.add(`${registry}/${path}`);
-      return ['1.0.0'];
+    poll: { gate: createPollGate({ slotsOf: () => 2, now: Date.now, random: Math.random }) },
+    registry: {
+      async listTags({ registry, path }) {
+        if (registry === 'slow.example.com') {
+          most = Math.max(most, ++running);
+          await never.promise;
+        }
+        polled.add(`${registry}/${path}`);
+        return ['1.0.0'];
+      },
     },
   });
   const repositories = [

@@ -2,21 +2,31 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PermanentError, WaitError } from '../../src/model/errors.ts';
 import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
-import { createSharedAnswers } from '../../src/reconcile/shared-answers.ts';
-import { processPoll, type PollPorts } from '../../src/poll/process-poll.ts';
+import { createSharedAnswers } from '../../src/reconcile/registry-memory.ts';
+import { processPoll } from '../../src/poll/process-poll.ts';
+import type { Ports } from '../../src/reconcile/ports.ts';
 import type { PollGate } from '../../src/poll/poll-gate.ts';
 import { policyJobId, type PollJob } from '../../src/queue/jobs.ts';
 import { strategies } from '../../src/select/strategies/index.ts';
 import { processPush } from '../../src/reconcile/process-push.ts';
 import { digestOf, lastMatching, latestSpec, policyOf, specOf, web, webDeployment } from '../model/samples.ts';
-import { contextOf, createWorld, image, pushOf, setWorkload, startTime, type World } from '../reconcile/world.ts';
+import {
+  contextOf,
+  createWorld,
+  image,
+  pushOf,
+  setWorkload,
+  startTime,
+  type World,
+  withPorts,
+  type PortOverrides,
+} from '../reconcile/world.ts';
 
 const hour = 3_600_000;
 const receivedAt = new Date(startTime).toISOString();
 const job: PollJob = { schema: 1, repository: web, intervalMs: hour, receivedAt };
 
-const poll = (world: World, ports: Partial<PollPorts> = {}, context = contextOf()) =>
-  processPoll(job, context, { ...world.ports, ...ports });
+const poll = (world: World, ports: PortOverrides = {}, context = contextOf()) => processPoll(job, context, withPorts(world.ports, ports));
 
 /** Policies by name, each for a Deployment of its own that runs 1.2.3. */
 function putMany(world: World, specs: Record<string, Parameters<typeof specOf>[0]>): void {
@@ -66,14 +76,14 @@ test('an answer of the registry is as old as its request, however long the other
   const world = createWorld();
   putMany(world, { a: {}, b: {} });
   let now = startTime;
-  const headManifest: PollPorts['headManifest'] = async (...question) => {
-    const head = await world.ports.headManifest(...question);
+  const headManifest: Ports['registry']['headManifest'] = async (...question) => {
+    const head = await world.ports.registry.headManifest(...question);
     now += 60_000;
     return head;
   };
   const sharedAnswers = createSharedAnswers(() => now);
-  await poll(world, { headManifest, now: () => now, sharedAnswers });
-  for (const job of world.jobs) await processPolicyJob(job, contextOf(), { ...world.ports, sharedAnswers });
+  await poll(world, { registry: { headManifest, sharedAnswers }, cluster: { now: () => now } });
+  for (const job of world.jobs) await processPolicyJob(job, contextOf(), withPorts(world.ports, { registry: { sharedAnswers } }));
   assert.equal(world.requests.filter((request) => request === 'HEAD 1.3.0').length, 3, 'asked again by each');
 });
 
@@ -109,7 +119,7 @@ test('many policies share one list, and one request for the tag that they select
   );
   const failing = createWorld();
   putMany(failing, { a: {}, b: {} });
-  await poll(failing, { headManifest: () => Promise.reject(new Error('500')) });
+  await poll(failing, { registry: { headManifest: () => Promise.reject(new Error('500')) } });
   assert.deepEqual(
     failing.jobs.map(({ policy }) => policy.name),
     ['a', 'b'],
@@ -159,7 +169,7 @@ test('a problem that the user must fix stalls only the policy that has it', asyn
     ['web'],
   );
   const denied = createWorld();
-  await poll(denied, { listTags: () => Promise.reject(new PermanentError('RegistryDenied', '401')) });
+  await poll(denied, { registry: { listTags: () => Promise.reject(new PermanentError('RegistryDenied', '401')) } });
   assert.equal(readyOf(denied, 'web')?.reason, 'RegistryDenied');
 });
 
@@ -167,7 +177,7 @@ test('one policy whose tag cannot be read does not hold up the others', async ()
   const world = createWorld();
   putMany(world, { follows: latestSpec(), web: {} });
   const broken = new Error('500');
-  await assert.rejects(poll(world, { headManifest: () => Promise.reject(broken) }, contextOf({ failures: 2 })), broken);
+  await assert.rejects(poll(world, { registry: { headManifest: () => Promise.reject(broken) } }, contextOf({ failures: 2 })), broken);
   assert.deepEqual(
     world.jobs.map(({ policy }) => policy.name),
     ['web'],
@@ -178,7 +188,7 @@ test('one policy whose tag cannot be read does not hold up the others', async ()
 test('a temporary error is thrown', async () => {
   const waitError = new WaitError('RegistryThrottled', new Date(startTime + 60_000), 'asked to wait');
   const world = createWorld();
-  await assert.rejects(poll(world, { listTags: () => Promise.reject(waitError) }), waitError);
+  await assert.rejects(poll(world, { registry: { listTags: () => Promise.reject(waitError) } }), waitError);
   assert.deepEqual([world.jobs, readyOf(world, 'web')?.reason], [[], 'RegistryThrottled']);
 });
 
@@ -190,7 +200,7 @@ test('a stopping process does not process all policies', async () => {
     stopping.abort(new Error('the process is stopping'));
     return Promise.reject(stopping.signal.reason as Error);
   };
-  await assert.rejects(poll(world, { listTags }, contextOf({ signal: stopping.signal, failures: 2 })), /stopping/);
+  await assert.rejects(poll(world, { registry: { listTags } }, contextOf({ signal: stopping.signal, failures: 2 })), /stopping/);
   assert.deepEqual([readyOf(world, 'a')?.reason, readyOf(world, 'b')?.reason], ['Retrying', undefined]);
 });
 
@@ -240,7 +250,7 @@ test('a paused host is not requested, and nothing is reported: the poll is postp
       throw waitError;
     },
   };
-  await assert.rejects(poll(world, { pollGate }), waitError);
+  await assert.rejects(poll(world, { poll: { gate: pollGate } }), waitError);
   assert.deepEqual([world.requests, world.jobs, world.statusOf('web')], [[], [], {}]);
 });
 
@@ -249,12 +259,12 @@ test('the gate is informed of failures of the registry only', async () => {
   const pollGate: PollGate = { enter: () => ({ leave: (failure) => void heard.push(failure) }) };
   const broken = new Error('500');
   const listTags = () => Promise.reject(broken);
-  await assert.rejects(poll(createWorld(), { pollGate, listTags }), broken);
+  await assert.rejects(poll(createWorld(), { poll: { gate: pollGate }, registry: { listTags } }), broken);
   const denied = new PermanentError('RegistryDenied', '401');
-  await poll(createWorld(), { pollGate, listTags: () => Promise.reject(denied) });
+  await poll(createWorld(), { poll: { gate: pollGate }, registry: { listTags: () => Promise.reject(denied) } });
   const world = createWorld();
   setWorkload(world, { web: `${image}:1.3.0` });
   const away = new Error('the API server is away');
-  await assert.rejects(poll(world, { pollGate, writeStatus: () => Promise.reject(away) }), away);
+  await assert.rejects(poll(world, { poll: { gate: pollGate }, policies: { writeStatus: () => Promise.reject(away) } }), away);
   assert.deepEqual(heard, [broken, undefined, undefined]);
 });

@@ -30,7 +30,7 @@ test('the third unannounced image in a row is reported, then the sixth, the twel
     world.events[0]?.message ?? '',
     /3 images at registry\.example\.com .*shop\/web:1\.3\.0.*image-watcher events --repository registry/,
   );
-  const metrics = await world.ports.metrics.registry.metrics();
+  const metrics = await world.ports.report.metrics.registry.metrics();
   assert.match(metrics, /image_watcher_unannounced_finds_total\{registry="registry\.example\.com"\} 30/);
 });
 

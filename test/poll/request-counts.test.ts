@@ -26,10 +26,12 @@ async function poll(host: string, { versions = 30, moving = 10, running = '1.0.0
     onRequest: (record) => void requests.push(record),
   });
   const world = createWorld({
-    listTags: (source, signal) => registry.listTags(source, signal),
-    headManifest: (source, tag, signal, purpose) =>
-      purpose === 'use' ? registry.resolveTag(source, tag, signal) : registry.headManifest(source, tag, signal),
-    whyNoImage: (source, digest, signal) => registry.whyNoImage(source, digest, signal),
+    registry: {
+      listTags: (source, signal) => registry.listTags(source, signal),
+      headManifest: (source, tag, signal, purpose) =>
+        purpose === 'use' ? registry.resolveTag(source, tag, signal) : registry.headManifest(source, tag, signal),
+      whyNotRunnable: (source, digest, signal) => registry.whyNotRunnable(source, digest, signal),
+    },
   });
   world.policies.clear();
   const repository = { registry: host, path };

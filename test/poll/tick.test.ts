@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { tickMs } from '../../src/poll/poll-schedule.ts';
-import { createTick, type ScheduledPoll, type TickPorts } from '../../src/poll/tick.ts';
+import { createTick, type PollQueue, type ScheduledPoll, type TickPorts } from '../../src/poll/tick.ts';
 import { connectWorker } from '../../src/queue/connection.ts';
 import { createWorkQueues } from '../../src/queue/producer.ts';
 import { policyOf, specOf, web } from '../model/samples.ts';
@@ -13,21 +13,23 @@ const hour = 3_600_000;
 const startTime = Date.parse('2026-03-01T12:00:00Z');
 
 /** Redis and a clock; `count` policies of as many repositories. */
-function createClock(count: number, overrides: Partial<TickPorts> = {}) {
+function createClock(count: number, overrides: Partial<PollQueue> = {}) {
   const state: { now: number; last: number | undefined } = { now: startTime, last: undefined };
   const added: { path: string; at: number; delayMs: number }[] = [];
   const policies = Array.from({ length: count }, (_, index) =>
     policyOf({ name: `web-${index}`, spec: specOf({ repository: { ...web, path: `shop/web-${index}` } }) }),
   );
   const ports: TickPorts = {
-    policies: () => policies,
-    sourceOf: (_, { repository }) => repository,
-    addPolls: async (polls: readonly ScheduledPoll[]) =>
-      void added.push(...polls.map(({ job, delayMs }) => ({ path: job.repository.path, at: state.now, delayMs }))),
-    readLastTick: async () => state.last,
-    writeLastTick: async (at) => void (state.last = at),
-    readClock: async () => state.now,
-    ...overrides,
+    policies: { all: () => policies },
+    registry: { sourceOf: (_, { repository }) => repository },
+    queues: {
+      addPolls: async (polls: readonly ScheduledPoll[]) =>
+        void added.push(...polls.map(({ job, delayMs }) => ({ path: job.repository.path, at: state.now, delayMs }))),
+      readLastTick: async () => state.last,
+      writeLastTick: async (at) => void (state.last = at),
+      readClock: async () => state.now,
+      ...overrides,
+    },
   };
   let tick = createTick(ports);
   return {
@@ -140,7 +142,7 @@ test('replicas whose clocks differ by less than a minute do not poll for the sam
 test('a tick whose polls were not stored is repeated', async () => {
   let isAway = false;
   const kept = createClock(1);
-  const { addPolls } = kept.ports;
+  const { addPolls } = kept.ports.queues;
   const away = new Error('Redis is away');
   const clock = createClock(1, { addPolls: (polls) => (isAway ? Promise.reject(away) : addPolls(polls)) });
   await clock.tick();
@@ -168,7 +170,11 @@ test('with replicas whose clocks differ by 90 s, only the clock of Redis decides
     policyOf({ spec: { ...minute, repository: { ...web, path: `shop/web-${index}` } } }),
   );
   const { readLastTick, writeLastTick, readClock } = queues;
-  const tick = createTick({ ...ports, policies: () => policies, readLastTick, writeLastTick, readClock });
+  const tick = createTick({
+    ...ports,
+    policies: { all: () => policies },
+    queues: { ...ports.queues, readLastTick, writeLastTick, readClock },
+  });
   const present = Date.now();
   for (let turn = 0; turn < 10; turn++) {
     t.mock.timers.setTime(present + (turn % 2 === 0 ? 0 : 90_000));

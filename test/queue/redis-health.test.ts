@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { RedisConnection } from '../../src/queue/connection.ts';
-import { monitorRedis } from '../../src/queue/redis-health.ts';
+import { connectProducer, type RedisConnection } from '../../src/queue/connection.ts';
+import { freePort } from '../harness/free-port.ts';
+import { inspect, monitorRedis } from '../../src/queue/redis-health.ts';
 
 const well = 'role:master\r\nused_memory:10\r\nmaxmemory:100\r\naof_enabled:1\r\nmaxmemory_policy:noeviction\r\n';
 const timeoutError = new Error('Command timed out');
@@ -63,4 +64,11 @@ test('a connection is replaced for each late answer after the first in a row, an
   assert.deepEqual(counts, [0, 0, 0, 0, 1, 2, 3, 3]);
   assert.ok(reconnects.every((reconnect) => reconnect));
   stop();
+});
+
+test('without a connection, operators read that there is none, and nothing of the options of the client', async () => {
+  const redis = connectProducer(`redis://127.0.0.1:${await freePort()}`);
+  redis.on('error', () => undefined);
+  assert.deepEqual(await inspect(redis, '{p}'), { reachable: false, memoryShare: 0, error: 'there is no connection to it' });
+  redis.disconnect();
 });

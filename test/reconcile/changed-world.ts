@@ -7,7 +7,7 @@ import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { rolloutJob } from '../../src/reconcile/rollouts/next-rollout-check.ts';
 import { policyOf } from '../model/samples.ts';
 import { entryOf, watchedSpec } from '../rollout/rollout-samples.ts';
-import { contextOf, createWorld, startTime, type World } from './world.ts';
+import { contextOf, createWorld, startTime, type PortOverrides, type World } from './world.ts';
 
 type OnFailure = 'Rollback' | 'Hold' | 'Ignore';
 export const { namespace, name, uid } = policyOf();
@@ -17,7 +17,7 @@ export const changeTime = new Date(startTime - 60_000).toISOString().replace('.0
 export function changedWorld(
   workload: Workload,
   { onFailure = 'Rollback', status = {} }: { onFailure?: OnFailure; status?: PolicyStatus } = {},
-  ports: Partial<World['ports']> = {},
+  ports: PortOverrides = {},
 ) {
   const world = createWorld(ports);
   const conditions = [{ type: 'Ready', status: 'False', reason: 'Progressing', message: '', lastTransitionTime: changeTime }] as const;
@@ -31,7 +31,7 @@ export function changedWorld(
 export function jobOf(world: World): PolicyJob {
   const policy = world.policies.get('shop/web');
   assert.ok(policy);
-  const found = rolloutJob(policy, world.ports, new Date(world.ports.now()));
+  const found = rolloutJob(policy, world.ports.cluster, new Date(world.ports.cluster.now()));
   return (
     found ?? {
       schema: 1,

@@ -6,12 +6,14 @@ import { filterTags } from '../../src/select/filter-tags.ts';
 import { selectTag } from '../../src/select/select-tag.ts';
 import { strategies } from '../../src/select/strategies/index.ts';
 import { listCandidates } from '../../src/reconcile/select-best.ts';
-import type { ListTags } from '../../src/reconcile/resolve-tag.ts';
+import type { ListTags } from '../../src/reconcile/ports.ts';
 import { latestSpec, specOf } from '../model/samples.ts';
+
+const { signal } = new AbortController();
 
 const candidates = (spec = specOf(), tags?: string[], announced?: string) => {
   const list: ListTags = async () => tags;
-  return listCandidates(spec.strategy, spec.repository, list, new AbortController().signal, announced);
+  return listCandidates({ strategy: spec.strategy, source: spec.repository, announced, signal }, list);
 };
 
 test('lists the tags that the policy may select', async () =>
@@ -46,7 +48,7 @@ test('the message about an empty selection says which prereleases a range admits
 describe('patterns of the maximum size', () => {
   const strategy = filterTags(strategies.alphabetical(), { allow: '(?:[a-z]?){128}(?:[a-z0-9]{0,9}-?){28}' });
   const tagsOf = (count: number) => Array.from({ length: count }, (_, index) => `${'a'.repeat(100)}-${index}`);
-  const choose = (count: number) => listCandidates(strategy, specOf().repository, async () => tagsOf(count), new AbortController().signal);
+  const choose = (count: number) => listCandidates({ strategy, source: specOf().repository, signal }, async () => tagsOf(count));
 
   test('let the event loop go on while tags are compared', async () => {
     let turns = 0;

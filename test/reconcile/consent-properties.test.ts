@@ -10,7 +10,7 @@ import { newTargetJob, neededReconciles } from '../../src/reconcile/enqueue/need
 import { rolloutJob } from '../../src/reconcile/rollouts/next-rollout-check.ts';
 import { digestOf, policyOf, specOf, stalledStatus, webDeployment, workloadOf } from '../model/samples.ts';
 import { stuckRollout, rolledOut } from '../rollout/rollout-samples.ts';
-import { contextOf, createWorld, image, startTime, type World } from './world.ts';
+import { contextOf, createWorld, image, startTime, type World, withPorts } from './world.ts';
 
 const at = new Date(startTime - 60_000).toISOString().replace('.000', '');
 const name = fc.constantFrom('web', 'db', 'api');
@@ -90,27 +90,27 @@ function policyFor({ targets, strategy, pin, allowDowngrade, rollout, remembered
 
 /** All that leaves the program because of the policy: its status, Events, requests to registry and API server, jobs, the audit record. */
 async function observe(policy: ImagePolicy, { hint, agoMs, rules, onNamespace }: Input, workloads: readonly Workload[]): Promise<unknown> {
-  const world: World = createWorld({ crossNamespace: rules });
+  const world: World = createWorld({ cluster: { crossNamespace: rules } });
   world.tags.set('latest', digestOf('c'));
   world.put(policy);
   if (onNamespace !== undefined) world.namespaces.set('ops', onNamespace);
   for (const workload of workloads) world.workloads.set(workloadKey(workload), workload);
   // The owners go on while the registry is asked.
-  const headManifest: World['ports']['headManifest'] = (...asked) => {
+  const headManifest: World['ports']['registry']['headManifest'] = (...asked) => {
     for (const workload of workloads)
       world.workloads.set(workloadKey(workload), { ...workload, generation: 10, containers: [{ name: 'web', image: `${image}:7.7.7` }] });
-    return world.ports.headManifest(...asked);
+    return world.ports.registry.headManifest(...asked);
   };
-  const ports = { ...world.ports, headManifest };
+  const ports = withPorts(world.ports, { registry: { headManifest } });
   const now = new Date(startTime);
   const jobs = [
-    ...neededReconciles(policy, ports, now),
-    rolloutJob(policy, ports, now),
-    newTargetJob(policy, new Set(workloads.map(({ uid }) => uid)), ports, now),
+    ...neededReconciles(policy, ports.cluster, now),
+    rolloutJob(policy, ports.cluster, now),
+    newTargetJob(policy, new Set(workloads.map(({ uid }) => uid)), ports.cluster, now),
   ];
   const cause = { source: 'Webhook', receivedAt: at, eventId: 'push-1' } as const;
   const request = { policy, announced: true, announcedAt: startTime - agoMs, ...(hint && { hint }) };
-  const result = await reconcileAndReport(request, cause, contextOf(), ports).catch(String);
+  const result = await reconcileAndReport({ ...contextOf(), request, cause }, ports).catch(String);
   const job = { schema: 1, policy, source: 'TargetChange', cause: 'rollout:x', receivedAt: at, task: 'rollout' } as const;
   const watched = await processPolicyJob(job, contextOf(), ports).catch(String);
   const { requests, events, results } = world;

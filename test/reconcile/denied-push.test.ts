@@ -39,10 +39,12 @@ async function start(t: TestContext) {
     fake.setTag(web.path, tag, digestOf(letter));
   const there = (source: ImageSource): ImageSource => ({ ...source, registry: fake.host });
   const world = createWorld({
-    now: () => state.now,
-    secretVersions: () => state.versions,
-    headManifest: (source, tag, signal) => client.headManifest(there(source), tag, signal),
-    listTags: (source, signal) => client.listTags(there(source), signal),
+    cluster: { now: () => state.now },
+    policies: { secretVersions: () => state.versions },
+    registry: {
+      headManifest: (source, tag, signal) => client.headManifest(there(source), tag, signal),
+      listTags: (source, signal) => client.listTags(there(source), signal),
+    },
   });
   world.put(policyOf({ status: { observedGeneration: 1 } }));
   /** When it is to be tried again, in seconds after the start; undefined when it is over. */
@@ -96,7 +98,7 @@ test('a change of credentials triggers an attempt at once, whose result is appli
   state.now += 1_000;
   Object.assign(state, { isDenied: false, versions: 'b' });
   const policy = policies.get('shop/web') ?? assert.fail();
-  const job = neededReconcile(policy, ports, new Date(state.now), ports.secretVersions) ?? assert.fail();
+  const job = neededReconcile(policy, ports.cluster, new Date(state.now), ports.policies.secretVersions) ?? assert.fail();
   assert.equal(job.source, 'SecretChange');
   assert.equal(await perform(job), undefined);
   assert.deepEqual(images(), [`${image}:1.3.0`]);

@@ -5,25 +5,31 @@ import type { PolicyJob } from '../../src/queue/jobs.ts';
 import { createEnqueuer, type EnqueuerPorts } from '../../src/reconcile/enqueue/enqueuer.ts';
 import { policyOf, workloadOf } from '../model/samples.ts';
 
-function start(t: TestContext, ports: Partial<EnqueuerPorts> = {}) {
+interface Overrides {
+  readonly policies?: Partial<EnqueuerPorts['policies']>;
+  readonly cluster?: Partial<EnqueuerPorts['cluster']>;
+  readonly queues?: EnqueuerPorts['queues'];
+}
+
+function start(t: TestContext, { policies, cluster, queues }: Overrides = {}) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const batches: string[][] = [];
   const errors: unknown[] = [];
   const enqueuer = createEnqueuer({
-    policies: () => [],
-    findPolicy: () => undefined,
-    findWorkload: () => undefined,
-    secretVersions: () => '',
-    listWorkloads: () => [],
-    targetState: () => ({ since: 0 }),
-    aliases: new Map(),
-    crossNamespace: 'consent',
-    namespaceConsent: () => null,
-    addPolicyJobs: async (jobs: readonly PolicyJob[]) => void batches.push(jobs.map((job) => job.policy.name)),
+    policies: { all: () => [], find: () => undefined, secretVersions: () => '', ...policies },
+    cluster: {
+      findWorkload: () => undefined,
+      listWorkloads: () => [],
+      targetState: () => ({ since: 0 }),
+      aliases: new Map(),
+      crossNamespace: 'consent',
+      namespaceConsent: () => null,
+      repeatsPerHour: 5,
+      now: () => 0,
+      ...cluster,
+    },
+    queues: queues ?? { addPolicyJobs: async (jobs) => void batches.push(jobs.map((job) => job.policy.name)) },
     onError: (error) => errors.push(error),
-    repeatsPerHour: 5,
-    now: () => 0,
-    ...ports,
   });
   t.after(() => enqueuer.stop());
   const pass = async (milliseconds: number) => {
@@ -48,7 +54,7 @@ test('jobs of the same moment are added together, each once, and policies withou
 
 test('a wait of a policy is a delayed job, in addition to its reconcile', async (t) => {
   const jobs: PolicyJob[] = [];
-  const { enqueuer, pass } = start(t, { addPolicyJobs: async (added) => void jobs.push(...added) });
+  const { enqueuer, pass } = start(t, { queues: { addPolicyJobs: async (added) => void jobs.push(...added) } });
   const waiting = { tag: '1.4.0', until: '2026-03-01T12:30:00Z', reason: 'MinAge' };
   enqueuer.consider(policyOf({ generation: 2, status: { observedGeneration: 1, waiting } }));
   await pass(0);
@@ -59,7 +65,7 @@ test('a wait of a policy is a delayed job, in addition to its reconcile', async 
 });
 
 test('a resync of many policies is added in parts', async (t) => {
-  const { enqueuer, batches, pass } = start(t, { policies: () => policies(1_200) });
+  const { enqueuer, batches, pass } = start(t, { policies: { all: () => policies(1_200) } });
   enqueuer.resync();
   while (new Set(batches.flat()).size < 1_200) await pass(0);
   assert.equal(batches.flat().length, 1_200);
@@ -67,11 +73,11 @@ test('a resync of many policies is added in parts', async (t) => {
 });
 
 test('a policy that cannot be evaluated does not delay the others', async (t) => {
-  const targetState: EnqueuerPorts['targetState'] = (_, { namespace }) => {
+  const targetState: EnqueuerPorts['cluster']['targetState'] = (_, { namespace }) => {
     if (namespace === 'odd') throw new Error('odd');
     return { since: 0 };
   };
-  const { enqueuer, batches, errors, pass } = start(t, { targetState });
+  const { enqueuer, batches, errors, pass } = start(t, { cluster: { targetState } });
   enqueuer.consider(policyOf({ namespace: 'odd', status: { observedGeneration: 1 } }));
   for (const policy of policies(2)) enqueuer.consider(policy);
   await pass(0);
@@ -84,7 +90,7 @@ test('policies that are slow to evaluate do not block the event loop, and result
     while (performance.now() < end);
     return 0;
   };
-  const { enqueuer, batches, pass } = start(t, { now });
+  const { enqueuer, batches, pass } = start(t, { cluster: { now } });
   for (const policy of policies(3)) enqueuer.consider(policy);
   for (const looks of [1, 2, 3]) {
     await pass(0);
@@ -100,7 +106,7 @@ test('jobs that Redis did not accept are kept, together with those that arrive m
     if (away) throw new Error('Redis is away');
     taken.push(...jobs.map((job) => job.policy.name));
   };
-  const { enqueuer, errors, pass } = start(t, { addPolicyJobs });
+  const { enqueuer, errors, pass } = start(t, { queues: { addPolicyJobs } });
   const [first = policyOf(), second = policyOf()] = policies(2);
   enqueuer.consider(first);
   await pass(0);
@@ -120,7 +126,7 @@ test('a request that arrives during a write to Redis is not lost', async (t) => 
     batches.push(jobs.map((job) => job.policy.name));
     if (batches.length === 1) await stored.promise;
   };
-  const { enqueuer, pass } = start(t, { addPolicyJobs });
+  const { enqueuer, pass } = start(t, { queues: { addPolicyJobs } });
   const [first = policyOf(), second = policyOf()] = policies(2);
   enqueuer.consider(first);
   await pass(0);
@@ -139,10 +145,9 @@ test('a new workload is reconciled again for a minute when its policy selects an
   const selecting = (tag: string) => policyOf({ status: { observedGeneration: 1, latest: { tag, selectedAt: '2026-01-01T00:00:00Z' } } });
   let policy = selecting('1.2.3');
   const { enqueuer, pass } = start(t, {
-    addPolicyJobs: async (added) => void jobs.push(...added),
-    findPolicy: () => policy,
-    findWorkload: () => workload,
-    now: () => now,
+    queues: { addPolicyJobs: async (added) => void jobs.push(...added) },
+    policies: { find: () => policy },
+    cluster: { findWorkload: () => workload, now: () => now },
   });
   enqueuer.considerNewTarget(policy, 'w');
   await pass(100);
@@ -170,9 +175,9 @@ test('a new workload is reconciled with the current policy', async (t) => {
   const workload = workloadOf({ web: 'registry.example.com/shop/web:1.2.3' }, { uid: 'w' });
   const selecting = (tag: string) => policyOf({ status: { observedGeneration: 1, latest: { tag, selectedAt: '2026-01-01T00:00:00Z' } } });
   const { enqueuer, pass } = start(t, {
-    addPolicyJobs: async (added) => void jobs.push(...added),
-    findPolicy: () => selecting('1.3.0'),
-    findWorkload: () => workload,
+    queues: { addPolicyJobs: async (added) => void jobs.push(...added) },
+    policies: { find: () => selecting('1.3.0') },
+    cluster: { findWorkload: () => workload },
   });
   enqueuer.considerNewTarget(selecting('1.2.3'), 'w');
   await pass(100);

@@ -5,7 +5,7 @@ import { strategies } from '../../src/select/strategies/index.ts';
 import type { Workload, WorkloadRef } from '../../src/model/workload.ts';
 import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { digestOf, policyOf, specOf, workloadOf } from '../model/samples.ts';
-import { contextOf, createWorld, image, startTime, neededReconcile, type World } from './world.ts';
+import { contextOf, createWorld, image, startTime, neededReconcile, type World, withPorts } from './world.ts';
 
 const names = ['one', 'two', 'three'];
 const targetOf = (name: string, more: Partial<WorkloadRef> = {}): WorkloadRef => ({ kind: 'Deployment', namespace: 'shop', name, ...more });
@@ -17,7 +17,7 @@ function fight({
 }: { targets?: WorkloadRef[]; workload?: Partial<Workload> } = {}) {
   let at = startTime;
   let requests = 0;
-  const world = createWorld({ now: () => at });
+  const world = createWorld({ cluster: { now: () => at } });
   world.policies.clear();
   for (const target of targets) {
     const found = workloadOf({ web: `${image}:1.2.3` }, { ...target, uid: `uid-of-${target.name}`, ...workload });
@@ -36,7 +36,7 @@ function fight({
     const policy = world.policies.get(`shop/${name}`);
     assert.ok(policy);
     world.put({ ...policy, actions: { ...policy.actions, requestedAt: `${++requests}` } });
-    const job = neededReconcile(world.policies.get(`shop/${name}`) ?? policy, world.ports, new Date(world.ports.now()));
+    const job = neededReconcile(world.policies.get(`shop/${name}`) ?? policy, world.ports.cluster, new Date(world.ports.cluster.now()));
     assert.ok(job);
     await processPolicyJob(job, contextOf(), ports);
   };
@@ -66,7 +66,7 @@ test('two policies that fight over three targets stop at the limit for each cont
 
 test('a crash between the patch and the status forgets no change', async () => {
   const { world, look, patches } = fight();
-  const killed = { ...world.ports, writeStatus: () => Promise.reject(new Error('killed')) };
+  const killed = withPorts(world.ports, { policies: { writeStatus: () => Promise.reject(new Error('killed')) } });
   for (let round = 0; round < 8; round++) {
     for (const name of ['newer', 'older']) await look(name, killed).catch(() => undefined);
   }

@@ -5,13 +5,13 @@ import { strategies } from '../../src/select/strategies/index.ts';
 import type { PolicyJob } from '../../src/queue/jobs.ts';
 import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { policyOf, specOf, stalledStatus } from '../model/samples.ts';
-import { contextOf, createWorld, image, startTime, type World, neededReconcile } from './world.ts';
+import { contextOf, createWorld, image, startTime, type World, neededReconcile, withPorts } from './world.ts';
 
 const now = new Date(startTime);
 
 /** The job that a replica makes which sees all of the world. */
 function jobOf(world: World): PolicyJob {
-  const job = neededReconcile(policyIn(world), world.ports, now);
+  const job = neededReconcile(policyIn(world), world.ports.cluster, now);
   assert.ok(job);
   return job;
 }
@@ -24,7 +24,7 @@ function policyIn(world: World) {
 
 test('a replica that has not seen the policy yet reads it', async () => {
   const world = createWorld();
-  await processPolicyJob(jobOf(world), contextOf(), { ...world.ports, findPolicy: () => undefined });
+  await processPolicyJob(jobOf(world), contextOf(), withPorts(world.ports, { policies: { find: () => undefined } }));
   assert.deepEqual(world.requests, ['GET policy web', 'LIST shop/web', 'HEAD 1.3.0', 'PATCH web']);
   assert.equal(world.statusOf('web').observedGeneration, 1);
 });
@@ -33,7 +33,7 @@ test('a replica that has seen an older generation reads the newer one', async ()
   const world = createWorld();
   const older = policyOf({ spec: specOf({ targets: [] }) });
   world.put(policyOf({ generation: 2 }));
-  await processPolicyJob(jobOf(world), contextOf(), { ...world.ports, findPolicy: () => older });
+  await processPolicyJob(jobOf(world), contextOf(), withPorts(world.ports, { policies: { find: () => older } }));
   assert.equal(world.requests[0], 'GET policy web');
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
   assert.equal(world.statusOf('web').observedGeneration, 2);
@@ -44,23 +44,20 @@ test('an update that reaches the cache meanwhile counts more than what was read'
   const job = jobOf(world);
   const read = policyIn(world);
   const changed = policyOf({ generation: 2, spec: specOf({ strategy: strategies.semver({ range: '1.2.x' }) }) });
-  const lagging = { ...world.ports, findPolicy: () => undefined, readPolicy: () => Promise.resolve(read) };
-  const catchingUp = {
-    ...lagging,
-    findPolicy: () => (world.requests.includes('LIST shop/web') ? changed : undefined),
-  };
+  const find = () => (world.requests.includes('LIST shop/web') ? changed : undefined);
+  const catchingUp = withPorts(world.ports, { policies: { find, read: () => Promise.resolve(read) } });
   await processPolicyJob(job, contextOf(), catchingUp);
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
 });
 
 test('a policy that is deleted while its tags are listed changes nothing', async () => {
   const world = createWorld();
-  const { listTags } = world.ports;
+  const { listTags } = world.ports.registry;
   const deleting: typeof listTags = (...args) => {
     world.policies.clear();
     return listTags(...args);
   };
-  await processPolicyJob(jobOf(world), contextOf(), { ...world.ports, listTags: deleting });
+  await processPolicyJob(jobOf(world), contextOf(), withPorts(world.ports, { registry: { listTags: deleting } }));
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
 });
 
@@ -78,7 +75,7 @@ test('a replica that has not seen the target yet reads it', async () => {
   world.put(policyOf({ status: { observedGeneration: 1, conditions } }));
   const job = jobOf(world);
   assert.equal(job.source, 'TargetChange');
-  await processPolicyJob(job, contextOf(), { ...world.ports, findWorkload: () => undefined });
+  await processPolicyJob(job, contextOf(), withPorts(world.ports, { cluster: { findWorkload: () => undefined } }));
   assert.equal(world.requests[0], 'GET web');
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });
@@ -91,7 +88,7 @@ test('a replica with a current cache reads nothing', async () => {
 
 test('a failure to read the current state is recorded, and retried', async () => {
   const away = new Error('ECONNREFUSED');
-  const world = createWorld({ findPolicy: () => undefined, readPolicy: () => Promise.reject(away) });
+  const world = createWorld({ policies: { find: () => undefined, read: () => Promise.reject(away) } });
   await assert.rejects(processPolicyJob({ ...jobOf(world), eventId: 'push-1' }, contextOf(), world.ports), away);
   assert.equal(world.results.get('push-1 shop/web')?.kind, 'retrying');
 });
@@ -99,11 +96,11 @@ test('a failure to read the current state is recorded, and retried', async () =>
 test('a replica that has not listed the Secrets yet waits for its own watch', async () => {
   const world = createWorld();
   world.put(policyOf({ status: stalledStatus('RegistryDenied') }));
-  const job = neededReconcile(policyIn(world), world.ports, now, () => 'new');
+  const job = neededReconcile(policyIn(world), world.ports.cluster, now, () => 'new');
   assert.equal(job?.source, 'SecretChange');
   let looks = 0;
   const secretVersions = () => (looks++ < 3 ? 'old' : 'new');
-  await processPolicyJob(job, contextOf(), { ...world.ports, secretVersions });
+  await processPolicyJob(job, contextOf(), withPorts(world.ports, { policies: { secretVersions } }));
   assert.ok(looks > 3);
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });

@@ -22,7 +22,7 @@ async function changedWorld(onFailure: 'Rollback' | 'Hold' = 'Rollback') {
     const failed = { ...waitingPod('ImagePullBackOff', { message: 'not found' }), startedAt: new Date(startTime - 60_000).toISOString() };
     return workload.name === broken && world.workloads.get(key(broken))?.containers[0]?.image === `${image}:1.3.0` ? [failed] : [];
   };
-  const world = createWorld({ now: () => now, readRolloutPods });
+  const world = createWorld({ cluster: { now: () => now }, workloads: { readPods: readRolloutPods } });
   const targets = [{ kind: 'Deployment', namespace: 'shop', selector: { matchLabels: labels } }];
   world.workloads.clear();
   for (let index = 0; index < size; index++) {
@@ -33,7 +33,7 @@ async function changedWorld(onFailure: 'Rollback' | 'Hold' = 'Rollback') {
   world.put(policyOf({ spec: watchedSpec(onFailure, { targets }), status: { observedGeneration: 1 } }));
   const request = { policy: { namespace: 'shop', name: 'web', uid }, hint: { tag: '1.3.0', digest: digestOf('b') }, announced: true };
   const receivedAt = new Date(startTime).toISOString();
-  await reconcileAndReport(request, { source: 'Webhook', receivedAt, eventId: 'push-1' }, contextOf(), world.ports);
+  await reconcileAndReport({ ...contextOf(), request, cause: { source: 'Webhook', receivedAt, eventId: 'push-1' } }, world.ports);
   const status = () => world.statusOf('web');
   return {
     ...world,
@@ -51,7 +51,7 @@ async function changedWorld(onFailure: 'Rollback' | 'Hold' = 'Rollback') {
       const causes = new Set<string>();
       for (const end = now + seconds * 1_000; now <= end;) {
         const policy = world.policies.get('shop/web');
-        const job = policy && rolloutJob(policy, world.ports, new Date(now));
+        const job = policy && rolloutJob(policy, world.ports.cluster, new Date(now));
         const at = job?.notBefore === undefined ? now : Date.parse(job.notBefore);
         if (job === undefined || at > end) return most;
         now = Math.max(now, at);
@@ -127,8 +127,8 @@ test("when a rollout fails that is not in the history, it is rolled back with it
 
 test('when all rollouts fail all are rolled back, some at a time, however little the history holds', async () => {
   const world = await changedWorld();
-  const givenUp = { message: 'timed out progressing', at: new Date(startTime + 1_000).toISOString() };
-  world.become({ updated: 1, givenUp }, () => true);
+  const deadlineExceeded = { message: 'timed out progressing', at: new Date(startTime + 1_000).toISOString() };
+  world.become({ updated: 1, deadlineExceeded }, () => true);
   const most = await world.goOn(600);
   assert.ok(most <= 30 * 4, `${most} requests in one look`);
   assert.equal(world.running('1.2.3').length, size);
@@ -138,8 +138,8 @@ test('when all rollouts fail all are rolled back, some at a time, however little
 
 test('with Hold failed rollouts stay and are counted, whether the history has room for them or not', async () => {
   const world = await changedWorld('Hold');
-  const givenUp = { message: 'timed out progressing', at: new Date(startTime + 1_000).toISOString() };
-  world.become({ updated: 1, givenUp }, ({ name }) => name.endsWith('7'));
+  const deadlineExceeded = { message: 'timed out progressing', at: new Date(startTime + 1_000).toISOString() };
+  world.become({ updated: 1, deadlineExceeded }, ({ name }) => name.endsWith('7'));
   world.become(rolledOut, ({ name }) => !name.endsWith('7'));
   await world.goOn(7_200);
   assert.equal(world.running('1.3.0').length, size);
@@ -165,7 +165,10 @@ test('a manual change of one of them is held, although the history has no room f
   const { uid } = policyOf();
   const request = { policy: { namespace: 'shop', name: 'web', uid }, hint: { tag: '1.3.0', digest: digestOf('b') }, announced: true };
   world.requests.length = 0;
-  await reconcileAndReport(request, { source: 'Webhook', receivedAt: new Date(startTime).toISOString() }, contextOf(), world.ports);
+  await reconcileAndReport(
+    { ...contextOf(), request, cause: { source: 'Webhook', receivedAt: new Date(startTime).toISOString() } },
+    world.ports,
+  );
   assert.deepEqual(world.running('1.2.9'), [broken]);
   assert.match(world.status().conditions?.find(({ type }) => type === 'Held')?.message ?? '', /web-137 is held: kubectl changed web/);
 });

@@ -46,7 +46,7 @@ const input = fc.record({
 });
 
 function start({ pin, first, isPinned }: { pin: 'Tag' | 'Digest'; first: string; isPinned: boolean }, strategy: TagStrategy): World {
-  const world = createWorld({ repeatsPerHour: 1_000 });
+  const world = createWorld({ cluster: { repeatsPerHour: 1_000 } });
   world.tags.clear();
   putImage(world, first, digestOf('e'));
   world.put(policyOf({ spec: specOf({ strategy, pin }) }));
@@ -86,7 +86,7 @@ test('nothing is downgraded in whatever order pushes arrive: an image of equal r
     fc.asyncProperty(input, async ({ family, steps, first, ...rest }) => {
       const { strategy, tags } = families[family] ?? assert.fail();
       const tagAt = (index: number) => tags[index] ?? assert.fail();
-      const ranks = strategy.knowing?.(created) ?? strategy;
+      const ranks = strategy.withCreationTimes?.(created) ?? strategy;
       const order = (a: string, b: string) => compareTags(ranks, a, b);
       const pushes: { readonly tag: string; readonly digest: string }[] = [{ tag: tagAt(first), digest: digestOf('e') }];
       const world = start({ ...rest, first: tagAt(first) }, strategy);
@@ -111,7 +111,7 @@ test('nothing is downgraded in whatever order pushes arrive: an image of equal r
       for (const { kind, tag: index, letter } of steps) {
         const tag = tagAt(index);
         // An image was created once: where that is the order, each tag has one image.
-        const digest = digestOf(strategy.knowing === undefined ? letter : String(index));
+        const digest = digestOf(strategy.withCreationTimes === undefined ? letter : String(index));
         if (kind === 'delete') world.tags.delete(tag);
         if (kind === 'push' || kind === 'lost push') putImage(world, tag, digest);
         if (kind === 'push' || kind === 'lost push') pushes.push({ tag, digest });

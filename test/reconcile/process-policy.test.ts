@@ -5,7 +5,7 @@ import type { PolicyJob } from '../../src/queue/jobs.ts';
 import { readPolicyJob } from '../../src/queue/read-job.ts';
 import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { digestOf, policyOf, specOf } from '../model/samples.ts';
-import { contextOf, createWorld, image, startTime } from './world.ts';
+import { contextOf, createWorld, image, startTime, withPorts } from './world.ts';
 
 const { namespace, name, uid } = policyOf();
 const job: PolicyJob = {
@@ -22,7 +22,7 @@ const key = 'push-1 shop/web';
 describe('an answer that this process got from the registry for all jobs of a push', () => {
   const start = (askedAt = startTime, cause = job.cause) => {
     const world = createWorld();
-    world.ports.sharedAnswers.remember(cause, specOf().repository, { tag: '1.3.0', digest: digestOf('b') }, askedAt);
+    world.ports.registry.sharedAnswers.remember(cause, specOf().repository, { tag: '1.3.0', digest: digestOf('b') }, askedAt);
     return world;
   };
 
@@ -49,7 +49,11 @@ describe('an answer that this process got from the registry for all jobs of a pu
   test('is not reported on behalf of other policies', async () => {
     const world = start();
     const access = { secrets: [{ namespace: 'shop', name: 'mine', namedBy: 'policy' as const }] };
-    await processPolicyJob(job, contextOf(), { ...world.ports, sourceOf: (_, spec) => ({ ...spec.repository, access }) });
+    await processPolicyJob(
+      job,
+      contextOf(),
+      withPorts(world.ports, { registry: { sourceOf: (_, spec) => ({ ...spec.repository, access }) } }),
+    );
     assert.deepEqual(world.requests, ['HEAD 1.3.0', 'PATCH web']);
   });
 });
@@ -100,10 +104,12 @@ test('the push for a deleted policy still gets a result', async () => {
 
 test('a failure is recorded and thrown, and written to the status when it lasts', async () => {
   const broken = new Error('asking the registry', { cause: new Error('502') });
-  const world = createWorld({ headManifest: () => Promise.reject(broken) });
+  const world = createWorld({ registry: { headManifest: () => Promise.reject(broken) } });
+  const before = { conditions: [] };
+  world.put(policyOf({ status: before }));
   await assert.rejects(processPolicyJob(job, contextOf({ failures: 1 }), world.ports), broken);
   assert.deepEqual([world.results.get(key)?.kind, world.results.get(key)?.message], ['retrying', 'asking the registry: 502']);
-  assert.deepEqual(world.statusOf('web'), {});
+  assert.deepEqual(world.statusOf('web'), before);
   await assert.rejects(processPolicyJob(job, contextOf({ failures: 2 }), world.ports), broken);
   assert.deepEqual(
     world.statusOf('web').conditions?.map(({ type, status, reason }) => [type, status, reason]),
@@ -115,27 +121,27 @@ test('a failure is recorded and thrown, and written to the status when it lasts'
 });
 
 test('the failure of the last attempt is final', async () => {
-  const world = createWorld({ headManifest: () => Promise.reject(new Error('502')) });
+  const world = createWorld({ registry: { headManifest: () => Promise.reject(new Error('502')) } });
   await assert.rejects(processPolicyJob(job, contextOf({ failures: 99, isLastTry: true }), world.ports));
   assert.equal(world.results.get(key)?.kind, 'failed');
 });
 
 test('a wait is reported at once', async () => {
   const later = new WaitError('RegistryThrottled', new Date(startTime + 60_000), 'asked to wait');
-  const world = createWorld({ headManifest: () => Promise.reject(later) });
+  const world = createWorld({ registry: { headManifest: () => Promise.reject(later) } });
   await assert.rejects(processPolicyJob(job, contextOf(), world.ports), later);
   assert.equal(world.results.get(key)?.kind, 'waiting');
   const { conditions, waiting } = world.statusOf('web');
   assert.equal(conditions?.find(({ type }) => type === 'Reconciling')?.reason, 'RegistryThrottled');
   assert.deepEqual(waiting, { tag: '1.3.0', until: '2026-03-01T12:01:00Z', reason: 'RegistryThrottled' });
-  const over = { ...world.ports, headManifest: createWorld().ports.headManifest };
+  const over = withPorts(world.ports, { registry: { headManifest: createWorld().ports.registry.headManifest } });
   await processPolicyJob(job, contextOf({ failures: 1 }), over);
   assert.equal(world.statusOf('web').waiting, undefined);
 });
 
 test('a short wait for a registry is recorded, but not written to the status', async () => {
   const soon = new WaitError('RegistryBusy', new Date(startTime + 4_999), 'too many wait');
-  const world = createWorld({ headManifest: () => Promise.reject(soon) });
+  const world = createWorld({ registry: { headManifest: () => Promise.reject(soon) } });
   await assert.rejects(processPolicyJob(job, contextOf(), world.ports), soon);
   assert.equal(world.results.get(key)?.kind, 'waiting');
   assert.deepEqual(world.statusOf('web'), createWorld().statusOf('web'));
@@ -143,21 +149,21 @@ test('a short wait for a registry is recorded, but not written to the status', a
 
 test('a failure that cannot be reported is still thrown', async () => {
   const broken = new Error('502');
-  const { eventLog } = createWorld().ports;
+  const { eventLog } = createWorld().ports.report;
   const away = () => Promise.reject(new Error('Redis is away'));
   const world = createWorld({
-    headManifest: () => Promise.reject(broken),
-    eventLog: { ...eventLog, recordResult: away },
-    writeStatus: away,
+    registry: { headManifest: () => Promise.reject(broken) },
+    report: { eventLog: { ...eventLog, recordResult: away } },
+    policies: { writeStatus: away },
   });
   await assert.rejects(processPolicyJob(job, contextOf({ failures: 5 }), world.ports), broken);
 });
 
 test('a result that was not recorded repeats the job, which changes nothing twice', async () => {
-  const { eventLog } = createWorld().ports;
+  const { eventLog } = createWorld().ports.report;
   let away = true;
   const world = createWorld({
-    eventLog: { ...eventLog, recordResult: () => (away ? Promise.reject(new Error('Redis is away')) : Promise.resolve()) },
+    report: { eventLog: { ...eventLog, recordResult: () => (away ? Promise.reject(new Error('Redis is away')) : Promise.resolve()) } },
   });
   await assert.rejects(processPolicyJob(job, contextOf(), world.ports), /Redis is away/);
   away = false;
@@ -171,7 +177,7 @@ test('a result that was not recorded repeats the job, which changes nothing twic
 
 test('after a crash between the patch and the status, the next reconcile writes the history', async () => {
   const world = createWorld();
-  const crashed = { ...world.ports, writeStatus: () => Promise.reject(new Error('killed')) };
+  const crashed = withPorts(world.ports, { policies: { writeStatus: () => Promise.reject(new Error('killed')) } });
   await assert.rejects(processPolicyJob({ ...job, receiver: 'prod' }, contextOf(), crashed), /killed/);
   assert.deepEqual([world.images(), world.statusOf('web')], [[`${image}:1.3.0`], {}]);
   await processPolicyJob({ ...job, receiver: 'prod' }, contextOf({ failures: 1 }), world.ports);
@@ -191,17 +197,22 @@ test('the status before a rollback is not deferred behind other image changes, a
   const actions = { rollbackTo: 'previous' };
   world.put({ ...policy, actions });
   const [othersAreOut, isPatched] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const { patchImages } = world.ports;
+  const { patchImages } = world.ports.workloads;
   const { hint: _hint, eventId: _eventId, ...rollback } = { ...job, source: 'Rollback' as const, actions };
-  const done = processPolicyJob(rollback, contextOf(), {
-    ...world.ports,
-    imagesAreOut: () => othersAreOut.promise,
-    patchImages: async (...args) => {
-      const result = await patchImages(...args);
-      isPatched.resolve();
-      return result;
-    },
-  });
+  const done = processPolicyJob(
+    rollback,
+    contextOf(),
+    withPorts(world.ports, {
+      report: { untilPatched: () => othersAreOut.promise },
+      workloads: {
+        patchImages: async (...args) => {
+          const result = await patchImages(...args);
+          isPatched.resolve();
+          return result;
+        },
+      },
+    }),
+  );
   await isPatched.promise;
   const { rejected, lastHandledRollback } = world.statusOf('web');
   assert.deepEqual([world.images(), rejected?.[0]?.tag, lastHandledRollback], [[`${image}:1.2.3`], '1.3.0', undefined]);

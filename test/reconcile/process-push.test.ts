@@ -5,7 +5,7 @@ import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { processPush } from '../../src/reconcile/process-push.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { digestOf, lastMatching, latestSpec, policyOf, specOf, webDeployment } from '../model/samples.ts';
-import { contextOf, createWorld, image, pushOf, startTime, neededReconcile } from './world.ts';
+import { contextOf, createWorld, image, pushOf, startTime, neededReconcile, withPorts } from './world.ts';
 
 test('a push of an unwatched repository is recorded without a request', async () => {
   const world = createWorld();
@@ -21,7 +21,7 @@ test('a push that changes nothing is logged once, with its reason', async () => 
   ] as const) {
     const lines: Record<string, unknown>[] = [];
     const logger = createLogger('debug', { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) });
-    const world = createWorld({ logger });
+    const world = createWorld({ report: { logger } });
     await processPush(push, contextOf(), world.ports);
     assert.deepEqual(
       lines.map((line) => [line['level'], line['msg'], line['event'], line['reason'], line['tag']]),
@@ -32,7 +32,7 @@ test('a push that changes nothing is logged once, with its reason', async () => 
 
 test('a push without a policy is not final while the watch of the API server is stale', async () => {
   for (const push of [pushOf({ repository: { registry: 'registry.example.com', path: 'shop/new' } }), pushOf({ tag: 'main' })]) {
-    const world = createWorld({ isWatching: () => false });
+    const world = createWorld({ policies: { isWatching: () => false } });
     await assert.rejects(processPush(push, contextOf(), world.ports), WaitError);
     assert.deepEqual([world.unwatched, world.results.size, world.requests], [[], 0, []]);
   }
@@ -41,7 +41,7 @@ test('a push without a policy is not final while the watch of the API server is 
 test('a push without a policy is retried while the watch is stale, after as long as it has waited, from 1 to 5 s', async () => {
   const pauses: number[] = [];
   for (const ageMs of [-3_000, 0, 3_000, 60_000]) {
-    const world = createWorld({ isWatching: () => false });
+    const world = createWorld({ policies: { isWatching: () => false } });
     const push = pushOf({ tag: 'main', receivedAt: new Date(startTime - ageMs).toISOString() });
     await assert.rejects(
       processPush(push, contextOf(), world.ports),
@@ -52,7 +52,7 @@ test('a push without a policy is retried while the watch is stale, after as long
 });
 
 test('a push with a policy is processed whether the watch is stale or not', async () => {
-  const world = createWorld({ isWatching: () => false });
+  const world = createWorld({ policies: { isWatching: () => false } });
   await processPush(pushOf(), contextOf(), world.ports);
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });
@@ -79,7 +79,7 @@ test('for one policy the job does the work itself, and ends when everything is c
 
 test('a push does not replace the reconcile of all tags that a new policy needs, however early it arrives', async () => {
   const world = createWorld();
-  const wanted = () => neededReconcile(world.policies.get('shop/web') ?? policyOf(), world.ports, new Date(startTime));
+  const wanted = () => neededReconcile(world.policies.get('shop/web') ?? policyOf(), world.ports.cluster, new Date(startTime));
   world.tags.set('1.4.0', digestOf('c'));
   await processPush(pushOf(), contextOf(), world.ports);
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
@@ -151,8 +151,12 @@ test('200 policies cost one request for a push in this process, and one for each
   for (const job of others) await processPolicyJob(job, contextOf(), world.ports);
   const heads = () => world.requests.filter((request) => request === 'HEAD 1.3.0').length;
   assert.equal(heads(), 1);
-  world.workloads.set('Deployment/shop/web', createWorld().ports.findWorkload(webDeployment) ?? assert.fail());
-  await processPolicyJob(first, contextOf(), { ...world.ports, sharedAnswers: createWorld().ports.sharedAnswers });
+  world.workloads.set('Deployment/shop/web', createWorld().ports.cluster.findWorkload(webDeployment) ?? assert.fail());
+  await processPolicyJob(
+    first,
+    contextOf(),
+    withPorts(world.ports, { registry: { sharedAnswers: createWorld().ports.registry.sharedAnswers } }),
+  );
   assert.deepEqual([heads(), world.images()], [2, [`${image}:1.3.0`]]);
 });
 
@@ -161,8 +165,11 @@ test('policies that do not select the tag do not delay those that do', async () 
   world.put(policyOf({ name: 'follows', spec: latestSpec() }), policyOf({ name: 'other' }));
   const jobs: string[] = [];
   const addPolicyJobs = async (added: readonly { policy: { name: string } }[]) => void jobs.push(...added.map(({ policy }) => policy.name));
-  const eventLog = { ...world.ports.eventLog, recordResult: () => Promise.reject(new Error('no room')) };
-  await assert.rejects(processPush(pushOf(), contextOf(), { ...world.ports, addPolicyJobs, eventLog }), /no room/);
+  const eventLog = { ...world.ports.report.eventLog, recordResult: () => Promise.reject(new Error('no room')) };
+  await assert.rejects(
+    processPush(pushOf(), contextOf(), withPorts(world.ports, { queues: { addPolicyJobs }, report: { eventLog } })),
+    /no room/,
+  );
   assert.deepEqual(jobs.toSorted(), ['other', 'web']);
 });
 
@@ -174,7 +181,7 @@ test('a tag that none of several policies selects costs no request and no job', 
 });
 
 test('when the registry fails for several policies, each asks for itself', async () => {
-  const world = createWorld({ headManifest: () => Promise.reject(new Error('502')) });
+  const world = createWorld({ registry: { headManifest: () => Promise.reject(new Error('502')) } });
   world.put(policyOf({ name: 'other', spec: specOf({ targets: [{ ...webDeployment, name: 'other' }] }) }));
   await processPush(pushOf(), contextOf(), world.ports);
   assert.deepEqual(
@@ -185,11 +192,11 @@ test('when the registry fails for several policies, each asks for itself', async
 
 test('a push whose record or jobs were not stored is retried', async () => {
   const away = new Error('Redis is away');
-  const world = createWorld({ addPolicyJobs: () => Promise.reject(away) });
+  const world = createWorld({ queues: { addPolicyJobs: () => Promise.reject(away) } });
   world.put(policyOf({ name: 'other' }));
   await assert.rejects(processPush(pushOf(), contextOf(), world.ports), away);
-  const { eventLog } = world.ports;
-  const forgetful = { ...world.ports, eventLog: { ...eventLog, unwatched: () => Promise.reject(away) } };
+  const { eventLog } = world.ports.report;
+  const forgetful = withPorts(world.ports, { report: { eventLog: { ...eventLog, unwatched: () => Promise.reject(away) } } });
   world.policies.clear();
   await assert.rejects(processPush(pushOf(), contextOf(), forgetful), away);
 });
@@ -208,7 +215,7 @@ test('a mutable tag is right even when the answer for the first push arrives aft
   const answer = Promise.withResolvers<{ digest: string }>();
   let requests = 0;
   const world = createWorld({
-    headManifest: () => (requests++ === 0 ? answer.promise : Promise.resolve({ digest: digestOf('e') })),
+    registry: { headManifest: () => (requests++ === 0 ? answer.promise : Promise.resolve({ digest: digestOf('e') })) },
   });
   world.put(policyOf({ spec: latestSpec() }));
   const first = processPush(pushOf({ id: 'd', tag: 'latest', digest: digestOf('d') }), contextOf(), world.ports);

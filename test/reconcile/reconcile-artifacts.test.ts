@@ -4,10 +4,10 @@ import { test } from 'node:test';
 import type { PolicySpec } from '../../src/model/image-policy.ts';
 import { strategies } from '../../src/select/strategies/index.ts';
 import { processPoll } from '../../src/poll/process-poll.ts';
-import { reconcilePolicy, type ReconcilePorts } from '../../src/reconcile/reconcile-policy.ts';
+import { reconcilePolicy } from '../../src/reconcile/reconcile-policy.ts';
 import type { ReconcileRequest } from '../../src/reconcile/attempt.ts';
 import { digestOf, policyOf, specOf, webDeployment } from '../model/samples.ts';
-import { contextOf, createWorld, image, setWorkload, type World } from './world.ts';
+import { contextOf, createWorld, image, setWorkload, type World, withPorts, type PortOverrides } from './world.ts';
 
 const signal = new AbortController().signal;
 const { namespace, name, uid } = policyOf();
@@ -15,8 +15,8 @@ type Tags = [a: string, b: string, c: string];
 const chart = 'its configuration is of the type application/vnd.cncf.helm.config.v1+json';
 const march = (day: number) => new Date(Date.UTC(2026, 2, day));
 
-const reconcile = (world: World, request: Partial<ReconcileRequest> = {}, ports: Partial<ReconcilePorts> = {}) =>
-  reconcilePolicy({ policy: { namespace, name, uid }, announced: false, ...request }, { ...world.ports, ...ports }, signal);
+const reconcile = (world: World, request: Partial<ReconcileRequest> = {}, ports: PortOverrides = {}) =>
+  reconcilePolicy({ policy: { namespace, name, uid }, announced: false, ...request }, withPorts(world.ports, ports), signal);
 
 /** shop/web runs `a`; `b` is an image, `c` a chart; each is newer than the one before in every way. */
 function start(spec: Partial<PolicySpec> = {}, [a, b, c]: Tags = ['1.0.1', '1.0.2', '1.0.3']): World {
@@ -25,7 +25,7 @@ function start(spec: Partial<PolicySpec> = {}, [a, b, c]: Tags = ['1.0.1', '1.0.
   for (const [index, tag] of [a, b, c].entries()) {
     const digest = digestOf('abc'[index] ?? 'f');
     world.tags.set(tag, digest);
-    world.facts.set(digest, { created: march(index + 1), ...(index === 2 && { noImage: chart, platforms: [] }) });
+    world.facts.set(digest, { created: march(index + 1), ...(index === 2 && { notRunnable: chart, platforms: [] }) });
   }
   setWorkload(world, { web: `${image}:${a}` });
   world.put(policyOf({ spec: specOf(spec) }));
@@ -114,7 +114,7 @@ test('a poll finds content for image volumes alone', async () => {
 test('the type of a candidate that would change nothing is not requested', async () => {
   const world = start();
   setWorkload(world, { web: `${image}:1.0.3` });
-  assert.equal((await reconcile(world, {}, { whyNoImage: async () => assert.fail('asked') })).reason, 'UpToDate');
+  assert.equal((await reconcile(world, {}, { registry: { whyNotRunnable: async () => assert.fail('asked') } })).reason, 'UpToDate');
 });
 
 test('many tags that are not images do not hide the best image', async () => {

@@ -22,7 +22,7 @@ async function start(actions: PolicyActions): Promise<World> {
   return world;
 }
 
-const jobsOf = (world: World) => neededReconciles(policyIn(world), world.ports, new Date(world.ports.now()));
+const jobsOf = (world: World) => neededReconciles(policyIn(world), world.ports.cluster, new Date(world.ports.cluster.now()));
 
 test('a release from long ago does not prevent the target from being resumed', async () => {
   const world = await start({ release: '2026-01-01T00:00:00Z' });

@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PermanentError } from '../../src/model/errors.ts';
 import type { ImagePolicy } from '../../src/model/image-policy.ts';
-import { reconcilePolicy, type ReconcilePorts } from '../../src/reconcile/reconcile-policy.ts';
+import { reconcilePolicy } from '../../src/reconcile/reconcile-policy.ts';
 import type { ReconcileRequest } from '../../src/reconcile/attempt.ts';
 import { newTargetJob, neededReconciles } from '../../src/reconcile/enqueue/needs-reconcile.ts';
 import { rolloutJob } from '../../src/reconcile/rollouts/next-rollout-check.ts';
 import type { Workload } from '../../src/model/workload.ts';
 import { digestOf, latestSpec, policyOf, specOf, stalledStatus, webDeployment } from '../model/samples.ts';
-import { createWorld, image, setWorkload, type World } from './world.ts';
+import { createWorld, image, setWorkload, type World, withPorts, type PortOverrides } from './world.ts';
 
 const signal = new AbortController().signal;
 const target = { ...webDeployment, namespace: 'ops' };
@@ -25,8 +25,8 @@ function start({ onTarget, onNamespace, ...policy }: { onTarget?: string; onName
   return world;
 }
 
-const reconcile = (world: World, ports: Partial<ReconcilePorts> = {}, request: Partial<ReconcileRequest> = { hint: { tag: '1.3.0' } }) =>
-  reconcilePolicy({ policy: { namespace, name, uid }, announced: false, ...request }, { ...world.ports, ...ports }, signal);
+const reconcile = (world: World, ports: PortOverrides = {}, request: Partial<ReconcileRequest> = { hint: { tag: '1.3.0' } }) =>
+  reconcilePolicy({ policy: { namespace, name, uid }, announced: false, ...request }, withPorts(world.ports, ports), signal);
 const runsThere = (world: World, runsImage: string) => setWorkload(world, { web: runsImage }, { namespace: 'ops' });
 const stalled = { type: 'Stalled', status: 'True', reason: 'NoConsent', message: '' } as const;
 const running = (world: World) => world.workloads.get('Deployment/ops/web')?.containers[0]?.image;
@@ -86,7 +86,10 @@ test('a selector reveals nothing about workloads that have not consented, not ev
   const nothing = await reconcile(select(0));
   assert.deepEqual([nothing.reason, nothing.message], ['NoConsent', unseen.replace('ops/web', 'ops/uses=web')]);
   for (const count of [1, 100]) assert.deepEqual(await reconcile(select(count)), nothing);
-  assert.deepEqual(await reconcile(select(3), { crossNamespace: 'deny' }), await reconcile(select(0), { crossNamespace: 'deny' }));
+  assert.deepEqual(
+    await reconcile(select(3), { cluster: { crossNamespace: 'deny' } }),
+    await reconcile(select(0), { cluster: { crossNamespace: 'deny' } }),
+  );
 
   const some = select(3);
   setWorkload(some, { web: `${image}:1.2.3` }, { namespace: 'ops', name: 'open', labels: { uses: 'web' }, allowPoliciesFrom: 'shop' });
@@ -103,7 +106,7 @@ test('a withdrawn consent counts although the cache still has it, and nothing ab
   const world = start({ onTarget: 'shop' });
   const cached = world.workloads.get('Deployment/ops/web');
   setWorkload(world, { web: `${image}:1.2.3` }, { namespace: 'ops' });
-  const outcome = await reconcile(world, { findWorkload: () => cached });
+  const outcome = await reconcile(world, { cluster: { findWorkload: () => cached } });
   assert.deepEqual([outcome.message, running(world)], [unseen, `${image}:1.2.3`]);
   assert.doesNotMatch(JSON.stringify(outcome), /1\.2\.3/);
 });
@@ -112,7 +115,7 @@ test('a withdrawn consent of the Namespace counts, although the watch has not de
   const world = start({ onNamespace: 'shop' });
   let known: string | null = 'shop';
   const readNamespaceConsent = async () => (known = null);
-  const outcome = await reconcile(world, { namespaceConsent: () => known, readNamespaceConsent });
+  const outcome = await reconcile(world, { cluster: { namespaceConsent: () => known }, workloads: { readConsent: readNamespaceConsent } });
   assert.deepEqual([outcome.message, running(world)], [unseen, `${image}:1.2.3`]);
   assert.doesNotMatch(JSON.stringify(outcome), /1\.2\.3/);
 });
@@ -122,9 +125,11 @@ test('a consent withdrawn or a policy suspended while signatures are verified co
   const latest = { tag: '1.3.0', digest: digestOf('b'), selectedAt: '2026-01-01T00:00:00Z' };
   const during = (world: World, happens: () => void) =>
     reconcile(world, {
-      async verifyImage() {
-        happens();
-        return { kind: 'verified', by: 'us' };
+      signatures: {
+        async verify() {
+          happens();
+          return { kind: 'verified', by: 'us' };
+        },
       },
     });
   const asked = (world: World) => world.requests.some((request) => request.startsWith('PATCH'));
@@ -151,16 +156,16 @@ test('a consent withdrawn or a policy suspended while signatures are verified co
 test('a Namespace that may not be read is a missing consent, and one that cannot be read is retried', async () => {
   const denied = new PermanentError('NoConsent', 'grant the verb "get" on "namespaces"');
   const world = start({ onNamespace: 'shop' });
-  const outcome = await reconcile(world, { readNamespaceConsent: () => Promise.reject(denied) });
+  const outcome = await reconcile(world, { workloads: { readConsent: () => Promise.reject(denied) } });
   assert.deepEqual([outcome.reason, outcome.message, running(world)], ['NoConsent', unseen, `${image}:1.2.3`]);
   const away = new Error('ECONNRESET');
-  await assert.rejects(reconcile(world, { readNamespaceConsent: () => Promise.reject(away) }), away);
-  await assert.rejects(reconcile(world, { readNamespaceConsents: () => Promise.reject(away) }), away);
+  await assert.rejects(reconcile(world, { workloads: { readConsent: () => Promise.reject(away) } }), away);
+  await assert.rejects(reconcile(world, { workloads: { refreshConsents: () => Promise.reject(away) } }), away);
 });
 
 test('legacy leaves a policy its single Deployment where nobody has answered, with a warning, and nothing else', async () => {
   const former = { legacyTarget: target };
-  const legacy = { crossNamespace: 'legacy' } as const;
+  const legacy = { cluster: { crossNamespace: 'legacy' } } as const;
   const world = start(former);
   const outcome = await reconcile(world, legacy);
   assert.deepEqual([outcome.kind, outcome.legacy, running(world)], ['updated', [target], `${image}:1.3.0`]);
@@ -174,19 +179,19 @@ test('legacy leaves a policy its single Deployment where nobody has answered, wi
     [start({ legacyTarget: { ...target, namespace: 'web' } }), 'legacy'],
   ] as const;
   for (const [closed, crossNamespace] of refused) {
-    assert.equal((await reconcile(closed, { crossNamespace })).message, unseen);
+    assert.equal((await reconcile(closed, { cluster: { crossNamespace } })).message, unseen);
     assert.equal(running(closed), `${image}:1.2.3`);
   }
 });
 
 test('the configuration decides before the owners', async () => {
   const denied = start({ onTarget: '*', legacyTarget: target });
-  const outcome = await reconcile(denied, { crossNamespace: 'deny' });
+  const outcome = await reconcile(denied, { cluster: { crossNamespace: 'deny' } });
   assert.equal(outcome.reason, 'CrossNamespaceDenied');
   denied.workloads.clear();
-  assert.deepEqual(await reconcile(denied, { crossNamespace: 'deny' }), outcome);
+  assert.deepEqual(await reconcile(denied, { cluster: { crossNamespace: 'deny' } }), outcome);
   const allowed = start();
-  assert.equal((await reconcile(allowed, { crossNamespace: 'allow' })).kind, 'updated');
+  assert.equal((await reconcile(allowed, { cluster: { crossNamespace: 'allow' } })).kind, 'updated');
   for (const world of [denied, allowed]) assert.ok(!world.requests.includes('GET namespace ops'));
 });
 
@@ -199,10 +204,10 @@ test('neither changes nor rollouts of an invisible workload create a job, and ea
     const newTarget = newTargetJob(
       { ...policy, status: { ...policy.status, latest: { tag: '1.3.0', selectedAt: '' } } },
       new Set(['uid-of-deployment']),
-      ports,
+      ports.cluster,
       new Date(),
     );
-    return [...neededReconciles(policy, ports, new Date()), rolloutJob(policy, ports, new Date()), newTarget].flatMap(
+    return [...neededReconciles(policy, ports.cluster, new Date()), rolloutJob(policy, ports.cluster, new Date()), newTarget].flatMap(
       (job) => job?.cause ?? [],
     );
   };
@@ -237,6 +242,10 @@ test('when the object read for the consent shows that another replica was faster
   const answers = [digestOf('d'), digestOf('e')];
   const headManifest = async () => ({ digest: answers.shift() ?? digestOf('e') });
   const request = { policy: { namespace, name, uid }, announced: false, hint: { tag: 'latest' } };
-  const outcome = await reconcilePolicy(request, { ...world.ports, findWorkload: () => cached, headManifest }, signal);
+  const outcome = await reconcilePolicy(
+    request,
+    withPorts(world.ports, { cluster: { findWorkload: () => cached }, registry: { headManifest } }),
+    signal,
+  );
   assert.deepEqual([outcome.kind, outcome.digest, running(world)], ['unchanged', digestOf('e'), `${image}:latest@${digestOf('e')}`]);
 });

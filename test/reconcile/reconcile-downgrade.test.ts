@@ -1,10 +1,11 @@
 /** update.allowDowngrade: what is selected is the best of all tags, and a push of an older one is still only a hint. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { reconcilePolicy, type ReconcilePorts } from '../../src/reconcile/reconcile-policy.ts';
+import { reconcilePolicy } from '../../src/reconcile/reconcile-policy.ts';
+import type { Ports } from '../../src/reconcile/ports.ts';
 import type { ReconcileRequest } from '../../src/reconcile/attempt.ts';
 import { digestOf, latestSpec, policyOf, specOf } from '../model/samples.ts';
-import { createWorld, image, setWorkload, type World } from './world.ts';
+import { createWorld, image, setWorkload, type World, withPorts, type PortOverrides } from './world.ts';
 
 const signal = new AbortController().signal;
 const { namespace, name, uid } = policyOf();
@@ -16,8 +17,8 @@ function start(): World {
   return world;
 }
 
-const reconcile = (world: World, request: Partial<ReconcileRequest> = {}, ports: Partial<ReconcilePorts> = {}) =>
-  reconcilePolicy({ policy: { namespace, name, uid }, announced: false, ...request }, { ...world.ports, ...ports }, signal);
+const reconcile = (world: World, request: Partial<ReconcileRequest> = {}, ports: PortOverrides = {}) =>
+  reconcilePolicy({ policy: { namespace, name, uid }, announced: false, ...request }, withPorts(world.ports, ports), signal);
 
 test('the image is downgraded when the best of all tags is an older one', async () => {
   const world = start();
@@ -35,7 +36,11 @@ test('the image is not downgraded when somebody pushes an older tag again', asyn
 test('the image is updated to an announced tag, even if the registry does not list it yet', async () => {
   const world = start();
   const hint = { tag: '1.4.0', digest: digestOf('f') };
-  const outcome = await reconcile(world, { hint, announced: true }, { headManifest: async () => ({ digest: digestOf('f') }) });
+  const outcome = await reconcile(
+    world,
+    { hint, announced: true },
+    { registry: { headManifest: async () => ({ digest: digestOf('f') }) } },
+  );
   assert.deepEqual([outcome.kind, world.images()], ['updated', [`${image}:1.4.0`]]);
 });
 
@@ -43,13 +48,13 @@ test('when somebody else changed the image since the registry was asked, it is a
   const world = start();
   world.tags.delete('1.3.0');
   let conflicts = 1;
-  const patchImages: ReconcilePorts['patchImages'] = async (...patch) => {
-    if (conflicts-- <= 0) return world.ports.patchImages(...patch);
+  const patchImages: Ports['workloads']['patchImages'] = async (...patch) => {
+    if (conflicts-- <= 0) return world.ports.workloads.patchImages(...patch);
     world.tags.set('1.5.0', digestOf('e'));
     setWorkload(world, { web: `${image}:1.5.0` });
     return { kind: 'conflict' };
   };
-  const outcome = await reconcile(world, {}, { patchImages });
+  const outcome = await reconcile(world, {}, { workloads: { patchImages } });
   assert.deepEqual([outcome.kind, outcome.tag, world.images()], ['unchanged', '1.5.0', [`${image}:1.5.0`]]);
 });
 

@@ -8,7 +8,7 @@ import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { processPush } from '../../src/reconcile/process-push.ts';
 import { actionJob } from '../../src/reconcile/enqueue/requested-actions.ts';
 import { digestOf, policyOf, specOf, webDeployment } from '../model/samples.ts';
-import { contextOf, createWorld, image, pushOf, setWorkload, startTime, type World, neededReconcile } from './world.ts';
+import { contextOf, createWorld, image, pushOf, setWorkload, startTime, type World, neededReconcile, withPorts } from './world.ts';
 
 const [b, c] = [digestOf('b'), digestOf('c')];
 
@@ -27,7 +27,7 @@ function policyIn(world: World): ImagePolicy {
 /** A user annotates the policy; what that wakes is done. Returns whether it woke anything. */
 async function requestAction(world: World, actions: PolicyActions): Promise<boolean> {
   world.put({ ...policyIn(world), actions });
-  const job = neededReconcile(policyIn(world), world.ports, new Date(world.ports.now()));
+  const job = neededReconcile(policyIn(world), world.ports.cluster, new Date(world.ports.cluster.now()));
   if (job !== undefined) await processPolicyJob(job, contextOf(), world.ports);
   return job !== undefined;
 }
@@ -92,7 +92,7 @@ test('approval: an approved tag that has moved is not applied', async () => {
 test('approval: a failure keeps the pending candidate', async () => {
   const world = start({ mode: 'Approval' });
   await push(world, '1.3.0', b);
-  const ports = { ...world.ports, headManifest: () => Promise.reject(new Error('ECONNRESET')) };
+  const ports = withPorts(world.ports, { registry: { headManifest: () => Promise.reject(new Error('ECONNRESET')) } });
   await assert.rejects(processPush(pushOf({ tag: '1.4.0' }), contextOf({ failures: 5 }), ports));
   assert.deepEqual(world.statusOf('web').pendingApproval, { tag: '1.3.0', digest: b });
 });
@@ -100,7 +100,7 @@ test('approval: a failure keeps the pending candidate', async () => {
 test('window: an update waits for the next window with a delayed job, and is applied then', async () => {
   let at = startTime;
   const windows = [{ from: '20:00', to: '22:00', timeZone: 'UTC' }];
-  const world = start({ windows }, { now: () => at });
+  const world = start({ windows }, { cluster: { now: () => at } });
   await push(world, '1.3.0', b);
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
   const { waiting, latest } = world.statusOf('web');
@@ -141,7 +141,7 @@ test('held: a manual rollback stays until there is something newer or it is rele
 
 test('held: a release at a future time is reported at once, may be moved, and takes effect then', async () => {
   let at = startTime;
-  const world = start({}, { now: () => at });
+  const world = start({}, { cluster: { now: () => at } });
   await push(world, '1.3.0', b);
   setWorkload(world, { web: { image: `${image}:1.2.3`, imageOwner: 'kubectl-set', imageSetAt: '2026-03-01T12:00:00Z' } });
   await push(world, '1.3.0', b);
@@ -167,7 +167,7 @@ test('held: a release at a future time is reported at once, may be moved, and ta
 
 test('reverted: a GitOps tool is not fought, and a release causes one more attempt', async () => {
   let at = startTime;
-  const world = start({}, { now: () => at });
+  const world = start({}, { cluster: { now: () => at } });
   const changes = () => world.requests.filter((request) => request.startsWith('PATCH')).length;
   for (let round = 0; round < 5; round++) {
     await push(world, '1.3.0', b);
@@ -185,16 +185,15 @@ test('reverted: a GitOps tool is not fought, and a release causes one more attem
 
 test('rewritten: what admission makes of the image is not requested again', async () => {
   const world = start();
-  const { patchImages } = world.ports;
-  const rewriting = {
-    ...world.ports,
-    patchImages: (...[workload, changes, ...rest]: Parameters<typeof patchImages>) =>
-      patchImages(
-        workload,
-        changes.map((one) => ({ ...one, to: `${image}:1.2.9-hardened` })),
-        ...rest,
-      ),
-  };
+  const { patchImages } = world.ports.workloads;
+  const rewriting = withPorts(world.ports, {
+    workloads: {
+      patchImages(workload, changes, ...rest) {
+        const rewritten = changes.map((one) => ({ ...one, to: `${image}:1.2.9-hardened` }));
+        return patchImages(workload, rewritten, ...rest);
+      },
+    },
+  });
   world.tags.set('1.3.0', b);
   for (let round = 0; round < 3; round++) await processPush(pushOf({ tag: '1.3.0', digest: b }), contextOf(), rewriting);
   assert.equal(world.requests.filter((request) => request.startsWith('PATCH')).length, 1);
@@ -207,7 +206,7 @@ test('rewritten: what admission makes of the image is not requested again', asyn
 
 test('held: a crash between the patch and the status does not hold a container', async () => {
   const world = start();
-  const broken = { ...world.ports, writeStatus: () => Promise.reject(new Error('killed')) };
+  const broken = withPorts(world.ports, { policies: { writeStatus: () => Promise.reject(new Error('killed')) } });
   world.tags.set('1.3.0', b);
   await assert.rejects(processPush(pushOf({ tag: '1.3.0', digest: b }), contextOf(), broken));
   await push(world, '1.3.0', b);
@@ -248,14 +247,15 @@ test('rollback: a crash between the patch and the status does not let the next r
   const world = start();
   await push(world, '1.3.0', b);
   world.put({ ...policyIn(world), actions: { rollbackTo: 'previous' } });
-  const job = neededReconcile(policyIn(world), world.ports, new Date(world.ports.now()));
+  const job = neededReconcile(policyIn(world), world.ports.cluster, new Date(world.ports.cluster.now()));
   assert.ok(job);
   let writes = 0;
-  const { writeStatus } = world.ports;
-  const killed = {
-    ...world.ports,
-    writeStatus: (...args: Parameters<typeof writeStatus>) => (writes++ === 0 ? writeStatus(...args) : Promise.reject(new Error('killed'))),
-  };
+  const { writeStatus } = world.ports.policies;
+  const killed = withPorts(world.ports, {
+    policies: {
+      writeStatus: (...args) => (writes++ === 0 ? writeStatus(...args) : Promise.reject(new Error('killed'))),
+    },
+  });
   await assert.rejects(processPolicyJob(job, contextOf(), killed));
   await push(world, '1.3.0', b);
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
@@ -310,9 +310,9 @@ test('a replica that has not seen the annotation yet reads it', async () => {
   await push(world, '1.3.0', b);
   const older = policyIn(world);
   world.put({ ...older, resourceVersion: '2', actions: { approve: `1.3.0@${b}` } });
-  const job = neededReconcile(policyIn(world), world.ports, new Date(world.ports.now()));
+  const job = neededReconcile(policyIn(world), world.ports.cluster, new Date(world.ports.cluster.now()));
   assert.ok(job);
-  await processPolicyJob(job, contextOf(), { ...world.ports, findPolicy: () => older });
+  await processPolicyJob(job, contextOf(), withPorts(world.ports, { policies: { find: () => older } }));
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });
 
@@ -322,7 +322,7 @@ test('paused: nothing is changed until it is resumed, which enqueues the policy'
   await push(world, '1.3.0', b);
   assert.deepEqual([world.images(), conditionsOf(world)], [[`${image}:1.2.3`], ['Ready=True TargetPaused', 'Held=True TargetPaused']]);
   setWorkload(world, { web: `${image}:1.2.3` }, { generation: 2 });
-  const job = neededReconcile(policyIn(world), world.ports, new Date(world.ports.now()));
+  const job = neededReconcile(policyIn(world), world.ports.cluster, new Date(world.ports.cluster.now()));
   assert.equal(job?.source, 'TargetChange');
   await processPolicyJob(job, contextOf(), world.ports);
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);

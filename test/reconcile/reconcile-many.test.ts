@@ -9,7 +9,7 @@ import { contextOf, createWorld, image, pushOf, startTime } from './world.ts';
 
 test('reverted: a GitOps tool that reverts thirty workloads is not fought either', async () => {
   let at = startTime;
-  const world = createWorld({ now: () => at });
+  const world = createWorld({ cluster: { now: () => at } });
   const labels = { app: 'web' };
   const putBack = () => {
     for (let index = 0; index < 30; index++) {

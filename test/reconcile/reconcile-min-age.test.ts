@@ -8,7 +8,7 @@ import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { processPush } from '../../src/reconcile/process-push.ts';
 import { processPoll } from '../../src/poll/process-poll.ts';
 import { digestOf, latestSpec, policyOf, specOf, web } from '../model/samples.ts';
-import { contextOf, createWorld, image, pushOf, setWorkload, startTime, type World } from './world.ts';
+import { contextOf, createWorld, image, pushOf, setWorkload, startTime, type World, withPorts } from './world.ts';
 
 const minute = 60_000;
 
@@ -16,7 +16,7 @@ const minute = 60_000;
 function start(spec: Partial<PolicySpec> = {}) {
   const clock = { minutes: 0 };
   const now = () => startTime + clock.minutes * minute;
-  const world = createWorld({ now });
+  const world = createWorld({ cluster: { now } });
   world.tags.delete('1.3.0');
   world.put(policyOf({ spec: specOf({ minAgeMs: 30 * minute, ...spec }), status: { observedGeneration: 1 } }));
   return {
@@ -73,6 +73,19 @@ test('a pending image is applied when it is old enough, and nothing is pending a
   assert.deepEqual([world.images(), waits()], [[`${image}:1.3.0`], undefined]);
   assert.deepEqual(conditions(), ['Ready=True UpToDate']);
   assert.equal(world.statusOf('web').history?.[0]?.trigger, 'WaitOver');
+});
+
+test('an image gets older outside of the update windows: it waits for its age, then for the window, and is applied when that opens', async () => {
+  const { world, at, push, ring, waits, conditions } = start({ windows: [{ from: '14:00', to: '15:00', timeZone: 'UTC' }] });
+  await push('1.3.0', 'b');
+  assert.deepEqual([waits(), conditions()], ['1.3.0 MinAge until minute 30', ['Ready=False MinAge', 'Reconciling=True MinAge']]);
+  at(30);
+  await ring();
+  assert.deepEqual([waits(), conditions()], ['1.3.0 Window until minute 120', ['Ready=False Window', 'Reconciling=True Window']]);
+  assert.deepEqual(world.images(), [`${image}:1.2.3`]);
+  at(120);
+  await ring();
+  assert.deepEqual([world.images(), waits()], [[`${image}:1.3.0`], undefined]);
 });
 
 test('newer pushes do not replace the pending image, and start to wait when it was applied', async () => {
@@ -149,9 +162,9 @@ test('changes of the policy meanwhile do not replace the pending image', async (
   await push('1.0.0', 'e');
   await push('main', 'f');
   const throttled = new WaitError('RegistryThrottled', new Date(startTime + minute), 'asked to wait');
-  const away = { ...world.ports, headManifest: () => Promise.reject(throttled) };
+  const away = withPorts(world.ports, { registry: { headManifest: () => Promise.reject(throttled) } });
   await assert.rejects(processPush(pushOf({ id: 'x', tag: '1.4.0' }), contextOf(), away), throttled);
-  const broken = { ...world.ports, headManifest: () => Promise.reject(new Error('reset')) };
+  const broken = withPorts(world.ports, { registry: { headManifest: () => Promise.reject(new Error('reset')) } });
   await assert.rejects(processPush(pushOf({ id: 'y', tag: '1.4.0' }), contextOf({ failures: 5 }), broken), /reset/);
   assert.equal(waits(), '1.3.0 MinAge until minute 30');
 });
@@ -276,6 +289,6 @@ test('a replica whose cache lags behind still schedules the delayed job', async 
   const job = waitJob(policy(world));
   assert.ok(job);
   at(30);
-  await processPolicyJob(job, contextOf(), { ...world.ports, findPolicy: () => before });
+  await processPolicyJob(job, contextOf(), withPorts(world.ports, { policies: { find: () => before } }));
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });

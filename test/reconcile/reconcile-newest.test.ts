@@ -6,11 +6,12 @@ import type { PolicySpec } from '../../src/model/image-policy.ts';
 import { strategies } from '../../src/select/strategies/index.ts';
 import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { processPush } from '../../src/reconcile/process-push.ts';
-import { reconcilePolicy, type ReconcilePorts } from '../../src/reconcile/reconcile-policy.ts';
+import { reconcilePolicy } from '../../src/reconcile/reconcile-policy.ts';
+import type { Ports } from '../../src/reconcile/ports.ts';
 import type { ReconcileRequest } from '../../src/reconcile/attempt.ts';
-import { createTagMemory } from '../../src/reconcile/creation-times.ts';
+import { createTagMemory } from '../../src/reconcile/registry-memory.ts';
 import { appliedOnce, digestOf, policyOf, specOf, webDeployment } from '../model/samples.ts';
-import { contextOf, createWorld, image, pushOf, setWorkload, type World } from './world.ts';
+import { contextOf, createWorld, image, pushOf, setWorkload, type World, withPorts, type PortOverrides } from './world.ts';
 
 const signal = new AbortController().signal;
 const { namespace, name, uid } = policyOf();
@@ -31,8 +32,8 @@ function putTag(world: World, tag: string, index: number, day: number | undefine
   world.facts.set(digest, day === undefined ? {} : { created: new Date(Date.UTC(2026, 2, day)) });
 }
 
-const reconcile = (world: World, request: Partial<ReconcileRequest> = {}, ports: Partial<ReconcilePorts> = {}) =>
-  reconcilePolicy({ policy: { namespace, name, uid }, announced: false, ...request }, { ...world.ports, ...ports }, signal);
+const reconcile = (world: World, request: Partial<ReconcileRequest> = {}, ports: PortOverrides = {}) =>
+  reconcilePolicy({ policy: { namespace, name, uid }, announced: false, ...request }, withPorts(world.ports, ports), signal);
 const push = (world: World, tag: string) => processPush(pushOf({ tag, digest: world.tags.get(tag) ?? '' }), contextOf(), world.ports);
 const reconcileJob = (world: World) =>
   processPolicyJob(
@@ -73,7 +74,7 @@ test('after a restart the status provides the creation time of the selection, wi
   world.requests.length = 0;
   const tagMemory = createTagMemory();
   const hint = { tag: 'c', digest: digestOf('2') };
-  const outcome = await reconcile(world, { hint, announced: true }, { tagMemory });
+  const outcome = await reconcile(world, { hint, announced: true }, { registry: { tagMemory } });
   assert.deepEqual([outcome.kind, world.requests], ['updated', ['HEAD c', 'READ 2', 'PATCH web']]);
 });
 
@@ -111,11 +112,11 @@ test('a running image that was deleted from the registry is never downgraded, ho
   await reconcileJob(world);
   assert.equal(world.statusOf('web').latest?.tag, 'a');
   world.tags.delete('a');
-  for (const tagMemory of [world.ports.tagMemory, createTagMemory(), createTagMemory()]) {
+  for (const tagMemory of [world.ports.registry.tagMemory, createTagMemory(), createTagMemory()]) {
     await processPolicyJob(
       { schema: 1, policy: { namespace, name, uid }, source: 'Poll', cause: 'poll', receivedAt: '2026-03-01T12:00:00Z' },
       contextOf(),
-      { ...world.ports, tagMemory },
+      withPorts(world.ports, { registry: { tagMemory } }),
     );
     assert.deepEqual([world.images(), world.statusOf('web').latest?.tag], [[`${image}:a`], 'a']);
   }
@@ -165,21 +166,27 @@ test('policies of one repository share what was read a moment ago', async () => 
 test('one broken image does not prevent the selection of others, and only broken images do', async () => {
   const world = start({ a: 1, b: 3, c: 2 });
   const broken = new Error('500');
-  const readImage: ReconcilePorts['readImage'] = (source, reference, signal) =>
-    reference === 'b' ? Promise.reject(broken) : world.ports.readImage(source, reference, signal);
-  const outcome = await reconcile(world, {}, { readImage });
+  const readImage: Ports['registry']['readImage'] = (source, reference, signal) =>
+    reference === 'b' ? Promise.reject(broken) : world.ports.registry.readImage(source, reference, signal);
+  const outcome = await reconcile(world, {}, { registry: { readImage } });
   assert.deepEqual([outcome.kind, world.images()], ['updated', [`${image}:c`]]);
   assert.match(outcome.message, /1 images could not be read, among them b: 500/);
-  await assert.rejects(reconcile(world, {}, { readImage: () => Promise.reject(broken), tagMemory: createTagMemory() }), broken);
+  await assert.rejects(
+    reconcile(world, {}, { registry: { readImage: () => Promise.reject(broken), tagMemory: createTagMemory() } }),
+    broken,
+  );
 });
 
 test('a running image that cannot be read is retried, not taken for old', async () => {
   const world = start({ a: 5, b: 2 });
   const broken = new Error('500');
-  const readImage: ReconcilePorts['readImage'] = (source, reference, signal) =>
-    reference === 'a' ? Promise.reject(broken) : world.ports.readImage(source, reference, signal);
-  await assert.rejects(reconcile(world, {}, { readImage }), broken);
-  await assert.rejects(reconcile(world, { hint: { tag: 'b', digest: digestOf('1') }, announced: true }, { readImage }), broken);
+  const readImage: Ports['registry']['readImage'] = (source, reference, signal) =>
+    reference === 'a' ? Promise.reject(broken) : world.ports.registry.readImage(source, reference, signal);
+  await assert.rejects(reconcile(world, {}, { registry: { readImage } }), broken);
+  await assert.rejects(
+    reconcile(world, { hint: { tag: 'b', digest: digestOf('1') }, announced: true }, { registry: { readImage } }),
+    broken,
+  );
   assert.deepEqual(world.images(), [`${image}:a`]);
 });
 

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { processPush } from '../../src/reconcile/process-push.ts';
-import { reconcilePolicy, type ReconcilePorts } from '../../src/reconcile/reconcile-policy.ts';
+import { reconcilePolicy } from '../../src/reconcile/reconcile-policy.ts';
 import type { ReconcileRequest } from '../../src/reconcile/attempt.ts';
 import { digestOf, policyOf, specOf, webDeployment } from '../model/samples.ts';
-import { contextOf, createWorld, image, pushOf, setWorkload, startTime, type World } from './world.ts';
+import { contextOf, createWorld, image, pushOf, setWorkload, startTime, type World, withPorts, type PortOverrides } from './world.ts';
 
 const signal = new AbortController().signal;
 const { namespace, name, uid } = policyOf();
@@ -19,8 +19,8 @@ function start(): World {
   return world;
 }
 
-const reconcile = (world: World, request: Partial<ReconcileRequest> = {}, ports: Partial<ReconcilePorts> = {}) =>
-  reconcilePolicy({ policy: { namespace, name, uid }, announced: false, ...request }, { ...world.ports, ...ports }, signal);
+const reconcile = (world: World, request: Partial<ReconcileRequest> = {}, ports: PortOverrides = {}) =>
+  reconcilePolicy({ policy: { namespace, name, uid }, announced: false, ...request }, withPorts(world.ports, ports), signal);
 
 test('a push with all platforms costs one HEAD and one image', async () => {
   const world = start();
@@ -56,13 +56,21 @@ test('a push without a digest is checked again while its index may still be push
   world.facts.set(digestOf('d'), { platforms: both });
   let heads = 0;
   const headManifest = async () => ({ digest: digestOf(++heads < 3 ? 'c' : 'd') });
-  const outcome = await reconcile(world, { hint: { tag: '1.4.0' }, announced: true }, { headManifest, now: () => at });
+  const outcome = await reconcile(
+    world,
+    { hint: { tag: '1.4.0' }, announced: true },
+    { registry: { headManifest }, cluster: { now: () => at } },
+  );
   assert.deepEqual([outcome.kind, heads, world.images()], ['updated', 3, [`${image}:1.4.0`]]);
   const never = async () => {
     at += 10_000;
     return { digest: digestOf('c') };
   };
-  const given = await reconcile(start(), { hint: { tag: '1.4.0' }, announced: true }, { headManifest: never, now: () => at });
+  const given = await reconcile(
+    start(),
+    { hint: { tag: '1.4.0' }, announced: true },
+    { registry: { headManifest: never }, cluster: { now: () => at } },
+  );
   assert.equal(given.reason, 'PlatformMissing');
 });
 

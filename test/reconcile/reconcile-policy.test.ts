@@ -2,16 +2,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PermanentError, WaitError } from '../../src/model/errors.ts';
 import { strategies } from '../../src/select/strategies/index.ts';
-import { reconcilePolicy, type ReconcilePorts } from '../../src/reconcile/reconcile-policy.ts';
+import { reconcilePolicy } from '../../src/reconcile/reconcile-policy.ts';
+import type { Ports } from '../../src/reconcile/ports.ts';
 import type { ReconcileRequest } from '../../src/reconcile/attempt.ts';
 import { digestOf, latestSpec, policyOf, specOf, thisDeployment, webDeployment, workloadOf } from '../model/samples.ts';
-import { change, createWorld, image, setWorkload, type World } from './world.ts';
+import { change, createWorld, image, setWorkload, type World, withPorts, type PortOverrides } from './world.ts';
 
 const signal = new AbortController().signal;
 const { namespace, name, uid } = policyOf();
+const unknownKind = { problem: { reason: 'TargetKindUnknown', message: 'no' } } as const;
 
-function reconcile(world: World, request: Partial<ReconcileRequest> = {}, ports: Partial<ReconcilePorts> = {}) {
-  return reconcilePolicy({ policy: { namespace, name, uid }, announced: false, ...request }, { ...world.ports, ...ports }, signal);
+function reconcile(world: World, request: Partial<ReconcileRequest> = {}, ports: PortOverrides = {}) {
+  return reconcilePolicy({ policy: { namespace, name, uid }, announced: false, ...request }, withPorts(world.ports, ports), signal);
 }
 
 test('without a hint the best of all tags is selected', async () => {
@@ -73,30 +75,30 @@ test('a tag that the registry does not hold is not applied', async () => {
   const hinted = await reconcile(world, { hint: { tag: '9.9.9' } });
   assert.deepEqual([hinted.kind, hinted.reason], ['ignored', 'TagNotFound']);
   world.tags.set('1.3.0', '');
-  const listed = await reconcile(world, {}, { headManifest: async () => undefined });
+  const listed = await reconcile(world, {}, { registry: { headManifest: async () => undefined } });
   assert.deepEqual([listed.kind, listed.tag], ['unchanged', '1.2.3']);
   assert.match(listed.message, /passed over: the registry holds no registry\.example\.com\/shop\/web:1\.3\.0/);
   world.tags.delete('1.2.3');
-  const none = await reconcile(world, {}, { headManifest: async () => undefined });
+  const none = await reconcile(world, {}, { registry: { headManifest: async () => undefined } });
   assert.deepEqual([none.kind, none.reason], ['stalled', 'NoMatchingTag']);
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
 });
 
 test('a problem that the user must fix stalls the policy', async () => {
-  const cases: [reason: string, prepare: (world: World) => void, ports?: Partial<ReconcilePorts>][] = [
+  const cases: [reason: string, prepare: (world: World) => void, ports?: PortOverrides][] = [
     ['InvalidPolicy', (world) => world.put(policyOf({ spec: { problem: { reason: 'InvalidPolicy', message: 'broken' } } }))],
-    ['RepositoryNotFound', () => undefined, { listTags: async () => undefined }],
+    ['RepositoryNotFound', () => undefined, { registry: { listTags: async () => undefined } }],
     ['NoMatchingTag', (world) => world.tags.clear()],
-    ['RegistryDenied', () => undefined, { listTags: () => Promise.reject(new PermanentError('RegistryDenied', '401')) }],
-    ['RegistryDenied', () => undefined, { headManifest: () => Promise.reject(new PermanentError('RegistryDenied', '403')) }],
-    ['PatchRejected', () => undefined, { patchImages: () => Promise.reject(new PermanentError('PatchRejected', 'no')) }],
+    ['RegistryDenied', () => undefined, { registry: { listTags: () => Promise.reject(new PermanentError('RegistryDenied', '401')) } }],
+    ['RegistryDenied', () => undefined, { registry: { headManifest: () => Promise.reject(new PermanentError('RegistryDenied', '403')) } }],
+    ['PatchRejected', () => undefined, { workloads: { patchImages: () => Promise.reject(new PermanentError('PatchRejected', 'no')) } }],
     ['TargetNotFound', (world) => world.workloads.clear()],
     ['ContainerNotFound', (world) => setWorkload(world, { web: 'nginx:1.2.3' })],
-    ['TargetKindUnknown', () => undefined, { targetState: () => ({ problem: { reason: 'TargetKindUnknown', message: 'no' } }) }],
+    ['TargetKindUnknown', () => undefined, { cluster: { targetState: () => unknownKind } }],
     [
       'CrossNamespaceDenied',
       (world) => world.put(policyOf({ spec: specOf({ targets: [{ ...webDeployment, namespace: 'ops' }] }) })),
-      { crossNamespace: 'deny', findWorkload: () => workloadOf({ web: `${image}:1.2.3` }, { namespace: 'ops' }) },
+      { cluster: { crossNamespace: 'deny', findWorkload: () => workloadOf({ web: `${image}:1.2.3` }, { namespace: 'ops' }) } },
     ],
   ];
   for (const [reason, prepare, ports] of cases) {
@@ -110,9 +112,9 @@ test('a problem that the user must fix stalls the policy', async () => {
 
 test('a temporary error is thrown', async () => {
   const later = new WaitError('RegistryThrottled', new Date(0), 'later');
-  await assert.rejects(reconcile(createWorld(), {}, { listTags: () => Promise.reject(later) }), later);
+  await assert.rejects(reconcile(createWorld(), {}, { registry: { listTags: () => Promise.reject(later) } }), later);
   const broken = new Error('socket hang up');
-  await assert.rejects(reconcile(createWorld(), {}, { patchImages: () => Promise.reject(broken) }), broken);
+  await assert.rejects(reconcile(createWorld(), {}, { workloads: { patchImages: () => Promise.reject(broken) } }), broken);
 });
 
 test('a deleted policy, or another one with its name, changes nothing', async () => {
@@ -139,10 +141,12 @@ for (const [what, meanwhile, reason] of [
       world,
       { hint: { tag: '1.3.0' } },
       {
-        headManifest: async () => {
-          world.policies.clear();
-          if (meanwhile !== undefined) world.put(meanwhile);
-          return { digest: digestOf('b') };
+        registry: {
+          headManifest: async () => {
+            world.policies.clear();
+            if (meanwhile !== undefined) world.put(meanwhile);
+            return { digest: digestOf('b') };
+          },
         },
       },
     );
@@ -158,7 +162,7 @@ test('a policy that is changed during the request, and still selects the tag, is
     if (asked++ === 0) world.put(policyOf({ generation: 2, spec: specOf({ strategy: strategies.semver({ range: '1.x' }) }) }));
     return { digest: digestOf('b') };
   };
-  assert.equal((await reconcile(world, { hint: { tag: '1.3.0' } }, { headManifest })).kind, 'updated');
+  assert.equal((await reconcile(world, { hint: { tag: '1.3.0' } }, { registry: { headManifest } })).kind, 'updated');
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });
 
@@ -169,7 +173,8 @@ test('a policy that changes constantly is retried later', async () => {
     world.put(policyOf({ generation: ++generation }));
     return { digest: digestOf('b') };
   };
-  await assert.rejects(reconcile(world, { hint: { tag: '1.3.0' } }, { headManifest }), /changed during 5 attempts in a row: its spec/);
+  const again = reconcile(world, { hint: { tag: '1.3.0' } }, { registry: { headManifest } });
+  await assert.rejects(again, /changed during 5 attempts in a row: its spec/);
 });
 
 test('conflict: the workload is read and planned again, and a higher version set by somebody else stays', async () => {
@@ -178,10 +183,12 @@ test('conflict: the workload is read and planned again, and a higher version set
     world,
     {},
     {
-      patchImages: async () => {
-        world.requests.push('PATCH web');
-        setWorkload(world, { web: `${image}:1.4.0` });
-        return { kind: 'conflict' };
+      workloads: {
+        patchImages: async () => {
+          world.requests.push('PATCH web');
+          setWorkload(world, { web: `${image}:1.4.0` });
+          return { kind: 'conflict' };
+        },
       },
     },
   );
@@ -197,13 +204,15 @@ test('conflict: the plan uses the object that was read, not the cache', async ()
     world,
     {},
     {
-      findWorkload: () => cached,
-      patchImages: async (workload, changes, cause, signal) => {
-        if (workload === cached) {
-          setWorkload(world, { sidecar: 'nginx:1', web: `${image}:1.2.4` }, { resourceVersion: '7' });
-          return { kind: 'conflict' };
-        }
-        return world.ports.patchImages(workload, changes, cause, signal);
+      cluster: { findWorkload: () => cached },
+      workloads: {
+        patchImages: async (workload, changes, cause, signal) => {
+          if (workload === cached) {
+            setWorkload(world, { sidecar: 'nginx:1', web: `${image}:1.2.4` }, { resourceVersion: '7' });
+            return { kind: 'conflict' };
+          }
+          return world.ports.workloads.patchImages(workload, changes, cause, signal);
+        },
       },
     },
   );
@@ -219,9 +228,8 @@ test('conflict: a deleted workload is missing', async () => {
     world,
     {},
     {
-      findWorkload: () => workloadOf({ web: `${image}:1.2.3` }),
-      readWorkload: async () => undefined,
-      patchImages: async () => ({ kind: 'conflict' }),
+      cluster: { findWorkload: () => workloadOf({ web: `${image}:1.2.3` }) },
+      workloads: { read: async () => undefined, patchImages: async () => ({ kind: 'conflict' }) },
     },
   );
   assert.deepEqual([outcome.kind, outcome.reason], ['stalled', 'TargetNotFound']);
@@ -230,7 +238,7 @@ test('conflict: a deleted workload is missing', async () => {
 test('five conflicts in a row are a failure', async () => {
   const world = createWorld();
   let conflicts = 0;
-  const ports: Partial<ReconcilePorts> = { patchImages: async () => ({ kind: 'conflict' }), onConflict: () => conflicts++ };
+  const ports: PortOverrides = { workloads: { patchImages: async () => ({ kind: 'conflict' }), onConflict: () => conflicts++ } };
   await assert.rejects(reconcile(world, {}, ports), /shop\/web changed during 5 attempts in a row: its targets/);
   assert.equal(conflicts, 5);
 });
@@ -244,8 +252,10 @@ test('a conflict at one target neither undoes nor repeats the change of another'
     world,
     {},
     {
-      patchImages: async (workload, ...rest) =>
-        workload.name === 'worker' && conflicts-- > 0 ? { kind: 'conflict' } : world.ports.patchImages(workload, ...rest),
+      workloads: {
+        patchImages: async (workload, ...rest) =>
+          workload.name === 'worker' && conflicts-- > 0 ? { kind: 'conflict' } : world.ports.workloads.patchImages(workload, ...rest),
+      },
     },
   );
   assert.deepEqual(
@@ -270,7 +280,7 @@ test('a cache that lags behind our own patch is harmless', async () => {
   const world = createWorld();
   const stale = workloadOf({ web: `${image}:1.2.3` });
   await reconcile(world, { hint: { tag: '1.3.0' } });
-  const patchImages: ReconcilePorts['patchImages'] = async (workload, changes) => {
+  const patchImages: Ports['workloads']['patchImages'] = async (workload, changes) => {
     const real = world.workloads.get('Deployment/shop/web');
     // The API server's `test` operations.
     if (real?.containers[0]?.image !== changes[0]?.from) return { kind: 'conflict' };
@@ -279,7 +289,11 @@ test('a cache that lags behind our own patch is harmless', async () => {
   const outcome = await reconcile(
     world,
     { hint: { tag: '1.2.9' } },
-    { findWorkload: () => stale, patchImages, headManifest: async () => ({ digest: digestOf('c') }) },
+    {
+      cluster: { findWorkload: () => stale },
+      workloads: { patchImages },
+      registry: { headManifest: async () => ({ digest: digestOf('c') }) },
+    },
   );
   assert.deepEqual([outcome.kind, outcome.reason], ['unchanged', 'OlderThanRunning']);
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
@@ -290,13 +304,13 @@ test('a mutable tag is requested again after a conflict, because another replica
   world.put(policyOf({ spec: latestSpec() }));
   world.tags.set('latest', digestOf('d'));
   let conflicts = 1;
-  const patchImages: ReconcilePorts['patchImages'] = async (...patch) => {
-    if (conflicts-- <= 0) return world.ports.patchImages(...patch);
+  const patchImages: Ports['workloads']['patchImages'] = async (...patch) => {
+    if (conflicts-- <= 0) return world.ports.workloads.patchImages(...patch);
     world.tags.set('latest', digestOf('e'));
     setWorkload(world, { web: `${image}:latest@${digestOf('e')}` });
     return { kind: 'conflict' };
   };
-  const outcome = await reconcile(world, { hint: { tag: 'latest' } }, { patchImages });
+  const outcome = await reconcile(world, { hint: { tag: 'latest' } }, { workloads: { patchImages } });
   assert.deepEqual([outcome.kind, outcome.digest], ['unchanged', digestOf('e')]);
   assert.deepEqual(world.images(), [`${image}:latest@${digestOf('e')}`]);
   assert.deepEqual(world.requests, ['HEAD latest', 'GET web', 'HEAD latest']);

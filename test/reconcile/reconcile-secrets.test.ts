@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PermanentError } from '../../src/model/errors.ts';
-import { reconcilePolicy, type ReconcilePorts } from '../../src/reconcile/reconcile-policy.ts';
+import { reconcilePolicy } from '../../src/reconcile/reconcile-policy.ts';
+import type { Ports } from '../../src/reconcile/ports.ts';
 import { policyOf } from '../model/samples.ts';
-import { createWorld } from './world.ts';
+import { createWorld, withPorts } from './world.ts';
 
 const { namespace, name, uid } = policyOf();
 const denied = () => Promise.reject(new PermanentError('RegistryDenied', 'no access'));
@@ -11,9 +12,14 @@ const denied = () => Promise.reject(new PermanentError('RegistryDenied', 'no acc
 /** A look at a policy whose credentials the registry refuses while `isRefused` says so. */
 function reconcileWithSecrets(secretVersions: () => string, isRefused = () => true) {
   const { ports } = createWorld();
-  const headManifest: ReconcilePorts['headManifest'] = (...question) => (isRefused() ? denied() : ports.headManifest(...question));
+  const headManifest: Ports['registry']['headManifest'] = (...question) =>
+    isRefused() ? denied() : ports.registry.headManifest(...question);
   const request = { policy: { namespace, name, uid }, announced: false };
-  return reconcilePolicy(request, { ...ports, headManifest, secretVersions }, new AbortController().signal);
+  return reconcilePolicy(
+    request,
+    withPorts(ports, { registry: { headManifest }, policies: { secretVersions } }),
+    new AbortController().signal,
+  );
 }
 
 test('a refusal of credentials that have changed meanwhile is not a result: the reconcile repeats the request', async () => {

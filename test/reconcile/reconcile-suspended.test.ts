@@ -59,7 +59,7 @@ test('the other of several policies continue, and a suspended one alone costs no
 
 test('a suspended policy is not polled', async () => {
   let at = startTime;
-  const world = createWorld({ now: () => at });
+  const world = createWorld({ cluster: { now: () => at } });
   world.put(suspended);
   const tick = createTick(world.ports);
   await tick();

@@ -4,6 +4,7 @@ import type { ReconcileCause } from '../../src/status/next-status.ts';
 import type { Outcome } from '../../src/plan/outcome.ts';
 import { reportFailure, reportOutcome } from '../../src/reconcile/report.ts';
 import { WaitError } from '../../src/model/errors.ts';
+import type { ImagePolicy } from '../../src/model/image-policy.ts';
 import { policyOf, stalledStatus, webDeployment } from '../model/samples.ts';
 import { createWorld, image, startTime, type World } from './world.ts';
 
@@ -18,9 +19,11 @@ const updated: Outcome = {
 };
 const stalled: Outcome = { kind: 'stalled', reason: 'TargetNotFound', message: 'see the reason' };
 
+const { signal } = new AbortController();
+
 async function report(world: World, outcome: Outcome, policy = policyOf()): Promise<void> {
   world.put(policy);
-  await reportOutcome(policy, outcome, cause, world.ports, new AbortController().signal);
+  await reportOutcome({ policy, cause, signal }, outcome, world.ports);
 }
 
 const eventsOf = ({ events }: World) => events.map(({ regarding: { kind, name }, type, reason }) => [kind, name, type, reason]);
@@ -55,7 +58,7 @@ test('the same finding of two simultaneous reconciles is one Event', async () =>
     const world = createWorld();
     const seenByBoth = policyOf();
     world.put(seenByBoth);
-    for (let look = 0; look < 2; look++) await reportOutcome(seenByBoth, outcome, cause, world.ports, new AbortController().signal);
+    for (let look = 0; look < 2; look++) await reportOutcome({ policy: seenByBoth, cause, signal }, outcome, world.ports);
     assert.equal(world.events.length, 1, outcome.kind);
   }
 });
@@ -89,13 +92,30 @@ for (const [name, error, expected] of [
     const world = createWorld();
     const policy = policyOf();
     world.put(policy);
-    const failure = { key: 'shop/web', failures: 0, isLastTry: false };
-    await reportFailure(policy, error, cause, failure, world.ports, new AbortController().signal);
-    await reportFailure(policy, error, cause, failure, world.ports, AbortSignal.abort(new Error('the process is stopping')));
-    await reportFailure(undefined, error, cause, failure, world.ports, new AbortController().signal);
+    const failure = { policy, cause, key: 'shop/web', failures: 0, isLastTry: false, signal };
+    await reportFailure(failure, error, world.ports);
+    await reportFailure({ ...failure, signal: AbortSignal.abort(new Error('the process is stopping')) }, error, world.ports);
+    await reportFailure({ ...failure, policy: undefined }, error, world.ports);
     assert.deepEqual(
       world.events.map(({ reason, type, message, atMostHourly }) => [reason, type, message, atMostHourly]),
       expected.map((reason) => [reason, 'Warning', error.message, true]),
     );
   });
 }
+
+test('a policy without a status shows its first failure at once, any other one only what lasts', async () => {
+  const conditionsAfter = async (policy: ImagePolicy, failures: number) => {
+    const world = createWorld();
+    world.put(policy);
+    const failure = { policy, cause, key: 'shop/web', failures, isLastTry: false, signal };
+    await reportFailure(failure, new Error('connect ECONNREFUSED'), world.ports);
+    return world.statusOf('web').conditions?.map(({ type, reason }) => `${type} ${reason}`);
+  };
+  assert.deepEqual(await conditionsAfter(policyOf(), 0), ['Ready Retrying', 'Reconciling Retrying']);
+  const known = policyOf({ status: stalledStatus('TargetNotFound') });
+  assert.deepEqual(
+    await conditionsAfter(known, 1),
+    known.status.conditions?.map(({ type, reason }) => `${type} ${reason}`),
+  );
+  assert.ok((await conditionsAfter(known, 2))?.includes('Ready Retrying'));
+});

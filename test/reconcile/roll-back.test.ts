@@ -8,7 +8,7 @@ import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { digestOf, webDeployment } from '../model/samples.ts';
 import { changedWorkload, entryOf, stuckRollout, image, withLastUpdate, watchedSpec } from '../rollout/rollout-samples.ts';
 import { changeTime, changedWorld, jobOf, reconcile, historyLines, eventLines } from './changed-world.ts';
-import { contextOf, type World } from './world.ts';
+import { withPorts, contextOf, type World } from './world.ts';
 
 test('a target in another namespace is neither rolled back nor mentioned without consent, even one withdrawn a moment ago', async () => {
   const ops = { namespace: 'ops' };
@@ -19,7 +19,7 @@ test('a target in another namespace is neither rolled back nor mentioned without
   world.workloads.set('Deployment/ops/web', withLastUpdate(changedWorkload(stuckRollout, ops), { at: changeTime }));
   await reconcile(world);
   assert.deepEqual([world.requests, world.events], [[], []]);
-  const stale = { ...world.ports, namespaceConsent: () => 'shop' };
+  const stale = withPorts(world.ports, { cluster: { namespaceConsent: () => 'shop' } });
   for (let twice = 0; twice < 2; twice++) {
     await processPolicyJob({ ...jobOf(world), cause: 'again' }, contextOf(), stale);
     assert.deepEqual(patchRequests(world), []);
@@ -40,14 +40,14 @@ test('a policy that was changed meanwhile decides: the rollback is left to the r
   for (const spec of [watchedSpec('Hold'), watchedSpec('Rollback', { suspended: true }), undefined]) {
     const world = changedWorld(changedWorkload(stuckRollout));
     const job = jobOf(world);
-    const { writeStatus } = world.ports;
-    const change: World['ports']['writeStatus'] = async (...args) => {
+    const { writeStatus } = world.ports.policies;
+    const change: World['ports']['policies']['writeStatus'] = async (...args) => {
       await writeStatus(...args);
       const policy = world.policies.get('shop/web');
       if (spec === undefined) world.policies.delete('shop/web');
       else if (policy !== undefined) world.put({ ...policy, generation: 2, spec });
     };
-    await processPolicyJob(job, contextOf(), { ...world.ports, writeStatus: change });
+    await processPolicyJob(job, contextOf(), withPorts(world.ports, { policies: { writeStatus: change } }));
     assert.deepEqual(patchRequests(world), []);
   }
 });
@@ -82,9 +82,11 @@ test('changes by policy and owners while signatures are verified count: a slow r
       changedWorkload(stuckRollout),
       { status: { history: [entryOf({ at: changeTime, ...ops })] } },
       {
-        async verifyImage() {
-          happens(world);
-          return { kind: 'verified', by: 'us' };
+        signatures: {
+          async verify() {
+            happens(world);
+            return { kind: 'verified', by: 'us' };
+          },
         },
       },
     );
@@ -119,7 +121,7 @@ test('with verify the former image has to be signed, by its digest or by what it
     [digestOf('c')]: { kind: 'invalid', why: 'signed by somebody else' },
     [digestOf('d')]: { kind: 'unsigned', why: 'nothing is there' },
   };
-  const verifyImage: World['ports']['verifyImage'] = async ({ digest }) => {
+  const verifyImage: World['ports']['signatures']['verify'] = async ({ digest }) => {
     verified.push(digest);
     return answers[digest] ?? { kind: 'unsigned', why: 'unknown' };
   };
@@ -135,7 +137,7 @@ test('with verify the former image has to be signed, by its digest or by what it
     const world = changedWorld(
       changedWorkload(stuckRollout),
       { status: { history: [entryOf({ at: changeTime, from })] } },
-      { verifyImage },
+      { signatures: { verify: verifyImage } },
     );
     const policy = world.policies.get('shop/web');
     assert.ok(policy);
@@ -159,10 +161,13 @@ test('with verify a tag that moves while its signature is read is not rolled bac
   const policy = world.policies.get('shop/web');
   assert.ok(policy);
   world.put({ ...policy, spec: watchedSpec('Rollback', { verification: keys }) });
-  const verifyImage: World['ports']['verifyImage'] = async () => {
+  const verifyImage: World['ports']['signatures']['verify'] = async () => {
     world.tags.set('1.2.3', digestOf('e'));
     return { kind: 'verified', by: 'ours' };
   };
-  await assert.rejects(processPolicyJob(jobOf(world), contextOf(), { ...world.ports, verifyImage }), /moved from/);
+  await assert.rejects(
+    processPolicyJob(jobOf(world), contextOf(), withPorts(world.ports, { signatures: { verify: verifyImage } })),
+    /moved from/,
+  );
   assert.deepEqual(patchRequests(world), []);
 });

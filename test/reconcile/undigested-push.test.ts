@@ -13,9 +13,11 @@ const [old, pushed] = [digestOf('a'), digestOf('b')];
 /** The tag was pushed `agoMs` ago; the registry shows the old digest so many times first. */
 function start({ behind, agoMs = 0, status = {} }: { behind: number; agoMs?: number; status?: PolicyStatus }) {
   const world: World = createWorld({
-    headManifest: async (_, tag) => {
-      world.requests.push(`HEAD ${tag}`);
-      return { digest: behind-- > 0 ? old : pushed };
+    registry: {
+      headManifest: async (_, tag) => {
+        world.requests.push(`HEAD ${tag}`);
+        return { digest: behind-- > 0 ? old : pushed };
+      },
     },
   });
   world.put(policyOf({ spec: latestSpec(), status }));

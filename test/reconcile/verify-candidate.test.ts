@@ -6,7 +6,7 @@ import type { VerificationResult, Verification } from '../../src/model/verificat
 import type { PolicyJob } from '../../src/queue/jobs.ts';
 import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { digestOf, policyOf, specOf, workloadOf } from '../model/samples.ts';
-import { contextOf, createWorld, image, setWorkload, startTime, type World } from './world.ts';
+import { contextOf, createWorld, image, setWorkload, startTime, type World, withPorts } from './world.ts';
 
 const verification: Verification = { keys: [{ secret: 'cosign', key: 'cosign.pub' }], signers: [] };
 const { namespace, name, uid } = policyOf();
@@ -20,12 +20,15 @@ function createVerifying(
 ) {
   const time = { now: startTime };
   const world: World = createWorld({
-    now: () => time.now,
-    async verifyImage({ digest }) {
-      world.requests.push(`VERIFY ${digest.slice(7, 8)}`);
-      return results[digest] ?? { kind: 'unsigned', why: 'a signature by us is required' };
-    },
     ...overrides,
+    cluster: { now: () => time.now, ...overrides.cluster },
+    signatures: {
+      async verify({ digest }) {
+        world.requests.push(`VERIFY ${digest.slice(7, 8)}`);
+        return results[digest] ?? { kind: 'unsigned', why: 'a signature by us is required' };
+      },
+      ...overrides.signatures,
+    },
   });
   world.put(policyOf({ spec: specOf({ verification, pin: 'Digest', ...spec }) }));
   return { world, results, time };
@@ -66,9 +69,11 @@ describe('a signed image', () => {
       {},
       { pin: 'Tag' },
       {
-        async verifyImage() {
-          world.tags.set('1.3.0', c);
-          return verified;
+        signatures: {
+          async verify() {
+            world.tags.set('1.3.0', c);
+            return verified;
+          },
         },
       },
     );
@@ -165,7 +170,7 @@ describe('a policy is stalled at once by', () => {
 
   test('keys that cannot be read', async () => {
     const verifyImage = async () => Promise.reject(new PermanentError('VerificationKeyInvalid', 'Secret shop/cosign does not exist'));
-    const { world } = createVerifying({}, {}, { verifyImage });
+    const { world } = createVerifying({}, {}, { signatures: { verify: verifyImage } });
     await reconcile(world);
     assert.deepEqual(conditions(world), ['Ready False VerificationKeyInvalid', 'Stalled True VerificationKeyInvalid']);
   });
@@ -177,12 +182,14 @@ describe('no image is deployed that was not verified', () => {
       { [b]: verified, [c]: { kind: 'invalid', why: 'forged' } },
       {},
       {
-        async patchImages(workload) {
-          // Somebody else changed the workload, and the tag moves to an image that is forged.
-          world.requests.push('CONFLICT');
-          world.tags.set('1.3.0', c);
-          setWorkload(world, { web: `${image}:1.2.4` }, { generation: workload.generation + 1 });
-          return { kind: 'conflict' };
+        workloads: {
+          async patchImages(workload) {
+            // Somebody else changed the workload, and the tag moves to an image that is forged.
+            world.requests.push('CONFLICT');
+            world.tags.set('1.3.0', c);
+            setWorkload(world, { web: `${image}:1.2.4` }, { generation: workload.generation + 1 });
+            return { kind: 'conflict' };
+          },
         },
       },
     );
@@ -197,14 +204,14 @@ describe('no image is deployed that was not verified', () => {
     const { world } = createVerifying({ [b]: { kind: 'invalid', why: 'forged' } }, { pin: 'Tag' });
     setWorkload(world, { web: `${image}:1.3.0` });
     const old = workloadOf({ web: `${image}:1.2.3` }, { generation: 2 });
-    const run = world.ports.mutex.run.bind(world.ports.mutex);
-    const mutex: typeof world.ports.mutex = {
+    const run = world.ports.policies.mutex.run.bind(world.ports.policies.mutex);
+    const mutex: typeof world.ports.policies.mutex = {
       run(key, work) {
         world.workloads.set('Deployment/shop/web', old);
         return run(key, work);
       },
     };
-    await processPolicyJob(jobOf(), contextOf(), { ...world.ports, mutex });
+    await processPolicyJob(jobOf(), contextOf(), withPorts(world.ports, { policies: { mutex } }));
     assert.deepEqual(world.requests, ['HEAD 1.3.0', 'VERIFY b']);
     assert.deepEqual([world.images(), conditions(world)[1]], [[`${image}:1.2.3`], 'Stalled True SignatureInvalid']);
   });
@@ -213,13 +220,13 @@ describe('no image is deployed that was not verified', () => {
     const { world } = createVerifying({ [b]: verified }, { pin: 'Tag' });
     setWorkload(world, { web: `${image}:1.3.0` });
     world.tags.delete('1.3.0');
-    const mutex: typeof world.ports.mutex = {
+    const mutex: typeof world.ports.policies.mutex = {
       run(_, work) {
         setWorkload(world, { web: `${image}:1.2.3` }, { generation: 2 });
         return work();
       },
     };
-    await assert.rejects(processPolicyJob(jobOf(), contextOf(), { ...world.ports, mutex }), /has to be verified/);
+    await assert.rejects(processPolicyJob(jobOf(), contextOf(), withPorts(world.ports, { policies: { mutex } })), /has to be verified/);
     assert.deepEqual(world.images(), [`${image}:1.2.3`]);
   });
 

@@ -17,16 +17,18 @@ import {
   namespace,
   name,
 } from './changed-world.ts';
-import { contextOf, createWorld, pushOf, startTime, type World } from './world.ts';
+import { withPorts, contextOf, createWorld, pushOf, startTime, type World } from './world.ts';
 
 test('an update is not Ready before it is complete', async () => {
   const world = createWorld();
   world.put(policyOf({ spec: watchedSpec() }));
   world.workloads.set('Deployment/shop/web', changedWorkload({ ...rolledOut, observedGeneration: 2 }, {}, '1.2.3'));
   await reconcileAndReport(
-    { policy: { namespace, name, uid }, hint: { tag: '1.3.0' }, announced: true },
-    { source: 'Webhook', receivedAt: changeTime, eventId: 'push-1' },
-    contextOf(),
+    {
+      ...contextOf(),
+      request: { policy: { namespace, name, uid }, hint: { tag: '1.3.0' }, announced: true },
+      cause: { source: 'Webhook', receivedAt: changeTime, eventId: 'push-1' },
+    },
     world.ports,
   );
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
@@ -43,9 +45,11 @@ test('a workload that cannot be watched is Ready at once, and the message says s
   world.put(policyOf({ spec: watchedSpec() }));
   world.workloads.set('Deployment/shop/web', changedWorkload({ haltedBecause: 'it is paused' }, {}, '1.2.3'));
   await reconcileAndReport(
-    { policy: { namespace, name, uid }, hint: { tag: '1.3.0' }, announced: true },
-    { source: 'Webhook', receivedAt: changeTime },
-    contextOf(),
+    {
+      ...contextOf(),
+      request: { policy: { namespace, name, uid }, hint: { tag: '1.3.0' }, announced: true },
+      cause: { source: 'Webhook', receivedAt: changeTime },
+    },
     world.ports,
   );
   assert.deepEqual(conditionLines(world), ['Ready=True UpToDate']);
@@ -60,13 +64,39 @@ test('a complete rollout is reported once, with the time since the push', async 
   assert.deepEqual([historyLines(world), conditionLines(world)], [['Webhook RolledOut'], ['Ready=True UpToDate']]);
   assert.deepEqual(eventLines(world), ['RolledOut ImagePolicy', 'RolledOut Deployment']);
   assert.deepEqual([world.results.get('push-1 shop/web')?.kind, world.results.get('push-1 shop/web')?.afterMs], ['updated', 60_000]);
-  const metrics = await world.ports.metrics.registry.metrics();
+  const metrics = await world.ports.report.metrics.registry.metrics();
   assert.match(metrics, /image_watcher_rollouts_total\{kind="Deployment",result="RolledOut"\} 1/);
   assert.match(metrics, /image_watcher_push_to_available_seconds_sum 60/);
   assert.deepEqual(
     world.requests.filter((request) => request.startsWith('LIST')),
     [],
     'pods are not asked',
+  );
+});
+
+test('when the rollouts of several workloads are complete, the audit record names all of them', async () => {
+  const world = createWorld();
+  const names = ['web', 'worker'];
+  const runs = (name: string, ...[rollout, more, tag]: Parameters<typeof changedWorkload>) =>
+    world.workloads.set(`Deployment/shop/${name}`, { ...changedWorkload(rollout, more, tag), name, uid: `uid-of-${name}` });
+  const targets = names.map((name) => ({ kind: 'Deployment', namespace: 'shop', name }));
+  world.put(policyOf({ spec: watchedSpec('Rollback', { targets }) }));
+  for (const name of names) runs(name, { ...rolledOut, observedGeneration: 2 }, {}, '1.2.3');
+  await reconcileAndReport(
+    {
+      ...contextOf(),
+      request: { policy: { namespace, name, uid }, hint: { tag: '1.3.0' }, announced: true },
+      cause: { source: 'Webhook', receivedAt: changeTime, eventId: 'push-1' },
+    },
+    world.ports,
+  );
+  for (const name of names) runs(name, rolledOut, { generation: 2 });
+  await reconcile(world);
+  const { reason, message, changes } = world.results.get('push-1 shop/web') ?? {};
+  assert.deepEqual([reason, message], ['RolledOut', `${image}:1.3.0 is out on 2 workloads: Deployment shop/web; Deployment shop/worker`]);
+  assert.deepEqual(
+    changes?.map(({ workload }) => workload.name),
+    names,
   );
 });
 
@@ -84,7 +114,7 @@ test("a failed rollout is rolled back, its digest is rejected with the pod's own
   const world = changedWorld(
     changedWorkload(),
     {},
-    { readRolloutPods: async () => [{ ...waitingPod('ImagePullBackOff', { message }), startedAt: changeTime }] },
+    { workloads: { readPods: async () => [{ ...waitingPod('ImagePullBackOff', { message }), startedAt: changeTime }] } },
   );
   await reconcile(world);
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
@@ -113,9 +143,11 @@ test('a rejected digest is not tried again, and a newer one is', async () => {
   await reconcile(world);
   const again = (tag: string) =>
     reconcileAndReport(
-      { policy: { namespace, name, uid }, hint: { tag }, announced: true, announcedAt: 0 },
-      { source: 'Webhook', receivedAt: changeTime },
-      contextOf(),
+      {
+        ...contextOf(),
+        request: { policy: { namespace, name, uid }, hint: { tag }, announced: true, announcedAt: 0 },
+        cause: { source: 'Webhook', receivedAt: changeTime },
+      },
       world.ports,
     );
   const outcome = await again('1.3.0');
@@ -137,7 +169,11 @@ test('a rollout is late only with a new pod that had its time, and is checked ag
     [() => Promise.reject(new Error('403')), ['Rollback Applied', 'Webhook RolledBack']],
   ];
   for (const [readRolloutPods, expected] of rows) {
-    const world = changedWorld(changedWorkload({ updated: 1 }), { status: { history: [entryOf({ at: overdue })] } }, { readRolloutPods });
+    const world = changedWorld(
+      changedWorkload({ updated: 1 }),
+      { status: { history: [entryOf({ at: overdue })] } },
+      { workloads: { readPods: readRolloutPods } },
+    );
     await reconcile(world);
     assert.deepEqual(historyLines(world), expected);
     assert.equal(world.jobs.length, 1);
@@ -166,7 +202,7 @@ test('a manual change of the image meanwhile is left alone', async () => {
     { observedGeneration: 3 },
     { generation: 3, containers: [{ name: 'web', image: `${image}:9`, imageOwner: 'kubectl' }] },
   );
-  await processPolicyJob(job, contextOf(), { ...world.ports, readWorkload: async () => byHand });
+  await processPolicyJob(job, contextOf(), withPorts(world.ports, { workloads: { read: async () => byHand } }));
   assert.deepEqual(historyLines(world), ['Webhook Applied']);
   assert.equal(world.requests.includes('PATCH web'), false);
 });
@@ -174,9 +210,9 @@ test('a manual change of the image meanwhile is left alone', async () => {
 test('after a conflict the rollout is checked again', async () => {
   let conflicts = 0;
   const world = changedWorld(changedWorkload(stuckRollout));
-  const patchImages: World['ports']['patchImages'] = async (...args) =>
-    conflicts++ === 0 ? { kind: 'conflict' } : world.ports.patchImages(...args);
-  await processPolicyJob(jobOf(world), contextOf(), { ...world.ports, patchImages });
+  const patchImages: World['ports']['workloads']['patchImages'] = async (...args) =>
+    conflicts++ === 0 ? { kind: 'conflict' } : world.ports.workloads.patchImages(...args);
+  await processPolicyJob(jobOf(world), contextOf(), withPorts(world.ports, { workloads: { patchImages } }));
   assert.deepEqual(historyLines(world), ['Rollback Applied', 'Webhook RolledBack']);
 });
 
@@ -184,7 +220,7 @@ test('an image that may not be rolled back stays, and conditions and Events say 
   const refuse = async () => {
     throw new PermanentError('PatchRejected', 'the API server refuses the change');
   };
-  const refused = changedWorld(changedWorkload(stuckRollout), {}, { patchImages: refuse });
+  const refused = changedWorld(changedWorkload(stuckRollout), {}, { workloads: { patchImages: refuse } });
   const unknown = changedWorld(changedWorkload(stuckRollout), {
     status: { history: [{ ...entryOf({ at: changeTime }), from: `${image}:1.3.0` }] },
   });
@@ -207,12 +243,15 @@ test('the next reconcile continues after a crash at each step', async () => {
     const crash = async () => {
       throw new Error('killed');
     };
-    const writeStatus: World['ports']['writeStatus'] = async (...args) => {
+    const writeStatus: World['ports']['policies']['writeStatus'] = async (...args) => {
       writes++;
       if (dies === 'before the status' || (dies === 'after the patch' && writes === 2)) return crash();
-      return world.ports.writeStatus(...args);
+      return world.ports.policies.writeStatus(...args);
     };
-    const ports = { ...world.ports, writeStatus, ...(dies === 'before the patch' && { patchImages: crash }) };
+    const ports = withPorts(world.ports, {
+      policies: { writeStatus },
+      workloads: { ...(dies === 'before the patch' && { patchImages: crash }) },
+    });
     await assert.rejects(processPolicyJob(jobOf(world), contextOf(), ports), /killed/);
     await reconcile(world);
     assert.deepEqual(world.images(), [`${image}:1.2.3`], dies);
@@ -234,9 +273,11 @@ test('after a crash between the patch and the status a rollout is found by what 
   const world = changedWorld(changedWorkload(), { status: { history: [], targets: [seen], lastAppliedTag: '1.2.3' } });
   const { receivedAt } = pushOf();
   await reconcileAndReport(
-    { policy: { namespace, name, uid }, hint: { tag: '1.3.0' }, announced: true },
-    { source: 'Webhook', receivedAt },
-    contextOf(),
+    {
+      ...contextOf(),
+      request: { policy: { namespace, name, uid }, hint: { tag: '1.3.0' }, announced: true },
+      cause: { source: 'Webhook', receivedAt },
+    },
     world.ports,
   );
   const [found] = world.statusOf('web').history ?? [];
@@ -255,12 +296,12 @@ test('a replica that lags behind reads what the other one saw', async () => {
   const world = changedWorld(changedWorkload(rolledOut));
   const job = jobOf(world);
   const behind = policyOf({ spec: watchedSpec(), status: { observedGeneration: 1 } });
-  let findPolicy: World['ports']['findPolicy'] = () => behind;
-  const writeStatus: World['ports']['writeStatus'] = async (...args) => {
-    await world.ports.writeStatus(...args);
-    findPolicy = world.ports.findPolicy;
+  let findPolicy: World['ports']['policies']['find'] = () => behind;
+  const writeStatus: World['ports']['policies']['writeStatus'] = async (...args) => {
+    await world.ports.policies.writeStatus(...args);
+    findPolicy = world.ports.policies.find;
   };
-  await processPolicyJob(job, contextOf(), { ...world.ports, findPolicy: (...names) => findPolicy(...names), writeStatus });
+  await processPolicyJob(job, contextOf(), withPorts(world.ports, { policies: { find: (...names) => findPolicy(...names), writeStatus } }));
   assert.deepEqual(historyLines(world), ['Webhook RolledOut']);
 });
 
@@ -268,7 +309,7 @@ test('pods that may not be read do not delay the rest', async () => {
   const world = changedWorld(
     changedWorkload(stuckRollout),
     { onFailure: 'Hold' },
-    { readRolloutPods: () => Promise.reject(new Error('403')) },
+    { workloads: { readPods: () => Promise.reject(new Error('403')) } },
   );
   await reconcile(world);
   assert.deepEqual(historyLines(world), ['Webhook Failed']);

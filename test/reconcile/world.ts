@@ -22,10 +22,8 @@ import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { createDeniedPushes } from '../../src/reconcile/denied-pushes.ts';
 import { createKeyedMutex } from '../../src/async/serialize.ts';
-import type { ImageFacts } from '../../src/reconcile/resolve-tag.ts';
-import { createSharedAnswers } from '../../src/reconcile/shared-answers.ts';
-import { createTagMemory } from '../../src/reconcile/creation-times.ts';
-import type { ObjectEvent } from '../../src/reconcile/report-events.ts';
+import type { ImageFacts, ObjectEvent } from '../../src/reconcile/ports.ts';
+import { createSharedAnswers, createTagMemory } from '../../src/reconcile/registry-memory.ts';
 import { neededReconciles } from '../../src/reconcile/enqueue/needs-reconcile.ts';
 import { digestOf, policyOf, web, workloadOf } from '../model/samples.ts';
 
@@ -61,8 +59,27 @@ export interface World {
   readonly put: (...policies: ImagePolicy[]) => void;
 }
 
+/** Single ports that a test replaces. */
+export type PortOverrides = { readonly [B in keyof PollPorts]?: Partial<PollPorts[B]> };
+
+/** The same ports, some of them replaced. */
+export function withPorts(ports: PollPorts, overrides: PortOverrides): PollPorts {
+  const { policies, cluster, workloads, registry, signatures, report, queues, poll } = overrides;
+  return {
+    ...ports,
+    policies: { ...ports.policies, ...policies },
+    cluster: { ...ports.cluster, ...cluster },
+    workloads: { ...ports.workloads, ...workloads },
+    registry: { ...ports.registry, ...registry },
+    signatures: { ...ports.signatures, ...signatures },
+    report: { ...ports.report, ...report },
+    queues: { ...ports.queues, ...queues },
+    poll: { ...ports.poll, ...poll },
+  };
+}
+
 /** Policy shop/web (any stable version) for Deployment shop/web, which runs 1.2.3; the registry holds 1.2.3 and 1.3.0. */
-export function createWorld(overrides: Partial<PollPorts> = {}): World {
+export function createWorld(overrides: PortOverrides = {}): World {
   const policies = new Map<string, ImagePolicy>();
   const workloads = new Map<string, Workload>();
   const tags = new Map([
@@ -93,112 +110,126 @@ export function createWorld(overrides: Partial<PollPorts> = {}): World {
   };
 
   const ports: PollPorts = {
-    findPolicy: (namespace, name) => policies.get(policyKey({ namespace, name })),
-    findWorkload: (ref) => workloads.get(workloadKey(ref)),
-    listWorkloads: (kind, namespace) =>
-      [...workloads.values()].filter((workload) => kindKey(workload) === kindKey(kind) && workload.namespace === namespace),
-    targetState: () => ({ since: startTime }),
-    awaitTargets: async () => undefined,
-    readSelected: async ({ selector, ...target }) => {
-      requests.push(`LIST ${target.kind}`);
-      return [...ports.listWorkloads(target, target.namespace, selector)].filter(({ labels }) => matchesSelector(selector, labels));
-    },
-    readPolicy: async (namespace, name) => {
-      requests.push(`GET policy ${name}`);
-      return policies.get(policyKey({ namespace, name }));
-    },
-    isCurrent: async (policy) => {
-      const now = policies.get(policyKey(policy));
-      return now?.uid === policy.uid && now.generation <= policy.generation;
-    },
-    readWorkload: async (ref) => {
-      requests.push(`GET ${ref.name}`);
-      return workloads.get(workloadKey(ref));
-    },
-    readRolloutPods: async ({ name }) => {
-      requests.push(`LIST pods of ${name}`);
-      return [];
-    },
-    readNamespaceConsent: async (namespace) => {
-      requests.push(`GET namespace ${namespace}`);
-      return namespaces.get(namespace) ?? null;
-    },
-    patchImages: async (workload, changes) => {
-      requests.push(`PATCH ${workload.name}`);
-      const patched = change(workload, changes);
-      workloads.set(workloadKey(workload), patched);
-      return { kind: 'patched', workload: patched };
-    },
-    headManifest: async (_repository, tag) => {
-      requests.push(`HEAD ${tag}`);
-      const digest = tags.get(tag);
-      return digest === undefined ? undefined : { digest };
-    },
-    whyNoImage: async (_, digest) => facts.get(digest)?.noImage,
-    readImage,
-    readPlatforms: readImage,
-    tagMemory: createTagMemory(),
-    sharedAnswers: createSharedAnswers(() => startTime),
-    deniedPushes: createDeniedPushes(() => startTime),
-    listTags: async (repository) => {
-      requests.push(`LIST ${repository.path}`);
-      return [...tags.keys()];
-    },
-    sourceOf: (_, spec) => spec.repository,
-    secretVersions: () => '',
-    verifyImage: async () => ({ kind: 'verified', by: 'nobody who matters' }),
-    mutex: createKeyedMutex(),
-    aliases: new Map(),
-    crossNamespace: 'consent',
-    namespaceConsent: (namespace) => namespaces.get(namespace) ?? null,
-    readNamespaceConsents: async () => undefined,
-    repeatsPerHour: 5,
-    onConflict: () => undefined,
-    now: () => startTime,
-    writeStatus: async (policy, update) => {
-      const key = policyKey(policy);
-      const current = policies.get(key);
-      const status = current && update(current.status);
-      if (current && status) policies.set(key, { ...current, status });
-    },
-    recordEvent: (event) => void events.push(event),
-    eventLog: {
-      unwatched: async (event) => void unwatched.push(event.id),
-      matched: async (event, names) => void matched.set(event.id, names),
-      async recordResult(event, policy, result, push) {
-        if (push !== undefined) matched.set(push.id, [policy]);
-        results.set(`${event} ${policy}`, result);
+    policies: {
+      all: () => policies.values(),
+      find: (namespace, name) => policies.get(policyKey({ namespace, name })),
+      match: (repository) => {
+        const index = createPolicyIndex();
+        for (const policy of policies.values()) index.put(policy);
+        return index.match(repository);
       },
-    },
-    metrics: overrides.metrics ?? createMetrics(),
-    logger: createLogger('silent'),
-    policies: () => policies.values(),
-    matchPolicies: (repository) => {
-      const index = createPolicyIndex();
-      for (const policy of policies.values()) index.put(policy);
-      return index.match(repository);
-    },
-    matchUnselected: () => [],
-    isWatching: () => true,
-    registryLabel: (registry) => registry,
-    addPolicyJobs: async (added) => void jobs.push(...added),
-    addPolls: async (added) => void polls.push(...added.map(({ job }) => job)),
-    pollGate: { enter: () => ({ leave: () => undefined }) },
-    finds: {
-      isAnnounced: async (_, { tag }) => announced.has(tag),
-      async add({ path }, { tag, digest = '' }) {
-        const find = `${path}:${tag}@${digest}`;
-        if (unannounced.has(find)) return undefined;
-        return unannounced.add(find).size;
+      matchUnselected: () => [],
+      isWatching: () => true,
+      read: async (namespace, name) => {
+        requests.push(`GET policy ${name}`);
+        return policies.get(policyKey({ namespace, name }));
       },
+      isCurrent: async (policy) => {
+        const now = policies.get(policyKey(policy));
+        return now?.uid === policy.uid && now.generation <= policy.generation;
+      },
+      secretVersions: () => '',
+      writeStatus: async (policy, update) => {
+        const key = policyKey(policy);
+        const current = policies.get(key);
+        const status = current && update(current.status);
+        if (current && status) policies.set(key, { ...current, status });
+      },
+      mutex: createKeyedMutex(),
     },
-    readLastTick: async () => lastTick,
-    writeLastTick: async (at) => void (lastTick = at),
-    readClock: async () => startTime,
-    ...overrides,
+    cluster: {
+      findWorkload: (ref) => workloads.get(workloadKey(ref)),
+      listWorkloads: (kind, namespace) =>
+        [...workloads.values()].filter((workload) => kindKey(workload) === kindKey(kind) && workload.namespace === namespace),
+      targetState: () => ({ since: startTime }),
+      aliases: new Map(),
+      crossNamespace: 'consent',
+      namespaceConsent: (namespace) => namespaces.get(namespace) ?? null,
+      repeatsPerHour: 5,
+      now: () => startTime,
+    },
+    workloads: {
+      awaitTargets: async () => undefined,
+      read: async (ref) => {
+        requests.push(`GET ${ref.name}`);
+        return workloads.get(workloadKey(ref));
+      },
+      readSelected: async ({ selector, ...target }) => {
+        requests.push(`LIST ${target.kind}`);
+        const listed = world.ports.cluster.listWorkloads(target, target.namespace, selector);
+        return [...listed].filter(({ labels }) => matchesSelector(selector, labels));
+      },
+      readPods: async ({ name }) => {
+        requests.push(`LIST pods of ${name}`);
+        return [];
+      },
+      readConsent: async (namespace) => {
+        requests.push(`GET namespace ${namespace}`);
+        return namespaces.get(namespace) ?? null;
+      },
+      refreshConsents: async () => undefined,
+      patchImages: async (workload, changes) => {
+        requests.push(`PATCH ${workload.name}`);
+        const patched = change(workload, changes);
+        workloads.set(workloadKey(workload), patched);
+        return { kind: 'patched', workload: patched };
+      },
+      onConflict: () => undefined,
+    },
+    registry: {
+      sourceOf: (_, spec) => spec.repository,
+      headManifest: async (_repository, tag) => {
+        requests.push(`HEAD ${tag}`);
+        const digest = tags.get(tag);
+        return digest === undefined ? undefined : { digest };
+      },
+      listTags: async (repository) => {
+        requests.push(`LIST ${repository.path}`);
+        return [...tags.keys()];
+      },
+      readImage,
+      readPlatforms: readImage,
+      whyNotRunnable: async (_, digest) => facts.get(digest)?.notRunnable,
+      tagMemory: createTagMemory(),
+      sharedAnswers: createSharedAnswers(() => startTime),
+      deniedPushes: createDeniedPushes(() => startTime),
+    },
+    signatures: { verify: async () => ({ kind: 'verified', by: 'nobody who matters' }) },
+    report: {
+      recordEvent: (event) => void events.push(event),
+      eventLog: {
+        unwatched: async (event) => void unwatched.push(event.id),
+        matched: async (event, names) => void matched.set(event.id, names),
+        async recordResult(event, policy, result, push) {
+          if (push !== undefined) matched.set(push.id, [policy]);
+          results.set(`${event} ${policy}`, result);
+        },
+      },
+      metrics: overrides.report?.metrics ?? createMetrics(),
+      logger: createLogger('silent'),
+    },
+    queues: {
+      addPolicyJobs: async (added) => void jobs.push(...added),
+      addPolls: async (added) => void polls.push(...added.map(({ job }) => job)),
+      readLastTick: async () => lastTick,
+      writeLastTick: async (at) => void (lastTick = at),
+      readClock: async () => startTime,
+    },
+    poll: {
+      gate: { enter: () => ({ leave: () => undefined }) },
+      finds: {
+        isAnnounced: async (_, { tag }) => announced.has(tag),
+        async add({ path }, { tag, digest = '' }) {
+          const find = `${path}:${tag}@${digest}`;
+          if (unannounced.has(find)) return undefined;
+          return unannounced.add(find).size;
+        },
+      },
+      registryLabel: (registry) => registry,
+    },
   };
   const world: World = {
-    ports,
+    ports: withPorts(ports, overrides),
     policies,
     workloads,
     tags,

@@ -33,8 +33,8 @@ async function start(t: TestContext) {
   };
   /** A HEAD on behalf of who heard of a reason at that time: whether the registry was asked, and when to try again. */
   const pull = (heard?: number, source: ImageSource = repository) =>
-    refusals(() => client.headManifest({ ...source, ...(heard !== undefined && { heardAt: heard * 1_000 }) }, '1'));
-  const tags = (heard: number) => refusals(() => client.listTags({ ...repository, heardAt: heard * 1_000 }));
+    refusals(() => client.headManifest({ ...source, ...(heard !== undefined && { causedAt: heard * 1_000 }) }, '1'));
+  const tags = (heard: number) => refusals(() => client.listTags({ ...repository, causedAt: heard * 1_000 }));
   return { state, fake, pull, tags, repository };
 }
 

@@ -253,7 +253,7 @@ test('the digest and the type of a tag take one request, for images and for othe
   const found = [];
   for (const tag of ['image', 'index', 'chart']) {
     const head = await client.resolveTag(repository, tag);
-    found.push([head?.digest, await client.whyNoImage(repository, head?.digest ?? '')]);
+    found.push([head?.digest, await client.whyNotRunnable(repository, head?.digest ?? '')]);
   }
   assert.deepEqual(found, [
     [image, undefined],
@@ -271,11 +271,11 @@ test('the digest and the type of a tag take one request, for images and for othe
 test('the type of a digest takes one request when the tag was not requested, and is then cached', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   const digest = addImage(fake, { configType: helm });
-  const asks = Array.from({ length: 5 }, () => client.whyNoImage(repository, digest));
+  const asks = Array.from({ length: 5 }, () => client.whyNotRunnable(repository, digest));
   assert.deepEqual(new Set(await Promise.all(asks)), new Set([`its configuration is of the type ${helm}`]));
-  await client.whyNoImage(repository, digest);
+  await client.whyNotRunnable(repository, digest);
   assert.deepEqual(asked(fake), [`GET /v2/team/app/manifests/${digest}`]);
-  await assert.rejects(client.whyNoImage(repository, fakeDigest('b')), {
+  await assert.rejects(client.whyNotRunnable(repository, fakeDigest('b')), {
     name: 'Error',
     message: /holds no image sha256:b+, which it named/,
   });
@@ -299,10 +299,10 @@ test('an index without types is an image if one of its entries is', async (t) =>
   const image = bare(addImage(fake, { config: { os: 'linux', architecture: 'amd64' } }));
   const digests = [addIndex(fake, 'charts', charts), addIndex(fake, 'mixed', [...charts, image])] as const;
   assert.equal(
-    await client.whyNoImage(repository, digests[0]),
+    await client.whyNotRunnable(repository, digests[0]),
     `it is an index without an image: its configuration is of the type ${helm}`,
   );
-  assert.equal(await client.whyNoImage(repository, digests[1]), undefined);
+  assert.equal(await client.whyNotRunnable(repository, digests[1]), undefined);
 });
 
 test('nothing more is read of something that is not an image, and it has no platform', async (t) => {
@@ -313,7 +313,7 @@ test('nothing more is read of something that is not an image, and it has no plat
     mediaType: ociManifest,
     platforms: [],
     created: new Date('2026-02-03T03:05:06.789Z'),
-    noImage: `its configuration is of the type ${helm}`,
+    notRunnable: `its configuration is of the type ${helm}`,
   });
   assert.equal(fake.requests.length, 2);
 });

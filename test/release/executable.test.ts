@@ -7,6 +7,10 @@ import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { createPolicies, startCliWorld, type CliWorld } from '../cli/cluster-world.ts';
+import { customResourceDefinition } from '../../src/api-versions/crd.ts';
+import { deliver, harborBody, startWorld } from '../end-to-end/world.ts';
+import { pushImage } from '../harness/push-image.ts';
+import { askRedis } from '../harness/redis.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { buildExecutable } from './build-executable.ts';
 import { krewManifest } from './krew-manifest.ts';
@@ -41,10 +45,39 @@ describe('the executable', () => {
     await assert.rejects(run('image-watcher', 'dance'), { code: 2, stderr: /^there is no command "dance"/ });
   });
 
+  it('serves: it is ready, updates a workload after a webhook, and doctor finds nothing wrong', async () => {
+    const serving = await startWorld({ crd: customResourceDefinition({ v1Only: true }), fsync: true });
+    try {
+      const { host } = serving.quiet;
+      await askRedis(serving.redis.port, 'CONFIG SET maxmemory 512mb');
+      const service = await serving.start({ program: { command: join(folder, 'image-watcher'), args: () => [] } });
+      await pushImage({ host, repository: 'shop/web', tag: '1.0.0', content: 'old' });
+      await serving.createDeployment('web', `${host}/shop/web:1.0.0`);
+      await serving.createPolicy('web', `${host}/shop/web`, { strategy: 'SemVer' });
+      await serving.waitForFirstLook('web');
+      await pushImage({ host, repository: 'shop/web', tag: '1.1.0', content: 'new' });
+      assert.equal((await deliver(service, harborBody(host, 'shop/web', [{ tag: '1.1.0' }]))).status, 202);
+      await serving.waitForImage('web', `${host}/shop/web:1.1.0`);
+      const target = ['--server', service.operationsUrl, '--kubeconfig', serving.cluster.kubeconfigPath];
+      const { stdout, stderr } = await run('image-watcher', 'doctor', ...target);
+      assert.match(stdout, /^✓ service\/version +/m);
+      assert.match(stdout, /^✓ redis\/appendonly +/m);
+      assert.match(stdout, /✗ 0 /);
+      assert.equal(stderr, '');
+    } finally {
+      await serving.stop();
+    }
+  });
+
+  it('shows the name of the plugin in its help', async () => {
+    assert.match((await run('kubectl-image_watcher', 'get', '--help')).stdout, /^Usage: kubectl image-watcher get /);
+  });
+
   const skip = spawnSync('kubectl', ['version', '--client']).status === 0 ? false : 'kubectl is not installed';
 
   it('is a plugin of kubectl, which completes it', { skip }, async () => {
     assert.match((await run('kubectl', 'image-watcher', 'get', 'web')).stdout, /^web +1\.4\.0/m);
+    assert.match((await run('kubectl', 'image-watcher', 'get', '--help')).stdout, /^Usage: kubectl image-watcher get /);
     const completed = await run('kubectl', '__complete', 'image-watcher', 'explain', 'w');
     assert.match(completed.stdout, /^web\n:4\n/);
     const options = await run('kubectl', '__complete', 'image-watcher', 'ge');

@@ -38,13 +38,13 @@ const rows: [name: string, workload: Workload, seconds: number, expected: string
   ['given up', changedWorkload(stuckRollout), 30, 'failed ProgressDeadlineExceeded'],
   [
     'given up in the revision before',
-    changedWorkload({ ...stuckRollout, givenUp: { message: 'too late', at: changedAt } }),
+    changedWorkload({ ...stuckRollout, deadlineExceeded: { message: 'too late', at: changedAt } }),
     30,
     'progressing',
   ],
   [
     'given up, nobody knows when',
-    changedWorkload({ ...stuckRollout, givenUp: { message: 'too late', at: '' } }),
+    changedWorkload({ ...stuckRollout, deadlineExceeded: { message: 'too late', at: '' } }),
     30,
     'failed ProgressDeadlineExceeded',
   ],
@@ -146,7 +146,10 @@ const anyRollout: fc.Arbitrary<WorkloadRollout> = fc.record({
 test('whatever the numbers are, complete and failed stay so as time passes, and no rollout lasts for ever', () => {
   fc.assert(
     fc.property(anyRollout, fc.boolean(), fc.nat({ max: 9_999 }), fc.nat({ max: 9_999 }), (numbers, isGivenUp, early, more) => {
-      const workload = changedWorkload({ ...numbers, ...(isGivenUp && { givenUp: { message: 'too late', at: '2026-03-01T12:00:20Z' } }) });
+      const workload = changedWorkload({
+        ...numbers,
+        ...(isGivenUp && { deadlineExceeded: { message: 'too late', at: '2026-03-01T12:00:20Z' } }),
+      });
       const first = evaluateRollout(workload, time, afterChange(early));
       const second = evaluateRollout(workload, time, afterChange(early + more));
       if (first.kind === 'done' || first.kind === 'notWatched') assert.equal(second.kind, first.kind);

@@ -21,7 +21,7 @@ export function rolloutOf(rollout: Partial<WorkloadRollout> = {}): WorkloadRollo
 export const rolledOut = rolloutOf({ updated: 1, available: 1, outdated: 0, wasComplete: true });
 export const stuckRollout = rolloutOf({
   updated: 1,
-  givenUp: { message: 'ReplicaSet "web-2" has timed out progressing.', at: '2026-03-01T12:00:20Z' },
+  deadlineExceeded: { message: 'ReplicaSet "web-2" has timed out progressing.', at: '2026-03-01T12:00:20Z' },
 });
 
 /** Deployment shop/web that runs 1.3.0 by our hand, in its second generation. */

@@ -23,7 +23,7 @@ import { parseRetryAfter } from '../../src/async/backoff.ts';
 import { webDeployment } from '../model/samples.ts';
 
 const root = join(import.meta.dirname, '../..');
-const length = 8_000;
+const length = 4_000;
 const units = [
   'a',
   '-',

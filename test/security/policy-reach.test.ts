@@ -199,18 +199,22 @@ async function play(one: Scene): Promise<void> {
   let phase: 'update' | 'requested' | 'automatic' = 'update';
   const verified = new Set<string>();
   const world = createWorld({
-    metrics,
-    crossNamespace: one.crossNamespace,
-    verifyImage: async ({ digest }) => {
-      if (!signed.has(digest)) return { kind: 'unsigned', why: 'nobody signed it' };
-      verified.add(digest);
-      return { kind: 'verified', by: 'the key' };
+    report: { metrics },
+    cluster: { crossNamespace: one.crossNamespace },
+    signatures: {
+      verify: async ({ digest }) => {
+        if (!signed.has(digest)) return { kind: 'unsigned', why: 'nobody signed it' };
+        verified.add(digest);
+        return { kind: 'verified', by: 'the key' };
+      },
     },
-    patchImages: async (workload, changes) => {
-      check(workload, changes);
-      const patched = change(workload, changes);
-      world.workloads.set(workloadKey(workload), patched);
-      return { kind: 'patched', workload: patched };
+    workloads: {
+      patchImages: async (workload, changes) => {
+        check(workload, changes);
+        const patched = change(workload, changes);
+        world.workloads.set(workloadKey(workload), patched);
+        return { kind: 'patched', workload: patched };
+      },
     },
   });
   const check = (workload: Workload, changes: readonly ContainerChange[]) => {
@@ -263,9 +267,11 @@ async function play(one: Scene): Promise<void> {
     phase = 'requested';
     await runToEnd(
       reconcileAndReport(
-        { policy: identity, announced: false, rollbackTo: one.rollbackTo },
-        { ...cause, source: 'Rollback' },
-        contextOf(),
+        {
+          ...contextOf(),
+          request: { policy: identity, announced: false, rollbackTo: one.rollbackTo },
+          cause: { ...cause, source: 'Rollback' },
+        },
         world.ports,
       ),
     );
@@ -275,7 +281,10 @@ async function play(one: Scene): Promise<void> {
   const digest = one.hint === undefined ? undefined : digestByTag.get(one.hint);
   const hint = one.hint === undefined ? undefined : { tag: one.hint, ...(digest !== undefined && { digest }) };
   await runToEnd(
-    reconcileAndReport({ policy: identity, announced: hint !== undefined, ...(hint && { hint }) }, cause, contextOf(), world.ports),
+    reconcileAndReport(
+      { ...contextOf(), request: { policy: identity, announced: hint !== undefined, ...(hint && { hint }) }, cause },
+      world.ports,
+    ),
   );
 }
 

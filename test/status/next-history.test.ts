@@ -126,7 +126,7 @@ test('an earlier change that is reported later is put below the newer one, and t
     ...updatedOutcome,
     tag: to,
     changes: [{ workload: webDeployment, container: 'web', index: 0, from: `${image}:${from}`, to: `${image}:${to}` }],
-    selection: { candidate: { tag: to }, containers: [], isPointedAt: true },
+    selection: { candidate: { tag: to }, containers: [], isNamed: true },
   });
   const statusAfterSteps = (...steps: readonly (readonly [string, string])[]) => {
     const status = steps.reduce<PolicyStatus>((before, [from, to]) => writtenStatusAfter(before, step(from, to)), {});

@@ -8,6 +8,7 @@ import { evaluateRollout } from '../../src/rollout/evaluate-rollout.ts';
 import { toSeconds } from '../../src/model/text.ts';
 import { rolloutConditions } from '../../src/status/condition-states.ts';
 import { noteNoRollback, recordFindings, recordRollbacks, withRolloutConditions } from '../../src/status/record-rollouts.ts';
+import { withRollback } from '../../src/status/next-actions.ts';
 import type { Workload } from '../../src/model/workload.ts';
 import { rolloutStatesOf } from '../../src/rollout/count-rollouts.ts';
 import { digestOf, noAliases, policyOf, workloadOf } from '../model/samples.ts';
@@ -107,6 +108,30 @@ test('a rolled back change is RolledBack, and the rollback is a change of its ow
   assert.deepEqual([back.lastAppliedTag, back.trigger?.source], ['1.2.3', 'Rollback']);
   assert.deepEqual(recordRollbacks(back, rollbacks, afterChange(61)), back, 'written once');
   assert.deepEqual(backOf(back, changedWorkload({}, {}, '1.2.3')), []);
+});
+
+test('after a rollback the status shows the previous image as what runs', () => {
+  const { kind, namespace, name, uid } = changedWorkload();
+  const target = { kind, namespace, name, uid, container: 'web', image: `${image}:1.3.0`, state: 'UpToDate' } as const;
+  const counts = { total: 1, upToDate: 1, problems: 0 };
+  const failed = settled(
+    { history: [entryOf()], targets: [target], targetCounts: counts, running: '1.3.0' },
+    changedWorkload(stuckRollout),
+  );
+  const back = recordRollbacks(failed, backOf(failed, changedWorkload(stuckRollout)), aMinuteAfterChange);
+  assert.deepEqual([back.targets?.[0]?.image, back.targets?.[0]?.state], [`${image}:1.2.3`, 'Kept']);
+  assert.deepEqual([back.running, back.targetCounts], ['1.2.3', { ...counts, upToDate: 0 }]);
+});
+
+test('a rollback on request keeps why an image that it leaves had failed', () => {
+  const failed = settled({ history: [entryOf()] }, changedWorkload(stuckRollout), 'Hold');
+  const [rejection] = failed.rejected ?? [];
+  const left = withRollback(failed, [{ tag: '1.3.0', digest: digestOf('b') }], { now: aMinuteAfterChange, released: undefined });
+  assert.ok(rejection?.message);
+  assert.deepEqual(
+    left.rejected?.map(({ digest, reason, message }) => [digest, reason, message]),
+    [[digestOf('b'), 'RollbackRequested', rejection.message]],
+  );
 });
 
 test('after a crash between the rollback and the status it is found by what runs', () => {

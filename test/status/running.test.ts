@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ContainerState } from '../../src/model/policy-status.ts';
 import { digestOf, webDeployment } from '../model/samples.ts';
-import { image, statusAfter, unchangedOutcome } from './outcomes.ts';
+import { container, image, statusAfter, unchangedOutcome, updatedOutcome, upToDate } from './outcomes.ts';
 
 for (const [running, ...images] of [
   ['1.3.0', '1.3.0', '1.3.0'],
@@ -26,3 +26,20 @@ for (const [running, ...images] of [
     assert.equal(statusAfter(before, { ...unchangedOutcome, selection })?.running, running);
   });
 }
+
+test('a change to an image that the policy does not select shows what runs from then on', () => {
+  const other: ContainerState = { ...upToDate, container: 'sidecar' };
+  const before = {
+    running: '1.3.0',
+    targets: [upToDate, other],
+    targetCounts: { total: 2, upToDate: 2, problems: 0 },
+  };
+  const { selection: _, ...rolledBack } = updatedOutcome;
+  const [change] = rolledBack.changes ?? [];
+  assert.ok(change);
+  const status = statusAfter(before, { ...rolledBack, changes: [{ ...change, from: `${image}:1.3.0`, to: `${image}:1.0.0` }] });
+  assert.equal(status?.running, '1.0.0,+1');
+  assert.deepEqual(status?.targetCounts, { total: 2, upToDate: 1, problems: 0 });
+  const message = `changed from ${image}:1.3.0 to ${image}:1.0.0`;
+  assert.deepEqual(status?.targets, [{ ...container, image: `${image}:1.0.0`, state: 'Kept', message }, other]);
+});

@@ -1,95 +1,160 @@
-// The site of the documentation: the same Markdown that GitHub shows, built with VitePress. A link to a page that does not exist fails the build.
-import { globSync, readFileSync } from 'node:fs';
-import { join, posix } from 'node:path';
+// The site of the documentation: the same Markdown that GitHub shows, built with VitePress. A link to a page or an anchor that does not exist fails the build.
+import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { defineConfig, type DefaultTheme } from 'vitepress';
+import { defineConfig } from 'vitepress';
+import { checkLinks } from './check-links.ts';
+import { docs, editLinkOf, github, linkOnSite, rewrites, sidebarOf, slugOf } from './pages.ts';
 
-const docs = join(import.meta.dirname, '../..');
-const { repository } = JSON.parse(readFileSync(join(docs, '../package.json'), 'utf8')) as { repository: { url: string } };
-const github = repository.url.replace(/^git\+|\.git$/g, '');
-
-/** The sidebar is the list of all pages in README.md: a table per group, a page per row. Below a page are those of the folder with its name. */
-function sidebarOf(listing: string): DefaultTheme.SidebarItem[] {
-  const groups: DefaultTheme.SidebarItem[] = [];
-  for (const [, cell = ''] of listing.matchAll(/^\|([^|]*)\|[^|]*\|$/gm)) {
-    if (/^[\s-]*$/.test(cell)) continue;
-    if (!cell.includes('](')) groups.push({ text: capitalized(cell.trim()), items: [], collapsed: false });
-    for (const [, text = '', path = ''] of cell.matchAll(/\[([^\]]+)\]\(([^.)]+)\.md\)/g)) {
-      const items = pagesIn(path);
-      groups.at(-1)?.items?.push({ text: capitalized(text), link: `/${path}`, ...(items.length > 0 && { items, collapsed: true }) });
-    }
-  }
-  return groups;
+/** The file of a page that is rendered, from `docs`; only for the search index, `path` is the file itself. */
+interface Environment {
+  readonly path: string;
+  readonly realPath?: string;
 }
 
-/** The pages of a folder of `docs`, by their first headings. */
-function pagesIn(folder: string): DefaultTheme.SidebarItem[] {
-  return globSync(`${folder}/*.md`, { cwd: docs })
-    .toSorted()
-    .map((path) => ({ text: headingOf(readFileSync(join(docs, path), 'utf8')), link: `/${path.replace(/\.md$/, '')}` }));
-}
-
-function headingOf(page: string): string {
-  return (/^# (.+)$/m.exec(page)?.[1] ?? '').replaceAll('`', '');
-}
-
-function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
+const base = process.env['DOCS_BASE'] ?? '/';
 
 export default defineConfig({
   title: 'image-watcher',
-  description: 'Webhook-driven image updater for Kubernetes',
   srcDir: '..',
   srcExclude: ['site/**', 'templates/**'],
   outDir: './dist',
   cacheDir: './.vitepress/cache',
-  base: process.env['DOCS_BASE'] ?? '/',
-  rewrites: { 'README.md': 'index.md' },
+  base,
+  rewrites,
   cleanUrls: true,
   lastUpdated: true,
+  locales: {
+    root: { label: 'English', lang: 'en', description: 'Webhook-driven image updater for Kubernetes' },
+    'zh-CN': {
+      label: '简体中文',
+      lang: 'zh-CN',
+      description: '由 Webhook 驱动的 Kubernetes 镜像更新工具',
+      themeConfig: {
+        sidebar: sidebarOf('README.zh-CN.md'),
+        outline: { level: [2, 3], label: '本页目录' },
+        editLink: { pattern: ({ frontmatter }) => String(frontmatter['edit']), text: '在 GitHub 上编辑此页' },
+        docFooter: { prev: '上一页', next: '下一页' },
+        lastUpdated: { text: '最后更新于' },
+        langMenuLabel: '切换语言',
+        sidebarMenuLabel: '菜单',
+        returnToTopLabel: '返回顶部',
+        darkModeSwitchLabel: '主题',
+        lightModeSwitchTitle: '切换到浅色主题',
+        darkModeSwitchTitle: '切换到深色主题',
+        skipToContentLabel: '跳转到正文',
+        notFound: { title: '页面不存在', quote: '文档列表列出了所有页面。', linkText: '全部文档' },
+      },
+    },
+  },
   markdown: {
+    anchor: { slugify: slugOf },
+    codeCopyButtonTitle: 'Copy',
     config(markdown) {
       // `<version>` and `{{ }}` in a sentence are text, and not elements or expressions of Vue.
       const { html_inline: html } = markdown.renderer.rules;
-      markdown.renderer.rules.html_inline = (tokens, index, ...rest) =>
-        /^<\/?(a|br|details|summary)\b/.test(tokens[index]!.content)
-          ? html!(tokens, index, ...rest)
-          : markdown.utils.escapeHtml(tokens[index]!.content);
-      const { text } = markdown.renderer.rules;
-      markdown.renderer.rules.text = (...given) => text!(...given).replaceAll('{{', '&#123;&#123;');
-      const fence = markdown.renderer.rules.fence!;
-      markdown.renderer.rules.fence = (tokens, index, ...rest) => {
-        const { info, content } = tokens[index]!;
-        return info.trim() === 'mermaid' ? `<Mermaid code="${encodeURIComponent(content)}" />\n` : fence(tokens, index, ...rest);
+      markdown.renderer.rules.html_inline = (tokens, index, ...rest) => {
+        const content = tokens[index]?.content ?? '';
+        return html !== undefined && /^<\/?(a|br|details|summary)\b/.test(content)
+          ? html(tokens, index, ...rest)
+          : markdown.utils.escapeHtml(content);
       };
-      // What is outside of docs is not on the site, but on GitHub.
-      markdown.core.ruler.after('inline', 'links-to-the-repository', ({ tokens, env }) => {
-        const page = (env as { relativePath: string }).relativePath;
+      const { text, fence, code_inline: code } = markdown.renderer.rules;
+      // Long names in the cells of tables break after a dot, a slash or a bracket.
+      markdown.renderer.rules.code_inline = (...given) =>
+        code?.(...given).replace(/>([^<]+)</, (html) => html.replaceAll(/([./\]@=])(?=\w)/g, '$1<wbr>')) ?? '';
+      markdown.renderer.rules.text = (...given) => text?.(...given).replaceAll('{{', '&#123;&#123;') ?? '';
+      markdown.renderer.rules.fence = (tokens, index, ...rest) => {
+        const { info, content } = tokens[index] ?? { info: '', content: '' };
+        if (info.trim() === 'mermaid') return `<Mermaid code="${encodeURIComponent(content)}" />\n`;
+        return fence?.(tokens, index, ...rest) ?? '';
+      };
+      markdown.core.ruler.after('inline', 'links-on-the-site', ({ tokens, env }) => {
+        const { path, realPath = path } = env as Environment;
         for (const token of tokens.flatMap(({ children }) => children ?? [])) {
           const href = token.attrGet('href');
-          if (!href || /^([a-z]+:|#|\/)/.test(href)) continue;
-          const target = posix.join('docs', posix.dirname(page), href);
-          if (!target.startsWith('docs/') || !/\.md(#|$)/.test(target)) token.attrSet('href', `${github}/blob/main/${target}`);
+          if (href) token.attrSet('href', linkOnSite(relative(docs, realPath), href));
         }
       });
     },
   },
-  // The pages are outside of this folder, where their compiled form would not find Vue.
+  transformPageData({ filePath, frontmatter }) {
+    return { frontmatter: { ...frontmatter, edit: editLinkOf(filePath) } };
+  },
+  buildEnd: ({ outDir }) => checkLinks(outDir, base),
   vite: {
-    resolve: {
-      alias: ['vue/server-renderer', 'vue'].map((name) => ({
-        find: new RegExp(`^${name}$`),
-        replacement: fileURLToPath(import.meta.resolve(name)),
-      })),
+    // The pages are outside of this folder, where their compiled form would not find Vue. For the browser, VitePress resolves it itself, to another build.
+    plugins: [
+      {
+        // One index for both languages: whoever reads Chinese finds the pages that are only in English as well.
+        name: 'search-in-all-languages',
+        enforce: 'post',
+        transform: (code, id) =>
+          id === '/@localSearchIndex'
+            ? code.replace('export default {', `export default {"zh-CN": () => import('@localSearchIndexroot'),`)
+            : null,
+      },
+      {
+        name: 'vue-on-the-server',
+        config: (_, { isSsrBuild }) => ({
+          resolve: {
+            alias: ['vue/server-renderer', ...(isSsrBuild === true ? ['vue'] : [])].map((name) => ({
+              find: new RegExp(`^${name}$`),
+              replacement: fileURLToPath(import.meta.resolve(name)),
+            })),
+          },
+        }),
+      },
+    ],
+    build: {
+      chunkSizeWarningLimit: 3000,
+      rollupOptions: {
+        onwarn(warning, warn) {
+          // Chunks that need each other fail in the browser: search, diagrams and menus would be dead.
+          if (warning.code === 'CIRCULAR_CHUNK') throw new Error(warning.message);
+          warn(warning);
+        },
+      },
     },
-    build: { chunkSizeWarningLimit: 3000 },
   },
   themeConfig: {
-    search: { provider: 'local' },
-    sidebar: sidebarOf(readFileSync(join(docs, 'README.md'), 'utf8')),
+    search: {
+      provider: 'local',
+      options: {
+        miniSearch: {
+          options: {
+            // Chinese has no spaces between words: each pair of characters is one. This runs in the browser as well, so it is complete in itself.
+            tokenize: (text) =>
+              text
+                .split(/[\s\p{Z}\p{P}]+|(?<=\p{Script=Han})(?!\p{Script=Han})|(?<!\p{Script=Han})(?=\p{Script=Han})/u)
+                .flatMap((part) =>
+                  /^\p{Script=Han}{3,}$/u.test(part) ? Array.from({ length: part.length - 1 }, (_, at) => part.slice(at, at + 2)) : [part],
+                ),
+          },
+        },
+        locales: {
+          'zh-CN': {
+            translations: {
+              button: { buttonText: '搜索', buttonAriaLabel: '搜索' },
+              modal: {
+                displayDetails: '显示详细列表',
+                resetButtonTitle: '清除查询',
+                backButtonTitle: '关闭搜索',
+                noResultsText: '没有找到结果',
+                footer: { selectText: '选择', navigateText: '切换', closeText: '关闭' },
+              },
+            },
+          },
+        },
+      },
+    },
+    sidebar: sidebarOf('README.md'),
     socialLinks: [{ icon: 'github', link: github }],
-    editLink: { pattern: `${github}/edit/main/docs/:path` },
+    editLink: { pattern: ({ frontmatter }) => String(frontmatter['edit']) },
     outline: { level: [2, 3] },
+    notFound: {
+      title: 'There is no such page',
+      quote: 'The list of pages has all that there are, and the search finds what they contain.',
+      linkText: 'All pages',
+    },
   },
 });

@@ -1,7 +1,8 @@
 /** Values that several fields of v1 have: names, durations, patterns. */
+import { isObject } from '../../model/untyped.ts';
 import { z } from 'zod';
 import { parseDuration } from '../../model/text.ts';
-import { withChecks, withRules, type Check, isDraft, type Finding } from '../rules.ts';
+import { withChecks, withRules, type Check, type Finding } from '../rules.ts';
 import { maxPatternLength } from '../../model/pattern.ts';
 
 const maxDuration = 8_784;
@@ -92,6 +93,6 @@ export function checkLabelKey(value: unknown): Finding[] {
 
 /** Checks the names of all labels of a map. */
 export function checkLabelKeys(value: unknown): Finding[] {
-  if (!isDraft(value)) return [];
+  if (!isObject(value)) return [];
   return Object.keys(value).flatMap((key) => checkLabelKey(key).map((finding) => ({ ...finding, keys: [key] })));
 }

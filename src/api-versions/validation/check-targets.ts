@@ -1,5 +1,6 @@
 /** Checks of the targets of a policy: their kinds, and that they differ. */
-import { fieldOf, has, isDraft, type Finding, type CheckContext } from '../rules.ts';
+import { isObject } from '../../model/untyped.ts';
+import { fieldOf, has, type Finding, type CheckContext } from '../rules.ts';
 
 /** The kinds that need no API version, and their groups. */
 export const knownKinds: Readonly<Record<string, string>> = {
@@ -80,20 +81,20 @@ function claimsOf(target: unknown, ownNamespace: string | undefined): Claim[] {
   const kind = fieldOf(target, 'kind');
   const name = fieldOf(target, 'name');
   const selector = fieldOf(target, 'selector');
-  if (typeof kind !== 'string' || (typeof name !== 'string' && !isDraft(selector))) return [];
+  if (typeof kind !== 'string' || (typeof name !== 'string' && !isObject(selector))) return [];
   const namespace = fieldOf(target, 'namespace') ?? ownNamespace ?? '';
   const group = has(target, 'apiVersion') ? groupOf(String(fieldOf(target, 'apiVersion'))) : (knownKinds[kind] ?? '');
   const workload = JSON.stringify([group, kind, namespace, name ?? withSortedKeys(selector)]);
   const subject = typeof name === 'string' ? `${kind} ${name}` : `${kind} with this selector`;
   const fields = fieldOf(target, 'fields');
-  if (!isDraft(fields)) return [[workload, subject, []]];
+  if (!isObject(fields)) return [[workload, subject, []]];
   return Object.entries(fields).map(([key, path]) => [`${workload} ${String(path)}`, `${String(path)} of ${subject}`, ['fields', key]]);
 }
 
 /** The value with its keys sorted. */
 function withSortedKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withSortedKeys);
-  if (!isDraft(value)) return value;
+  if (!isObject(value)) return value;
   const entries = Object.entries(value).map(([key, inner]) => [key, withSortedKeys(inner)] as const);
   return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }

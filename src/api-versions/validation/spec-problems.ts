@@ -1,5 +1,6 @@
+import { isObject } from '../../model/untyped.ts';
 import { z } from 'zod';
-import { checksOf, rulesOf, isDraft, sizeOf, type CheckContext } from '../rules.ts';
+import { checksOf, rulesOf, sizeOf, type CheckContext } from '../rules.ts';
 import { problem, type Problem, type Keys } from './problem.ts';
 import { schemaProblems, didYouMean } from './schema-problems.ts';
 import { withoutNulls, walkSchema, type Place } from './walk-schema.ts';
@@ -55,13 +56,13 @@ function duplicates({ value, keys }: Place): Problem[] {
 }
 
 function tooMany({ value, keys }: Place, maximum: number): Problem[] {
-  return isDraft(value) && sizeOf(value) > maximum ? [problem(keys, `is too large: at most ${maximum} entries`)] : [];
+  return isObject(value) && sizeOf(value) > maximum ? [problem(keys, `is too large: at most ${maximum} entries`)] : [];
 }
 
 /** Fields that the schema does not have: the API server silently drops them. */
 export function unknownFields(schema: z.core.$ZodType, value: unknown, keys: Keys): Problem[] {
   return [...walkSchema(schema, value, keys)].flatMap((place) => {
-    if (!(place.schema instanceof z.ZodObject) || !isDraft(place.value)) return [];
+    if (!(place.schema instanceof z.ZodObject) || !isObject(place.value)) return [];
     return unknownKeys(place.value, Object.keys(place.schema.shape), place.keys);
   });
 }

@@ -1,5 +1,5 @@
+import { isObject } from '../../model/untyped.ts';
 import { z } from 'zod';
-import { isDraft } from '../rules.ts';
 import type { Keys } from './problem.ts';
 
 /** A value of the right JSON type, with its schema and its location. */
@@ -12,12 +12,12 @@ export interface Place {
 /** Walks a value along its schema, from the outside in; skips what is absent or of another JSON type than the schema's. */
 export function* walkSchema(schema: z.core.$ZodType, value: unknown, keys: Keys = []): Generator<Place> {
   const inner = unwrap(schema);
-  if (inner instanceof z.ZodObject && isDraft(value)) {
+  if (inner instanceof z.ZodObject && isObject(value)) {
     yield { schema: inner, value, keys };
     for (const [key, field] of Object.entries<z.core.$ZodType>(inner.shape)) {
       if (Object.hasOwn(value, key)) yield* walkSchema(field, value[key], [...keys, key]);
     }
-  } else if (inner instanceof z.ZodRecord && isDraft(value)) {
+  } else if (inner instanceof z.ZodRecord && isObject(value)) {
     yield { schema: inner, value, keys };
     for (const [key, entry] of Object.entries(value)) yield* walkSchema(inner.valueType, entry, [...keys, key]);
   } else if (inner instanceof z.ZodArray && Array.isArray(value)) {
@@ -49,7 +49,7 @@ export function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
 /** The value as the API server reads it: a null field is absent. */
 export function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
-  if (!isDraft(value)) return value;
+  if (!isObject(value)) return value;
   const present = Object.entries(value).filter(([, inner]) => inner !== null && inner !== undefined);
   return Object.fromEntries(present.map(([key, inner]) => [key, withoutNulls(inner)]));
 }

@@ -3,7 +3,7 @@ import { planCrd } from '../../api-versions/plan-crd.ts';
 import { crdName } from '../../api-versions/group.ts';
 import { kubeconfigOf, processSource } from '../../config.ts';
 import { checks } from '../../doctor/checks/index.ts';
-import type { CertificateFacts, ConversionCertificates, OtherCertificate } from '../../doctor/checks/certificates.ts';
+import type { CertificateFacts, ConversionCertificates } from '../../doctor/checks/certificates.ts';
 import type { DefinitionFacts } from '../../doctor/checks/definition.ts';
 import type { PermissionFacts } from '../../doctor/checks/permissions.ts';
 import type { Finding, ServedCertificate } from '../../doctor/finding.ts';
@@ -12,14 +12,9 @@ import { shippedPermissions } from '../../doctor/shipped-permissions.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { CustomResourceDefinition } from '../../kube/crd/definition.ts';
 import { describeError } from '../../model/errors.ts';
+import { listOurs, ours, readOutsideCertificates } from './outside-certificates.ts';
 
 const timeoutMs = 15_000;
-/** Installations have one or two. */
-const maxObjects = 50;
-
-/** The labels that the chart gives to what it makes. */
-const ours = 'app.kubernetes.io/name=image-watcher';
-
 interface ClusterValues {
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
@@ -94,7 +89,7 @@ async function gatherDefinition(client: KubeClient, installed: Definition): Prom
 async function gatherCertificates(client: KubeClient, definition: Definition, options: ClusterOptions): Promise<CertificateFacts> {
   const { warnWithinMs } = options;
   const conversion = conversionOf(definition, options.conversion);
-  return { now: Date.now(), warnWithinMs, ...(conversion && { conversion }), others: await readIngressCertificates(client) };
+  return { now: Date.now(), warnWithinMs, ...(conversion && { conversion }), others: await readOutsideCertificates(client) };
 }
 
 function conversionOf(definition: Definition, served: ServedCertificate): ConversionCertificates | undefined {
@@ -104,53 +99,9 @@ function conversionOf(definition: Definition, served: ServedCertificate): Conver
   return { bundle: Buffer.from(caBundle, 'base64').toString(), served };
 }
 
-interface Ingress {
-  readonly metadata: { readonly namespace: string; readonly name: string };
-  readonly spec?: { readonly tls?: readonly { readonly secretName?: string }[] };
-}
-
 interface Deployment {
   readonly metadata: { readonly namespace: string; readonly labels?: Readonly<Record<string, string>> };
   readonly spec: { readonly template: { readonly spec: { readonly serviceAccountName?: string } } };
-}
-
-async function listOurs<T>(client: KubeClient, path: string): Promise<readonly T[]> {
-  const query = { labelSelector: ours, limit: maxObjects };
-  const { items } = await client.request<{ items?: readonly T[] | null }>({ method: 'GET', path, query });
-  return items ?? [];
-}
-
-/** The certificates of the Ingresses of the chart, as far as they may be read. */
-async function readIngressCertificates(client: KubeClient): Promise<OtherCertificate[]> {
-  const { readSecretContent } = await import('../../kube/secrets.ts');
-  const line = 'ingress' as const;
-  let ingresses: readonly Ingress[];
-  try {
-    ingresses = await listOurs<Ingress>(client, '/apis/networking.k8s.io/v1/ingresses');
-  } catch (error) {
-    return [{ line, name: 'the list of Ingresses', pem: { why: describeError(error) } }];
-  }
-  const secrets = ingresses.flatMap(({ metadata: { namespace }, spec }) =>
-    (spec?.tls ?? []).flatMap(({ secretName: name }) => (name === undefined ? [] : [{ namespace, name }])),
-  );
-  return Promise.all(
-    secrets.map(async (secret): Promise<OtherCertificate> => {
-      const name = `Secret ${secret.namespace}/${secret.name}`;
-      try {
-        const content = await readSecretContent(client, secret);
-        const leaf = 'data' in content ? firstCertificate(content.data['tls.crt']) : { why: content.why };
-        return { line, name, pem: leaf };
-      } catch (error) {
-        return { line, name, pem: { why: describeError(error) } };
-      }
-    }),
-  );
-}
-
-/** Of a chain, the certificate of the host itself; others are the authority's business. */
-function firstCertificate(encoded = ''): string {
-  const chain = Buffer.from(encoded, 'base64').toString();
-  return /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/.exec(chain)?.[0] ?? chain;
 }
 
 /** The service reports the permissions of the workers itself. */

@@ -1,5 +1,5 @@
 import type { EventOutcome, EventView } from '../../operations/event-view.ts';
-import { type ApiTarget, callApi } from '../api-client.ts';
+import { ApiError, type ApiTarget, callApi } from '../api-client.ts';
 
 /** Which events. */
 export interface Filter {
@@ -15,15 +15,20 @@ export interface Filter {
 
 /** The events, newest first, page by page: one page of the API may have fewer than requested. */
 export async function* listEvents(target: ApiTarget, filter: Filter): AsyncGenerator<EventView> {
-  const { limit, since = 0, repository, outcome, policy, pageSize = 500 } = filter;
+  const { limit, since = 0, policy, pageSize = 500 } = filter;
   let found = 0;
+  let isOldService = false;
   for (let before: string | undefined; ;) {
-    const size = policy === undefined ? Math.min(limit - found, pageSize) : pageSize;
-    const query = new URLSearchParams({ limit: String(size) });
-    if (repository !== undefined) query.set('repository', repository);
-    if (outcome !== undefined) query.set('outcome', outcome);
-    if (before !== undefined) query.set('before', before);
-    const page = await callApi<{ events: EventView[]; next?: string }>(target, 'GET', `/api/events?${query.toString()}`);
+    const size = isOldService && policy !== undefined ? pageSize : Math.min(limit - found, pageSize);
+    let page: Page;
+    try {
+      page = await callApi<Page>(target, 'GET', `/api/events?${queryOf(filter, { size, before, isOldService })}`);
+    } catch (error) {
+      // Such a service knows neither ?policy= nor ?since=.
+      if (isOldService || !(error instanceof ApiError) || error.status !== 400 || !error.message.includes('Unrecognized key')) throw error;
+      isOldService = true;
+      continue;
+    }
     for (const event of page.events) {
       if (Date.parse(event.receivedAt) < since) return;
       if (policy !== undefined && !event.policies.some(({ namespace, name }) => namespace === policy.namespace && name === policy.name))
@@ -34,6 +39,27 @@ export async function* listEvents(target: ApiTarget, filter: Filter): AsyncGener
     before = page.next;
     if (before === undefined) return;
   }
+}
+
+interface Page {
+  readonly events: readonly EventView[];
+  readonly next?: string;
+}
+
+interface PageRequest {
+  readonly size: number;
+  readonly before: string | undefined;
+  readonly isOldService: boolean;
+}
+
+function queryOf({ repository, outcome, policy, since }: Filter, { size, before, isOldService }: PageRequest): string {
+  const query = new URLSearchParams({ limit: String(size) });
+  if (repository !== undefined) query.set('repository', repository);
+  if (outcome !== undefined) query.set('outcome', outcome);
+  if (policy !== undefined && !isOldService) query.set('policy', `${policy.namespace}/${policy.name}`);
+  if (since !== undefined && !isOldService) query.set('since', new Date(since).toISOString());
+  if (before !== undefined) query.set('before', before);
+  return query.toString();
 }
 
 /** All of them; `onRead` is called with how many there are so far. */

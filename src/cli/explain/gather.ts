@@ -7,10 +7,10 @@ import { isCustomVersion, kindKey, workloadKey, type Workload } from '../../mode
 import type { KubeClient } from '../../kube/client.ts';
 import { isKubeError } from '../../kube/kube-error.ts';
 import type { TargetKind } from '../../kube/targets.ts';
-import type { PlanPorts } from '../../reconcile/attempt.ts';
+import type { ClusterView } from '../../reconcile/ports.ts';
 
 /** What the configuration says. */
-interface Rules extends Pick<PlanPorts, 'crossNamespace' | 'aliases' | 'repeatsPerHour'> {
+interface Rules extends Pick<ClusterView, 'crossNamespace' | 'aliases' | 'repeatsPerHour'> {
   readonly customTargets: readonly CustomTarget[];
 }
 
@@ -23,7 +23,7 @@ export async function gatherForExplain(
   policy: ImagePolicy,
   spec: PolicySpec,
   { customTargets, ...rules }: Rules,
-): Promise<PlanPorts> {
+): Promise<ClusterView> {
   const { crossNamespace } = rules;
   const { readNamespaceConsent } = await import('../../kube/namespaces.ts');
   const workloads = new Map<string, Workload>();

@@ -5,9 +5,13 @@ import type { KubeClient } from '../../kube/client.ts';
 import type { ImagePolicy, PolicySpec } from '../../model/image-policy.ts';
 import { formatRepository, sameRepository, type Candidate, type ImageReference } from '../../model/image-reference.ts';
 import { explainPlan, guardPlan, type TargetExplanation } from '../../plan/guard-plan.ts';
-import type { UpdatePlan } from '../../plan/plan-update.ts';
-import { propose } from '../../reconcile/plan.ts';
-import { selectKnown, usableSpec, type Selection } from '../../reconcile/selection.ts';
+import type { LatestImage } from '../../model/policy-status.ts';
+import { decidePending, isPending, type PendingCandidate } from '../../plan/pending-candidate.ts';
+import { hasChanges, type UpdatePlan } from '../../plan/plan-update.ts';
+
+import { planWith, propose } from '../../reconcile/plan.ts';
+import type { ClusterView } from '../../reconcile/ports.ts';
+import { mayGoBack, selectKnown, usableSpec, type Selection } from '../../reconcile/selection.ts';
 import { gatherForExplain } from './gather.ts';
 import { applyNamespaceRules } from './settings.ts';
 
@@ -22,6 +26,8 @@ export type PlannedNow =
       readonly targets: readonly TargetExplanation[];
       /** What is left when the guards have decided. */
       readonly allowed: UpdatePlan;
+      /** The candidate whose minimum age has to be reached before anything is changed. */
+      readonly pending?: PendingCandidate;
       /** What could not be found out. */
       readonly doubt?: string;
     };
@@ -42,7 +48,42 @@ export async function planNow(client: KubeClient, raw: unknown, config: Config, 
   const { spec, candidate } = selection;
   const cluster = await gatherForExplain(client, policy, spec, { crossNamespace, customTargets, aliases, ...guards });
   const { plan, context } = propose(policy, selection, cluster);
-  return { policy, spec, candidate, targets: explainPlan(plan, context), allowed: guardPlan(plan, context), ...doubt };
+  const targets = explainPlan(plan, context);
+  const allowed = guardPlan(plan, context);
+  const pending = findPending(policy, selection, cluster);
+  if (pending === undefined) return { policy, spec, candidate, targets, allowed, ...doubt };
+  return { policy, spec, candidate, targets, allowed: postpone(allowed, pending), pending, ...doubt };
+}
+
+/** The candidate that is too young, as far as nothing is changed before it has the minimum age. */
+function findPending(policy: ImagePolicy, { candidate, spec }: Selection, cluster: ClusterView): PendingCandidate | undefined {
+  const { status } = policy;
+  const { minAgeMs } = spec;
+  if (minAgeMs === undefined) return undefined;
+  const { apply, next } = decidePending({
+    minAgeMs,
+    candidate,
+    ...(isPending(status.waiting) && spec.strategy.reject(status.waiting.tag) === undefined && { pending: status.waiting }),
+    status,
+    isWanted: (image) => hasChanges(planWith(policy, { spec, candidate: image }, cluster)),
+    now: cluster.now(),
+  });
+  return apply === undefined ? next : undefined;
+}
+
+function postpone(plan: UpdatePlan, pending: PendingCandidate): UpdatePlan {
+  const targets = plan.targets.map(({ changes, unchanged, ...target }) => {
+    const postponed = changes.map(
+      ({ container, from }) => ({ container, image: from, reason: 'MinAge', message: describePending(pending) }) as const,
+    );
+    return { ...target, changes: [], unchanged: [...unchanged, ...postponed] };
+  });
+  return { ...plan, targets };
+}
+
+/** Until when nothing is changed. */
+export function describePending({ tag, until }: PendingCandidate): string {
+  return `${tag} is pending until ${until}`;
 }
 
 /** The image that the guards are asked about, or why it does not come so far. */
@@ -51,9 +92,20 @@ function select(policy: ImagePolicy, pushed: Pushed | undefined): Selection | { 
   if ('kind' in spec) return { why: spec.kind === 'stalled' ? `${spec.reason}: ${spec.message}` : spec.message, reason: spec.reason };
   if (pushed !== undefined && !sameRepository(pushed.repository, spec.repository))
     return { why: `the policy watches ${formatRepository(spec.repository)}, not ${formatRepository(pushed.repository)}` };
+  const { latest } = policy.status;
+  if (pushed !== undefined && latest !== undefined && isOutranked(pushed, latest, spec))
+    return { why: `the policy selects ${latest.tag}, and ${pushed.tag} only if the registry has nothing better` };
   const hint = pushed && { tag: pushed.tag, ...(pushed.digest !== undefined && { digest: pushed.digest }) };
   const selection = selectKnown(policy, spec, hint) ?? notReconciled(policy);
-  return 'kind' in selection ? { why: `not selected: ${selection.message}`, reason: selection.reason } : selection;
+  if (!('kind' in selection)) return selection;
+  return { why: pushed === undefined ? `not selected: ${selection.message}` : selection.message, reason: selection.reason };
+}
+
+/** Where a policy may downgrade, a push has it choose among all tags. */
+function isOutranked({ tag }: Pushed, latest: LatestImage, spec: PolicySpec): boolean {
+  const { strategy } = spec;
+  const areCandidates = strategy.reject(tag) === undefined && strategy.reject(latest.tag) === undefined;
+  return mayGoBack(spec) && areCandidates && strategy.compare(tag, latest.tag) < 0;
 }
 
 function notReconciled({ status }: ImagePolicy): { readonly why: string; readonly reason?: string } {

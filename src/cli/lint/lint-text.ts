@@ -1,5 +1,6 @@
+import { isObject } from '../../model/untyped.ts';
 import { isPolicy, validatePolicy } from '../../api-versions/validate.ts';
-import { isDraft, type CheckContext } from '../../api-versions/rules.ts';
+import type { CheckContext } from '../../api-versions/rules.ts';
 import { valueAt, type Keys } from '../../api-versions/validation/problem.ts';
 import { policyWarnings } from '../../api-versions/validation/policy-warnings.ts';
 import { readDocuments, type Position } from './read-documents.ts';
@@ -64,7 +65,7 @@ function byPosition(a: Position, b: Position): number {
 
 /** The objects of a document: itself, or the items of a list (of lists). */
 function* objectsIn(value: unknown, keys: Keys = []): Generator<{ value: unknown; keys: Keys }> {
-  const items = isDraft(value) && typeof value['kind'] === 'string' && value['kind'].endsWith('List') ? value['items'] : undefined;
+  const items = isObject(value) && typeof value['kind'] === 'string' && value['kind'].endsWith('List') ? value['items'] : undefined;
   if (!Array.isArray(items)) yield { value, keys };
   else for (const [index, item] of items.entries()) yield* objectsIn(item, [...keys, 'items', index]);
 }

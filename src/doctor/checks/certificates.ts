@@ -21,7 +21,7 @@ export interface ConversionCertificates {
 
 /** Any other certificate: its PEM, or why it could not be read. */
 export interface OtherCertificate {
-  readonly line: 'ingress' | 'registry-ca';
+  readonly line: 'ingress' | 'gateway' | 'registry-ca';
   readonly name: string;
   readonly pem: string | { readonly why: string };
 }
@@ -29,7 +29,7 @@ export interface OtherCertificate {
 /** Whether certificates are trusted, and valid for some time. */
 export const certificates: Check<CertificateFacts> = {
   id: 'certificates',
-  lines: ['conversion-trust', 'conversion-end', 'ingress', 'registry-ca'],
+  lines: ['conversion-trust', 'conversion-end', 'ingress', 'gateway', 'registry-ca'],
   evaluate: ({ now, warnWithinMs, conversion, others = [] }) => [
     ...(conversion === undefined ? [] : conversionFindings(conversion, now, warnWithinMs)),
     ...others.map(({ line, name, pem }) => {

@@ -158,7 +158,7 @@ function replicas({ info, minReplicas }: Answered): Finding {
   if (current.length < minReplicas)
     return failed(
       line,
-      `${current.length} replicas are up to date, but redis.minReplicas is ${minReplicas}: pushes are refused with 503`,
+      `${upToDate(current.length)}, but redis.minReplicas is ${minReplicas}: pushes are refused with 503`,
       'repair the replicas, or lower redis.minReplicas',
     );
   if (current.length < lags.length || lags.length < Number(info['connected_slaves']))
@@ -167,5 +167,9 @@ function replicas({ info, minReplicas }: Answered): Finding {
       `${Number(info['connected_slaves']) - current.length} of ${info['connected_slaves']} replicas lag by more than ${maxLagSeconds} s, or are not online`,
       'check the network between the replicas and their load: a failover to one of them loses pushes',
     );
-  return ok(line, lags.length === 0 ? 'no replicas, and redis.minReplicas asks for none' : `${lags.length} replicas are up to date`);
+  return ok(line, lags.length === 0 ? 'no replicas, and redis.minReplicas asks for none' : upToDate(lags.length));
+}
+
+function upToDate(count: number): string {
+  return count === 1 ? '1 replica is up to date' : `${count} replicas are up to date`;
 }

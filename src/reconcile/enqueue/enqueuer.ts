@@ -1,15 +1,14 @@
 import { policyKey, type ImagePolicy } from '../../model/image-policy.ts';
 import { policyJobId, type PolicyJob } from '../../queue/jobs.ts';
 import { waitJob } from './wait-job.ts';
-import type { PlanPorts } from '../attempt.ts';
-import { newTargetJob, neededReconciles, selectedJob, type SecretVersions } from './needs-reconcile.ts';
+import type { ClusterView, JobQueue, Policies } from '../ports.ts';
+import { newTargetJob, neededReconciles, selectedJob } from './needs-reconcile.ts';
 import { rolloutJob } from '../rollouts/next-rollout-check.ts';
 
-export interface EnqueuerPorts extends PlanPorts {
-  readonly policies: () => Iterable<ImagePolicy>;
-  readonly findPolicy: (namespace: string, name: string) => ImagePolicy | undefined;
-  readonly secretVersions: SecretVersions;
-  readonly addPolicyJobs: (jobs: readonly PolicyJob[]) => Promise<void>;
+export interface EnqueuerPorts {
+  readonly policies: Pick<Policies, 'all' | 'find' | 'secretVersions'>;
+  readonly cluster: ClusterView;
+  readonly queues: JobQueue;
   readonly onError: (error: unknown) => void;
 }
 
@@ -69,10 +68,10 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
   };
   const compare = (policy: ImagePolicy, known: NewTargets): PolicyJob | undefined => {
     known.comparedWith = selectedBy(policy);
-    return newTargetJob(policy, new Set(known.since.keys()), ports, new Date(ports.now()));
+    return newTargetJob(policy, new Set(known.since.keys()), ports.cluster, new Date(ports.cluster.now()));
   };
   const expire = (key: string, { since }: NewTargets) => {
-    for (const [uid, at] of since) if (ports.now() - at >= newTargetForMs) since.delete(uid);
+    for (const [uid, at] of since) if (ports.cluster.now() - at >= newTargetForMs) since.delete(uid);
     if (since.size === 0) newTargets.delete(key);
   };
   const followUp = (policy: ImagePolicy): PolicyJob | undefined => {
@@ -86,9 +85,9 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
     for (const [key, policy] of considered) {
       considered.delete(key);
       isolated(() => [
-        ...neededReconciles(policy, ports, new Date(ports.now()), ports.secretVersions),
+        ...neededReconciles(policy, ports.cluster, new Date(ports.cluster.now()), ports.policies.secretVersions),
         waitJob(policy),
-        rolloutJob(policy, ports, new Date(ports.now())),
+        rolloutJob(policy, ports.cluster, new Date(ports.cluster.now())),
         followUp(policy),
       ]);
       if (performance.now() >= sliceEnd) return;
@@ -99,7 +98,7 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
       evaluate();
       while (pending.size > 0 && !stopping.signal.aborted) {
         const batch = [...pending].slice(0, bulkSize);
-        await ports.addPolicyJobs(batch.map(([, job]) => job));
+        await ports.queues.addPolicyJobs(batch.map(([, job]) => job));
         for (const [id] of batch) pending.delete(id);
       }
       timer = undefined;
@@ -115,18 +114,18 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
     considered.set(policyKey(policy), policy);
     schedule(0);
   };
-  const welcome = () => {
+  const compareArrived = () => {
     newTargetsTimer = undefined;
     const sliceEnd = performance.now() + sliceMs;
     for (const [key, { namespace, name }] of arrived) {
       arrived.delete(key);
-      const [policy, known] = [ports.findPolicy(namespace, name), newTargets.get(key)];
+      const [policy, known] = [ports.policies.find(namespace, name), newTargets.get(key)];
       if (policy === undefined || known === undefined) newTargets.delete(key);
       else isolated(() => [compare(policy, known)]);
       if (performance.now() >= sliceEnd) break;
     }
     if (pending.size > 0) schedule(0);
-    if (arrived.size > 0 && !stopping.signal.aborted) newTargetsTimer = setTimeout(welcome, 0);
+    if (arrived.size > 0 && !stopping.signal.aborted) newTargetsTimer = setTimeout(compareArrived, 0);
   };
 
   return {
@@ -135,19 +134,19 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
       if (stopping.signal.aborted) return;
       const key = policyKey(policy);
       const known = newTargets.get(key) ?? { since: new Map<string, number>() };
-      known.since.set(uid, ports.now());
+      known.since.set(uid, ports.cluster.now());
       newTargets.set(key, known);
       arrived.set(key, policy);
-      newTargetsTimer ??= setTimeout(welcome, newTargetsMs);
+      newTargetsTimer ??= setTimeout(compareArrived, newTargetsMs);
     },
     addSelected(policy, version) {
-      isolated(() => [selectedJob(policy, version, new Date(ports.now()))]);
+      isolated(() => [selectedJob(policy, version, new Date(ports.cluster.now()))]);
       schedule(0);
     },
     resync() {
       // This includes policies that were deleted.
       for (const [key, known] of newTargets) expire(key, known);
-      for (const policy of ports.policies()) consider(policy);
+      for (const policy of ports.policies.all()) consider(policy);
     },
     stop() {
       stopping.abort();

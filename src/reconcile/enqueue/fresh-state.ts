@@ -1,21 +1,12 @@
 import { isUsable, policyKey, type ImagePolicy, type PolicyTarget } from '../../model/image-policy.ts';
-import type { LabelSelector } from '../../model/label-selector.ts';
-import { isNewer, kindKey, type KindRef, type Workload, workloadKey } from '../../model/workload.ts';
+import { isNewer, kindKey, type Workload, workloadKey } from '../../model/workload.ts';
 import { sameActions } from '../../model/policy-actions.ts';
 import type { PolicyJob } from '../../queue/jobs.ts';
-import type { ReconcilePorts } from '../reconcile-policy.ts';
+import type { ClusterView, Policies, Ports } from '../ports.ts';
 import { neededReconciles } from './needs-reconcile.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 
-export interface FreshStatePorts extends ReconcilePorts {
-  /** The policy as read from the API server. */
-  readonly readPolicy: (namespace: string, name: string, signal: AbortSignal) => Promise<ImagePolicy | undefined>;
-  /** The workloads that a selector matches, as read from the API server. */
-  readonly readSelected: (
-    target: KindRef & { namespace: string; selector: LabelSelector },
-    signal: AbortSignal,
-  ) => Promise<readonly Workload[]>;
-}
+type FreshStatePorts = Pick<Ports, 'policies' | 'cluster' | 'workloads'>;
 
 /**
  * Ports whose state is at least as new as that of the replica that made the job. Each replica has a watch of its own, and ours may lag by milliseconds. A
@@ -23,31 +14,38 @@ export interface FreshStatePorts extends ReconcilePorts {
  */
 export async function withFreshState<P extends FreshStatePorts>(job: PolicyJob, ports: P, signal: AbortSignal): Promise<P> {
   const { namespace, name, uid } = job.policy;
-  const cached = ports.findPolicy(namespace, name);
+  const cached = ports.policies.find(namespace, name);
   const isAsked = job.actions === undefined || sameActions(cached?.actions, job.actions);
   const isBehind = cached?.uid !== uid || cached.generation < (job.generation ?? 0) || !isAsked;
-  const policy = isBehind ? await ports.readPolicy(namespace, name, signal) : cached;
+  const policy = isBehind ? await ports.policies.read(namespace, name, signal) : cached;
   if (policy === undefined) return ports;
   if (job.source === 'SecretChange') await untilSeen(() => isSeen(job, policy, ports), signal);
   const workloads = await readTargets(job, policy, ports, signal);
-  return {
-    ...ports,
-    // An object that the cache once held and no longer holds was deleted; the cache says nothing about one that it has not seen yet.
-    findPolicy: (...names) =>
-      isBehind && policyKey(policy) === names.join('/') ? newest(ports.findPolicy(...names), policy) : ports.findPolicy(...names),
-    findWorkload: (ref) => newer(ports.findWorkload(ref), workloads.get(workloadKey(ref))),
+  if (!isBehind && workloads.size === 0) return ports;
+  const { find } = ports.policies;
+  const { findWorkload, listWorkloads } = ports.cluster;
+  const cluster: ClusterView = {
+    ...ports.cluster,
+    findWorkload: (ref) => newer(findWorkload(ref), workloads.get(workloadKey(ref))),
     listWorkloads: (kind, inNamespace, ...asked) => {
-      const cached = [...ports.listWorkloads(kind, inNamespace, ...asked)];
+      const cached = [...listWorkloads(kind, inNamespace, ...asked)];
       const known = new Set(cached.map(workloadKey));
       const read = [...workloads.values()].filter((one) => one.namespace === inNamespace && kindKey(one) === kindKey(kind));
       return [...cached, ...read.filter((one) => !known.has(workloadKey(one)))];
     },
   };
+  if (!isBehind) return { ...ports, cluster };
+  // An object that the cache once held and no longer holds was deleted; the cache says nothing about one that it has not seen yet.
+  const findFresh: Policies['find'] = (...names) =>
+    policyKey(policy) === names.join('/') ? newest(find(...names), policy) : find(...names);
+  return { ...ports, cluster, policies: { ...ports.policies, find: findFresh } };
 }
 
 /** The contents of Secrets are read again where the registry refuses them; which Secrets exist is known only from our watches. */
 function isSeen(job: PolicyJob, policy: ImagePolicy, ports: FreshStatePorts): boolean {
-  const own = neededReconciles(policy, ports, new Date(ports.now()), ports.secretVersions).find(({ source }) => source === 'SecretChange');
+  const own = neededReconciles(policy, ports.cluster, new Date(ports.cluster.now()), ports.policies.secretVersions).find(
+    ({ source }) => source === 'SecretChange',
+  );
   return own === undefined || own.cause === job.cause;
 }
 
@@ -59,13 +57,15 @@ async function readTargets(
 ): Promise<ReadonlyMap<string, Workload>> {
   const found = new Map<string, Workload>();
   const isKnown =
-    job.source !== 'TargetChange' || neededReconciles(policy, ports, new Date(ports.now())).some(({ cause }) => cause === job.cause);
+    job.source !== 'TargetChange' ||
+    neededReconciles(policy, ports.cluster, new Date(ports.cluster.now())).some(({ cause }) => cause === job.cause);
   if (isKnown || !isUsable(policy.spec)) return found;
-  await ports.awaitTargets(policy, policy.spec, signal);
+  await ports.workloads.awaitTargets(policy, policy.spec, signal);
   const read = async (target: PolicyTarget) => {
-    const state = ports.targetState(target, policy);
+    const state = ports.cluster.targetState(target, policy);
     if (state === 'starting' || 'problem' in state) return;
-    const workloads = target.selector === undefined ? [await ports.readWorkload(target, signal)] : await ports.readSelected(target, signal);
+    const workloads =
+      target.selector === undefined ? [await ports.workloads.read(target, signal)] : await ports.workloads.readSelected(target, signal);
     for (const workload of workloads) if (workload !== undefined) found.set(workloadKey(workload), workload);
   };
   await Promise.all(policy.spec.targets.map(read));

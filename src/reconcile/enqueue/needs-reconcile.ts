@@ -2,7 +2,7 @@
  * The predicate for reconciles: which policies need one because they, or something that they refer to, changed. It is a pure function of the caches, called on
  * every change and once a minute for all policies, so a missed event does no harm.
  */
-import { healedBySecret, mayBeHealedBySecret, isUsable, type ImagePolicy, type PolicySpec } from '../../model/image-policy.ts';
+import { clearedBySecret, mayBeClearedBySecret, isUsable, type ImagePolicy, type PolicySpec } from '../../model/image-policy.ts';
 import { asSeenBy } from '../../plan/consent.ts';
 import { hashId } from '../../model/push-event.ts';
 import type { Outcome } from '../../plan/outcome.ts';
@@ -17,10 +17,10 @@ import { toSeconds } from '../../model/text.ts';
 import { wantsChange, type UnchangedContainer, type TargetPlan, type TargetState } from '../../plan/plan-update.ts';
 import { planWith } from '../plan.ts';
 import { selectKnown, usableSpec } from '../selection.ts';
-import type { Permissions, PlanPorts } from '../attempt.ts';
+import type { ClusterView, SecretVersions } from '../ports.ts';
 
 /** Reasons that a change of the target may clear. */
-const healedByTarget: ReadonlySet<string> = new Set<Reason>([
+const clearedByTarget: ReadonlySet<string> = new Set<Reason>([
   'TargetNotFound',
   'ContainerNotFound',
   'FieldPathMissing',
@@ -33,16 +33,13 @@ const healedByTarget: ReadonlySet<string> = new Set<Reason>([
   'ChangeReverted',
 ]);
 
-/** The Secrets that a policy depends on, with their versions as far as they are known, as one text. */
-export type SecretVersions = (policy: ImagePolicy, spec: PolicySpec) => string;
-
 /** Whether a reconcile ended with a reason that a changed Secret may clear. */
-export function isHealedBySecret({ kind, reason }: Pick<Outcome, 'kind' | 'reason'>): boolean {
-  return kind === 'stalled' && healedBySecret.has(reason);
+export function isClearedBySecret({ kind, reason }: Pick<Outcome, 'kind' | 'reason'>): boolean {
+  return kind === 'stalled' && clearedBySecret.has(reason);
 }
 
 /** Reasons that are cleared once the kinds of the targets are known. */
-const healedByKind: ReadonlySet<string> = new Set<Reason>([
+const clearedByKind: ReadonlySet<string> = new Set<Reason>([
   'TargetKindUnknown',
   'TargetKindForbidden',
   'TooManyKinds',
@@ -56,8 +53,17 @@ const notSelected: Reason = 'NamespaceNotSelected';
 type Job = Pick<PolicyJob, 'source' | 'cause'>;
 
 /** What the predicate reads from the caches. */
-export type NeedsView = Permissions &
-  Pick<PlanPorts, 'findWorkload' | 'listWorkloads' | 'targetState' | 'namespaceVersion' | 'crossNamespace' | 'namespaceConsent'>;
+export type NeedsView = Pick<
+  ClusterView,
+  | 'findWorkload'
+  | 'listWorkloads'
+  | 'targetState'
+  | 'namespaceVersion'
+  | 'crossNamespace'
+  | 'namespaceConsent'
+  | 'mayUseRegistry'
+  | 'hasTrustRoot'
+>;
 
 /**
  * The jobs that the policy needs now. Replicas that see the same state make the same jobs. An annotation may stay for weeks after its request was answered, so
@@ -70,12 +76,12 @@ export function neededReconciles(policy: ImagePolicy, view: NeedsView, now: Date
   const permission = permissionJob(policy, view);
   if (permission !== undefined) return [{ ...job, ...permission }];
   const action = actionJob(policy);
-  const healing = healingJob(policy, job, view, secretVersions);
+  const recovery = recoveryJob(policy, job, view, secretVersions);
   const stale = staleJob(policy, view);
   const wait = changedWaitJob(policy, now);
   return [
     ...(action === undefined ? [] : [{ ...job, ...action }]),
-    ...(healing === undefined ? [] : [healing]),
+    ...(recovery === undefined ? [] : [recovery]),
     ...(stale === undefined ? [] : [{ ...job, ...stale }]),
     ...(wait === undefined ? [] : [{ ...job, ...wait }]),
   ];
@@ -158,18 +164,18 @@ function versionsOfTargets({ targets }: PolicySpec, { namespaceVersion = () => '
 }
 
 /** The job for a change that may clear the reason why the policy is Stalled or Held. */
-function healingJob(
+function recoveryJob(
   policy: ImagePolicy,
   job: Omit<PolicyJob, 'source' | 'cause'>,
   view: NeedsView,
   secretVersions: SecretVersions | undefined,
 ): PolicyJob | undefined {
   const { generation, spec, status } = policy;
-  if (secretVersions !== undefined && mayBeHealedBySecret(policy) && isUsable(policy.spec))
+  if (secretVersions !== undefined && mayBeClearedBySecret(policy) && isUsable(policy.spec))
     return { ...job, source: 'SecretChange', cause: `secrets:${generation}:${secretVersions(policy, policy.spec)}` };
-  const stalled = status.conditions?.find(({ type, reason }) => type === 'Stalled' || (type === 'Held' && healedByTarget.has(reason)));
+  const stalled = status.conditions?.find(({ type, reason }) => type === 'Stalled' || (type === 'Held' && clearedByTarget.has(reason)));
   if (stalled?.status !== 'True' || !isUsable(spec)) return undefined;
-  if (healedByKind.has(stalled.reason)) {
+  if (clearedByKind.has(stalled.reason)) {
     const states = spec.targets.map((target) => view.targetState(target, policy));
     // A different problem with the kind is reported, too: it was installed, but the permission is missing.
     const isAsBefore = (state: TargetState) => state === 'starting' || ('problem' in state && state.problem.reason === stalled.reason);
@@ -178,7 +184,7 @@ function healingJob(
     const namespaces = stalled.reason === notSelected ? `:${versionsOfTargets(spec, view)}` : '';
     return { ...job, source: 'TargetChange', cause: `kinds:${generation}:${shorten(since.join(','))}${namespaces}` };
   }
-  if (!healedByTarget.has(stalled.reason)) return undefined;
+  if (!clearedByTarget.has(stalled.reason)) return undefined;
   // A workload that the policy may not see causes no job: the status would reveal its changes.
   const versions = resolveTargets(spec.targets, asSeenBy(policy, view)).map((workload) => versionOf(workload, stalled.reason));
   if (versions.length === 0) return undefined;
@@ -197,17 +203,18 @@ export function selectedJob(policy: ImagePolicy, version: string, now: Date): Po
  * The job for new targets of a policy; undefined unless one of them would be changed to what the policy selected last. It costs no request; the reconcile
  * itself finds out what the policy selects by now.
  */
-export function newTargetJob(policy: ImagePolicy, newTargets: ReadonlySet<string>, ports: PlanPorts, now: Date): PolicyJob | undefined {
+export function newTargetJob(policy: ImagePolicy, newTargets: ReadonlySet<string>, cluster: ClusterView, now: Date): PolicyJob | undefined {
   const { generation } = policy;
   const spec = usableSpec(policy);
   const selection = 'kind' in spec ? undefined : selectKnown(policy, spec);
   if ('kind' in spec || selection === undefined || 'kind' in selection) return undefined;
   const { tag, digest } = selection.candidate;
-  if (spec.targets.some((target) => ports.targetState(target, policy) === 'starting')) return undefined;
-  const { targets } = planWith(policy, selection, ports);
+  if (spec.targets.some((target) => cluster.targetState(target, policy) === 'starting')) return undefined;
+  const { targets } = planWith(policy, selection, cluster);
   // Without the creation times of the images, which only the reconcile asks for, images cannot be ordered.
-  const isOther = ({ image }: UnchangedContainer) => tryParseImageReference(image, ports.aliases)?.tag !== tag;
-  const wants = (planned: TargetPlan) => wantsChange(planned) || (spec.strategy.knowing !== undefined && planned.unchanged.some(isOther));
+  const isOther = ({ image }: UnchangedContainer) => tryParseImageReference(image, cluster.aliases)?.tag !== tag;
+  const wants = (planned: TargetPlan) =>
+    wantsChange(planned) || (spec.strategy.withCreationTimes !== undefined && planned.unchanged.some(isOther));
   const changed = targets.flatMap((planned) => (wants(planned) && planned.workload !== undefined ? [planned.workload] : []));
   const versions = changed.filter(({ uid }) => newTargets.has(uid)).map((workload) => versionOf(workload, ''));
   if (versions.length === 0) return undefined;

@@ -2,7 +2,7 @@ import { isUsable, type ImagePolicy, policyKey } from '../../model/image-policy.
 import { isPending } from '../../plan/pending-candidate.ts';
 import type { PolicyJob } from '../../queue/jobs.ts';
 import { WaitError } from '../../model/errors.ts';
-import type { FreshStatePorts } from './fresh-state.ts';
+import type { Policies, Ports } from '../ports.ts';
 
 /** A job that is requeued at that time ends the wait itself; another reconcile is needed only if Redis lost that job. */
 const graceMs = 60_000;
@@ -32,22 +32,22 @@ export function waitJob({ namespace, name, uid, generation, spec, status }: Imag
  * Ports that see the wait that a delayed job is about, even where our watch lags; undefined when the policy no longer waits for that. Throws WaitError when the
  * job runs too early because clocks differ: otherwise it would complete, and the same wait makes no second one.
  */
-export async function endWait<P extends FreshStatePorts>(
+export async function endWait<P extends Pick<Ports, 'policies' | 'cluster'>>(
   wait: NonNullable<PolicyJob['wait']>,
   { namespace, name }: PolicyJob['policy'],
   ports: P,
   signal: AbortSignal,
 ): Promise<P | undefined> {
   const at = new Date(wait.at);
-  if (ports.now() < at.getTime()) throw new WaitError('MinAge', at, 'the job ran before the wait was over');
+  if (ports.cluster.now() < at.getTime()) throw new WaitError('MinAge', at, 'the job ran before the wait was over');
   const isAbout = (policy: ImagePolicy | undefined) => policy?.status.waiting?.until === wait.until;
-  if (isAbout(ports.findPolicy(namespace, name))) return ports;
-  const read = await ports.readPolicy(namespace, name, signal);
+  if (isAbout(ports.policies.find(namespace, name))) return ports;
+  const read = await ports.policies.read(namespace, name, signal);
   if (!isAbout(read)) return undefined;
   const key = policyKey({ namespace, name });
-  const findPolicy: P['findPolicy'] = (...names) => {
-    const cached = ports.findPolicy(...names);
+  const find: Policies['find'] = (...names) => {
+    const cached = ports.policies.find(...names);
     return names.join('/') !== key || isAbout(cached) ? cached : read;
   };
-  return { ...ports, findPolicy };
+  return { ...ports, policies: { ...ports.policies, find } };
 }

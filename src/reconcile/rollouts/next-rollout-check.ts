@@ -98,8 +98,8 @@ function checkOf({ workload, entries, since }: Rollout, { status }: ImagePolicy,
   const isUnknown = entries.some(({ result }) => result === 'Applied');
   const key = `${workload.uid}:${workload.generation}:${entries.map(({ result }) => result).join('+')}`;
   // Changes that the history does not hold have no entry that could record their success.
-  const isSaid = evaluation.kind === 'done' && entries.every((entry) => !isRecorded(status, entry));
-  if (isSaid) return undefined;
+  const isReported = evaluation.kind === 'done' && entries.every((entry) => !isRecorded(status, entry));
+  if (isReported) return undefined;
   // The newest pods may be younger than the change: a rollout that timed out is checked again every minute.
   const isLate = evaluation.kind === 'failed' && evaluation.reason === 'RolloutTimedOut';
   if (evaluation.kind === 'done' || (evaluation.kind === 'failed' && isUnknown && !isLate)) {

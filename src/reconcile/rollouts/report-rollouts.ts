@@ -40,11 +40,28 @@ export async function reportFindings(change: StatusChange, ports: ReportPorts): 
     if (isDone) observeAvailable(policy, before, entry, ports);
     // With many workloads, the push is reported as rolled out when all of them are, and not after a failure.
     const isLast = (after.rollouts?.progressing ?? 0) === 0 && findRejection(after, entry.digest) === undefined;
-    if (!isDone || isLast) await recordResult(policy, before, completed, { kind: isDone ? 'updated' : 'stalled', reason, message }, ports);
+    if (!isDone) await recordResult({ policy, before }, completed, { kind: 'stalled', reason, message }, ports);
+    else if (isLast) await recordRolledOut(change, message, completed, ports);
     const impossible = isDone ? undefined : completed.map(whyNoRollback).find((why) => why !== undefined);
     if (impossible !== undefined && wantsRollback(policy))
-      reportNoRollback(policy, workload, completed, { reason: 'RollbackFailed', why: impossible }, ports);
+      reportNoRollback({ policy, workload, entries: completed }, { reason: 'RollbackFailed', why: impossible }, ports);
   }
+}
+
+/** Records that a push is rolled out: with the message of its one workload, or with all its workloads. */
+async function recordRolledOut(
+  { policy, before, after }: StatusChange,
+  message: string,
+  completed: readonly HistoryEntry[],
+  ports: ReportPorts,
+): Promise<void> {
+  const entries = (after.history ?? []).filter((entry) => entry.result === 'RolledOut' && isTriggered(before, entry));
+  const workloads = [...new Set(entries.map(formatWorkload))];
+  const result = { kind: 'updated', reason: 'RolledOut' } as const;
+  if (workloads.length <= 1) return recordResult({ policy, before }, completed, { ...result, message }, ports);
+  const images = [...new Set(entries.map(({ to }) => to))].join(' and ');
+  const all = `${images} is out on ${workloads.length} workloads: ${listFew(workloads, (workload) => workload)}`;
+  await recordResult({ policy, before }, entries, { ...result, message: all }, ports);
 }
 
 /** Once all rollouts are over, reports the successful ones that the history does not hold. */
@@ -58,23 +75,23 @@ export async function reportCompleted({ policy, before, after, findings }: Statu
     return evaluation.kind === 'done' && entries.length > 0 ? [{ workload: rollout.workload, entries }] : [];
   });
   for (const { workload, entries } of out) {
-    ports.metrics.rollouts.inc({ kind: workload.kind, result: 'RolledOut' });
+    ports.report.metrics.rollouts.inc({ kind: workload.kind, result: 'RolledOut' });
     const result = { reason: 'RolledOut', message: `${entries.map(({ to }) => to).join(' and ')} is out` } as const;
-    ports.observer?.rolledOut?.(policyKey(policy), workload, result);
+    ports.report.observer?.rolledOut?.(policyKey(policy), workload, result);
   }
   if (out.length === 0) return;
   const images = new Set(out.flatMap(({ entries }) => entries.map(({ to }) => to)));
   const message = `${listFew([...images], (image) => image)} is out on ${out.length} more ${out.length === 1 ? 'workload' : 'workloads'}`;
-  ports.recordEvent({ regarding: toObject(policy), type: 'Normal', reason: 'RolledOut', action: 'WatchRollout', message });
-  ports.logger.info({ policy: policyKey(policy), workloads: out.length, why: message }, 'rollouts finished');
+  ports.report.recordEvent({ regarding: toObject(policy), type: 'Normal', reason: 'RolledOut', action: 'WatchRollout', message });
+  ports.report.logger.info({ policy: policyKey(policy), workloads: out.length, why: message }, 'rollouts finished');
   const entries = (after.history ?? []).filter((entry) => entry.result === 'RolledOut' && isTriggered(before, entry));
   if (entries.every(({ digest }) => findRejection(after, digest) === undefined))
-    await recordResult(policy, before, entries, { kind: 'updated', reason: 'RolledOut', message }, ports);
+    await recordResult({ policy, before }, entries, { kind: 'updated', reason: 'RolledOut', message }, ports);
 }
 
 /** Reports that the earlier images were rolled back to. */
 export async function reportRollback(
-  { policy, before }: StatusChange,
+  { policy, before }: Pick<StatusChange, 'policy' | 'before'>,
   workload: Workload,
   rollbacks: readonly Rollback[],
   ports: ReportPorts,
@@ -84,30 +101,34 @@ export async function reportRollback(
   const message = entries.map(({ container, from, to }) => `${container} from ${to} back to ${from}`).join('; ');
   const text = `${message}${why === undefined ? '' : `: ${why}`}`;
   record(policy, workload, { type: 'Warning', reason: 'RolledBack', message: text }, ports);
-  ports.metrics.changes.inc({ kind: workload.kind, source: 'Rollback' });
+  ports.report.metrics.changes.inc({ kind: workload.kind, source: 'Rollback' });
   await recordResult(
-    policy,
-    before,
+    { policy, before },
     entries,
     { kind: 'stalled', reason: 'RolledBack', message: `${formatWorkload(workload)}: ${text}` },
     ports,
   );
 }
 
+/** The entries of the history that failed on a workload. */
+interface FailedChange {
+  readonly policy: ImagePolicy;
+  readonly workload: Workload;
+  readonly entries: readonly HistoryEntry[];
+}
+
 /** Reports that a failed image is not rolled back. Where the policy may not change the workload, nothing is written about it in the workload's namespace. */
-export function reportNoRollback(
-  policy: ImagePolicy,
-  workload: Workload,
-  entries: readonly HistoryEntry[],
-  { reason, why }: Refusal,
-  ports: ReportPorts,
-): void {
+export function reportNoRollback({ policy, workload, entries }: FailedChange, { reason, why }: Refusal, ports: ReportPorts): void {
   const message = `${entries.map(({ to }) => to).join(' and ')} failed and is not rolled back: ${why}`;
   record(policy, workload, { type: 'Warning', reason, message }, ports);
 }
 
 /** Reports a change that must not be rolled back; the workload is not read, and the kind in its history entry is not counted. */
-export function reportRefused(policy: ImagePolicy, { entry, why }: RefusedRollback, { recordEvent, logger }: ReportPorts): void {
+export function reportRefused(
+  policy: ImagePolicy,
+  { entry, why }: RefusedRollback,
+  { report: { recordEvent, logger } }: ReportPorts,
+): void {
   const message = `${formatWorkload(entry)}: ${entry.to} failed and is not rolled back: ${why}`;
   recordEvent({ regarding: toObject(policy), action: 'WatchRollout', type: 'Warning', reason: 'RollbackRefused', message });
   logger.info({ policy: policyKey(policy), workload: workloadKey(entry), reason: 'RollbackRefused', why }, 'rollout finished');
@@ -117,14 +138,20 @@ export function reportRefused(policy: ImagePolicy, { entry, why }: RefusedRollba
 export function reportNotWatched(policy: ImagePolicy, { changes = [] }: Outcome, ports: ReportPorts): void {
   const { spec } = policy;
   if (!isUsable(spec) || spec.rollout === undefined) return;
-  const time = { since: new Date(ports.now()), timeoutMs: spec.rollout.timeoutMs };
+  const time = { since: new Date(ports.cluster.now()), timeoutMs: spec.rollout.timeoutMs };
   const changed = new Map<string, WorkloadRef>(changes.map(({ workload }) => [workloadKey(workload), workload]));
   for (const ref of changed.values()) {
-    const workload = ports.findWorkload(ref);
+    const workload = ports.cluster.findWorkload(ref);
     const evaluation = workload && evaluateRollout(workload, time, time.since);
     if (workload === undefined || evaluation?.kind !== 'notWatched') continue;
     for (const regarding of [toObject(policy), workload])
-      ports.recordEvent({ regarding, type: 'Normal', reason: 'RolloutNotWatched', action: 'WatchRollout', message: evaluation.message });
+      ports.report.recordEvent({
+        regarding,
+        type: 'Normal',
+        reason: 'RolloutNotWatched',
+        action: 'WatchRollout',
+        message: evaluation.message,
+      });
   }
 }
 
@@ -135,11 +162,11 @@ function record(
   ports: ReportPorts,
 ): void {
   const message = `${formatWorkload(workload)}: ${event.message}`;
-  ports.recordEvent({ regarding: toObject(policy), action: 'WatchRollout', ...event, message });
-  if (event.reason !== 'RollbackRefused') ports.recordEvent({ regarding: workload, action: 'WatchRollout', ...event });
-  ports.metrics.rollouts.inc({ kind: workload.kind, result: event.reason });
-  ports.observer?.rolledOut?.(policyKey(policy), workload, event);
-  ports.logger.info(
+  ports.report.recordEvent({ regarding: toObject(policy), action: 'WatchRollout', ...event, message });
+  if (event.reason !== 'RollbackRefused') ports.report.recordEvent({ regarding: workload, action: 'WatchRollout', ...event });
+  ports.report.metrics.rollouts.inc({ kind: workload.kind, result: event.reason });
+  ports.report.observer?.rolledOut?.(policyKey(policy), workload, event);
+  ports.report.logger.info(
     { policy: policyKey(policy), workload: workloadKey(workload), reason: event.reason, why: event.message },
     'rollout finished',
   );
@@ -160,7 +187,12 @@ function isTriggered({ trigger }: PolicyStatus, entry: HistoryEntry): boolean {
 }
 
 /** A result that was found late, because no replica was running, is not measured. */
-function observeAvailable({ spec }: ImagePolicy, status: PolicyStatus, entry: HistoryEntry, { metrics, now }: ReportPorts): void {
+function observeAvailable(
+  { spec }: ImagePolicy,
+  status: PolicyStatus,
+  entry: HistoryEntry,
+  { report: { metrics }, cluster: { now } }: ReportPorts,
+): void {
   const timeoutMs = isUsable(spec) ? (spec.rollout?.timeoutMs ?? 0) : 0;
   if (now() - Date.parse(entry.at) > timeoutMs) return;
   const received = isTriggered(status, entry) ? status.trigger?.receivedAt : undefined;
@@ -168,8 +200,7 @@ function observeAvailable({ spec }: ImagePolicy, status: PolicyStatus, entry: Hi
 }
 
 async function recordResult(
-  policy: ImagePolicy,
-  status: PolicyStatus,
+  { policy, before: status }: Pick<StatusChange, 'policy' | 'before'>,
   entries: readonly HistoryEntry[],
   result: Pick<PolicyResult, 'kind' | 'reason' | 'message'>,
   ports: ReportPorts,
@@ -177,12 +208,12 @@ async function recordResult(
   const [entry] = entries;
   if (entry === undefined || status.trigger?.event === undefined || !isTriggered(status, entry)) return;
   const { tag, digest } = entry;
-  const at = new Date(ports.now());
+  const at = new Date(ports.cluster.now());
   const changes = entries.flatMap((entry, index) => {
     const { container, from, to } = entry;
     return from === undefined ? [] : [{ workload: refOf(entry), container, index, from, to }];
   });
-  await ports.eventLog.recordResult(status.trigger.event, policyKey(policy), {
+  await ports.report.eventLog.recordResult(status.trigger.event, policyKey(policy), {
     ...result,
     tag,
     ...(digest !== undefined && { digest }),

@@ -14,7 +14,8 @@ import { gatherConsents } from '../consents.ts';
 import { inParallel } from '../../async/in-parallel.ts';
 import { reportNoRollback, reportRefused, reportRollback } from './report-rollouts.ts';
 import { verifyEarlier } from '../verify.ts';
-import type { Watched, WatchPorts } from './watch-rollouts.ts';
+import type { RolloutCheck } from './watch-rollouts.ts';
+import type { Ports } from '../ports.ts';
 
 const maxTries = 5;
 
@@ -35,65 +36,62 @@ type RollbackResult =
  */
 export async function rollBack(
   { failed, refused }: { readonly failed: readonly Failed[]; readonly refused: readonly RefusedRollback[] },
-  watched: Watched,
-  ports: WatchPorts,
-  signal: AbortSignal,
+  check: RolloutCheck,
+  ports: Ports,
 ): Promise<void> {
-  const { maxParallel = defaultParallel } = watched.spec;
-  const results = await inParallel(failed, maxParallel, (one) => putWorkloadBack(one, watched, ports, signal));
+  const { maxParallel = defaultParallel } = check.spec;
+  const results = await inParallel(failed, maxParallel, (one) => rollBackWorkload(one, check, ports));
   const outcomes = results.flatMap((result) => (result.status === 'fulfilled' && result.value !== undefined ? [result.value] : []));
-  await record({ outcomes, refused }, watched, ports, signal);
+  await record({ outcomes, refused }, check, ports);
   const failure = results.find((result) => result.status === 'rejected');
   if (failure !== undefined) throw failure.reason;
 }
 
 /** Rolls back one workload; undefined where nothing is left to roll back. */
-async function putWorkloadBack(
+async function rollBackWorkload(
   { workload: found, entries }: Failed,
-  watched: Watched,
-  ports: WatchPorts,
-  signal: AbortSignal,
+  check: RolloutCheck,
+  ports: Ports,
 ): Promise<RollbackResult | undefined> {
   let workload: Workload | undefined = found;
   for (let tries = 0; tries < maxTries && workload !== undefined; tries++) {
     // The change of the policy causes a reconcile of its own.
-    if (hasChanged(watched.policy, ports)) return undefined;
-    const rollbacks = rollbacksOf(watched.policy, workload, ports.aliases, entries);
+    if (hasChanged(check.policy, ports)) return undefined;
+    const rollbacks = rollbacksOf(check.policy, workload, ports.cluster.aliases, entries);
     const open = rollbacks.filter(({ isDone }) => !isDone);
     if (rollbacks.length === 0) return undefined;
     if (open.length === 0) return { kind: 'back', workload, rollbacks };
-    const result = await tryPatch(workload, open, watched, ports, signal);
+    const result = await tryPatch(workload, open, check, ports);
     if (result === 'patched') return { kind: 'back', workload, rollbacks };
     if (result === 'outdated') return undefined;
     if (result !== 'conflict') return { kind: 'refused', workload, rollbacks: open, refusal: result };
-    ports.onConflict();
-    workload = await ports.readWorkload(found, signal);
-    watched.fresh.set(workloadKey(found), workload);
+    ports.workloads.onConflict();
+    workload = await ports.workloads.read(found, check.signal);
+    check.fresh.set(workloadKey(found), workload);
   }
   if (workload !== undefined) throw new Error(`${workloadKey(found)} changed under ${maxTries} rollbacks in a row`);
   return undefined;
 }
 
-function hasChanged({ namespace, name, uid, generation }: ImagePolicy, { findPolicy }: WatchPorts): boolean {
-  const now = findPolicy(namespace, name);
+function hasChanged({ namespace, name, uid, generation }: ImagePolicy, { policies }: Ports): boolean {
+  const now = policies.find(namespace, name);
   return now?.uid !== uid || now.generation > generation;
 }
 
 async function tryPatch(
   workload: Workload,
   open: readonly Rollback[],
-  watched: Watched,
-  ports: WatchPorts,
-  signal: AbortSignal,
+  check: RolloutCheck,
+  ports: Ports,
 ): Promise<'patched' | 'conflict' | 'outdated' | Refusal> {
-  const { policy } = watched;
+  const { policy, signal } = check;
   const planned = open.map(({ entry, container, position }) => ({
     container: container.name,
     ...position,
     from: container.image,
     to: entry.from,
   }));
-  const now = new Date(ports.now());
+  const now = new Date(ports.cluster.now());
   const changes = planned.flatMap((change) => {
     const digest = tryParseImageReference(change.to)?.digest;
     return withUpdates(workload, [change], { policy: policy.uid, trigger: 'Rollback', at: now, digest });
@@ -101,13 +99,13 @@ async function tryPatch(
   const tag = open.map(({ entry }) => entry.from).join(', ');
   const plan: UpdatePlan = { candidate: { tag }, targets: [{ target: workload, workload, changes, unchanged: [] }] };
   // The registry may be slow, so policy and consents are read after it has answered.
-  const why = (await whyNotVerified(open, watched, ports, signal)) ?? (await whyNotAllowed(plan, watched, ports, signal));
+  const why = (await whyNotVerified(open, check, ports)) ?? (await whyNotAllowed(plan, check, ports));
   if (why !== undefined) return { reason: 'RollbackRefused', why };
   if (hasChanged(policy, ports)) return 'outdated';
   const cause = `image-watcher: ImagePolicy ${policyKey(policy)} rolled back to ${tag}: the rollout of ${open.map(({ entry }) => entry.tag).join(', ')} failed`;
   try {
-    if (!(await ports.isCurrent(policy, signal))) return 'conflict';
-    const result = await ports.patchImages(workload, changes, cause, signal);
+    if (!(await ports.policies.isCurrent(policy, signal))) return 'conflict';
+    const result = await ports.workloads.patchImages(workload, changes, cause, signal);
     return result.kind;
   } catch (error) {
     if (error instanceof PermanentError) return { reason: 'RollbackFailed', why: error.message };
@@ -116,15 +114,10 @@ async function tryPatch(
 }
 
 /** Why the owners of the workload or the configuration do not allow the rollback now; undefined where they do. */
-async function whyNotAllowed(
-  plan: UpdatePlan,
-  { policy, spec }: Watched,
-  ports: WatchPorts,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  const { consents } = await gatherConsents({ policy, cluster: ports, signal }, plan, ports);
-  const { crossNamespace, repeatsPerHour } = ports;
-  const context = { policy, spec, candidate: plan.candidate, crossNamespace, repeatsPerHour, now: new Date(ports.now()), consents };
+async function whyNotAllowed(plan: UpdatePlan, { policy, spec, signal }: RolloutCheck, ports: Ports): Promise<string | undefined> {
+  const { consents } = await gatherConsents({ policy, cluster: ports.cluster, signal }, plan, ports.workloads);
+  const { crossNamespace, repeatsPerHour } = ports.cluster;
+  const context = { policy, spec, candidate: plan.candidate, crossNamespace, repeatsPerHour, now: new Date(ports.cluster.now()), consents };
   const [target] = guardPlan(plan, context, rollbackGuards).targets;
   return (target?.problem ?? target?.blocked?.[0])?.message;
 }
@@ -132,13 +125,12 @@ async function whyNotAllowed(
 /** Why the earlier images lack the signatures that the policy demands now; undefined where they have them. */
 async function whyNotVerified(
   open: readonly Rollback[],
-  { policy, spec }: Watched,
-  ports: WatchPorts,
-  signal: AbortSignal,
+  { policy, spec, signal }: RolloutCheck,
+  ports: Ports,
 ): Promise<string | undefined> {
   try {
     for (const from of new Set(open.map(({ entry }) => entry.from))) {
-      await verifyEarlier({ policy, spec, signal }, parseImageReference(from, ports.aliases), ports);
+      await verifyEarlier({ policy, spec, signal }, parseImageReference(from, ports.cluster.aliases), ports);
     }
     return undefined;
   } catch (error) {
@@ -150,14 +142,13 @@ async function whyNotVerified(
 /** One write to the status for all rollbacks, done and refused. */
 async function record(
   { outcomes, refused }: { readonly outcomes: readonly RollbackResult[]; readonly refused: readonly RefusedRollback[] },
-  { policy }: Watched,
-  ports: WatchPorts,
-  signal: AbortSignal,
+  { policy, signal }: RolloutCheck,
+  ports: Ports,
 ): Promise<void> {
   if (outcomes.length === 0 && refused.length === 0) return;
   let before: PolicyStatus = policy.status;
   let after: PolicyStatus = policy.status;
-  const now = new Date(ports.now());
+  const now = new Date(ports.cluster.now());
   const back = outcomes.flatMap((outcome) => (outcome.kind === 'back' ? outcome.rollbacks : []));
   const update = (status: PolicyStatus) => {
     before = status;
@@ -167,17 +158,17 @@ async function record(
       if (outcome.kind === 'refused') for (const { entry } of outcome.rollbacks) noted = noteNoRollback(noted, entry, outcome.refusal, now);
     }
     for (const { entry, why } of refused) noted = noteNoRollback(noted, entry, { reason: 'RollbackRefused', why }, now);
-    return withRolloutConditions({ ...policy, status }, noted, ports, now);
+    return withRolloutConditions({ ...policy, status }, noted, ports.cluster, now);
   };
-  await ports.writeStatus(policy, update, signal);
+  await ports.policies.writeStatus(policy, update, signal);
   for (const one of refused) reportRefused(policy, one, ports);
   for (const outcome of outcomes) {
     const { workload, rollbacks } = outcome;
     const entries = rollbacks.map(({ entry }) => entry);
     if (outcome.kind === 'back') {
-      if (before !== after) await reportRollback({ policy, before, after, findings: [] }, workload, rollbacks, ports);
+      if (before !== after) await reportRollback({ policy, before }, workload, rollbacks, ports);
     } else if (entries.some((entry) => entry.rollbackRefused?.message !== cut(outcome.refusal.why, maxLengths.message))) {
-      reportNoRollback(policy, workload, entries, outcome.refusal, ports);
+      reportNoRollback({ policy, workload, entries }, outcome.refusal, ports);
     }
   }
 }

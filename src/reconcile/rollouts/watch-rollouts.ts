@@ -13,100 +13,102 @@ import type { PolicyStatus } from '../../model/policy-status.ts';
 import { recordFindings, withRolloutConditions, type Finding } from '../../status/record-rollouts.ts';
 import { workloadKey, type Workload, type WorkloadRef } from '../../model/workload.ts';
 import type { PolicyJob } from '../../queue/jobs.ts';
-import type { FreshStatePorts } from '../enqueue/fresh-state.ts';
-import type { ReportPorts } from '../report.ts';
+import type { Ports } from '../ports.ts';
 import { reportFindings, reportCompleted } from './report-rollouts.ts';
 import { defaultParallel } from '../apply.ts';
 import { inParallel } from '../../async/in-parallel.ts';
 import { rollBack, type Failed } from './roll-back.ts';
 import { checkStepMs, manyRollouts, maxExamined, rolloutJob } from './next-rollout-check.ts';
 
-export interface WatchPorts extends FreshStatePorts, ReportPorts {
-  /** Pods of the workload's newest revision; read only while it is rolling out. */
-  readonly readRolloutPods: (workload: WorkloadRef, signal: AbortSignal) => Promise<readonly PodState[]>;
-  readonly addPolicyJobs: (jobs: readonly PolicyJob[]) => Promise<void>;
-}
-
-/** A policy whose rollouts are watched, with the known state of its workloads. */
-export interface Watched {
+/** One check of the rollouts of a policy. */
+export interface RolloutCheck {
   readonly policy: ImagePolicy;
   readonly spec: PolicySpec & { readonly rollout: RolloutSettings };
+  /** Whether it was due at this time, rather than caused by a change. */
+  readonly isScheduled: boolean;
+  /** The workloads that the check has read from the API server, by key; undefined for one that is gone. */
   readonly fresh: Map<string, Workload | undefined>;
+  readonly signal: AbortSignal;
 }
 
 /** Checks the rollouts of one policy, acts on the findings, and enqueues the next check. */
-export async function watchRollouts(job: PolicyJob, ports: WatchPorts, signal: AbortSignal): Promise<void> {
+export async function watchRollouts(job: PolicyJob, ports: Ports, signal: AbortSignal): Promise<void> {
   const key = policyKey(job.policy);
   try {
-    await ports.mutex.run(key, async () => {
+    await ports.policies.mutex.run(key, async () => {
       const policy = await findNewest(job, ports, signal);
-      if (policy !== undefined) await check(policy, job, asSeenBy(policy, ports), signal);
+      const check = policy && checkOf(policy, job, signal);
+      if (check !== undefined) await runCheck(check, { ...ports, cluster: asSeenBy(check.policy, ports.cluster) });
     });
   } catch (error) {
-    ports.logger.warn({ policy: key, why: describeError(error) }, 'rollout check failed, will be repeated');
+    ports.report.logger.warn({ policy: key, why: describeError(error) }, 'rollout check failed, will be repeated');
     throw error;
   }
   const policy = findSame(job, ports);
-  const next = policy && rolloutJob(policy, ports, new Date(ports.now()));
-  if (next !== undefined) await ports.addPolicyJobs([next]);
+  const next = policy && rolloutJob(policy, ports.cluster, new Date(ports.cluster.now()));
+  if (next !== undefined) await ports.queues.addPolicyJobs([next]);
 }
 
 /**
  * The replica that made the job may have seen newer state: a delayed job is decided by our own, any other reads fresh state where ours shows no reason for it.
  */
-async function findNewest(job: PolicyJob, ports: WatchPorts, signal: AbortSignal): Promise<ImagePolicy | undefined> {
+async function findNewest(job: PolicyJob, ports: Ports, signal: AbortSignal): Promise<ImagePolicy | undefined> {
   const cached = findSame(job, ports);
-  const sees = cached && rolloutJob(cached, ports, new Date(ports.now()));
-  if (job.notBefore !== undefined || (sees !== undefined && sees.notBefore === undefined)) return cached;
-  const read = await ports.readPolicy(job.policy.namespace, job.policy.name, signal);
+  const ownJob = cached && rolloutJob(cached, ports.cluster, new Date(ports.cluster.now()));
+  if (job.notBefore !== undefined || (ownJob !== undefined && ownJob.notBefore === undefined)) return cached;
+  const read = await ports.policies.read(job.policy.namespace, job.policy.name, signal);
   if (read?.uid !== job.policy.uid) return undefined;
-  const newest = currentRollouts(read, asSeenBy(read, ports)).slice(0, manyRollouts);
-  await Promise.all(newest.map(({ workload }) => ports.readWorkload(workload, signal)));
+  const newest = currentRollouts(read, asSeenBy(read, ports.cluster)).slice(0, manyRollouts);
+  await Promise.all(newest.map(({ workload }) => ports.workloads.read(workload, signal)));
   return read;
 }
 
-function findSame({ policy: { namespace, name, uid } }: PolicyJob, { findPolicy }: WatchPorts): ImagePolicy | undefined {
-  const policy = findPolicy(namespace, name);
+function findSame({ policy: { namespace, name, uid } }: PolicyJob, { policies }: Ports): ImagePolicy | undefined {
+  const policy = policies.find(namespace, name);
   return policy?.uid === uid ? policy : undefined;
 }
 
-async function check(policy: ImagePolicy, job: PolicyJob, ports: WatchPorts, signal: AbortSignal): Promise<void> {
-  if (!isUsable(policy.spec) || policy.spec.suspended || policy.spec.rollout === undefined) return;
-  const watched: Watched = { policy, spec: { ...policy.spec, rollout: policy.spec.rollout }, fresh: new Map() };
-  const findings = await examineAll(watched, job, ports, signal);
-  const status = await recordResult(watched, findings, ports, signal);
-  if (watched.spec.rollout.onFailure !== 'Rollback') return;
-  const known: Watched = { ...watched, policy: { ...policy, status } };
+/** The check that a job asks for; undefined where the rollouts of the policy are not watched. */
+function checkOf(policy: ImagePolicy, job: PolicyJob, signal: AbortSignal): RolloutCheck | undefined {
+  const { spec } = policy;
+  if (!isUsable(spec) || spec.suspended || spec.rollout === undefined) return undefined;
+  return { policy, spec: { ...spec, rollout: spec.rollout }, isScheduled: job.notBefore !== undefined, fresh: new Map(), signal };
+}
+
+async function runCheck(check: RolloutCheck, ports: Ports): Promise<void> {
+  const { spec, fresh } = check;
+  const findings = await examineAll(check, ports);
+  const status = await recordResult(check, findings, ports);
+  if (spec.rollout.onFailure !== 'Rollback') return;
+  const policy = { ...check.policy, status };
+  const view = {
+    findWorkload: (ref: WorkloadRef) => fresh.get(workloadKey(ref)) ?? ports.cluster.findWorkload(ref),
+    aliases: ports.cluster.aliases,
+  };
   const failed = new Map<string, Failed>();
   for (const ref of status.history ?? []) {
-    const workload = watched.fresh.get(workloadKey(ref)) ?? ports.findWorkload(ref);
+    const workload = view.findWorkload(ref);
     if (workload !== undefined) failed.set(workloadKey(ref), { workload, entries: [] });
   }
   for (const { rollout, evaluation } of findings) {
     if (evaluation.kind === 'failed') failed.set(workloadKey(rollout.workload), rollout);
   }
-  const wanted = [...failed.values()].filter(
-    ({ workload, entries }) => rollbacksOf(known.policy, workload, ports.aliases, entries).length > 0,
-  );
-  const view = {
-    findWorkload: (ref: WorkloadRef) => watched.fresh.get(workloadKey(ref)) ?? ports.findWorkload(ref),
-    aliases: ports.aliases,
-  };
-  await rollBack({ failed: wanted, refused: refusedRollbacks(known.policy, view) }, known, ports, signal);
+  const wanted = [...failed.values()].filter(({ workload, entries }) => rollbacksOf(policy, workload, view.aliases, entries).length > 0);
+  await rollBack({ failed: wanted, refused: refusedRollbacks(policy, view) }, { ...check, policy }, ports);
 }
 
 /** Evaluates all rollouts from the caches, and those that are not complete from the API server. */
-async function examineAll(watched: Watched, job: PolicyJob, ports: WatchPorts, signal: AbortSignal): Promise<Finding[]> {
-  const { policy, spec } = watched;
-  const now = new Date(ports.now());
-  const evaluated = currentRollouts(policy, ports).map((rollout) => {
+async function examineAll(check: RolloutCheck, ports: Ports): Promise<Finding[]> {
+  const { policy, spec } = check;
+  const now = new Date(ports.cluster.now());
+  const evaluated = currentRollouts(policy, ports.cluster).map((rollout) => {
     const time = { since: rollout.since, timeoutMs: spec.rollout.timeoutMs };
     return { rollout, evaluation: evaluateRollout(rollout.workload, time, now), digests: new Map<string, string>() };
   });
   // Where one of many rollouts changed, the pods of the others are read at their own times.
-  const asksPods = job.notBefore !== undefined || evaluated.length <= manyRollouts;
+  const asksPods = check.isScheduled || evaluated.length <= manyRollouts;
   const chosen = chooseExamined(evaluated, asksPods, now);
-  const results = await inParallel(chosen, spec.maxParallel ?? defaultParallel, (found) => examine(found, watched, ports, signal));
+  const results = await inParallel(chosen, spec.maxParallel ?? defaultParallel, (found) => examine(found, check, ports));
   const examined = results.map((result) => {
     if (result.status === 'rejected') throw result.reason;
     return result.value;
@@ -124,39 +126,36 @@ function chooseExamined(evaluated: readonly Finding[], asksPods: boolean, now: D
 }
 
 /** A failure is never reported from the caches alone; and pods show more than a controller that still waits. */
-async function examine(
-  { rollout, evaluation: first, digests: none }: Finding,
-  { policy, spec, fresh }: Watched,
-  ports: WatchPorts,
-  signal: AbortSignal,
-): Promise<Finding> {
+async function examine({ rollout, evaluation: first, digests: none }: Finding, check: RolloutCheck, ports: Ports): Promise<Finding> {
+  const { policy, spec, fresh, signal } = check;
   const time = { since: rollout.since, timeoutMs: spec.rollout.timeoutMs };
   const key = workloadKey(rollout.workload);
-  const workload = await ports.readWorkload(rollout.workload, signal);
+  const workload = await ports.workloads.read(rollout.workload, signal);
   fresh.set(key, workload);
   const alone = asSeenBy(policy, {
-    ...ports,
+    ...ports.cluster,
     findWorkload: (ref: WorkloadRef) => (workloadKey(ref) === key ? workload : undefined),
     listWorkloads: () => (workload === undefined ? [] : [workload]),
   });
   const current = currentRollouts(policy, alone).find((one) => workloadKey(one.workload) === key);
   if (current === undefined) return { rollout: { ...rollout, entries: [] }, evaluation: first, digests: none };
-  const second = evaluateRollout(current.workload, time, new Date(ports.now()));
-  const evaluation = second.kind === 'done' || second.kind === 'notWatched' ? second : await askPods(current, second, time, ports, signal);
-  const digests = evaluation.kind === 'failed' ? await findDigests(current, policy, spec, ports, signal) : none;
+  const evaluation = await evaluateNow(current, time, check, ports);
+  const digests = evaluation.kind === 'failed' ? await findDigests(current, check, ports) : none;
   return { rollout: current, evaluation, digests };
 }
 
-async function askPods(
+/** Evaluates what was just read; the pods only of a rollout that is not over. */
+async function evaluateNow(
   { workload, entries }: Rollout,
-  evaluation: RolloutEvaluation,
   time: { readonly since: Date; readonly timeoutMs: number },
-  ports: WatchPorts,
-  signal: AbortSignal,
+  { signal }: RolloutCheck,
+  ports: Ports,
 ): Promise<RolloutEvaluation> {
+  const evaluation = evaluateRollout(workload, time, new Date(ports.cluster.now()));
+  if (evaluation.kind === 'done' || evaluation.kind === 'notWatched') return evaluation;
   const pods = await readPods(workload, ports, signal);
   if (pods === undefined) return evaluation;
-  const now = new Date(ports.now());
+  const now = new Date(ports.cluster.now());
   const evidence = evidenceOf(pods, new Set(entries.map(({ container }) => container)), now);
   const evaluated = evaluateRollout(workload, time, now, evidence);
   if (evaluated.kind !== 'failed' || evidence.failure !== undefined) return evaluated;
@@ -165,11 +164,11 @@ async function askPods(
 }
 
 /** Where pods may not be read, only the workload itself is evaluated. */
-async function readPods(workload: Workload, ports: WatchPorts, signal: AbortSignal): Promise<readonly PodState[] | undefined> {
+async function readPods(workload: Workload, ports: Ports, signal: AbortSignal): Promise<readonly PodState[] | undefined> {
   try {
-    return await ports.readRolloutPods(workload, signal);
+    return await ports.workloads.readPods(workload, signal);
   } catch (error) {
-    ports.logger.warn({ workload: workloadKey(workload), why: describeError(error) }, 'pods of a rollout could not be read');
+    ports.report.logger.warn({ workload: workloadKey(workload), why: describeError(error) }, 'pods of a rollout could not be read');
     return undefined;
   }
 }
@@ -177,37 +176,30 @@ async function readPods(workload: Workload, ports: WatchPorts, signal: AbortSign
 /** A change that was found after a crash has no digest: only tags that are pinned as tags lack one, and those do not move. */
 async function findDigests(
   { entries }: Rollout,
-  policy: ImagePolicy,
-  spec: PolicySpec,
-  ports: WatchPorts,
-  signal: AbortSignal,
+  { policy, spec, signal }: RolloutCheck,
+  { registry }: Pick<Ports, 'registry'>,
 ): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (const { digest, tag } of entries) {
-    const head = digest === undefined ? await ports.headManifest(ports.sourceOf(policy, spec), tag, signal) : undefined;
+    const head = digest === undefined ? await registry.headManifest(registry.sourceOf(policy, spec), tag, signal) : undefined;
     if (head !== undefined) found.set(tag, head.digest);
   }
   return found;
 }
 
 /** Writes the findings to the status and reports the new ones; returns the status that was written. */
-async function recordResult(
-  { policy, spec }: Watched,
-  findings: readonly Finding[],
-  ports: WatchPorts,
-  signal: AbortSignal,
-): Promise<PolicyStatus> {
+async function recordResult({ policy, spec, signal }: RolloutCheck, findings: readonly Finding[], ports: Ports): Promise<PolicyStatus> {
   let before: PolicyStatus = policy.status;
   let after: PolicyStatus = policy.status;
-  const now = new Date(ports.now());
+  const now = new Date(ports.cluster.now());
   const update = (status: PolicyStatus) => {
     before = status;
     const completed = recordFindings(status, findings, spec.rollout, now);
-    const next = withRolloutConditions({ ...policy, status }, completed, ports, now);
+    const next = withRolloutConditions({ ...policy, status }, completed, ports.cluster, now);
     after = next === undefined ? completed : { ...completed, ...(next.rollouts !== undefined && { rollouts: next.rollouts }) };
     return next;
   };
-  await ports.writeStatus(policy, update, signal);
+  await ports.policies.writeStatus(policy, update, signal);
   await reportFindings({ policy, before, after, findings }, ports);
   await reportCompleted({ policy, before, after, findings }, ports);
   return after;

@@ -12,7 +12,7 @@ export function newest(created?: CreationTimes): TagStrategy {
   return {
     id: 'newest',
     description: 'the image that was created last',
-    knowing: newest,
+    withCreationTimes: newest,
     reject: (tag) => (created === undefined || timeOf(tag) !== undefined ? undefined : explain(tag, created)),
     compare: (a, b) => (timeOf(a) ?? 0) - (timeOf(b) ?? 0),
   };

@@ -59,7 +59,7 @@ function imported({ policy, matchTag, matchPreRelease, current }: Keel, polls: b
 
 /** Where images are compared by their age: each is a minute younger than the one before, and the last time of a tag counts. */
 function knowing(strategy: TagStrategy, tags: readonly string[]): TagStrategy {
-  return strategy.knowing?.(new Map(tags.map((tag, index) => [tag, new Date(Date.UTC(2026, 0, 1, 0, index))]))) ?? strategy;
+  return strategy.withCreationTimes?.(new Map(tags.map((tag, index) => [tag, new Date(Date.UTC(2026, 0, 1, 0, index))]))) ?? strategy;
 }
 
 /** The image that replaces the running one; undefined where it stays. */

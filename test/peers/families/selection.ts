@@ -22,6 +22,6 @@ export const selection = family(
     const read = readPolicy({ metadata, spec }, context).spec;
     if (!isUsable(read)) return 'invalid';
     const times = new Map(Object.entries(created ?? {}).map(([tag, at]) => [tag, new Date(at)]));
-    return selectTag(read.strategy.knowing?.(times) ?? read.strategy, tags) ?? null;
+    return selectTag(read.strategy.withCreationTimes?.(times) ?? read.strategy, tags) ?? null;
   },
 );

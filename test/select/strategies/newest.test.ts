@@ -37,7 +37,7 @@ for (const [name, times, selected] of table) {
 
 test('until the images are known every tag is a candidate, and none is newer', () => {
   assert.deepEqual([newest().reject('any'), newest().compare('a', 'b')], [undefined, 0]);
-  const strategyKnowingTimes = newest().knowing?.(new Map([['a', new Date('2026-01-01')]]));
+  const strategyKnowingTimes = newest().withCreationTimes?.(new Map([['a', new Date('2026-01-01')]]));
   assert.deepEqual([strategyKnowingTimes?.reject('a'), strategyKnowingTimes?.id], [undefined, 'newest']);
 });
 
@@ -56,7 +56,7 @@ test('the filter applies to names, the selection to images, even where something
   for (const filter of [{ allow: 'main-(.*)', extract: '$1' }, { allow: 'main-.*' }, { ignore: ['^pr-'] }]) {
     const filtered = filterTags(newest(), filter);
     assert.notEqual(filtered.reject('pr-7'), undefined);
-    const strategyKnowingTimes = filtered.knowing?.(
+    const strategyKnowingTimes = filtered.withCreationTimes?.(
       new Map([
         ['main-1', new Date('2026-01-02')],
         ['main-2', new Date('2026-01-01')],

@@ -1,3 +1,5 @@
+/** What this process remembers of registries' answers. It never passes through Redis. */
+import { BoundedMap } from '../async/bounded-map.ts';
 import { formatRepository, type Candidate } from '../model/image-reference.ts';
 import { accessKey, type ImageSource } from '../model/image-source.ts';
 
@@ -25,10 +27,10 @@ export function createSharedAnswers(now: () => number): SharedAnswers {
         if (answers.size < maxAnswers && now() - known.askedAt < lastsMs) break;
         answers.delete(key);
       }
-      answers.set(keyOf(cause, source, answer.tag), { answer, askedAt });
+      answers.set(answerKeyOf(cause, source, answer.tag), { answer, askedAt });
     },
     recall(cause, source, tag) {
-      const known = answers.get(keyOf(cause, source, tag));
+      const known = answers.get(answerKeyOf(cause, source, tag));
       // An answer stays old even when the clock is set back.
       const ageMs = known === undefined ? lastsMs : Math.abs(now() - known.askedAt);
       return ageMs < lastsMs ? known?.answer : undefined;
@@ -36,6 +38,37 @@ export function createSharedAnswers(now: () => number): SharedAnswers {
   };
 }
 
-function keyOf(cause: string, source: ImageSource, tag: string): string {
+function answerKeyOf(cause: string, source: ImageSource, tag: string): string {
   return JSON.stringify([cause, formatRepository(source), accessKey(source), tag]);
+}
+
+/** What was found about a tag when its image was last read. */
+export interface RememberedTag {
+  /** Undefined where the image does not state it. */
+  readonly created: Date | undefined;
+  /** Whether it is an artifact that cannot run as an image. */
+  readonly isArtifact: boolean;
+  /** In ms since 1970. */
+  readonly readAt: number;
+}
+
+/** The creation times of tagged images, as far as this process has read them, kept apart by what a reader may access. */
+export interface TagMemory {
+  get(source: ImageSource, tag: string): RememberedTag | undefined;
+  set(source: ImageSource, tag: string, found: RememberedTag): void;
+}
+
+const maxTags = 100_000;
+
+/** An empty memory. When it is full, it drops the least recently used entries. */
+export function createTagMemory(): TagMemory {
+  const tags = new BoundedMap<string, RememberedTag>(maxTags);
+  return {
+    get: (source, tag) => tags.get(tagKeyOf(source, tag)),
+    set: (source, tag, found) => void tags.set(tagKeyOf(source, tag), found),
+  };
+}
+
+function tagKeyOf(source: ImageSource, tag: string): string {
+  return `${formatRepository(source)}:${tag} ${accessKey(source)}`;
 }
