@@ -1,6 +1,6 @@
 /** Reads the facts about an image from its registry: its manifests and configurations, and attestations if nothing else names a base. */
 import { inParallel } from '../async/in-parallel.ts';
-import { isAttestation, isManifestType, whyNoImage } from '../model/artifact.ts';
+import { isAttestation, isManifestType, whyNotRunnable } from '../model/artifact.ts';
 import { formatRepository, type RegistryAliases } from '../model/image-reference.ts';
 import type { ImageSource } from '../model/image-source.ts';
 import { type Descriptor, type ManifestDocument, parseImageConfig, parseManifest } from '../registry/parse-manifest.ts';
@@ -43,7 +43,7 @@ export async function readFacts(digest: string, context: ReadContext): Promise<B
   const manifest = await registry.readManifest(source, digest, signal);
   if (manifest === undefined) return undefined;
   const document = parseManifest(manifest.bytes) ?? {};
-  if (whyNoImage(document) !== undefined) return { digest, platforms: [] };
+  if (whyNotRunnable(document) !== undefined) return { digest, platforms: [] };
   const { manifests, annotations } = document;
   const entries = manifests?.filter(isImageEntry).slice(0, maxPlatforms);
   const read =
@@ -72,7 +72,7 @@ async function readEntry(entry: Descriptor, outer: readonly Texts[], context: Re
   const { digest, platform, annotations = {} } = entry;
   const manifest = await context.registry.readManifest(context.source, digest, context.signal);
   const document = manifest && parseManifest(manifest.bytes);
-  if (document?.config === undefined || whyNoImage(document) !== undefined) return undefined;
+  if (document?.config === undefined || whyNotRunnable(document) !== undefined) return undefined;
   return readImage({ digest, document, platform, outer: [annotations, ...outer] }, context);
 }
 

@@ -31,6 +31,8 @@ export interface Build {
   readonly layers: string;
   /** `linux/amd64`; several make an index. */
   readonly platforms?: readonly string[];
+  /** When it was created, as RFC 3339. */
+  readonly created?: string;
   readonly format?: Format;
   readonly labels?: (platform: string) => Texts;
   readonly annotations?: (platform: string) => Texts;
@@ -74,12 +76,17 @@ export async function buildImage(target: PushTarget, build: Build): Promise<Buil
   return { digest: (await putManifest(target, target.tag, format.index, index)).digest, manifests };
 }
 
-async function pushPlatform(target: PushTarget, platform: string, { layers, format = oci, labels, annotations }: Build): Promise<object> {
+async function pushPlatform(
+  target: PushTarget,
+  platform: string,
+  { layers, format = oci, created, labels, annotations }: Build,
+): Promise<object> {
   const contents = layers.split(' ').map((name) => Buffer.from(`${name} for ${platform}`));
   const [os, architecture] = platform.split('/');
   const config = {
     os,
     architecture,
+    ...(created !== undefined && { created }),
     config: { Labels: labels?.(platform) ?? null },
     rootfs: { type: 'layers', diff_ids: contents.map(digestOf) },
     history: [{ created_by: 'COPY' }, { created_by: 'ENV', empty_layer: true }],
