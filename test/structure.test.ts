@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
+import { evidence } from '../src/bases/evidence/index.ts';
 import { checks } from '../src/doctor/checks/index.ts';
 import { guardTexts } from '../docs/explanations/guards.ts';
 import { guards } from '../src/plan/guards/index.ts';
@@ -65,6 +66,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   receive: ['model', 'async', 'telemetry'],
   registry: ['model', 'select', 'async'],
   verify: ['model', 'async'],
+  bases: ['model', 'select', 'async', 'registry'],
   kube: ['model', 'plan', 'rollout', 'async'],
   cluster: ['model', 'plan', 'async', 'kube', 'telemetry', 'api-versions'],
   queue: ['model', 'plan', 'async', 'registry'],
@@ -232,6 +234,22 @@ test('every guard is in the list, under its own id, with rows in the table of it
     assert.ok(tests.includes(`/guards/${id}.ts'`) || ['cross-namespace', 'consent'].includes(id), id);
     assert.ok(docs.includes(`\`${id}\``), `docs/guards.md does not tell of ${id}`);
   }
+});
+
+test('every kind of evidence of a base is in the list, under its own id, with rows in the tables of its tests', () => {
+  const names = evidence.map(({ id }) => id.toLowerCase());
+  assert.deepEqual(names.toSorted(), membersIn('bases/evidence', /^export const \w+: Evidence = /m));
+  const tests = readFileSync(join(root, 'test/bases/evidence.test.ts'), 'utf8');
+  for (const { id } of evidence) assert.ok(tests.includes(`by: '${id}'`), id);
+});
+
+test('the base of an image is recognized without any input or output', () => {
+  const pure = imports.filter(({ file }) => /^src\/bases\/(?:evidence\/|facts\.ts|layers\.ts|recognize-base\.ts)/.test(file)).map(resolve);
+  assert.deepEqual(
+    [...new Set(pure)].filter((one) => !isIn(one, [...pureRooms, 'bases']) && one !== 'zod'),
+    [],
+  );
+  assert.ok(!pure.some((one) => /^src\/bases\/(?:read-|facts-reader)/.test(one)));
 });
 
 test('every check of the doctor is in the list, under its own id', () => {

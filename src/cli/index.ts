@@ -1,5 +1,6 @@
 /** The list of commands. */
 import { approve, check, release, resume, rollback, suspend } from './policy-commands.ts';
+import { bases } from './bases.ts';
 import type { Command } from './command.ts';
 import { completion } from './completion.ts';
 import { consents } from './consents.ts';
@@ -26,6 +27,7 @@ export const commands: readonly Command[] = [
   get,
   explain,
   diff,
+  bases,
   events,
   replay,
   consents,

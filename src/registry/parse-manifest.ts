@@ -42,9 +42,11 @@ const manifest = z
   // Some registries omit it in their indexes of referrers.
   .refine(({ schemaVersion, manifests }) => schemaVersion !== undefined || manifests !== undefined);
 const labelled = z.object({ Labels: annotations.optional().catch(undefined) }).optional();
+/** No builder makes an image of more layers: overlay file systems mount at most 128. */
+const rootfs = z.object({ diff_ids: z.array(z.string().refine(isDigest)).max(512) }).optional();
 const imageConfig = platform
   .partial()
-  .extend({ created: text.optional(), config: labelled.catch(undefined) })
+  .extend({ created: text.optional(), config: labelled.catch(undefined), rootfs: rootfs.catch(undefined) })
   .catch({});
 
 /** A manifest or an index, or undefined for anything else. */
@@ -52,7 +54,7 @@ export function parseManifest(bytes: Buffer): ManifestDocument | undefined {
   return manifest.safeParse(parseJson(bytes)).data;
 }
 
-/** The platform, creation time and labels of an image configuration, as far as they can be read. */
+/** The platform, creation time, labels and layers of an image configuration, as far as they can be read. */
 export function parseImageConfig(bytes: Buffer): z.output<typeof imageConfig> {
   return imageConfig.parse(parseJson(bytes));
 }

@@ -16,7 +16,8 @@ function withoutVariant(platform: string): string {
   return platform.split('/').slice(0, 2).join('/');
 }
 
-function withVariant(platform: string): string {
+/** The platform with its variant: that which it names, otherwise the usual one of its architecture (`linux/arm64/v8`). */
+export function withVariant(platform: string): string {
   const [os = '', architecture = '', variant = usualVariants[architecture]] = platform.split('/');
   return [os, architecture, ...(variant === undefined ? [] : [variant])].join('/');
 }

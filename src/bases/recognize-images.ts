@@ -1,0 +1,74 @@
+/** Recognizes the bases of running images: reads the versions of the base, then each image, and compares them. */
+import { inParallel } from '../async/in-parallel.ts';
+import { describeError } from '../model/errors.ts';
+import { formatRepository } from '../model/image-reference.ts';
+import type { ImageSource } from '../model/image-source.ts';
+import type { FactsReader } from './facts-reader.ts';
+import { knownBase, type KnownBase } from './layers.ts';
+import { recognizeBase, type Recognition, unknownBases } from './recognize-base.ts';
+
+/** A version of the base. */
+export interface BaseVersion {
+  readonly tag?: string | undefined;
+  readonly digest: string;
+}
+
+/** A base and its versions: the selected one first, then the newest first. */
+export interface BaseVersions {
+  readonly source: ImageSource;
+  readonly versions: readonly BaseVersion[];
+}
+
+/** An image that runs. */
+export interface RunningImage {
+  readonly source: ImageSource;
+  readonly digest: string;
+}
+
+/** An image and what is known about its base; `error`: why it could not be read, to decide when to retry. */
+export interface RecognizedImage<I extends RunningImage> {
+  readonly image: I;
+  readonly recognition: Recognition;
+  readonly error?: unknown;
+}
+
+/** Each version costs several requests, once. Older ones are read only if an image names them. */
+const maxVersions = 100;
+const parallelReads = 8;
+
+/**
+ * Recognizes the base of each image; results are in the order of the images. An image that cannot be read is unknown. Rejects if a version of the base cannot be
+ * read, because images that are built on it would be reported as unrelated; versions that the registry no longer has are left out.
+ */
+export async function recognizeImages<I extends RunningImage>(
+  images: readonly I[],
+  { source, versions }: BaseVersions,
+  { reader, signal }: { readonly reader: FactsReader; readonly signal: AbortSignal },
+): Promise<RecognizedImage<I>[]> {
+  const readBase = async ({ tag, digest }: BaseVersion): Promise<KnownBase[]> => {
+    const facts = await reader.read(source, digest, signal);
+    return facts === undefined ? [] : [knownBase(facts, { repository: formatRepository(source), ...(tag !== undefined && { tag }) })];
+  };
+  const read = await inParallel(versions.slice(0, maxVersions), parallelReads, readBase);
+  const known = read.flatMap((result) => {
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
+  });
+
+  const recognize = async ({ source, digest }: I): Promise<Recognition> => {
+    const facts = await reader.read(source, digest, signal);
+    if (facts === undefined) return { kind: 'unknown', reason: `the registry of ${formatRepository(source)} does not have ${digest}` };
+    const older: KnownBase[] = [];
+    for (const unknown of unknownBases(facts, known)) older.push(...(await readBase({ digest: unknown })));
+    return recognizeBase(facts, [...known, ...older]);
+  };
+  const results = await inParallel(images, parallelReads, recognize);
+  signal.throwIfAborted();
+  return images.flatMap((image, index): RecognizedImage<I>[] => {
+    const result = results[index];
+    if (result === undefined) return [];
+    if (result.status === 'fulfilled') return [{ image, recognition: result.value }];
+    const { reason: error } = result;
+    return [{ image, recognition: { kind: 'unknown', reason: `the image cannot be read: ${describeError(error)}` }, error }];
+  });
+}
