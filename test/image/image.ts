@@ -3,6 +3,7 @@
  * Exit codes: 0 fine, 1 something is wrong with the image, 77 nothing was tested, because there is no Docker engine.
  */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -251,7 +252,9 @@ function testImage(engine: Engine): void {
 /** The paths of everything in an image. */
 async function filesOf(engine: Engine, image: string): Promise<string[]> {
   const archive = join(tempFolder('image'), 'files.tar');
-  const container = (await engine.docker(['create', image])).trim();
+  // The id is not all that the command writes: there may be warnings about the host.
+  const container = `image-watcher-files-${randomUUID()}`;
+  await engine.docker(['create', '--name', container, image]);
   await engine.docker(['export', '--output', archive, container]);
   await engine.docker(['rm', container]);
   return (await runCommand('tar', ['--list', '--file', archive])).split('\n');
