@@ -152,17 +152,82 @@ describe('commands on a cluster', () => {
   });
 
   describe('check', () => {
-    it('waits until the request has been handled, and reports the result', async () => {
-      const checking = run('check', ['api', '--wait', '--timeout', '60s']);
-      const requested = await waitFor('the request', async () => {
+    const change = {
+      kind: 'Deployment',
+      name: 'api',
+      container: 'c0',
+      from: 'a:1.0.0',
+      to: 'a:1.1.0',
+      tag: '1.1.0',
+      trigger: 'Request',
+    } as const;
+    const readRequest = (previous?: string) =>
+      waitFor('the request', async () => {
         const { metadata } = await world.cluster.request<{ metadata: { annotations?: Record<string, string> } }>(
           'GET',
           world.pathOf('api'),
         );
-        return metadata.annotations?.['operator.technomad.dev/requested-at'];
+        const request = metadata.annotations?.['operator.technomad.dev/requested-at'];
+        return request !== previous && request;
       });
-      const tags = { runs: '1.0.0', latest: '1.0.0' };
-      const status = statusOf(world, 'api', tags, condition('Ready', 'True', 'UpToDate', 'all is well'));
+    const tags = { runs: '1.1.0', latest: '1.1.0' };
+    const rolling = [
+      condition('Ready', 'False', 'Progressing', 'the rollout of a:1.1.0 has 1 of 3 pods'),
+      condition('Reconciling', 'True', 'Progressing', 'the rollout of a:1.1.0 has 1 of 3 pods'),
+    ];
+    const rollingStatus = (request: string, when: string): PolicyStatus => ({
+      ...statusOf(world, 'api', tags, ...rolling),
+      lastHandledRequest: request,
+      history: [{ ...change, namespace: world.namespace, at: when, result: 'Applied' }],
+    });
+
+    it('ends with 0 where an update is rolling out now, and says so', async () => {
+      for (const [when, says] of [
+        ['2026-03-01T12:00:00Z', /^changed from a:1\.0\.0 to a:1\.1\.0, the rollout is in progress: check --wait waits until it is over$/m],
+        ['2026-03-01T12:00:00Z', /^a rollout is in progress: check --wait/m],
+      ] as const) {
+        const previous = await lastRequest();
+        const checking = run('check', ['api', '--timeout', '60s']);
+        await world.report('api', rollingStatus(await readRequest(previous), when));
+        const { code, out, err } = await checking;
+        assert.equal(code, 0, out + err);
+        assert.match(out, says);
+      }
+    });
+
+    for (const [how, { after, expected, says, timeout = '60s' }] of Object.entries({
+      '0 when the policy is Ready': { after: [condition('Ready', 'True', 'UpToDate', 'done')], expected: 0, says: /Ready: True/ },
+      '1 when it is Stalled': {
+        after: [condition('Ready', 'False', 'RolloutFailed'), condition('Stalled', 'True', 'RolloutFailed')],
+        expected: 1,
+        says: /Stalled: True, RolloutFailed/,
+      },
+      '1 when the time is over': { after: rolling, expected: 1, says: /is neither Ready nor Stalled after 5s/, timeout: '5s' },
+    }))
+      it(`--wait ends with ${how}`, async () => {
+        const previous = await lastRequest();
+        const checking = run('check', ['api', '--wait', '--timeout', timeout]);
+        const request = await readRequest(previous);
+        const started = rollingStatus(request, at);
+        await world.report('api', started);
+        await world.report('api', { ...started, conditions: after });
+        const { code, out, err } = await checking;
+        assert.equal(code, expected, out + err);
+        assert.match(out + err, says);
+        assert.doesNotMatch(out, /the rollout is in progress:/);
+      });
+
+    const lastRequest = async () => {
+      const { metadata } = await world.cluster.request<{ metadata: { annotations?: Record<string, string> } }>('GET', world.pathOf('api'));
+      return metadata.annotations?.['operator.technomad.dev/requested-at'];
+    };
+
+    it('waits until the request has been handled, and reports the result', async () => {
+      const previous = await lastRequest();
+      const checking = run('check', ['api', '--timeout', '60s']);
+      const requested = await readRequest(previous);
+
+      const status = statusOf(world, 'api', { runs: '1.0.0', latest: '1.0.0' }, condition('Ready', 'True', 'UpToDate', 'all is well'));
       await world.report('api', { ...status, lastHandledRequest: requested });
       const { code, out, err } = await checking;
       assert.equal(code, 0);
@@ -199,13 +264,22 @@ describe('commands on a cluster', () => {
     const rolledBack = { kind: 'Deployment', name: 'web', container: 'c0', from: 'a:1.4.0', to: 'a:1.3.0', tag: '1.3.0' } as const;
     const lost = condition('Stalled', 'True', 'TargetNotFound', 'Deployment shop/api does not exist');
     const failed = condition('Stalled', 'True', 'RolloutFailed', 'the rollout of a:1.3.0 failed');
-    for (const [how, { before = [], after = [], expected, says = /^waiting for image-watcher …\n$/ }] of Object.entries<{
+    for (const [how, { before = [], after = [], expected, says = /^waiting for image-watcher …\n$/, last }] of Object.entries<{
       readonly before?: readonly Condition[];
       readonly after?: readonly Condition[];
       readonly expected: number;
       readonly says?: RegExp;
+      readonly last?: RegExp;
     }>({
-      '0 where it is done': { expected: 0 },
+      '0 where it is done': {
+        expected: 0,
+        last: /\nrolled back: 1\.3\.0 runs now, and is held until "image-watcher release shop-\S+\/web" or until something newer is pushed\n$/,
+      },
+      '0 where it is rolling out': {
+        after: [condition('Ready', 'False', 'Progressing'), condition('Reconciling', 'True', 'Progressing')],
+        expected: 0,
+        last: /\nrolled back: 1\.3\.0 is rolling out, and is held until /,
+      },
       '1 where the policy is Stalled afterwards': {
         after: [failed],
         expected: 1,
@@ -243,6 +317,7 @@ describe('commands on a cluster', () => {
         const { code, err, out } = await running;
         assert.equal(code, expected, out + err);
         assert.match(err, says);
+        if (last !== undefined) assert.match(out, last);
       });
   });
 });

@@ -260,7 +260,7 @@ const messages: [guard: Guard, given: Case, message: RegExp][] = [
   [paused, { workload: { paused: true } }, /Deployment shop\/web is paused.*kubectl rollout resume/],
   [held, { runs: by('kubectl-set'), ...applied }, /kubectl-set changed web from .*:1\.3\.0 to .*:1\.2\.3\. .*newer than 1\.3\.0.*release/],
   [held, { runs: by('kubectl'), ...applied, actions: { release: 'yes' } }, /"yes" is no time such as/],
-  [rejected, { status: { rejected: [rolledBack] } }, /1\.3\.0, which was rolled back.*release/],
+  [rejected, { status: { rejected: [rolledBack] } }, /1\.3\.0 was rolled back.*release/],
   [reverted, { runs: by('argocd-controller'), ...revertedOnce }, /argocd-controller has put Deployment shop\/web back 2 times/],
   [repeats, historyAt(...recent), /5 times within an hour.*another ImagePolicy/],
 ];
