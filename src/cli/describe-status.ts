@@ -28,22 +28,28 @@ export function trueCondition({ conditions = [] }: PolicyStatus, type: string): 
 
 const pauseMs = 250;
 
-/** Waits until the service has answered, and shows the changes of the Ready condition meanwhile; undefined if there is no answer in time. */
-export async function waitForAnswer(
+interface Waiting {
+  readonly timeoutMs: number;
+  readonly terminal: Terminal;
+  /** What is waited for, until the Ready condition changes. */
+  readonly what?: string;
+}
+
+/** Waits for a status, and shows the changes of the Ready condition meanwhile; without `status` if it did not come in time. */
+export async function waitForStatus(
   policy: PolicyClient,
-  isAnswered: (status: PolicyStatus) => boolean,
-  timeoutMs: number,
-  terminal: Terminal,
-): Promise<PolicyStatus | undefined> {
+  isWanted: (status: PolicyStatus) => boolean,
+  { timeoutMs, terminal, what = 'waiting for image-watcher …' }: Waiting,
+): Promise<{ readonly status?: PolicyStatus; readonly last: PolicyStatus }> {
   const started = performance.now();
   const line = startProgress(terminal, '');
-  let printed = 'waiting for image-watcher …';
+  let printed = what;
   if (!terminal.interactive) terminal.err(`${printed}\n`);
   let before: string | undefined;
   try {
     for (;;) {
       const status = readStatus(statusOf(await policy.read()));
-      if (isAnswered(status)) return status;
+      if (isWanted(status)) return { status, last: status };
       const ready = status.conditions?.find(({ type }) => type === 'Ready');
       const state = printable(ready === undefined ? 'not reconciled yet' : `${ready.reason}: ${ready.message}`);
       if (before !== undefined && state !== before) {
@@ -52,7 +58,7 @@ export async function waitForAnswer(
       }
       before = state;
       line.update(`${printed} (${Math.round((performance.now() - started) / 1000)} s)`);
-      if (performance.now() - started >= timeoutMs) return undefined;
+      if (performance.now() - started >= timeoutMs) return { last: status };
       await delay(pauseMs);
     }
   } finally {

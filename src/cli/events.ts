@@ -1,4 +1,5 @@
 import { eventOutcomes, type EventView } from '../operations/event-view.ts';
+import { isDigest } from '../model/image-reference.ts';
 import { parseDuration } from '../model/text.ts';
 import { describeError } from '../model/errors.ts';
 import { ApiError, type ApiTarget, apiOptions, callApi, withApi } from './api-client.ts';
@@ -100,16 +101,19 @@ function formatFollowed(event: EventView, output: 'text' | 'json' | 'yaml' | und
 function describe(event: EventView, details: boolean): string {
   const digest = event.digest === undefined ? '' : `@${details ? event.digest : event.digest.slice(0, 19)}`;
   const repository = [event.registry, event.repository].filter((part) => part !== undefined).join('/') || '-';
-  const image = `${repository}${event.tag === undefined ? '' : `:${event.tag}`}${digest}`;
+  // A receiver that ignores a push by digest has the digest in the place of the tag.
+  const isByDigest = event.tag !== undefined && isDigest(event.tag);
+  const image = `${repository}${event.tag === undefined ? '' : `${isByDigest ? '@' : ':'}${event.tag}`}${isByDigest ? '' : digest}`;
   const head = `${event.receivedAt}  ${event.outcome.padEnd(9)}  ${image}  ${event.receiver}  ${event.id}`;
   const policies = event.policies.map(({ namespace, name, outcome, reason, message, afterMs }) => {
     const after = afterMs === undefined ? '' : ` after ${afterMs} ms`;
     return `    ${namespace}/${name}: ${outcome}${after}${reason === undefined ? '' : ` (${reason})`}${message === undefined ? '' : `: ${message}`}`;
   });
   const times = event.count === undefined || event.count === 1 ? '' : ` (${event.count} times)`;
+  const unwatched = event.outcome === 'unwatched' ? [`    no policy watches ${repository}`] : [];
   const why = [event.reason, event.message].filter((part) => part !== undefined).join(': ');
   const own = event.outcome === 'unwatched' ? 'NoPolicy' : event.reason;
   const pages = details ? reasonLinks([own, ...event.policies.map(({ reason }) => reason)]) : [];
-  const lines = [head, ...(why === '' ? [] : [`    ${why}${times}`]), ...policies].map((line) => printable(line));
+  const lines = [head, ...(why === '' ? [] : [`    ${why}${times}`]), ...unwatched, ...policies].map((line) => printable(line));
   return [...lines, ...pages].join('\n');
 }

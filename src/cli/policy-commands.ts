@@ -6,7 +6,7 @@ import { actionAnnotations, parseRollback } from '../model/policy-actions.ts';
 import { reasons } from '../model/reasons.ts';
 import { parseDuration } from '../model/text.ts';
 import { defineCommand, type Terminal, UsageError } from './command.ts';
-import { describeStatus, trueCondition, waitForAnswer } from './describe-status.ts';
+import { describeStatus, trueCondition, waitForStatus } from './describe-status.ts';
 import { fit, namedOutputOption, outputOption, print, printable } from './output.ts';
 import { isReason, reasonLinks } from './reason-links.ts';
 import { policyArgument, policyOptions, resourceNameOf, statusOf, withPolicy, type PolicyClient } from './policy-client.ts';
@@ -17,6 +17,8 @@ const waitOptions = {
   timeout: { value: 'DURATION', about: 'how long to wait for it (default 60s)' },
   ...outputOption,
 } as const;
+/** Longer than a rollout is watched by default. */
+const rolloutTimeout = '15m';
 
 /** `image-watcher approve`. */
 export const approve = defineCommand({
@@ -49,16 +51,17 @@ export const approve = defineCommand({
 export const check = defineCommand({
   name: 'check',
   summary: 'reconcile a policy now, and print the result',
-  about: `Writes the annotation ${actionAnnotations.requestedAt}, waits until image-watcher has handled the request (status.lastHandledRequest has its value), and prints the status of the policy. With --wait, it also waits until the rollout of what was changed is over.
+  about: `Writes the annotation ${actionAnnotations.requestedAt}, waits until image-watcher has handled the request (status.lastHandledRequest has its value), and prints the status of the policy. With --wait, it also waits until the policy is Ready or Stalled: until the rollout of an update is over.
 
 A policy in a namespace that the configuration does not select is left alone, and its status does not show it: with --server, the service is asked first, and the command ends at once.
 
-Exit codes: 0 the policy is Ready, or without --wait its change is being rolled out (with --no-wait: the request is written), 1 it is not, its namespace is not selected, or there is no answer in time, 2 wrong usage.`,
+Exit codes: 0 the policy is Ready, or an update is rolling out (with --wait: it is Ready; with --no-wait: the request is written), 1 it is neither, its namespace is not selected, or the time is over, 2 wrong usage.`,
   arguments: [policyArgument],
   options: {
     ...waitOptions,
-    wait: { about: 'wait until the rollout is over, too' },
-    'no-wait': { about: 'only write the request' },
+    timeout: { ...waitOptions.timeout, about: `how long to wait (default 60s; with --wait ${rolloutTimeout})` },
+    wait: { about: 'also wait until the policy is Ready or Stalled' },
+    'no-wait': { about: 'only write the request; of both, the last counts' },
     server: {
       value: 'URL',
       about: 'the operations listener, to ask whether the namespace is selected (kubectl port-forward svc/image-watcher-operations 9090)',
@@ -67,36 +70,53 @@ Exit codes: 0 the policy is Ready, or without --wait its change is being rolled 
   },
   examples: [
     ['check web', 'ask the registry now, and wait for the result'],
-    ['check web --wait --timeout 15m', 'and until the new image runs, or has failed'],
+    ['check web --wait --timeout 5m', 'wait until the rollout is over as well'],
   ],
-  run({ output, timeout = '60s', wait, 'no-wait': noWait, ...values }, [text], terminal) {
+  run({ output, wait, 'no-wait': noWait, timeout = wait ? rolloutTimeout : '60s', ...values }, [text], terminal) {
     const timeoutMs = readTimeout(timeout);
-    if (wait && noWait) throw new UsageError('--wait and --no-wait exclude each other');
     return withPolicy(text, values, terminal, async (policy) => {
       const { namespace, name } = policy;
       if (values.server !== undefined && (await isLeftAlone(namespace, values, terminal))) return 1;
       const request = new Date().toISOString();
-      await policy.patch({ metadata: { annotations: { [actionAnnotations.requestedAt]: request } } });
+      const before = readStatus(statusOf(await policy.patch({ metadata: { annotations: { [actionAnnotations.requestedAt]: request } } })));
       if (noWait) {
         print(terminal, output, { namespace, name, requested: request }, () => `requested a check of ${namespace}/${name}\n`);
         return 0;
       }
-      let handled: PolicyStatus | undefined;
-      const isOver = (status: PolicyStatus) => {
-        if (status.lastHandledRequest === request) handled = status;
-        return handled !== undefined && !(wait && isRollingOut(status));
-      };
-      const status = await waitForAnswer(policy, isOver, timeoutMs, terminal);
+      const end = performance.now() + timeoutMs;
+      const { status: handled } = await waitForStatus(policy, ({ lastHandledRequest }) => lastHandledRequest === request, {
+        timeoutMs,
+        terminal,
+      });
       if (handled === undefined) return reportNoAnswer(policy, timeout, terminal);
-      if (status === undefined) terminal.err(`the rollout is still in progress after ${timeout}\n`);
-      printStatus(terminal, output, status ?? handled);
-      return status !== undefined && (trueCondition(status, 'Ready') !== undefined || isRollingOut(status)) ? 0 : 1;
+      if (!wait || isOver(handled)) {
+        printStatus(terminal, output, handled, describeRollout(before, handled));
+        return trueCondition(handled, 'Ready') === undefined && !isRollingOut(handled) ? 1 : 0;
+      }
+      const rest = { timeoutMs: end - performance.now(), terminal, what: 'waiting until the policy is Ready …' };
+      const { status, last } = await waitForStatus(policy, isOver, rest);
+      if (status === undefined) terminal.err(`${namespace}/${name} is neither Ready nor Stalled after ${timeout}; see also --timeout\n`);
+      printStatus(terminal, output, status ?? last);
+      return status === undefined || trueCondition(status, 'Ready') === undefined ? 1 : 0;
     });
   },
 });
 
-function isRollingOut({ conditions = [] }: PolicyStatus): boolean {
-  return conditions.some(({ type, status, reason }) => type === 'Ready' && status === 'False' && reason === 'Progressing');
+function isOver(status: PolicyStatus): boolean {
+  return ['Ready', 'Stalled'].some((type) => trueCondition(status, type) !== undefined);
+}
+
+function isRollingOut(status: PolicyStatus): boolean {
+  return trueCondition(status, 'Reconciling')?.reason === 'Progressing' && trueCondition(status, 'Stalled') === undefined;
+}
+
+/** What a check did, where its rollout is not over. */
+function describeRollout(before: PolicyStatus, status: PolicyStatus): string | undefined {
+  if (!isRollingOut(status)) return undefined;
+  const [newest] = status.history ?? [];
+  const isNew = newest !== undefined && newest.at !== before.history?.[0]?.at;
+  const wait = 'check --wait waits until it is over';
+  return isNew ? `changed from ${newest.from} to ${newest.to}, the rollout is in progress: ${wait}` : `a rollout is in progress: ${wait}`;
 }
 
 /** Asks the service, and says why it does nothing there. Where it cannot say, the policy may still be reconciled. */
@@ -119,7 +139,7 @@ export const rollback = defineCommand({
   summary: 'roll back to the previous image, or to a tag',
   about: `Rolls back to the previous image, also outside of windows and without approval. The policy rejects the image that it leaves, and applies only newer ones until "release". Writes the annotation ${actionAnnotations.rollbackTo}.
 
-Exit codes: 0 rolled back, also where the policy was Stalled before for another reason and still is; 1 nothing was changed, the policy is Stalled because of the rollback, or there is no answer in time; 2 wrong usage.`,
+Exit codes: 0 rolled back, also where the rollout of that image is in progress, and where the policy was Stalled before for another reason and still is; 1 nothing was changed, the policy is Stalled because of the rollback, or there is no answer in time; 2 wrong usage.`,
   arguments: [policyArgument],
   options: { ...waitOptions, to: { value: 'TAG', about: 'this tag instead of the previous image' } },
   examples: [
@@ -134,7 +154,7 @@ Exit codes: 0 rolled back, also where the policy was Stalled before for another 
       // The time makes it a new request, also when the same rollback was requested before.
       const request = `${to} ${new Date().toISOString()}`;
       await policy.patch({ metadata: { annotations: { [actionAnnotations.rollbackTo]: request } } });
-      const status = await waitForAnswer(policy, ({ lastHandledRollback }) => lastHandledRollback === request, timeoutMs, terminal);
+      const { status } = await waitForStatus(policy, ({ lastHandledRollback }) => lastHandledRollback === request, { timeoutMs, terminal });
       if (status === undefined) return reportNoAnswer(policy, timeout, terminal);
       const [newest] = status.history ?? [];
       const isDone = newest?.trigger === 'Rollback' && (to === 'previous' || newest.tag === to);
@@ -144,11 +164,16 @@ Exit codes: 0 rolled back, also where the policy was Stalled before for another 
       if (!isDone) terminal.err('nothing was changed: see the Events of the policy\n');
       else if (wasStalled) terminal.err(`rolled back to ${newest.tag}; the policy was Stalled before, and still is: ${why}\n`);
       else if (stalled !== undefined) terminal.err(`rolled back to ${newest.tag}, but the policy is Stalled: ${why}\n`);
-      printStatus(terminal, output, status);
+      printStatus(terminal, output, status, isDone && stalled === undefined ? describeRollback(policy, status, newest.tag) : undefined);
       return isDone && (stalled === undefined || wasStalled) ? 0 : 1;
     });
   },
 });
+
+function describeRollback({ namespace, name }: PolicyClient, status: PolicyStatus, tag: string | undefined): string {
+  const state = isRollingOut(status) ? `${tag} is rolling out` : `${tag} runs now`;
+  return `rolled back: ${state}, and is held until "image-watcher release ${namespace}/${name}" or until something newer is pushed`;
+}
 
 function readTimeout(timeout: string): number {
   const milliseconds = parseDuration(timeout);
@@ -163,8 +188,9 @@ function reportNoAnswer({ namespace, name }: PolicyClient, timeout: string, term
   return 1;
 }
 
-function printStatus(terminal: Terminal, output: 'text' | 'json' | 'yaml' | undefined, status: PolicyStatus): void {
-  print(terminal, output, status, () => fit(`${describeStatus(status).join('\n')}\n`, terminal));
+function printStatus(terminal: Terminal, output: 'text' | 'json' | 'yaml' | undefined, status: PolicyStatus, end?: string): void {
+  const lines = () => [...describeStatus(status), ...(end === undefined ? [] : [printable(end)])];
+  print(terminal, output, status, () => fit(`${lines().join('\n')}\n`, terminal));
 }
 
 interface Done {

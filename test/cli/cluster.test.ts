@@ -13,7 +13,7 @@ import { kubeconfigWithGrants } from '../harness/service-account.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { writeKubeconfig } from '../kube/fake-api-server.ts';
-import { at, condition, createPolicies, startCliWorld, statusOf, withNamespace, type CliWorld } from './cluster-world.ts';
+import { at, condition, createPolicies, startCliWorld, withNamespace, type CliWorld } from './cluster-world.ts';
 import { runCommand } from './run-command.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -151,63 +151,6 @@ describe('commands on a cluster', () => {
     });
   });
 
-  describe('check', () => {
-    const requestOf = (before?: string) =>
-      waitFor('the request', async () => {
-        const { metadata } = await world.cluster.request<{ metadata: { annotations?: Record<string, string> } }>(
-          'GET',
-          world.pathOf('api'),
-        );
-        const requested = metadata.annotations?.['operator.technomad.dev/requested-at'];
-        return requested !== before && requested;
-      });
-    const tags = { runs: '1.0.0', latest: '1.0.0' };
-    const report = (requested: string, ready: Condition) =>
-      world.report('api', { ...statusOf(world, 'api', tags, ready), lastHandledRequest: requested });
-    const isReady = condition('Ready', 'True', 'UpToDate', 'all is well');
-    const rollsOut = condition('Ready', 'False', 'Progressing', '1 of 3 replicas is updated');
-
-    it('waits until the request has been handled, and reports the result', async () => {
-      const checking = run('check', ['api', '--timeout', '60s']);
-      const first = await requestOf();
-      await report(first, isReady);
-      const { code, out, err } = await checking;
-      assert.equal(code, 0);
-      assert.match(out, /^selected: 1\.0\.0\nReady: True, UpToDate: all is well\n/);
-      assert.match(err, /^waiting for image-watcher …\n/);
-      const again = run('check', ['api', '--timeout', '60s']);
-      await report(await requestOf(first), rollsOut);
-      const { code: codeOfRollout, out: rollout } = await again;
-      assert.deepEqual([codeOfRollout, rollout.includes('Ready: False, Progressing: 1 of 3 replicas is updated\n')], [0, true]);
-    });
-
-    for (const [how, last, expected] of [
-      ['is complete', isReady, 0],
-      ['has failed', condition('Ready', 'False', 'RolloutFailed', 'the image cannot be pulled'), 1],
-    ] as const)
-      it(`--wait waits until the rollout ${how}`, async () => {
-        const before = await requestOf();
-        const progress = condition('Ready', 'False', 'Progressing', `2 of 3 replicas are updated before it ${how}`);
-        let isSeen = false;
-        const onText = (text: string) => void (isSeen ||= text.includes(progress.message));
-        const checking = runCommand('check', ['api', '--wait', '--timeout', '60s', '--kubeconfig', world.kubeconfig], { onText });
-        const requested = await requestOf(before);
-        await report(requested, progress);
-        await waitFor('the rollout to be shown', () => isSeen);
-        await report(requested, last);
-        const { code, out } = await checking;
-        assert.deepEqual([code, out.includes(`Ready: ${last.status}, ${last.reason}`)], [expected, true]);
-      });
-
-    it('--no-wait only requests, and a timeout says what to look at', async () => {
-      const { code, out } = await run('check', ['api', '--no-wait']);
-      assert.deepEqual([code, out], [0, `requested a check of ${world.namespace}/api\n`]);
-      const late = await run('check', ['api', '--timeout', '0s']);
-      assert.equal(late.code, 1);
-      assert.match(late.err, /no answer in 0s: see "kubectl -n \S+ describe imagepolicy api"/);
-    });
-  });
-
   describe('release', () => {
     it('reports the hold that it ended', async () => {
       const { code, out } = await run('release', ['held']);
@@ -228,13 +171,22 @@ describe('commands on a cluster', () => {
     const rolledBack = { kind: 'Deployment', name: 'web', container: 'c0', from: 'a:1.4.0', to: 'a:1.3.0', tag: '1.3.0' } as const;
     const lost = condition('Stalled', 'True', 'TargetNotFound', 'Deployment shop/api does not exist');
     const failed = condition('Stalled', 'True', 'RolloutFailed', 'the rollout of a:1.3.0 failed');
-    for (const [how, { before = [], after = [], expected, says = /^waiting for image-watcher …\n$/ }] of Object.entries<{
+    for (const [how, { before = [], after = [], expected, says = /^waiting for image-watcher …\n$/, last }] of Object.entries<{
       readonly before?: readonly Condition[];
       readonly after?: readonly Condition[];
       readonly expected: number;
       readonly says?: RegExp;
+      readonly last?: RegExp;
     }>({
-      '0 where it is done': { expected: 0 },
+      '0 where it is done': {
+        expected: 0,
+        last: /\nrolled back: 1\.3\.0 runs now, and is held until "image-watcher release shop-\S+\/web" or until something newer is pushed\n$/,
+      },
+      '0 where it is rolling out': {
+        after: [condition('Ready', 'False', 'Progressing'), condition('Reconciling', 'True', 'Progressing')],
+        expected: 0,
+        last: /\nrolled back: 1\.3\.0 is rolling out, and is held until /,
+      },
       '1 where the policy is Stalled afterwards': {
         after: [failed],
         expected: 1,
@@ -272,6 +224,7 @@ describe('commands on a cluster', () => {
         const { code, err, out } = await running;
         assert.equal(code, expected, out + err);
         assert.match(err, says);
+        if (last !== undefined) assert.match(out, last);
       });
   });
 });

@@ -17,6 +17,12 @@ describe('what is shown of policies', () => {
 
   const run = (command: string, args: readonly string[]) => runCommand(command, [...args, '--kubeconfig', world.kubeconfig]);
 
+  it('explain says what a policy without status may wait for', async () => {
+    const { code, out } = await run('explain', ['api']);
+    assert.equal(code, 1);
+    assert.match(out, /^the policy is not reconciled yet: .*image-watcher doctor.*check --server URL.*is repeated$/m);
+  });
+
   describe('get', () => {
     it('shows a row for each policy, and below it what is blocked and why, without control characters', async () => {
       const { code, out, err } = await runCommand('get', ['--kubeconfig', world.kubeconfig], { interactive: true, columns: 30 });
@@ -24,8 +30,13 @@ describe('what is shown of policies', () => {
       assert.deepEqual(out.replaceAll(/ \d+[smhd]$/gm, ' AGE').split('\n'), [
         'NAME  RUNNING  LATEST  READY    REASON    AGE',
         'api   -        -       Unknown  -         AGE',
-        '  not reconciled yet: does',
-        '  image-watcher run?',
+        '  not reconciled yet: no',
+        '  worker runs (image-watcher',
+        '  doctor), its namespace is',
+        '  not selected (image-watcher',
+        '  check --server URL), or its',
+        '  first attempt failed and is',
+        '  repeated',
         'held  1.3.0    1.4.0   True     Held      AGE',
         '  kubectl changed \\u{1b}[31mc0',
         'web   1.4.0    1.4.0   True     UpToDate  AGE',
@@ -125,7 +136,7 @@ describe('what is shown of policies', () => {
     it('of all policies of a namespace', async () => {
       const { code, out } = await run('diff', []);
       assert.equal(code, 0);
-      assert.match(out, /^# policy \S+\/api: the policy has not been reconciled yet/m);
+      assert.match(out, /^# policy \S+\/api: the policy is not reconciled yet/m);
       assert.match(out, /old c0 stays/);
     });
   });

@@ -52,6 +52,11 @@ const policy = { namespace: 'shop', name: 'web', message: 'why' };
 for (const [name, found, anchors] of [
   ['the reason at each policy', { outcome: 'stalled', policies: [{ ...policy, outcome: 'stalled', reason: 'NotSigned' }] }, ['notsigned']],
   ['a push that no policy watches', { outcome: 'unwatched', policies: [] }, ['nopolicy']],
+  [
+    'an ignored push by digest',
+    { outcome: 'ignored', reason: 'NotATag', message: 'by digest', tag: `sha256:${'a'.repeat(64)}`, policies: [] },
+    [],
+  ],
   ['a push that was applied', { outcome: 'updated', policies: [{ ...policy, outcome: 'updated', reason: 'Updated' }] }, []],
 ] as const) {
   test(`the command "events ID" links to the right explanation for ${name}`, async () => {
@@ -70,6 +75,9 @@ for (const [name, found, anchors] of [
         linksOf(lines),
         anchors.map((anchor) => `${documentation}/reasons.md#${anchor}`),
       );
+      const text = lines.join('\n');
+      assert.equal(text.includes('no policy watches harbor.example.com/shop/web'), found.outcome === 'unwatched', text);
+      assert.equal(text.includes(`shop/web@sha256:${'a'.repeat(64)} `), 'tag' in found, text);
       // A list stays one line for each push and policy.
       assert.deepEqual(linksOf((await runCommand('events', options)).out.split('\n')), []);
     } finally {

@@ -14,6 +14,7 @@ import type { ClusterView } from '../../reconcile/ports.ts';
 import { mayGoBack, selectKnown, usableSpec, type Selection } from '../../reconcile/selection.ts';
 import { gatherForExplain } from './gather.ts';
 import { applyNamespaceRules } from './settings.ts';
+import { notReconciledYet } from '../policy-client.ts';
 
 /** What the service would do now: to each target, or why it does not come so far. */
 export type PlannedNow =
@@ -111,6 +112,6 @@ function isOutranked({ tag }: Pushed, latest: LatestImage, spec: PolicySpec): bo
 function notReconciled({ status }: ImagePolicy): { readonly why: string; readonly reason?: string } {
   const ready = status.conditions?.find(({ type }) => type === 'Ready');
   return ready === undefined
-    ? { why: 'the policy has not been reconciled yet: does image-watcher run?' }
+    ? { why: `the policy is ${notReconciledYet}` }
     : { why: `nothing is selected: ${ready.reason}: ${ready.message}`, reason: ready.reason };
 }

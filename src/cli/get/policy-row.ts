@@ -3,6 +3,7 @@ import { isDigest, tryParseImageReference } from '../../model/image-reference.ts
 import { readStatus, type Condition, type PolicyStatus } from '../../model/policy-status.ts';
 import { reasonLinks } from '../reason-links.ts';
 import { formatAge, printable } from '../output.ts';
+import { notReconciledYet } from '../policy-client.ts';
 
 /** What a row shows; `-` where there is nothing. */
 export interface PolicyRow {
@@ -35,7 +36,7 @@ export function policyRow(raw: unknown, now: Date): PolicyRow {
   const urgent = telling.flatMap((type) => conditions.filter((condition) => condition.type === type && condition.status === 'True'));
   const shown: Condition | undefined = urgent[0] ?? ready;
   const isWell = shown !== undefined && (reasonLinks([shown.reason]).length === 0 || (shown === ready && ready.status === 'True'));
-  const message = shown === undefined ? 'not reconciled yet: does image-watcher run?' : shown.message;
+  const message = shown === undefined ? notReconciledYet : shown.message;
   const withDigest = typeof spec?.select === 'object' && spec.select !== null && 'digest' in spec.select;
   return {
     namespace: metadata?.namespace ?? '',

@@ -12,9 +12,9 @@ export const approval: Guard = {
     const approved = parseApproval(written);
     if (digest !== undefined && approved?.tag === tag && approved.digest === digest) return undefined;
     const image = `${tag}${digest === undefined ? '' : `@${digest}`}`;
-    const hint = `approve it with the annotation ${actionAnnotations.approve}: ${image}`;
-    if (written === undefined) return { kind: 'blocked', reason: 'ApprovalRequired', message: `${image} waits for approval: ${hint}` };
+    const hint = `approve it with image-watcher approve ${policy.namespace}/${policy.name}, or with the annotation ${actionAnnotations.approve}: ${image}`;
+    if (written === undefined) return { kind: 'blocked', reason: 'ApprovalRequired', message: `${tag} waits for approval: ${hint}` };
     const why = approved === undefined ? 'is not of the form TAG@sha256:…' : 'approves something else';
-    return { kind: 'blocked', reason: 'ApprovalRequired', message: `${image} waits for approval; "${written}" ${why}: ${hint}` };
+    return { kind: 'blocked', reason: 'ApprovalRequired', message: `${tag} waits for approval; "${written}" ${why}: ${hint}` };
   },
 };

@@ -6,7 +6,7 @@ import type { Reason } from '../../model/reasons.ts';
 
 /** Everything that guards may use to decide: all of it data. */
 export interface GuardContext {
-  readonly policy: Pick<ImagePolicy, 'namespace' | 'legacyTarget'> & Partial<Pick<ImagePolicy, 'uid' | 'status' | 'actions'>>;
+  readonly policy: Pick<ImagePolicy, 'namespace' | 'name' | 'legacyTarget'> & Partial<Pick<ImagePolicy, 'uid' | 'status' | 'actions'>>;
   readonly crossNamespace: CrossNamespace;
   /** By workload, as it was just read; undefined where consent has not been read and nothing is about to be patched. */
   readonly consents?: ReadonlyMap<string, Consent>;

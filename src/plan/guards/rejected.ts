@@ -14,7 +14,8 @@ export const rejected: Guard = {
     const entry = policy.status?.rejected?.find((one) => isAbout(one, context) && !isReleased(new Date(one.at), policy.actions, now));
     if (entry === undefined) return undefined;
     const wasLeft = entry.reason === 'RollbackRequested';
-    const left = `${candidate.tag} is not newer than ${entry.tag ?? entry.digest}, which was rolled back. Push something newer`;
+    const isSame = candidate.digest === entry.digest;
+    const left = `${candidate.tag} ${isSame ? 'was rolled back' : `is not newer than ${entry.tag ?? entry.digest}, which was rolled back`}. Push something newer`;
     const hint = `, or release it: annotation ${actionAnnotations.release}: "<time>"`;
     const message = (wasLeft ? left : describeRejection(entry)) + hint;
     const decision = holdDecision({ reason: 'RejectedDigest', message }, policy.actions, now);

@@ -253,14 +253,18 @@ for (const [guard, name, given, expected] of rows) {
 
 const messages: [guard: Guard, given: Case, message: RegExp][] = [
   [dryRun, { spec: { mode: 'DryRun' } }, /Deployment shop\/web would be changed: web from .*:1\.2\.3 to .*:1\.3\.0$/],
-  [approval, { spec: { mode: 'Approval' } }, /operator\.technomad\.dev\/approve: 1\.3\.0@sha256:b+$/],
+  [
+    approval,
+    { spec: { mode: 'Approval' } },
+    /^1\.3\.0 waits for approval: approve it with image-watcher approve shop\/web, or with the annotation operator\.technomad\.dev\/approve: 1\.3\.0@sha256:b+$/,
+  ],
   [approval, { spec: { mode: 'Approval' }, actions: { approve: `1.3.0@${a}` } }, /"1\.3\.0@sha256:a+" approves something else/],
   [approval, { spec: { mode: 'Approval' }, actions: { approve: 'yes' } }, /"yes" is not of the form TAG@sha256:…/],
   [window, { spec: closed }, /1\.3\.0 is applied to Deployment shop\/web when the next window opens: 2026-03-02T20:00:00Z/],
   [paused, { workload: { paused: true } }, /Deployment shop\/web is paused.*kubectl rollout resume/],
   [held, { runs: by('kubectl-set'), ...applied }, /kubectl-set changed web from .*:1\.3\.0 to .*:1\.2\.3\. .*newer than 1\.3\.0.*release/],
   [held, { runs: by('kubectl'), ...applied, actions: { release: 'yes' } }, /"yes" is no time such as/],
-  [rejected, { status: { rejected: [rolledBack] } }, /1\.3\.0, which was rolled back.*release/],
+  [rejected, { status: { rejected: [rolledBack] } }, /1\.3\.0 was rolled back.*release/],
   [reverted, { runs: by('argocd-controller'), ...revertedOnce }, /argocd-controller has put Deployment shop\/web back 2 times/],
   [repeats, historyAt(...recent), /5 times within an hour.*another ImagePolicy/],
 ];
