@@ -41,7 +41,7 @@ describe('the executable', () => {
       stderr: '',
     });
     assert.match((await run('image-watcher', 'get', 'web')).stdout, /^web +1\.4\.0/m);
-    await assert.rejects(run('image-watcher', 'explain', 'api'), { code: 1, stdout: /has not been reconciled yet/, stderr: '' });
+    await assert.rejects(run('image-watcher', 'explain', 'api'), { code: 1, stdout: /^the policy is not reconciled yet: /, stderr: '' });
     await assert.rejects(run('image-watcher', 'dance'), { code: 2, stderr: /^there is no command "dance"/ });
   });
 
