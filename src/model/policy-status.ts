@@ -213,7 +213,8 @@ export const statusSchema = z
   })
   .describe('What the service found and did.');
 
-type Immutable<T> = T extends readonly (infer Entry)[]
+/** Without mutable fields, at any depth. */
+export type Immutable<T> = T extends readonly (infer Entry)[]
   ? readonly Immutable<Entry>[]
   : T extends object
     ? { readonly [Key in keyof T]: Immutable<T[Key]> }
@@ -261,7 +262,8 @@ export function readStatus(raw: unknown, generation = Number.POSITIVE_INFINITY):
   return observedGeneration > generation ? rest : status;
 }
 
-function withoutOddFields(raw: unknown, { issues }: z.ZodError): Readonly<Record<string, unknown>> {
+/** The fields of a status that fit its schema. */
+export function withoutOddFields(raw: unknown, { issues }: z.ZodError): Readonly<Record<string, unknown>> {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return {};
   const odd = new Set(issues.map(({ path: [field] }) => field));
   return Object.fromEntries(Object.entries(raw).filter(([field]) => !odd.has(field)));
