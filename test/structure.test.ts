@@ -254,11 +254,15 @@ test('the base of an image is recognized without any input or output', () => {
   assert.ok(!pure.some((one) => /^src\/bases\/(?:read-|facts-reader)/.test(one)));
 });
 
-test('every rule for rebasing is in the list, under a name of its own, with rows in the table of its test', () => {
+test('every rule for rebasing is in the list, under a name of its own, with rows in the table of its test and in the documentation', () => {
   assert.equal(rules.length, membersIn('rebase/rules', /^export const \w+: Rule = /m).length);
   assert.equal(new Set(rules.map(({ id }) => id)).size, rules.length);
   const tests = readFileSync(join(root, 'test/rebase/rules.test.ts'), 'utf8');
-  for (const { id } of rules) assert.ok(tests.includes(`\n  ${id}: [`), id);
+  const docs = readFileSync(join(root, 'docs/base-images.md'), 'utf8');
+  for (const { id, about } of rules) {
+    assert.ok(tests.includes(`\n  ${id}: [`), id);
+    assert.ok(docs.includes(`| \`${id}\` | ${about} |`), id);
+  }
 });
 
 test('a rebase is planned without any input or output', () => {

@@ -9,19 +9,20 @@ export interface Refusal {
 }
 
 /** Reasons that `allow` does not override. */
-export type FinalReason =
-  | 'NotAnImage'
-  | 'Unreadable'
-  | 'TooLarge'
-  | 'LayersDiffer'
-  | 'PlatformMissing'
-  | 'ForeignLayers'
-  | 'LayerFormat'
-  | 'LayersElsewhere'
-  | 'InvalidTag';
+export const finalReasons = [
+  'NotAnImage',
+  'Unreadable',
+  'TooLarge',
+  'LayersDiffer',
+  'PlatformMissing',
+  'ForeignLayers',
+  'LayerFormat',
+  'LayersElsewhere',
+  'InvalidTag',
+] as const;
 
 /** A refusal that nothing overrides. */
-export function refuse(reason: FinalReason, message: string): Refusal {
+export function refuse(reason: (typeof finalReasons)[number], message: string): Refusal {
   return { kind: 'refused', reason, message, rules: [] };
 }
 

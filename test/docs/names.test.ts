@@ -12,6 +12,8 @@ import * as v1 from '../../src/api-versions/v1.ts';
 import * as v1alpha1 from '../../src/api-versions/v1alpha1.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { documentation, reasons } from '../../src/model/reasons.ts';
+import { finalReasons } from '../../src/rebase/refusal.ts';
+import { rules } from '../../src/rebase/rules/index.ts';
 import { sharedIssuers } from '../../src/receive/issuers.ts';
 import { logFields } from '../../src/telemetry/log-fields.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
@@ -41,6 +43,8 @@ describe('reasons', () => {
   const ofTheCode = 'PermanentError WaitError StartAgain';
   const known = new Set([
     ...Object.keys(reasons),
+    ...rules.map(({ id }) => id),
+    ...finalReasons,
     ...policyFields.flatMap(({ schema }) => schema.enum ?? []).map(String),
     ...[conditions, ofKubernetes, ofOthers, ofTheCode].flatMap((names) => names.split(' ')),
   ]);
