@@ -22,6 +22,9 @@ const terminal: Terminal = {
   err: (text) => void process.stderr.write(text),
 };
 
+// "image-watcher get | head": the reader has seen enough.
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 128 + constants.signals.SIGPIPE : 1));
+
 // The kernel does not end the first process of a container by a signal without a handler.
 if (process.pid === 1) {
   for (const signal of ['SIGINT', 'SIGTERM'] as const)

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { customResourceDefinitionYaml } from '../../src/api-versions/crd.ts';
+import { baseDefinitionYaml, customResourceDefinitionYaml } from '../../src/api-versions/crd.ts';
 import { castOf } from './cast.ts';
 import { commandParts } from './commands.ts';
 import { configurationParts } from './configuration.ts';
@@ -45,6 +45,7 @@ export function generatedFiles(): readonly GeneratedFile[] {
     ...filesWithCoordinates(),
     { path: 'docs/tutorial.cast', content: castOf('image-watcher: from the first push to a rollback', tutorial) },
     { path: 'crd/imagepolicies.yaml', content: customResourceDefinitionYaml() },
+    { path: 'crd/baseimagepolicies.yaml', content: baseDefinitionYaml() },
     { path: 'src/doctor/shipped-permissions.ts', content: shippedPermissionsSource() },
     ...policyPages.flatMap((page) => [
       { path: `docs/${page}.md`, content: renderTemplate(`${page}.md`, policyParts) },

@@ -1,6 +1,11 @@
-/** The names of the resource. */
+/** The names of the resources. */
 export const group = 'operator.technomad.dev';
 export const kind = 'ImagePolicy';
 export const plural = 'imagepolicies';
 export const shortName = 'ipol';
 export const crdName = `${plural}.${group}`;
+
+export const baseKind = 'BaseImagePolicy';
+export const basePlural = 'baseimagepolicies';
+export const baseShortName = 'bipol';
+export const baseCrdName = `${basePlural}.${group}`;

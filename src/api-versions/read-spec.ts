@@ -17,6 +17,7 @@ import type { TagStrategy } from '../model/tag-strategy.ts';
 import { type Verification, wantSigner } from '../model/verification.ts';
 import { isCustomVersion, type KindRef } from '../model/workload.ts';
 import { filterTags } from '../select/filter-tags.ts';
+import { withoutRebased } from '../select/without-rebased.ts';
 import { strategies } from '../select/strategies/index.ts';
 import { specSchema } from './v1.ts';
 import { validateSpec } from './validate.ts';
@@ -68,7 +69,7 @@ export function readSpec(raw: unknown, { namespace, writtenIn }: SpecSource, con
 }
 
 /** The settings that have defaults, as they are written in a policy or in the configuration. */
-type WrittenSettings = Pick<Spec, 'poll' | 'minAge' | 'rollout'>;
+type WrittenSettings = Partial<Pick<Spec, 'poll' | 'minAge' | 'rollout'>>;
 type WrittenWindows = NonNullable<Spec['update']>['windows'];
 
 /** Reads the settings that are written; `prefix` is the path of what they are written in. */
@@ -83,7 +84,8 @@ export function readSettings({ poll, minAge, rollout }: WrittenSettings, windows
   };
 }
 
-function originsOf(written: SettingValues): Origins {
+/** Where the values come from. */
+export function originsOf(written: SettingValues): Origins {
   const origin = (setting: DefaultedSetting): Origin => (written[setting] === undefined ? 'built-in' : 'policy');
   return { poll: origin('poll'), minAge: origin('minAge'), windows: origin('windows'), rollout: origin('rollout') };
 }
@@ -96,26 +98,29 @@ function parseValid(raw: unknown, { namespace, writtenIn }: SpecSource, { custom
   return specSchema.parse(withoutNulls(raw));
 }
 
-function readStrategy({ select, tags = {} }: Spec): TagStrategy {
+/** The strategy of `select` and `tags`. */
+export function readStrategy({ select, tags = {} }: Pick<Spec, 'select' | 'tags'>): TagStrategy {
   const chosen = Object.keys(select);
   if (chosen.length !== 1) {
     const found = chosen.length === 0 ? 'nothing is chosen' : `${chosen.join(' and ')} exclude each other`;
-    throw invalid(`spec.select: ${found}: write exactly one of semver, digest, newest, alphabetical, numerical`);
+    throw invalid(`spec.select: ${found}: write exactly one of semver, digest, newest, alphabetical, numerical, replace`);
   }
   const strategy = inField(`spec.select.${chosen.join()}`, () => buildStrategy(select), '.');
-  return inField('spec', () => filterTags(strategy, tags), '.');
+  return withoutRebased(inField('spec', () => filterTags(strategy, tags), '.'));
 }
 
-function buildStrategy({ semver, digest, newest, alphabetical, numerical }: Spec['select']): TagStrategy {
+function buildStrategy({ semver, digest, newest, alphabetical, numerical, replace }: Spec['select']): TagStrategy {
   if (semver !== undefined) return inField('range', () => strategies.semver(semver));
   if (digest !== undefined) return strategies.digest(digest);
   if (newest !== undefined) return strategies.newest();
   if (alphabetical !== undefined) return strategies.alphabetical(alphabetical);
   if (numerical !== undefined) return strategies.numerical(numerical);
-  throw invalid('write exactly one of semver, digest, newest, alphabetical, numerical');
+  if (replace !== undefined) return strategies.replace(replace);
+  throw invalid('write exactly one of semver, digest, newest, alphabetical, numerical, replace');
 }
 
-function readRepository(image: string, aliases: RegistryAliases): Repository {
+/** The repository of `image`. */
+export function readRepository(image: string, aliases: RegistryAliases): Repository {
   const { repository, tag, digest } = parseImageReference(image, aliases);
   if (tag === undefined && digest === undefined) return repository;
   throw invalid('write only the repository, without a tag or digest: select chooses the tag');
@@ -183,7 +188,7 @@ function invalid(message: string): PermanentError {
 }
 
 /** Prefixes the message of a PermanentError that `build` throws with the path of the field. */
-function inField<T>(path: string, build: () => T, separator = ': '): T {
+export function inField<T>(path: string, build: () => T, separator = ': '): T {
   try {
     return build();
   } catch (error) {

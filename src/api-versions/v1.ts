@@ -4,20 +4,14 @@ import { statusSchema } from '../model/policy-status.ts';
 import { group } from './group.ts';
 import { fieldOf, has, withChecks, withRules } from './rules.ts';
 import { repositoryField } from './v1-fields/image.ts';
-import { distinct, duration, name } from './v1-fields/scalars.ts';
 import { select, tags } from './v1-fields/select.ts';
 import { target } from './v1-fields/target.ts';
 import { rollout, update } from './v1-fields/update.ts';
 import { verify } from './v1-fields/verify.ts';
+import { minAge, platforms, poll, pullSecrets, suspend } from './v1-fields/watch.ts';
 import { checkFollowedTag, checkPatterns } from './validation/check-tags.ts';
 import { checkAllowedFields, checkPinnedFields } from './validation/check-target-fields.ts';
 import { checkTargetsDiffer } from './validation/check-targets.ts';
-
-const platform = z
-  .string()
-  .max(64)
-  .regex(/^[a-z0-9]+\/[a-z0-9_]+(?:\/[a-z0-9]+)?$/, 'operating system and architecture: "linux/amd64"')
-  .describe('A platform such as "linux/amd64" or "linux/arm/v7".');
 
 /** `spec`, as users write it. Each check that only code can make is a line below its schema. */
 export const specSchema = withChecks(
@@ -27,28 +21,15 @@ export const specSchema = withChecks(
         image: repositoryField('select'),
         select,
         tags: tags.exactOptional(),
-        platforms: distinct(z.array(platform).max(16).describe('The platforms that the image must have: all of them.')).exactOptional(),
-        minAge: duration(
-          'How long a digest must have been known before it is applied, counted from when it was first seen.',
-        ).exactOptional(),
-        pullSecrets: z
-          .array(z.object({ name: name('Name of the Secret.') }).describe('A Secret of type kubernetes.io/dockerconfigjson.'))
-          .max(16)
-          .exactOptional()
-          .describe('Secrets in the namespace of the policy with the credentials for the registry.'),
+        platforms: platforms.exactOptional(),
+        minAge: minAge.exactOptional(),
+        pullSecrets: pullSecrets.exactOptional(),
         targets: withChecks(z.array(target).min(1).max(64).describe('The workloads that are kept up to date.'), checkTargetsDiffer),
         update: update.exactOptional(),
         rollout: rollout.exactOptional(),
         verify: verify.exactOptional(),
-        poll: z
-          .object({
-            interval: duration(
-              'How often the registry is polled for images that no webhook announced; by default poll.interval of the configuration.',
-            ).exactOptional(),
-          })
-          .exactOptional()
-          .describe('Polling, the fallback for webhooks that do not arrive.'),
-        suspend: z.boolean().default(false).describe('Whether the policy is suspended: while true, nothing is checked or changed.'),
+        poll: poll.exactOptional(),
+        suspend,
       })
       .describe('Which image to watch, how to choose its tag, and which workloads to update.'),
     [

@@ -95,6 +95,9 @@ export interface WaveSettings {
   readonly maxFailures: number;
 }
 
+/** The kinds of workloads whose images can be examined. */
+export const baseKinds = ['Deployment', 'StatefulSet', 'DaemonSet', 'CronJob'] as const;
+
 /** The maximum lengths of the lists of a status. */
 export const maxDependents = 20;
 const maxHistory = 10;
@@ -117,10 +120,7 @@ const dependent = z
     image: image('The repository and tag that the workloads run.'),
     digest: digest('The digest that was examined.').exactOptional(),
     base: text(maxLengths.digest + maxLengths.tag, 'The base that it is built on: tag@digest, or one of them.').exactOptional(),
-    recognizedBy: z
-      .enum(['Layers', 'Annotation', 'Buildpacks', 'Provenance'])
-      .exactOptional()
-      .describe('How the base was recognized.'),
+    recognizedBy: z.enum(['Layers', 'Annotation', 'Buildpacks', 'Provenance']).exactOptional().describe('How the base was recognized.'),
     state: z
       .enum(['Current', 'Behind', 'Unknown', 'Requested', 'RebuildOverdue', 'Rebased', 'Updating', 'Updated', 'Failed', 'Refused'])
       .describe(
@@ -238,4 +238,9 @@ const storedStatus = baseStatusSchema.loose();
 export function readBaseStatus(raw: unknown): BaseStatus {
   const read = storedStatus.safeParse(raw);
   return read.success ? read.data : storedStatus.parse(withoutOddFields(raw, read.error));
+}
+
+/** Whether the spec can be used. */
+export function isUsableBase(spec: BaseImagePolicy['spec']): spec is BasePolicySpec {
+  return !('problem' in spec);
 }

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { convertReview } from '../../src/api-versions/convert-review.ts';
@@ -182,6 +183,15 @@ describe('the command line', () => {
     server.close();
     assert.equal(code, 1);
     assert.match(err, /cannot start: .*address already in use/);
+  });
+
+  it('ends without a stack trace when the reader of its output has gone', async () => {
+    const { PATH, NODE_COMPILE_CACHE } = process.env;
+    const child = spawn(process.execPath, [join(root, 'src/main.ts'), 'crd', 'print'], { env: { PATH, NODE_COMPILE_CACHE } });
+    // The definition is larger than the buffer of a pipe.
+    child.stdout.destroy();
+    const [err, [code]] = await Promise.all([text(child.stderr), once(child, 'exit') as Promise<[number]>]);
+    assert.deepEqual([code, err], [141, '']);
   });
 
   it('prints the CustomResourceDefinition that is in crd/', async () => {

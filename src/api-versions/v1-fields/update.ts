@@ -34,15 +34,24 @@ export const window = withRules(
   ],
 );
 
+/** `spec.update.mode`. */
+export const mode = z
+  .enum(['Automatic', 'Approval', 'DryRun'])
+  .default('Automatic')
+  .describe(
+    'Automatic: changes workloads. Approval: changes them when somebody approves the digest. DryRun: only reports what it would change.',
+  );
+
+/** `spec.update.windows`. */
+export const windows = z
+  .array(window)
+  .max(32)
+  .describe('When workloads may be changed; by default always. An update that is found outside of the windows waits for the next one.');
+
 /** `spec.update`. */
 export const update = z
   .object({
-    mode: z
-      .enum(['Automatic', 'Approval', 'DryRun'])
-      .default('Automatic')
-      .describe(
-        'Automatic: changes workloads. Approval: changes them when somebody approves the digest. DryRun: only reports what it would change.',
-      ),
+    mode,
     pin: z
       .enum(['Tag', 'Digest'])
       .exactOptional()
@@ -50,11 +59,7 @@ export const update = z
         'The form in which the image is written: Tag is repository:tag, Digest is repository:tag@sha256:…. By default Tag, but Digest with select.digest or verify.',
       ),
     allowDowngrade: z.boolean().default(false).describe('Whether an older tag may replace a newer one.'),
-    windows: z
-      .array(window)
-      .max(32)
-      .exactOptional()
-      .describe('When workloads may be changed; by default always. An update that is found outside of the windows waits for the next one.'),
+    windows: windows.exactOptional(),
   })
   .describe('How a selected image reaches the workloads.');
 

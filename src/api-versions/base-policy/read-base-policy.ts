@@ -1,0 +1,142 @@
+/** BaseImagePolicies of the API server, as the program works with them. */
+import { z } from 'zod';
+import {
+  baseKinds,
+  readBaseStatus,
+  type BaseAction,
+  type BaseImagePolicy,
+  type BasePolicySpec,
+  type CiSystem,
+  type WaveSettings,
+} from '../../model/base-policy.ts';
+import { PermanentError, describeError } from '../../model/errors.ts';
+import type { PolicyProblem, PolicySpec } from '../../model/image-policy.ts';
+import { readActions } from '../../model/policy-actions.ts';
+import { builtInSettings } from '../../model/policy-defaults.ts';
+import { cut, parseDuration } from '../../model/text.ts';
+import { inField, originsOf, readRepository, readSettings, readStrategy, type ReadContext } from '../read-spec.ts';
+import { specProblems, unknownFields } from '../validation/spec-problems.ts';
+import { withoutNulls } from '../validation/walk-schema.ts';
+import { baseSpecSchema } from './schema.ts';
+
+const metadata = z.object({
+  annotations: z.record(z.string(), z.unknown()).catch({}),
+  name: z.string(),
+  namespace: z.string(),
+  uid: z.string(),
+  resourceVersion: z.string(),
+  generation: z.number().default(0),
+  creationTimestamp: z.string().optional().catch(undefined),
+});
+const envelope = z.looseObject({ metadata, spec: z.unknown().optional(), status: z.unknown().optional() });
+const maxMessageLength = 1_000;
+const defaultWaves: WaveSettings = { maxParallel: 5, pauseMs: 600_000, maxFailures: 1 };
+const defaultRebuildMs = 7_200_000;
+
+type Spec = z.output<typeof baseSpecSchema>;
+type Action = NonNullable<Spec['onNewBase']>[number];
+type Trigger = NonNullable<Action['trigger']>;
+
+/** Reads an object. What is wrong with its spec becomes the policy's problem, so that other policies are not affected; throws only without metadata. */
+export function readBasePolicy(raw: unknown, context: ReadContext): BaseImagePolicy {
+  const object = envelope.parse(raw);
+  const { annotations, creationTimestamp: createdAt, ...names } = object.metadata;
+  const actions = readActions(annotations);
+  return {
+    ...names,
+    ...(createdAt !== undefined && { createdAt }),
+    spec: readSpecOrProblem(object.spec, names.namespace, context),
+    status: readBaseStatus(object.status),
+    ...(Object.keys(actions).length > 0 && { actions }),
+  };
+}
+
+function readSpecOrProblem(raw: unknown, namespace: string, context: ReadContext): BasePolicySpec | PolicyProblem {
+  try {
+    return readBaseSpec(raw, namespace, context);
+  } catch (error) {
+    const reason = error instanceof PermanentError ? error.reason : 'InvalidPolicy';
+    const isSuspended = typeof raw === 'object' && raw !== null && 'suspend' in raw && raw.suspend === true;
+    return { problem: { reason, message: cut(describeError(error), maxMessageLength) }, ...(isSuspended && { suspended: true }) };
+  }
+}
+
+/** Reads a spec; throws a PermanentError that names everything that is wrong with it. */
+function readBaseSpec(raw: unknown, namespace: string, context: ReadContext): BasePolicySpec {
+  const problems = specProblems(baseSpecSchema, raw, { ...context, namespace });
+  if (problems.length > 0) throw new PermanentError('InvalidPolicy', problems.map(({ path, message }) => `${path}: ${message}`).join('; '));
+  const unknown = unknownFields(baseSpecSchema, withoutNulls(raw), ['spec']);
+  if (unknown.length > 0) {
+    const what = `this version does not know ${unknown.map(({ path }) => path).join(', ')}, so it does nothing for this policy`;
+    throw new PermanentError('NotYetSupported', `${what}: remove that, or wait for a version that does`);
+  }
+  const spec = baseSpecSchema.parse(withoutNulls(raw));
+  return {
+    base: readSelection(spec, context),
+    workloads: spec.workloads.map(({ kinds = baseKinds, ...selectors }) => ({ ...selectors, kinds })),
+    onNewBase: [...(spec.onNewBase ?? []).map(readAction), { kind: 'report' }],
+    waves: readWaves(spec.waves),
+  };
+}
+
+/** The base, as an ImagePolicy without targets selects it. */
+function readSelection(spec: Spec, { aliases }: ReadContext): PolicySpec {
+  const { platforms = [], pullSecrets, windows, mode, suspend } = spec;
+  const written = readSettings(spec, windows, 'spec.');
+  return {
+    repository: inField('spec.image', () => readRepository(spec.image, aliases)),
+    strategy: readStrategy(spec),
+    pin: 'Tag',
+    allowDowngrade: false,
+    ...(platforms.length > 0 && { platforms }),
+    ...(written.minAge !== undefined && { minAgeMs: written.minAge }),
+    mode,
+    windows: written.windows ?? builtInSettings.windows,
+    targets: [],
+    ...(pullSecrets !== undefined && { pullSecrets: pullSecrets.map(({ name }) => name) }),
+    pollIntervalMs: written.poll ?? builtInSettings.poll,
+    suspended: suspend,
+    origins: originsOf(written),
+  };
+}
+
+function readWaves(waves: Spec['waves'] = {}): WaveSettings {
+  const { maxParallel = defaultWaves.maxParallel, canaries, pause, maxFailures = defaultWaves.maxFailures } = waves;
+  const pauseMs = (pause === undefined ? undefined : parseDuration(pause)) ?? defaultWaves.pauseMs;
+  return { maxParallel, maxFailures, pauseMs, ...(canaries && { canaries }) };
+}
+
+function readAction({ rebase, trigger, restart }: Action): BaseAction {
+  if (rebase !== undefined) {
+    const { images, tag = '$tag-base.$date', allow = [], pushSecret, sign } = rebase;
+    const signingKey = sign && { secret: sign.keyRef.name, key: sign.keyRef.key };
+    return { kind: 'rebase', images, tag, allow, pushSecret: pushSecret.name, ...(signingKey && { signingKey }) };
+  }
+  if (trigger !== undefined) {
+    const { images, rebuildWithin } = trigger;
+    const rebuildWithinMs = (rebuildWithin === undefined ? undefined : parseDuration(rebuildWithin)) ?? defaultRebuildMs;
+    return { kind: 'trigger', images, rebuildWithinMs, ci: readCiSystem(trigger) };
+  }
+  return restart === undefined ? { kind: 'report' } : { kind: 'restart', images: restart.images };
+}
+
+function readCiSystem({ github, gitlab, gitea, tekton, jenkins, webhook }: Trigger): CiSystem {
+  if (github !== undefined) {
+    const { repository: project, event, workflow, ref, url, secretRef: secret } = github;
+    const rest = { project, ...(url !== undefined && { url }), ...(ref !== undefined && { ref }), secret };
+    if (event !== undefined) return { system: 'githubDispatch', name: event, ...rest };
+    return { system: 'githubWorkflow', ...(workflow !== undefined && { name: workflow }), ...rest };
+  }
+  if (gitlab !== undefined) {
+    const { project, ref, url, secretRef: secret } = gitlab;
+    return { system: 'gitlab', project, ref, ...(url !== undefined && { url }), secret };
+  }
+  if (gitea !== undefined) {
+    const { repository: project, workflow: name, ref, url, secretRef: secret } = gitea;
+    return { system: 'gitea', project, name, ref, url, secret };
+  }
+  if (tekton !== undefined) return { system: 'tekton', url: tekton.url, ...(tekton.secretRef && { secret: tekton.secretRef }) };
+  if (jenkins !== undefined) return { system: 'jenkins', url: jenkins.url, name: jenkins.job, secret: jenkins.secretRef };
+  if (webhook !== undefined) return { system: 'webhook', url: webhook.url, secret: webhook.secretRef };
+  throw new PermanentError('InvalidPolicy', 'spec.onNewBase: a trigger needs a CI system');
+}

@@ -1,0 +1,83 @@
+/** BaseImagePolicy v1, which users write and the cluster stores. */
+import { z } from 'zod';
+import { baseKinds, baseStatusSchema } from '../../model/base-policy.ts';
+import { has, withRules } from '../rules.ts';
+import { repositoryField } from '../v1-fields/image.ts';
+import { distinct, duration } from '../v1-fields/scalars.ts';
+import { select, tags } from '../v1-fields/select.ts';
+import { labelSelector } from '../v1-fields/target.ts';
+import { mode, windows } from '../v1-fields/update.ts';
+import { minAge, platforms, poll, pullSecrets, suspend } from '../v1-fields/watch.ts';
+import { action } from './actions.ts';
+
+const workloads = z
+  .object({
+    namespaceSelector: labelSelector(
+      'Namespace',
+      "Selects namespaces by their labels; by default the policy's own. Others need the consent of their owners.",
+    ).exactOptional(),
+    selector: labelSelector('workload', 'Selects workloads by their labels; by default all.').exactOptional(),
+    kinds: distinct(
+      z
+        .array(z.enum(baseKinds).describe('A kind.'))
+        .min(1)
+        .max(baseKinds.length)
+        .describe(`The kinds of workloads; by default ${baseKinds.join(', ')}.`),
+    ).exactOptional(),
+  })
+  .describe('Workloads whose images are examined.');
+
+const waves = z
+  .object({
+    maxParallel: z.int().min(1).max(100).exactOptional().describe('How many workloads roll out at the same time; by default 5.'),
+    canaries: labelSelector(
+      'workload',
+      'Selects the workloads that are changed first; the others wait until they have rolled out.',
+    ).exactOptional(),
+    pause: duration('How long to wait between two waves; by default 10m.').exactOptional(),
+    maxFailures: z
+      .int()
+      .min(1)
+      .max(100)
+      .exactOptional()
+      .describe('After so many failed rollouts the base is rejected, and what was changed is rolled back; by default 1.'),
+  })
+  .describe('In which order workloads are changed.');
+
+/** `spec`, as users write it. */
+export const baseSpecSchema = z
+  .object({
+    image: repositoryField('select'),
+    select,
+    tags: tags.exactOptional(),
+    platforms: platforms.exactOptional(),
+    minAge: minAge.exactOptional(),
+    pullSecrets: pullSecrets.exactOptional(),
+    workloads: z.array(workloads).min(1).max(32).describe('The workloads whose images are examined.'),
+    onNewBase: z
+      .array(action)
+      .min(1)
+      .max(32)
+      .exactOptional()
+      .describe('What happens to an image that is behind: the first action that applies to it. Without one, it is only reported.'),
+    waves: waves.exactOptional(),
+    windows: windows.exactOptional(),
+    mode,
+    poll: poll.exactOptional(),
+    suspend,
+  })
+  .describe('Which base to watch, whose images may be built on it, and what happens to images on an older base.');
+
+/** The whole resource below `metadata`. */
+export const baseSchema = withRules(
+  z
+    .object({ spec: baseSpecSchema.exactOptional(), status: baseStatusSchema.exactOptional() })
+    .describe('Finds the images that are built on a base, and brings those on an older one to the selected one.'),
+  [
+    {
+      rule: 'has(self.spec)',
+      message: 'write a spec: image, select and workloads',
+      holds: (self) => has(self, 'spec'),
+    },
+  ],
+);
