@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { formatRepository } from '../model/image-reference.ts';
 import type { NewManifest } from '../registry/push.ts';
-import { matchBases } from './match-layers.ts';
+import { matchBases, nameOf } from './match-layers.ts';
 import { type Descriptor, type ImageContent, maxLayers, type PlatformContent, type Texts } from './content.ts';
 import { convertLayers, isDockerType } from './layer-types.ts';
 import { type Bases, fitsLayers, latest, mergeConfig } from './merge-config.ts';
@@ -59,6 +59,9 @@ const maxBytes = 4 * 1024 * 1024;
 /** Plans a rebase; the same request has the same result, byte by byte, at any time. */
 export function planRebase(request: RebaseRequest): RebasePlan | AlreadyCurrent | Refusal {
   const { application, newBase } = request;
+  if (newBase.repository.registry !== application.repository.registry) {
+    return refuse('LayersElsewhere', `${nameOf(newBase)} is in another registry than ${nameOf(application)}: mirror the base there`);
+  }
   const found = matchBases(application, request.oldBases, newBase);
   if ('kind' in found) return found;
   const { oldBase, images } = found;

@@ -27,7 +27,9 @@ export interface Located {
   readonly tag?: string | undefined;
 }
 
-const maxConfigBytes = 4 * 1024 * 1024;
+const maxConfigBytes = 1024 * 1024;
+/** Of all platforms, so that an image cannot use up the memory. */
+const maxTotalBytes = 16 * 1024 * 1024;
 const parallelReads = 4;
 
 /** `harbor.example.com/library/base-java:21`, or with `@sha256:…`. */
@@ -57,11 +59,16 @@ export async function readContent(
   if (entries.length > maxPlatforms) {
     return refuse('TooLarge', `${name} has images for ${entries.length} platforms; at most ${maxPlatforms} are rebased`);
   }
+  let total = 0;
   const results = await inParallel(entries, parallelReads, async (entry) => {
     const { digest } = entry;
+    if (total > maxTotalBytes)
+      return refuse('TooLarge', `the manifests and configurations of ${name} have more than ${maxTotalBytes} bytes`);
     const found = await registry.readManifest(source, digest, signal);
     if (found === undefined) return refuse('Unreadable', `the registry does not have ${digest}, which the index of ${name} contains`);
-    return readPlatform({ name: `${formatRepository(source)}@${digest}`, ...found, entry }, located, registry, signal);
+    const image = await readPlatform({ name: `${formatRepository(source)}@${digest}`, ...found, entry }, located, registry, signal);
+    if (!isRefusal(image)) total += found.bytes.length + image.manifest.config.size;
+    return image;
   });
   const platforms: PlatformContent[] = [];
   for (const result of results) {
@@ -104,6 +111,8 @@ async function readPlatform(
   const blob = await registry.readBlob(source, manifest.config.digest, maxConfigBytes, signal);
   const config = blob && parseConfig(blob);
   if (config === undefined) return refuse('Unreadable', `the configuration of ${name} ${blob ? 'cannot be read' : 'is missing'}`);
+  if (blob?.length !== manifest.config.size)
+    return refuse('Unreadable', `the configuration of ${name} has another size than its manifest says`);
   const { length } = config.rootfs.diff_ids;
   if (manifest.layers.length !== length) {
     return refuse('Unreadable', `${name} has ${manifest.layers.length} layers, but its configuration lists ${length}`);

@@ -99,7 +99,7 @@ async function readAll({ application, newBase, oldBases }: RebaseOrder, { regist
   const found: ImageContent[] = [];
   for (const located of [application, newBase, ...oldBases]) {
     const content = await readContent(located, registry, signal);
-    if (content === undefined) return refuse('NotAnImage', `the registry does not have ${formatLocated(located)}`);
+    if (content === undefined) return refuse('NotFound', `the registry does not have ${formatLocated(located)}`);
     if (isRefusal(content)) return content;
     found.push(content);
   }

@@ -10,6 +10,7 @@ export interface Refusal {
 
 /** Reasons that `allow` does not override. */
 export const finalReasons = [
+  'NotFound',
   'NotAnImage',
   'Unreadable',
   'TooLarge',

@@ -81,18 +81,12 @@ test('a refusal names the rule, its reason and the remedy, and nothing is writte
   assert.deepEqual([allowed.code, await tagsOf(pushed)], [0, ['1.2.3', 'patched']]);
 });
 
-test('an encrypted key signs the image', async () => {
+test('an encrypted key signs the image, if the application is signed or that is allowed', async () => {
   const pushed = await push();
-  const { code, out } = await run(
-    `${pushed.app}:1.2.3`,
-    ...onto(pushed),
-    '--sign-key',
-    keyFile,
-    '--sign-password-file',
-    join(folder, 'password'),
-    '-o',
-    'json',
-  );
+  const signing = ['--sign-key', keyFile, '--sign-password-file', join(folder, 'password')];
+  const image = `${pushed.app}:1.2.3`;
+  assert.match((await run(image, ...onto(pushed), ...signing)).err, /\(SignatureAdded\): the application is not signed/);
+  const { code, out } = await run(image, ...onto(pushed), ...signing, '--allow', 'SignatureAdded', '-o', 'json');
   assert.equal(code, 0);
   const { rebasedDigest = '' } = JSON.parse(out) as Record<string, string>;
   const { path } = pushed.order.application.source;

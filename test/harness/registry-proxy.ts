@@ -13,7 +13,7 @@ export type RegistryProxy = {
   readonly host: string;
   readonly requests: readonly Passed[];
   /** Answers a request instead of the registry; undefined passes it on. */
-  fault: (method: string, path: string) => ProxyFault;
+  fault: (method: string, path: string, authorization: string | undefined) => ProxyFault;
   /** Changes the headers of an answer. */
   onAnswer: (headers: Record<string, string | string[] | undefined>, method: string, path: string) => void;
   stop(): Promise<void>;
@@ -37,7 +37,7 @@ export async function startRegistryProxy(registry: string): Promise<RegistryProx
         ...(headers.authorization !== undefined && { authorization: headers.authorization }),
       };
       requests.push(record);
-      const fault = proxy.fault(method, path);
+      const fault = proxy.fault(method, path, headers.authorization);
       if (fault === 'disconnect') return void response.destroy();
       if (fault !== undefined) {
         record.status = fault.status;

@@ -273,3 +273,10 @@ for (const [reason, samples] of Object.entries(refusals)) {
     });
   }
 }
+
+test('LayersElsewhere, whatever is allowed: a base in another registry', () => {
+  const one = request({ allow: all });
+  const newBase = { ...one.newBase, repository: { ...one.newBase.repository, registry: 'other.example.com' } };
+  const result = planRebase({ ...one, newBase });
+  assert.deepEqual([result.kind, 'reason' in result && result.reason], ['refused', 'LayersElsewhere']);
+});

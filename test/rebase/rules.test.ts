@@ -97,6 +97,9 @@ const refused: Record<string, readonly (readonly [name: string, sample: RequestS
     ['nothing signs the result', { signatures: { ...unsigned, isSigned: true } }, /would not be: name a key/],
     ['another key signs it', { signatures: { ...unsigned, isSigned: true, willBeSigned: true } }, /not signed with the key that signs/],
   ],
+  SignatureAdded: [
+    ['a key signs it for the first time', { signatures: { ...unsigned, willBeSigned: true } }, /application is not signed, but/],
+  ],
 };
 
 for (const [rule, samples] of Object.entries(refused)) {
@@ -140,7 +143,6 @@ const accepted: Record<string, RequestSample> = {
   'the same major version': { oldBase: { tag: '21.0.1-jre' }, newBase: { tag: '21-jre' } },
   'no version is known': { oldBase: { tag: 'bookworm' }, newBase: { tag: 'trixie' } },
   'the same key signs it': { signatures: { isSigned: true, isSignedByOwnKey: true, willBeSigned: true } },
-  'it is signed for the first time': { signatures: { ...unsigned, willBeSigned: true } },
 };
 
 for (const [name, sample] of Object.entries(accepted)) {

@@ -8,6 +8,7 @@ import { operatingSystem } from './operating-system.ts';
 import { ports } from './ports.ts';
 import type { Rule } from './rule.ts';
 import { signature } from './signature.ts';
+import { signatureAdded } from './signature-added.ts';
 import { user } from './user.ts';
 import { volumes } from './volumes.ts';
 import { workingDirectory } from './working-directory.ts';
@@ -24,4 +25,5 @@ export const rules: readonly Rule[] = [
   abi,
   majorVersion,
   signature,
+  signatureAdded,
 ];
