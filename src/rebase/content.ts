@@ -45,6 +45,8 @@ const maxEntries = 256;
 const short = z.string().max(128);
 const texts = z.record(z.string().max(1_024), z.string()).nullish();
 const words = z.array(z.string()).max(4_096).nullish();
+// Each is compared with each: the author of images must not be able to block the process.
+const environment = z.array(z.string()).max(256).nullish();
 const names = z.record(z.string().max(4_096), z.unknown()).nullish();
 const platform = z.looseObject({
   os: short,
@@ -77,7 +79,7 @@ const manifest = z.looseObject({
 });
 const runConfig = z.looseObject({
   User: z.string().nullish(),
-  Env: words,
+  Env: environment,
   Entrypoint: words,
   Cmd: words,
   WorkingDir: z.string().nullish(),
@@ -111,7 +113,7 @@ function parse<T extends z.ZodType>(schema: T, bytes: Buffer): z.output<T> | und
   }
 }
 
-/** `linux/arm64/v8`, as a configuration or an entry of an index names it. */
+/** `linux/arm64/v8`, as a configuration or an entry of an index names it, without characters that could disguise it. */
 export function formatPlatform({ os, architecture, variant }: z.output<typeof platform>): string {
-  return [os, architecture, ...(variant ? [variant] : [])].join('/');
+  return [os, architecture, ...(variant ? [variant] : [])].join('/').replaceAll(/[^\x21-\x7e]/g, '?');
 }
