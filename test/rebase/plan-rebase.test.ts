@@ -215,6 +215,11 @@ const refusals: Record<string, readonly (readonly [name: string, sample: Request
     ['another layer', { application: { layers: 'os java0 app' } }, /do not begin with those of .*:21\.0\.1: they have other files/],
     ['fewer layers', { application: { layers: 'os' } }, /other files/],
     ['compressed in another way', { oldBase: { compression: 'zstd' } }, /compressed in another way/],
+    [
+      'the same layers, but a configuration that lists others',
+      { application: { fields: { rootfs: { type: 'layers', diff_ids: ['os', 'other', 'app'].map(digestFor) } } } },
+      /they have other files/,
+    ],
     ['a base without layers', { oldBase: { layers: '' } }, /do not begin/],
     [
       'on one of two platforms',
