@@ -4,6 +4,7 @@ import { tryParseImageReference } from '../model/image-reference.ts';
 import { matchesSelector } from '../model/label-selector.ts';
 import { listFew } from '../model/text.ts';
 import { formatWorkload, type Workload } from '../model/workload.ts';
+import { isReleased } from '../plan/guards/released.ts';
 import { nextWave } from '../rollout/next-wave.ts';
 import { childName, childState, type Child, type ChildState, type Replacement } from './child-policies.ts';
 
@@ -47,9 +48,9 @@ export type ReplacementState = ChildState | { readonly state: 'Pending'; readonl
 /** Plans the next step of a roll-out; called again after every change. */
 export function planRollOut({ policy, base, wanted, children, findWorkload, now }: RollOut): RollOutPlan {
   const { waves: settings } = policy.spec;
-  const current = children.filter((child) => child.base === base.digest);
-  const remove = [...children.filter((child) => child.base !== base.digest), ...current.filter((child) => isOver(child, findWorkload))];
-  const followed = current.filter((child) => !remove.includes(child));
+  const isPast = ({ policy: { createdAt = '' } }: Child) => isReleased(new Date(createdAt), policy.actions, new Date(now));
+  const remove = children.filter((child) => child.base !== base.digest || isPast(child) || isOver(child, findWorkload));
+  const followed = children.filter((child) => !remove.includes(child));
   const named = new Set(followed.map(({ policy }) => policy.name));
   const pending = wanted.filter((replacement) => !named.has(childName(policy, replacement)));
   const states = new Map<string, ReplacementState>([
@@ -73,7 +74,7 @@ export function planRollOut({ policy, base, wanted, children, findWorkload, now 
       ...(state === 'Done' && lastDoneAt !== undefined && { doneAt: lastDoneAt }),
     };
   });
-  const rejected = policy.status.rejected?.find(({ digest }) => digest === base.digest);
+  const rejected = rejectionOf(policy, base, now);
   const wave = rejected === undefined ? nextWave(members, settings, new Date(now)) : { start: [] };
   const stopped = rejected?.message ?? wave.stopped;
   const started = new Set(wave.start);
@@ -94,6 +95,15 @@ export function planRollOut({ policy, base, wanted, children, findWorkload, now 
     ...(wave.until !== undefined && { until: wave.until }),
     states,
   };
+}
+
+/** Why the base is not used; undefined if it may be, also after a release. */
+export function rejectionOf(
+  { status: { rejected = [] }, actions }: BaseImagePolicy,
+  { digest }: Pick<SelectedBase, 'digest'>,
+  now: number,
+) {
+  return rejected.find((one) => one.digest === digest && !isReleased(new Date(one.at), actions, new Date(now)));
 }
 
 /** Whether the workload runs neither image any more: somebody has updated it, or it is gone. */

@@ -7,7 +7,7 @@ import { cut } from '../model/text.ts';
 import { maxLengths } from '../model/policy-status.ts';
 import type { Acted, Acting, Chosen, ImageBehind, ImageState, UsableBasePolicy } from './act.ts';
 import { childManifest, childName, type Child, type ChildManifest, type Replacement } from './child-policies.ts';
-import { planRollOut, type ReplacementState, type SelectedBase } from './plan-roll-out.ts';
+import { planRollOut, rejectionOf, type ReplacementState, type SelectedBase } from './plan-roll-out.ts';
 
 /** One rebase. */
 export interface RebaseOrder {
@@ -48,7 +48,7 @@ export async function rollOutRebased(acting: Acting, chosen: readonly Chosen<Reb
   if (!policy.spec.onNewBase.some(({ kind }) => kind === 'rebase') && policy.status.waves === undefined)
     return { states: new Map(), status: {} };
   const children = await ports.children.list(policy, signal);
-  const isRejected = policy.status.rejected?.some(({ digest }) => digest === base.digest) === true;
+  const isRejected = rejectionOf(policy, base, now) !== undefined;
   const rebased = isRejected ? [] : await rebaseAll(acting, chosen, ports);
   const replacements = new Map(
     rebased.flatMap(({ image, result }) => ('tag' in result ? [[image, replacementsOf(image, result.tag)] as const] : [])),
@@ -63,7 +63,7 @@ export async function rollOutRebased(acting: Acting, chosen: readonly Chosen<Reb
   ]);
   const states = new Map(
     chosen.map(({ image }) => {
-      const found = rebased.find((one) => one.image === image)?.result ?? whyRejected(policy, base);
+      const found = rebased.find((one) => one.image === image)?.result ?? whyRejected(policy, base, now);
       return [
         image,
         { action: 'rebase' as const, ...stateOf(found, replacements.get(image) ?? [], { policy, states: plan.states }) },
@@ -104,7 +104,7 @@ async function rebaseAll(
   const results = await inParallel(chosen, parallelRebases, async ({ image, action }): Promise<Rebased['result']> => {
     const { tag } = image;
     if (tag === undefined)
-      return refused('NoTag', 'the workloads name the image by its digest alone: a rebased image needs a tag to be called after');
+      return refused('ImageHasNoTag', 'the workloads name the image by its digest alone: a rebased image needs a tag to be called after');
     return ports.rebase({ policy, action, image: { ...image, tag }, base, date: new Date(selectedAt) }, signal);
   });
   signal.throwIfAborted();
@@ -120,8 +120,8 @@ function refused(reason: string, message: string): RebaseResult {
   return { refused: { reason, message } };
 }
 
-function whyRejected({ status }: UsableBasePolicy, { digest }: SelectedBase): RebaseResult {
-  const message = status.rejected?.find((one) => one.digest === digest)?.message ?? '';
+function whyRejected(policy: UsableBasePolicy, base: SelectedBase, now: number): RebaseResult {
+  const message = rejectionOf(policy, base, now)?.message ?? '';
   return refused('BaseRejected', `the base failed and is not used again: ${message}`);
 }
 

@@ -35,7 +35,7 @@ export interface RecognizedImage<I extends RunningImage> {
 }
 
 /** Each version costs several requests, once. Older ones are read only if an image names them. */
-const maxVersions = 100;
+export const maxVersions = 100;
 const parallelReads = 8;
 
 /**

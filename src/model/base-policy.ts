@@ -187,7 +187,6 @@ export const baseStatusSchema = z
         behind: count('Those that are built on another base of the same repository.'),
         unknown: count('Those whose base could not be recognized.'),
         unrelated: count('Those that are built on something else.'),
-        notPermitted: count('Workloads of namespaces that have not consented; their images are not read.').exactOptional(),
       })
       .exactOptional()
       .describe('Counts of images, each digest once.'),

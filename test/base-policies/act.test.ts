@@ -169,7 +169,7 @@ describe('rebase', () => {
 
   it('refuses an image without a tag', async () => {
     const web = imageOf('web', { tag: undefined });
-    assert.equal((await run({ onNewBase: [rebase] }, [web])).stateOf(web)?.reason, 'NoTag');
+    assert.equal((await run({ onNewBase: [rebase] }, [web])).stateOf(web)?.reason, 'ImageHasNoTag');
   });
 });
 
