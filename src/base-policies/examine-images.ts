@@ -1,11 +1,12 @@
 /** Finds out which images are built on which version of the base: digests of tags, facts about digests, and their comparison. */
+import type { BoundedMap } from '../async/bounded-map.ts';
 import { inParallel } from '../async/in-parallel.ts';
 import type { FactsReader } from '../bases/facts-reader.ts';
 import { baseState, type Recognition } from '../bases/recognize-base.ts';
 import { recognizeImages, type BaseVersion } from '../bases/recognize-images.ts';
 import { describeError } from '../model/errors.ts';
 import { formatRepository } from '../model/image-reference.ts';
-import type { ImageSource, PullAccess } from '../model/image-source.ts';
+import { accessKey, type ImageSource, type PullAccess } from '../model/image-source.ts';
 import type { Registry } from '../reconcile/ports.ts';
 import type { NamedImage } from './list-images.ts';
 import type { SelectedBase } from './plan-roll-out.ts';
@@ -33,22 +34,29 @@ export interface Examination {
   readonly signal: AbortSignal;
 }
 
+/** Digests of tags by repository, access and tag, with the time at which the registry was asked, in ms since 1970. */
+export type DigestMemory = BoundedMap<string, { readonly digest: string; readonly at: number }>;
+
 export interface ExaminePorts {
+  readonly digests: DigestMemory;
+  readonly cluster: { readonly now: () => number };
   readonly registry: Pick<Registry, 'headManifest'>;
   readonly facts: FactsReader;
 }
 
 const parallelReads = 8;
+/** While images are rolled out in waves, each step examines all of them. */
+const digestLifeMs = 60_000;
 
 /** Examines all images. One that cannot be read is Unknown; rejects if a version of the base cannot be read, because the result would be wrong for all. */
 export async function examineImages(
   images: readonly NamedImage[],
   { base, selected, versions, access, signal }: Examination,
-  { registry, facts }: ExaminePorts,
+  ports: ExaminePorts,
 ): Promise<ExaminedImage[]> {
   const named = images.map((image) => ({ image, source: { ...image.repository, ...(access && { access }) } }));
   const heads = await inParallel(named, parallelReads, async ({ image: { tag, digest }, source }) => {
-    return digest ?? (tag === undefined ? undefined : (await registry.headManifest(source, tag, signal))?.digest);
+    return digest ?? (tag === undefined ? undefined : readDigest(source, tag, ports, signal));
   });
   signal.throwIfAborted();
   const found = named.flatMap((one, index) => {
@@ -64,7 +72,7 @@ export async function examineImages(
       : `the registry does not have ${formatRepository(source)}:${image.tag}`;
     return [{ image, source, state: 'Unknown', recognition: { kind: 'unknown', reason }, ...(failed && { error: head.reason }) }];
   });
-  const recognized = await recognizeImages(found, { source: base, versions }, { reader: facts, signal });
+  const recognized = await recognizeImages(found, { source: base, versions }, { reader: ports.facts, signal });
   return [
     ...recognized.map(({ image: { image, source, digest }, recognition, builtFrom, error }) => ({
       image,
@@ -77,4 +85,19 @@ export async function examineImages(
     })),
     ...missing,
   ];
+}
+
+async function readDigest(
+  source: ImageSource,
+  tag: string,
+  { registry, digests, cluster }: ExaminePorts,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const key = `${formatRepository(source)} ${accessKey(source)} ${tag}`;
+  const known = digests.get(key);
+  if (known !== undefined && cluster.now() - known.at < digestLifeMs) return known.digest;
+  const at = cluster.now();
+  const head = await registry.headManifest(source, tag, signal);
+  if (head !== undefined) digests.set(key, { digest: head.digest, at });
+  return head?.digest;
 }

@@ -3,10 +3,12 @@ import type { KeyedMutex } from '../async/serialize.ts';
 import type { FactsReader } from '../bases/facts-reader.ts';
 import type { BaseImagePolicy, BaseStatus } from '../model/base-policy.ts';
 import type { LabelSelector } from '../model/label-selector.ts';
+import type { EventLog } from '../queue/event-log.ts';
 import type { BaseJob } from '../queue/jobs.ts';
 import type { ClusterView, Registry } from '../reconcile/ports.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { ActPorts } from './act.ts';
+import type { DigestMemory } from './examine-images.ts';
 import type { VersionsMemory } from './select-base.ts';
 
 export interface BasePorts extends ActPorts {
@@ -15,7 +17,10 @@ export interface BasePorts extends ActPorts {
   readonly registry: Registry;
   readonly facts: FactsReader;
   readonly versions: VersionsMemory;
+  /** The digests of tags, for a minute. */
+  readonly digests: DigestMemory;
   readonly queues: { readonly addBaseJobs: (jobs: readonly BaseJob[]) => Promise<void> };
+  readonly eventLog: Pick<EventLog, 'recordResult'>;
   readonly logger: Logger;
 }
 
