@@ -217,6 +217,7 @@ test('every strategy is in the list, under its own id, with a test', () => {
     strategies.newest(),
     strategies.alphabetical(),
     strategies.numerical(),
+    strategies.replace({ from: '1.2.3', to: '1.2.3-base.20261123' }),
   ];
   assert.deepEqual(built.map(({ id }) => id).sort(), Object.keys(strategies).sort());
   for (const id of Object.keys(strategies)) assert.ok(existsSync(join(root, `test/select/strategies/${id}.test.ts`)), id);

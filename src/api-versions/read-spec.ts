@@ -17,6 +17,7 @@ import type { TagStrategy } from '../model/tag-strategy.ts';
 import { type Verification, wantSigner } from '../model/verification.ts';
 import { isCustomVersion, type KindRef } from '../model/workload.ts';
 import { filterTags } from '../select/filter-tags.ts';
+import { withoutRebased } from '../select/without-rebased.ts';
 import { strategies } from '../select/strategies/index.ts';
 import { specSchema } from './v1.ts';
 import { validateSpec } from './validate.ts';
@@ -102,19 +103,20 @@ export function readStrategy({ select, tags = {} }: Pick<Spec, 'select' | 'tags'
   const chosen = Object.keys(select);
   if (chosen.length !== 1) {
     const found = chosen.length === 0 ? 'nothing is chosen' : `${chosen.join(' and ')} exclude each other`;
-    throw invalid(`spec.select: ${found}: write exactly one of semver, digest, newest, alphabetical, numerical`);
+    throw invalid(`spec.select: ${found}: write exactly one of semver, digest, newest, alphabetical, numerical, replace`);
   }
   const strategy = inField(`spec.select.${chosen.join()}`, () => buildStrategy(select), '.');
-  return inField('spec', () => filterTags(strategy, tags), '.');
+  return withoutRebased(inField('spec', () => filterTags(strategy, tags), '.'));
 }
 
-function buildStrategy({ semver, digest, newest, alphabetical, numerical }: Spec['select']): TagStrategy {
+function buildStrategy({ semver, digest, newest, alphabetical, numerical, replace }: Spec['select']): TagStrategy {
   if (semver !== undefined) return inField('range', () => strategies.semver(semver));
   if (digest !== undefined) return strategies.digest(digest);
   if (newest !== undefined) return strategies.newest();
   if (alphabetical !== undefined) return strategies.alphabetical(alphabetical);
   if (numerical !== undefined) return strategies.numerical(numerical);
-  throw invalid('write exactly one of semver, digest, newest, alphabetical, numerical');
+  if (replace !== undefined) return strategies.replace(replace);
+  throw invalid('write exactly one of semver, digest, newest, alphabetical, numerical, replace');
 }
 
 /** The repository of `image`. */

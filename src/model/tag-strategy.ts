@@ -5,13 +5,15 @@
  */
 export interface TagStrategy {
   /** The unique id: used in the file name, in messages and in metrics. */
-  readonly id: 'semver' | 'digest' | 'newest' | 'alphabetical' | 'numerical';
+  readonly id: 'semver' | 'digest' | 'newest' | 'alphabetical' | 'numerical' | 'replace';
   /** What is selected, for sentences: `the highest version in ">=1.2 <2"`. */
   readonly description: string;
   /** A note about a common misunderstanding, if there is one: shown beside the selection. */
   readonly note?: string;
   /** The one tag that is followed by its digest; other strategies choose among the repository's tags. */
   readonly mutableTag?: string;
+  /** The one tag that may be replaced; absent: any. */
+  readonly replaces?: string;
   /** Why the tag is not a candidate, as the end of a sentence; undefined if it is one. */
   reject(tag: string): string | undefined;
   /** Compares ranks: negative if `a` is older than `b`, 0 if neither is newer; both must be candidates. */

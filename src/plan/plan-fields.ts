@@ -10,7 +10,8 @@ import {
   type RegistryAliases,
   type Candidate,
 } from '../model/image-reference.ts';
-import type { UnchangedContainer, TargetProblem, ImageDecision } from './plan-update.ts';
+import type { ImageDecision } from './decide-image.ts';
+import type { UnchangedContainer, TargetProblem } from './plan-update.ts';
 import { formatWorkload, type Workload, type WorkloadField, type ContainerChange, type FieldChange } from '../model/workload.ts';
 
 export interface FieldsInput {
@@ -146,8 +147,9 @@ function readRunning(
   // It is unknown whether the chart uses its global registry, so the image must be the policy's with and without it.
   const global = texts.get('globalRegistry') ?? '';
   if (running === undefined || (global !== '' && ofPolicy(compose(texts, spec, global)) === undefined)) return undefined;
-  const { mutableTag } = spec.strategy;
-  if (fields.image !== undefined || fields.tag !== undefined || mutableTag === undefined) return running;
+  const { mutableTag, replaces } = spec.strategy;
+  const isFollowed = mutableTag !== undefined && replaces === undefined;
+  if (fields.image !== undefined || fields.tag !== undefined || !isFollowed) return running;
   return { ...running, tag: mutableTag };
 }
 

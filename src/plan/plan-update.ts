@@ -1,25 +1,4 @@
-/**
- * What would change, as a value: computed without I/O, used by apply, status, Events, metrics and dry runs alike.
- *
- * | the container runs …                      | pin: Tag                       | pin: Digest                      |
- * | ----------------------------------------- | ------------------------------ | -------------------------------- |
- * | another repository                        | ignored                        | ignored                          |
- * | an older candidate                        | change                         | change                           |
- * | the candidate itself                      | no: UpToDate or Retagged       | change when the digest differs   |
- * | a newer candidate                         | no: OlderThanRunning           | keep: OlderThanRunning           |
- * | an equal candidate, earlier by name       | change, unless it is one image | change, unless it is one image   |
- * | an equal candidate, later by name         | no: UpToDate                   | keep: UpToDate                   |
- * | the candidate's digest, without a tag     | no: UpToDate                   | keep: UpToDate                   |
- * | no candidate, a lower version             | change                         | change                           |
- * | no candidate, a higher version (semver)   | no: OlderThanRunning           | keep: OlderThanRunning           |
- * | no candidate, policy never applied a tag  | change                         | change                           |
- * | no candidate, we rolled back to it, or a  | change                         | change                           |
- * |   workload that was created anew          |                                |                                  |
- * | no candidate otherwise                    | no: NotComparable              | keep: NotComparable              |
- *
- * With allowDowngrade, what would stay as OlderThanRunning is changed.
- */
-import { compareBuild, parse } from 'semver';
+/** What would change, as a value: computed without I/O, used by apply, status, Events, metrics and dry runs alike. */
 import {
   formatRepository,
   sameRepository,
@@ -28,13 +7,13 @@ import {
   type RegistryAliases,
   type Candidate,
 } from '../model/image-reference.ts';
-import type { PolicySpec, PolicyTarget } from '../model/image-policy.ts';
+import type { PolicyTarget } from '../model/image-policy.ts';
 import { formatSelector } from '../model/label-selector.ts';
+import { decideImage, type Comparison } from './decide-image.ts';
 import { mergeTargetPlans } from './merge-target-plans.ts';
 import { planFields } from './plan-fields.ts';
 import type { Reversion } from '../model/policy-status.ts';
 import type { Reason } from '../model/reasons.ts';
-import { isNewerImage } from '../select/select-tag.ts';
 import { targetImages, resolveTarget, type WorkloadView } from '../model/resolve-target.ts';
 import { cut } from '../model/text.ts';
 import {
@@ -99,21 +78,8 @@ export interface UpdatePlan {
   readonly reverted?: readonly Reversion[];
 }
 
-/** The policy treats a container as before its first change. */
-export interface Start {
-  readonly left?: string;
-}
-
-export interface PlanInput extends WorkloadView {
-  readonly spec: PolicySpec;
-  readonly candidate: Candidate;
-  /** Whether the policy has ever changed anything. */
-  readonly hasApplied: boolean;
-  /** Whether the policy treats a container that runs this image as before its first change: because it rolled back to it from the tag `left`, or the workload was created anew. */
-  readonly startsOver?: (workload: Workload, container: string, image: string) => Start | undefined;
+export interface PlanInput extends WorkloadView, Comparison {
   readonly aliases: RegistryAliases;
-  /** The digest of a tag when the policy selected or applied it, where that is known. */
-  readonly digestOf?: (tag: string) => string | undefined;
   /** Why workloads of a target's kind cannot be found, or undefined. */
   readonly kindProblem: (target: PolicyTarget) => TargetProblem | undefined;
   /** The problem to report for a target that the policy cannot see and must not be told anything about (`unseenProblem`). */
@@ -166,7 +132,7 @@ function planWorkload(target: PolicyTarget, workload: Workload, input: PlanInput
 function planOfFields(fields: NonNullable<PolicyTarget['fields']>, workload: Workload, input: PlanInput): ReturnType<typeof planFields> {
   return planFields(fields, workload, {
     ...input,
-    decideImage: (running, container, image) => decideImage(running, input.startsOver?.(workload, container, image), input),
+    decideImage: (running, container, image) => decideImage(running, { workload, container, image }, input),
   });
 }
 
@@ -184,7 +150,7 @@ function planContainer(
 ): ContainerChange | UnchangedContainer | undefined {
   const running = readOwn(container.image, input);
   if (running === undefined) return undefined;
-  const decision = decideImage(running, input.startsOver?.(workload, container.name, container.image), input);
+  const decision = decideImage(running, { workload, container: container.name, image: container.image }, input);
   if (decision === 'change') return { container: container.name, ...position, from: container.image, to: rewrite(running, input) };
   const owner = container.imageOwner;
   return { container: container.name, image: container.image, ...decision, ...(owner !== undefined && { owner }) };
@@ -217,75 +183,6 @@ function findMissing(
   const hasTemplate = workload.containers.length > 0 || !isCustomVersion(workload.apiVersion);
   const hint = hasTemplate ? '' : ': it has no pod template in spec.template, so say with fields where its image is';
   return { reason: 'ContainerNotFound', message: message + hint };
-}
-
-/** Whether the running image is replaced, or why it is unchanged. */
-export type ImageDecision = 'change' | { readonly reason: Reason; readonly message: string };
-
-function decideImage(
-  running: ImageReference,
-  start: Start | undefined,
-  { spec, candidate, hasApplied, digestOf = () => undefined }: PlanInput,
-): ImageDecision {
-  const tag = running.tag ?? (running.digest === undefined ? 'latest' : undefined);
-  const isCandidate = tag !== undefined && spec.strategy.reject(tag) === undefined;
-  if (isCandidate) {
-    const rank = spec.strategy.compare(tag, candidate.tag);
-    if (rank < 0) return 'change';
-    if (rank > 0) return older(tag, spec, candidate);
-    if (tag === candidate.tag) return compareSameTag(running, tag, spec, candidate);
-    const digest = running.digest ?? digestOf(tag);
-    if (isNewerImage(candidate, { tag, ...(digest !== undefined && { digest }) }, spec)) return 'change';
-    return { reason: 'UpToDate', message: `already runs ${tag}, which ranks equal with ${candidate.tag}` };
-  }
-  if (tag === undefined && running.digest === candidate.digest) {
-    return { reason: 'UpToDate', message: `already runs ${candidate.tag}, by its digest` };
-  }
-  const versions = compareVersions(spec, tag, candidate.tag);
-  if (versions !== undefined && versions < 0) return 'change';
-  if (versions !== undefined && versions > 0 && spec.strategy.id === 'semver') return older(tag ?? '', spec, candidate);
-  if (!hasApplied || (start !== undefined && mayFollow(start, spec, candidate))) return 'change';
-  const what = tag ?? running.digest ?? running.name;
-  return {
-    reason: 'NotComparable',
-    message: `"${what}" runs, which the policy does not select${because(spec, tag)}: change the image by hand once, or the policy`,
-  };
-}
-
-/** A name that is no candidate stays none; a creation time may become unreadable. With creation times, nothing older than the tag that was left is applied. */
-function mayFollow({ left }: Start, { strategy }: PolicySpec, candidate: Candidate): boolean {
-  return (
-    strategy.withCreationTimes === undefined ||
-    left === undefined ||
-    strategy.reject(left) !== undefined ||
-    strategy.compare(candidate.tag, left) >= 0
-  );
-}
-
-/** Adds the reason if the tag is rejected for something other than its name. */
-function because({ strategy }: PolicySpec, tag: string | undefined): string {
-  const why = strategy.withCreationTimes === undefined || tag === undefined ? undefined : strategy.reject(tag);
-  return why === undefined ? '' : ` (${why})`;
-}
-
-function compareSameTag(running: ImageReference, tag: string, spec: PolicySpec, candidate: Candidate): ImageDecision {
-  const upToDate = { reason: 'UpToDate', message: `already runs ${tag}` } as const;
-  if (candidate.digest === undefined || running.digest === candidate.digest) return upToDate;
-  if (spec.pin === 'Digest') return 'change';
-  if (running.digest === undefined) return upToDate;
-  return { reason: 'Retagged', message: `${tag} moved to ${candidate.digest}; the policy pins tags, so nothing changes` };
-}
-
-function older(tag: string, spec: PolicySpec, candidate: Candidate): ImageDecision {
-  if (spec.allowDowngrade) return 'change';
-  return { reason: 'OlderThanRunning', message: `${candidate.tag} is older than ${tag}, which runs` };
-}
-
-/** Compares two tags as versions, by the part that the policy compares; undefined if either is not a version. */
-function compareVersions({ strategy }: PolicySpec, running: string | undefined, candidate: string): number | undefined {
-  const read = (tag: string | undefined) => parse(tag === undefined || strategy.partOf === undefined ? tag : strategy.partOf(tag));
-  const [a, b] = [read(running), read(candidate)];
-  return a === null || b === null ? undefined : compareBuild(a, b);
 }
 
 /** Keeps the form in which the workload wrote the image: `nginx:1.2` becomes `nginx:1.3`. */

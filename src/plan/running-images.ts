@@ -1,6 +1,7 @@
 import { type ImagePolicy, isUsable, type PolicySpec, type PolicyTarget } from '../model/image-policy.ts';
 import { type ImageReference, type RegistryAliases, sameRepository, tryParseImageReference } from '../model/image-reference.ts';
 import { imageOfFields } from './plan-fields.ts';
+import { originTag } from '../model/rebased-tag.ts';
 import type { PolicyStatus } from '../model/policy-status.ts';
 import { resolveTarget, targetImages, type WorkloadView } from '../model/resolve-target.ts';
 import { formatWorkload, type Workload } from '../model/workload.ts';
@@ -13,9 +14,10 @@ function runningReferences(spec: PolicySpec, view: WorkloadView, aliases: Regist
   return spec.targets.flatMap((target) => resolveTarget(target, view).flatMap((workload) => referencesOf(target, workload, spec, aliases)));
 }
 
-/** The tags of the policy's repository that its targets run. */
+/** The tags of the policy's repository that its targets run; those of rebased images as the tags they were made from. */
 export function runningTags(spec: PolicySpec, view: WorkloadView, aliases: RegistryAliases): string[] {
-  return runningReferences(spec, view, aliases).flatMap(({ tag, digest }) => tag ?? (digest === undefined ? 'latest' : []));
+  const tags = runningReferences(spec, view, aliases).flatMap(({ tag, digest }) => tag ?? (digest === undefined ? 'latest' : []));
+  return tags.map(originTag);
 }
 
 /**

@@ -29,6 +29,7 @@ const select = fc.oneof(
   fc.constant({ newest: {} }),
   some({ order }).map((alphabetical) => ({ alphabetical })),
   some({ order }).map((numerical) => ({ numerical })),
+  fc.constant({ replace: { from: '1.4.2', to: '1.4.2-base.20261123' } }),
 );
 const ignore = list(text(512, '-debug$', 'rc'));
 const tags = fc.oneof(

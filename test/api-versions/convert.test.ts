@@ -72,6 +72,7 @@ const hidden: [name: string, spec: object][] = [
   ['a digest pinned with a version', { update: { pin: 'Digest' } }],
   ['a tag pinned with a digest', { select: { digest: { tag: 'latest' } }, update: { pin: 'Tag' } }],
   ['the newest', { select: { newest: {} } }],
+  ['one tag in place of another', { select: { replace: { from: '1.4.2', to: '1.4.2-base.20261123' } } }],
   ['numbers', { select: { numerical: {} } }],
   ['the smallest', { select: { alphabetical: { order: 'Descending' } } }],
   ['another mutable tag', { select: { digest: { tag: 'main' } } }],

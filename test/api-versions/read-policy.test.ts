@@ -140,6 +140,7 @@ const choices: [name: string, choice: object, selected: string, pin: 'Tag' | 'Di
   ['semver, pinned by its digest', { select: { semver: {} }, update: { pin: 'Digest' } }, '1.19.0', 'Digest'],
   ['alphabetical', { select: { alphabetical: {} }, tags: { allow: 'release-\\d+' } }, 'release-2', 'Tag'],
   ['alphabetical, the first', { select: { alphabetical: { order: 'Descending' } }, tags: { allow: 'release-\\d+' } }, 'release-1', 'Tag'],
+  ['one tag in place of another', { select: { replace: { from: '9', to: '10' } } }, '10', 'Tag'],
   ['numerical', { select: { numerical: {} } }, '10', 'Tag'],
   ['without some tags', { select: { semver: {} }, tags: { ignore: ['^1\\.19'] } }, '1.18.10', 'Tag'],
 ];

@@ -30,6 +30,7 @@ const strategy = fc.oneof(
   fc.constant({ newest: {} }),
   order.map((alphabetical) => ({ alphabetical })),
   order.map((numerical) => ({ numerical })),
+  fc.constant({ replace: { from: 'v1.4.2', to: 'v1.4.2-base.20261123' } }),
 );
 const tags = fc.oneof(
   some({ allow: pattern, ignore: list(pattern) }),

@@ -28,6 +28,7 @@ const semver1xSpec = specOf({ strategy: strategies.semver({ range: '1.x' }) });
 const pinnedSpec = specOf({ pin: 'Digest' });
 const buildTagsSpec = specOf({ strategy: lastMatching('build-\\d+') });
 const digestSpec = latestSpec();
+const replaceSpec = specOf({ strategy: strategies.replace({ from: '1.2.3', to: '1.2.3-base.20261123' }) });
 const downgradeSpec = specOf({ allowDowngrade: true });
 const prodTagsSpec = specOf({ strategy: filterTags(strategies.semver({ range: '1.x' }), { allow: 'v(.*)-prod', extract: '$1' }) });
 
@@ -39,6 +40,14 @@ type Row = [runs: string, candidate: string, becomes: string, spec?: PolicySpec,
 
 /** `@old` and `@new` stand for digests; what becomes of the image is its new text or why it stays. */
 const rows: Record<string, Row> = {
+  'a rebased image of an older version': [':1.2.3-base.20261123', '1.3.0', ':1.3.0'],
+  'a rebased image of the candidate': [':1.3.0-base.20261123', '1.3.0', 'UpToDate'],
+  'a rebased image of the candidate, pinned': [':1.3.0-base.20261123@old', '1.3.0@new', 'UpToDate', pinnedSpec],
+  'a rebased image of a newer version': [':1.4.0-base.20261123', '1.3.0', 'OlderThanRunning', semverSpec, 'later'],
+  'the tag that is replaced': [':1.2.3', '1.2.3-base.20261123', ':1.2.3-base.20261123', replaceSpec, 'later'],
+  'the tag that is replaced, with a digest': [':1.2.3@old', '1.2.3-base.20261123@new', ':1.2.3-base.20261123', replaceSpec],
+  'a tag that is not the replaced one': [':1.2.2', '1.2.3-base.20261123', 'NotComparable', replaceSpec],
+  'the tag that has replaced it': [':1.2.3-base.20261123', '1.2.3-base.20261123', 'UpToDate', replaceSpec],
   'an older version': [':1.2.3', '1.3.0', ':1.3.0'],
   'an older version, by number and not by text': [':1.9.0', '1.10.0', ':1.10.0'],
   'an older version with a digest': [':1.2.3@old', '1.3.0@new', ':1.3.0'],
@@ -114,6 +123,30 @@ for (const [name, [runs, choice, becomes, spec = semverSpec, when = 'at first']]
     assert.equal(target?.problem, undefined);
   });
 }
+
+const rebasedImage = `${image}:latest-base.20261123`;
+const rebasedBy = (to: string) => ({
+  policy: 'uid-of-child',
+  at: '2026-11-23T08:00:00Z',
+  trigger: 'PolicyChange' as const,
+  from: `${image}:latest@${digestOf('a')}`,
+  to,
+});
+
+test('a rebased image of a mutable tag stays until the tag points to another image than it was made from', () => {
+  const workload = workloadOf({ web: { image: rebasedImage, lastUpdate: rebasedBy(rebasedImage) } });
+  const runs = (digest: string) => plan(workload, { tag: 'latest', digest }, { spec: digestSpec, hasApplied: true }).targets[0];
+  const same = runs(digestOf('a'));
+  assert.deepEqual(same?.changes, []);
+  assert.match(same.unchanged[0]?.message ?? '', /already runs latest \(as latest-base\.20261123, on a newer base\)/);
+  assert.equal(runs(digestOf('b'))?.changes[0]?.to, `${image}:latest@${digestOf('b')}`);
+});
+
+test('a record of another image does not keep a rebased image of a mutable tag', () => {
+  const workload = workloadOf({ web: { image: rebasedImage, lastUpdate: rebasedBy(`${image}:something-else`) } });
+  const planned = plan(workload, { tag: 'latest', digest: digestOf('a') }, { spec: digestSpec, hasApplied: true });
+  assert.equal(planned.targets[0]?.changes[0]?.to, `${image}:latest@${digestOf('a')}`);
+});
 
 test('every container of the repository is planned, at its index, and others are ignored', () => {
   const workload = workloadOf({

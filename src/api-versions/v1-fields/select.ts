@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { maxPatternLength } from '../../model/pattern.ts';
+import { isObject } from '../../model/untyped.ts';
 import { has, withChecks, withRules } from '../rules.ts';
 import { checkRange, checkExtract } from '../validation/check-tags.ts';
 import { pattern } from './scalars.ts';
@@ -32,18 +33,31 @@ const semver = z
   })
   .describe('The highest semantic version (semver.org) in a range. A leading "v" is allowed; nothing is coerced: "1.2" is not a version.');
 
+const tag = (what: string) =>
+  z
+    .string()
+    .min(1)
+    .max(128)
+    .regex(/^[A-Za-z0-9_][A-Za-z0-9._-]*$/, 'a tag has letters, digits, "_", "." and "-", and does not start with "." or "-"')
+    .describe(what);
+
 const digest = z
-  .object({
-    tag: z
-      .string()
-      .min(1)
-      .max(128)
-      .regex(/^[A-Za-z0-9_][A-Za-z0-9._-]*$/, 'a tag has letters, digits, "_", "." and "-", and does not start with "." or "-"')
-      .describe('The mutable tag, such as "latest" or "main".'),
-  })
+  .object({ tag: tag('The mutable tag, such as "latest" or "main".') })
   .describe('Follows one mutable tag: the image that it points to is selected.');
 
-const strategies = ['semver', 'digest', 'newest', 'alphabetical', 'numerical'] as const;
+const replace = withRules(
+  z
+    .object({
+      from: tag('The tag that is replaced, such as "1.4.2".'),
+      to: tag('The tag that replaces it, such as "1.4.2-base.20261123".'),
+    })
+    .describe(
+      'Replaces one tag by another one; containers that run any other tag stay as they are. BaseImagePolicies use it for rebased images.',
+    ),
+  [{ rule: 'self.from != self.to', message: 'write two different tags', holds: (self) => !isObject(self) || self['from'] !== self['to'] }],
+);
+
+const strategies = ['semver', 'digest', 'newest', 'alphabetical', 'numerical', 'replace'] as const;
 
 /** `spec.select`. */
 export const select = withRules(
@@ -57,6 +71,7 @@ export const select = withRules(
         .exactOptional()
         .describe('The last tag in the order of characters, for dates and timestamps of a fixed width.'),
       numerical: z.object({ order }).exactOptional().describe('The greatest tag by number, for build numbers and timestamps.'),
+      replace: replace.exactOptional(),
     })
     .describe(`How the tag is chosen among the candidates: exactly one of ${strategies.join(', ')}.`),
   [

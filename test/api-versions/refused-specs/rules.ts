@@ -5,6 +5,12 @@ export const rules: readonly RefusedSpec[] = [
   byRule('no strategy', specWith({ select: {} }), 'spec.select', 'write exactly one of semver, digest, newest, alphabetical, numerical'),
   byRule('a strategy without a value', specWith({ select: { semver: null } }), 'spec.select', 'for example "semver: {}"'),
   byRule('two strategies', specWith({ select: { semver: {}, newest: {} } }), 'spec.select', 'write exactly one of semver, digest'),
+  byRule(
+    'a tag in its own place',
+    specWith({ select: { replace: { from: '1.4.2', to: '1.4.2' } } }),
+    'spec.select.replace',
+    'write two different tags',
+  ),
   byRule('a tag in the image', specWith({ image: 'nginx:1.2' }), 'spec.image', 'write only the repository, without a tag or digest'),
   byRule(
     'a digest in the image',

@@ -1,0 +1,155 @@
+/**
+ * Decides whether a running image is replaced by the candidate. Pure.
+ *
+ * | the container runs …                      | pin: Tag                       | pin: Digest                      |
+ * | ----------------------------------------- | ------------------------------ | -------------------------------- |
+ * | another repository                        | ignored                        | ignored                          |
+ * | an older candidate                        | change                         | change                           |
+ * | the candidate itself                      | no: UpToDate or Retagged       | change when the digest differs   |
+ * | a newer candidate                         | no: OlderThanRunning           | keep: OlderThanRunning           |
+ * | an equal candidate, earlier by name       | change, unless it is one image | change, unless it is one image   |
+ * | an equal candidate, later by name         | no: UpToDate                   | keep: UpToDate                   |
+ * | the candidate's digest, without a tag     | no: UpToDate                   | keep: UpToDate                   |
+ * | no candidate, a lower version             | change                         | change                           |
+ * | no candidate, a higher version (semver)   | no: OlderThanRunning           | keep: OlderThanRunning           |
+ * | no candidate, policy never applied a tag  | change                         | change                           |
+ * | no candidate, we rolled back to it, or a  | change                         | change                           |
+ * |   workload that was created anew          |                                |                                  |
+ * | no candidate otherwise                    | no: NotComparable              | keep: NotComparable              |
+ *
+ * With allowDowngrade, what would stay as OlderThanRunning is changed. With select.replace, exactly the tag that it names is changed. A rebased image is compared as
+ * the image that it was made from.
+ */
+import { compareBuild, parse } from 'semver';
+import type { PolicySpec } from '../model/image-policy.ts';
+import { tryParseImageReference, type Candidate, type ImageReference } from '../model/image-reference.ts';
+import { lastUpdateOf } from '../model/last-update.ts';
+import { isRebasedTag, originTag } from '../model/rebased-tag.ts';
+import type { Reason } from '../model/reasons.ts';
+import type { Workload } from '../model/workload.ts';
+import { isNewerImage } from '../select/select-tag.ts';
+
+/** The policy treats a container as before its first change. */
+export interface Start {
+  readonly left?: string;
+}
+
+/** What a running image is compared with. */
+export interface Comparison {
+  readonly spec: PolicySpec;
+  readonly candidate: Candidate;
+  /** Whether the policy has ever changed anything. */
+  readonly hasApplied: boolean;
+  /** Whether the policy treats a container that runs this image as before its first change: because it rolled back to it from the tag `left`, or the workload was created anew. */
+  readonly startsOver?: (workload: Workload, container: string, image: string) => Start | undefined;
+  /** The digest of a tag when the policy selected or applied it, where that is known. */
+  readonly digestOf?: (tag: string) => string | undefined;
+}
+
+/** Whether the running image is replaced, or why it is unchanged. */
+export type ImageDecision = 'change' | { readonly reason: Reason; readonly message: string };
+
+/** Where an image runs. */
+export interface ImageLocation {
+  readonly workload: Workload;
+  readonly container: string;
+  readonly image: string;
+}
+
+/** Whether an image is replaced. */
+export function decideImage(running: ImageReference, where: ImageLocation, input: Comparison): ImageDecision {
+  const { spec, candidate } = input;
+  const tag = running.tag ?? (running.digest === undefined ? 'latest' : undefined);
+  if (spec.strategy.replaces !== undefined) return decideReplacement(running, tag, input);
+  if (tag === undefined || tag === candidate.tag || !isRebasedTag(tag)) return compareImage(running, tag, where, input);
+  const { repository, name } = running;
+  const digest = originDigest(where);
+  const origin = originTag(tag);
+  const decision = compareImage({ repository, name, tag: origin, ...(digest !== undefined && { digest }) }, origin, where, input);
+  // Which image it was made from may not be known; a rebased image of the same tag is not reverted for that.
+  const isKept = decision === 'change' && digest === undefined && origin === candidate.tag && spec.strategy.mutableTag === undefined;
+  if (decision === 'change' && !isKept) return 'change';
+  const reason = decision === 'change' ? 'UpToDate' : decision.reason;
+  const why = decision === 'change' ? `already runs ${origin}` : decision.message;
+  return { reason, message: `${why} (as ${tag}, on a newer base)` };
+}
+
+/** The digest of the image that a rebased one has replaced, as the workload records it. */
+function originDigest({ workload, container, image }: ImageLocation): string | undefined {
+  const update = lastUpdateOf(workload, container);
+  return update?.to === image ? tryParseImageReference(update.from)?.digest : undefined;
+}
+
+function decideReplacement(running: ImageReference, tag: string | undefined, { spec, candidate }: Comparison): ImageDecision {
+  if (tag === candidate.tag) return compareSameTag(running, tag, spec, candidate);
+  if (tag === spec.strategy.replaces) return 'change';
+  const message = `${tag ?? running.digest ?? running.name} runs; the policy replaces only ${spec.strategy.replaces} by ${candidate.tag}`;
+  return { reason: 'NotComparable', message };
+}
+
+function compareImage(
+  running: ImageReference,
+  tag: string | undefined,
+  { workload, container, image }: ImageLocation,
+  { spec, candidate, hasApplied, startsOver, digestOf = () => undefined }: Comparison,
+): ImageDecision {
+  const start = startsOver?.(workload, container, image);
+  const isCandidate = tag !== undefined && spec.strategy.reject(tag) === undefined;
+  if (isCandidate) {
+    const rank = spec.strategy.compare(tag, candidate.tag);
+    if (rank < 0) return 'change';
+    if (rank > 0) return older(tag, spec, candidate);
+    if (tag === candidate.tag) return compareSameTag(running, tag, spec, candidate);
+    const digest = running.digest ?? digestOf(tag);
+    if (isNewerImage(candidate, { tag, ...(digest !== undefined && { digest }) }, spec)) return 'change';
+    return { reason: 'UpToDate', message: `already runs ${tag}, which ranks equal with ${candidate.tag}` };
+  }
+  if (tag === undefined && running.digest === candidate.digest) {
+    return { reason: 'UpToDate', message: `already runs ${candidate.tag}, by its digest` };
+  }
+  const versions = compareVersions(spec, tag, candidate.tag);
+  if (versions !== undefined && versions < 0) return 'change';
+  if (versions !== undefined && versions > 0 && spec.strategy.id === 'semver') return older(tag ?? '', spec, candidate);
+  if (!hasApplied || (start !== undefined && mayFollow(start, spec, candidate))) return 'change';
+  const what = tag ?? running.digest ?? running.name;
+  return {
+    reason: 'NotComparable',
+    message: `"${what}" runs, which the policy does not select${because(spec, tag)}: change the image by hand once, or the policy`,
+  };
+}
+
+/** A name that is no candidate stays none; a creation time may become unreadable. With creation times, nothing older than the tag that was left is applied. */
+function mayFollow({ left }: Start, { strategy }: PolicySpec, candidate: Candidate): boolean {
+  return (
+    strategy.withCreationTimes === undefined ||
+    left === undefined ||
+    strategy.reject(left) !== undefined ||
+    strategy.compare(candidate.tag, left) >= 0
+  );
+}
+
+/** Adds the reason if the tag is rejected for something other than its name. */
+function because({ strategy }: PolicySpec, tag: string | undefined): string {
+  const why = strategy.withCreationTimes === undefined || tag === undefined ? undefined : strategy.reject(tag);
+  return why === undefined ? '' : ` (${why})`;
+}
+
+function compareSameTag(running: ImageReference, tag: string, spec: PolicySpec, candidate: Candidate): ImageDecision {
+  const upToDate = { reason: 'UpToDate', message: `already runs ${tag}` } as const;
+  if (candidate.digest === undefined || running.digest === candidate.digest) return upToDate;
+  if (spec.pin === 'Digest') return 'change';
+  if (running.digest === undefined) return upToDate;
+  return { reason: 'Retagged', message: `${tag} moved to ${candidate.digest}; the policy pins tags, so nothing changes` };
+}
+
+function older(tag: string, spec: PolicySpec, candidate: Candidate): ImageDecision {
+  if (spec.allowDowngrade) return 'change';
+  return { reason: 'OlderThanRunning', message: `${candidate.tag} is older than ${tag}, which runs` };
+}
+
+/** Compares two tags as versions, by the part that the policy compares; undefined if either is not a version. */
+function compareVersions({ strategy }: PolicySpec, running: string | undefined, candidate: string): number | undefined {
+  const read = (tag: string | undefined) => parse(tag === undefined || strategy.partOf === undefined ? tag : strategy.partOf(tag));
+  const [a, b] = [read(running), read(candidate)];
+  return a === null || b === null ? undefined : compareBuild(a, b);
+}
