@@ -25,6 +25,8 @@ export interface ImageBehind {
   /** Undefined where workloads name it by its digest alone. */
   readonly tag: string | undefined;
   readonly digest: string;
+  /** Whether workloads name it by its digest. */
+  readonly isPinned: boolean;
   /** The digest of the base that it is built on. */
   readonly base: string;
   /** The source that the image names as its own. */

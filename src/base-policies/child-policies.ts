@@ -28,6 +28,8 @@ export interface Replacement {
   readonly from: string;
   /** The tag of the rebased image. */
   readonly to: string;
+  /** Whether the workload names the image by its digest, and goes on doing so. */
+  readonly isPinned: boolean;
 }
 
 /** A child at the API server. */
@@ -48,7 +50,8 @@ export function childManifest(
   replacement: Replacement,
   windows: readonly UpdateWindow[],
 ) {
-  const { workload, containers, hasInitContainers, repository, from, to } = replacement;
+  const { workload, containers, hasInitContainers, repository, from, to, isPinned } = replacement;
+  const update = { ...(isPinned && { pin: 'Digest' as const }), ...(windows.length > 0 && { windows }) };
   return {
     apiVersion,
     kind,
@@ -63,7 +66,7 @@ export function childManifest(
       image: repository,
       select: { replace: { from, to } },
       targets: [{ ...refOf(workload), containers, ...(hasInitContainers && { initContainers: true }) }],
-      ...(windows.length > 0 && { update: { windows } }),
+      ...(Object.keys(update).length > 0 && { update }),
       rollout: { onFailure: 'Rollback' },
     },
   } as const;

@@ -2,15 +2,17 @@
  * The reconcile of a BaseImagePolicy: select the base → list and examine the images that run → act on those that are behind → report. It reads all state itself and
  * takes a job only as a hint, so that lost and repeated jobs do no harm.
  */
-import { isUsableBase, type BaseImagePolicy } from '../model/base-policy.ts';
+import { isUsableBase, type BaseImagePolicy, type BaseStatus } from '../model/base-policy.ts';
 import { describeError, PermanentError, WaitError } from '../model/errors.ts';
 import { policyKey } from '../model/image-policy.ts';
+import { toSeconds } from '../model/text.ts';
 import type { BaseJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
 import { act, type ImageBehind, type UsableBasePolicy } from './act.ts';
 import { examineImages, type ExaminedImage } from './examine-images.ts';
 import { listImages } from './list-images.ts';
 import { nextBaseStatus, whileSuspended, withProblem } from './next-base-status.ts';
+import type { SelectedBase } from './plan-roll-out.ts';
 import type { BasePorts } from './ports.ts';
 import { type BaseChoice, selectBase } from './select-base.ts';
 
@@ -54,9 +56,9 @@ async function reconcileBase(policy: BaseImagePolicy, job: BaseJob, ports: BaseP
     throw new PermanentError(spec.problem.reason, spec.problem.message);
   }
   if (spec.base.suspended) return write((status) => whileSuspended({ ...policy, status }, now()));
-  const usable: UsableBasePolicy = { ...policy, spec };
-  awaitKinds(usable, ports);
-  const choice = await selectBase(usable, { isFresh: asksRegistry.has(job.source), signal }, ports);
+  const asRead: UsableBasePolicy = { ...policy, spec };
+  awaitKinds(asRead, ports);
+  const choice = await selectBase(asRead, { isFresh: asksRegistry.has(job.source), signal }, ports);
   const { selected, waiting } = choice;
   if (selected === undefined) {
     const message = `${waiting?.tag} waits until ${waiting?.until}, when it has had its minimum age; no older base was selected before`;
@@ -66,6 +68,7 @@ async function reconcileBase(policy: BaseImagePolicy, job: BaseJob, ports: BaseP
     }));
     return enqueueAt(waiting?.until, policy, ports);
   }
+  const usable = await recordSelection(asRead, selected, write, now());
   const images = await examine(usable, { ...choice, selected }, ports, signal);
   const behind = new Map(images.filter(({ state }) => state === 'Behind').map((image) => [image, toBehind(image)]));
   const acted = await act(
@@ -94,6 +97,19 @@ async function reconcileBase(policy: BaseImagePolicy, job: BaseJob, ports: BaseP
   if (next.length > 0) await enqueueAt(new Date(Math.min(...next)).toISOString(), policy, ports);
 }
 
+/** A new selection is written before anything is done for it: a repeated rebase goes by its time, and so has the same result. */
+async function recordSelection(
+  policy: UsableBasePolicy,
+  { tag, digest }: SelectedBase,
+  write: (update: (status: BaseStatus) => BaseStatus) => Promise<void>,
+  now: Date,
+): Promise<UsableBasePolicy> {
+  if (policy.status.latest?.digest === digest) return policy;
+  const latest = { tag, digest, selectedAt: toSeconds(now) };
+  await write((status) => ({ ...status, latest }));
+  return { ...policy, status: { ...policy.status, latest } };
+}
+
 /** Unknown workloads must not be taken for missing ones. */
 function awaitKinds({ namespace, spec }: UsableBasePolicy, { cluster }: BasePorts): void {
   for (const kind of new Set(spec.workloads.flatMap(({ kinds }) => kinds))) {
@@ -113,9 +129,23 @@ async function examine(
   return examineImages(listed, { base: source, selected, versions, access: source.access, signal }, ports);
 }
 
-function toBehind({ image: { tag, workloads }, source, digest, recognition, builtFrom }: ExaminedImage): ImageBehind | undefined {
+function toBehind({
+  image: { tag, digest: named, workloads },
+  source,
+  digest,
+  recognition,
+  builtFrom,
+}: ExaminedImage): ImageBehind | undefined {
   if (digest === undefined || recognition.kind !== 'recognized') return undefined;
-  return { source, tag, digest, base: recognition.base.digest, workloads, ...(builtFrom !== undefined && { builtFrom }) };
+  return {
+    source,
+    tag,
+    digest,
+    isPinned: named !== undefined,
+    base: recognition.base.digest,
+    workloads,
+    ...(builtFrom !== undefined && { builtFrom }),
+  };
 }
 
 async function enqueueAt(at: string | undefined, { namespace, name, uid }: BaseImagePolicy, { queues, cluster }: BasePorts): Promise<void> {

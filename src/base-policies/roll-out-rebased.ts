@@ -100,12 +100,15 @@ async function rebaseAll(
   chosen: readonly Chosen<RebaseAction>[],
   ports: RebasePorts,
 ): Promise<Rebased[]> {
-  const selectedAt = policy.status.latest?.digest === base.digest ? Date.parse(policy.status.latest.selectedAt) : now;
+  const date = new Date(policy.status.latest?.selectedAt ?? now);
   const results = await inParallel(chosen, parallelRebases, async ({ image, action }): Promise<Rebased['result']> => {
     const { tag } = image;
     if (tag === undefined)
       return refused('ImageHasNoTag', 'the workloads name the image by its digest alone: a rebased image needs a tag to be called after');
-    return ports.rebase({ policy, action, image: { ...image, tag }, base, date: new Date(selectedAt) }, signal);
+    // What the tag points to later would never run.
+    if (!/[0-9]/.test(tag))
+      return refused('RebaseRefused', `"${tag}" names other images over time: use the actions trigger or restart, or deploy versions`);
+    return ports.rebase({ policy, action, image: { ...image, tag }, base, date }, signal);
   });
   signal.throwIfAborted();
   return chosen.map(({ image }, index) => {
@@ -125,8 +128,8 @@ function whyRejected(policy: UsableBasePolicy, base: SelectedBase, now: number):
   return refused('BaseRejected', `the base failed and is not used again: ${message}`);
 }
 
-function replacementsOf({ source, tag = '', workloads }: ImageBehind, to: string): Replacement[] {
-  return workloads.map((images) => ({ ...images, repository: formatRepository(source), from: tag, to }));
+function replacementsOf({ source, tag = '', isPinned, workloads }: ImageBehind, to: string): Replacement[] {
+  return workloads.map((images) => ({ ...images, repository: formatRepository(source), from: tag, to, isPinned }));
 }
 
 /** The order in which states count for an image that several workloads run. */

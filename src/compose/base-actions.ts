@@ -25,6 +25,7 @@ const storedChild = z.object({
         initContainers: z.boolean().default(false),
       }),
     ]),
+    update: z.object({ pin: z.string().exactOptional() }).exactOptional(),
   }),
 });
 
@@ -37,7 +38,14 @@ export function createChildren(foundation: Foundation, client: KubeClient): ActP
     if (!read.success) return [];
     const { metadata, spec } = read.data;
     const [{ containers, initContainers, ...workload }] = spec.targets;
-    const replacement = { workload, containers, hasInitContainers: initContainers, repository: spec.image, ...spec.select.replace };
+    const replacement = {
+      workload,
+      containers,
+      hasInitContainers: initContainers,
+      repository: spec.image,
+      ...spec.select.replace,
+      isPinned: spec.update?.pin === 'Digest',
+    };
     return [{ policy: readPolicy(raw, context), base: metadata.annotations[baseAnnotation] ?? '', replacement }];
   };
   return {

@@ -45,6 +45,7 @@ import type { RegistryMeans } from './probe-registries.ts';
 import type { JobRunner } from './trace-jobs.ts';
 import { traceCluster } from './trace-requests.ts';
 import { traceWork } from './trace-work.ts';
+import { measureBases } from './measure-bases.ts';
 import { measurePolicies } from './measure-policies.ts';
 import { createWorkPorts, readContextOf, type Adapters } from './work-ports.ts';
 import type { SelectedNamespaces } from '../operations/namespaces-api.ts';
@@ -210,6 +211,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
     measure() {
       metrics.policies.set(cache.policies.size);
       measurePolicies(cache.policies.values(), config.metrics.policies, metrics);
+      measureBases(bases.cache.policies.values(), metrics);
       metrics.workloads.set(cache.workloads.size);
       for (const { name, reflector } of allReflectors())
         metrics.watchConnected.set({ resource: name }, reflector.state().connected ? 1 : 0);

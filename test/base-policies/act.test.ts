@@ -29,6 +29,7 @@ const imageOf = (name: string, more: Partial<ImageBehind> = {}): ImageBehind => 
   source: { registry: 'harbor.example.com', path: `shop/${name}` },
   tag: '1.2.3',
   digest: `sha256:${'a'.repeat(64)}`,
+  isPinned: false,
   base: `sha256:${'0'.repeat(64)}`,
   builtFrom: `https://github.com/shop/${name}`,
   workloads: [{ workload: { kind: 'Deployment', namespace: 'shop', name }, containers: ['app'], hasInitContainers: false }],
@@ -131,6 +132,17 @@ describe('rebase', () => {
     });
     assert.deepEqual(stateOf(web), { state: 'Rebased', action: 'rebase', rebased: '1.2.3-base.20261123' });
     assert.equal(status.waves?.progressing, 1);
+  });
+
+  it('keeps the digest in the image of a workload that names one', async () => {
+    const { created } = await run({ onNewBase: [rebase] }, [imageOf('web', { isPinned: true })]);
+    assert.deepEqual(created[0]?.spec.update, { pin: 'Digest' });
+  });
+
+  it('refuses the image of a mutable tag, because what the tag points to later would never run', async () => {
+    const web = imageOf('web', { tag: 'main' });
+    const { created, stateOf } = await run({ onNewBase: [rebase] }, [web]);
+    assert.deepEqual([stateOf(web)?.reason, created], ['RebaseRefused', []]);
   });
 
   it('dates the tag by when the base was selected, so that a later try has the same result', async () => {

@@ -28,6 +28,7 @@ const replacementOf = (name: string): Replacement => ({
   repository: `harbor.example.com/shop/${name}`,
   from,
   to,
+  isPinned: false,
 });
 
 function workload(name: string, tag = from, labels: Record<string, string> = {}): Workload {
