@@ -124,8 +124,11 @@ export function jobFor({ namespace, name, uid }: BaseImagePolicy, source: Trigge
 
 /** Whether nothing has changed that a base policy depends on; rollouts change workloads all the time. */
 function isSameFor(a: Workload, b: Workload): boolean {
-  const images = (workload: Workload) => JSON.stringify(imagesOf(workload).map(({ container: { name, image } }) => [name, image]));
-  return sameLabels(a.labels, b.labels) && a.allowPoliciesFrom === b.allowPoliciesFrom && images(a) === images(b);
+  return sameLabels(a.labels, b.labels) && a.allowPoliciesFrom === b.allowPoliciesFrom && formatImages(a) === formatImages(b);
+}
+
+function formatImages(workload: Workload): string {
+  return JSON.stringify(imagesOf(workload).map(({ container: { name, image } }) => [name, image]));
 }
 
 function selectsWorkload(policy: BaseImagePolicy, workload: Workload, namespaceMatches: BaseEnqueuerPorts['namespaceMatches']): boolean {
@@ -139,6 +142,6 @@ function selectsWorkload(policy: BaseImagePolicy, workload: Workload, namespaceM
 }
 
 /** `platform/bipol:java`: names a policy in the record of a push. */
-export function baseKey({ namespace, name }: BaseImagePolicy): string {
+export function baseKey({ namespace, name }: Pick<BaseImagePolicy, 'namespace' | 'name'>): string {
   return policyKey({ namespace, name: `bipol:${name}` });
 }

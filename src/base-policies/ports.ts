@@ -3,10 +3,8 @@ import type { KeyedMutex } from '../async/serialize.ts';
 import type { FactsReader } from '../bases/facts-reader.ts';
 import type { BaseImagePolicy, BaseStatus } from '../model/base-policy.ts';
 import type { LabelSelector } from '../model/label-selector.ts';
-import type { EventLog } from '../queue/event-log.ts';
 import type { BaseJob } from '../queue/jobs.ts';
-import type { ClusterView, Registry } from '../reconcile/ports.ts';
-import type { Logger } from '../telemetry/logger.ts';
+import type { ClusterView, Registry, Report } from '../reconcile/ports.ts';
 import type { ActPorts } from './act.ts';
 import type { DigestMemory } from './examine-images.ts';
 import type { VersionsMemory } from './select-base.ts';
@@ -20,8 +18,7 @@ export interface BasePorts extends ActPorts {
   /** The digests of tags, for a minute. */
   readonly digests: DigestMemory;
   readonly queues: { readonly addBaseJobs: (jobs: readonly BaseJob[]) => Promise<void> };
-  readonly eventLog: Pick<EventLog, 'recordResult'>;
-  readonly logger: Logger;
+  readonly report: Pick<Report, 'eventLog' | 'recordEvent' | 'logger'>;
 }
 
 /** The BaseImagePolicies, in the cache and at the API server. */

@@ -3,38 +3,50 @@
  * takes a job only as a hint, so that lost and repeated jobs do no harm.
  */
 import { isUsableBase, type BaseImagePolicy, type BaseStatus } from '../model/base-policy.ts';
-import { describeError, PermanentError, WaitError } from '../model/errors.ts';
+import { PermanentError } from '../model/errors.ts';
 import { policyKey } from '../model/image-policy.ts';
 import { toSeconds } from '../model/text.ts';
+import type { PolicyResult } from '../queue/event-log.ts';
 import type { BaseJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
-import { act, type ImageBehind, type UsableBasePolicy } from './act.ts';
+import { act, type Acted, type Acting, type ImageBehind, type UsableBasePolicy } from './act.ts';
 import { examineImages, type ExaminedImage } from './examine-images.ts';
 import { listImages } from './list-images.ts';
-import { nextBaseStatus, whileSuspended, withProblem } from './next-base-status.ts';
+import { type Findings, nextBaseStatus, whileSuspended, withProblem } from './next-base-status.ts';
 import type { SelectedBase } from './plan-roll-out.ts';
 import type { BasePorts } from './ports.ts';
+import { reportFailure, reportGone, reportStatus, type BaseSubject } from './report-base.ts';
 import { type BaseChoice, selectBase } from './select-base.ts';
 
 /** What caused a reconcile that asks the registry for the base again. */
 const asksRegistry: ReadonlySet<BaseJob['source']> = new Set(['Webhook', 'Poll', 'PolicyChange', 'SecretChange', 'Request']);
-/** A failure may be over at the next try, so it is written to the status only when it lasts, or when the status says nothing yet. */
-const failuresBeforeStatus = 2;
 /** Images that could not be read are read again after this time. */
 const retryMs = 300_000;
 
 /** The processor of the queue `base`. Throws to be retried. */
 export async function processBaseJob(job: BaseJob, context: JobContext, ports: BasePorts): Promise<void> {
-  const { namespace, name, uid } = job.policy;
+  const { signal } = context;
   await ports.basePolicies.mutex.run(`base ${policyKey(job.policy)}`, async () => {
-    const policy = await findNewest(job, ports, context.signal);
-    if (policy?.uid !== uid) return ports.logger.debug({ policy: policyKey({ namespace, name }) }, 'base policy is gone');
+    const policy = await findNewest(job, ports, signal);
+    if (policy?.uid !== job.policy.uid) return reportGone(job, ports);
+    const subject = { policy, job, signal };
     try {
-      await reconcileBase(policy, job, ports, context.signal);
+      const { kind, update, next } = await reconcileBase(subject, ports);
+      await reportStatus(subject, kind, (status) => update(status, new Date(ports.cluster.now())), ports);
+      await enqueueAt(next, policy, ports);
     } catch (error) {
-      await reportFault(policy, error, context, ports);
+      await reportFailure(subject, error, context, ports);
     }
   });
+}
+
+/** The result of a reconcile. */
+interface BaseResult {
+  readonly kind: PolicyResult['kind'];
+  /** Makes the next status of the newest one. */
+  readonly update: (status: BaseStatus, now: Date) => BaseStatus;
+  /** When to reconcile again, although nothing has changed; ISO. */
+  readonly next?: string | undefined;
 }
 
 /** Another replica may have made the job, and know a newer state. */
@@ -47,66 +59,76 @@ async function findNewest(
   return cached?.uid === uid && source !== 'PolicyChange' ? cached : basePolicies.read(namespace, name, signal);
 }
 
-async function reconcileBase(policy: BaseImagePolicy, job: BaseJob, ports: BasePorts, signal: AbortSignal): Promise<void> {
+async function reconcileBase({ policy, job, signal }: BaseSubject, ports: BasePorts): Promise<BaseResult> {
   const { spec } = policy;
-  const now = () => new Date(ports.cluster.now());
-  const write = (update: Parameters<BasePorts['basePolicies']['writeStatus']>[1]) => ports.basePolicies.writeStatus(policy, update, signal);
   if ('problem' in spec) {
-    if (spec.suspended === true) return write((status) => whileSuspended({ ...policy, status }, now()));
+    if (spec.suspended === true) return suspended(policy);
     throw new PermanentError(spec.problem.reason, spec.problem.message);
   }
-  if (spec.base.suspended) return write((status) => whileSuspended({ ...policy, status }, now()));
+  if (spec.base.suspended) return suspended(policy);
   const asRead: UsableBasePolicy = { ...policy, spec };
   awaitKinds(asRead, ports);
   const choice = await selectBase(asRead, { isFresh: asksRegistry.has(job.source), signal }, ports);
-  const { selected, waiting } = choice;
-  if (selected === undefined) {
-    const message = `${waiting?.tag} waits until ${waiting?.until}, when it has had its minimum age; no older base was selected before`;
-    await write((status) => ({
-      ...withProblem({ ...policy, status }, { reason: 'MinAge', message, isRetried: true }, now()),
-      ...(waiting && { waiting }),
-    }));
-    return enqueueAt(waiting?.until, policy, ports);
-  }
-  const usable = await recordSelection(asRead, selected, write, now());
+  const { selected, waiting, checkedAt } = choice;
+  if (selected === undefined) return waitForAge(policy, waiting);
+  const usable = await recordSelection(asRead, selected, ports, signal);
   const images = await examine(usable, { ...choice, selected }, ports, signal);
   const behind = new Map(images.filter(({ state }) => state === 'Behind').map((image) => [image, toBehind(image)]));
-  const acted = await act(
-    {
-      policy: usable,
-      base: selected,
-      behind: [...behind.values()].filter((image) => image !== undefined),
-      findWorkload: ports.cluster.findWorkload,
-      now: ports.cluster.now(),
-      signal,
-    },
-    ports,
-  );
+  const acting: Acting = {
+    policy: usable,
+    base: selected,
+    behind: [...behind.values()].filter((image) => image !== undefined),
+    findWorkload: ports.cluster.findWorkload,
+    now: ports.cluster.now(),
+    signal,
+  };
+  const acted = await act(acting, ports);
   const stateOf = (image: ExaminedImage) => {
     const found = behind.get(image);
     return found && acted.states.get(found);
   };
-  const { checkedAt } = choice;
   const request = policy.actions?.requestedAt;
-  const found = { base: selected, images, acted: acted.status, stateOf, checkedAt, request, ...(waiting && { waiting }) };
-  await write((status) => nextBaseStatus({ ...policy, status }, found, now()));
-  report(policy, job, images, ports);
+  const found: Findings = { base: selected, images, acted: acted.status, stateOf, checkedAt, request, ...(waiting && { waiting }) };
   const hasFault = images.some(({ error }) => error !== undefined);
-  const times = [acted.until?.getTime(), waiting?.until && Date.parse(waiting.until), hasFault && ports.cluster.now() + retryMs];
+  const times = [acted.until?.getTime(), waiting?.until && Date.parse(waiting.until), hasFault && acting.now + retryMs];
   const next = times.filter((time) => typeof time === 'number');
-  if (next.length > 0) await enqueueAt(new Date(Math.min(...next)).toISOString(), policy, ports);
+  return {
+    kind: hasBegun(acted) ? 'updated' : 'unchanged',
+    update: (status, now) => nextBaseStatus({ ...policy, status }, found, now),
+    ...(next.length > 0 && { next: new Date(Math.min(...next)).toISOString() }),
+  };
+}
+
+function suspended(policy: BaseImagePolicy): BaseResult {
+  return { kind: 'suspended', update: (status, now) => whileSuspended({ ...policy, status }, now) };
+}
+
+function waitForAge(policy: BaseImagePolicy, waiting: BaseStatus['waiting']): BaseResult {
+  const message = `${waiting?.tag} waits until ${waiting?.until}, when it has had its minimum age; no older base was selected before`;
+  return {
+    kind: 'waiting',
+    update: (status, now) => ({
+      ...withProblem({ ...policy, status }, { reason: 'MinAge', message, isRetried: true }, now),
+      ...(waiting && { waiting }),
+    }),
+    next: waiting?.until,
+  };
+}
+
+function hasBegun({ status: { waves, requests = [] } }: Acted): boolean {
+  return requests.length > 0 || (waves !== undefined && waves.pending + waves.progressing > 0);
 }
 
 /** A new selection is written before anything is done for it: a repeated rebase goes by its time, and so has the same result. */
 async function recordSelection(
   policy: UsableBasePolicy,
   { tag, digest }: SelectedBase,
-  write: (update: (status: BaseStatus) => BaseStatus) => Promise<void>,
-  now: Date,
+  { basePolicies, cluster }: BasePorts,
+  signal: AbortSignal,
 ): Promise<UsableBasePolicy> {
   if (policy.status.latest?.digest === digest) return policy;
-  const latest = { tag, digest, selectedAt: toSeconds(now) };
-  await write((status) => ({ ...status, latest }));
+  const latest = { tag, digest, selectedAt: toSeconds(new Date(cluster.now())) };
+  await basePolicies.writeStatus(policy, (status) => ({ ...status, latest }), signal);
   return { ...policy, status: { ...policy.status, latest } };
 }
 
@@ -126,7 +148,11 @@ async function examine(
   signal: AbortSignal,
 ): Promise<ExaminedImage[]> {
   const listed = listImages(policy, ports.cluster);
-  return examineImages(listed, { base: source, selected, versions, access: source.access, signal }, ports);
+  // A base whose tag has moved on is still the base of what was built on it.
+  const { history = [] } = policy.status;
+  const earlier = history.filter(({ digest }) => !versions.some((version) => version.digest === digest));
+  const known = [...versions.slice(0, 1), ...earlier, ...versions.slice(1)];
+  return examineImages(listed, { base: source, selected, versions: known, access: source.access, signal }, ports);
 }
 
 function toBehind({
@@ -154,30 +180,6 @@ async function enqueueAt(at: string | undefined, { namespace, name, uid }: BaseI
   await queues.addBaseJobs([
     { schema: 1, policy: { namespace, name, uid }, source: 'WaitOver', cause: `wait:${at}`, receivedAt, notBefore: at },
   ]);
-}
-
-function report(policy: BaseImagePolicy, { source, eventId }: BaseJob, images: readonly ExaminedImage[], { logger }: BasePorts): void {
-  const count = (state: ExaminedImage['state']) => images.filter((image) => image.state === state).length;
-  const counts = { images: images.length, current: count('Current'), behind: count('Behind'), unknown: count('Unknown') };
-  logger.debug({ policy: policyKey(policy), source, event: eventId, ...counts }, 'base policy reconciled');
-}
-
-/** Writes why a reconcile failed. Rethrows what is to be retried. */
-async function reportFault(policy: BaseImagePolicy, error: unknown, { failures, signal }: JobContext, ports: BasePorts): Promise<void> {
-  const isPermanent = error instanceof PermanentError;
-  const reason = isPermanent || error instanceof WaitError ? error.reason : 'Retrying';
-  const message = describeError(error);
-  ports.logger.warn({ policy: policyKey(policy), reason, why: message, failures }, 'reconcile of a base policy failed');
-  const isNew = policy.status.conditions === undefined;
-  if (isPermanent || failures >= failuresBeforeStatus || isNew) {
-    const at = new Date(ports.cluster.now());
-    await ports.basePolicies.writeStatus(
-      policy,
-      (status) => withProblem({ ...policy, status }, { reason, message, isRetried: !isPermanent }, at),
-      signal,
-    );
-  }
-  if (!isPermanent) throw error;
 }
 
 /** Whether the spec can be used and the policy is not suspended. */

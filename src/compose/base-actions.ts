@@ -6,6 +6,7 @@ import { baseAnnotation, labelValue, parentLabel, type Child } from '../base-pol
 import { policyResource } from '../cluster/policy-watches.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { createOwnedObjects } from '../kube/owned-objects.ts';
+import { PermanentError } from '../model/errors.ts';
 import { actionAnnotations } from '../model/policy-actions.ts';
 import type { Foundation } from './foundation.ts';
 import { readContextOf } from './work-ports.ts';
@@ -67,7 +68,11 @@ export function createChildren(foundation: Foundation, client: KubeClient): ActP
 export function createBaseActions(foundation: Foundation, client: KubeClient): ActPorts {
   return {
     children: createChildren(foundation, client),
-    rebase: () => Promise.reject(new Error('TEMPORARY')),
-    rebuilds: { request: () => Promise.reject(new Error('TEMPORARY')), read: () => Promise.reject(new Error('TEMPORARY')) },
+    // To be replaced by the rooms rebase and triggers.
+    rebase: () => Promise.reject(new PermanentError('RebaseRefused', 'this version does not rebase images yet')),
+    rebuilds: {
+      request: () => Promise.reject(new PermanentError('RebuildRefused', 'this version does not request rebuilds yet')),
+      read: () => Promise.resolve([]),
+    },
   };
 }

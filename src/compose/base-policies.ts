@@ -99,14 +99,15 @@ export function composeBasePolicies(foundation: Foundation, means: BaseMeans): B
   };
 }
 
+const pathOf = (namespace: string, name: string) => objectPath(basePolicyResource, namespace, name);
+
 function createBasePorts(
   foundation: Foundation,
   { client, namespaces, registry, queue, queues, redisHealth, ports, actions, isSelected }: BaseMeans,
   cache: BasePolicyCache,
 ): BasePorts {
-  const { logger, aliases } = foundation;
+  const { aliases } = foundation;
   const readContext = readContextOf(foundation);
-  const pathOf = (namespace: string, name: string) => objectPath(basePolicyResource, namespace, name);
   const basePolicies: BasePolicies = {
     all: () => cache.policies.values(),
     find: (namespace, name) => (isSelected(namespace) ? cache.policies.get(namespace, name) : undefined),
@@ -138,7 +139,6 @@ function createBasePorts(
     versions: createVersionsMemory(),
     digests: new BoundedMap(maxDigests),
     queues,
-    eventLog: ports.report.eventLog,
-    logger,
+    report: ports.report,
   };
 }

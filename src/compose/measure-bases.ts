@@ -21,6 +21,10 @@ export function measureBases(
 }
 
 function byUrgency(a: BaseImagePolicy, b: BaseImagePolicy): number {
-  const rank = (policy: BaseImagePolicy) => `${policy.status.behindSince ?? 'never'} ${policyKey(policy)}`;
   return rank(a) < rank(b) ? -1 : 1;
+}
+
+/** The order as a text; a year comes before "never". */
+function rank(policy: BaseImagePolicy): string {
+  return `${policy.status.behindSince ?? 'never'} ${policyKey(policy)}`;
 }

@@ -105,6 +105,11 @@ export const reasons = {
 
 export type Reason = keyof typeof reasons;
 
+/** Whether it is a reason of ours. */
+export function isReason(text: string | undefined): text is Reason {
+  return text !== undefined && Object.hasOwn(reasons, text);
+}
+
 /** The pages for users, where the repository of the project shows them: reasons.md has a row for each reason, which leads to its explanation. */
 export const documentation = 'https://github.com/technomad/image-watcher/blob/main/docs';
 

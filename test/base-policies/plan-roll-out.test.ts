@@ -74,13 +74,13 @@ const blocked = { observedGeneration: 1, running: from, conditions: [ready('True
 
 /** Plans for workloads by name, with the status of the child where there is one. */
 function plan(
-  children: Readonly<Record<string, object | undefined>>,
+  children: Readonly<Record<string, { readonly running?: string } | undefined>>,
   { waves, status, canary }: { waves?: object; status?: object; canary?: string } = {},
 ) {
   const names = Object.keys(children);
   const workloads = new Map(
     names.map((name) => {
-      const runs = (children[name] as { running?: string } | undefined)?.running ?? from;
+      const runs = children[name]?.running ?? from;
       return [name, workload(name, runs, name === canary ? { canary: 'true' } : {})] as const;
     }),
   );
