@@ -44,6 +44,8 @@ export async function reportStatus(
   const ready = readyOf(after);
   if (ready === undefined) return;
   const { reason, message } = ready;
+  const { source, eventId: event } = job;
+  ports.report.logger.debug({ policy: policyKey(policy), source, event, reason, ...after.images }, 'base policy reconciled');
   await recordResult(job, { kind, reason, message, ...(after.latest && { tag: after.latest.tag, digest: after.latest.digest }) }, ports);
   recordEvents(policy, before, after, ports);
 }
@@ -70,6 +72,7 @@ export async function reportFailure(
 
 /** Reports a push for a policy that was deleted meanwhile. */
 export async function reportGone(job: BaseJob, ports: ReportBasePorts): Promise<void> {
+  ports.report.logger.debug({ policy: policyKey(job.policy) }, 'base policy is gone');
   await recordResult(job, { kind: 'ignored', reason: 'PolicyGone', message: `${policyKey(job.policy)} was deleted` }, ports);
 }
 
