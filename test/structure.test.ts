@@ -74,6 +74,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   queue: ['model', 'plan', 'async', 'registry'],
   operations: ['model', 'async', 'queue', 'telemetry', 'doctor'],
   reconcile: ['model', 'select', 'plan', 'rollout', 'status', 'async', 'queue', 'telemetry'],
+  'base-policies': ['model', 'plan', 'rollout', 'async', 'api-versions', 'bases', 'queue', 'telemetry', 'reconcile'],
   poll: ['model', 'select', 'plan', 'rollout', 'status', 'async', 'queue', 'telemetry', 'reconcile'],
 };
 /** What is decided there hangs on the arguments alone. */

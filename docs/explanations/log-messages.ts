@@ -31,6 +31,12 @@ export const logActions = {
 
   'workload updated': '',
   'update blocked': 'Look up `reason` in [reasons](reasons.md).',
+  'base policy reconciled': '',
+  'base policies cannot be watched':
+    'To use BaseImagePolicies, apply their definition with `image-watcher crd apply`. Nothing else depends on it.',
+  'base policy is gone': '',
+  'reconcile of a base policy failed':
+    'Look up `reason` in [reasons](reasons.md). The same message is in the policy: `kubectl describe bipol NAME`.',
   'policy stalled': 'Look up `reason` in [reasons](reasons.md). The same message is in the policy: `kubectl describe ipol NAME`.',
   'policy waiting': 'Look up `reason` in [reasons](reasons.md).',
   'rollout finished': 'Look up `reason` on this page, unless it is `RolledOut`.',

@@ -1,5 +1,6 @@
 import type { Reason } from '../../src/model/reasons.ts';
 import type { Explanation } from './explanation.ts';
+import { ofBases } from './bases.ts';
 import { findings, problems, temporary } from './problems.ts';
 import { ignoredEvents, inOrder, unchanged } from './pushes.ts';
 import { blocked, rollouts } from './rollouts.ts';
@@ -11,6 +12,7 @@ export const reasonSections: Readonly<Record<string, Readonly<Partial<Record<Rea
   unchanged,
   rollouts,
   blocked,
+  ofBases,
   problems,
   findings,
   temporary,
@@ -23,6 +25,7 @@ export const explanations: Readonly<Record<Reason, Explanation>> = {
   ...unchanged,
   ...rollouts,
   ...blocked,
+  ...ofBases,
   ...problems,
   ...findings,
   ...temporary,

@@ -8,7 +8,7 @@ import type { Parts } from './template.ts';
 /** The pages below docs/reasons/, with the sections of docs/explanations/reasons.ts that are on them. */
 const pages: Readonly<Record<string, readonly string[]>> = {
   pushes: ['inOrder', 'ignoredEvents', 'unchanged'],
-  updates: ['rollouts', 'blocked'],
+  updates: ['rollouts', 'blocked', 'ofBases'],
   problems: ['problems', 'findings', 'temporary'],
 };
 

@@ -21,6 +21,8 @@ export const maxPlatforms = 16;
 
 /** The grammar of `os/architecture/variant`; messages name platforms. */
 export const platformPattern = /^(?:[\w.+-]+(?:\/[\w.+-]+){1,2})?$/;
+/** A URL, without spaces and control characters. */
+export const sourcePattern = /^[\x21-\x7e]{1,512}$/;
 const digest = z.string().max(136).refine(isDigest);
 const namedBase = z.strictObject({
   by: z.enum(['Annotation', 'Buildpacks', 'Provenance']),
@@ -45,6 +47,8 @@ const buildFacts = z.strictObject({
   digest,
   /** In the order of the index; empty if the digest is not an image. */
   platforms: z.array(platformFacts).max(maxPlatforms).readonly(),
+  /** The source that the image names as its own: the URL of a repository. */
+  builtFrom: z.string().regex(sourcePattern).optional(),
 });
 
 /** The facts as text, for a store. */

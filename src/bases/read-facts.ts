@@ -6,7 +6,7 @@ import type { ImageSource } from '../model/image-source.ts';
 import { type Descriptor, type ManifestDocument, parseImageConfig, parseManifest } from '../registry/parse-manifest.ts';
 import type { BuildRecords, Texts } from './evidence/evidence.ts';
 import { evidence } from './evidence/index.ts';
-import { type BuildFacts, maxNamed, maxPlatforms, platformPattern, type NamedBase, type PlatformFacts } from './facts.ts';
+import { type BuildFacts, maxNamed, maxPlatforms, platformPattern, sourcePattern, type NamedBase, type PlatformFacts } from './facts.ts';
 import { listAttestations, readStatements } from './read-attestations.ts';
 
 /** The parts of the registry client that reading facts needs; none of them is cached. */
@@ -51,7 +51,16 @@ export async function readFacts(digest: string, context: ReadContext): Promise<B
       ? [await readImage({ digest, document, outer: [] }, context)]
       : await readAll(entries, async (entry) => readEntry(entry, [annotations ?? {}], context));
   const images = read.filter((image) => image !== undefined);
-  return { digest, platforms: await nameBases(images, { digest, attestations: manifests?.filter(isAttestation) ?? [] }, context) };
+  const platforms = await nameBases(images, { digest, attestations: manifests?.filter(isAttestation) ?? [] }, context);
+  const builtFrom = images.map(findSource).find((found) => found !== undefined);
+  return { digest, platforms, ...(builtFrom !== undefined && { builtFrom }) };
+}
+
+/** https://github.com/opencontainers/image-spec/blob/main/annotations.md */
+const sourceKey = 'org.opencontainers.image.source';
+
+function findSource({ records: { annotations, labels } }: ReadImage): string | undefined {
+  return [...annotations, labels].map((texts) => texts[sourceKey]?.trim()).find((text) => text !== undefined && sourcePattern.test(text));
 }
 
 function isImageEntry(entry: Descriptor): boolean {

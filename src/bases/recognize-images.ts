@@ -29,11 +29,13 @@ export interface RunningImage {
 export interface RecognizedImage<I extends RunningImage> {
   readonly image: I;
   readonly recognition: Recognition;
+  /** The source that the image names as its own. Labels are inherited, so a source that its base names as well is that of the base. */
+  readonly builtFrom?: string;
   readonly error?: unknown;
 }
 
 /** Each version costs several requests, once. Older ones are read only if an image names them. */
-const maxVersions = 100;
+export const maxVersions = 100;
 const parallelReads = 8;
 
 /**
@@ -45,8 +47,10 @@ export async function recognizeImages<I extends RunningImage>(
   { source, versions }: BaseVersions,
   { reader, signal }: { readonly reader: FactsReader; readonly signal: AbortSignal },
 ): Promise<RecognizedImage<I>[]> {
+  const sources = new Set<string>();
   const readBase = async ({ tag, digest }: BaseVersion): Promise<KnownBase[]> => {
     const facts = await reader.read(source, digest, signal);
+    if (facts?.builtFrom !== undefined) sources.add(facts.builtFrom);
     return facts === undefined ? [] : [knownBase(facts, { repository: formatRepository(source), ...(tag !== undefined && { tag }) })];
   };
   const read = await inParallel(versions.slice(0, maxVersions), parallelReads, readBase);
@@ -55,19 +59,24 @@ export async function recognizeImages<I extends RunningImage>(
     return result.value;
   });
 
-  const recognize = async ({ source, digest }: I): Promise<Recognition> => {
+  const recognize = async (image: I): Promise<RecognizedImage<I>> => {
+    const { source, digest } = image;
     const facts = await reader.read(source, digest, signal);
-    if (facts === undefined) return { kind: 'unknown', reason: `the registry of ${formatRepository(source)} does not have ${digest}` };
+    if (facts === undefined) {
+      return { image, recognition: { kind: 'unknown', reason: `the registry of ${formatRepository(source)} does not have ${digest}` } };
+    }
     const older: KnownBase[] = [];
     for (const unknown of unknownBases(facts, known)) older.push(...(await readBase({ digest: unknown })));
-    return recognizeBase(facts, [...known, ...older]);
+    const { builtFrom } = facts;
+    const recognition = recognizeBase(facts, [...known, ...older]);
+    return { image, recognition, ...(builtFrom !== undefined && !sources.has(builtFrom) && { builtFrom }) };
   };
   const results = await inParallel(images, parallelReads, recognize);
   signal.throwIfAborted();
   return images.flatMap((image, index): RecognizedImage<I>[] => {
     const result = results[index];
     if (result === undefined) return [];
-    if (result.status === 'fulfilled') return [{ image, recognition: result.value }];
+    if (result.status === 'fulfilled') return [result.value];
     const { reason: error } = result;
     return [{ image, recognition: { kind: 'unknown', reason: `the image cannot be read: ${describeError(error)}` }, error }];
   });

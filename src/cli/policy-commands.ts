@@ -3,12 +3,12 @@ import { type ApiTarget, ApiError, apiOptions, callApi } from './api-client.ts';
 import type { NamespaceAnswer } from '../operations/namespaces-api.ts';
 import { readStatus, type Condition, type PolicyStatus } from '../model/policy-status.ts';
 import { actionAnnotations, parseRollback } from '../model/policy-actions.ts';
-import { reasons } from '../model/reasons.ts';
+import { isReason, reasons } from '../model/reasons.ts';
 import { parseDuration } from '../model/text.ts';
 import { defineCommand, type Terminal, UsageError } from './command.ts';
 import { describeStatus, trueCondition, waitForStatus } from './describe-status.ts';
 import { fit, namedOutputOption, outputOption, print, printable } from './output.ts';
-import { isReason, reasonLinks } from './reason-links.ts';
+import { reasonLinks } from './reason-links.ts';
 import { policyArgument, policyOptions, resourceNameOf, statusOf, withPolicy, type PolicyClient } from './policy-client.ts';
 
 const actOptions = { ...policyOptions, ...namedOutputOption } as const;

@@ -1,5 +1,5 @@
 /** Links from the output of commands to the pages for users. */
-import { documentation, reasons, type Reason } from '../model/reasons.ts';
+import { documentation, isReason, type Reason } from '../model/reasons.ts';
 
 /** Reasons of a policy that is in order: nobody needs their explanation after a command. */
 const inOrder: ReadonlySet<string> = new Set<Reason>(['UpToDate', 'Updated', 'RolledOut']);
@@ -12,9 +12,4 @@ export function pageOf(reason: Reason): string {
 /** Lines that say where these reasons are explained, each once. Reasons that are in order, and those of other writers, have none. */
 export function reasonLinks(found: readonly (string | undefined)[]): string[] {
   return [...new Set(found)].flatMap((reason) => (isReason(reason) && !inOrder.has(reason) ? [`see ${pageOf(reason)}`] : []));
-}
-
-/** Whether it is a reason of ours. */
-export function isReason(text: string | undefined): text is Reason {
-  return text !== undefined && Object.hasOwn(reasons, text);
 }

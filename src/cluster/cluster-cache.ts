@@ -2,7 +2,7 @@ import type { ImagePolicy, PolicySpec, PolicyTarget } from '../model/image-polic
 import type { Repository } from '../model/image-reference.ts';
 import { createStalledIndex, createPolicyIndex, createTargetIndex, type TargetIndex } from './policy-indexes.ts';
 import { createKindQuota } from './kind-quota.ts';
-import type { Workload } from '../model/workload.ts';
+import type { KindRef, Workload } from '../model/workload.ts';
 import { createKindWatches } from './kind-watches.ts';
 import type { KindWatchOptions } from './kind-watch.ts';
 import { createEffectivePolicies, type NamespaceContext } from './effective-policies.ts';
@@ -18,11 +18,16 @@ export interface CacheListeners {
   readonly onKindReady: () => void;
 }
 
+export interface CacheOptions extends Omit<KindWatchOptions, 'onChange' | 'onReady'> {
+  /** Kinds of workloads that are watched whether or not policies name them. */
+  readonly otherKinds?: () => readonly KindRef[];
+}
+
 /**
  * The cache of policies and workloads, with the indexes of policies by repository, by target, and by the Secrets that may fix them. Policies decide which kinds
  * are watched. `policies` are those of selected namespaces, with their defaults.
  */
-export function createClusterCache(options: Omit<KindWatchOptions, 'onChange' | 'onReady'>, namespaces: NamespaceContext) {
+export function createClusterCache({ otherKinds = () => [], ...options }: CacheOptions, namespaces: NamespaceContext) {
   const written = createObjectStore<ImagePolicy>();
   const { policies, isSelected, effective, refresh } = createEffectivePolicies(written, namespaces);
   const listeners = new Set<CacheListeners>();
@@ -85,12 +90,12 @@ export function createClusterCache(options: Omit<KindWatchOptions, 'onChange' | 
     },
     /** Stops the watches of kinds that no policy names any more, and starts those of kinds that are within the quota by now. */
     updateWatches() {
-      const kinds = quota.allowed();
+      const kinds = [...quota.allowed(), ...otherKinds()];
       workloads.keepOnly(kinds);
       workloads.startWatches(kinds);
     },
     /** Resolves when the workloads of all kinds are listed, or their list has failed once; never rejects. */
-    synced: () => workloads.synced(quota.allowed()),
+    synced: () => workloads.synced([...quota.allowed(), ...otherKinds()]),
   };
 }
 

@@ -2,7 +2,7 @@
 import { PermanentError, describeError } from '../model/errors.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { namespaceResource, projectNamespace, readNamespace, readNamespaceConsent, type NamespaceState } from '../kube/namespaces.ts';
-import { sameLabels } from '../model/label-selector.ts';
+import { matchesSelector, sameLabels, type LabelSelector } from '../model/label-selector.ts';
 import type { Labels } from '../model/policy-defaults.ts';
 import { createObjectStore } from '../kube/object-store.ts';
 import { listPath } from '../kube/objects.ts';
@@ -21,6 +21,8 @@ export interface NamespaceCache {
   readonly readNamespaceConsents: (namespaces: readonly string[], signal: AbortSignal) => Promise<void>;
   /** The labels of a Namespace; undefined if there is none, or it is not known. */
   readonly labelsOf: (namespace: string) => Labels;
+  /** The names of the known Namespaces that a selector matches. */
+  readonly namesWith: (selector: LabelSelector) => string[];
   /** Reads the labels of a Namespace that is not known; its listeners are called before this resolves. */
   readonly readLabels: (namespace: string, signal?: AbortSignal) => Promise<void>;
   /** Changes with each change of the Namespace. */
@@ -88,6 +90,7 @@ export function createNamespaceCache(
     readNamespaceConsents: readUnwatched,
     refresh,
     labelsOf: (namespace) => store.get('', namespace)?.labels,
+    namesWith: (selector) => [...store.values()].flatMap(({ name, labels }) => (matchesSelector(selector, labels) ? [name] : [])),
     async readLabels(namespace, signal) {
       const found = await readNamespace(client, namespace, signal);
       if (found !== undefined) store.put(found);
@@ -106,7 +109,7 @@ export function createNamespaceCache(
     },
     async start() {
       // A Role cannot grant the list of Namespaces.
-      if (namespaces.length > 0 || !(isAsked || usesLabels)) return refresh();
+      if (namespaces.length > 0 || (crossNamespace === 'deny' && !usesLabels)) return refresh();
       watch = startOptionalWatch({
         name: 'namespaces',
         without: usesLabels ? withoutLabels : withoutConsents,

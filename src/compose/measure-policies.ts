@@ -1,5 +1,5 @@
 import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
-import { reasons } from '../model/reasons.ts';
+import { isReason } from '../model/reasons.ts';
 import { otherLabel, type Metrics } from '../telemetry/metrics.ts';
 
 /** Sets the metric of each policy, of at most `max`; the others are counted. With 0, there are no such metrics. */
@@ -26,7 +26,7 @@ interface State {
 /** Others may be permitted to write a status: unknown reasons are no labels of their own. */
 function stateOf({ namespace, name, status }: ImagePolicy): State {
   const ready = status.conditions?.find(({ type }) => type === 'Ready');
-  const reason = ready === undefined ? 'NotReconciled' : Object.hasOwn(reasons, ready.reason) ? ready.reason : otherLabel;
+  const reason = ready === undefined ? 'NotReconciled' : isReason(ready.reason) ? ready.reason : otherLabel;
   return { namespace, name, reason, isReady: ready?.status === 'True' };
 }
 

@@ -31,7 +31,7 @@ import { createImageVerifier } from '../verify/image-verifier.ts';
 import type { ReadSecret } from '../verify/public-keys.ts';
 import { createDeniedPushes } from '../reconcile/denied-pushes.ts';
 import { createKeyedMutex } from '../async/serialize.ts';
-import type { ClusterView, Policies, Registry, Report, Signatures, Workloads } from '../reconcile/ports.ts';
+import type { Bases, ClusterView, Policies, Registry, Report, Signatures, Workloads } from '../reconcile/ports.ts';
 import { createSharedAnswers, createTagMemory } from '../reconcile/registry-memory.ts';
 import type { AccessCache } from '../cluster/access-cache.ts';
 import { awaitTargets, type ClusterCache } from '../cluster/cluster-cache.ts';
@@ -60,6 +60,7 @@ export interface Adapters {
   readonly recorder: EventRecorder;
   readonly queue: QueueAccess;
   readonly trustRoot: TrustRoot | undefined;
+  readonly bases: Bases;
 }
 
 /** The real ports of the processors; tests pass their own. */
@@ -75,6 +76,7 @@ export function createWorkPorts(foundation: Foundation, adapters: Adapters): Pol
     signatures: createSignatures(adapters),
     report: createReport(foundation, adapters, statusDeferral),
     queues,
+    bases: adapters.bases,
     poll: {
       gate: createPollGate({ slotsOf: pollSlotsOf(foundation.settings.config.registries), now: Date.now, random: Math.random }),
       finds: createUnannouncedFinds(queue.redis, queue.prefix, createEventReader(queue)),

@@ -20,6 +20,8 @@ import { processPolicyJob } from '../reconcile/process-policy.ts';
 import { processPush } from '../reconcile/process-push.ts';
 import { createEnqueuer } from '../reconcile/enqueue/enqueuer.ts';
 import { createAccessCache } from '../cluster/access-cache.ts';
+import { composeBasePolicies, type BasePart } from './base-policies.ts';
+import { createBaseActions } from './base-actions.ts';
 import { enqueueForWorkload, enqueueForConsent } from './enqueue-new-targets.ts';
 import { createClusterCache } from '../cluster/cluster-cache.ts';
 import type { Foundation, Part } from './foundation.ts';
@@ -43,6 +45,7 @@ import type { RegistryMeans } from './probe-registries.ts';
 import type { JobRunner } from './trace-jobs.ts';
 import { traceCluster } from './trace-requests.ts';
 import { traceWork } from './trace-work.ts';
+import { measureBases } from './measure-bases.ts';
 import { measurePolicies } from './measure-policies.ts';
 import { createWorkPorts, readContextOf, type Adapters } from './work-ports.ts';
 import type { SelectedNamespaces } from '../operations/namespaces-api.ts';
@@ -90,6 +93,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
       onError: logWatchErrors(logger),
       now: Date.now,
       random: Math.random,
+      otherKinds: () => basePart?.cache.kinds() ?? [],
     },
     { rules, labelsOf: namespaceCache.labelsOf },
   );
@@ -104,6 +108,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
   });
   let reflectors: PolicyWatch[] = [];
   const allReflectors = () => [...reflectors, ...workloadReflectors(namespaces, cache)];
+  let basePart: BasePart | undefined;
   const isWatching = () => areConnected(reflectors) && namespaceCache.areLabelsKnown();
   const policyWatchOf: Adapters['policyWatchOf'] = (namespace) =>
     reflectors.find((watch) => watch.namespace === undefined || watch.namespace === namespace)?.reflector;
@@ -121,13 +126,26 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
     recorder,
     queue,
     trustRoot,
+    bases: { onPush: (push) => bases.onPush(push) },
   });
   const { ports, runner } = traceWork(plain, foundation, failFastRedis);
+  const bases = composeBasePolicies(foundation, {
+    client: tracedClient,
+    namespaces: namespaceCache,
+    registry,
+    queue,
+    queues,
+    redisHealth,
+    ports,
+    actions: createBaseActions(foundation, tracedClient),
+    isSelected: cache.isSelected,
+  });
+  basePart = bases;
   const enqueuer = createEnqueuer({
     ...ports,
     onError: (error) => logger.warn({ why: describeError(error) }, 'jobs not enqueued, will be repeated'),
   });
-  const workers: QueueWorker[] = createWorkers(queue, ports, runner);
+  const workers: QueueWorker[] = [...createWorkers(queue, ports, runner), bases.worker];
   let sweep: NodeJS.Timeout | undefined;
   const housekeeping = trimRedis({ redis, prefix: config.redis.prefix, health: redisHealth, queues, logger });
   let stopped = false;
@@ -148,10 +166,15 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
     collectGarbage();
     cache.policies.subscribe(({ type, object }) => {
       if (type !== 'deleted') enqueuer.consider(object);
+      bases.enqueuer.onImagePolicy(object);
     });
+    bases.cache.policies.subscribe(() => cache.workloads.startWatches(bases.cache.kinds()));
     cache.listen({
       onKindReady: () => enqueuer.resync(),
-      onWorkload: (change) => enqueueForWorkload(change, cache, ports.cluster, enqueuer),
+      onWorkload(change) {
+        enqueueForWorkload(change, cache, ports.cluster, enqueuer);
+        bases.enqueuer.onWorkload(change);
+      },
     });
     namespaceCache.onConsent((namespace) => enqueueForConsent(namespace, cache, ports.cluster, enqueuer));
     access.subscribe((changed) => {
@@ -171,6 +194,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
     queues.scheduleTick(tickMs).catch(onQueueError);
     void namespaceCache.refresh();
     enqueuer.resync();
+    bases.enqueuer.resync();
     cache.updateWatches();
   };
 
@@ -187,6 +211,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
     measure() {
       metrics.policies.set(cache.policies.size);
       measurePolicies(cache.policies.values(), config.metrics.policies, metrics);
+      measureBases(bases.cache.policies.values(), metrics);
       metrics.workloads.set(cache.workloads.size);
       for (const { name, reflector } of allReflectors())
         metrics.watchConnected.set({ resource: name }, reflector.state().connected ? 1 : 0);
@@ -201,6 +226,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
         );
       const readContext = readContextOf(foundation);
       reflectors = namespaces.map((namespace) => watchPolicies(namespace, { readContext, logger }, client, cache));
+      bases.start(namespaces);
       void workWhenSynced();
       return Promise.resolve();
     },
@@ -210,12 +236,14 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
       housekeeping.stop();
       redis.off('ready', maintain);
       enqueuer.stop();
+      bases.enqueuer.stop();
       await Promise.all(workers.map((worker) => worker.stop(deadlineMs)));
       await recorder.flush(2_000);
       await Promise.all([
         access.stop(),
         namespaceCache.stop(),
         cache.workloads.stop(),
+        bases.cache.stop(),
         ...reflectors.map(({ reflector }) => reflector.stop()),
       ]);
       await Promise.all([client.close(), registry.close()]);

@@ -11,8 +11,16 @@ export const shippedPermissions: Readonly<Record<PermissionFile, readonly Permis
     {"apiGroups":["events.k8s.io"],"resources":["events"],"verbs":["create"]},
     {"apiGroups":[""],"resources":["namespaces"],"verbs":["get"]},
   ],
+  'work-bases': [
+    {"apiGroups":["operator.technomad.dev"],"resources":["baseimagepolicies"],"verbs":["get","list","watch"]},
+  ],
+  'work-rebase': [
+    {"apiGroups":["operator.technomad.dev"],"resources":["imagepolicies"],"verbs":["create","update","patch","delete"]},
+    {"apiGroups":["operator.technomad.dev"],"resources":["imagepolicies"],"verbs":["rollback"]},
+  ],
   'work-status': [
     {"apiGroups":["operator.technomad.dev"],"resources":["imagepolicies/status"],"verbs":["patch"]},
+    {"apiGroups":["operator.technomad.dev"],"resources":["baseimagepolicies/status"],"verbs":["patch"]},
   ],
   'work-secrets': [
     {"apiGroups":[""],"resources":["secrets"],"verbs":["get"]},

@@ -149,15 +149,15 @@ const request = z
 
 const entry = z
   .object({
-    image: image('The repository of the image.'),
-    from: tag('The tag before.'),
-    to: tag('The tag after.'),
-    base: digest('The digest of the base.'),
-    action: z.enum(['rebase', 'trigger', 'restart']).describe('What was done.'),
-    result: z.enum(['Rebased', 'Requested', 'RolledOut', 'RolledBack', 'Failed']).describe('What became of it.'),
-    at: time('When.'),
+    tag: tag('The tag of the base.'),
+    digest: digest('Its digest.'),
+    selectedAt: time('When the policy selected it.'),
+    requested: count('Sources whose rebuild was requested.'),
+    updated: count('Workloads that were brought to it.'),
+    failed: count('Workloads whose rollout failed.'),
+    result: z.enum(['Selected', 'Rejected']).describe('Rejected: rollouts failed, and the base is not used again.'),
   })
-  .describe('One action.');
+  .describe('One base, and what was done for it.');
 
 /** The schema of `status`. Every field is optional: a reader drops one that does not fit. */
 export const baseStatusSchema = z
@@ -187,7 +187,6 @@ export const baseStatusSchema = z
         behind: count('Those that are built on another base of the same repository.'),
         unknown: count('Those whose base could not be recognized.'),
         unrelated: count('Those that are built on something else.'),
-        notPermitted: count('Workloads of namespaces that have not consented; their images are not read.').exactOptional(),
       })
       .exactOptional()
       .describe('Counts of images, each digest once.'),
@@ -210,7 +209,7 @@ export const baseStatusSchema = z
       .exactOptional()
       .describe('The waves in which rebased images are rolled out.'),
     requests: z.array(request).max(maxRequests).exactOptional().describe(`The last ${maxRequests} rebuilds that were requested.`),
-    history: z.array(entry).max(maxHistory).exactOptional().describe(`The last ${maxHistory} actions, the latest first.`),
+    history: z.array(entry).max(maxHistory).exactOptional().describe(`The last ${maxHistory} bases, the latest first.`),
     rejected: z
       .array(
         z

@@ -33,6 +33,16 @@ export const reasons = {
   PolicyGone: 'the policy was deleted before it was reconciled',
   Suspended: 'the policy is suspended by its spec',
 
+  // Reasons of a BaseImagePolicy and of the images that are built on its base.
+  ImagesBehind: 'images are built on another version of the base than the selected one',
+  BaseRejected: 'rollouts of images on the base failed, and it is not used again',
+  RebaseRefused: 'the layers of the image may not be replaced by those of the base',
+  ImageHasNoTag: 'workloads name the image by its digest alone, so that a rebased image has no tag to be called after',
+  SourceUnknown: 'the image does not say which source it is built from',
+  RebuildPending: 'the CI system has not accepted the request for a rebuild yet',
+  RebuildRefused: 'the CI system refused the request for a rebuild',
+  RebuildOverdue: 'a rebuild was requested, and its image has not come in time',
+
   // Reasons why a rollout failed, and what happened then.
   RolloutFailed: 'the rollout of a change failed',
   ProgressDeadlineExceeded: 'the controller of the workload gave up its rollout',
@@ -94,6 +104,11 @@ export const reasons = {
 } as const;
 
 export type Reason = keyof typeof reasons;
+
+/** Whether it is a reason of ours. */
+export function isReason(text: string | undefined): text is Reason {
+  return text !== undefined && Object.hasOwn(reasons, text);
+}
 
 /** The pages for users, where the repository of the project shows them: reasons.md has a row for each reason, which leads to its explanation. */
 export const documentation = 'https://github.com/technomad/image-watcher/blob/main/docs';

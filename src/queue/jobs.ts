@@ -5,7 +5,7 @@ import type { PolicyActions } from '../model/policy-actions.ts';
 import type { TriggerSource } from '../model/policy-status.ts';
 import { hashId, type PushEvent } from '../model/push-event.ts';
 
-export const queueNames = ['push', 'policy', 'poll'] as const;
+export const queueNames = ['push', 'policy', 'poll', 'base'] as const;
 export type QueueName = (typeof queueNames)[number];
 
 /** The version of every job's shape below. */
@@ -53,13 +53,26 @@ export interface PollJob extends Versioned {
   readonly receivedAt: string;
 }
 
+/** One BaseImagePolicy to reconcile. The data are not trusted. */
+export interface BaseJob extends Versioned {
+  readonly policy: { readonly namespace: string; readonly name: string; readonly uid: string };
+  readonly source: TriggerSource;
+  /** Distinguishes causes, so that replicas that see the same one make one job. */
+  readonly cause: string;
+  readonly receivedAt: string;
+  /** The push that caused it. */
+  readonly eventId?: string;
+  /** The job is delayed until this time. */
+  readonly notBefore?: string;
+}
+
 /** Whether this version of the program understands a job; jobs of a newer version are left to newer replicas. */
 export function isUnderstood(data: { readonly schema?: number } | null): boolean {
   return data?.schema === schema;
 }
 
 /** The same cause for the same policy makes one job, whichever replica saw it. */
-export function policyJobId(job: Pick<PolicyJob, 'policy' | 'cause'>): string {
+export function policyJobId(job: Pick<PolicyJob | BaseJob, 'policy' | 'cause'>): string {
   return hashId([job.policy.uid, job.cause]);
 }
 
@@ -95,6 +108,9 @@ export const requestCause = (value: string) => `request:${value}`;
 export function policyOptions({ cause }: Pick<PolicyJob, 'cause'>): JobsOptions {
   return cause.startsWith(requestCause('')) ? { removeOnComplete: true } : {};
 }
+
+/** The job of a BaseImagePolicy is removed when it is done: its status says what was found. */
+export const baseOptions: JobsOptions = { removeOnComplete: true };
 
 /** A poll's job is removed at once, because the next poll needs its id. */
 export const pollOptions: JobsOptions = { ...jobOptions, removeOnComplete: true, removeOnFail: true };

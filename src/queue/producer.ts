@@ -4,12 +4,14 @@ import { hashId, type PushEvent } from '../model/push-event.ts';
 import type { RedisConnection } from './connection.ts';
 import { gatherWrites } from './commands.ts';
 import {
+  baseOptions,
   jobOptions,
   policyJobId,
   policyOptions,
   pollJobId,
   pollOptions,
   schema,
+  type BaseJob,
   type PolicyJob,
   type PollJob,
   type PushJob,
@@ -94,6 +96,7 @@ async function joinWaiting({ redis, prefix }: QueueAccess, push: PushJob, { dedu
 /** The queues that workers add jobs to. */
 export interface WorkQueues {
   addPolicyJobs(jobs: readonly PolicyJob[]): Promise<void>;
+  addBaseJobs(jobs: readonly BaseJob[]): Promise<void>;
   addPolls(polls: readonly { readonly job: PollJob; readonly delayMs: number }[]): Promise<void>;
   /** Schedules one tick per `everyMs` in the whole cluster; idempotent. */
   scheduleTick(everyMs: number): Promise<void>;
@@ -113,12 +116,17 @@ export function createWorkQueues(access: QueueAccess, now: () => number): WorkQu
   const pushes = openQueue<PushJob>('push', access);
   const policies = openQueue<PolicyJob>('policy', access);
   const polls = openQueue<PollJob | TickJob>('poll', access);
+  const bases = openQueue<BaseJob>('base', access);
   return {
     async addPolicyJobs(jobs) {
       for (const part of partsOf(jobs))
         await policies.addBulk(
           part.map((data) => job('policy', data, policyJobId(data), { ...policyOptions(data), ...delayOf(data, now()) })),
         );
+    },
+    async addBaseJobs(jobs) {
+      for (const part of partsOf(jobs))
+        await bases.addBulk(part.map((data) => job('base', data, policyJobId(data), { ...baseOptions, ...delayOf(data, now()) })));
     },
     async addPolls(due) {
       for (const part of partsOf(due)) await polls.addBulk(part.map(pollOf));
@@ -184,7 +192,7 @@ async function clean(queue: Pick<Queue, 'clean' | 'getJobCountByTypes'>, state: 
 }
 
 /** How long a job is delayed. */
-function delayOf({ wait, notBefore = wait?.at }: PolicyJob, now: number): JobsOptions {
+function delayOf({ wait, notBefore = wait?.at }: Pick<PolicyJob, 'wait' | 'notBefore'>, now: number): JobsOptions {
   return notBefore === undefined ? {} : { delay: Math.max(0, Date.parse(notBefore) - now) };
 }
 

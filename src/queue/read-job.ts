@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { describeError } from '../model/errors.ts';
 import { isDigest, isTag } from '../model/image-reference.ts';
 import type { TickJob } from './producer.ts';
-import { schema, type PolicyJob, type PollJob, type PushJob } from './jobs.ts';
+import { schema, type BaseJob, type PolicyJob, type PollJob, type PushJob } from './jobs.ts';
 
 const versioned = { schema: z.literal(schema) };
 const time = z.iso.datetime({ offset: true }).max(40);
@@ -75,6 +75,16 @@ const policyJob = z.object({
   notBefore: time.exactOptional(),
 });
 
+const baseJob = z.object({
+  ...versioned,
+  policy: z.object({ namespace: name, name, uid: word }),
+  source: z.enum(sources),
+  cause: z.string().min(1).max(1_024),
+  receivedAt: time,
+  eventId: id.exactOptional(),
+  notBefore: time.exactOptional(),
+});
+
 const secret = z.object({ namespace: name, name, namedBy: z.enum(['policy', 'target', 'serviceAccount']) });
 const pollJob = z.object({
   ...versioned,
@@ -87,6 +97,8 @@ const pollJob = z.object({
 export const readPushJob = (data: unknown): PushJob => read(pushJob, data);
 /** Reads a policy to reconcile; throws an Error that names what cannot be read. */
 export const readPolicyJob = (data: unknown): PolicyJob => read(policyJob, data);
+/** Reads a BaseImagePolicy to reconcile; throws an Error that names what cannot be read. */
+export const readBaseJob = (data: unknown): BaseJob => read(baseJob, data);
 /** Reads a repository to list; throws an Error that names what cannot be read. */
 export const readPollJob = (data: unknown): PollJob => read(pollJob, data);
 /** Reads a repository to list, or a tick, which has no data of its own; throws an Error that names what cannot be read. */

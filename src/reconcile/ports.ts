@@ -5,6 +5,7 @@ import type { RegistryAliases, Repository } from '../model/image-reference.ts';
 import type { ImageSource } from '../model/image-source.ts';
 import type { LabelSelector } from '../model/label-selector.ts';
 import type { PolicyStatus } from '../model/policy-status.ts';
+import type { PushEvent } from '../model/push-event.ts';
 import type { Reason } from '../model/reasons.ts';
 import type { WorkloadView } from '../model/resolve-target.ts';
 import type { Verification, VerificationResult } from '../model/verification.ts';
@@ -29,6 +30,13 @@ export interface Ports {
   readonly signatures: Signatures;
   readonly report: Report;
   readonly queues: JobQueue;
+  readonly bases: Bases;
+}
+
+/** The BaseImagePolicies, for pushes of their bases. */
+export interface Bases {
+  /** Enqueues those that watch the repository; returns their names for the record of the push. */
+  readonly onPush: (push: PushEvent) => Promise<readonly string[]>;
 }
 
 /** The policies, in the caches and at the API server. */

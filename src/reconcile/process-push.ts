@@ -29,18 +29,24 @@ export async function processPush(push: PushJob, context: JobContext, ports: Por
     throw new WaitError('Retrying', new Date(ports.cluster.now() + pauseMs), 'the watch of policies is not connected');
   }
   ports.report.observer?.matched?.(policies.map(policyKey));
+  const bases = await ports.bases.onPush(push);
   const unselected = ports.policies.matchUnselected(push.repository).slice(0, maxUnselected);
-  if (unselected.length > 0) await reportUnselected(push, policies, unselected, ports);
-  else if (policies.length === 0) {
+  if (unselected.length > 0) await reportUnselected(push, { policies, unselected, bases }, ports);
+  else if (policies.length === 0 && bases.length === 0) {
     const { registry, path } = push.repository;
     ports.report.logger.debug({ event: push.id, registry, repository: path, tag: push.tag, reason: 'NoPolicy' }, 'push not watched');
     await ports.report.eventLog.unwatched(push, new Date(ports.cluster.now()));
   }
-  if (policies.length === 0) return ports.report.metrics.unwatched.inc();
+  if (policies.length === 0) {
+    if (bases.length === 0) ports.report.metrics.unwatched.inc();
+    else if (unselected.length === 0) await ports.report.eventLog.matched(push, bases);
+    return;
+  }
   const [first] = policies;
-  if (policies.length === 1 && unselected.length === 0 && first !== undefined) return reconcileOne(push, first, context, ports);
+  if (policies.length === 1 && unselected.length === 0 && bases.length === 0 && first !== undefined)
+    return reconcileOne(push, first, context, ports);
   await Promise.all([
-    ports.report.eventLog.matched(push, [...policies, ...unselected].map(policyKey)),
+    ports.report.eventLog.matched(push, [...[...policies, ...unselected].map(policyKey), ...bases]),
     fanOutPush(push, matches, ports, context.signal),
   ]);
 }
@@ -48,15 +54,18 @@ export async function processPush(push: PushJob, context: JobContext, ports: Por
 /** Records for policies of other namespaces that the push is not for them; nothing is written to the policies. */
 async function reportUnselected(
   push: PushJob,
-  policies: readonly ImagePolicy[],
-  unselected: readonly ImagePolicy[],
+  {
+    policies,
+    unselected,
+    bases,
+  }: { readonly [Kind in 'policies' | 'unselected']: readonly ImagePolicy[] } & { readonly bases: readonly string[] },
   ports: Ports,
 ): Promise<void> {
   const {
     report: { eventLog },
     cluster: { now },
   } = ports;
-  if (policies.length === 0) await eventLog.matched(push, unselected.map(policyKey));
+  if (policies.length === 0) await eventLog.matched(push, [...unselected.map(policyKey), ...bases]);
   const at = new Date(now());
   const result = {
     kind: 'ignored',

@@ -54,6 +54,16 @@ export const logMessages = {
 
   'workload updated': { levels: ['info'], meaning: 'The image of a workload was changed' },
   'update blocked': { levels: ['info'], meaning: 'A guard blocks an update, or a rollback was refused' },
+  'base policy reconciled': { levels: ['debug'], meaning: 'A reconcile of a BaseImagePolicy ended; the fields count the images' },
+  'base policies cannot be watched': {
+    levels: ['info'],
+    meaning: 'The definition of BaseImagePolicy is not installed, or may not be read; there are no base policies until it is',
+  },
+  'base policy is gone': { levels: ['debug'], meaning: 'A BaseImagePolicy was deleted before its job ran' },
+  'reconcile of a base policy failed': {
+    levels: ['warn'],
+    meaning: 'The base or the images could not be examined; `why` is the error. It is retried, unless the policy must be changed',
+  },
   'policy stalled': { levels: ['info'], meaning: 'The policy needs a user to act; `why` says what is wrong' },
   'policy waiting': { levels: ['info'], meaning: 'An image is selected and will be applied later' },
   'rollout finished': { levels: ['info'], meaning: 'The rollout of a workload ended; `reason` is the result' },

@@ -183,6 +183,18 @@ export function createMetrics() {
       help: 'Policies without image_watcher_policy_ready, because there are more than metrics.policies',
       registers,
     }),
+    baseImages: new Gauge({
+      name: 'image_watcher_base_images',
+      help: 'Images that the workloads of a BaseImagePolicy run, by how they relate to the base: current, behind, unknown or unrelated; of 200 policies at most',
+      labelNames: ['namespace', 'name', 'state'],
+      registers,
+    }),
+    baseBehindSince: new Gauge({
+      name: 'image_watcher_base_behind_since_seconds',
+      help: 'Since when an image of a BaseImagePolicy is behind its base, in seconds since 1970; absent where none is',
+      labelNames: ['namespace', 'name'],
+      registers,
+    }),
     workloads: new Gauge({ name: 'image_watcher_workloads', help: 'Workloads in memory', registers }),
     watchConnected: new Gauge({
       name: 'image_watcher_watch_connected',
@@ -192,7 +204,7 @@ export function createMetrics() {
     }),
     queueOldest: new Gauge({
       name: 'image_watcher_queue_oldest_seconds',
-      help: 'How long the job that is next has waited for a worker, by queue: push, policy or poll',
+      help: 'How long the job that is next has waited for a worker, by queue: push, policy, poll or base',
       labelNames: ['queue'],
       registers,
     }),

@@ -309,7 +309,6 @@ test('an annotation cannot grant access to a target in another namespace', () =>
   const annotation = 'operator.technomad.dev/v1alpha1';
   const stored = up(oldPolicy({ ...oldPlain, updateTarget: { kind: 'Deployment', name: 'web', namespace: 'ops' } }));
   assert.equal(stored.metadata.annotations?.[annotation], undefined);
-  // What earlier versions of this program stored means nothing any more, and does no harm.
   const former = { ...stored, metadata: { ...stored.metadata, annotations: { [annotation]: '{"targetNamespace":"ops"}' } } };
   assert.deepEqual(up(down(former)).spec, stored.spec);
 });

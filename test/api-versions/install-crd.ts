@@ -1,10 +1,19 @@
-import { customResourceDefinition } from '../../src/api-versions/crd.ts';
-import { group, plural } from '../../src/api-versions/group.ts';
+import { baseDefinition, customResourceDefinition } from '../../src/api-versions/crd.ts';
+import { basePlural, group, plural } from '../../src/api-versions/group.ts';
 import type { ControlPlane } from '../harness/control-plane.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
 /** Where the policies of a namespace are. */
 export const policiesPath = (namespace: string, version: string): string => `/apis/${group}/${version}/namespaces/${namespace}/${plural}`;
+
+/** Where the BaseImagePolicies of a namespace are. */
+export const basePoliciesPath = (namespace: string): string => `/apis/${group}/v1/namespaces/${namespace}/${basePlural}`;
+
+/** Installs the definition of BaseImagePolicy, and waits until it is served. */
+export async function installBaseCrd(cluster: ControlPlane): Promise<void> {
+  await cluster.request('POST', definitions, baseDefinition());
+  await waitForList(cluster, basePoliciesPath('default'));
+}
 
 /** Installs the definition with some of its versions and without conversion (so they must not be mixed), and waits until it is served. */
 export async function installCrd(cluster: ControlPlane, only: readonly ('v1' | 'v1alpha1')[]): Promise<void> {
@@ -12,11 +21,15 @@ export async function installCrd(cluster: ControlPlane, only: readonly ('v1' | '
   const versions = crd.spec.versions
     .filter(({ name }) => only.some((wanted) => wanted === name))
     .map((version) => ({ ...version, storage: version.name === only[0] }));
-  await cluster.request('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { ...crd, spec: { ...crd.spec, versions } });
-  for (const version of only) {
-    await waitFor(`${version} to be served`, async () => {
-      const list = await cluster.request('GET', `${policiesPath('default', version)}?limit=1`).catch((error: unknown) => error);
-      return !(list instanceof Error);
-    });
-  }
+  await cluster.request('POST', definitions, { ...crd, spec: { ...crd.spec, versions } });
+  for (const version of only) await waitForList(cluster, policiesPath('default', version));
+}
+
+const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+
+async function waitForList(cluster: ControlPlane, path: string): Promise<void> {
+  await waitFor(`${path} to be served`, async () => {
+    const list = await cluster.request('GET', `${path}?limit=1`).catch((error: unknown) => error);
+    return !(list instanceof Error);
+  });
 }

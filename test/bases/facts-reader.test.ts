@@ -65,6 +65,20 @@ test('facts are read once for a digest and its access, also by concurrent caller
   assert.equal(fake.requests.length, 4);
 });
 
+test('the source of the image is that of its annotations, or else of its labels, if it is a URL', async (t) => {
+  const key = 'org.opencontainers.image.source';
+  const { fake, read } = await openWorld(t);
+  const sourceOf = async (label: string, annotation?: string) => {
+    const config = { ...runnable, config: { Labels: { [key]: label } } };
+    const digest = addManifest(fake, config, annotation === undefined ? {} : { annotations: { [key]: annotation } });
+    return (await read(digest))?.builtFrom;
+  };
+  assert.equal(await sourceOf('https://github.com/shop/web'), 'https://github.com/shop/web');
+  assert.equal(await sourceOf('https://github.com/shop/web', ' https://github.com/shop/api '), 'https://github.com/shop/api');
+  assert.equal(await sourceOf('https://github.com/shop/web\nX: 1'), undefined);
+  assert.equal(await sourceOf(`https://github.com/${'a'.repeat(512)}`), undefined);
+});
+
 test('another replica reads them from the store, and after a week from the registry', async (t) => {
   let now = 0;
   const { fake, read, open, store, repository } = await openWorld(t, () => now);

@@ -16,7 +16,8 @@ async function recognize(
   failures: Readonly<Record<string, Error>> = {},
   base: BaseVersions = { source, versions },
 ) {
-  const bases = ['2', '1', 'gone'].map((name) => image({ name, layers: { [amd64]: `os java${name}` } }));
+  const builtFrom = 'https://github.com/library/base-java';
+  const bases = ['2', '1', 'gone'].map((name) => ({ ...image({ name, layers: { [amd64]: `os java${name}` } }), builtFrom }));
   const reads: string[] = [];
   const { signal } = new AbortController();
   const reader = {
@@ -73,5 +74,15 @@ test('an aborted run has no result', async () => {
   await assert.rejects(
     recognizeImages([{ source: app, digest: digestFor('a') }], { source, versions: [] }, { reader, signal: controller.signal }),
     /stopped/,
+  );
+});
+
+test('the source that an image names is its own, unless it has inherited that of its base', async () => {
+  const facts = ['own', 'inherited', 'silent'].map((name) => image({ name, layers: { [amd64]: 'os java1 app' } }));
+  const sources = ['https://github.com/shop/web', 'https://github.com/library/base-java', undefined];
+  const { results } = await recognize(facts.map((one, index) => ({ ...one, ...(sources[index] && { builtFrom: sources[index] }) })));
+  assert.deepEqual(
+    results.slice(0, 3).map(({ builtFrom }) => builtFrom),
+    ['https://github.com/shop/web', undefined, undefined],
   );
 });

@@ -1,13 +1,14 @@
-/** Who may do what with ImagePolicies, by the roles and the admission policy that the chart makes, in the eyes of a real API server. */
+/** Who may do what with ImagePolicies and BaseImagePolicies, by the roles and the admission policy that the chart makes, in the eyes of a real API server. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { installCrd, policiesPath } from '../api-versions/install-crd.ts';
+import { basePoliciesPath, installBaseCrd, installCrd, policiesPath } from '../api-versions/install-crd.ts';
 import { olderPolicy } from '../end-to-end/conversion-world.ts';
 import { lacksHelm } from '../harness/binaries.ts';
 import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { renderChart } from '../harness/helm.ts';
 import { KubeRequestError, kubeRequest, type KubeRequest } from '../harness/kube-request.ts';
-import { kubeconfigOf, tokenOf } from '../harness/service-account.ts';
+import { kubeconfigOf, kubeconfigWithGrants, tokenOf } from '../harness/service-account.ts';
+import { shippedGrants } from '../harness/shipped-permissions.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { runCommand } from '../cli/run-command.ts';
 import { resourceOf } from './manifests.ts';
@@ -15,6 +16,8 @@ import { resourceOf } from './manifests.ts';
 const namespace = 'shop';
 const path = policiesPath(namespace, 'v1');
 const web = `${path}/web`;
+const bases = basePoliciesPath(namespace);
+const java = `${bases}/java`;
 const rbac = '/apis/rbac.authorization.k8s.io/v1';
 const annotate = (name: string, value: string | null = 'any') => ({
   metadata: { annotations: { [`operator.technomad.dev/${name}`]: value } },
@@ -27,6 +30,13 @@ const policy = (name: string, more: object = {}) => ({
   spec: { image: 'registry.example.com/shop/web', select: { semver: {} }, targets: [{ kind: 'Deployment', name: 'web' }] },
 });
 
+const basePolicy = (name: string, more: object = {}) => ({
+  apiVersion: 'operator.technomad.dev/v1',
+  kind: 'BaseImagePolicy',
+  metadata: { name, ...more },
+  spec: { image: 'registry.example.com/library/base-java', select: { semver: {} }, workloads: [{}] },
+});
+
 /** Who has which ClusterRole in the namespace. GitOps tools often have rights of their own, on the kinds that they apply. */
 const people = { viewer: 'view', developer: 'edit', owner: 'admin', approver: 'image-watcher-image-watcher-approver', gitops: 'gitops' };
 type Person = keyof typeof people;
@@ -37,13 +47,14 @@ describe('permissions on policies', { skip: (await lacksHelm()) ?? false }, () =
   before(async () => {
     cluster = await borrowControlPlane({ controllerManager: true });
     await installCrd(cluster, ['v1', 'v1alpha1']);
+    await installBaseCrd(cluster);
     await cluster.request('POST', '/api/v1/namespaces', { metadata: { name: namespace } });
     for (const object of await renderChart({})) {
       const isBuiltIn = /^(?:ClusterRole|ValidatingAdmissionPolicy)/.test(object.kind) && !object.metadata.annotations?.['helm.sh/hook'];
       if (isBuiltIn) await cluster.request('POST', resourceOf(object, 'image-watcher'), object);
     }
     const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
-    const rules = [{ apiGroups: ['operator.technomad.dev'], resources: ['imagepolicies'], verbs }];
+    const rules = [{ apiGroups: ['operator.technomad.dev'], resources: ['imagepolicies', 'baseimagepolicies'], verbs }];
     await cluster.request('POST', `${rbac}/clusterroles`, { metadata: { name: 'gitops' }, rules });
     for (const [name, role] of Object.entries(people)) {
       await cluster.request('POST', `/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata: { name } });
@@ -55,6 +66,7 @@ describe('permissions on policies', { skip: (await lacksHelm()) ?? false }, () =
       as[name as Person] = kubeRequest({ ...cluster, token: await tokenOf(cluster, { namespace, name }) });
     }
     await cluster.request('POST', path, policy('web'));
+    await cluster.request('POST', bases, basePolicy('java'));
     // Roles are aggregated, and the admission policy is compiled, some time after they were written.
     await waitFor('the rights of all', async () => {
       const tries = await Promise.all([
@@ -98,6 +110,14 @@ describe('permissions on policies', { skip: (await lacksHelm()) ?? false }, () =
     ['have a policy deleted with something else', 'PATCH', web, ownedBy(), ['developer', 'owner', 'gitops']],
     ['keep a policy from being deleted', 'PATCH', web, { metadata: { finalizers: ['example.com/a'] } }, ['developer', 'owner', 'gitops']],
     ['write what the service found', 'PATCH', `${web}/status`, { status: { observedGeneration: 7 } }, []],
+    ['read policies of bases', 'GET', bases, undefined, ['viewer', 'developer', 'owner', 'approver', 'gitops']],
+    ['create policies of bases', 'POST', bases, basePolicy('new'), ['developer', 'owner', 'gitops']],
+    ['change what a policy of a base says', 'PATCH', java, suspend, ['developer', 'owner', 'gitops']],
+    ['approve a base', 'PATCH', java, annotate('approve'), ['owner', 'approver']],
+    ['approve a base whose policy is created', 'POST', bases, basePolicy('new', annotate('approve').metadata), ['owner']],
+    ['release a base', 'PATCH', java, annotate('release'), ['developer', 'owner', 'approver']],
+    ['have the registry asked for a base', 'PATCH', java, annotate('requested-at'), ['developer', 'owner', 'approver', 'gitops']],
+    ['write what the service found about a base', 'PATCH', `${java}/status`, { status: { observedGeneration: 7 } }, []],
   ] as const) {
     it(`let ${wanted.join(', ') || 'nobody'} ${about}`, async () => {
       assert.deepEqual(await whoMay(method, where, body), wanted);
@@ -117,6 +137,36 @@ describe('permissions on policies', { skip: (await lacksHelm()) ?? false }, () =
     assert.deepEqual(await whoMay('PUT', web, current), ['developer', 'owner', 'gitops']);
     assert.deepEqual(await whoMay('PATCH', web, annotate('approve', 'another')), ['owner', 'approver']);
     assert.deepEqual(await whoMay('PATCH', web, annotate('approve', null)), ['developer', 'owner', 'approver', 'gitops']);
+  });
+
+  it('let the service write ImagePolicies only where it rolls out rebased images, and then their targets and rollbacks', async () => {
+    const child = `${path}/child`;
+    const targets = [{ kind: 'Deployment', name: 'next' }];
+    const answersTo = async (name: string, rebase: boolean) => {
+      await kubeconfigWithGrants(cluster, { namespace, name }, shippedGrants('work', { rebase }));
+      const ask = kubeRequest({ ...cluster, token: await tokenOf(cluster, { namespace, name }) });
+      const steps: [method: string, where: string, body?: object][] = [
+        ['POST', path, policy('child')],
+        ['PATCH', child, { spec: { targets } }],
+        ['PATCH', child, annotate('rollback-to', '1.0.0')],
+        ['PATCH', child, annotate('approve')],
+        ['PATCH', `${child}/status`, { status: { observedGeneration: 7 } }],
+        ['PATCH', `${java}/status`, { status: { observedGeneration: 7 } }],
+        ['PATCH', java, suspend],
+        ['DELETE', child],
+      ];
+      const answers: string[] = [];
+      for (const [method, where, body] of steps) {
+        const status = await ask(method, where, body).then(
+          () => 'ok',
+          (error: unknown) => (error instanceof KubeRequestError ? String(error.status) : assert.fail(String(error))),
+        );
+        answers.push(status);
+      }
+      return answers.join(' ');
+    };
+    assert.equal(await answersTo('rebasing', true), 'ok ok ok 403 ok ok 403 ok');
+    assert.equal(await answersTo('watching', false), '403 403 403 403 404 ok 403 403');
   });
 
   it('are named in the refusal to a user who lacks them', async () => {

@@ -110,6 +110,18 @@ describe('the permissions of the chart', { skip }, () => {
     assert.deepEqual(sorted(grantsOf(objects, 'image-watcher-work')), sorted(wanted));
   });
 
+  test('include writing ImagePolicies only where rebased images are rolled out', async () => {
+    const writes = (objects: readonly Manifest[]) =>
+      grantsOf(objects, 'image-watcher-work')
+        .flatMap(({ rules }) => rules)
+        .filter(({ resources }) => resources.includes('imagepolicies'))
+        .flatMap(({ verbs }) => verbs);
+    assert.deepEqual(writes(await renderChart({})), ['get', 'list', 'watch']);
+    const objects = await renderChart({ permissions: { rebase: true } });
+    assert.deepEqual(sorted(grantsOf(objects, 'image-watcher-work')), sorted(shippedGrants('work', { rebase: true })));
+    assert.deepEqual(writes(objects).slice(3), ['create', 'update', 'patch', 'delete', 'rollback']);
+  });
+
   test('include those that the user adds, and exclude Secrets where they are turned off', async () => {
     const rule = { apiGroups: ['argoproj.io'], resources: ['rollouts'], verbs: ['get', 'list', 'watch', 'patch'] };
     const [grant] = grantsOf(await renderChart({ permissions: { extraRules: [rule], secrets: 'none' } }), 'image-watcher-work');

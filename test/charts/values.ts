@@ -48,7 +48,10 @@ export const valueSets: Readonly<Record<string, Values>> = {
       operationsFrom: [{ namespaceSelector: { matchLabels: { name: 'monitoring' } } }],
       receiveEgress: [{ to: [{ ipBlock: { cidr: '203.0.113.0/24' } }] }],
     },
-    permissions: { extraRules: [{ apiGroups: ['argoproj.io'], resources: ['rollouts'], verbs: ['get', 'list', 'watch', 'patch'] }] },
+    permissions: {
+      rebase: true,
+      extraRules: [{ apiGroups: ['argoproj.io'], resources: ['rollouts'], verbs: ['get', 'list', 'watch', 'patch'] }],
+    },
     conversion: { certificates: 'cert-manager', issuerRef: { kind: 'ClusterIssuer', name: 'internal' } },
     serviceMonitor: { enabled: true, labels: { release: 'prometheus' } },
     prometheusRule: { enabled: true },

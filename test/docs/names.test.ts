@@ -14,6 +14,7 @@ import { configSchema } from '../../src/config/schema.ts';
 import { documentation, reasons } from '../../src/model/reasons.ts';
 import { finalReasons } from '../../src/rebase/refusal.ts';
 import { rules } from '../../src/rebase/rules/index.ts';
+import { baseSchema } from '../../src/api-versions/base-policy/schema.ts';
 import { sharedIssuers } from '../../src/receive/issuers.ts';
 import { logFields } from '../../src/telemetry/log-fields.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
@@ -22,7 +23,7 @@ import { anchorsOf, codeSpansOf, pages as allPages, root } from './markdown.ts';
 // What was is told in the changelog.
 const pages = allPages.filter(({ path }) => path !== 'CHANGELOG.md');
 
-const policySchemas = [v1.schema, v1alpha1.schema].map((schema) => toStructuralSchema(schema) as JsonSchema);
+const policySchemas = [v1.schema, v1alpha1.schema, baseSchema].map((schema) => toStructuralSchema(schema) as JsonSchema);
 const policyFields = policySchemas.flatMap((schema) => [...fieldsOf(schema, '')]);
 const settings = [...fieldsOf(JSON.parse(JSON.stringify(z.toJSONSchema(configSchema, { io: 'input' }))) as JsonSchema, '')];
 

@@ -28,6 +28,15 @@ test('the check of permissions names what is missing, and what that means', () =
     'warning',
     /may not get secrets: registries can be read anonymously/,
   );
+  assertLine(
+    of({ file: 'work-bases', missing: ['list baseimagepolicies.operator.technomad.dev'] }),
+    'permissions/work-bases',
+    'warning',
+    /BaseImagePolicies do nothing/,
+  );
+  const rebase = of({ file: 'work-rebase', missing: ['create imagepolicies.operator.technomad.dev'] });
+  assertLine(rebase, 'permissions/work-rebase', 'skipped', /rebased are not rolled out/);
+  assert.match(rebase[0]?.action ?? '', /permissions\.rebase: true/);
   assertLine(of({ file: 'convert-crd', missing: { why: 'forbidden' } }), 'permissions/convert-crd', 'skipped', /not known: forbidden/);
   assertLine(of(), 'permissions/not-asked', 'skipped', /^2 more/);
   of(

@@ -8,10 +8,11 @@ import { kubeconfigWithGrants, type Account, type Grant, type Rule } from './ser
 /** Whom the chart grants something: a role of the program, the jobs that write the CustomResourceDefinition, or the one that makes the password of Redis. */
 export type Grantee = 'work' | 'convert' | 'definition' | 'redis-password';
 
-/** Where the service is, which namespaces it watches (all, unless given), and what its user grants it besides. */
+/** Where the service is, which namespaces it watches (all, unless given), whether it rolls out rebased images, and what its user grants it besides. */
 export interface Installation {
   readonly namespace?: string;
   readonly watched?: readonly string[];
+  readonly rebase?: boolean;
   readonly extraRules?: readonly Rule[];
 }
 
@@ -23,10 +24,16 @@ export function shippedRules(file: string): Rule[] {
 }
 
 /** What the chart grants; test/charts compares it with what the templates make of the same files. */
-export function shippedGrants(grantee: Grantee, { namespace = 'default', watched, extraRules = [] }: Installation = {}): Grant[] {
+export function shippedGrants(
+  grantee: Grantee,
+  { namespace = 'default', watched, rebase = false, extraRules = [] }: Installation = {},
+): Grant[] {
   switch (grantee) {
     case 'work': {
-      const rules = [...['work', 'work-secrets', 'work-secret-watches'].flatMap(shippedRules), ...extraRules];
+      const rules = [
+        ...['work', 'work-bases', ...(rebase ? ['work-rebase'] : []), 'work-secrets', 'work-secret-watches'].flatMap(shippedRules),
+        ...extraRules,
+      ];
       const status = shippedRules('work-status');
       if (watched !== undefined) {
         return watched.flatMap((one) => [

@@ -74,6 +74,7 @@ export function withPorts(ports: PollPorts, overrides: PortOverrides): PollPorts
     signatures: { ...ports.signatures, ...signatures },
     report: { ...ports.report, ...report },
     queues: { ...ports.queues, ...queues },
+    bases: ports.bases,
     poll: { ...ports.poll, ...poll },
   };
 }
@@ -215,6 +216,7 @@ export function createWorld(overrides: PortOverrides = {}): World {
       writeLastTick: async (at) => void (lastTick = at),
       readClock: async () => startTime,
     },
+    bases: { onPush: async () => [] },
     poll: {
       gate: { enter: () => ({ leave: () => undefined }) },
       finds: {

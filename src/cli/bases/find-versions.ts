@@ -1,12 +1,11 @@
 /** The selected version of a base, and the others that images may be built on. */
-import { inParallel } from '../../async/in-parallel.ts';
+import { listVersions } from '../../bases/list-versions.ts';
 import type { BaseVersion } from '../../bases/recognize-images.ts';
-import { isArtifactTag } from '../../model/artifact.ts';
 import { formatRepository, type Repository } from '../../model/image-reference.ts';
 import type { TagStrategy } from '../../model/tag-strategy.ts';
 import { noneSelected } from '../../reconcile/select-best.ts';
 import type { RegistryClient } from '../../registry/client.ts';
-import { compareTags, naturalOrder, selectTag } from '../../select/select-tag.ts';
+import { selectTag } from '../../select/select-tag.ts';
 
 export interface WantedBase {
   readonly base: Repository;
@@ -23,10 +22,6 @@ export interface SelectedBase {
   /** When it was created, as the image states it. */
   readonly created?: string;
 }
-
-/** As many as `recognizeImages` compares. */
-const maxVersions = 100;
-const parallelReads = 8;
 
 interface Means {
   readonly registry: Pick<RegistryClient, 'listTags' | 'readImage' | 'headManifest'>;
@@ -47,22 +42,6 @@ export async function findVersions(
   if (image === undefined)
     throw new Error(`the registry does not have ${repository}:${tag}: select another version with --latest or --range`);
   if (image.notRunnable !== undefined) throw new Error(`${repository}:${tag} is not an image: ${image.notRunnable}`);
-  const isVersion = new Set(tags.filter((other) => strategy.reject(other) === undefined));
-  const others = tags
-    .filter((other) => other !== tag && !isArtifactTag(other))
-    .toSorted((a, b) => {
-      if (isVersion.has(a) && isVersion.has(b)) return compareTags(strategy, b, a);
-      return Number(isVersion.has(b)) - Number(isVersion.has(a)) || naturalOrder(b, a);
-    })
-    .slice(0, maxVersions - 1);
-  const heads = await inParallel(others, parallelReads, (other) => registry.headManifest(base, other, signal));
   const selected = { tag, digest: image.digest, ...(image.created && { created: image.created.toISOString() }) };
-  // Several tags may have the same digest: the first, most specific one is shown.
-  const versions = new Map<string, BaseVersion>([[selected.digest, selected]]);
-  for (const [index, head] of heads.entries()) {
-    if (head.status === 'rejected') throw head.reason;
-    const digest = head.value?.digest;
-    if (digest !== undefined && !versions.has(digest)) versions.set(digest, { tag: others[index], digest });
-  }
-  return { selected, versions: [...versions.values()] };
+  return { selected, versions: await listVersions({ source: base, tags, strategy, selected }, { registry, signal }) };
 }

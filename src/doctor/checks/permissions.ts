@@ -20,6 +20,8 @@ export interface GrantFacts {
 /** What is lost without the permissions of a file; undefined where the service cannot work without them. */
 const consequences = {
   work: undefined,
+  'work-bases': 'BaseImagePolicies do nothing',
+  'work-rebase': 'images that BaseImagePolicies have rebased are not rolled out',
   'work-status': undefined,
   'work-secrets':
     'registries can be read anonymously or with the own credentials of the service only, and signatures cannot be verified with keys of Secrets',
@@ -68,6 +70,9 @@ function evaluateGrant(account: string, { file, namespace, missing }: GrantFacts
   if (missing.length === 0) return ok(line, `${account} has all permissions of ${file}.yaml${place}`);
   const consequence = consequences[file];
   const message = `${account} may not ${missing.join(', ')}${place}${consequence === undefined ? '' : `: ${consequence}`}`;
+  // An administrator decides about these, and many need them not.
+  if (file === 'work-rebase')
+    return skipped(line, message, 'set permissions.rebase: true in the values of the chart if a BaseImagePolicy has the action rebase');
   const finding = consequence === undefined ? failed : warning;
   return finding(line, message, `grant what charts/image-watcher/files/permissions/${file}.yaml lists: helm upgrade does`);
 }

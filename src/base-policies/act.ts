@@ -1,0 +1,134 @@
+/** What is done about images that are behind: the first action of the policy that applies to each. */
+import type {
+  BaseAction,
+  BaseImagePolicy,
+  BasePolicySpec,
+  BaseStatus,
+  Dependent,
+  RebaseAction,
+  TriggerAction,
+} from '../model/base-policy.ts';
+import { formatRepository } from '../model/image-reference.ts';
+import type { ImageSource } from '../model/image-source.ts';
+import { actionAnnotations, parseApproval } from '../model/policy-actions.ts';
+import type { Workload, WorkloadRef } from '../model/workload.ts';
+import type { SelectedBase } from './plan-roll-out.ts';
+import { requestRebuilds, type RebuildPorts } from './request-rebuilds.ts';
+import { rollOutRebased, type RebasePorts } from './roll-out-rebased.ts';
+
+/** A policy whose spec can be used. */
+export type UsableBasePolicy = BaseImagePolicy & { readonly spec: BasePolicySpec };
+
+/** An image that is behind, and the workloads that run it. */
+export interface ImageBehind {
+  readonly source: ImageSource;
+  /** Undefined where workloads name it by its digest alone. */
+  readonly tag: string | undefined;
+  readonly digest: string;
+  /** Whether workloads name it by its digest. */
+  readonly isPinned: boolean;
+  /** The digest of the base that it is built on. */
+  readonly base: string;
+  /** The source that the image names as its own. */
+  readonly builtFrom?: string;
+  readonly workloads: readonly WorkloadImages[];
+}
+
+/** The containers of a workload that run an image. */
+export interface WorkloadImages {
+  readonly workload: WorkloadRef;
+  readonly containers: readonly string[];
+  readonly hasInitContainers: boolean;
+}
+
+/** What is done about an image, for the status. */
+export type ImageState = Pick<Dependent, 'state'> & Partial<Pick<Dependent, 'action' | 'reason' | 'message' | 'rebased' | 'at'>>;
+
+/** The actions for one state of a policy. */
+export interface Acting {
+  readonly policy: UsableBasePolicy;
+  readonly base: SelectedBase;
+  readonly behind: readonly ImageBehind[];
+  readonly findWorkload: (ref: WorkloadRef) => Workload | undefined;
+  /** In ms since 1970. */
+  readonly now: number;
+  readonly signal: AbortSignal;
+}
+
+/** The result. */
+export interface Acted {
+  readonly states: ReadonlyMap<ImageBehind, ImageState>;
+  readonly status: Pick<BaseStatus, 'waves' | 'requests' | 'rejected' | 'pendingApproval'>;
+  /** When to act again, although nothing has changed. */
+  readonly until?: Date;
+}
+
+export type ActPorts = RebasePorts & RebuildPorts;
+
+/** Acts on the images that are behind. Idempotent: what was done before is found and not repeated. */
+export async function act(acting: Acting, ports: ActPorts): Promise<Acted> {
+  const { policy, base, behind } = acting;
+  const { mode } = policy.spec.base;
+  const chosen = behind.map((image) => ({ image, action: actionFor(image, policy.spec.onNewBase) }));
+  const why = mode === 'DryRun' ? describeDryRun : mode === 'Approval' && !isApproved(policy, base) ? describeApproval : undefined;
+  const isDone = ({ action: { kind } }: (typeof chosen)[number]) => kind === 'report' || why !== undefined;
+  const reported = chosen.filter(isDone).map(({ image, action: { kind: action } }): [ImageBehind, ImageState] => {
+    const note = action === 'report' || why === undefined ? {} : why(action, policy, base);
+    return [image, { state: 'Behind', action, ...note }];
+  });
+  const isWaiting = why === describeApproval && chosen.some(({ action }) => action.kind !== 'report');
+  const pendingApproval = isWaiting ? { pendingApproval: { tag: base.tag, digest: base.digest } } : {};
+  if (why !== undefined) return { states: new Map(reported), status: pendingApproval };
+  const rebases = chosen.filter((one): one is Chosen<RebaseAction> => one.action.kind === 'rebase');
+  const triggers = chosen.filter((one): one is Chosen<TriggerAction> => one.action.kind === 'trigger');
+  const [rolledOut, requested] = await Promise.all([rollOutRebased(acting, rebases, ports), requestRebuilds(acting, triggers, ports)]);
+  const untils = [rolledOut.until, requested.until].flatMap((until) => until?.getTime() ?? []);
+  return {
+    states: new Map([...reported, ...rolledOut.states, ...requested.states]),
+    status: { ...rolledOut.status, ...requested.status },
+    ...(untils.length > 0 && { until: new Date(Math.min(...untils)) }),
+  };
+}
+
+/** An image with the action that applies to it. */
+export interface Chosen<A extends BaseAction = BaseAction> {
+  readonly image: ImageBehind;
+  readonly action: A;
+}
+
+/** The first action that applies to an image; `report` applies to every one. */
+export function actionFor({ source }: Pick<ImageBehind, 'source'>, actions: readonly BaseAction[]): BaseAction {
+  const name = formatRepository(source);
+  return (
+    actions.find((action) => action.kind === 'report' || action.images.some((pattern) => matchesName(pattern, name))) ?? { kind: 'report' }
+  );
+}
+
+/** Whether a name matches a pattern in which `*` stands for any characters; takes time in proportion to both lengths. */
+export function matchesName(pattern: string, name: string): boolean {
+  const [first = '', ...rest] = pattern.split('*');
+  if (!name.startsWith(first)) return false;
+  const last = rest.pop();
+  if (last === undefined) return name === first;
+  let position = first.length;
+  for (const part of rest) {
+    const found = name.indexOf(part, position);
+    if (found === -1) return false;
+    position = found + part.length;
+  }
+  return name.length - last.length >= position && name.endsWith(last);
+}
+
+function isApproved({ actions }: BaseImagePolicy, { tag, digest }: SelectedBase): boolean {
+  const approved = parseApproval(actions?.approve);
+  return approved?.tag === tag && approved.digest === digest;
+}
+
+function describeDryRun(action: string) {
+  return { reason: 'DryRun', message: `mode: DryRun: ${action} would apply` };
+}
+
+function describeApproval(action: string, { namespace, name }: BaseImagePolicy, { tag, digest }: SelectedBase) {
+  const hint = `annotate BaseImagePolicy ${namespace}/${name} with ${actionAnnotations.approve}: ${tag}@${digest}`;
+  return { reason: 'ApprovalRequired', message: `${action} waits for the approval of ${tag}: ${hint}` };
+}

@@ -1,0 +1,111 @@
+/**
+ * The ImagePolicies through which rebased images reach workloads: one for each workload and image, created when the wave of the workload begins, and never changed.
+ * Guards, consent, rollouts and rollbacks are those of every ImagePolicy.
+ */
+import { baseKind, kind } from '../api-versions/group.ts';
+import { apiVersion } from '../api-versions/v1.ts';
+import type { BaseImagePolicy } from '../model/base-policy.ts';
+import { isUsable, type ImagePolicy, type UpdateWindow } from '../model/image-policy.ts';
+import { hashId } from '../model/push-event.ts';
+import type { Reason } from '../model/reasons.ts';
+import { refOf, workloadKey, type WorkloadRef } from '../model/workload.ts';
+
+/** On each child: the name of its BaseImagePolicy. */
+export const parentLabel = 'operator.technomad.dev/base-policy';
+/** On each child: the digest of the base that it rolls out. */
+export const baseAnnotation = 'operator.technomad.dev/base-digest';
+
+/** The replacement of an image of a workload by the rebased one. */
+export interface Replacement {
+  readonly workload: WorkloadRef;
+  /** The names of the containers that run the image. */
+  readonly containers: readonly string[];
+  /** Whether init containers are among them. */
+  readonly hasInitContainers: boolean;
+  /** `harbor.example.com/shop/web`. */
+  readonly repository: string;
+  /** The tag that the workload runs. */
+  readonly from: string;
+  /** The tag of the rebased image. */
+  readonly to: string;
+  /** Whether the workload names the image by its digest, and goes on doing so. */
+  readonly isPinned: boolean;
+}
+
+/** A child at the API server. */
+export interface Child {
+  readonly policy: ImagePolicy;
+  /** The digest of the base that it rolls out. */
+  readonly base: string;
+  readonly replacement: Replacement;
+}
+
+/** What a child is created from. */
+export type ChildManifest = ReturnType<typeof childManifest>;
+
+/** The child for one replacement. Its name follows from what it does, so that it is created once. */
+export function childManifest(
+  parent: BaseImagePolicy,
+  base: { readonly digest: string },
+  replacement: Replacement,
+  windows: readonly UpdateWindow[],
+) {
+  const { workload, containers, hasInitContainers, repository, from, to, isPinned } = replacement;
+  const update = { ...(isPinned && { pin: 'Digest' as const }), ...(windows.length > 0 && { windows }) };
+  return {
+    apiVersion,
+    kind,
+    metadata: {
+      namespace: parent.namespace,
+      name: childName(parent, replacement),
+      labels: { [parentLabel]: labelValue(parent) },
+      annotations: { [baseAnnotation]: base.digest },
+      ownerReferences: [{ apiVersion, kind: baseKind, name: parent.name, uid: parent.uid, controller: true, blockOwnerDeletion: false }],
+    },
+    spec: {
+      image: repository,
+      select: { replace: { from, to } },
+      targets: [{ ...refOf(workload), containers, ...(hasInitContainers && { initContainers: true }) }],
+      ...(Object.keys(update).length > 0 && { update }),
+      rollout: { onFailure: 'Rollback' },
+    },
+  } as const;
+}
+
+const maxPrefix = 200;
+
+/** `java-3f9c2a7d51`. */
+export function childName({ name, uid }: Pick<BaseImagePolicy, 'name' | 'uid'>, { workload, repository, from, to }: Replacement): string {
+  const hash = hashId([uid, workloadKey(workload), repository, from, to]).slice(0, 16);
+  return `${name.slice(0, maxPrefix).replace(/[^a-z0-9]+$/, '')}-${hash}`;
+}
+
+/** The value of the label: a name of a policy may be longer than a label. */
+export function labelValue({ name, uid }: Pick<BaseImagePolicy, 'name' | 'uid'>): string {
+  return name.length <= 63 ? name : uid;
+}
+
+/** How far a child has come. */
+export interface ChildState {
+  /** Blocked: something other than a rollout prevents the change, and may do so for long. */
+  readonly state: 'Progressing' | 'Blocked' | 'Done' | 'Failed';
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+const failures: ReadonlySet<string> = new Set<Reason>(['RolloutFailed', 'RejectedDigest']);
+
+/** How far a child has come, by its status. */
+export function childState({ policy: { spec, status, generation }, replacement: { to } }: Child): ChildState {
+  if (!isUsable(spec)) return { state: 'Blocked', ...spec.problem };
+  const { rejected = [], running, conditions = [], observedGeneration } = status;
+  const rejection = rejected.find(({ tag }) => tag === to);
+  if (rejection !== undefined) return { state: 'Failed', reason: rejection.reason, message: rejection.message ?? rejection.reason };
+  const ready = conditions.find(({ type }) => type === 'Ready');
+  if (ready === undefined || observedGeneration !== generation) return { state: 'Progressing' };
+  const why = { reason: ready.reason, message: ready.message };
+  if (failures.has(ready.reason)) return { state: 'Failed', ...why };
+  if (ready.status === 'True' && running === to) return { state: 'Done' };
+  const isUnderWay = conditions.some(({ type, status }) => type === 'Reconciling' && status === 'True');
+  return { state: isUnderWay ? 'Progressing' : 'Blocked', ...why };
+}

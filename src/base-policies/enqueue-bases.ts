@@ -1,0 +1,147 @@
+/** Enqueues BaseImagePolicies that need a reconcile: after changes of the policy, of the workloads that it selects, and of its children, and when a poll is due. */
+import type { BaseImagePolicy } from '../model/base-policy.ts';
+import { isUsableBase } from '../model/base-policy.ts';
+import type { ImagePolicy } from '../model/image-policy.ts';
+import { isUsable, policyKey } from '../model/image-policy.ts';
+import { matchesSelector, sameLabels, type LabelSelector } from '../model/label-selector.ts';
+import { parseApproval, releaseTime } from '../model/policy-actions.ts';
+import type { TriggerSource } from '../model/policy-status.ts';
+import { imagesOf, type Workload } from '../model/workload.ts';
+import { policyJobId, type BaseJob } from '../queue/jobs.ts';
+
+/** A changed object; `previous` is the state before. */
+interface Change<T> {
+  readonly type: 'added' | 'updated' | 'deleted';
+  readonly object: T;
+  readonly previous?: T;
+}
+
+export interface BaseEnqueuerPorts {
+  readonly all: () => Iterable<BaseImagePolicy>;
+  readonly addBaseJobs: (jobs: readonly BaseJob[]) => Promise<void>;
+  readonly namespaceMatches: (namespace: string, selector: LabelSelector) => boolean;
+  readonly now: () => number;
+  readonly onError: (error: unknown) => void;
+}
+
+export interface BaseEnqueuer {
+  /** Checks whether a policy needs a reconcile. */
+  consider(policy: BaseImagePolicy): void;
+  /** A workload was created, changed or deleted. */
+  onWorkload(change: Change<Workload>): void;
+  /** An ImagePolicy changed, which may be a child. */
+  onImagePolicy(policy: ImagePolicy): void;
+  /** Checks all policies. */
+  resync(): void;
+  stop(): void;
+}
+
+/** Installations and rollouts change many objects one after the other. */
+const gatherMs = 1_000;
+const retryMs = 1_000;
+const sweepMs = 60_000;
+
+/** Jobs of the same second are sent together, one for each policy and cause. Those that Redis did not accept are sent again. */
+export function createBaseEnqueuer({ all, addBaseJobs, namespaceMatches, now, onError }: BaseEnqueuerPorts): BaseEnqueuer {
+  const pending = new Map<string, BaseJob>();
+  let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
+  const flush = async () => {
+    timer = undefined;
+    const jobs = [...pending];
+    try {
+      await addBaseJobs(jobs.map(([, job]) => job));
+      for (const [key] of jobs) pending.delete(key);
+    } catch (error) {
+      onError(error);
+      schedule(retryMs);
+    }
+  };
+  const schedule = (delayMs: number) => {
+    if (!isStopped) timer ??= setTimeout(() => void flush(), delayMs).unref();
+  };
+  const add = (job: BaseJob | undefined, key = job && policyJobId(job)) => {
+    if (job === undefined || key === undefined) return;
+    pending.set(key, job);
+    schedule(gatherMs);
+  };
+  const consider = (policy: BaseImagePolicy) => add(neededReconcile(policy, now()));
+  return {
+    consider,
+    onWorkload({ type, object, previous }) {
+      if (type === 'updated' && previous !== undefined && isSameFor(object, previous)) return;
+      for (const policy of all()) {
+        const selects = [object, previous].some(
+          (workload) => workload !== undefined && selectsWorkload(policy, workload, namespaceMatches),
+        );
+        // One job for all workloads of this second: the last of them names the cause.
+        if (selects)
+          add(jobFor(policy, 'TargetChange', `workload:${object.uid}:${object.resourceVersion}`, now()), `workloads ${policy.uid}`);
+      }
+    },
+    onImagePolicy({ namespace, uid, resourceVersion, spec }) {
+      if (!isUsable(spec) || spec.strategy.id !== 'replace') return;
+      for (const policy of all()) {
+        if (policy.namespace !== namespace || policy.status.waves === undefined) continue;
+        add(jobFor(policy, 'TargetChange', `child:${uid}:${resourceVersion}`, now()), `children ${policy.uid}`);
+      }
+    },
+    resync() {
+      for (const policy of all()) consider(policy);
+    },
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** The job that a policy needs by its own state alone, so that nothing depends on having received an event. */
+export function neededReconcile(policy: BaseImagePolicy, now: number): BaseJob | undefined {
+  const { generation, status, actions = {}, spec } = policy;
+  const { observedGeneration, lastCheckTime, lastHandledRequest, pendingApproval, rejected = [], waves, waiting } = status;
+  if (observedGeneration !== generation) return jobFor(policy, 'PolicyChange', `generation:${generation}`, now);
+  if (!isUsableBase(spec) || spec.base.suspended) return undefined;
+  const { requestedAt, approve } = actions;
+  if (requestedAt !== undefined && requestedAt !== lastHandledRequest) return jobFor(policy, 'Request', `request:${requestedAt}`, now);
+  const approved = parseApproval(approve);
+  if (pendingApproval !== undefined && approved?.digest === pendingApproval.digest && approved.tag === pendingApproval.tag)
+    return jobFor(policy, 'Approval', `approve:${approve}`, now);
+  const released = releaseTime(actions)?.getTime() ?? 0;
+  if (rejected.some(({ at }) => Date.parse(at) < released)) return jobFor(policy, 'Request', `release:${actions.release}`, now);
+  const interval = spec.base.pollIntervalMs;
+  if (lastCheckTime === undefined || now - Date.parse(lastCheckTime) >= interval)
+    return jobFor(policy, 'Poll', `poll:${Math.floor(now / Math.min(interval, sweepMs))}`, now);
+  const isOpen = waves !== undefined && waves.stopped === undefined && waves.pending + waves.progressing > 0;
+  const isOver = waiting?.until !== undefined && Date.parse(waiting.until) <= now;
+  return isOpen || isOver ? jobFor(policy, 'WaitOver', `sweep:${Math.floor(now / sweepMs)}`, now) : undefined;
+}
+
+/** A job for a policy. */
+export function jobFor({ namespace, name, uid }: BaseImagePolicy, source: TriggerSource, cause: string, now: number): BaseJob {
+  return { schema: 1, policy: { namespace, name, uid }, source, cause, receivedAt: new Date(now).toISOString() };
+}
+
+/** Whether nothing has changed that a base policy depends on; rollouts change workloads all the time. */
+function isSameFor(a: Workload, b: Workload): boolean {
+  return sameLabels(a.labels, b.labels) && a.allowPoliciesFrom === b.allowPoliciesFrom && formatImages(a) === formatImages(b);
+}
+
+function formatImages(workload: Workload): string {
+  return JSON.stringify(imagesOf(workload).map(({ container: { name, image } }) => [name, image]));
+}
+
+function selectsWorkload(policy: BaseImagePolicy, workload: Workload, namespaceMatches: BaseEnqueuerPorts['namespaceMatches']): boolean {
+  const { spec, namespace } = policy;
+  if (!isUsableBase(spec) || spec.base.suspended) return false;
+  return spec.workloads.some(({ kinds, namespaceSelector, selector }) => {
+    if (!kinds.includes(workload.kind)) return false;
+    if (selector !== undefined && !matchesSelector(selector, workload.labels)) return false;
+    return namespaceSelector === undefined ? workload.namespace === namespace : namespaceMatches(workload.namespace, namespaceSelector);
+  });
+}
+
+/** `platform/bipol:java`: names a policy in the record of a push. */
+export function baseKey({ namespace, name }: Pick<BaseImagePolicy, 'namespace' | 'name'>): string {
+  return policyKey({ namespace, name: `bipol:${name}` });
+}

@@ -1,0 +1,103 @@
+/** Finds out which images are built on which version of the base: digests of tags, facts about digests, and their comparison. */
+import type { BoundedMap } from '../async/bounded-map.ts';
+import { inParallel } from '../async/in-parallel.ts';
+import type { FactsReader } from '../bases/facts-reader.ts';
+import { baseState, type Recognition } from '../bases/recognize-base.ts';
+import { recognizeImages, type BaseVersion } from '../bases/recognize-images.ts';
+import { describeError } from '../model/errors.ts';
+import { formatRepository } from '../model/image-reference.ts';
+import { accessKey, type ImageSource, type PullAccess } from '../model/image-source.ts';
+import type { Registry } from '../reconcile/ports.ts';
+import type { NamedImage } from './list-images.ts';
+import type { SelectedBase } from './plan-roll-out.ts';
+
+/** An image, and how it relates to the base. Unrelated: it is built on something else. */
+export interface ExaminedImage {
+  readonly image: NamedImage;
+  readonly source: ImageSource;
+  /** Absent if the registry does not have its tag, or does not answer. */
+  readonly digest?: string;
+  readonly recognition: Recognition;
+  readonly state: 'Current' | 'Behind' | 'Unknown' | 'Unrelated';
+  readonly builtFrom?: string;
+  /** Why it could not be read; it is tried again. */
+  readonly error?: unknown;
+}
+
+/** The base, its versions, and on whose behalf registries are asked. */
+export interface Examination {
+  readonly base: ImageSource;
+  readonly selected: SelectedBase;
+  /** The selected one first. */
+  readonly versions: readonly BaseVersion[];
+  readonly access: PullAccess | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Digests of tags by repository, access and tag, with the time at which the registry was asked, in ms since 1970. */
+export type DigestMemory = BoundedMap<string, { readonly digest: string; readonly at: number }>;
+
+export interface ExaminePorts {
+  readonly digests: DigestMemory;
+  readonly cluster: { readonly now: () => number };
+  readonly registry: Pick<Registry, 'headManifest'>;
+  readonly facts: FactsReader;
+}
+
+const parallelReads = 8;
+/** While images are rolled out in waves, each step examines all of them. */
+const digestLifeMs = 60_000;
+
+/** Examines all images. One that cannot be read is Unknown; rejects if a version of the base cannot be read, because the result would be wrong for all. */
+export async function examineImages(
+  images: readonly NamedImage[],
+  { base, selected, versions, access, signal }: Examination,
+  ports: ExaminePorts,
+): Promise<ExaminedImage[]> {
+  const named = images.map((image) => ({ image, source: { ...image.repository, ...(access && { access }) } }));
+  const heads = await inParallel(named, parallelReads, async ({ image: { tag, digest }, source }) => {
+    return digest ?? (tag === undefined ? undefined : readDigest(source, tag, ports, signal));
+  });
+  signal.throwIfAborted();
+  const found = named.flatMap((one, index) => {
+    const head = heads[index];
+    return head?.status === 'fulfilled' && head.value !== undefined ? [{ ...one, digest: head.value }] : [];
+  });
+  const missing = named.flatMap(({ image, source }, index): ExaminedImage[] => {
+    const head = heads[index];
+    if (head?.status === 'fulfilled' && head.value !== undefined) return [];
+    const failed = head?.status === 'rejected';
+    const reason = failed
+      ? `its digest cannot be read: ${describeError(head.reason)}`
+      : `the registry does not have ${formatRepository(source)}:${image.tag}`;
+    return [{ image, source, state: 'Unknown', recognition: { kind: 'unknown', reason }, ...(failed && { error: head.reason }) }];
+  });
+  const recognized = await recognizeImages(found, { source: base, versions }, { reader: ports.facts, signal });
+  return [
+    ...recognized.map(({ image: { image, source, digest }, recognition, builtFrom, error }) => ({
+      image,
+      source,
+      digest,
+      recognition,
+      state: baseState(recognition, selected) ?? ('Unrelated' as const),
+      ...(builtFrom !== undefined && { builtFrom }),
+      ...(error !== undefined && { error }),
+    })),
+    ...missing,
+  ];
+}
+
+async function readDigest(
+  source: ImageSource,
+  tag: string,
+  { registry, digests, cluster }: ExaminePorts,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const key = `${formatRepository(source)} ${accessKey(source)} ${tag}`;
+  const known = digests.get(key);
+  if (known !== undefined && cluster.now() - known.at < digestLifeMs) return known.digest;
+  const at = cluster.now();
+  const head = await registry.headManifest(source, tag, signal);
+  if (head !== undefined) digests.set(key, { digest: head.digest, at });
+  return head?.digest;
+}

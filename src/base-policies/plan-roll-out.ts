@@ -1,0 +1,126 @@
+/** Decides which rebased images are rolled out next: from the workloads that run an image on an older base, and the children that were created for them. Pure. */
+import type { BaseImagePolicy, BasePolicySpec, BaseStatus } from '../model/base-policy.ts';
+import { tryParseImageReference } from '../model/image-reference.ts';
+import { matchesSelector } from '../model/label-selector.ts';
+import { listFew } from '../model/text.ts';
+import { formatWorkload, type Workload } from '../model/workload.ts';
+import { isReleased } from '../plan/guards/released.ts';
+import { nextWave } from '../rollout/next-wave.ts';
+import { childName, childState, type Child, type ChildState, type Replacement } from './child-policies.ts';
+
+/** A base that is rolled out. */
+export interface SelectedBase {
+  readonly tag: string;
+  readonly digest: string;
+}
+
+/** What is known about a roll-out. */
+export interface RollOut {
+  readonly policy: BaseImagePolicy & { readonly spec: BasePolicySpec };
+  readonly base: SelectedBase;
+  /** Of workloads that run an image on an older base, which has been rebased. */
+  readonly wanted: readonly Replacement[];
+  /** All children of the policy. */
+  readonly children: readonly Child[];
+  readonly findWorkload: (ref: Replacement['workload']) => Workload | undefined;
+  readonly now: number;
+}
+
+/** What is to be done, and what is reported. */
+export interface RollOutPlan {
+  readonly create: readonly Replacement[];
+  /** Children whose workloads are rolled back, because the base is rejected. */
+  readonly rollBack: readonly Child[];
+  /** Children that have nothing to do any more. */
+  readonly remove: readonly Child[];
+  readonly waves: NonNullable<BaseStatus['waves']>;
+  /** Why the base is rejected now. */
+  readonly rejection?: string;
+  /** When the next wave may begin. */
+  readonly until?: Date;
+  /** How far each replacement has come, by the name of its child. */
+  readonly states: ReadonlyMap<string, ReplacementState>;
+}
+
+/** Pending: its wave has not begun. */
+export type ReplacementState = ChildState | { readonly state: 'Pending'; readonly reason?: undefined; readonly message?: undefined };
+
+/** Plans the next step of a roll-out; called again after every change. */
+export function planRollOut({ policy, base, wanted, children, findWorkload, now }: RollOut): RollOutPlan {
+  const { waves: settings } = policy.spec;
+  const isPast = ({ policy: { createdAt = '' } }: Child) => isReleased(new Date(createdAt), policy.actions, new Date(now));
+  const remove = children.filter((child) => child.base !== base.digest || isPast(child) || isOver(child, findWorkload));
+  const followed = children.filter((child) => !remove.includes(child));
+  const named = new Set(followed.map(({ policy }) => policy.name));
+  const pending = wanted.filter((replacement) => !named.has(childName(policy, replacement)));
+  const states = new Map<string, ReplacementState>([
+    ...followed.map((child) => [child.policy.name, childState(child)] as const),
+    ...pending.map((replacement) => [childName(policy, replacement), { state: 'Pending' }] as const),
+  ]);
+  const isCanary = ({ workload }: Replacement) =>
+    settings.canaries !== undefined && matchesSelector(settings.canaries, findWorkload(workload)?.labels);
+  const count = (state: ReplacementState['state']) => [...states.values()].filter((one) => one.state === state).length;
+  const before = policy.status.waves?.base === base.digest ? policy.status.waves : undefined;
+  const done = count('Done');
+  const lastDoneAt = done > (before?.done ?? 0) ? new Date(now).toISOString() : before?.lastDoneAt;
+  const members = [...followed.map(({ replacement }) => replacement), ...pending].map((replacement) => {
+    const key = childName(policy, replacement);
+    const state = states.get(key)?.state ?? 'Pending';
+    const isSkipped = state === 'Blocked' && !isCanary(replacement);
+    return {
+      key,
+      isCanary: isCanary(replacement),
+      state: isSkipped ? ('Done' as const) : state === 'Blocked' ? ('Progressing' as const) : state,
+      ...(state === 'Done' && lastDoneAt !== undefined && { doneAt: lastDoneAt }),
+    };
+  });
+  const rejected = rejectionOf(policy, base, now);
+  const wave = rejected === undefined ? nextWave(members, settings, new Date(now)) : { start: [] };
+  const stopped = rejected?.message ?? wave.stopped;
+  const started = new Set(wave.start);
+  return {
+    create: pending.filter((replacement) => started.has(childName(policy, replacement))),
+    rollBack: stopped === undefined ? [] : followed.filter((child) => childState(child).state !== 'Failed'),
+    remove,
+    waves: {
+      base: base.digest,
+      pending: count('Pending') - started.size,
+      progressing: count('Progressing') + count('Blocked') + started.size,
+      done,
+      failed: count('Failed'),
+      ...(lastDoneAt !== undefined && { lastDoneAt }),
+      ...(stopped !== undefined && { stopped }),
+    },
+    ...(stopped !== undefined && rejected === undefined && { rejection: describeFailures(followed) }),
+    ...(wave.until !== undefined && { until: wave.until }),
+    states,
+  };
+}
+
+/** Why the base is not used; undefined if it may be, also after a release. */
+export function rejectionOf(
+  { status: { rejected = [] }, actions }: BaseImagePolicy,
+  { digest }: Pick<SelectedBase, 'digest'>,
+  now: number,
+) {
+  return rejected.find((one) => one.digest === digest && !isReleased(new Date(one.at), actions, new Date(now)));
+}
+
+/** Whether the workload runs neither image any more: somebody has updated it, or it is gone. */
+function isOver({ replacement: { workload, containers, from, to } }: Child, findWorkload: RollOut['findWorkload']): boolean {
+  const found = findWorkload(workload);
+  if (found === undefined) return true;
+  const tags = new Set(
+    [...found.containers, ...(found.initContainers ?? [])].filter(({ name }) => containers.includes(name)).map(({ image }) => tagOf(image)),
+  );
+  return !tags.has(from) && !tags.has(to);
+}
+
+function tagOf(image: string): string | undefined {
+  return tryParseImageReference(image)?.tag;
+}
+
+function describeFailures(children: readonly Child[]): string {
+  const failed = children.map((child) => ({ child, ...childState(child) })).filter(({ state }) => state === 'Failed');
+  return listFew(failed, ({ child, message }) => `${formatWorkload(child.replacement.workload)}: ${message ?? 'its rollout failed'}`);
+}

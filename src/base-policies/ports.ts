@@ -1,0 +1,32 @@
+/** What the reconcile of a BaseImagePolicy reaches the world through; `compose/base-ports.ts` makes the real ones. */
+import type { KeyedMutex } from '../async/serialize.ts';
+import type { FactsReader } from '../bases/facts-reader.ts';
+import type { BaseImagePolicy, BaseStatus } from '../model/base-policy.ts';
+import type { LabelSelector } from '../model/label-selector.ts';
+import type { BaseJob } from '../queue/jobs.ts';
+import type { ClusterView, Registry, Report } from '../reconcile/ports.ts';
+import type { ActPorts } from './act.ts';
+import type { DigestMemory } from './examine-images.ts';
+import type { VersionsMemory } from './select-base.ts';
+
+export interface BasePorts extends ActPorts {
+  readonly basePolicies: BasePolicies;
+  readonly cluster: ClusterView & { readonly namespacesWith: (selector: LabelSelector) => readonly string[] };
+  readonly registry: Registry;
+  readonly facts: FactsReader;
+  readonly versions: VersionsMemory;
+  /** The digests of tags, for a minute. */
+  readonly digests: DigestMemory;
+  readonly queues: { readonly addBaseJobs: (jobs: readonly BaseJob[]) => Promise<void> };
+  readonly report: Pick<Report, 'eventLog' | 'recordEvent' | 'logger'>;
+}
+
+/** The BaseImagePolicies, in the cache and at the API server. */
+export interface BasePolicies {
+  readonly all: () => Iterable<BaseImagePolicy>;
+  readonly find: (namespace: string, name: string) => BaseImagePolicy | undefined;
+  readonly read: (namespace: string, name: string, signal: AbortSignal) => Promise<BaseImagePolicy | undefined>;
+  /** Writes what `update` makes of the newest status; writes nothing when it returns the same. */
+  readonly writeStatus: (policy: BaseImagePolicy, update: (status: BaseStatus) => BaseStatus, signal: AbortSignal) => Promise<void>;
+  readonly mutex: KeyedMutex;
+}

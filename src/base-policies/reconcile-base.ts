@@ -1,0 +1,188 @@
+/**
+ * The reconcile of a BaseImagePolicy: select the base → list and examine the images that run → act on those that are behind → report. It reads all state itself and
+ * takes a job only as a hint, so that lost and repeated jobs do no harm.
+ */
+import { isUsableBase, type BaseImagePolicy, type BaseStatus } from '../model/base-policy.ts';
+import { PermanentError } from '../model/errors.ts';
+import { policyKey } from '../model/image-policy.ts';
+import { toSeconds } from '../model/text.ts';
+import type { PolicyResult } from '../queue/event-log.ts';
+import type { BaseJob } from '../queue/jobs.ts';
+import type { JobContext } from '../queue/worker.ts';
+import { act, type Acted, type Acting, type ImageBehind, type UsableBasePolicy } from './act.ts';
+import { examineImages, type ExaminedImage } from './examine-images.ts';
+import { listImages } from './list-images.ts';
+import { type Findings, nextBaseStatus, whileSuspended, withProblem } from './next-base-status.ts';
+import type { SelectedBase } from './plan-roll-out.ts';
+import type { BasePorts } from './ports.ts';
+import { reportFailure, reportGone, reportStatus, type BaseSubject } from './report-base.ts';
+import { type BaseChoice, selectBase } from './select-base.ts';
+
+/** What caused a reconcile that asks the registry for the base again. */
+const asksRegistry: ReadonlySet<BaseJob['source']> = new Set(['Webhook', 'Poll', 'PolicyChange', 'SecretChange', 'Request']);
+/** Images that could not be read are read again after this time. */
+const retryMs = 300_000;
+
+/** The processor of the queue `base`. Throws to be retried. */
+export async function processBaseJob(job: BaseJob, context: JobContext, ports: BasePorts): Promise<void> {
+  const { signal } = context;
+  await ports.basePolicies.mutex.run(`base ${policyKey(job.policy)}`, async () => {
+    const policy = await findNewest(job, ports, signal);
+    if (policy?.uid !== job.policy.uid) return reportGone(job, ports);
+    const subject = { policy, job, signal };
+    try {
+      const { kind, update, next } = await reconcileBase(subject, ports);
+      await reportStatus(subject, kind, (status) => update(status, new Date(ports.cluster.now())), ports);
+      await enqueueAt(next, policy, ports);
+    } catch (error) {
+      await reportFailure(subject, error, context, ports);
+    }
+  });
+}
+
+/** The result of a reconcile. */
+interface BaseResult {
+  readonly kind: PolicyResult['kind'];
+  /** Makes the next status of the newest one. */
+  readonly update: (status: BaseStatus, now: Date) => BaseStatus;
+  /** When to reconcile again, although nothing has changed; ISO. */
+  readonly next?: string | undefined;
+}
+
+/** Another replica may have made the job, and know a newer state. */
+async function findNewest(
+  { policy: { namespace, name, uid }, source }: BaseJob,
+  { basePolicies }: BasePorts,
+  signal: AbortSignal,
+): Promise<BaseImagePolicy | undefined> {
+  const cached = basePolicies.find(namespace, name);
+  return cached?.uid === uid && source !== 'PolicyChange' ? cached : basePolicies.read(namespace, name, signal);
+}
+
+async function reconcileBase({ policy, job, signal }: BaseSubject, ports: BasePorts): Promise<BaseResult> {
+  const { spec } = policy;
+  if ('problem' in spec) {
+    if (spec.suspended === true) return suspended(policy);
+    throw new PermanentError(spec.problem.reason, spec.problem.message);
+  }
+  if (spec.base.suspended) return suspended(policy);
+  const asRead: UsableBasePolicy = { ...policy, spec };
+  awaitKinds(asRead, ports);
+  const choice = await selectBase(asRead, { isFresh: asksRegistry.has(job.source), signal }, ports);
+  const { selected, waiting, checkedAt } = choice;
+  if (selected === undefined) return waitForAge(policy, waiting);
+  const usable = await recordSelection(asRead, selected, ports, signal);
+  const images = await examine(usable, { ...choice, selected }, ports, signal);
+  const behind = new Map(images.filter(({ state }) => state === 'Behind').map((image) => [image, toBehind(image)]));
+  const acting: Acting = {
+    policy: usable,
+    base: selected,
+    behind: [...behind.values()].filter((image) => image !== undefined),
+    findWorkload: ports.cluster.findWorkload,
+    now: ports.cluster.now(),
+    signal,
+  };
+  const acted = await act(acting, ports);
+  const stateOf = (image: ExaminedImage) => {
+    const found = behind.get(image);
+    return found && acted.states.get(found);
+  };
+  const request = policy.actions?.requestedAt;
+  const found: Findings = { base: selected, images, acted: acted.status, stateOf, checkedAt, request, ...(waiting && { waiting }) };
+  const hasFault = images.some(({ error }) => error !== undefined);
+  const times = [acted.until?.getTime(), waiting?.until && Date.parse(waiting.until), hasFault && acting.now + retryMs];
+  const next = times.filter((time) => typeof time === 'number');
+  return {
+    kind: hasBegun(acted) ? 'updated' : 'unchanged',
+    update: (status, now) => nextBaseStatus({ ...policy, status }, found, now),
+    ...(next.length > 0 && { next: new Date(Math.min(...next)).toISOString() }),
+  };
+}
+
+function suspended(policy: BaseImagePolicy): BaseResult {
+  return { kind: 'suspended', update: (status, now) => whileSuspended({ ...policy, status }, now) };
+}
+
+function waitForAge(policy: BaseImagePolicy, waiting: BaseStatus['waiting']): BaseResult {
+  const message = `${waiting?.tag} waits until ${waiting?.until}, when it has had its minimum age; no older base was selected before`;
+  return {
+    kind: 'waiting',
+    update: (status, now) => ({
+      ...withProblem({ ...policy, status }, { reason: 'MinAge', message, isRetried: true }, now),
+      ...(waiting && { waiting }),
+    }),
+    next: waiting?.until,
+  };
+}
+
+function hasBegun({ status: { waves, requests = [] } }: Acted): boolean {
+  return requests.length > 0 || (waves !== undefined && waves.pending + waves.progressing > 0);
+}
+
+/** A new selection is written before anything is done for it: a repeated rebase goes by its time, and so has the same result. */
+async function recordSelection(
+  policy: UsableBasePolicy,
+  { tag, digest }: SelectedBase,
+  { basePolicies, cluster }: BasePorts,
+  signal: AbortSignal,
+): Promise<UsableBasePolicy> {
+  if (policy.status.latest?.digest === digest) return policy;
+  const latest = { tag, digest, selectedAt: toSeconds(new Date(cluster.now())) };
+  await basePolicies.writeStatus(policy, (status) => ({ ...status, latest }), signal);
+  return { ...policy, status: { ...policy.status, latest } };
+}
+
+/** Unknown workloads must not be taken for missing ones. */
+function awaitKinds({ namespace, spec }: UsableBasePolicy, { cluster }: BasePorts): void {
+  for (const kind of new Set(spec.workloads.flatMap(({ kinds }) => kinds))) {
+    const state = cluster.targetState({ kind, namespace, name: '' }, { namespace });
+    if (state === 'starting') throw new Error(`the workloads of kind ${kind} have not been listed yet`);
+    if ('problem' in state) throw new PermanentError(state.problem.reason, state.problem.message);
+  }
+}
+
+async function examine(
+  policy: UsableBasePolicy,
+  { source, versions, selected }: BaseChoice & { readonly selected: NonNullable<BaseChoice['selected']> },
+  ports: BasePorts,
+  signal: AbortSignal,
+): Promise<ExaminedImage[]> {
+  const listed = listImages(policy, ports.cluster);
+  // A base whose tag has moved on is still the base of what was built on it.
+  const { history = [] } = policy.status;
+  const earlier = history.filter(({ digest }) => !versions.some((version) => version.digest === digest));
+  const known = [...versions.slice(0, 1), ...earlier, ...versions.slice(1)];
+  return examineImages(listed, { base: source, selected, versions: known, access: source.access, signal }, ports);
+}
+
+function toBehind({
+  image: { tag, digest: named, workloads },
+  source,
+  digest,
+  recognition,
+  builtFrom,
+}: ExaminedImage): ImageBehind | undefined {
+  if (digest === undefined || recognition.kind !== 'recognized') return undefined;
+  return {
+    source,
+    tag,
+    digest,
+    isPinned: named !== undefined,
+    base: recognition.base.digest,
+    workloads,
+    ...(builtFrom !== undefined && { builtFrom }),
+  };
+}
+
+async function enqueueAt(at: string | undefined, { namespace, name, uid }: BaseImagePolicy, { queues, cluster }: BasePorts): Promise<void> {
+  if (at === undefined) return;
+  const receivedAt = new Date(cluster.now()).toISOString();
+  await queues.addBaseJobs([
+    { schema: 1, policy: { namespace, name, uid }, source: 'WaitOver', cause: `wait:${at}`, receivedAt, notBefore: at },
+  ]);
+}
+
+/** Whether the spec can be used and the policy is not suspended. */
+export function isActive({ spec }: BaseImagePolicy): boolean {
+  return isUsableBase(spec) && !spec.base.suspended;
+}

@@ -1,0 +1,69 @@
+/** The cache of BaseImagePolicies. Their definition may not be installed: nothing waits for it, and the watch begins when it is there. */
+import type { ReadContext } from '../api-versions/read-spec.ts';
+import { readBasePolicy } from '../api-versions/base-policy/read-base-policy.ts';
+import { basePlural } from '../api-versions/group.ts';
+import { apiVersion } from '../api-versions/v1.ts';
+import { type BaseImagePolicy, isUsableBase } from '../model/base-policy.ts';
+import { describeError } from '../model/errors.ts';
+import { sameRepository, type Repository } from '../model/image-reference.ts';
+import type { KindRef } from '../model/workload.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { isKubeError } from '../kube/kube-error.ts';
+import { createObjectStore, type ObjectStore } from '../kube/object-store.ts';
+import { listPath } from '../kube/objects.ts';
+import { startReflector, type Reflector } from '../kube/reflector.ts';
+import type { Logger } from '../telemetry/logger.ts';
+
+/** The resource of BaseImagePolicies. */
+export const basePolicyResource = { apiVersion, resource: basePlural };
+
+export interface BasePolicyCache {
+  readonly policies: ObjectStore<BaseImagePolicy>;
+  /** The policies that watch a repository as their base. */
+  readonly match: (repository: Repository) => BaseImagePolicy[];
+  /** The kinds of workloads that the policies select. */
+  readonly kinds: () => KindRef[];
+  /** Starts the watches, of these namespaces or (undefined) of all. */
+  start(namespaces: readonly (string | undefined)[]): void;
+  stop(): Promise<void>;
+}
+
+export interface BasePolicyCacheOptions {
+  readonly client: KubeClient;
+  readonly readContext: ReadContext;
+  readonly logger: Logger;
+}
+
+/** An empty cache, which does not connect before `start`. */
+export function createBasePolicyCache({ client, readContext, logger }: BasePolicyCacheOptions): BasePolicyCache {
+  const policies = createObjectStore<BaseImagePolicy>();
+  let reflectors: Reflector[] = [];
+  let isMissing = false;
+  const usable = () => [...policies.values()].flatMap((policy) => (isUsableBase(policy.spec) ? [{ policy, spec: policy.spec }] : []));
+  return {
+    policies,
+    // Clusters have few of them.
+    match: (repository) => usable().flatMap(({ policy, spec }) => (sameRepository(spec.base.repository, repository) ? [policy] : [])),
+    kinds: () => [...new Set(usable().flatMap(({ spec }) => spec.workloads.flatMap(({ kinds }) => kinds)))].map((kind) => ({ kind })),
+    start(namespaces) {
+      reflectors = namespaces.map((namespace) =>
+        startReflector({
+          client,
+          path: listPath(basePolicyResource, namespace),
+          project: (raw) => readBasePolicy(raw, readContext),
+          store: policies,
+          onError(error, nextTryMs) {
+            const isOptional = isKubeError(error, 404) || isKubeError(error, 403);
+            if (isOptional && isMissing) return;
+            isMissing = isOptional;
+            if (isOptional) logger.info({ why: describeError(error) }, 'base policies cannot be watched');
+            else logger.warn({ why: describeError(error), nextTryMs }, 'watch failed, will be repeated');
+          },
+        }),
+      );
+    },
+    async stop() {
+      await Promise.all(reflectors.map((reflector) => reflector.stop()));
+    },
+  };
+}

@@ -1,0 +1,78 @@
+/** What BaseImagePolicies act through: rebases in registries, children at the API server, and requests to CI systems. */
+import { z } from 'zod';
+import { readPolicy } from '../api-versions/read-policy.ts';
+import type { ActPorts } from '../base-policies/act.ts';
+import { baseAnnotation, labelValue, parentLabel, type Child } from '../base-policies/child-policies.ts';
+import { policyResource } from '../cluster/policy-watches.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { createOwnedObjects } from '../kube/owned-objects.ts';
+import { PermanentError } from '../model/errors.ts';
+import { actionAnnotations } from '../model/policy-actions.ts';
+import type { Foundation } from './foundation.ts';
+import { readContextOf } from './work-ports.ts';
+
+const storedChild = z.object({
+  metadata: z.object({ annotations: z.looseObject({ [baseAnnotation]: z.string() }) }),
+  spec: z.object({
+    image: z.string(),
+    select: z.object({ replace: z.object({ from: z.string(), to: z.string() }) }),
+    targets: z.tuple([
+      z.object({
+        apiVersion: z.string().exactOptional(),
+        kind: z.string(),
+        namespace: z.string(),
+        name: z.string(),
+        containers: z.array(z.string()),
+        initContainers: z.boolean().default(false),
+      }),
+    ]),
+    update: z.object({ pin: z.string().exactOptional() }).exactOptional(),
+  }),
+});
+
+/** The children at the API server. Only objects in the shape in which they are created are children. */
+export function createChildren(foundation: Foundation, client: KubeClient): ActPorts['children'] {
+  const owned = createOwnedObjects(client, policyResource);
+  const context = readContextOf(foundation);
+  const readChild = (raw: unknown): Child[] => {
+    const read = storedChild.safeParse(raw);
+    if (!read.success) return [];
+    const { metadata, spec } = read.data;
+    const [{ containers, initContainers, ...workload }] = spec.targets;
+    const replacement = {
+      workload,
+      containers,
+      hasInitContainers: initContainers,
+      repository: spec.image,
+      ...spec.select.replace,
+      isPinned: spec.update?.pin === 'Digest',
+    };
+    return [{ policy: readPolicy(raw, context), base: metadata.annotations[baseAnnotation] ?? '', replacement }];
+  };
+  return {
+    async list(parent, signal) {
+      const { namespace, uid } = parent;
+      const listed = await owned.list({ namespace, uid, labelSelector: `${parentLabel}=${labelValue(parent)}` }, signal);
+      return listed.flatMap(readChild);
+    },
+    create: (manifest, signal) => owned.create(manifest, signal),
+    remove: ({ policy }, signal) => owned.remove(policy, signal),
+    async rollBack({ policy, replacement, base }, signal) {
+      const value = `${replacement.from} ${base.slice(0, 19)}`;
+      if (policy.actions?.rollbackTo !== value) await owned.annotate(policy, { [actionAnnotations.rollbackTo]: value }, signal);
+    },
+  };
+}
+
+/** All actions. */
+export function createBaseActions(foundation: Foundation, client: KubeClient): ActPorts {
+  return {
+    children: createChildren(foundation, client),
+    // To be replaced by the rooms rebase and triggers.
+    rebase: () => Promise.reject(new PermanentError('RebaseRefused', 'this version does not rebase images yet')),
+    rebuilds: {
+      request: () => Promise.reject(new PermanentError('RebuildRefused', 'this version does not request rebuilds yet')),
+      read: () => Promise.resolve([]),
+    },
+  };
+}

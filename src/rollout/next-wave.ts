@@ -1,0 +1,35 @@
+/** Decides which workloads are changed next, so that a bad image reaches few of them: canaries first, some at a time, with pauses, and none after failures. Pure. */
+import type { WaveSettings } from '../model/base-policy.ts';
+
+/** A workload that is to be changed, or was. */
+export interface WaveMember {
+  readonly key: string;
+  readonly isCanary: boolean;
+  readonly state: 'Pending' | 'Progressing' | 'Done' | 'Failed';
+  /** When its rollout was complete, as far as it is known. */
+  readonly doneAt?: string;
+}
+
+/** What happens next. */
+export interface Wave {
+  /** The keys of the workloads that are changed now. */
+  readonly start: readonly string[];
+  /** When the pause is over. */
+  readonly until?: Date;
+  /** Why nothing more is changed. */
+  readonly stopped?: string;
+}
+
+/** The next step: canaries before all others, never more than `maxParallel` at a time, and a pause after each wave. The order is that of the keys. */
+export function nextWave(members: readonly WaveMember[], { maxParallel, pauseMs, maxFailures }: WaveSettings, now: Date): Wave {
+  const failed = members.filter(({ state }) => state === 'Failed').length;
+  if (failed >= maxFailures) return { start: [], stopped: `${failed} of ${members.length} rollouts failed` };
+  const pending = members.filter(({ state }) => state === 'Pending').toSorted((a, b) => (a.key < b.key ? -1 : 1));
+  const isWaveOver = !members.some(({ state }) => state === 'Progressing');
+  if (pending.length === 0 || !isWaveOver) return { start: [] };
+  const doneAt = Math.max(...members.map(({ doneAt }) => Date.parse(doneAt ?? '') || 0));
+  const until = doneAt + pauseMs;
+  if (until > now.getTime()) return { start: [], until: new Date(until) };
+  const canaries = pending.filter(({ isCanary }) => isCanary);
+  return { start: (canaries.length > 0 ? canaries : pending).slice(0, maxParallel).map(({ key }) => key) };
+}

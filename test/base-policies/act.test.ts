@@ -1,0 +1,261 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import * as fc from 'fast-check';
+import { readBasePolicy } from '../../src/api-versions/base-policy/read-base-policy.ts';
+import { act, actionFor, matchesName, type ActPorts, type ImageBehind } from '../../src/base-policies/act.ts';
+import type { ChildManifest } from '../../src/base-policies/child-policies.ts';
+import type { RebuildOrder, RebuildState } from '../../src/base-policies/request-rebuilds.ts';
+import type { RebaseResult } from '../../src/base-policies/roll-out-rebased.ts';
+import { isUsableBase } from '../../src/model/base-policy.ts';
+
+const context = { aliases: new Map<string, string>(), customTargets: [] };
+const base = { tag: '21.0.6', digest: `sha256:${'b'.repeat(64)}` };
+const now = Date.parse('2026-11-23T12:00:00Z');
+const secretRef = { name: 'ci', key: 'token' };
+const rebase = { rebase: { images: ['*'], pushSecret: { name: 'rebaser' } } };
+const trigger = (more: object = {}) => ({
+  trigger: { images: ['*'], github: { repository: '$source', event: 'base-image', secretRef }, ...more },
+});
+
+function policyWith(spec: object, { status = {}, annotations = {} }: { status?: object; annotations?: object } = {}) {
+  const metadata = { name: 'java', namespace: 'platform', uid: 'u1', resourceVersion: '1', generation: 1, annotations };
+  const written = { image: 'harbor.example.com/library/base-java', select: { semver: {} }, workloads: [{}], ...spec };
+  const policy = readBasePolicy({ metadata, spec: written, status }, context);
+  assert.ok(isUsableBase(policy.spec), JSON.stringify(policy.spec));
+  return { ...policy, spec: policy.spec };
+}
+
+const imageOf = (name: string, more: Partial<ImageBehind> = {}): ImageBehind => ({
+  source: { registry: 'harbor.example.com', path: `shop/${name}` },
+  tag: '1.2.3',
+  digest: `sha256:${'a'.repeat(64)}`,
+  isPinned: false,
+  base: `sha256:${'0'.repeat(64)}`,
+  builtFrom: `https://github.com/shop/${name}`,
+  workloads: [{ workload: { kind: 'Deployment', namespace: 'shop', name }, containers: ['app'], hasInitContainers: false }],
+  ...more,
+});
+
+interface Options {
+  readonly status?: object;
+  readonly annotations?: object;
+  readonly rebased?: (name: string) => RebaseResult;
+  readonly rebuilds?: readonly RebuildState[];
+}
+
+/** Acts on images, with ports that record what is asked of them. */
+async function run(spec: object, images: readonly ImageBehind[], { status, annotations, rebased, rebuilds = [] }: Options = {}) {
+  const created: ChildManifest[] = [];
+  const requested: RebuildOrder[] = [];
+  const dates: string[] = [];
+  const ports: ActPorts = {
+    rebase({ image, date }) {
+      dates.push(date.toISOString());
+      return Promise.resolve().then(() => rebased?.(image.source.path) ?? { tag: `${image.tag}-base.20261123`, digest: image.digest });
+    },
+    children: {
+      list: () => Promise.resolve([]),
+      create: (manifest) => Promise.resolve(void created.push(manifest)),
+      remove: () => Promise.reject(new Error('there is nothing to remove')),
+      rollBack: () => Promise.reject(new Error('there is nothing to roll back')),
+    },
+    rebuilds: {
+      request: (order) => Promise.resolve(void requested.push(order)),
+      read: () => Promise.resolve(rebuilds),
+    },
+  };
+  const policy = policyWith(spec, { ...(status && { status }), ...(annotations && { annotations }) });
+  const { signal } = new AbortController();
+  const acted = await act({ policy, base, behind: images, findWorkload: () => undefined, now, signal }, ports);
+  return { ...acted, created, requested, dates, stateOf: (image: ImageBehind) => acted.states.get(image) };
+}
+
+describe('act', () => {
+  it('takes the first action that applies to an image', () => {
+    const { onNewBase } = policyWith({
+      onNewBase: [{ rebase: { ...rebase.rebase, images: ['harbor.example.com/shop/*'] } }, trigger({ images: ['*/tools/*'] })],
+    }).spec;
+    const kindFor = (path: string) => actionFor({ source: { registry: 'harbor.example.com', path } }, onNewBase).kind;
+    assert.deepEqual(['shop/web', 'tools/lint', 'other/app'].map(kindFor), ['rebase', 'trigger', 'report']);
+  });
+
+  it('only reports where nothing else applies', async () => {
+    const web = imageOf('web');
+    const { stateOf, created, requested } = await run({}, [web]);
+    assert.deepEqual(stateOf(web), { state: 'Behind', action: 'report' });
+    assert.deepEqual([created, requested], [[], []]);
+  });
+
+  it('changes nothing with mode: DryRun, and says what would apply', async () => {
+    const web = imageOf('web');
+    const { stateOf, created, requested, dates } = await run({ mode: 'DryRun', onNewBase: [rebase] }, [web]);
+    assert.equal(stateOf(web)?.reason, 'DryRun');
+    assert.match(stateOf(web)?.message ?? '', /rebase would apply/);
+    assert.deepEqual([created, requested, dates], [[], [], []]);
+  });
+
+  it('waits for the approval of this very base', async () => {
+    const web = imageOf('web');
+    const spec = { mode: 'Approval', onNewBase: [trigger()] };
+    const approve = (value: string) => ({ annotations: { 'operator.technomad.dev/approve': value } });
+    const waiting = await run(spec, [web]);
+    assert.deepEqual(waiting.status.pendingApproval, base);
+    assert.match(
+      waiting.stateOf(web)?.message ?? '',
+      new RegExp(`platform/java with operator.technomad.dev/approve: 21.0.6@${base.digest}`),
+    );
+    assert.equal((await run(spec, [web], approve(`21.0.6@sha256:${'e'.repeat(64)}`))).requested.length, 0);
+    const approved = await run(spec, [web], approve(`21.0.6@${base.digest}`));
+    assert.deepEqual([approved.requested.length, approved.status.pendingApproval], [1, undefined]);
+  });
+});
+
+describe('rebase', () => {
+  it('rebases the image and creates a child for the first wave', async () => {
+    const web = imageOf('web');
+    const { created, stateOf, status } = await run({ onNewBase: [rebase], windows: [{ from: '08:00', to: '16:00' }] }, [web]);
+    const [child] = created;
+    assert.deepEqual(child?.spec, {
+      image: 'harbor.example.com/shop/web',
+      select: { replace: { from: '1.2.3', to: '1.2.3-base.20261123' } },
+      targets: [{ kind: 'Deployment', namespace: 'shop', name: 'web', containers: ['app'] }],
+      update: { windows: [{ from: '08:00', to: '16:00', timeZone: 'UTC' }] },
+      rollout: { onFailure: 'Rollback' },
+    });
+    assert.deepEqual(child?.metadata.ownerReferences[0], {
+      apiVersion: 'operator.technomad.dev/v1',
+      kind: 'BaseImagePolicy',
+      name: 'java',
+      uid: 'u1',
+      controller: true,
+      blockOwnerDeletion: false,
+    });
+    assert.deepEqual(stateOf(web), { state: 'Rebased', action: 'rebase', rebased: '1.2.3-base.20261123' });
+    assert.equal(status.waves?.progressing, 1);
+  });
+
+  it('keeps the digest in the image of a workload that names one', async () => {
+    const { created } = await run({ onNewBase: [rebase] }, [imageOf('web', { isPinned: true })]);
+    assert.deepEqual(created[0]?.spec.update, { pin: 'Digest' });
+  });
+
+  it('refuses the image of a mutable tag, because what the tag points to later would never run', async () => {
+    const web = imageOf('web', { tag: 'main' });
+    const { created, stateOf } = await run({ onNewBase: [rebase] }, [web]);
+    assert.deepEqual([stateOf(web)?.reason, created], ['RebaseRefused', []]);
+  });
+
+  it('dates the tag by when the base was selected, so that a later try has the same result', async () => {
+    const selected = { latest: { ...base, selectedAt: '2026-11-20T08:00:00Z' } };
+    assert.deepEqual((await run({ onNewBase: [rebase] }, [imageOf('web')], { status: selected })).dates, ['2026-11-20T08:00:00.000Z']);
+  });
+
+  it('reports a refusal, and continues with the others', async () => {
+    const [web, api] = [imageOf('web'), imageOf('api')];
+    const refused = { refused: { reason: 'UserChanged', message: 'the user is another one' } };
+    const ok = { tag: 'x-base.20261123', digest: base.digest };
+    const { stateOf, created } = await run({ onNewBase: [rebase] }, [web, api], {
+      rebased: (path) => (path === 'shop/web' ? refused : ok),
+    });
+    assert.deepEqual(stateOf(web), { state: 'Refused', action: 'rebase', ...refused.refused });
+    assert.deepEqual([stateOf(api)?.state, created.length], ['Rebased', 1]);
+  });
+
+  it('reports a fault of the registry, and tries again after a minute', async () => {
+    const web = imageOf('web');
+    const rebased = () => {
+      throw new Error('the registry answered 503');
+    };
+    const { stateOf, until, created } = await run({ onNewBase: [rebase] }, [web], { rebased });
+    assert.deepEqual(stateOf(web), { state: 'Behind', action: 'rebase', reason: 'Retrying', message: 'the registry answered 503' });
+    assert.deepEqual([until, created], [new Date(now + 60_000), []]);
+  });
+
+  it('does not rebase onto a base that was rejected', async () => {
+    const web = imageOf('web');
+    const status = { rejected: [{ ...base, at: '2026-11-23T11:00:00Z', message: 'it crashed' }] };
+    const { stateOf, created, dates } = await run({ onNewBase: [rebase] }, [web], { status });
+    assert.equal(stateOf(web)?.reason, 'BaseRejected');
+    assert.deepEqual([created, dates], [[], []]);
+  });
+
+  it('refuses an image without a tag', async () => {
+    const web = imageOf('web', { tag: undefined });
+    assert.equal((await run({ onNewBase: [rebase] }, [web])).stateOf(web)?.reason, 'ImageHasNoTag');
+  });
+});
+
+describe('trigger', () => {
+  it('requests one rebuild for all images of a source', async () => {
+    const [web, worker] = [imageOf('web'), imageOf('worker', { builtFrom: 'https://github.com/shop/web' })];
+    const { requested, stateOf, status, until } = await run({ onNewBase: [trigger()] }, [web, worker]);
+    assert.deepEqual(
+      requested.map(({ source, image }) => [source, image]),
+      [['https://github.com/shop/web', 'harbor.example.com/shop/web:1.2.3']],
+    );
+    assert.deepEqual([stateOf(web)?.state, stateOf(worker)?.state], ['Requested', 'Requested']);
+    assert.equal(status.requests?.[0]?.state, 'Pending');
+    assert.deepEqual(until, new Date(now + 7_200_000));
+  });
+
+  it('does not repeat a request, and reports the answer of the CI system', async () => {
+    const web = imageOf('web');
+    const source = 'https://github.com/shop/web';
+    const at = '2026-11-23T11:30:00Z';
+    const failed = { source, at, state: 'Failed' as const, message: '404: no such repository' };
+    const { requested, stateOf, until } = await run({ onNewBase: [trigger()] }, [web], { rebuilds: [failed] });
+    assert.deepEqual([requested, until], [[], undefined]);
+    assert.deepEqual(stateOf(web), { state: 'Failed', action: 'trigger', at, reason: 'RebuildRefused', message: failed.message });
+  });
+
+  it('reports a rebuilt image that does not come', async () => {
+    const web = imageOf('web');
+    const rebuilds = [{ source: 'https://github.com/shop/web', at: '2026-11-23T09:59:59Z', state: 'Requested' as const }];
+    const { stateOf } = await run({ onNewBase: [trigger()] }, [web], { rebuilds });
+    assert.equal(stateOf(web)?.state, 'RebuildOverdue');
+    assert.match(stateOf(web)?.message ?? '', /after 2h: look at the pipeline/);
+    assert.equal((await run({ onNewBase: [trigger({ rebuildWithin: '3h' })] }, [web], { rebuilds })).stateOf(web)?.state, 'Requested');
+  });
+
+  it('reports an image that does not say which source it is built from', async () => {
+    const { builtFrom: _, ...web } = imageOf('web');
+    const { requested, stateOf } = await run({ onNewBase: [trigger()] }, [web]);
+    assert.deepEqual([requested.length, stateOf(web)?.reason], [0, 'SourceUnknown']);
+  });
+
+  it('takes the repository that the policy names', async () => {
+    const { builtFrom: _, ...web } = imageOf('web');
+    const github = { repository: 'shop/monorepo', event: 'base-image', secretRef };
+    const { requested } = await run({ onNewBase: [trigger({ github })] }, [web, imageOf('api')]);
+    assert.deepEqual(
+      requested.map(({ source }) => source),
+      ['shop/monorepo'],
+    );
+  });
+});
+
+describe('matchesName', () => {
+  for (const [pattern, name, expected] of [
+    ['*', 'harbor.example.com/shop/web', true],
+    ['harbor.example.com/shop/*', 'harbor.example.com/shop/web', true],
+    ['harbor.example.com/shop/*', 'harbor.example.com/shop-evil/web', false],
+    ['harbor.example.com/*/web', 'harbor.example.com/a/b/web', true],
+    ['*/web', 'harbor.example.com/shop/web2', false],
+    ['a*a', 'a', false],
+    ['harbor.example.com/shop/web', 'harbor.example.com/shop/web', true],
+    ['harbor.example.com/shop/web', 'harbor.example.com/shop/web/x', false],
+  ] as const) {
+    it(`${expected ? 'accepts' : 'refuses'} ${name} for ${pattern}`, () => assert.equal(matchesName(pattern, name), expected));
+  }
+
+  it('agrees with a regular expression', () => {
+    const text = fc.string({ unit: fc.constantFrom('a', 'b', '/', '*'), maxLength: 8 });
+    const name = fc.string({ unit: fc.constantFrom('a', 'b', '/'), maxLength: 12 });
+    fc.assert(
+      fc.property(text, name, (pattern, name) => {
+        const expression = new RegExp(`^${pattern.replaceAll('*', '.*')}$`);
+        assert.equal(matchesName(pattern, name), expression.test(name));
+      }),
+    );
+  });
+});

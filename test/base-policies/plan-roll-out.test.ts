@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { readBasePolicy } from '../../src/api-versions/base-policy/read-base-policy.ts';
+import { readPolicy } from '../../src/api-versions/read-policy.ts';
+import { childManifest, childName, type Child, type Replacement } from '../../src/base-policies/child-policies.ts';
+import { planRollOut, type RollOut } from '../../src/base-policies/plan-roll-out.ts';
+import { isUsableBase } from '../../src/model/base-policy.ts';
+import type { Workload } from '../../src/model/workload.ts';
+
+const context = { aliases: new Map<string, string>(), customTargets: [] };
+const base = { tag: '21.0.6', digest: `sha256:${'b'.repeat(64)}` };
+const now = Date.parse('2026-11-23T12:00:00Z');
+const from = '1.2.3';
+const to = '1.2.3-base.20261123';
+
+function parentPolicy({ waves = {}, status = {} }: { waves?: object; status?: object } = {}) {
+  const metadata = { name: 'java', namespace: 'platform', uid: 'u1', resourceVersion: '1', generation: 1 };
+  const spec = { image: 'harbor.example.com/library/base-java', select: { semver: {} }, workloads: [{}], waves };
+  const policy = readBasePolicy({ metadata, spec, status }, context);
+  assert.ok(isUsableBase(policy.spec));
+  return { ...policy, spec: policy.spec };
+}
+
+const replacementOf = (name: string): Replacement => ({
+  workload: { kind: 'Deployment', namespace: 'shop', name },
+  containers: ['app'],
+  hasInitContainers: false,
+  repository: `harbor.example.com/shop/${name}`,
+  from,
+  to,
+  isPinned: false,
+});
+
+function workload(name: string, tag = from, labels: Record<string, string> = {}): Workload {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    namespace: 'shop',
+    name,
+    uid: `uid-${name}`,
+    generation: 1,
+    resourceVersion: '1',
+    containersPath: '/spec/template/spec/containers',
+    containers: [{ name: 'app', image: `harbor.example.com/shop/${name}:${tag}` }],
+    labels,
+    hasAnnotations: false,
+  };
+}
+
+/** A child as the API server would hold it, with a status. */
+function childOf(replacement: Replacement, status: object, digest = base.digest): Child {
+  const { metadata, ...manifest } = childManifest(parentPolicy(), { digest }, replacement, []);
+  const stored = { ...metadata, uid: `uid-${metadata.name}`, resourceVersion: '1', generation: 1 };
+  return { policy: readPolicy({ ...manifest, metadata: stored, status }, context), base: digest, replacement };
+}
+
+const ready = (status: string, reason: string, message = reason) => ({
+  type: 'Ready',
+  status,
+  reason,
+  message,
+  lastTransitionTime: '2026-11-23T11:00:00Z',
+});
+const reconciling = { ...ready('True', 'Progressing'), type: 'Reconciling' };
+const done = { observedGeneration: 1, running: to, conditions: [ready('True', 'UpToDate')] };
+const progressing = { observedGeneration: 1, running: to, conditions: [ready('False', 'Progressing'), reconciling] };
+const failed = {
+  observedGeneration: 1,
+  running: from,
+  conditions: [ready('False', 'RejectedDigest')],
+  rejected: [{ digest: `sha256:${'c'.repeat(64)}`, tag: to, reason: 'RolloutFailed', message: 'it crashes', at: '2026-11-23T11:00:00Z' }],
+};
+const blocked = { observedGeneration: 1, running: from, conditions: [ready('True', 'Held', 'kubectl changed it')] };
+
+/** Plans for workloads by name, with the status of the child where there is one. */
+function plan(
+  children: Readonly<Record<string, { readonly running?: string } | undefined>>,
+  { waves, status, canary }: { waves?: object; status?: object; canary?: string } = {},
+) {
+  const names = Object.keys(children);
+  const workloads = new Map(
+    names.map((name) => {
+      const runs = children[name]?.running ?? from;
+      return [name, workload(name, runs, name === canary ? { canary: 'true' } : {})] as const;
+    }),
+  );
+  const policy = parentPolicy({ ...(waves && { waves }), ...(status && { status }) });
+  const rollOut: RollOut = {
+    policy,
+    base,
+    wanted: names.map(replacementOf).filter(({ workload }) => workloads.get(workload.name)?.containers[0]?.image.endsWith(`:${from}`)),
+    children: names.flatMap((name) => {
+      const status = children[name];
+      return status === undefined ? [] : [childOf(replacementOf(name), status)];
+    }),
+    findWorkload: ({ name }) => workloads.get(name),
+    now,
+  };
+  const planned = planRollOut(rollOut);
+  return { ...planned, created: planned.create.map(({ workload }) => workload.name) };
+}
+
+describe('planRollOut', () => {
+  it('begins with as many workloads as may roll out at the same time', () => {
+    const { created, waves } = plan({ a: undefined, b: undefined, c: undefined }, { waves: { maxParallel: 2 } });
+    assert.equal(created.length, 2);
+    assert.deepEqual(waves, { base: base.digest, pending: 1, progressing: 2, done: 0, failed: 0 });
+  });
+
+  it('begins with the canaries alone', () => {
+    const waves = { maxParallel: 2, canaries: { matchLabels: { canary: 'true' } } };
+    assert.deepEqual(plan({ a: undefined, b: undefined, c: undefined }, { waves, canary: 'b' }).created, ['b']);
+  });
+
+  it('waits for the pause after the canaries, then continues', () => {
+    const waves = { maxParallel: 2, pause: '10m', canaries: { matchLabels: { canary: 'true' } } };
+    const first = plan({ a: undefined, b: done }, { waves, canary: 'b' });
+    assert.deepEqual([first.created, first.until], [[], new Date(now + 600_000)]);
+    const status = { waves: { ...first.waves, lastDoneAt: new Date(now - 600_000).toISOString() } };
+    assert.deepEqual(plan({ a: undefined, b: done }, { waves, canary: 'b', status }).created, ['a']);
+  });
+
+  it('creates no child twice, and begins no other one while it is rolling out', () => {
+    const { created, states } = plan({ a: progressing, b: undefined }, { waves: { maxParallel: 1 } });
+    assert.deepEqual(created, []);
+    assert.equal(states.get(childName(parentPolicy(), replacementOf('b')))?.state, 'Pending');
+  });
+
+  it('rejects the base after a failure, rolls back what was changed, and begins nothing more', () => {
+    const { created, rollBack, rejection, waves } = plan({ a: done, b: failed, c: undefined });
+    assert.deepEqual(created, []);
+    assert.deepEqual(
+      rollBack.map(({ replacement }) => replacement.workload.name),
+      ['a'],
+    );
+    assert.match(rejection ?? '', /Deployment shop\/b: it crashes/);
+    assert.equal(waves.failed, 1);
+  });
+
+  it('continues after a failure that is within maxFailures', () => {
+    const status = { waves: { base: base.digest, pending: 1, progressing: 0, done: 1, failed: 1, lastDoneAt: '2026-11-23T10:00:00Z' } };
+    const { created, rejection } = plan({ a: done, b: failed, c: undefined }, { waves: { maxFailures: 2 }, status });
+    assert.deepEqual([created, rejection], [['c'], undefined]);
+  });
+
+  it('begins nothing with a base that was rejected before, and rejects it once', () => {
+    const status = { rejected: [{ ...base, at: '2026-11-23T11:00:00Z', message: 'it crashed' }] };
+    const { created, rejection, waves } = plan({ a: undefined }, { status });
+    assert.deepEqual([created, rejection, waves.stopped], [[], undefined, 'it crashed']);
+  });
+
+  it('passes over a workload that something else blocks, but not over a canary', () => {
+    const waves = { maxParallel: 1, pause: '1s' };
+    assert.deepEqual(plan({ a: blocked, b: undefined }, { waves }).created, ['b']);
+    const canaries = { ...waves, canaries: { matchLabels: { canary: 'true' } } };
+    assert.deepEqual(plan({ a: blocked, b: undefined }, { waves: canaries, canary: 'a' }).created, []);
+  });
+
+  it('removes the child of a workload that runs something else, and those of another base', () => {
+    const other = childOf(replacementOf('b'), done, `sha256:${'d'.repeat(64)}`);
+    const policy = parentPolicy();
+    const updated = childOf(replacementOf('a'), done);
+    const findWorkload: RollOut['findWorkload'] = ({ name }) => workload(name, name === 'a' ? '1.2.4' : to);
+    const { remove } = planRollOut({ policy, base, wanted: [], children: [updated, other], findWorkload, now });
+    assert.deepEqual(new Set(remove), new Set([updated, other]));
+  });
+});
