@@ -32,6 +32,7 @@ const policyPages = [
   '/reference',
   '/status',
   '/v1alpha1',
+  '/base-image-policy',
 ].map((page) => `policies${page}`);
 
 /** The list of reasons, and their explanations by what a user sees. */

@@ -1,7 +1,7 @@
 /** A whole small world of real parts: Redis, API server, registry, and the program as a process of its own. */
 import { randomUUID } from 'node:crypto';
 import assert from 'node:assert/strict';
-import { customResourceDefinition } from '../../src/api-versions/crd.ts';
+import { baseDefinition, customResourceDefinition } from '../../src/api-versions/crd.ts';
 import type { Spec } from '../../src/api-versions/v1.ts';
 import type { Condition, PolicyStatus } from '../../src/model/policy-status.ts';
 import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
@@ -264,9 +264,11 @@ function kubernetes(cluster: ControlPlane, namespace: string, controllers: boole
 }
 
 async function installCrd(cluster: ControlPlane, crd: Definition): Promise<void> {
-  await cluster.request('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', crd);
+  for (const definition of [crd, baseDefinition()])
+    await cluster.request('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition);
   const [version] = crd.spec.versions;
-  await waitFor('the resource to be served', () => cluster.request('GET', `/apis/operator.technomad.dev/${version?.name}/imagepolicies`));
+  for (const resource of [`${version?.name}/imagepolicies`, 'v1/baseimagepolicies'])
+    await waitFor(`${resource} to be served`, () => cluster.request('GET', `/apis/operator.technomad.dev/${resource}`));
 }
 
 /** A digest that no image has. */
