@@ -1,11 +1,13 @@
 /** What the Chinese pages say instead of the descriptions and messages of the code and the comments of the samples. */
 import { documentation } from '../../src/model/reasons.ts';
+import { chineseBaseImages } from './zh-CN-base-images.ts';
 
 const duration = '时长以 h、m 和 s 为单位，最长 8784h，例如 "90s"、"1h30m"。';
 const path = '路径的写法如 "spec.values.image.tag"。';
 
 /** By the English text. A text without a translation fails `npm run generate`. */
 export const chinese: Readonly<Record<string, string>> = {
+  ...chineseBaseImages,
   // spec
   'Which image to watch, how to choose its tag, and which workloads to update.': '监视哪个镜像、如何选择它的标签，以及更新哪些工作负载。',
   'select.digest with update.pin: Tag would never change anything: remove pin, or write Digest':
@@ -18,7 +20,7 @@ export const chinese: Readonly<Record<string, string>> = {
   'How the tag is chosen among the candidates: exactly one of semver, digest, newest, alphabetical, numerical, replace.':
     '如何从候选标签中选择：semver、digest、newest、alphabetical、numerical、replace 中恰好一个。',
   'Replaces one tag by another one; containers that run any other tag stay as they are. BaseImagePolicies use it for rebased images.':
-    '用一个标签替换另一个标签；运行其他标签的容器保持不变。BaseImagePolicy 用它部署重新设定基础的镜像。',
+    '用一个标签替换另一个标签；运行其他标签的容器保持不变。BaseImagePolicy 用它部署变基后的镜像。',
   'The tag that is replaced, such as "1.4.2".': '被替换的标签，例如 "1.4.2"。',
   'The tag that replaces it, such as "1.4.2-base.20261123".': '替换它的标签，例如 "1.4.2-base.20261123"。',
   'write two different tags': '请写两个不同的标签',
@@ -224,8 +226,8 @@ export const chinese: Readonly<Record<string, string>> = {
   // crd/samples
   'No change without approval: an update is shown in the status and waits until somebody approves its digest. Then it waits for the next window: from Monday to Thursday during the day, or in the night to Saturday.':
     '未经批准不做修改：更新显示在状态中，等到有人批准它的摘要；然后等待下一个窗口：周一至周四的白天，或周五夜间到周六。',
-  'A base image that many workloads run unchanged: every workload with the label is updated, including workloads that are created later. Workloads in another namespace need the consent of its owners: the annotation operator.technomad.dev/allow-policies-from on them or the Namespace.':
-    '许多工作负载原样运行的基础镜像：更新所有带有该标签（label）的工作负载，包括以后创建的。其他命名空间中的工作负载需要其所有者同意：在工作负载或其 Namespace 上添加注解 operator.technomad.dev/allow-policies-from。',
+  'An image that many workloads share: every workload with the label is updated, including workloads that are created later. Workloads in another namespace need the consent of its owners: the annotation operator.technomad.dev/allow-policies-from on them or the Namespace.':
+    '许多工作负载共用的镜像：更新所有带有该标签（label）的工作负载，包括以后创建的。其他命名空间中的工作负载需要其所有者同意：在工作负载或其 Namespace 上添加注解 operator.technomad.dev/allow-policies-from。',
   'Build numbers: main-1002 is newer than main-981, although it comes first in alphabetical order.':
     '构建号：main-1002 比 main-981 新，尽管按字母顺序它排在前面。',
   'Shows what a policy would do: it selects and reports, and changes nothing. With allowDowngrade, an older version may replace a newer one; by default it never does.':

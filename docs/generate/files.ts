@@ -32,6 +32,8 @@ const policyPages = [
   '/reference',
   '/status',
   '/v1alpha1',
+  '/base-image-policy',
+  '/base-image-status',
 ].map((page) => `policies${page}`);
 
 /** The list of reasons, and their explanations by what a user sees. */

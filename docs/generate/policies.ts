@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { baseSchema } from '../../src/api-versions/base-policy/schema.ts';
 import { toStructuralSchema } from '../../src/api-versions/structural-schema.ts';
 import * as v1 from '../../src/api-versions/v1.ts';
 import * as v1alpha1 from '../../src/api-versions/v1alpha1.ts';
@@ -9,7 +10,11 @@ import { yamlBlock } from './markdown.ts';
 import type { Parts } from './template.ts';
 import { chinese, english, type Wording } from './wording.ts';
 
-const versions: Readonly<Record<string, readonly Field[]>> = { v1: fieldsIn(v1.schema), v1alpha1: fieldsIn(v1alpha1.schema) };
+const versions: Readonly<Record<string, readonly Field[]>> = {
+  v1: fieldsIn(v1.schema),
+  v1alpha1: fieldsIn(v1alpha1.schema),
+  base: fieldsIn(baseSchema),
+};
 const samples = join(import.meta.dirname, '../../crd/samples');
 
 /** The parts of docs/templates/policies.md and docs/templates/policies/. */
@@ -20,7 +25,7 @@ export const chinesePolicyParts = partsIn(chinese);
 
 function partsIn(words: Wording): Parts {
   return {
-    /** `{{fields v1 spec.select}}`: a field and all below it, with its rules. */
+    /** `{{fields v1 spec.select}}` (or v1alpha1, or base for BaseImagePolicy): a field and all below it, with its rules. */
     fields: (argument) => {
       const fields = select(argument, (path, root) => path === root || path.startsWith(`${root}.`) || path.startsWith(`${root}[`));
       return `${fieldTable(fields, words)}\n\n${ruleList(fields, words)}`;

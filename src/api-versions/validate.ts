@@ -1,6 +1,7 @@
 /** Everything that is wrong with a policy, for the reconcile and for `lint`. */
 import { isObject } from '../model/untyped.ts';
-import { group, kind } from './group.ts';
+import { baseSpecSchema } from './base-policy/schema.ts';
+import { baseKind, group, kind } from './group.ts';
 import type { CheckContext } from './rules.ts';
 import { checkLabelKey } from './v1-fields/scalars.ts';
 import * as v1 from './v1.ts';
@@ -9,18 +10,22 @@ import { problem, type Problem } from './validation/problem.ts';
 import { specProblems, unknownFields, unknownKeys } from './validation/spec-problems.ts';
 import { v1alpha1Problems } from './validation/v1alpha1-problems.ts';
 
-const apiVersions = [v1.apiVersion, v1alpha1.apiVersion];
+/** The kinds of the group, each with its versions. */
+const kinds: Readonly<Record<string, readonly string[]>> = {
+  [kind]: [v1.apiVersion, v1alpha1.apiVersion],
+  [baseKind]: [v1.apiVersion],
+};
 
-/** Whether a document claims to be an ImagePolicy of this group, however invalid it is. */
+/** Whether a document claims to be an ImagePolicy or a BaseImagePolicy of this group, however invalid it is. */
 export function isPolicy(document: unknown): boolean {
   if (!isObject(document)) return false;
   const { apiVersion } = document;
-  if (typeof apiVersion !== 'string') return document['kind'] === kind;
+  if (typeof apiVersion !== 'string') return Object.hasOwn(kinds, String(document['kind']));
   return apiVersion === group || apiVersion.startsWith(`${group}/`);
 }
 
 /**
- * Everything that is wrong with a document that claims to be an ImagePolicy of either version: its kind, metadata, unknown fields and spec. `status` is not
+ * Everything that is wrong with a document that claims to be an ImagePolicy of either version, or a BaseImagePolicy: its kind, metadata, unknown fields and spec. `status` is not
  * checked: the service writes it. Without what the operator allows, only built-in fields of custom resources are valid.
  */
 export function validatePolicy(document: unknown, operator: Omit<CheckContext, 'namespace'> = {}): readonly Problem[] {
@@ -33,6 +38,9 @@ export function validatePolicy(document: unknown, operator: Omit<CheckContext, '
   ];
   const namespace = isObject(metadata) && typeof metadata['namespace'] === 'string' ? metadata['namespace'] : undefined;
   const context = { ...operator, namespace };
+  if (document['kind'] === baseKind) {
+    return [...problems, ...unknownFields(baseSpecSchema, spec, ['spec']), ...specProblems(baseSpecSchema, spec, context)];
+  }
   if (apiVersion === v1alpha1.apiVersion) {
     return [...problems, ...unknownFields(v1alpha1.specSchema, spec, ['spec']), ...v1alpha1Problems(spec, context)];
   }
@@ -40,13 +48,17 @@ export function validatePolicy(document: unknown, operator: Omit<CheckContext, '
   return [...problems, ...unknownFields(v1.specSchema, spec, ['spec']), ...specProblems(v1.specSchema, spec, context)];
 }
 
-function kindProblems(document: Readonly<Record<string, unknown>>): Problem[] {
+function kindProblems({ apiVersion, kind: written }: Readonly<Record<string, unknown>>): Problem[] {
   const problems: Problem[] = [];
-  const { apiVersion } = document;
+  const versions = kinds[written === baseKind ? baseKind : kind] ?? [];
   if (typeof apiVersion !== 'string') problems.push(problem(['apiVersion'], `is missing: write ${v1.apiVersion}`));
-  else if (!apiVersions.includes(apiVersion))
-    problems.push(problem(['apiVersion'], `"${apiVersion}" is none of ${apiVersions.join(', ')}`));
-  if (document['kind'] !== kind) problems.push(problem(['kind'], `the group ${group} has only the kind ${kind}`));
+  else if (!versions.includes(apiVersion)) {
+    const expected = written === baseKind ? `not ${v1.apiVersion}, the only version of ${baseKind}` : `none of ${versions.join(', ')}`;
+    problems.push(problem(['apiVersion'], `"${apiVersion}" is ${expected}`));
+  }
+  if (typeof written !== 'string' || !Object.hasOwn(kinds, written)) {
+    problems.push(problem(['kind'], `the group ${group} has only the kinds ${Object.keys(kinds).join(' and ')}`));
+  }
   return problems;
 }
 

@@ -1,6 +1,6 @@
-import { type Conversion, type ConversionEndpoint, defaultEndpoint } from '../api-versions/crd.ts';
+import { baseDefinition, type Conversion, type ConversionEndpoint, defaultEndpoint } from '../api-versions/crd.ts';
 import { conversionSamples, type CrdRequest, lacksConversion, planCrd } from '../api-versions/plan-crd.ts';
-import { crdName } from '../api-versions/group.ts';
+import { baseCrdName, crdName } from '../api-versions/group.ts';
 import { describeError } from '../model/errors.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { UsageError, type Terminal } from './command.ts';
@@ -15,15 +15,19 @@ const authoritySecret = 'image-watcher-conversion';
 export async function applyCrd(values: CrdValues, output: 'text' | 'json' | 'yaml' | undefined, terminal: Terminal): Promise<number> {
   const wanted = parseRequest(values);
   // Loaded only now: printing should not wait for the Kubernetes client.
-  const [{ createKubeClient }, { switchCustomResourceDefinition }, { readCrd }, { refuseOwnedThrough }] = await Promise.all([
-    import('../kube/client.ts'),
-    import('../kube/crd/switch-crd.ts'),
-    import('../kube/crd/definition.ts'),
-    import('../kube/crd/retire-version.ts'),
-  ]);
+  const [{ createKubeClient }, { applyCustomResourceDefinition }, { switchCustomResourceDefinition }, { readCrd }, { refuseOwnedThrough }] =
+    await Promise.all([
+      import('../kube/client.ts'),
+      import('../kube/crd/apply-crd.ts'),
+      import('../kube/crd/switch-crd.ts'),
+      import('../kube/crd/definition.ts'),
+      import('../kube/crd/retire-version.ts'),
+    ]);
   const onProgress = (message: string) => {
     if (output === undefined || output === 'text') terminal.err(`${message}\n`);
   };
+  // The one that is being applied.
+  let name = crdName;
   try {
     // The API server compiles the whole definition.
     const client = createKubeClient({ ...clusterOf(values), requestTimeoutMs: 60_000 });
@@ -45,13 +49,19 @@ export async function applyCrd(values: CrdValues, output: 'text' | 'json' | 'yam
         },
         { onProgress },
       );
-      print(terminal, output, { name: crdName, action }, () => `customresourcedefinition ${crdName} ${action}\n`);
+      name = baseCrdName;
+      const { action: baseAction } = await applyCustomResourceDefinition(client, baseDefinition(), { onProgress });
+      const applied = [
+        { name: crdName, action },
+        { name: baseCrdName, action: baseAction },
+      ];
+      print(terminal, output, applied, () => applied.map((one) => `customresourcedefinition ${one.name} ${one.action}\n`).join(''));
       return 0;
     } finally {
       await client.close();
     }
   } catch (error) {
-    terminal.err(`applying ${crdName} failed: ${describeError(error)}\n`);
+    terminal.err(`applying ${name} failed: ${describeError(error)}\n`);
     return 1;
   }
 }

@@ -1,4 +1,12 @@
-import { customResourceDefinition, customResourceDefinitionYaml, defaultEndpoint, type CrdShape } from '../api-versions/crd.ts';
+import {
+  baseDefinition,
+  baseDefinitionYaml,
+  customResourceDefinition,
+  customResourceDefinitionYaml,
+  defaultEndpoint,
+  type CrdShape,
+} from '../api-versions/crd.ts';
+import { baseKind, kind as policyKind } from '../api-versions/group.ts';
 import { defineCommand, defineGroup } from './command.ts';
 import { applyCrd } from './crd-apply.ts';
 import { migrateCrd } from './crd-migrate.ts';
@@ -17,26 +25,36 @@ import { clusterOptions } from './policy-client.ts';
 
 const printCommand = defineCommand({
   name: 'crd print',
-  summary: 'print the CustomResourceDefinition',
-  about: 'Writes the CustomResourceDefinition of ImagePolicy: YAML, or JSON with --output json.',
-  options: { ...shapeOptions, ...outputOption },
-  examples: [['crd print --v1-only > imagepolicies.yaml', 'for a cluster that never had v1alpha1']],
-  run({ output, ...values }, _args, terminal) {
+  summary: 'print the CustomResourceDefinitions',
+  about:
+    'Writes the CustomResourceDefinitions of ImagePolicy and BaseImagePolicy: YAML, or a List in JSON with --output json. The options about conversion and storage shape that of ImagePolicy; BaseImagePolicy has one version.',
+  options: {
+    kind: { value: 'KIND', choices: [policyKind, baseKind], about: 'the definition of this kind alone' },
+    ...shapeOptions,
+    ...outputOption,
+  },
+  examples: [['crd print --v1-only > definitions.yaml', 'for a cluster that never had v1alpha1']],
+  run({ output, kind, ...values }, _args, terminal) {
     refuseExclusive(values);
     const shape = shapeOf(values);
-    terminal.out(
-      output === 'json' ? `${JSON.stringify(customResourceDefinition(shape), undefined, 2)}\n` : customResourceDefinitionYaml(shape),
-    );
+    const definitions = [
+      { of: policyKind, object: customResourceDefinition(shape), yaml: customResourceDefinitionYaml(shape) },
+      { of: baseKind, object: baseDefinition(), yaml: baseDefinitionYaml() },
+    ].filter(({ of }) => kind === undefined || kind === of);
+    if (output === 'json') {
+      const items = definitions.map(({ object }) => object);
+      terminal.out(`${JSON.stringify(kind === undefined ? { apiVersion: 'v1', kind: 'List', items } : items[0], undefined, 2)}\n`);
+    } else terminal.out(definitions.map(({ yaml }) => yaml).join('---\n'));
     return 0;
   },
 });
 
 const applyCommand = defineCommand({
   name: 'crd apply',
-  summary: 'create or update it, and wait until it is served',
-  about: `Creates or updates the CustomResourceDefinition and waits until the API server serves it: v1 and v1alpha1, stored as v1, converted by the webhook of the role convert. A service of before v1 must have stopped: the older definition has no status subresource, so that from here on its status would be ignored, and it would act again and again.
+  summary: 'create or update them, and wait until they are served',
+  about: `Creates or updates the CustomResourceDefinitions of ImagePolicy and BaseImagePolicy, in this order, and waits until the API server serves them. BaseImagePolicy has one version, v1. ImagePolicy has v1 and v1alpha1, stored as v1, converted by the webhook of the role convert. A service of before v1 must have stopped: the older definition has no status subresource, so that from here on its status would be ignored, and it would act again and again.
 
-A new webhook or storage version comes only after the endpoint has answered and the API server has converted all policies through it; otherwise the definition is unchanged or restored. Earlier decisions are kept unless an option changes them: the webhook, a retired v1alpha1, v1 alone. A version in status.storedVersions is never removed.`,
+A new webhook or storage version comes only after the endpoint has answered and the API server has converted all policies through it; otherwise the definition is unchanged or restored, and that of BaseImagePolicy is not written. Earlier decisions are kept unless an option changes them: the webhook, a retired v1alpha1, v1 alone. A version in status.storedVersions is never removed.`,
   options: { ...applyOptions, ...clusterOptions, ...outputOption },
   examples: [
     ['crd apply', 'with the webhook of the chart'],
@@ -67,8 +85,8 @@ A policy needs v1alpha1 if it may be stored in it, if its manifest is applied in
 /** `image-watcher crd print|apply|migrate`. */
 export const crd = defineGroup({
   name: 'crd',
-  summary: 'print the CustomResourceDefinition, apply it to a cluster, migrate stored policies',
-  about: 'The CustomResourceDefinition of ImagePolicy.',
+  summary: 'print the CustomResourceDefinitions, apply them to a cluster, migrate stored policies',
+  about: 'The CustomResourceDefinitions of ImagePolicy and BaseImagePolicy.',
   commands: [printCommand, applyCommand, migrateCommand],
 });
 

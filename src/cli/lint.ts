@@ -11,9 +11,9 @@ import { outputOption, print } from './output.ts';
 export const lint = defineCommand({
   name: 'lint',
   summary: 'check manifests of policies, without a cluster',
-  about: `Checks every ImagePolicy in the files: its shape, the rules that the API server checks, and what only the service can check, such as version ranges and patterns. Unknown fields are problems too: the API server would drop them. A valid spec that is probably a mistake is a warning. Objects of other kinds are skipped.
+  about: `Checks every ImagePolicy and BaseImagePolicy in the files: its shape, the rules that the API server checks, and what only the service can check, such as version ranges and patterns. Unknown fields are problems too: the API server would drop them. A valid spec that is probably a mistake is a warning. Objects of other kinds are skipped.
 
-Exit codes: 0 no problems, 1 problems, 2 a file cannot be read, or there is no ImagePolicy in any of them.`,
+Exit codes: 0 no problems, 1 problems, 2 a file cannot be read, or there is no policy in any of them.`,
   arguments: [
     {
       name: 'FILE',
@@ -103,5 +103,5 @@ function report(
   } else if (policies > 0 || problems.length > 0) {
     terminal.out(formatReport(files, terminal.hasColours ?? false));
   }
-  if (policies === 0 && failed.length === 0) terminal.err(`there is no ImagePolicy in ${paths.join(', ')}\n`);
+  if (policies === 0 && failed.length === 0) terminal.err(`there is no ImagePolicy or BaseImagePolicy in ${paths.join(', ')}\n`);
 }

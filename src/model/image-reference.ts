@@ -140,8 +140,8 @@ function isHost(text: string): boolean {
   return hostPattern.test(text) && Number(/:(\d+)$/.exec(text)?.[1] ?? 1) <= maxPort;
 }
 
-/** The first segment is a host if it has a dot or a port, or is `localhost` (distribution/reference). */
-function splitName(name: string): [host: string, path: string] {
+/** A name in its host and the rest. The first segment is a host if it has a dot or a port, or is `localhost` (distribution/reference). */
+export function splitName(name: string): [host: string, path: string] {
   const slash = name.indexOf('/');
   const first = slash === -1 ? '' : name.slice(0, slash);
   const isHost = first.includes('.') || first.includes(':') || first.toLowerCase() === 'localhost';

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { type CrdShape, customResourceDefinition, customResourceDefinitionYaml } from '../../src/api-versions/crd.ts';
+import {
+  baseDefinition,
+  baseDefinitionYaml,
+  type CrdShape,
+  customResourceDefinition,
+  customResourceDefinitionYaml,
+} from '../../src/api-versions/crd.ts';
 
 interface Schema {
   readonly type?: string;
@@ -25,8 +31,12 @@ function* fieldsOf(schema: Schema, path = ''): Generator<[path: string, schema: 
   if (schema.items !== undefined) yield* fieldsOf(schema.items, `${path}[]`);
 }
 
-test('crd/imagepolicies.yaml is what "image-watcher crd print" prints', () => {
-  assert.equal(readFileSync(new URL('../../crd/imagepolicies.yaml', import.meta.url), 'utf8'), customResourceDefinitionYaml());
+test('crd/ has what "image-watcher crd print" prints, a file for each kind', () => {
+  for (const [file, text] of [
+    ['imagepolicies', customResourceDefinitionYaml()],
+    ['baseimagepolicies', baseDefinitionYaml()],
+  ] as const)
+    assert.equal(readFileSync(new URL(`../../crd/${file}.yaml`, import.meta.url), 'utf8'), text);
 });
 
 test('the YAML contains the object, with the webhook of a usual installation', () => {
@@ -69,7 +79,9 @@ test('exactly one version is stored, whichever is chosen', () => {
 });
 
 test('every field of spec and status has a type, a description, and a bound where it could grow', () => {
-  for (const [path, schema] of [...schemas.values()].flatMap((root) => [...fieldsOf(root)])) {
+  const [base] = baseDefinition().spec.versions.map(({ schema }) => JSON.parse(JSON.stringify(schema.openAPIV3Schema)) as Schema);
+  assert.ok(base);
+  for (const [path, schema] of [...schemas.values(), base].flatMap((root) => [...fieldsOf(root)])) {
     assert.ok(schema.type, `${path} has no type`);
     if (path.startsWith('.spec') || path.startsWith('.status')) assert.ok(schema.description, `${path} has no description`);
     if (path.startsWith('.spec') && schema.type === 'string')

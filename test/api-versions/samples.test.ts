@@ -4,10 +4,12 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { parse } from 'yaml';
-import { customResourceDefinition } from '../../src/api-versions/crd.ts';
+import { baseDefinition, customResourceDefinition } from '../../src/api-versions/crd.ts';
+import { readBasePolicy } from '../../src/api-versions/base-policy/read-base-policy.ts';
+import { isUsableBase } from '../../src/model/base-policy.ts';
 import { lintText } from '../../src/cli/lint/lint-text.ts';
 import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
-import { installCrd, policiesPath } from './install-crd.ts';
+import { basePoliciesPath, installBaseCrd, installCrd, policiesPath } from './install-crd.ts';
 
 const folder = join(import.meta.dirname, '../../crd/samples');
 const samples = globSync('*.yaml', { cwd: folder })
@@ -16,6 +18,7 @@ const samples = globSync('*.yaml', { cwd: folder })
 
 interface Policy {
   readonly apiVersion: string;
+  readonly kind: string;
   readonly metadata: object;
   readonly spec: object;
 }
@@ -32,6 +35,7 @@ describe('the API server takes', () => {
   before(async () => {
     cluster = await borrowControlPlane();
     await installCrd(cluster, ['v1', 'v1alpha1']);
+    await installBaseCrd(cluster);
   });
   after(() => cluster.stop());
 
@@ -39,6 +43,14 @@ describe('the API server takes', () => {
     test(`the sample ${file}`, async () => {
       const policy = parse(text) as Policy;
       const namespace = await cluster.namespace('samples');
+      if (policy.kind === 'BaseImagePolicy') {
+        const body = { ...policy, metadata: { ...policy.metadata, namespace } };
+        const stored = await cluster.request('POST', `${basePoliciesPath(namespace)}?fieldValidation=Strict`, body);
+        const { spec } = readBasePolicy(stored, { aliases: new Map(), customTargets: [] });
+        assert.ok(isUsableBase(spec), JSON.stringify(spec));
+        assert.ok(spec.workloads.length > 0 && spec.onNewBase.length > 0);
+        return;
+      }
       const path = policiesPath(namespace, policy.apiVersion.split('/')[1] ?? '');
       // Without conversion, what is stored has the shape of one version only: nothing is.
       const body = { ...policy, metadata: { ...policy.metadata, namespace } };
@@ -52,31 +64,47 @@ interface Schema {
   readonly items?: Schema;
 }
 
-test('a sample exists for every field of v1', () => {
-  const schema = JSON.parse(JSON.stringify(customResourceDefinition().spec.versions[0]?.schema.openAPIV3Schema)) as Schema;
-  const fields = function* (of: Schema, path: string): Generator<string> {
-    if (of.items) yield* fields(of.items, `${path}[]`);
-    for (const [name, inner] of Object.entries(of.properties ?? {})) {
+const fieldsOf = function* (of: Schema, path: string): Generator<string> {
+  if (of.items) yield* fieldsOf(of.items, `${path}[]`);
+  for (const [name, inner] of Object.entries(of.properties ?? {})) {
+    yield `${path}.${name}`;
+    yield* fieldsOf(inner, `${path}.${name}`);
+  }
+};
+const writtenIn = function* (value: unknown, path: string): Generator<string> {
+  if (Array.isArray(value)) for (const entry of value) yield* writtenIn(entry, `${path}[]`);
+  else if (typeof value === 'object' && value !== null) {
+    for (const [name, inner] of Object.entries(value)) {
       yield `${path}.${name}`;
-      yield* fields(inner, `${path}.${name}`);
+      yield* writtenIn(inner, `${path}.${name}`);
     }
-  };
-  const written = function* (value: unknown, path: string): Generator<string> {
-    if (Array.isArray(value)) for (const entry of value) yield* written(entry, `${path}[]`);
-    else if (typeof value === 'object' && value !== null) {
-      for (const [name, inner] of Object.entries(value)) {
-        yield `${path}.${name}`;
-        yield* written(inner, `${path}.${name}`);
-      }
-    }
-  };
-  const shown = new Set(samples.flatMap(({ text }) => [...written((parse(text) as Policy).spec, 'spec')]));
+  }
+};
+/** The fields of the first version that no sample of the kind shows. */
+function missingFields({ spec }: ReturnType<typeof customResourceDefinition | typeof baseDefinition>): string[] {
+  const schema = JSON.parse(JSON.stringify(spec.versions[0]?.schema.openAPIV3Schema)) as Schema;
+  const policies = samples.map(({ text }) => parse(text) as Policy).filter(({ kind }) => kind === spec.names.kind);
+  const shown = new Set(policies.flatMap((policy) => [...writtenIn(policy.spec, 'spec')]));
+  assert.ok(shown.size > 20);
+  return [...fieldsOf(schema.properties?.['spec'] ?? {}, 'spec')].filter((field) => !shown.has(field)).toSorted();
+}
+
+test('a sample exists for every field of v1', () => {
   const unusual = ['spec.select.semver.prereleases', 'spec.select.alphabetical.order', 'spec.select.numerical.order', 'spec.rollout.watch'];
   const ofBases = ['spec.select.replace', 'spec.select.replace.from', 'spec.select.replace.to'];
-  const missing = [...fields(schema.properties?.['spec'] ?? {}, 'spec')].filter((field) => !shown.has(field));
-  assert.ok(shown.size > 40);
   assert.deepEqual(
-    missing.toSorted(),
+    missingFields(customResourceDefinition()),
     [...unusual, ...ofBases, 'spec.targets[].fields.image', 'spec.targets[].fields.repository'].toSorted(),
+  );
+});
+
+test('a sample exists for every field of BaseImagePolicy that ImagePolicy does not have', () => {
+  // The samples of ImagePolicy show what both have; the reference shows each CI system.
+  const ofBoth = /^spec\.(?:select|tags|platforms|pullSecrets|poll|suspend|windows)\b/;
+  const ofSystems = /^spec\.onNewBase\[\]\.trigger\.(?:gitlab|gitea|tekton|jenkins|webhook|github\.(?:url|workflow|ref))\b/;
+  const selectors = /[sS]elector\.matchExpressions\b|canaries\.matchExpressions\b/;
+  assert.deepEqual(
+    missingFields(baseDefinition()).filter((field) => ![ofBoth, ofSystems, selectors].some((known) => known.test(field))),
+    [],
   );
 });

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 import { convertReview } from '../../src/api-versions/convert-review.ts';
-import { crdName } from '../../src/api-versions/group.ts';
+import { baseCrdName, crdName } from '../../src/api-versions/group.ts';
 import { oldCrd } from '../api-versions/old-crd.ts';
 import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { type ConversionEndpoint, startConversionEndpoint } from '../harness/conversion-endpoint.ts';
+import { kubeconfigWithRules } from '../harness/service-account.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { runCommand, runCrd } from './run-command.ts';
@@ -16,13 +18,21 @@ const policies = (version: string, namespace = 'default') =>
   `/apis/operator.technomad.dev/${version}/namespaces/${namespace}/imagepolicies`;
 
 interface Crd {
-  metadata: { generation: number; resourceVersion: string; annotations?: Record<string, string> };
+  metadata: { generation: number; resourceVersion: string; annotations?: Record<string, string>; labels?: Record<string, string> };
   spec: {
     versions: { name: string; served: boolean; storage: boolean }[];
     conversion: { strategy: string; webhook?: { clientConfig: object } };
   };
   status: { storedVersions: string[] };
 }
+
+/** A version as an earlier program may have had it. */
+const olderBase = {
+  name: 'v1',
+  served: true,
+  storage: true,
+  schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+};
 
 let cluster: ControlPlane;
 let endpoint: ConversionEndpoint;
@@ -37,16 +47,18 @@ before(async () => {
 after(() => Promise.all([cluster.stop(), endpoint.stop(), strange.stop()]));
 
 beforeEach(async () => {
-  await cluster.request('DELETE', `${crds}/${crdName}`).catch((error: unknown) => assert.equal((error as { status: number }).status, 404));
-  await waitFor('the definition to be gone', async () => (await read()) === undefined);
+  for (const name of [crdName, baseCrdName]) {
+    await cluster.request('DELETE', `${crds}/${name}`).catch((error: unknown) => assert.equal((error as { status: number }).status, 404));
+    await waitFor(`${name} to be gone`, async () => (await read(name)) === undefined);
+  }
 });
 
 const apply = (...args: string[]) => runCrd(cluster.kubeconfigPath, 'apply', ...args);
 const withUrl = () => ['--conversion-url', endpoint.url, '--ca-file', endpoint.caFile];
 
-async function read(): Promise<Crd | undefined> {
+async function read(name: string = crdName): Promise<Crd | undefined> {
   try {
-    return await cluster.request<Crd>('GET', `${crds}/${crdName}`);
+    return await cluster.request<Crd>('GET', `${crds}/${name}`);
   } catch (error) {
     assert.equal((error as { status: number }).status, 404);
     return undefined;
@@ -79,12 +91,47 @@ async function installOld(): Promise<Crd> {
 
 test('in a new cluster the definition is created when the endpoint answers, and then unchanged, with and without its options', async () => {
   const first = await apply(...withUrl());
-  assert.deepEqual([first.code, first.out], [0, `customresourcedefinition ${crdName} created\n`], first.err);
+  const created = `customresourcedefinition ${crdName} created\ncustomresourcedefinition ${baseCrdName} created\n`;
+  assert.deepEqual([first.code, first.out], [0, created], first.err);
   assert.equal(await describe(), 'v1 stored, v1alpha1; Webhook; v1');
   for (const args of [withUrl(), []]) {
     const again = await apply('-o', 'json', ...args);
-    assert.deepEqual([again.code, JSON.parse(again.out), again.err], [0, { name: crdName, action: 'unchanged' }, '']);
+    const unchanged = [crdName, baseCrdName].map((name) => ({ name, action: 'unchanged' }));
+    assert.deepEqual([again.code, JSON.parse(again.out), again.err], [0, unchanged, '']);
   }
+});
+
+test('the definition of BaseImagePolicy is updated, keeps labels of others, and serves policies of bases', async () => {
+  assert.equal((await apply('--v1-only')).code, 0);
+  const older = { metadata: { labels: { team: 'platform' } }, spec: { versions: [olderBase] } };
+  await cluster.request('PATCH', `${crds}/${baseCrdName}`, older);
+  const { code, out, err } = await apply();
+  assert.deepEqual([code, out.split('\n')[1]], [0, `customresourcedefinition ${baseCrdName} updated`], err);
+  const updated = await read(baseCrdName);
+  assert.deepEqual(updated?.metadata.labels, { team: 'platform' });
+  assert.deepEqual(
+    updated.spec.versions.map(({ name }) => name),
+    ['v1'],
+  );
+  const policy = parse(readFileSync(new URL('../../crd/samples/base-java.yaml', import.meta.url), 'utf8')) as object;
+  const path = '/apis/operator.technomad.dev/v1/namespaces/default/baseimagepolicies?fieldValidation=Strict';
+  const stored = await waitFor('a policy to be accepted', () =>
+    cluster
+      .request('POST', path, { ...policy, metadata: { name: 'java' } })
+      .catch((error: { status: number }) => assert.equal(error.status, 404)),
+  );
+  assert.ok(stored);
+});
+
+test('a failure of the definition of BaseImagePolicy is reported, and that of ImagePolicy is applied', async () => {
+  const rules = [{ apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], verbs: ['get', 'update'] }];
+  const kubeconfig = await kubeconfigWithRules(cluster, 'default', 'without-create', rules);
+  assert.equal((await apply('--v1-only')).code, 0);
+  await cluster.request('DELETE', `${crds}/${baseCrdName}`);
+  await waitFor('the definition to be gone', async () => (await read(baseCrdName)) === undefined);
+  const { code, err } = await runCrd(kubeconfig, 'apply');
+  assert.equal(code, 1);
+  assert.match(err, new RegExp(`applying ${baseCrdName} failed: .*403`));
 });
 
 test('nothing is written when the endpoint does not answer or answers nonsense', async () => {
@@ -93,7 +140,7 @@ test('nothing is written when the endpoint does not answer or answers nonsense',
     const { code, err } = await apply(...withUrl());
     assert.equal(code, 1);
     assert.match(err, /conversion endpoint \(https:.*does not answer: .*ECONNREFUSED.*role convert/);
-    assert.equal(await describe(), 'nothing');
+    assert.deepEqual([await describe(), await read(baseCrdName)], ['nothing', undefined]);
     await installOld();
     assert.equal((await apply(...withUrl())).code, 1);
     assert.equal(await describe(), 'v1alpha1 stored; None; v1alpha1');

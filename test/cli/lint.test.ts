@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { UsageError } from '../../src/cli/command.ts';
@@ -107,6 +107,29 @@ spec:
     }
 });
 
+test('checks policies of bases, with what only the service can check, and warns where it does for ImagePolicies', async () => {
+  const base = readFileSync(join(import.meta.dirname, '../../crd/samples/base-java.yaml'), 'utf8');
+  assert.deepEqual(await run(['-'], { input: `${base}---\n${policy('web')}` }), {
+    code: 0,
+    out: '2 policies in 1 file: nothing is wrong\n',
+    err: '',
+  });
+  const wrong = base
+    .replace('operator.technomad.dev/v1', 'operator.technomad.dev/v1alpha1')
+    .replace('semver:', 'semvr:')
+    .replace('maxFailures: 1', 'maxFailures: 0')
+    .replace('harbor.example.com/shop/*', 'harbor.example.com/shop/web:1.0');
+  const found = await problemsOf(wrong);
+  assert.deepEqual(
+    found.map((line) => line.replace(/^\d+:\d+ ([^:]*): .*/, '$1')),
+    ['apiVersion', 'spec.select', 'spec.select.semvr', 'spec.onNewBase[0].rebase.images[0]', 'spec.waves.maxFailures'],
+    found.join('\n'),
+  );
+  assert.match(found.join('\n'), /is not operator\.technomad\.dev\/v1, the only version of BaseImagePolicy/);
+  const { code, out } = await run(['-'], { input: base.replace(/range: .*/, 'range: ">=21.0.0-0"') });
+  assert.deepEqual([code, /warning: platform\/java spec\.select\.semver\.range: /.test(out)], [0, true], out);
+});
+
 test('reads both versions, lists of them, and JSON', async () => {
   const old = { apiVersion: 'operator.technomad.dev/v1alpha1', kind: 'ImagePolicy', metadata: { name: 'old' } };
   const spec = {
@@ -130,7 +153,7 @@ for (const [name, text, expected] of [
   [
     'another kind of the group',
     policy('web').replace('ImagePolicy', 'ImagePolicies'),
-    /^2:1 kind: the group .* has only the kind ImagePolicy/,
+    /^2:1 kind: the group .* has only the kinds ImagePolicy and BaseImagePolicy$/,
   ],
   ['no version', policy('web').replace(/.*\n/, ''), /^1:1 apiVersion: is missing: write operator\.technomad\.dev\/v1/],
   ['no name', policy('web').replace('name: web, ', ''), /^3:1 metadata\.name: is missing/],
@@ -220,7 +243,7 @@ test('only manifests are read in folders, and invalid YAML is reported only if i
 test('a folder without a policy is named, and the exit code is 2', async () => {
   const folder = folderWith({ 'a.yaml': configMap, 'empty.yaml': '' });
   const { code, out, err } = await run([folder]);
-  assert.deepEqual([code, out, err], [2, '', `there is no ImagePolicy in ${folder}\n`]);
+  assert.deepEqual([code, out, err], [2, '', `there is no ImagePolicy or BaseImagePolicy in ${folder}\n`]);
 });
 
 test('ends with 2 for a file that cannot be read, and checks the rest', async () => {

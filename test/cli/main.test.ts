@@ -194,12 +194,16 @@ describe('the command line', () => {
     assert.deepEqual([code, err], [141, '']);
   });
 
-  it('prints the CustomResourceDefinition that is in crd/', async () => {
-    const committed = readFileSync(join(root, 'crd/imagepolicies.yaml'), 'utf8');
-    const yaml = await run(['crd', 'print']);
-    assert.equal(yaml.out, committed, 'stale: run "npm run generate"');
+  it('prints the CustomResourceDefinitions that are in crd/, all or one', async () => {
+    const committed = ['imagepolicies', 'baseimagepolicies'].map((name) => readFileSync(join(root, `crd/${name}.yaml`), 'utf8'));
+    assert.equal((await run(['crd', 'print'])).out, committed.join('---\n'), 'stale: run "npm run generate"');
+    const items = committed.map((text) => parse(text) as object);
     const json = await run(['crd', 'print', '--output', 'json']);
-    assert.deepEqual(JSON.parse(json.out), parse(committed));
+    assert.deepEqual(JSON.parse(json.out), { apiVersion: 'v1', kind: 'List', items });
+    for (const [index, kind] of ['ImagePolicy', 'BaseImagePolicy'].entries()) {
+      assert.equal((await run(['crd', 'print', '--kind', kind])).out, committed[index]);
+      assert.deepEqual(JSON.parse((await run(['crd', 'print', '--kind', kind, '-o', 'json'])).out), items[index]);
+    }
   });
 
   describe('crd apply', () => {
@@ -213,9 +217,13 @@ describe('the command line', () => {
     it('creates the resource, which is then served, and does nothing the second time', async () => {
       const env = { KUBECONFIG: cluster.kubeconfigPath };
       const first = await run(['crd', 'apply', '--conversion-url', endpoint.url, '--ca-file', endpoint.caFile], env);
-      assert.deepEqual([first.code, first.out], [0, 'customresourcedefinition imagepolicies.operator.technomad.dev created\n']);
+      const names = ['imagepolicies.operator.technomad.dev', 'baseimagepolicies.operator.technomad.dev'];
+      assert.deepEqual([first.code, first.out], [0, names.map((name) => `customresourcedefinition ${name} created\n`).join('')]);
       const second = await run(['crd', 'apply', '--kubeconfig', cluster.kubeconfigPath, '-o', 'json']);
-      assert.deepEqual(JSON.parse(second.out), { name: 'imagepolicies.operator.technomad.dev', action: 'unchanged' });
+      assert.deepEqual(
+        JSON.parse(second.out),
+        names.map((name) => ({ name, action: 'unchanged' })),
+      );
       assert.equal(second.err, '');
       const sample = {
         apiVersion: 'operator.technomad.dev/v1alpha1',

@@ -7,6 +7,7 @@ import { generatedFiles } from '../../docs/generate/files.ts';
 import { describeType } from '../../docs/generate/describe-type.ts';
 import { fieldsOf, type Field, type JsonSchema } from '../../docs/generate/json-schema.ts';
 import { renderTemplate } from '../../docs/generate/template.ts';
+import { baseSchema } from '../../src/api-versions/base-policy/schema.ts';
 import { toStructuralSchema } from '../../src/api-versions/structural-schema.ts';
 import * as v1 from '../../src/api-versions/v1.ts';
 import * as v1alpha1 from '../../src/api-versions/v1alpha1.ts';
@@ -40,6 +41,8 @@ const isLeaf = ({ path }: Field) => !settings.some((other) => other.path.startsW
 describe('nothing is forgotten', () => {
   test('fields of v1', () => assertShown(['docs/policies/reference.md', 'docs/policies/status.md'], policyFields(v1.schema)));
   test('fields of v1alpha1', () => assertShown(['docs/policies/v1alpha1.md'], policyFields(v1alpha1.schema)));
+  test('fields of BaseImagePolicy', () =>
+    assertShown(['docs/policies/base-image-policy.md', 'docs/policies/base-image-status.md'], policyFields(baseSchema)));
   test('reasons', () => assertShown(['docs/reasons.md'], Object.keys(reasons)));
   test('settings', () =>
     assertShown(

@@ -44,7 +44,7 @@ function kindOf({ path, body, value }: Snippet): Kind | undefined {
   const [first = ''] = body.split('\n');
   const keys = Object.keys(value);
   if (others.some((pattern) => pattern.test(first))) return 'of others';
-  if (value['kind'] === 'ImagePolicy') return 'policy';
+  if (value['kind'] === 'ImagePolicy' || value['kind'] === 'BaseImagePolicy') return 'policy';
   if (typeof value['kind'] === 'string') return 'object';
   if (first.startsWith('# values.yaml') || path.startsWith('charts/') || keys.includes('permissions')) return 'values';
   if (keys.every((key) => settings.includes(key))) return 'settings';

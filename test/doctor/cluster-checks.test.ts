@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { issueCertificate, makeAuthority } from '../../src/certificates/make-certificate.ts';
-import { customResourceDefinition } from '../../src/api-versions/crd.ts';
+import { baseDefinition, customResourceDefinition } from '../../src/api-versions/crd.ts';
 import { certificates, type CertificateFacts } from '../../src/doctor/checks/certificates.ts';
 import { definition } from '../../src/doctor/checks/definition.ts';
 import { permissions } from '../../src/doctor/checks/permissions.ts';
@@ -50,8 +50,10 @@ test('the check of permissions names what is missing, and what that means', () =
 describe('definition', () => {
   const expected = customResourceDefinition().spec.versions;
   const installed = { spec: { versions: expected, conversion: { strategy: 'Webhook' } }, status: { storedVersions: ['v1'] } };
+  const expectedBases = baseDefinition().spec.versions;
+  const bases = { installed: { spec: { versions: expectedBases } }, expected: expectedBases };
   const of = (more: Partial<Extract<Parameters<typeof definition.evaluate>[0], { expected: unknown }>> = {}) =>
-    evaluate(definition, { installed, expected, reads: [{ version: 'v1', why: undefined }], ...more });
+    evaluate(definition, { installed, expected, bases, reads: [{ version: 'v1', why: undefined }], ...more });
   test('the current one is ok', () => assert.deepEqual([...new Set(of().map(({ level }) => level))], ['ok']));
   test('everything else is reported', () => {
     const [v1, ...others] = expected;
@@ -84,6 +86,12 @@ describe('definition', () => {
     assertLine(of({ reads: [{ version: 'v1alpha1', why: 'x509' }] }), 'definition/readable', 'failed', /as v1alpha1: x509/);
     assertLine(of({ installed: undefined }), 'definition/installed', 'failed', /not installed/);
     assertLine(evaluate(definition, { why: 'forbidden' }), 'definition/installed', 'skipped', /forbidden/);
+    const line = 'definition/base-images';
+    assertLine(of({ bases: { ...bases, installed: undefined } }), line, 'warning', /BaseImagePolicy is not installed/);
+    const [older] = expectedBases.map((version) => ({ ...version, schema: { openAPIV3Schema: { type: 'object' } } }));
+    assert.ok(older);
+    assertLine(of({ bases: { ...bases, installed: { spec: { versions: [older] } } } }), line, 'failed', /schema of v1/);
+    assertLine(of({ bases: { why: 'forbidden' } }), line, 'skipped', /forbidden/);
   });
 });
 

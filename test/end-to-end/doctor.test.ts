@@ -68,6 +68,7 @@ describe('an installation with v1 alone', () => {
     assertHas(report, 'permissions/work-rebase', 'skipped', /may not create imagepolicies/);
     assertHas(report, 'definition/current', 'ok', /./);
     assertHas(report, 'definition/readable', 'ok', /as v1/);
+    assertHas(report, 'definition/base-images', 'ok', /BaseImagePolicy is the one of this program/);
     assertHas(report, 'service/version', 'ok', /same version/);
     assertHas(report, 'webhooks/received', 'ok', /^harbor \(harbor\): the last push was accepted/);
     assertHas(report, 'webhooks/received', 'warning', /^registry .* refused as not authentic \(401\); no push was ever accepted/);

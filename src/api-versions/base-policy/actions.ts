@@ -1,7 +1,9 @@
 /** `spec.onNewBase[]`: what happens to an image that is behind its base. */
 import { z } from 'zod';
-import { has, withChecks, withRules, type Finding } from '../rules.ts';
+import { checkRepositoryPattern, coversPattern, normalisePattern } from '../../model/repository-pattern.ts';
+import { fieldOf, has, withChecks, withRules, type Finding } from '../rules.ts';
 import { distinct, duration, name } from '../v1-fields/scalars.ts';
+import { findingOf } from '../validation/problem.ts';
 
 const key = z
   .string()
@@ -12,20 +14,26 @@ const key = z
 
 const secretKey = (what: string) => z.object({ name: name('Name of the Secret, in the namespace of the policy.'), key }).describe(what);
 
-const images = distinct(
-  z
-    .array(
-      z
-        .string()
-        .min(1)
-        .max(255)
-        .regex(/^[a-z0-9._:/*-]+$/, 'a repository without a tag, in which "*" stands for any characters: "harbor.example.com/shop/*"')
-        .describe('A repository, such as "harbor.example.com/shop/*", in which "*" stands for any characters.'),
-    )
-    .min(1)
-    .max(64)
-    .describe('The images that the action applies to, by their repositories.'),
+const imagePattern = withChecks(
+  withRules(
+    z
+      .string()
+      .min(1)
+      .max(255)
+      .regex(/^[a-z0-9._:/*-]+$/, 'a repository without a tag, in which "*" stands for any characters: "harbor.example.com/shop/*"')
+      .describe('A repository, such as "harbor.example.com/shop/*", in which "*" stands for any characters, also for slashes.'),
+    [
+      {
+        rule: "!self.matches(':[^/]*$')",
+        message: 'write only repositories, without a tag: the action applies to every tag of them',
+        holds: (self) => !/:[^/]*$/.test(String(self)),
+      },
+    ],
+  ),
+  checkImagePattern,
 );
+
+const images = distinct(z.array(imagePattern).min(1).max(32).describe('The images that the action applies to, by their repositories.'));
 
 const httpUrl = (what: string) =>
   withChecks(
@@ -42,14 +50,18 @@ const text = (max: number, pattern: RegExp, hint: string, what: string) => z.str
 
 /** A repository of the CI system, or `$source`. */
 const project = (what: string) =>
-  text(
-    255,
-    /^(?:\$source|[A-Za-z0-9._-]+(?:\/[A-Za-z0-9._-]+)*)$/,
-    '"$source", or a path such as "shop/web"',
-    `${what} "$source" takes it from the label or annotation org.opencontainers.image.source of the image.`,
+  withChecks(
+    text(
+      255,
+      /^(?:\$source|[A-Za-z0-9._-]+(?:\/[A-Za-z0-9._-]+)*)$/,
+      '"$source", or a path such as "shop/web"',
+      `${what} "$source" takes it from the label or annotation org.opencontainers.image.source of the image.`,
+    ),
+    checkSegments,
   );
 const ref = text(255, /^[^\s~^:?*[\\]+$/, 'the name of a branch or tag', 'The branch or tag to build.');
-const word = (what: string) => text(128, /^[A-Za-z0-9._ /-]+$/, 'letters, digits, ".", "_", "-", "/" and spaces', what);
+const word = (what: string) =>
+  withChecks(text(128, /^[A-Za-z0-9._ /-]+$/, 'letters, digits, ".", "_", "-", "/" and spaces', what), checkSegments);
 const token = secretKey('The Secret with the token.');
 
 const github = withRules(
@@ -194,11 +206,44 @@ export const action = withRules(
   [
     {
       rule: `[${actions.map((action) => `has(self.${action})`).join(', ')}].filter(x, x).size() == 1`,
-      message: `write exactly one of ${actions.join(', ')}`,
+      message: `write exactly one of ${actions.join(', ')}; for example "report: {}"`,
       holds: (self) => actions.filter((action) => has(self, action)).length === 1,
     },
   ],
 );
+
+/** Checks that no action of `spec.onNewBase` comes after others that apply to all of its images. `report` may: it is what happens anyway. */
+export function checkReachable(onNewBase: unknown): Finding[] {
+  const patterns = Array.isArray(onNewBase) ? onNewBase.map(patternsOf) : [];
+  return patterns.flatMap((own, index) => {
+    if (own === 'all' || own.length === 0) return [];
+    const earlier = patterns.slice(0, index);
+    // For each pattern, the first action that applies to the same images.
+    const covering = own.map((narrow) => earlier.findIndex((one) => one === 'all' || one.some((wide) => coversPattern(wide, narrow))));
+    if (covering.includes(-1)) return [];
+    const message = `never applies, because onNewBase[${Math.max(...covering)}] comes first and applies to the same images: write what is more specific first, and report last`;
+    return [{ keys: [index], message }];
+  });
+}
+
+/** The images that an action applies to; none where its schema reports what is wrong with it. */
+function patternsOf(written: unknown): string[] | 'all' {
+  if (has(written, 'report')) return 'all';
+  const images = actions.map((action) => fieldOf(fieldOf(written, action), 'images')).find(Array.isArray);
+  const entries: readonly unknown[] = images ?? [];
+  return entries.flatMap((entry) => (typeof entry === 'string' ? [normalisePattern(entry)] : []));
+}
+
+function checkImagePattern(value: unknown): Finding[] {
+  const text = String(value);
+  // A tag, and other characters, are reported by the schema.
+  return /:[^/]*$/.test(text) ? [] : findingOf(() => checkRepositoryPattern(text));
+}
+
+/** In a URL, such a segment would lead to another resource of the CI system. */
+function checkSegments(value: unknown): Finding[] {
+  return /(?:^|\/)\.\.?(?:\/|$)/.test(String(value)) ? [{ message: 'write the path without "." and ".." between slashes' }] : [];
+}
 
 function checkUrl(value: unknown): Finding[] {
   const url = URL.parse(String(value));

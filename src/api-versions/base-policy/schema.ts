@@ -1,14 +1,15 @@
 /** BaseImagePolicy v1, which users write and the cluster stores. */
 import { z } from 'zod';
 import { baseKinds, baseStatusSchema } from '../../model/base-policy.ts';
-import { has, withRules } from '../rules.ts';
+import { has, withChecks, withRules } from '../rules.ts';
+import { checkFollowedTag, checkPatterns } from '../validation/check-tags.ts';
 import { repositoryField } from '../v1-fields/image.ts';
 import { distinct, duration } from '../v1-fields/scalars.ts';
 import { select, tags } from '../v1-fields/select.ts';
 import { labelSelector } from '../v1-fields/target.ts';
 import { mode, windows } from '../v1-fields/update.ts';
 import { minAge, platforms, poll, pullSecrets, suspend } from '../v1-fields/watch.ts';
-import { action } from './actions.ts';
+import { action, checkReachable } from './actions.ts';
 
 const workloads = z
   .object({
@@ -45,28 +46,34 @@ const waves = z
   .describe('In which order workloads are changed.');
 
 /** `spec`, as users write it. */
-export const baseSpecSchema = z
-  .object({
-    image: repositoryField('select'),
-    select,
-    tags: tags.exactOptional(),
-    platforms: platforms.exactOptional(),
-    minAge: minAge.exactOptional(),
-    pullSecrets: pullSecrets.exactOptional(),
-    workloads: z.array(workloads).min(1).max(32).describe('The workloads whose images are examined.'),
-    onNewBase: z
-      .array(action)
-      .min(1)
-      .max(32)
-      .exactOptional()
-      .describe('What happens to an image that is behind: the first action that applies to it. Without one, it is only reported.'),
-    waves: waves.exactOptional(),
-    windows: windows.exactOptional(),
-    mode,
-    poll: poll.exactOptional(),
-    suspend,
-  })
-  .describe('Which base to watch, whose images may be built on it, and what happens to images on an older base.');
+export const baseSpecSchema = withChecks(
+  z
+    .object({
+      image: repositoryField('select'),
+      select,
+      tags: tags.exactOptional(),
+      platforms: platforms.exactOptional(),
+      minAge: minAge.exactOptional(),
+      pullSecrets: pullSecrets.exactOptional(),
+      workloads: z.array(workloads).min(1).max(32).describe('The workloads whose images are examined.'),
+      onNewBase: withChecks(
+        z
+          .array(action)
+          .min(1)
+          .max(32)
+          .describe('What happens to an image that is behind: the first action that applies to it. Without one, it is only reported.'),
+        checkReachable,
+      ).exactOptional(),
+      waves: waves.exactOptional(),
+      windows: windows.exactOptional(),
+      mode,
+      poll: poll.exactOptional(),
+      suspend,
+    })
+    .describe('Which base to watch, whose images may be built on it, and what happens to images on an older base.'),
+  checkFollowedTag,
+  checkPatterns,
+);
 
 /** The whole resource below `metadata`. */
 export const baseSchema = withRules(

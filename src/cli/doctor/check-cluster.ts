@@ -1,6 +1,7 @@
-/** What a kubeconfig can check: the CustomResourceDefinition, certificates, permissions of the role convert, the clock of this machine. */
+/** What a kubeconfig can check: the CustomResourceDefinitions, certificates, permissions of the role convert, the clock of this machine. */
+import { baseDefinition } from '../../api-versions/crd.ts';
 import { planCrd } from '../../api-versions/plan-crd.ts';
-import { crdName } from '../../api-versions/group.ts';
+import { baseCrdName, crdName } from '../../api-versions/group.ts';
 import { kubeconfigOf, processSource } from '../../config.ts';
 import { checks } from '../../doctor/checks/index.ts';
 import type { CertificateFacts, ConversionCertificates } from '../../doctor/checks/certificates.ts';
@@ -47,11 +48,13 @@ export async function checkCluster(
     const clock = await readServerTime(client, Date.now);
     if ('why' in clock) return { findings: [], problem: clock.why };
     const local = { ...clock, aheadMs: -clock.aheadMs, line: 'local', name: 'this machine' } as const;
-    const definition = readCrd(client, crdName).catch((error: unknown) => ({ why: describeError(error) }));
+    const [definition, bases] = [crdName, baseCrdName].map((name) =>
+      readCrd(client, name).catch((error: unknown) => ({ why: describeError(error) })),
+    );
     const found = await Promise.all([
       runCheck(checks.clock, timeoutMs, () => Promise.resolve({ own: 'the API server', clocks: [local] })),
       runCheck(checks.permissions, timeoutMs, async () => gatherPermissions(client, await definition)),
-      runCheck(checks.definition, timeoutMs, async () => gatherDefinition(client, await definition)),
+      runCheck(checks.definition, timeoutMs, async () => gatherDefinition(client, await definition, await bases)),
       runCheck(checks.certificates, timeoutMs, async () => gatherCertificates(client, await definition, options)),
     ]);
     return { findings: found.flat(), problem: undefined };
@@ -66,10 +69,14 @@ function hasWebhook(definition: Definition): definition is CustomResourceDefinit
   return definition !== undefined && !('why' in definition) && definition.spec.conversion?.strategy === 'Webhook';
 }
 
-async function gatherDefinition(client: KubeClient, installed: Definition): Promise<DefinitionFacts> {
+async function gatherDefinition(client: KubeClient, installed: Definition, installedBases: Definition): Promise<DefinitionFacts> {
   if (installed !== undefined && 'why' in installed) return installed;
   const expected = planCrd(installed, {}).spec.versions;
-  if (installed === undefined) return { installed, expected, reads: [] };
+  const bases =
+    installedBases !== undefined && 'why' in installedBases
+      ? installedBases
+      : { installed: installedBases, expected: baseDefinition().spec.versions };
+  if (installed === undefined) return { installed, expected, bases, reads: [] };
   const { objectsPath } = await import('../../kube/crd/definition.ts');
   const served = installed.spec.versions.filter((version) => version.served !== false);
   const reads = served.map(async ({ name: version }) => {
@@ -83,7 +90,7 @@ async function gatherDefinition(client: KubeClient, installed: Definition): Prom
       ),
     };
   });
-  return { installed, expected, reads: await Promise.all(reads) };
+  return { installed, expected, bases, reads: await Promise.all(reads) };
 }
 
 async function gatherCertificates(client: KubeClient, definition: Definition, options: ClusterOptions): Promise<CertificateFacts> {

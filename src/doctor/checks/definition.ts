@@ -1,16 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Check, failed, type Finding, ok, skipped, warning } from '../finding.ts';
 
-/** The installed CustomResourceDefinition and the one of this program. */
+/** The definition of a kind that is installed, and the one of this program. */
+export interface ComparedDefinition {
+  /** undefined: there is none. */
+  readonly installed: InstalledDefinition | undefined;
+  readonly expected: readonly DefinitionVersion[];
+}
+
+/** What is known of the definition of ImagePolicy, and of that of BaseImagePolicy. */
 export type DefinitionFacts =
   | { readonly why: string }
-  | {
-      /** undefined: there is none. */
-      readonly installed: InstalledDefinition | undefined;
-      readonly expected: readonly DefinitionVersion[];
+  | (ComparedDefinition & {
+      readonly bases: ComparedDefinition | { readonly why: string };
       /** The versions that are served, and why their policies cannot be read; undefined where they can. */
       readonly reads: readonly { readonly version: string; readonly why: string | undefined }[];
-    };
+    });
 
 /** A version as far as it is compared. */
 export interface DefinitionVersion {
@@ -30,19 +35,20 @@ interface InstalledDefinition {
 
 const apply = 'run image-watcher crd apply with the version of the service';
 
-/** Whether the cluster's definition of ImagePolicy is the one of this program. */
+/** Whether the cluster's definitions are those of this program. */
 export const definition: Check<DefinitionFacts> = {
   id: 'definition',
-  lines: ['installed', 'current', 'conversion', 'stored-versions', 'readable'],
+  lines: ['installed', 'current', 'conversion', 'stored-versions', 'readable', 'base-images'],
   evaluate(facts) {
     if ('why' in facts) return [skipped('definition/installed', `the CustomResourceDefinition could not be read: ${facts.why}`)];
-    const { installed, expected, reads } = facts;
+    const { installed, expected, reads, bases } = facts;
     if (installed === undefined) return [failed('definition/installed', 'the CustomResourceDefinition is not installed', apply)];
     return [
       ok('definition/installed', `the CustomResourceDefinition has ${installed.spec.versions.map(({ name }) => name).join(', ')}`),
       current(installed, expected),
       conversion(installed),
       storedVersions(installed),
+      baseImages(bases),
       ...reads.map(({ version, why }) =>
         why === undefined
           ? ok('definition/readable', `policies can be read as ${version}`)
@@ -56,8 +62,26 @@ export const definition: Check<DefinitionFacts> = {
   },
 };
 
-function current({ spec }: InstalledDefinition, expected: readonly DefinitionVersion[]): Finding {
+function current(installed: InstalledDefinition, expected: readonly DefinitionVersion[]): Finding {
   const line = 'definition/current';
+  const different = differencesOf(installed, expected);
+  if (different === '') return ok(line, 'the CustomResourceDefinition is the one of this program');
+  return failed(line, `the CustomResourceDefinition is another than that of this program: ${different}`, apply);
+}
+
+function baseImages(bases: ComparedDefinition | { readonly why: string }): Finding {
+  const line = 'definition/base-images';
+  if ('why' in bases) return skipped(line, `the CustomResourceDefinition of BaseImagePolicy could not be read: ${bases.why}`);
+  const { installed, expected } = bases;
+  if (installed === undefined)
+    return warning(line, 'the CustomResourceDefinition of BaseImagePolicy is not installed: there are no policies for base images', apply);
+  const different = differencesOf(installed, expected);
+  if (different === '') return ok(line, 'the CustomResourceDefinition of BaseImagePolicy is the one of this program');
+  return failed(line, `the CustomResourceDefinition of BaseImagePolicy is another than that of this program: ${different}`, apply);
+}
+
+/** Empty if there are none. */
+function differencesOf({ spec }: InstalledDefinition, expected: readonly DefinitionVersion[]): string {
   const parts = ['schema', 'subresources', 'additionalPrinterColumns'] as const;
   const different = spec.versions.flatMap((version) => {
     const own = expected.find(({ name }) => name === version.name);
@@ -66,8 +90,7 @@ function current({ spec }: InstalledDefinition, expected: readonly DefinitionVer
     return unequal.length === 0 ? [] : [`${unequal.join(' and ')} of ${version.name}`];
   });
   if (!spec.versions.some(({ name }) => name === expected[0]?.name)) different.push(`${expected[0]?.name} is missing`);
-  if (different.length === 0) return ok(line, 'the CustomResourceDefinition is the one of this program');
-  return failed(line, `the CustomResourceDefinition is another than that of this program: ${different.join('; ')}`, apply);
+  return different.join('; ');
 }
 
 function conversion({ spec }: InstalledDefinition): Finding {

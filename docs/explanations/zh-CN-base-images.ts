@@ -1,0 +1,130 @@
+/** The Chinese texts of BaseImagePolicy, by the English ones; the texts that it shares with ImagePolicy are in zh-CN.ts. */
+const duration = '时长以 h、m 和 s 为单位，最长 8784h，例如 "90s"、"1h30m"。';
+const source = '"$source" 表示使用镜像的标签（label）或注解 org.opencontainers.image.source。';
+
+export const chineseBaseImages: Readonly<Record<string, string>> = {
+  // Samples
+  'A patched Java base image reaches every application that is built on it: images of shop are rebased, signed and rolled out in waves, canaries first. All others are rebuilt by their CI systems, each in the repository that its label org.opencontainers.image.source names, and what has none is reported. Rebasing needs permissions.rebase: true in the values of the chart. Workloads in other namespaces need the consent of their owners.':
+    '打过补丁的 Java 基础镜像到达每个基于它构建的应用：shop 的镜像经过变基、签名，并分批滚动更新，先更新金丝雀。其他镜像由各自的 CI 系统重新构建，代码仓库由镜像的标签（label）org.opencontainers.image.source 指出；没有这个标签的只报告。变基需要 Helm Chart 的值 permissions.rebase: true。其他命名空间中的工作负载需要其所有者同意。',
+  'Only reports which images of this namespace are built on an older base, and since when: nothing is changed, and no CI system is called.':
+    '只报告此命名空间中哪些镜像基于旧的基础镜像构建，以及从什么时候开始：不修改任何内容，也不调用 CI 系统。',
+  // spec
+  'Which base to watch, whose images may be built on it, and what happens to images on an older base.':
+    '监视哪个基础镜像、哪些工作负载的镜像可能基于它构建，以及如何处理基于旧基础镜像的镜像。',
+  'The workloads whose images are examined.': '要检查其镜像的工作负载。',
+  "Selects namespaces by their labels; by default the policy's own. Others need the consent of their owners.":
+    '按标签（label）选择命名空间；默认是策略自己的命名空间。其他命名空间需要其所有者同意。',
+  'Labels that the Namespace must have, each with its value.': 'Namespace 必须具有的标签（label）及其值。',
+  'Selects workloads by their labels; by default all.': '按标签（label）选择工作负载；默认全部。',
+  'The kinds of workloads; by default Deployment, StatefulSet, DaemonSet, CronJob.':
+    '工作负载的类型；默认是 Deployment、StatefulSet、DaemonSet、CronJob。',
+  'What happens to an image that is behind: the first action that applies to it. Without one, it is only reported.':
+    '如何处理落后的镜像：采用第一个适用的操作。没有适用的操作时，只报告。',
+  "Replaces the base's layers of the image in the registry, pushes the result under a new tag, and rolls it out in waves.":
+    '在镜像仓库中替换镜像中属于基础镜像的层，以新标签推送结果，并分批滚动更新。',
+  'The images that the action applies to, by their repositories.': '操作适用的镜像，按镜像名称写出。',
+  'The tag of the rebased image; by default "$tag-base.$date".': '变基后镜像的标签；默认是 "$tag-base.$date"。',
+  'Rules that are not checked: changes of the base that this policy accepts.': '不检查的规则：此策略接受的基础镜像变化。',
+  'A Secret of type kubernetes.io/dockerconfigjson, in the namespace of the policy, that may push to the repositories; used for nothing else.':
+    '类型为 kubernetes.io/dockerconfigjson 的 Secret，位于策略所在的命名空间，可以向这些镜像仓库推送；不用于其他任何用途。',
+  'Signs rebased images as cosign does.': '像 cosign 那样为变基后的镜像签名。',
+  'The Secret with the private key in PEM form.': '保存 PEM 格式私钥的 Secret。',
+  'Requests a rebuild from the CI system, once for each base and source: exactly one of github, gitlab, gitea, tekton, jenkins, webhook.':
+    '请 CI 系统重新构建，每个基础镜像和源代码仓库一次：github、gitlab、gitea、tekton、jenkins、webhook 中恰好一个。',
+  'write exactly one of github, gitlab, gitea, tekton, jenkins, webhook':
+    '请在 github、gitlab、gitea、tekton、jenkins、webhook 中恰好写一个',
+  'How long the rebuilt image may take before the status says that it is overdue; by default 2h. A duration in h, m and s, at most 8784h: "90s", "1h30m".': `重新构建的镜像最多可以用多久，超过之后状态会显示它已逾期；默认 2h。${duration}`,
+  'Calls GitHub Actions.': '调用 GitHub Actions。',
+  'write either event, for repository_dispatch, or workflow and ref, for workflow_dispatch':
+    '使用 repository_dispatch 时请写 event，使用 workflow_dispatch 时请写 workflow 和 ref',
+  'a workflow is started for a branch or tag: write workflow and ref together': '工作流针对一个分支或标签启动：workflow 和 ref 要一起写',
+  'The repository, as owner/name. "$source" takes it from the label or annotation org.opencontainers.image.source of the image.': `代码仓库，写成 owner/name。${source}`,
+  'The event type of a repository_dispatch.': 'repository_dispatch 的事件类型。',
+  'The file name of a workflow with workflow_dispatch.': '带有 workflow_dispatch 的工作流的文件名。',
+  'The branch or tag to build.': '要构建的分支或标签。',
+  'The API of GitHub Enterprise Server; by default https://api.github.com.':
+    'GitHub Enterprise Server 的 API；默认是 https://api.github.com。',
+  'The Secret with the token.': '保存令牌的 Secret。',
+  'Starts a pipeline of GitLab by a trigger token.': '用触发令牌启动 GitLab 的流水线。',
+  'The project, by its path or number. "$source" takes it from the label or annotation org.opencontainers.image.source of the image.': `项目的路径或编号。${source}`,
+  'The address of GitLab; by default https://gitlab.com.': 'GitLab 的地址；默认是 https://gitlab.com。',
+  'The Secret with the pipeline trigger token.': '保存流水线触发令牌的 Secret。',
+  'Calls Gitea or Forgejo Actions.': '调用 Gitea 或 Forgejo Actions。',
+  'The address of Gitea or Forgejo.': 'Gitea 或 Forgejo 的地址。',
+  'Calls an EventListener of Tekton.': '调用 Tekton 的 EventListener。',
+  'The address of the EventListener.': 'EventListener 的地址。',
+  'The Secret with which the request is signed.': '用于为请求签名的 Secret。',
+  'Starts a job of Jenkins with parameters.': '启动 Jenkins 的带参数的任务。',
+  'The address of Jenkins.': 'Jenkins 的地址。',
+  'The path of the job: "folder/name".': '任务的路径："folder/name"。',
+  'The Secret with USER:TOKEN.': '保存 USER:TOKEN 的 Secret。',
+  'Sends a signed CloudEvent.': '发送带签名的 CloudEvent。',
+  'The address.': '地址。',
+  'The Secret with the signing key of standard webhooks.': '保存 Standard Webhooks 签名密钥的 Secret。',
+  'Restarts workloads that run a mutable tag with imagePullPolicy: Always when the digest of the tag has changed.':
+    '当标签的摘要改变时，重启以 imagePullPolicy: Always 运行可变标签的工作负载。',
+  'Only reports the image, whatever it is.': '只报告镜像，无论是哪个镜像。',
+  'In which order workloads are changed.': '按什么顺序修改工作负载。',
+  'How many workloads roll out at the same time; by default 5.': '同时滚动更新多少个工作负载；默认 5 个。',
+  'Selects the workloads that are changed first; the others wait until they have rolled out.':
+    '选择最先修改的工作负载；其他工作负载等它们滚动更新完成。',
+  'How long to wait between two waves; by default 10m. A duration in h, m and s, at most 8784h: "90s", "1h30m".': `两批之间等待多久；默认 10m。${duration}`,
+  'After so many failed rollouts the base is rejected, and what was changed is rolled back; by default 1.':
+    '滚动更新失败达到这个次数之后，拒绝该基础镜像，并回滚已修改的内容；默认 1 次。',
+  // status
+  'The generation of the policy that was last reconciled.': '上次调和时策略的 generation。',
+  'The base that applications should be built on.': '应用应当基于的基础镜像。',
+  'The tag.': '标签。',
+  'Its digest.': '它的摘要。',
+  'When the registry was last asked for the base.': '上次向镜像仓库查询基础镜像的时间。',
+  'A base that is not used yet.': '尚未使用的基础镜像。',
+  'The tag of the base that waits.': '等待中的基础镜像的标签。',
+  'When it was first seen.': '首次发现它的时间。',
+  'Counts of images, each digest once.': '镜像的数量，每个摘要只计一次。',
+  'The images that the selected workloads run.': '所选工作负载运行的镜像。',
+  'Those that are built on the selected base.': '基于选中的基础镜像构建的镜像。',
+  'Those that are built on another base of the same repository.': '基于同一镜像名称的另一个基础镜像构建的镜像。',
+  'Those whose base could not be recognized.': '无法识别其基础镜像的镜像。',
+  'Those that are built on something else.': '基于其他内容构建的镜像。',
+  'The earliest time since which an image is behind.': '镜像开始落后的最早时间。',
+  'The first 20 images that are built on the base or may be, those that are behind first.':
+    '基于（或可能基于）该基础镜像构建的前 20 个镜像，落后的排在前面。',
+  'The repository and tag that the workloads run.': '工作负载运行的镜像名称和标签。',
+  'The digest that was examined.': '检查过的摘要。',
+  'The base that it is built on: tag@digest, or one of them.': '它基于的基础镜像：tag@digest，或其中之一。',
+  'How the base was recognized.': '如何识别出基础镜像。',
+  'Current: built on the selected base. Behind: on an older one, and nothing is done about it. Unknown: the base could not be recognized. Requested: a rebuild was requested. RebuildOverdue: it has not come in time. Rebased: the image is rebased and waits for its wave. Updating, Updated: its workloads are rolling out, or have. Failed: a rollout failed. Refused: the image cannot be rebased.':
+    'Current：基于选中的基础镜像构建。Behind：基于较旧的基础镜像，不做任何处理。Unknown：无法识别其基础镜像。Requested：已请求重新构建。RebuildOverdue：没有按时完成。Rebased：镜像已变基，等待轮到它的批次。Updating、Updated：它的工作负载正在滚动更新，或已经完成。Failed：滚动更新失败。Refused：镜像无法变基。',
+  'What is done about it.': '如何处理它。',
+  'When the first newer base was selected.': '首次选中更新的基础镜像的时间。',
+  'When the state was reached.': '进入该状态的时间。',
+  'How many workloads run it.': '有多少个工作负载运行它。',
+  'One of them: "Deployment shop/web".': '其中一个："Deployment shop/web"。',
+  'The tag of the rebased image.': '变基后镜像的标签。',
+  'The waves in which rebased images are rolled out.': '变基后的镜像滚动更新的批次。',
+  'The digest of the base that is rolled out.': '正在滚动更新的基础镜像的摘要。',
+  'Workloads that wait for their wave.': '等待轮到其批次的工作负载。',
+  'Workloads that are rolling out.': '正在滚动更新的工作负载。',
+  'Workloads that have rolled out.': '已完成滚动更新的工作负载。',
+  'Workloads whose rollout failed.': '滚动更新失败的工作负载。',
+  'When the last rollout was complete.': '上一次滚动更新完成的时间。',
+  'Why no further wave begins.': '为什么不再开始下一批。',
+  'The last 100 rebuilds that were requested.': '最近 100 次请求的重新构建。',
+  'The digest of the base that the rebuild was requested for.': '请求重新构建时的基础镜像的摘要。',
+  'The source that was to be rebuilt.': '要重新构建的源代码仓库。',
+  'When the rebuild was requested, or is to be.': '请求或将要请求重新构建的时间。',
+  'Whether the CI system has accepted the request.': 'CI 系统是否已接受请求。',
+  'Why it has not.': '没有接受的原因。',
+  'The digest of the base.': '基础镜像的摘要。',
+  'When.': '时间。',
+  'The last 10 bases that failed.': '最近 10 个失败的基础镜像。',
+  'Its tag.': '它的标签。',
+  'Why.': '原因。',
+  'The last 10 bases, the latest first.': '最近 10 个基础镜像，最新的在前。',
+  'The tag of the base.': '基础镜像的标签。',
+  'When the policy selected it.': '策略选择它的时间。',
+  'Sources whose rebuild was requested.': '已请求重新构建的源代码仓库的数量。',
+  'Workloads that were brought to it.': '已更新到它的工作负载的数量。',
+  'Rejected: rollouts failed, and the base is not used again.': 'Rejected：滚动更新失败，不再使用该基础镜像。',
+  'The base that waits for approval.': '等待批准的基础镜像。',
+};

@@ -1,0 +1,54 @@
+/** Patterns of repositories, such as `harbor.example.com/shop/*`: `*` stands for any characters, also for slashes. */
+import { PermanentError } from './errors.ts';
+import {
+  formatRepository,
+  normaliseRegistry,
+  splitName,
+  tryParseImageReference,
+  type RegistryAliases,
+  type Repository,
+} from './image-reference.ts';
+
+/** Whether a repository is one of those that the pattern means. A pattern without a registry means Docker Hub, as in the name of an image. */
+export function matchesRepository(pattern: string, repository: Repository, aliases?: RegistryAliases): boolean {
+  const text = formatRepository(repository);
+  const [first = '', ...others] = normalisePattern(pattern, aliases).split('*');
+  const last = others.pop();
+  if (last === undefined) return text === first;
+  if (!text.startsWith(first)) return false;
+  // Each part is searched after the one before it. An expression for a*a*a* would try every combination.
+  let end = first.length;
+  for (const part of others) {
+    const found = text.indexOf(part, end);
+    if (found === -1) return false;
+    end = found + part.length;
+  }
+  return text.length - last.length >= end && text.endsWith(last);
+}
+
+/** Whether the `wide` pattern is the `narrow` one, or what both begin with and a star; both as `normalisePattern` returns them. */
+export function coversPattern(wide: string, narrow: string): boolean {
+  return wide === narrow || (wide.indexOf('*') === wide.length - 1 && narrow.startsWith(wide.slice(0, -1)));
+}
+
+/** Throws a PermanentError that says what to write instead of a pattern that no repository can match. */
+export function checkRepositoryPattern(pattern: string): void {
+  const example = pattern.replaceAll('*', '0');
+  const parsed = tryParseImageReference(example);
+  // Spellings that the name of an image may have, such as a slash at the end, are not found in normal names.
+  if (parsed !== undefined && formatRepository(parsed.repository) === normalisePattern(example)) return;
+  throw new PermanentError(
+    'InvalidPolicy',
+    `"${pattern}" is no repository, whatever "*" stands for: write a registry and a path, such as "harbor.example.com/shop/*"`,
+  );
+}
+
+/** The pattern in the form in which repositories are compared: with the registry that it means, unless a star may stand for it; one star instead of several. */
+export function normalisePattern(pattern: string, aliases?: RegistryAliases): string {
+  const short = pattern.replaceAll(/\*+/g, '*');
+  if (/^[^/]*\*/.test(short)) return short;
+  const [host, path] = splitName(short);
+  const registry = normaliseRegistry(host, aliases);
+  // On Docker Hub, a name without a slash is one of the library; a star may stand for the slash.
+  return `${registry}/${registry === 'docker.io' && !/[*/]/.test(path) ? `library/${path}` : path}`;
+}
