@@ -33,6 +33,9 @@ export interface PolicyRebaseMeans {
   readonly now: () => number;
 }
 
+/** Reasons that only policies have; the others are those of a `Refusal`. */
+export const policyReasons = ['PushSecretUnusable', 'SigningKeyUnusable', 'LayersUnchanged'] as const;
+
 /** Rebases an image; idempotent. The function rejects as the registry client does, and if a Secret cannot be determined. */
 export function createPolicyRebase({
   registry,
@@ -42,9 +45,9 @@ export function createPolicyRebase({
   return async ({ policy, action, image, base, date }, signal) => {
     const { source, tag, digest } = image;
     const credentials = await openPushSecret({ namespace: policy.namespace, name: action.pushSecret }, source, readSecret, signal);
-    if (typeof credentials === 'string') return refused('PushSecretUnusable', credentials);
+    if (typeof credentials === 'string') return refuseFor('PushSecretUnusable', credentials);
     const signingKey = await openSigningKey(policy.namespace, action.signingKey, readSecret, signal);
-    if (typeof signingKey === 'string') return refused('SigningKeyUnusable', signingKey);
+    if (typeof signingKey === 'string') return refuseFor('SigningKeyUnusable', signingKey);
 
     const baseSource = { ...policy.spec.base.repository, ...(source.access && { access: source.access }) };
     const order: RebaseOrder = {
@@ -58,15 +61,15 @@ export function createPolicyRebase({
       signingKey,
     };
     const result = await rebaseImage(order, { registry, push: registry.openPush(source, credentials), signal, now });
-    if (result.kind === 'refused') return refused(result.reason, result.message);
+    if (result.kind === 'refused') return { refused: { reason: result.reason, message: result.message } };
     if (result.kind === 'current') {
-      return refused('LayersUnchanged', `its layers begin with those of ${base.tag} already: nothing can be replaced`);
+      return refuseFor('LayersUnchanged', `its layers begin with those of ${base.tag} already: nothing can be replaced`);
     }
     return { tag: result.tag, digest: result.plan.image.digest };
   };
 }
 
-function refused(reason: string, message: string): PolicyRebaseResult {
+function refuseFor(reason: (typeof policyReasons)[number], message: string): PolicyRebaseResult {
   return { refused: { reason, message } };
 }
 
