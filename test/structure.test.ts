@@ -11,6 +11,7 @@ import { strategies } from '../src/select/strategies/index.ts';
 import { targets } from '../src/kube/targets.ts';
 import { providers } from '../src/receive/providers/index.ts';
 import { credentialSources } from '../src/registry/credentials/index.ts';
+import { rules } from '../src/rebase/rules/index.ts';
 import { readSamples } from './receive/providers/read-samples.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -67,6 +68,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   registry: ['model', 'select', 'async'],
   verify: ['model', 'async'],
   bases: ['model', 'select', 'async', 'registry'],
+  rebase: ['model', 'select', 'async', 'registry', 'verify'],
   kube: ['model', 'plan', 'rollout', 'async'],
   cluster: ['model', 'plan', 'async', 'kube', 'telemetry', 'api-versions'],
   queue: ['model', 'plan', 'async', 'registry'],
@@ -252,6 +254,29 @@ test('the base of an image is recognized without any input or output', () => {
     [],
   );
   assert.ok(!pure.some((one) => /^src\/bases\/(?:read-|facts-reader)/.test(one)));
+});
+
+test('every rule for rebasing is in the list, under a name of its own, with rows in the table of its test and in the documentation', () => {
+  assert.equal(rules.length, membersIn('rebase/rules', /^export const \w+: Rule = /m).length);
+  assert.equal(new Set(rules.map(({ id }) => id)).size, rules.length);
+  const tests = readFileSync(join(root, 'test/rebase/rules.test.ts'), 'utf8');
+  const docs = readFileSync(join(root, 'docs/base-images.md'), 'utf8');
+  for (const { id, about } of rules) {
+    assert.ok(tests.includes(`\n  ${id}: [`), id);
+    assert.ok(docs.includes(`| \`${id}\` | ${about} |`), id);
+  }
+});
+
+test('a rebase is planned without any input or output', () => {
+  const io = /^src\/rebase\/(?:rebase-(?:image|for-policy)|read-content)\.ts$/;
+  const pure = imports.filter(({ file, isType }) => isIn(file, ['rebase']) && !io.test(file) && !isType).map(resolve);
+  const isAllowed = (one: string) =>
+    isIn(one, [...pureRooms, 'rebase']) || ['zod', 'node:crypto', 'src/verify/public-keys.ts'].includes(one);
+  assert.deepEqual(
+    [...new Set(pure)].filter((one) => !isAllowed(one)),
+    [],
+  );
+  assert.ok(!pure.some((one) => io.test(one)));
 });
 
 test('every check of the doctor is in the list, under its own id', () => {

@@ -6,6 +6,7 @@ import { strategies } from '../select/strategies/index.ts';
 import { formatBases, summarize } from './bases/report.ts';
 import { defineCommand, listOf, UsageError } from './command.ts';
 import { print } from './output.ts';
+import { registryOptions } from './user-registry.ts';
 import { currentNamespace, policyOptions, withCluster } from './policy-client.ts';
 
 const kindNames = targets.map(({ kind }) => kind);
@@ -20,16 +21,7 @@ const options = {
   ...policyOptions,
   namespace: { ...policyOptions.namespace, about: "the namespace of the workloads (default: that of the kubeconfig's context)" },
   'all-namespaces': { short: 'A', about: 'the workloads of all namespaces' },
-  'docker-config': {
-    value: 'FILE',
-    completes: 'file',
-    about: 'the credentials of registries, as docker login writes them (default: ~/.docker/config.json)',
-  },
-  config: {
-    value: 'FILE',
-    completes: 'file',
-    about: 'the configuration of the service (registries, allowedRegistries); its defaults unless given',
-  },
+  ...registryOptions,
   output: {
     short: 'o',
     value: 'FORMAT',

@@ -13,6 +13,7 @@ import { get } from './get.ts';
 import { generatePassword } from './generate-password.ts';
 import { importCommand } from './import.ts';
 import { lint } from './lint.ts';
+import { rebase } from './rebase.ts';
 import { replay } from './replay.ts';
 import { serve } from './serve.ts';
 import { simulate } from './simulate.ts';
@@ -28,6 +29,7 @@ export const commands: readonly Command[] = [
   explain,
   diff,
   bases,
+  rebase,
   events,
   replay,
   consents,

@@ -8,6 +8,7 @@ import type { KubeClient } from '../kube/client.ts';
 import { createOwnedObjects } from '../kube/owned-objects.ts';
 import { PermanentError } from '../model/errors.ts';
 import { actionAnnotations } from '../model/policy-actions.ts';
+import { createPolicyRebase, type PolicyRebaseMeans } from '../rebase/rebase-for-policy.ts';
 import type { Foundation } from './foundation.ts';
 import { readContextOf } from './work-ports.ts';
 
@@ -65,11 +66,11 @@ export function createChildren(foundation: Foundation, client: KubeClient): ActP
 }
 
 /** All actions. */
-export function createBaseActions(foundation: Foundation, client: KubeClient): ActPorts {
+export function createBaseActions(foundation: Foundation, client: KubeClient, means: Omit<PolicyRebaseMeans, 'now'>): ActPorts {
   return {
     children: createChildren(foundation, client),
-    // To be replaced by the rooms rebase and triggers.
-    rebase: () => Promise.reject(new PermanentError('RebaseRefused', 'this version does not rebase images yet')),
+    rebase: createPolicyRebase({ ...means, now: Date.now }),
+    // To be replaced by the room triggers.
     rebuilds: {
       request: () => Promise.reject(new PermanentError('RebuildRefused', 'this version does not request rebuilds yet')),
       read: () => Promise.resolve([]),

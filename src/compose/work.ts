@@ -137,7 +137,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
     queues,
     redisHealth,
     ports,
-    actions: createBaseActions(foundation, tracedClient),
+    actions: createBaseActions(foundation, tracedClient, { registry, readSecret: access.readSecret }),
     isSelected: cache.isSelected,
   });
   basePart = bases;

@@ -1,7 +1,7 @@
 import { WaitError } from '../model/errors.ts';
 import type { ImageSource } from '../model/image-source.ts';
 import { BoundedMap } from '../async/bounded-map.ts';
-import { type Challenge, challengedScope, parseChallenges, pullScope, type TokenScope } from './challenge.ts';
+import { type Challenge, challengedScope, parseChallenges, pullScope, pushScope, type TokenScope } from './challenge.ts';
 import { basicAuthorization, type Credential } from './credential.ts';
 import type { Http, HttpAnswer, HttpRequest } from './http.ts';
 import type { Tokens } from './token.ts';
@@ -37,7 +37,7 @@ export function createAttempts(http: Http, tokens: Tokens): Attempt {
     const challenge = known.find(({ scheme }) => scheme === 'bearer') ?? known.find(({ scheme }) => scheme === 'basic');
     if (!challenge) return;
     challenges.set(request.registry.name, challenge);
-    const scope = challengedScope(challenge, source.path);
+    const scope = challengedScope(challenge, source.path, request.kind === 'push');
     if (scope) scopes.set(scopeKey(request), scope);
   };
 
@@ -59,7 +59,8 @@ export function createAttempts(http: Http, tokens: Tokens): Attempt {
     const { realm, service } = challenge?.parameters ?? {};
     if (realm === undefined) return { authorization: undefined };
     try {
-      const scope = (scopes.get(scopeKey(request)) ?? pullScope)(source.path);
+      const own = (scopes.get(scopeKey(request)) ?? (request.kind === 'push' ? pushScope : pullScope))(source.path);
+      const scope = request.alsoReads === undefined ? own : `${own} ${pullScope(request.alsoReads)}`;
       const token = await tokens.get({ registry, repository: source, realm, service, scope, credential }, refused, signal);
       return token === undefined ? undefined : { authorization: bearer + token };
     } catch (error) {

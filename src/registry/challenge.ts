@@ -18,20 +18,24 @@ export type TokenScope = (path: string) => string;
 /** The scope that is requested unless the registry's challenge names another: pull only. */
 export const pullScope: TokenScope = (path) => `repository:${path}:pull`;
 
+/** The scope of a token for pushing to a repository. */
+export const pushScope: TokenScope = (path) => `repository:${path}:pull,push`;
+
 // `metadata_read` is Azure's name for the permission to list tags.
 const readActions = new Set(['pull', 'metadata_read']);
 
 /**
  * The scope that a challenge for a repository (by its path) names, applied to any repository of the registry. It is limited to reading, whatever the challenge
- * names. Undefined if the challenge names no scope, or that of another repository.
+ * names, and to `pushScope` for a push. Undefined if the challenge names no scope, or that of another repository.
  */
-export function challengedScope({ parameters: { scope = '' } }: Challenge, path: string): TokenScope | undefined {
+export function challengedScope({ parameters: { scope = '' } }: Challenge, path: string, isPush = false): TokenScope | undefined {
   if (/^[\w*.-]{1,64}$/.test(scope)) return () => scope;
   const [, name = '', actions = ''] = /^repository:(\S{1,512}):([a-z_,*]+)$/.exec(scope) ?? [];
   const wanted = actions.split(',').filter((action) => readActions.has(action));
   const isAboutIt = name === path || name.endsWith(`/${path}`);
   if (!isAboutIt || wanted.length === 0) return undefined;
   const prefix = name.slice(0, -path.length);
+  if (isPush) return (path) => pushScope(prefix + path);
   return (path) => `repository:${prefix}${path}:${wanted.join(',')}`;
 }
 

@@ -1,5 +1,5 @@
 import type { LookupFunction } from 'node:net';
-import { formatRepository } from '../model/image-reference.ts';
+import { formatRepository, type Repository } from '../model/image-reference.ts';
 import { accessKey, type ImageSource } from '../model/image-source.ts';
 import { createAnswerBudget } from './answer-budget.ts';
 import { createAuthentication } from './authentication.ts';
@@ -12,6 +12,7 @@ import { type HostEvent, HostLimits } from './host-limits.ts';
 import { createHttp, type RequestRecord } from './http.ts';
 import { createImages, type Image, type ImagePlatforms } from './images.ts';
 import type { Descriptor } from './parse-manifest.ts';
+import { createPush, type RegistryPush } from './push.ts';
 import { type Probe, probeRepository } from './probe.ts';
 import { listReferrers } from './referrers.ts';
 import { Registries, type RegistrySettings } from './registries.ts';
@@ -22,7 +23,7 @@ import { listTags } from './tags.ts';
 import { Tokens } from './token.ts';
 
 /**
- * Reads from registries. Rejects with PermanentError (RegistryRefused by the configuration or the address guard, RegistryDenied if no credential is accepted),
+ * Reads from registries, and writes to them through `openPush`. Rejects with PermanentError (RegistryRefused by the configuration or the address guard, RegistryDenied if no credential is accepted),
  * with WaitError (RegistryThrottled, RegistryBusy or RegistryUnavailable), with the signal's reason, or with a plain Error (retry) that names the request.
  */
 export interface RegistryClient {
@@ -49,6 +50,8 @@ export interface RegistryClient {
   listTags(source: ImageSource, signal?: AbortSignal): Promise<string[] | undefined>;
   /** Whether a repository can be read, and with which credentials: one cheap request for the tag or, without one, for the beginning of the list of tags. */
   probe(source: ImageSource, tag: string | undefined, signal?: AbortSignal): Promise<Probe>;
+  /** Writes to a repository, with these credentials and no others, not even for reading what is written there. */
+  openPush(repository: Repository, credentials: CredentialSource): RegistryPush;
   /** Closes the connections after the last running request. */
   close(): Promise<void>;
 }
@@ -93,19 +96,15 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
   const { onHop, run } = createConcealment(registries, onDetails);
   const budget = createAnswerBudget({ clock, maxBytes: options.readingBytes, onEvent });
   const http = createHttp({ limits, budget, timeoutMs, onRequest, onHop });
-  const send = createAuthentication({
-    http,
-    tokens: new Tokens({ http, clock }),
-    denials: createDenials(clock),
-    credentials,
-    credentialVersions,
-    onDetails,
-  });
+  const tokens = new Tokens({ http, clock });
+  const authenticate = (by: CredentialSource, versions: (source: ImageSource) => string) =>
+    createAuthentication({ http, tokens, denials: createDenials(clock), credentials: by, credentialVersions: versions, onDetails });
+  const send = authenticate(credentials, credentialVersions);
   const sendForList = conditional(send);
   const images = createImages(credentialVersions);
   const lists = new SingleFlight<string[] | undefined>();
-  const open = (source: ImageSource, signal?: AbortSignal): Session => ({
-    send,
+  const open = (source: ImageSource, signal?: AbortSignal, by = send): Session => ({
+    send: by,
     clock,
     budget,
     registry: registries.find(source),
@@ -129,6 +128,16 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
       return run(source, () => lists.run(key, (signal) => listTags({ ...session, send: sendForList, signal }), signal), signal);
     },
     probe: (source, tag, signal) => run(source, async () => probeRepository(open(source, signal), tag), signal),
+    openPush(source, credentials) {
+      const { registry, path } = source;
+      const repository = { registry, path };
+      const send = authenticate(credentials, () => '');
+      return createPush(
+        repository,
+        (signal) => open(repository, signal, send),
+        (request, signal) => run(repository, request, signal),
+      );
+    },
     close: () => registries.close(),
   };
 }

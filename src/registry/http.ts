@@ -9,13 +9,15 @@ import { startDeadline } from '../async/deadline.ts';
 import type { HostLimits } from './host-limits.ts';
 import type { Registry } from './registries.ts';
 
-export type RequestKind = 'manifest' | 'tags' | 'token' | 'blob' | 'referrers';
+export type RequestKind = 'manifest' | 'tags' | 'token' | 'blob' | 'referrers' | 'push';
+
+export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT';
 
 /** A finished request, for metrics. `host` is the registry as policies name it, also for requests to its token server. */
 export interface RequestRecord {
   host: string;
   kind: RequestKind;
-  method: 'GET' | 'HEAD' | 'POST';
+  method: HttpMethod;
   status: number | 'error';
   durationMs: number;
 }
@@ -25,10 +27,12 @@ export interface HttpRequest {
   registry: Registry;
   kind: RequestKind;
   what: string;
-  method: 'GET' | 'HEAD' | 'POST';
+  method: HttpMethod;
   url: URL;
   headers: Readonly<Record<string, string>>;
-  body?: string;
+  body?: string | Buffer;
+  /** The path of another repository of the registry that the request reads, for the scope of its token. */
+  alsoReads?: string | undefined;
   /** The account whose quota the host may count the request against. */
   account?: string;
   maxBytes: number;
@@ -119,7 +123,7 @@ async function exchangeTwice(options: HttpOptions, request: HttpRequest): Promis
   try {
     return await exchangeOnce(options, request);
   } catch (error) {
-    // No request changes the registry, so one whose connection was closed is repeated at once.
+    // Every request may be sent twice, also those that write, so one whose connection was closed is repeated at once.
     if (request.signal?.aborted || !(error instanceof Error) || !isClosedConnection(error.cause)) throw error;
     return exchangeOnce(options, request);
   }
@@ -200,7 +204,7 @@ class HostFailure extends Error {
 
 /** The requested resource of a host: a repository, or any other path. */
 function subjectOf({ pathname, search }: URL): string {
-  const repository = /^\/v2\/(.+)\/(?:manifests|tags|blobs|referrers)\/[^/]+$/.exec(pathname)?.[1];
+  const repository = /^\/v2\/(.+)\/(?:(?:manifests|tags|blobs|referrers)\/[^/]+|blobs\/uploads\/.*)$/.exec(pathname)?.[1];
   return repository ?? pathname + search;
 }
 

@@ -26,7 +26,8 @@ const accept = [
   'application/vnd.oci.image.manifest.v1+json',
   'application/vnd.docker.distribution.manifest.v2+json',
 ].join(', ');
-const maxManifestBytes = 4 * 1024 * 1024;
+/** The largest manifest that is read or written. */
+export const maxManifestBytes = 4 * 1024 * 1024;
 
 /** The digest of a tag by HEAD, which no registry counts as a pull; by GET and from the bytes if HEAD does not return it. */
 export async function headManifest(session: Session, reference: string): Promise<ManifestHead | undefined> {

@@ -10,7 +10,8 @@ const maxPages = 20;
 const maxPageBytes = 4 * 1024 * 1024;
 /** The fallback tag has at most this many hex digits: with all digits of a sha512 digest it would be too long for a tag. */
 const maxFallbackDigits = 64;
-const indexType = 'application/vnd.oci.image.index.v1+json';
+/** The media type of an index of referrers. */
+export const indexType = 'application/vnd.oci.image.index.v1+json';
 // The statuses with which registries without this endpoint answer.
 const unsupported = new Set([400, 404, 405, 406, 501]);
 
@@ -56,7 +57,12 @@ async function askEndpoint(session: Session, digest: string, artifactType: strin
 }
 
 async function readFallback(session: Session, digest: string): Promise<Descriptor[]> {
-  const [algorithm = '', digits = ''] = digest.split(':');
-  const manifest = await readManifest(session, `${algorithm}-${digits.slice(0, maxFallbackDigits)}`);
+  const manifest = await readManifest(session, fallbackTag(digest));
   return manifest ? (parseManifest(manifest.bytes)?.manifests ?? []) : [];
+}
+
+/** The tag of the index of referrers, where the registry does not keep one itself. */
+export function fallbackTag(digest: string): string {
+  const [algorithm = '', digits = ''] = digest.split(':');
+  return `${algorithm}-${digits.slice(0, maxFallbackDigits)}`;
 }

@@ -16,6 +16,11 @@ export interface Session {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** The URL of a resource of the repository, such as `manifests/1.2`. */
+export function registryUrl({ registry, source }: Pick<Session, 'registry' | 'source'>, path: string): URL {
+  return new URL(`/v2/${source.path}/${path}`, registry.origin);
+}
+
 /** The URL of the next page by the Link header of an answer, on the same host; undefined for the last page. */
 export function nextPage(what: string, { headers }: HttpAnswer, current: URL): URL | undefined {
   const link = tryNextLink(what, headers.link);

@@ -14,7 +14,7 @@ export interface TokenRequest {
   readonly repository: Repository;
   readonly realm: string;
   readonly service?: string | undefined;
-  /** The access that the token must grant: `repository:team/app:pull`. */
+  /** The access that the token must grant: `repository:team/app:pull`; several are separated by spaces. */
   readonly scope: string;
   readonly credential: Credential | undefined;
 }
@@ -121,7 +121,11 @@ function callOf({ registry, realm, service, scope, credential }: TokenRequest, w
 /** The request with Basic authentication, or anonymous. An identity token serves as the password if there is none. */
 function getCall({ registry, realm, credential, what, fields }: TokenQuery): HttpRequest {
   const url = new URL(realm);
-  for (const [name, value] of Object.entries(fields)) url.searchParams.set(name, value);
+  // RFC 6749 separates scopes by spaces; token servers of registries want a parameter for each.
+  for (const [name, value] of Object.entries(fields)) {
+    url.searchParams.delete(name);
+    for (const one of name === 'scope' ? value.split(' ') : [value]) url.searchParams.append(name, one);
+  }
   const password = credential?.password || credential?.identityToken || '';
   const headers = credential ? { authorization: basicAuthorization({ ...credential, password }) } : {};
   return { registry, kind: 'token', what, method: 'GET', url, headers, maxBytes: maxTokenBytes, maxRedirects: 0 };

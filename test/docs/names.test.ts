@@ -12,6 +12,9 @@ import * as v1 from '../../src/api-versions/v1.ts';
 import * as v1alpha1 from '../../src/api-versions/v1alpha1.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { documentation, reasons } from '../../src/model/reasons.ts';
+import { policyReasons } from '../../src/rebase/rebase-for-policy.ts';
+import { finalReasons } from '../../src/rebase/refusal.ts';
+import { rules } from '../../src/rebase/rules/index.ts';
 import { baseSchema } from '../../src/api-versions/base-policy/schema.ts';
 import { sharedIssuers } from '../../src/receive/issuers.ts';
 import { logFields } from '../../src/telemetry/log-fields.ts';
@@ -42,6 +45,9 @@ describe('reasons', () => {
   const ofTheCode = 'PermanentError WaitError StartAgain';
   const known = new Set([
     ...Object.keys(reasons),
+    ...rules.map(({ id }) => id),
+    ...finalReasons,
+    ...policyReasons,
     ...policyFields.flatMap(({ schema }) => schema.enum ?? []).map(String),
     ...[conditions, ofKubernetes, ofOthers, ofTheCode].flatMap((names) => names.split(' ')),
   ]);

@@ -47,11 +47,27 @@ export async function findKustomize(): Promise<string> {
   return (await once(tools.kustomize, kustomizeSources)).path;
 }
 
+/** Finds or builds crane. */
+export async function findCrane(): Promise<string> {
+  return (await once(tools.crane, craneSources)).path;
+}
+
+/** Finds or installs skopeo. */
+export async function findSkopeo(): Promise<string> {
+  return (await once(tools.skopeo, (tool) => [onPath(tool), debianPackage(tool, 'skopeo')])).path;
+}
+
 /** Why tests of the chart have to be skipped; undefined where Helm can be had. */
 export const lacksHelm = (): Promise<string | undefined> => lacks(findHelm);
 
 /** Why tests of the overlays have to be skipped; undefined where Kustomize can be had. */
 export const lacksKustomize = (): Promise<string | undefined> => lacks(findKustomize);
+
+/** Why crane cannot check images; undefined where it can be had. */
+export const lacksCrane = (): Promise<string | undefined> => lacks(findCrane);
+
+/** Why skopeo cannot copy images; undefined where it can be had. */
+export const lacksSkopeo = (): Promise<string | undefined> => lacks(findSkopeo);
 
 async function lacks(find: () => Promise<string>): Promise<string | undefined> {
   return find().then(
@@ -134,6 +150,12 @@ function kustomizeSources(tool: tools.Tool): Source[] {
   const module = 'sigs.k8s.io/kustomize/kustomize/v5';
   const ldflags = `-X sigs.k8s.io/kustomize/api/provenance.version=${tools.kustomizeVersion}`;
   return goSources(tool, tools.kustomizeVersion, { module, package: module, ldflags, about: 'about 1 minute' });
+}
+
+function craneSources(tool: tools.Tool): Source[] {
+  const module = 'github.com/google/go-containerregistry';
+  const ldflags = `-X ${module}/cmd/crane/cmd.Version=${tools.craneVersion}`;
+  return goSources(tool, tools.craneVersion, { module, package: `${module}/cmd/crane`, ldflags, about: 'about 30 seconds' });
 }
 
 function inAssets(tool: tools.Tool): Source {

@@ -10,7 +10,7 @@ import { X509CertificateGenerator } from '@peculiar/x509';
 import { SignJWT } from 'jose';
 import { tempFolder } from './temp-folder.ts';
 
-/** A token server of the distribution specification, whose tokens a real registry believes: who knows the password may pull everything, nobody else anything. */
+/** A token server of the distribution specification, whose tokens a real registry believes: who knows the password may pull and push everything, nobody else anything. */
 export type TokenServer = {
   /** What the registry needs to know of it. */
   readonly auth: { realm: string; service: string; issuer: string; rootcertbundle: string };
@@ -40,8 +40,8 @@ export async function startTokenServer({ user, password }: { user: string; passw
   const rootcertbundle = join(tempFolder('token-server'), 'root.pem');
   writeFileSync(rootcertbundle, certificate.toString('pem'));
 
-  const issue = (repository: string, actions: string[]) =>
-    new SignJWT({ access: [{ type: 'repository', name: repository, actions }] })
+  const sign = (access: readonly { name: string; actions: string[] }[]) =>
+    new SignJWT({ access: access.map((one) => ({ type: 'repository', ...one })) })
       .setProtectedHeader({ alg: 'ES256', typ: 'JWT', x5c: [Buffer.from(certificate.rawData).toString('base64')] })
       .setIssuer(issuer)
       .setSubject(user)
@@ -51,6 +51,7 @@ export async function startTokenServer({ user, password }: { user: string; passw
       .setNotBefore('-1m')
       .setExpirationTime('5m')
       .sign(keys.privateKey);
+  const issue = (name: string, actions: string[]) => sign([{ name, actions }]);
 
   const expected = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
   const requests: string[] = [];
@@ -58,8 +59,9 @@ export async function startTokenServer({ user, password }: { user: string; passw
     const { url = '', headers } = request;
     requests.push(url);
     if (tokens.isRefusing || headers.authorization !== expected) return void response.writeHead(401).end();
-    const repository = new URL(url, 'http://token').searchParams.get('scope')?.split(':')[1] ?? '';
-    issue(repository, ['pull']).then(
+    const scopes = new URL(url, 'http://token').searchParams.getAll('scope').map((scope) => scope.split(':'));
+    const access = scopes.map(([, name = '', actions = 'pull']) => ({ name, actions: actions.split(',') }));
+    sign(access).then(
       (token) => response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ token, expires_in: 300 })),
       (error: Error) => response.destroy(error),
     );

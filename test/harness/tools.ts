@@ -18,6 +18,7 @@ export const etcdVersion = 'v3.6.16';
 export const distributionVersion = 'v3.1.2';
 export const helmVersion = 'v4.3.1';
 export const kustomizeVersion = 'v5.8.1';
+export const craneVersion = 'v0.22.1';
 
 const kubeAdvice = 'install Go 1.24 or newer, or set KUBEBUILDER_ASSETS to a folder with etcd, kube-apiserver and kube-controller-manager';
 
@@ -80,4 +81,23 @@ export const kustomize: Tool = {
   versionPattern: /v(\d+)\.(\d+)\.\d+/,
   oldest: { major: 5, minor: 0 },
   advice: 'install Kustomize 5.0 or newer so that kustomize is on the PATH, or install Go 1.24 or newer',
+};
+
+/** Reads and checks images in registries; of go-containerregistry. */
+export const crane: Tool = {
+  id: 'crane',
+  names: ['crane'],
+  versionArguments: ['version'],
+  versionPattern: /v?(\d+)\.(\d+)\.\d+/,
+  oldest: { major: 0, minor: 15 },
+  advice: 'install Go 1.24 or newer, or crane (https://github.com/google/go-containerregistry) so that it is on the PATH',
+};
+
+/** Copies images between registries and folders. */
+export const skopeo: Tool = {
+  id: 'skopeo',
+  names: ['skopeo'],
+  versionPattern: /skopeo version (\d+)\.(\d+)\.\d+/,
+  oldest: { major: 1, minor: 4 },
+  advice: 'install skopeo (Debian and Ubuntu: apt-get install skopeo; macOS: brew install skopeo) so that it is on the PATH',
 };

@@ -1,18 +1,13 @@
 /** Reads workloads, and from registries the versions of the base and the images; recognizes which are built on it. */
-import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
 import { createFactsReader, type FactsReader } from '../../bases/facts-reader.ts';
 import { recognizeImages } from '../../bases/recognize-images.ts';
 import { type Config, registryAliases } from '../../config.ts';
 import type { KubeClient } from '../../kube/client.ts';
-import { describeError } from '../../model/errors.ts';
 import { formatRepository } from '../../model/image-reference.ts';
-import { createRegistryClient, type RegistryClient } from '../../registry/client.ts';
-import { credentialSources } from '../../registry/credentials/index.ts';
 import type { Terminal } from '../command.ts';
 import { countOf } from '../output.ts';
 import { startProgress } from '../progress.ts';
+import { ofRegistry, openRegistry } from '../user-registry.ts';
 import { findVersions, type SelectedBase, type WantedBase } from './find-versions.ts';
 import { listImages, type Where } from './list-images.ts';
 import { type ExaminedImage, resolveImages } from './resolve-images.ts';
@@ -36,7 +31,7 @@ export async function examine(
 ): Promise<{ readonly selected: SelectedBase; readonly recognized: readonly ExaminedImage[] }> {
   const { signal = new AbortController().signal } = terminal;
   const aliases = registryAliases(config);
-  const registry = openRegistry(config, dockerConfig);
+  const { registry } = openRegistry(config, dockerConfig);
   const progress = startProgress(terminal, 'listing workloads …');
   try {
     const { images: listed, note } = await listImages(client, where, { aliases, signal });
@@ -64,26 +59,4 @@ export async function examine(
     progress.stop();
     await registry.close();
   }
-}
-
-/** Errors of a registry, without their causes: those would be taken for errors of the API server. */
-function ofRegistry<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
-  return answer.catch((error: unknown) => {
-    signal.throwIfAborted();
-    throw new Error(describeError(error));
-  });
-}
-
-/** A client with the user's own credentials, and the settings of hosts in the service's configuration. */
-function openRegistry(config: Config, named: string | undefined): RegistryClient {
-  const usual = join(homedir(), '.docker', 'config.json');
-  const file = named ?? (existsSync(usual) ? usual : undefined);
-  const credentials = file === undefined ? () => [] : credentialSources['docker-config-file']({ file });
-  const registries = config.registries.map(({ caFile, requestsPerSecond, concurrency, ...rest }) => ({
-    ...rest,
-    ...(caFile !== undefined && { caFile }),
-    ...(requestsPerSecond !== undefined && { requestsPerSecond }),
-    ...(concurrency !== undefined && { concurrency }),
-  }));
-  return createRegistryClient({ registries, allowedRegistries: config.allowedRegistries, credentials });
 }

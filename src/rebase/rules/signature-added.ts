@@ -1,0 +1,11 @@
+import type { Rule } from './rule.ts';
+
+/** Whoever can push an image could otherwise get it signed. */
+export const signatureAdded: Rule = {
+  id: 'SignatureAdded',
+  about:
+    'The application is not signed, but the rebased image would be, so that policies with `verify` would accept what they refused before.',
+  check({ signatures: { isSigned, willBeSigned } }) {
+    return !isSigned && willBeSigned ? 'the application is not signed, but the rebased image would be' : undefined;
+  },
+};
