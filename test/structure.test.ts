@@ -74,7 +74,8 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   queue: ['model', 'plan', 'async', 'registry'],
   operations: ['model', 'async', 'queue', 'telemetry', 'doctor'],
   reconcile: ['model', 'select', 'plan', 'rollout', 'status', 'async', 'queue', 'telemetry'],
-  'base-policies': ['model', 'plan', 'rollout', 'async', 'api-versions', 'bases', 'queue', 'telemetry', 'reconcile'],
+  'base-policies': ['model', 'plan', 'rollout', 'async', 'api-versions', 'bases', 'queue', 'telemetry', 'reconcile', 'triggers'],
+  triggers: ['model', 'async', 'queue', 'telemetry'],
   poll: ['model', 'select', 'plan', 'rollout', 'status', 'async', 'queue', 'telemetry', 'reconcile'],
 };
 /** What is decided there hangs on the arguments alone. */

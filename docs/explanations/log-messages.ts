@@ -34,6 +34,8 @@ export const logActions = {
   'base policy reconciled': '',
   'base policies cannot be watched':
     'To use BaseImagePolicies, apply their definition with `image-watcher crd apply`. Nothing else depends on it.',
+  'rebuild requested': '',
+  'rebuild not accepted': 'Check the address, the project and the token. `status.requests` of the policy shows the same.',
   'base policy is gone': '',
   'reconcile of a base policy failed':
     'Look up `reason` in [reasons](reasons.md). The same message is in the policy: `kubectl describe bipol NAME`.',

@@ -31,6 +31,8 @@ export interface Examination {
   /** The selected one first. */
   readonly versions: readonly BaseVersion[];
   readonly access: PullAccess | undefined;
+  /** Whether the registry is asked for all tags, also for those that it was asked for a moment ago. */
+  readonly isFresh: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -51,12 +53,12 @@ const digestLifeMs = 60_000;
 /** Examines all images. One that cannot be read is Unknown; rejects if a version of the base cannot be read, because the result would be wrong for all. */
 export async function examineImages(
   images: readonly NamedImage[],
-  { base, selected, versions, access, signal }: Examination,
+  { base, selected, versions, access, isFresh, signal }: Examination,
   ports: ExaminePorts,
 ): Promise<ExaminedImage[]> {
   const named = images.map((image) => ({ image, source: { ...image.repository, ...(access && { access }) } }));
   const heads = await inParallel(named, parallelReads, async ({ image: { tag, digest }, source }) => {
-    return digest ?? (tag === undefined ? undefined : readDigest(source, tag, ports, signal));
+    return digest ?? (tag === undefined ? undefined : readDigest(source, tag, { isFresh, signal }, ports));
   });
   signal.throwIfAborted();
   const found = named.flatMap((one, index) => {
@@ -90,12 +92,12 @@ export async function examineImages(
 async function readDigest(
   source: ImageSource,
   tag: string,
+  { isFresh, signal }: Pick<Examination, 'isFresh' | 'signal'>,
   { registry, digests, cluster }: ExaminePorts,
-  signal: AbortSignal,
 ): Promise<string | undefined> {
   const key = `${formatRepository(source)} ${accessKey(source)} ${tag}`;
   const known = digests.get(key);
-  if (known !== undefined && cluster.now() - known.at < digestLifeMs) return known.digest;
+  if (!isFresh && known !== undefined && cluster.now() - known.at < digestLifeMs) return known.digest;
   const at = cluster.now();
   const head = await registry.headManifest(source, tag, signal);
   if (head !== undefined) digests.set(key, { digest: head.digest, at });

@@ -72,7 +72,7 @@ async function reconcileBase({ policy, job, signal }: BaseSubject, ports: BasePo
   const { selected, waiting, checkedAt } = choice;
   if (selected === undefined) return waitForAge(policy, waiting);
   const usable = await recordSelection(asRead, selected, ports, signal);
-  const images = await examine(usable, { ...choice, selected }, ports, signal);
+  const images = await examine(usable, { ...choice, selected, isFresh: job.source === 'Request' }, ports, signal);
   const behind = new Map(images.filter(({ state }) => state === 'Behind').map((image) => [image, toBehind(image)]));
   const acting: Acting = {
     policy: usable,
@@ -141,9 +141,14 @@ function awaitKinds({ namespace, spec }: UsableBasePolicy, { cluster }: BasePort
   }
 }
 
+interface Examined extends BaseChoice {
+  readonly selected: SelectedBase;
+  readonly isFresh: boolean;
+}
+
 async function examine(
   policy: UsableBasePolicy,
-  { source, versions, selected }: BaseChoice & { readonly selected: NonNullable<BaseChoice['selected']> },
+  { source, versions, selected, isFresh }: Examined,
   ports: BasePorts,
   signal: AbortSignal,
 ): Promise<ExaminedImage[]> {
@@ -152,7 +157,7 @@ async function examine(
   const { history = [] } = policy.status;
   const earlier = history.filter(({ digest }) => !versions.some((version) => version.digest === digest));
   const known = [...versions.slice(0, 1), ...earlier, ...versions.slice(1)];
-  return examineImages(listed, { base: source, selected, versions: known, access: source.access, signal }, ports);
+  return examineImages(listed, { base: source, selected, versions: known, access: source.access, isFresh, signal }, ports);
 }
 
 function toBehind({

@@ -1,38 +1,35 @@
 /** The action `trigger`: requests a rebuild from the CI system, once for each base and source, and reports when the rebuilt image does not come. */
 import type { TriggerAction } from '../model/base-policy.ts';
 import { formatRepository } from '../model/image-reference.ts';
-import { formatDuration } from '../model/text.ts';
+import { cut, formatDuration } from '../model/text.ts';
+import { isReleased } from '../plan/guards/released.ts';
+import { findProject } from '../triggers/find-project.ts';
+import type { RebuildState } from '../triggers/order.ts';
 import type { Acted, Acting, Chosen, ImageBehind, ImageState, UsableBasePolicy } from './act.ts';
 import type { SelectedBase } from './plan-roll-out.ts';
 
 /** A rebuild of one source for one base. */
 export interface RebuildOrder {
   readonly policy: UsableBasePolicy;
+  readonly action: TriggerAction;
   readonly base: SelectedBase;
-  /** The source, or the project that the policy names. */
+  /** The repository of the CI system, or the source that the image names. */
   readonly source: string;
   /** One of the images that are built from it: `harbor.example.com/shop/web:1.2.3`. */
   readonly image: string;
 }
 
-/** How far a requested rebuild has come. */
-export interface RebuildState {
-  readonly source: string;
-  readonly state: 'Pending' | 'Requested' | 'Failed';
-  readonly at: string;
-  readonly message?: string | undefined;
-}
-
 export interface RebuildPorts {
   readonly rebuilds: {
-    /** Requests a rebuild, durably; does nothing if it was requested before. */
-    readonly request: (order: RebuildOrder, signal: AbortSignal) => Promise<void>;
+    /** Requests rebuilds, durably; does nothing for those that are requested already. */
+    readonly request: (orders: readonly RebuildOrder[]) => Promise<void>;
     readonly read: (policy: UsableBasePolicy, base: SelectedBase, sources: readonly string[]) => Promise<readonly RebuildState[]>;
   };
 }
 
 const maxListed = 100;
-const namesSource = '$source';
+/** Whoever deploys workloads decides how many sources there are. */
+const maxSources = 1_000;
 
 /** Requests the rebuild of each source that is not requested yet. */
 export async function requestRebuilds(
@@ -41,25 +38,27 @@ export async function requestRebuilds(
   { rebuilds }: RebuildPorts,
 ): Promise<Acted> {
   if (chosen.length === 0) return { states: new Map(), status: {} };
-  const { policy, base, signal, now } = acting;
-  const bySource = Map.groupBy(
-    chosen.flatMap((one) => ({ ...one, source: sourceOf(one) ?? '' })),
-    ({ source }) => source,
-  );
-  const unknown = bySource.get('') ?? [];
-  bySource.delete('');
-  const sources = [...bySource.keys()];
-  const known = new Map((await rebuilds.read(policy, base, sources)).map((state) => [state.source, state]));
-  for (const [source, images] of bySource) {
-    const [first] = images;
-    if (first === undefined || known.has(source)) continue;
-    await rebuilds.request({ policy, base, source, image: nameOf(first.image) }, signal);
-    known.set(source, { source, state: 'Pending', at: new Date(now).toISOString() });
+  const { policy, base, now } = acting;
+  const found = chosen.map((one) => ({ ...one, source: sourceOf(one) }));
+  const states = new Map<ImageBehind, ImageState>();
+  for (const { image, source } of found) if (typeof source !== 'string') states.set(image, withoutSource(source.problem));
+  const known = found.flatMap(({ source, ...one }) => (typeof source === 'string' ? [{ ...one, source }] : []));
+  const bySource = new Map([...Map.groupBy(known, ({ source }) => source)].slice(0, maxSources));
+  const recorded = await rebuilds.read(policy, base, [...bySource.keys()]);
+  const requests = new Map(recorded.filter((state) => !isForgotten(state, acting)).map((state) => [state.source, state]));
+  const orders: RebuildOrder[] = [];
+  for (const [source, [first]] of bySource) {
+    if (first === undefined) continue;
+    const state = requests.get(source);
+    // One that is pending may have lost its job: it is requested again, which does nothing if it has not.
+    if (state === undefined || state.state === 'Pending')
+      orders.push({ policy, action: first.action, base, source, image: nameOf(first.image) });
+    if (state === undefined) requests.set(source, { source, state: 'Pending', at: new Date(now).toISOString() });
   }
-  const states = new Map<ImageBehind, ImageState>(unknown.map(({ image }) => [image, withoutSource]));
+  await rebuilds.request(orders);
   let until: number | undefined;
   for (const [source, images] of bySource) {
-    const rebuild = known.get(source);
+    const rebuild = requests.get(source);
     for (const { image, action } of images) {
       if (rebuild === undefined) continue;
       const overdueAt = Date.parse(rebuild.at) + action.rebuildWithinMs;
@@ -67,28 +66,33 @@ export async function requestRebuilds(
       if (rebuild.state !== 'Failed' && overdueAt > now) until = Math.min(until ?? overdueAt, overdueAt);
     }
   }
-  const requests = [...known.values()].map(({ source, state, at, message }) => ({
+  const listed = [...requests.values()].map(({ source, state, at, message }) => ({
     base: base.digest,
     source,
     at,
     state,
     ...(message !== undefined && { message }),
   }));
-  return { states, status: { requests: requests.slice(0, maxListed) }, ...(until !== undefined && { until: new Date(until) }) };
+  return { states, status: { requests: listed.slice(0, maxListed) }, ...(until !== undefined && { until: new Date(until) }) };
 }
 
-const withoutSource: ImageState = {
-  state: 'Behind',
-  action: 'trigger',
-  reason: 'SourceUnknown',
-  message:
-    'the image does not say which source it is built from: let the build write the annotation org.opencontainers.image.source, or name the repository in the policy',
-};
-
-/** The project that the policy names, or the source that the image names. */
-function sourceOf({ image, action: { ci } }: Chosen<TriggerAction>): string | undefined {
-  return ci.project === namesSource ? image.builtFrom : (ci.project ?? image.builtFrom ?? formatRepository(image.source));
+/** A release lets what has failed begin again. */
+function isForgotten({ state, at }: RebuildState, { policy, now }: Acting): boolean {
+  return state === 'Failed' && isReleased(new Date(at), policy.actions, new Date(now));
 }
+
+function withoutSource(message: string): ImageState {
+  return { state: 'Behind', action: 'trigger', reason: 'SourceUnknown', message };
+}
+
+/** The repository of the CI system, or else the source that the image names, or its own repository. */
+function sourceOf({ image, action: { ci } }: Chosen<TriggerAction>): string | { readonly problem: string } {
+  const found = findProject(ci, image.builtFrom);
+  if ('problem' in found) return found;
+  return cut(found.project ?? image.builtFrom ?? formatRepository(image.source), maxSource);
+}
+
+const maxSource = 512;
 
 function stateOf({ state, at, message }: RebuildState, isOverdue: boolean, { rebuildWithinMs }: TriggerAction): ImageState {
   const action = 'trigger' as const;

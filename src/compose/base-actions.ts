@@ -6,7 +6,6 @@ import { baseAnnotation, labelValue, parentLabel, type Child } from '../base-pol
 import { policyResource } from '../cluster/policy-watches.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { createOwnedObjects } from '../kube/owned-objects.ts';
-import { PermanentError } from '../model/errors.ts';
 import { actionAnnotations } from '../model/policy-actions.ts';
 import { createPolicyRebase, type PolicyRebaseMeans } from '../rebase/rebase-for-policy.ts';
 import type { Foundation } from './foundation.ts';
@@ -66,14 +65,14 @@ export function createChildren(foundation: Foundation, client: KubeClient): ActP
 }
 
 /** All actions. */
-export function createBaseActions(foundation: Foundation, client: KubeClient, means: Omit<PolicyRebaseMeans, 'now'>): ActPorts {
+export function createBaseActions(
+  foundation: Foundation,
+  client: KubeClient,
+  means: Omit<PolicyRebaseMeans, 'now'> & Pick<ActPorts, 'rebuilds'>,
+): ActPorts {
   return {
     children: createChildren(foundation, client),
     rebase: createPolicyRebase({ ...means, now: Date.now }),
-    // To be replaced by the room triggers.
-    rebuilds: {
-      request: () => Promise.reject(new PermanentError('RebuildRefused', 'this version does not request rebuilds yet')),
-      read: () => Promise.resolve([]),
-    },
+    rebuilds: means.rebuilds,
   };
 }

@@ -3,7 +3,6 @@ import { readBasePolicy } from '../api-versions/base-policy/read-base-policy.ts'
 import { createKeyedMutex } from '../async/serialize.ts';
 import { BoundedMap } from '../async/bounded-map.ts';
 import { createBaseEnqueuer, baseKey, jobFor, type BaseEnqueuer } from '../base-policies/enqueue-bases.ts';
-import type { ActPorts } from '../base-policies/act.ts';
 import type { BasePolicies, BasePorts } from '../base-policies/ports.ts';
 import { processBaseJob } from '../base-policies/reconcile-base.ts';
 import { createVersionsMemory } from '../base-policies/select-base.ts';
@@ -24,7 +23,9 @@ import type { RedisHealth } from '../queue/redis-health.ts';
 import { createWorker, type QueueWorker } from '../queue/worker.ts';
 import type { Ports } from '../reconcile/ports.ts';
 import type { RegistryClient } from '../registry/client.ts';
+import { createBaseActions } from './base-actions.ts';
 import type { Foundation } from './foundation.ts';
+import { createRebuilds, createTriggerWorker, type TriggerMeans } from './triggers.ts';
 import { readContextOf } from './work-ports.ts';
 
 /** What the part shares with the rest of the role. */
@@ -36,7 +37,7 @@ export interface BaseMeans {
   readonly queues: WorkQueues;
   readonly redisHealth: () => RedisHealth;
   readonly ports: Omit<Ports, 'bases'>;
-  readonly actions: ActPorts;
+  readonly readSecret: TriggerMeans['readSecret'];
   readonly isSelected: (namespace: string) => boolean;
 }
 
@@ -44,7 +45,7 @@ export interface BaseMeans {
 export interface BasePart {
   readonly cache: BasePolicyCache;
   readonly enqueuer: BaseEnqueuer;
-  readonly worker: QueueWorker;
+  readonly workers: readonly QueueWorker[];
   readonly onPush: Ports['bases']['onPush'];
   /** Starts the watch. */
   start(namespaces: readonly (string | undefined)[]): void;
@@ -79,10 +80,13 @@ export function composeBasePolicies(foundation: Foundation, means: BaseMeans): B
     read: readBaseJob,
     process: (job, context) => processBaseJob(job, context, ports),
   });
+  const { find, read } = ports.basePolicies;
+  const findPolicy: TriggerMeans['findPolicy'] = async (namespace, name, signal) => find(namespace, name) ?? read(namespace, name, signal);
+  const triggerWorker = createTriggerWorker(foundation, { queue, queues, findPolicy, readSecret: means.readSecret });
   return {
     cache,
     enqueuer,
-    worker,
+    workers: [worker, triggerWorker],
     async onPush({ id, repository }) {
       const watching = cache
         .match(repository)
@@ -103,7 +107,7 @@ const pathOf = (namespace: string, name: string) => objectPath(basePolicyResourc
 
 function createBasePorts(
   foundation: Foundation,
-  { client, namespaces, registry, queue, queues, redisHealth, ports, actions, isSelected }: BaseMeans,
+  { client, namespaces, registry, queue, queues, redisHealth, ports, readSecret, isSelected }: BaseMeans,
   cache: BasePolicyCache,
 ): BasePorts {
   const { aliases } = foundation;
@@ -131,7 +135,7 @@ function createBasePorts(
   const { redis, prefix } = queue;
   const store = createImageFactsStore({ redis, prefix, now: Date.now, canWrite: () => redisHealth().memoryShare < maxMemoryShare });
   return {
-    ...actions,
+    ...createBaseActions(foundation, client, { registry, readSecret, rebuilds: createRebuilds({ queue, queues }) }),
     basePolicies,
     cluster: { ...ports.cluster, namespacesWith: (selector) => namespaces.namesWith(selector).filter(isSelected) },
     registry: ports.registry,

@@ -21,7 +21,6 @@ import { processPush } from '../reconcile/process-push.ts';
 import { createEnqueuer } from '../reconcile/enqueue/enqueuer.ts';
 import { createAccessCache } from '../cluster/access-cache.ts';
 import { composeBasePolicies, type BasePart } from './base-policies.ts';
-import { createBaseActions } from './base-actions.ts';
 import { enqueueForWorkload, enqueueForConsent } from './enqueue-new-targets.ts';
 import { createClusterCache } from '../cluster/cluster-cache.ts';
 import type { Foundation, Part } from './foundation.ts';
@@ -137,7 +136,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
     queues,
     redisHealth,
     ports,
-    actions: createBaseActions(foundation, tracedClient, { registry, readSecret: access.readSecret }),
+    readSecret: access.readSecret,
     isSelected: cache.isSelected,
   });
   basePart = bases;
@@ -145,7 +144,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
     ...ports,
     onError: (error) => logger.warn({ why: describeError(error) }, 'jobs not enqueued, will be repeated'),
   });
-  const workers: QueueWorker[] = [...createWorkers(queue, ports, runner), bases.worker];
+  const workers: QueueWorker[] = [...createWorkers(queue, ports, runner), ...bases.workers];
   let sweep: NodeJS.Timeout | undefined;
   const housekeeping = trimRedis({ redis, prefix: config.redis.prefix, health: redisHealth, queues, logger });
   let stopped = false;

@@ -184,6 +184,27 @@ export const configSchema = z
       .max(1_000)
       .default([])
       .describe('The registry hosts that policies may use. If the list is empty: all hosts except link-local and metadata addresses.'),
+    triggers: z
+      .strictObject({
+        hosts: z
+          .array(
+            z
+              .string()
+              .max(300)
+              .regex(
+                /^(?:http:\/\/)?[a-z0-9.-]+(?::[0-9]{1,5})?$/,
+                'a host such as "gitlab.example.com", or "http://el-rebuild.ci:8080" for plain http',
+              )
+              .describe('A host.'),
+          )
+          .max(100)
+          .default([])
+          .describe(
+            'The CI systems that BaseImagePolicies may request rebuilds from, in addition to api.github.com and gitlab.com: "gitlab.example.com", or with "http://" those that are called without TLS.',
+          ),
+      })
+      .describe('Requests to CI systems.')
+      .prefault({}),
     credentials,
     verification: z
       .strictObject({

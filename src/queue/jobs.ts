@@ -5,7 +5,7 @@ import type { PolicyActions } from '../model/policy-actions.ts';
 import type { TriggerSource } from '../model/policy-status.ts';
 import { hashId, type PushEvent } from '../model/push-event.ts';
 
-export const queueNames = ['push', 'policy', 'poll', 'base'] as const;
+export const queueNames = ['push', 'policy', 'poll', 'base', 'trigger'] as const;
 export type QueueName = (typeof queueNames)[number];
 
 /** The version of every job's shape below. */
@@ -66,6 +66,17 @@ export interface BaseJob extends Versioned {
   readonly notBefore?: string;
 }
 
+/** One rebuild to request from a CI system. The data are not trusted: the policy says where it is requested, and with which Secret. */
+export interface TriggerJob extends Versioned {
+  readonly policy: { readonly namespace: string; readonly name: string; readonly uid: string };
+  /** The index in `spec.onNewBase`. */
+  readonly action: number;
+  readonly base: { readonly repository: string; readonly tag: string; readonly digest: string };
+  readonly source: string;
+  readonly image: string;
+  readonly receivedAt: string;
+}
+
 /** Whether this version of the program understands a job; jobs of a newer version are left to newer replicas. */
 export function isUnderstood(data: { readonly schema?: number } | null): boolean {
   return data?.schema === schema;
@@ -74,6 +85,11 @@ export function isUnderstood(data: { readonly schema?: number } | null): boolean
 /** The same cause for the same policy makes one job, whichever replica saw it. */
 export function policyJobId(job: Pick<PolicyJob | BaseJob, 'policy' | 'cause'>): string {
   return hashId([job.policy.uid, job.cause]);
+}
+
+/** A rebuild is requested once for each policy, base and source; also the id that CI systems see. */
+export function triggerJobId({ policy, base, source }: Pick<TriggerJob, 'policy' | 'base' | 'source'>): string {
+  return hashId([policy.uid, base.digest, source]);
 }
 
 /** Each repository, interval and access has one poll at a time: while it is retried, another one would do the same. */
@@ -111,6 +127,9 @@ export function policyOptions({ cause }: Pick<PolicyJob, 'cause'>): JobsOptions 
 
 /** The job of a BaseImagePolicy is removed when it is done: its status says what was found. */
 export const baseOptions: JobsOptions = { removeOnComplete: true };
+
+/** The job of a rebuild is removed when it is done: its record says how far it has come. */
+export const triggerOptions: JobsOptions = { removeOnComplete: true, removeOnFail: true };
 
 /** A poll's job is removed at once, because the next poll needs its id. */
 export const pollOptions: JobsOptions = { ...jobOptions, removeOnComplete: true, removeOnFail: true };

@@ -11,11 +11,14 @@ import {
   pollJobId,
   pollOptions,
   schema,
+  triggerJobId,
+  triggerOptions,
   type BaseJob,
   type PolicyJob,
   type PollJob,
   type PushJob,
   type QueueName,
+  type TriggerJob,
 } from './jobs.ts';
 import { createReplicatedWrite } from './replicated-write.ts';
 
@@ -97,6 +100,7 @@ async function joinWaiting({ redis, prefix }: QueueAccess, push: PushJob, { dedu
 export interface WorkQueues {
   addPolicyJobs(jobs: readonly PolicyJob[]): Promise<void>;
   addBaseJobs(jobs: readonly BaseJob[]): Promise<void>;
+  addTriggerJobs(jobs: readonly TriggerJob[]): Promise<void>;
   addPolls(polls: readonly { readonly job: PollJob; readonly delayMs: number }[]): Promise<void>;
   /** Schedules one tick per `everyMs` in the whole cluster; idempotent. */
   scheduleTick(everyMs: number): Promise<void>;
@@ -117,6 +121,7 @@ export function createWorkQueues(access: QueueAccess, now: () => number): WorkQu
   const policies = openQueue<PolicyJob>('policy', access);
   const polls = openQueue<PollJob | TickJob>('poll', access);
   const bases = openQueue<BaseJob>('base', access);
+  const triggers = openQueue<TriggerJob>('trigger', access);
   return {
     async addPolicyJobs(jobs) {
       for (const part of partsOf(jobs))
@@ -127,6 +132,10 @@ export function createWorkQueues(access: QueueAccess, now: () => number): WorkQu
     async addBaseJobs(jobs) {
       for (const part of partsOf(jobs))
         await bases.addBulk(part.map((data) => job('base', data, policyJobId(data), { ...baseOptions, ...delayOf(data, now()) })));
+    },
+    async addTriggerJobs(jobs) {
+      for (const part of partsOf(jobs))
+        await triggers.addBulk(part.map((data) => job('trigger', data, triggerJobId(data), triggerOptions)));
     },
     async addPolls(due) {
       for (const part of partsOf(due)) await polls.addBulk(part.map(pollOf));

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { describeError } from '../model/errors.ts';
 import { isDigest, isTag } from '../model/image-reference.ts';
 import type { TickJob } from './producer.ts';
-import { schema, type BaseJob, type PolicyJob, type PollJob, type PushJob } from './jobs.ts';
+import { schema, type BaseJob, type PolicyJob, type PollJob, type PushJob, type TriggerJob } from './jobs.ts';
 
 const versioned = { schema: z.literal(schema) };
 const time = z.iso.datetime({ offset: true }).max(40);
@@ -85,6 +85,16 @@ const baseJob = z.object({
   notBefore: time.exactOptional(),
 });
 
+const triggerJob = z.object({
+  ...versioned,
+  policy: z.object({ namespace: name, name, uid: word }),
+  action: z.int().min(0).max(31),
+  base: z.object({ repository: z.string().min(1).max(512), tag, digest }),
+  source: z.string().min(1).max(512),
+  image: z.string().min(1).max(1_024),
+  receivedAt: time,
+});
+
 const secret = z.object({ namespace: name, name, namedBy: z.enum(['policy', 'target', 'serviceAccount']) });
 const pollJob = z.object({
   ...versioned,
@@ -99,6 +109,8 @@ export const readPushJob = (data: unknown): PushJob => read(pushJob, data);
 export const readPolicyJob = (data: unknown): PolicyJob => read(policyJob, data);
 /** Reads a BaseImagePolicy to reconcile; throws an Error that names what cannot be read. */
 export const readBaseJob = (data: unknown): BaseJob => read(baseJob, data);
+/** Reads a rebuild to request; throws an Error that names what cannot be read. */
+export const readTriggerJob = (data: unknown): TriggerJob => read(triggerJob, data);
 /** Reads a repository to list; throws an Error that names what cannot be read. */
 export const readPollJob = (data: unknown): PollJob => read(pollJob, data);
 /** Reads a repository to list, or a tick, which has no data of its own; throws an Error that names what cannot be read. */

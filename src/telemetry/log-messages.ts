@@ -59,6 +59,11 @@ export const logMessages = {
     levels: ['info'],
     meaning: 'The definition of BaseImagePolicy is not installed, or may not be read; there are no base policies until it is',
   },
+  'rebuild requested': { levels: ['info'], meaning: 'A CI system accepted the request to rebuild a source on a new base' },
+  'rebuild not accepted': {
+    levels: ['warn'],
+    meaning: 'A CI system did not accept a request; `why` is its answer. It is sent again for a day, unless the request itself is wrong',
+  },
   'base policy is gone': { levels: ['debug'], meaning: 'A BaseImagePolicy was deleted before its job ran' },
   'reconcile of a base policy failed': {
     levels: ['warn'],

@@ -204,7 +204,7 @@ export function createMetrics() {
     }),
     queueOldest: new Gauge({
       name: 'image_watcher_queue_oldest_seconds',
-      help: 'How long the job that is next has waited for a worker, by queue: push, policy, poll or base',
+      help: 'How long the job that is next has waited for a worker, by queue: push, policy, poll, base or trigger',
       labelNames: ['queue'],
       registers,
     }),

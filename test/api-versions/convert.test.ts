@@ -301,8 +301,7 @@ test('stored objects hold no annotation, and an annotation on an incoming v1 obj
   const object = v1Policy(plain, { metadata: { ...v1Policy(plain).metadata, annotations: { a: 'b', ...forged } } });
   const stored = up(down(object));
   assert.deepEqual(stored.metadata.annotations, { a: 'b' });
-  assert.deepEqual(stored.spec, plain);
-  assert.equal('annotations' in up(down(v1Policy(plain))).metadata, false);
+  assert.deepEqual([stored.spec, 'annotations' in up(down(v1Policy(plain))).metadata], [plain, false]);
 });
 
 test('an annotation cannot grant access to a target in another namespace', () => {

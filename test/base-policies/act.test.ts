@@ -4,9 +4,10 @@ import * as fc from 'fast-check';
 import { readBasePolicy } from '../../src/api-versions/base-policy/read-base-policy.ts';
 import { act, actionFor, matchesName, type ActPorts, type ImageBehind } from '../../src/base-policies/act.ts';
 import type { ChildManifest } from '../../src/base-policies/child-policies.ts';
-import type { RebuildOrder, RebuildState } from '../../src/base-policies/request-rebuilds.ts';
+import type { RebuildOrder } from '../../src/base-policies/request-rebuilds.ts';
 import type { RebaseResult } from '../../src/base-policies/roll-out-rebased.ts';
 import { isUsableBase } from '../../src/model/base-policy.ts';
+import type { RebuildState } from '../../src/triggers/order.ts';
 
 const context = { aliases: new Map<string, string>(), customTargets: [] };
 const base = { tag: '21.0.6', digest: `sha256:${'b'.repeat(64)}` };
@@ -60,7 +61,7 @@ async function run(spec: object, images: readonly ImageBehind[], { status, annot
       rollBack: () => Promise.reject(new Error('there is nothing to roll back')),
     },
     rebuilds: {
-      request: (order) => Promise.resolve(void requested.push(order)),
+      request: (orders) => Promise.resolve(void requested.push(...orders)),
       read: () => Promise.resolve(rebuilds),
     },
   };
@@ -191,7 +192,7 @@ describe('trigger', () => {
     const { requested, stateOf, status, until } = await run({ onNewBase: [trigger()] }, [web, worker]);
     assert.deepEqual(
       requested.map(({ source, image }) => [source, image]),
-      [['https://github.com/shop/web', 'harbor.example.com/shop/web:1.2.3']],
+      [['shop/web', 'harbor.example.com/shop/web:1.2.3']],
     );
     assert.deepEqual([stateOf(web)?.state, stateOf(worker)?.state], ['Requested', 'Requested']);
     assert.equal(status.requests?.[0]?.state, 'Pending');
@@ -200,7 +201,7 @@ describe('trigger', () => {
 
   it('does not repeat a request, and reports the answer of the CI system', async () => {
     const web = imageOf('web');
-    const source = 'https://github.com/shop/web';
+    const source = 'shop/web';
     const at = '2026-11-23T11:30:00Z';
     const failed = { source, at, state: 'Failed' as const, message: '404: no such repository' };
     const { requested, stateOf, until } = await run({ onNewBase: [trigger()] }, [web], { rebuilds: [failed] });
@@ -210,7 +211,7 @@ describe('trigger', () => {
 
   it('reports a rebuilt image that does not come', async () => {
     const web = imageOf('web');
-    const rebuilds = [{ source: 'https://github.com/shop/web', at: '2026-11-23T09:59:59Z', state: 'Requested' as const }];
+    const rebuilds = [{ source: 'shop/web', at: '2026-11-23T09:59:59Z', state: 'Requested' as const }];
     const { stateOf } = await run({ onNewBase: [trigger()] }, [web], { rebuilds });
     assert.equal(stateOf(web)?.state, 'RebuildOverdue');
     assert.match(stateOf(web)?.message ?? '', /after 2h: look at the pipeline/);
@@ -221,6 +222,24 @@ describe('trigger', () => {
     const { builtFrom: _, ...web } = imageOf('web');
     const { requested, stateOf } = await run({ onNewBase: [trigger()] }, [web]);
     assert.deepEqual([requested.length, stateOf(web)?.reason], [0, 'SourceUnknown']);
+  });
+
+  it('does not let the source of an image lead to another host', async () => {
+    const web = imageOf('web', { builtFrom: 'https://evil.example.com/shop/web' });
+    const { requested, stateOf } = await run({ onNewBase: [trigger()] }, [web]);
+    assert.deepEqual([requested.length, stateOf(web)?.reason], [0, 'SourceUnknown']);
+    assert.match(stateOf(web)?.message ?? '', /a source on evil\.example\.com, and the policy calls github\.com/);
+  });
+
+  it('requests again what is pending, in case its job was lost, and what has failed once it is released', async () => {
+    const web = imageOf('web');
+    const at = '2026-11-23T11:30:00Z';
+    const pending = [{ source: 'shop/web', at, state: 'Pending' as const }];
+    assert.equal((await run({ onNewBase: [trigger()] }, [web], { rebuilds: pending })).requested.length, 1);
+    const failed = [{ source: 'shop/web', at, state: 'Failed' as const }];
+    const annotations = { 'operator.technomad.dev/release': '2026-11-23T11:45:00Z' };
+    const released = await run({ onNewBase: [trigger()] }, [web], { rebuilds: failed, annotations });
+    assert.deepEqual([released.requested.length, released.stateOf(web)?.reason], [1, 'RebuildPending']);
   });
 
   it('takes the repository that the policy names', async () => {

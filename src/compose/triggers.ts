@@ -1,0 +1,95 @@
+/** The part of the role `work` that requests rebuilds from CI systems. */
+import type { RebuildPorts } from '../base-policies/request-rebuilds.ts';
+import { jobFor } from '../base-policies/enqueue-bases.ts';
+import type { BaseImagePolicy } from '../model/base-policy.ts';
+import { PermanentError } from '../model/errors.ts';
+import { formatRepository } from '../model/image-reference.ts';
+import { triggerJobId, type TriggerJob } from '../queue/jobs.ts';
+import type { QueueAccess, WorkQueues } from '../queue/producer.ts';
+import { readTriggerJob } from '../queue/read-job.ts';
+import { createRebuildRecords } from '../queue/rebuild-records.ts';
+import type { ReadSecret } from '../registry/credentials/secret-offer.ts';
+import { createWorker, type QueueWorker } from '../queue/worker.ts';
+import { processTrigger, type TriggerPorts } from '../triggers/process-trigger.ts';
+import { sendRequest } from '../triggers/send-request.ts';
+import type { Foundation } from './foundation.ts';
+
+/** What the part shares with the rest of the role. */
+export interface TriggerMeans {
+  readonly queue: QueueAccess;
+  readonly queues: WorkQueues;
+  readonly findPolicy: (namespace: string, name: string, signal: AbortSignal) => Promise<BaseImagePolicy | undefined>;
+  readonly readSecret: ReadSecret;
+}
+
+const concurrency = 4;
+/** Over all replicas: a new base may have hundreds of sources, and CI systems limit their callers. */
+const requestsPerSecond = 5;
+const publicHosts = ['api.github.com', 'gitlab.com'];
+
+/** How BaseImagePolicies request rebuilds: by jobs, whose records they read. */
+export function createRebuilds({ queue, queues }: Pick<TriggerMeans, 'queue' | 'queues'>): RebuildPorts['rebuilds'] {
+  const records = createRebuildRecords(queue.redis, queue.prefix);
+  return {
+    async request(orders) {
+      const receivedAt = new Date().toISOString();
+      const jobs = orders.map(({ policy: { namespace, name, uid, spec }, action, base, source, image }): TriggerJob => {
+        const repository = formatRepository(spec.base.repository);
+        return {
+          schema: 1,
+          policy: { namespace, name, uid },
+          action: spec.onNewBase.indexOf(action),
+          base: { repository, ...base },
+          source,
+          image,
+          receivedAt,
+        };
+      });
+      await queues.addTriggerJobs(jobs);
+      for (const { policy, base, source } of jobs)
+        await records.writeFirst(policy.uid, base.digest, { source, state: 'Pending', at: receivedAt });
+    },
+    read: ({ uid }, { digest }, sources) => records.read(uid, digest, sources),
+  };
+}
+
+/** The worker that sends the requests. */
+export function createTriggerWorker(
+  { settings, logger }: Foundation,
+  { queue, queues, findPolicy, readSecret }: TriggerMeans,
+): QueueWorker {
+  const allowed = new Set([...publicHosts, ...settings.config.triggers.hosts].map(originOf));
+  const ports: TriggerPorts = {
+    findPolicy,
+    async readSecret({ namespace, name, key }, signal) {
+      const content = await readSecret({ namespace, name }, { refresh: false, signal });
+      const problem = (why: string) => new PermanentError('RebuildRefused', `Secret ${namespace}/${name} ${why}`);
+      if ('why' in content) throw problem(content.why);
+      const value = Object.hasOwn(content.data, key) ? content.data[key] : undefined;
+      if (value === undefined) throw problem(`has no key ${key}`);
+      // Editors add a line break at the end of a file.
+      return Buffer.from(value, 'base64').toString('utf8').trim();
+    },
+    mayCall: (url) => allowed.has(url.origin),
+    send: (request, signal) => sendRequest(request, { fetch, now: Date.now, signal }),
+    records: createRebuildRecords(queue.redis, queue.prefix),
+    onRecorded: (policy, job, { state, at }) =>
+      queues.addBaseJobs([jobFor(policy, 'TargetChange', `rebuild:${triggerJobId(job)}:${state}:${at}`, Date.now())]),
+    logger,
+    now: Date.now,
+  };
+  return createWorker<TriggerJob>({
+    access: queue,
+    now: Date.now,
+    random: Math.random,
+    queue: 'trigger',
+    concurrency,
+    perSecond: requestsPerSecond,
+    read: readTriggerJob,
+    process: (job, context) => processTrigger(job, context, ports),
+  });
+}
+
+function originOf(host: string): string {
+  return new URL(host.startsWith('http://') ? host : `https://${host}`).origin;
+}

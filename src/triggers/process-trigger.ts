@@ -1,0 +1,105 @@
+/** The processor of the queue `trigger`: requests one rebuild from its CI system, and records how far the request has come. */
+import { isUsableBase, type BaseImagePolicy, type CiSystem, type TriggerAction } from '../model/base-policy.ts';
+import { PermanentError, WaitError } from '../model/errors.ts';
+import { policyKey } from '../model/image-policy.ts';
+import { cut } from '../model/text.ts';
+import type { TriggerJob } from '../queue/jobs.ts';
+import type { RebuildRecords } from '../queue/rebuild-records.ts';
+import type { JobContext } from '../queue/worker.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { addressOf } from './find-project.ts';
+import type { CiRequest, RebuildState } from './order.ts';
+import type { SendResult } from './send-request.ts';
+import { systems } from './systems/index.ts';
+
+export interface TriggerPorts {
+  readonly findPolicy: (namespace: string, name: string, signal: AbortSignal) => Promise<BaseImagePolicy | undefined>;
+  /** The text behind a key of a Secret; throws an error that says what is missing. */
+  readonly readSecret: (
+    secret: { readonly namespace: string; readonly name: string; readonly key: string },
+    signal: AbortSignal,
+  ) => Promise<string>;
+  /** Whether the configuration lets requests go to an origin: `https://api.github.com`. */
+  readonly mayCall: (url: URL) => boolean;
+  readonly send: (request: CiRequest, signal: AbortSignal) => Promise<SendResult>;
+  readonly records: RebuildRecords;
+  /** Has the policy report what was recorded. */
+  readonly onRecorded: (policy: BaseImagePolicy, job: TriggerJob, state: RebuildState) => Promise<void>;
+  readonly logger: Logger;
+  readonly now: () => number;
+}
+
+const maxMessage = 1_024;
+
+/**
+ * Requests the rebuild, unless the record says that it was requested. A process that dies between the request and the record sends it again, with the same id. Throws
+ * to be retried: for a day, as every job.
+ */
+export async function processTrigger(job: TriggerJob, { isLastTry, signal, jobId: id }: JobContext, ports: TriggerPorts): Promise<void> {
+  const { uid, namespace, name } = job.policy;
+  const known = await ports.records.read(uid, job.base.digest, [job.source]);
+  if (known[0]?.state === 'Requested') return;
+  const policy = await ports.findPolicy(namespace, name, signal);
+  if (policy?.uid !== uid) return;
+  const record = async (state: RebuildState['state'], message?: string) => {
+    const at = new Date(ports.now()).toISOString();
+    const next: RebuildState = { source: job.source, state, at, ...(message !== undefined && { message: cut(message, maxMessage) }) };
+    if (known[0]?.state === state && known[0].message === next.message) return;
+    // A wait begins when the rebuild was first wanted.
+    await ports.records.write(uid, job.base.digest, state === 'Pending' ? { ...next, at: known[0]?.at ?? at } : next);
+    await ports.onRecorded(policy, job, next);
+  };
+  const fields = { policy: policyKey(policy), source: job.source, base: job.base.digest };
+  const action = actionOf(policy, job);
+  // The policy was changed or suspended. Its next reconcile requests again what is still wanted.
+  if (action === undefined) return;
+  const sent = await trySend(job, { id, policy, action, signal }, ports);
+  if (sent.kind === 'accepted') {
+    ports.logger.info(fields, 'rebuild requested');
+    return record('Requested');
+  }
+  ports.logger.warn({ ...fields, why: sent.message }, 'rebuild not accepted');
+  if (sent.kind === 'refused' || isLastTry) return record('Failed', sent.message);
+  await record('Pending', sent.message);
+  if (sent.until !== undefined) throw new WaitError('RebuildPending', sent.until, sent.message);
+  throw new Error(sent.message);
+}
+
+function actionOf({ spec }: BaseImagePolicy, { action: index }: TriggerJob): TriggerAction | undefined {
+  if (!isUsableBase(spec) || spec.base.suspended || spec.base.mode === 'DryRun') return undefined;
+  const action = spec.onNewBase[index];
+  return action?.kind === 'trigger' ? action : undefined;
+}
+
+interface Sending {
+  readonly id: string;
+  readonly policy: BaseImagePolicy;
+  readonly action: TriggerAction;
+  readonly signal: AbortSignal;
+}
+
+async function trySend(
+  job: TriggerJob,
+  { id, policy: { namespace, name }, action: { ci }, signal }: Sending,
+  ports: TriggerPorts,
+): Promise<SendResult> {
+  try {
+    const url = addressOf(ci);
+    const secret = await readCiSecret(ci, namespace, ports, signal);
+    const project = ci.project === undefined || ci.project === '$source' ? job.source : ci.project;
+    const { base, source, image } = job;
+    const rebuild = { id, policy: { namespace, name }, base, source, image };
+    const now = new Date(ports.now());
+    const request = systems[ci.system].build(rebuild, { url, project, name: ci.name ?? '', ref: ci.ref ?? '', secret, now });
+    if (!ports.mayCall(request.url))
+      return { kind: 'failed', message: `the configuration does not allow requests to ${request.url.origin}: add it to triggers.hosts` };
+    return await ports.send(request, signal);
+  } catch (error) {
+    if (error instanceof PermanentError) return { kind: 'failed', message: error.message };
+    throw error;
+  }
+}
+
+async function readCiSecret({ secret }: CiSystem, namespace: string, { readSecret }: TriggerPorts, signal: AbortSignal): Promise<string> {
+  return secret === undefined ? '' : readSecret({ namespace, ...secret }, signal);
+}
