@@ -109,7 +109,8 @@ export const chineseBaseImages: Readonly<Record<string, string>> = {
   'Workloads whose rollout failed.': '滚动更新失败的工作负载。',
   'When the last rollout was complete.': '上一次滚动更新完成的时间。',
   'Why no further wave begins.': '为什么不再开始下一批。',
-  'The last 100 rebuilds that were requested.': '最近 100 次请求的重新构建。',
+  'The first 20 rebuilds that were requested for the base, those that are not accepted first.':
+    '为该基础镜像请求的前 20 次重新构建，尚未被接受的在前。',
   'The digest of the base that the rebuild was requested for.': '请求重新构建时的基础镜像的摘要。',
   'The source that was to be rebuilt.': '要重新构建的源代码仓库。',
   'When the rebuild was requested, or is to be.': '请求或将要请求重新构建的时间。',

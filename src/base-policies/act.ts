@@ -58,7 +58,10 @@ export interface Acting {
 /** The result. */
 export interface Acted {
   readonly states: ReadonlyMap<ImageBehind, ImageState>;
-  readonly status: Pick<BaseStatus, 'waves' | 'requests' | 'rejected' | 'pendingApproval'>;
+  readonly status: Pick<BaseStatus, 'waves' | 'requests' | 'rejected' | 'pendingApproval'> & {
+    /** How many rebuilds are requested. */
+    readonly requested?: number;
+  };
   /** When to act again, although nothing has changed. */
   readonly until?: Date;
 }

@@ -156,7 +156,8 @@ function nextHistory(
     tag: base.tag,
     digest: base.digest,
     selectedAt: base.selectedAt,
-    requested: acted.requests?.length ?? before?.requested ?? 0,
+    // Images that were rebuilt are not behind any more, and their requests not counted.
+    requested: Math.max(acted.requested ?? 0, before?.requested ?? 0),
     updated: acted.waves?.done ?? before?.updated ?? 0,
     failed: acted.waves?.failed ?? before?.failed ?? 0,
     result: isRejected ? ('Rejected' as const) : ('Selected' as const),

@@ -1,5 +1,5 @@
 /** The action `trigger`: requests a rebuild from the CI system, once for each base and source, and reports when the rebuilt image does not come. */
-import type { TriggerAction } from '../model/base-policy.ts';
+import { maxRequests, type TriggerAction } from '../model/base-policy.ts';
 import { formatRepository } from '../model/image-reference.ts';
 import { cut, formatDuration } from '../model/text.ts';
 import { isReleased } from '../plan/guards/released.ts';
@@ -27,7 +27,10 @@ export interface RebuildPorts {
   };
 }
 
-const maxListed = 100;
+/** In the status, which lists up to twenty. */
+const maxMessage = 300;
+/** Those that need somebody first. */
+const order: readonly RebuildState['state'][] = ['Failed', 'Pending', 'Requested'];
 /** Whoever deploys workloads decides how many sources there are. */
 const maxSources = 1_000;
 
@@ -66,14 +69,18 @@ export async function requestRebuilds(
       if (rebuild.state !== 'Failed' && overdueAt > now) until = Math.min(until ?? overdueAt, overdueAt);
     }
   }
-  const listed = [...requests.values()].map(({ source, state, at, message }) => ({
-    base: base.digest,
-    source,
-    at,
-    state,
-    ...(message !== undefined && { message }),
-  }));
-  return { states, status: { requests: listed.slice(0, maxListed) }, ...(until !== undefined && { until: new Date(until) }) };
+  const listed = [...requests.values()]
+    .toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state))
+    .slice(0, maxRequests)
+    .map(({ source, state, at, message }) => ({
+      base: base.digest,
+      source,
+      at,
+      state,
+      ...(message !== undefined && { message: cut(message, maxMessage) }),
+    }));
+  const status = { requests: listed, requested: requests.size };
+  return { states, status, ...(until !== undefined && { until: new Date(until) }) };
 }
 
 /** A release lets what has failed begin again. */

@@ -101,7 +101,7 @@ export const baseKinds = ['Deployment', 'StatefulSet', 'DaemonSet', 'CronJob'] a
 /** The maximum lengths of the lists of a status. */
 export const maxDependents = 20;
 const maxHistory = 10;
-const maxRequests = 100;
+export const maxRequests = 20;
 
 const text = (max: number, description: string) => z.string().max(max).describe(description);
 const time = (description: string) => z.iso.datetime().describe(description);
@@ -208,7 +208,11 @@ export const baseStatusSchema = z
       })
       .exactOptional()
       .describe('The waves in which rebased images are rolled out.'),
-    requests: z.array(request).max(maxRequests).exactOptional().describe(`The last ${maxRequests} rebuilds that were requested.`),
+    requests: z
+      .array(request)
+      .max(maxRequests)
+      .exactOptional()
+      .describe(`The first ${maxRequests} rebuilds that were requested for the base, those that are not accepted first.`),
     history: z.array(entry).max(maxHistory).exactOptional().describe(`The last ${maxHistory} bases, the latest first.`),
     rejected: z
       .array(

@@ -125,8 +125,8 @@ export function policyOptions({ cause }: Pick<PolicyJob, 'cause'>): JobsOptions 
   return cause.startsWith(requestCause('')) ? { removeOnComplete: true } : {};
 }
 
-/** The job of a BaseImagePolicy is removed when it is done: its status says what was found. */
-export const baseOptions: JobsOptions = { removeOnComplete: true };
+/** The job of a BaseImagePolicy is removed when it is over: its status says what was found, and the same cause may come again. */
+export const baseOptions: JobsOptions = { removeOnComplete: true, removeOnFail: true };
 
 /** The job of a rebuild is removed when it is done: its record says how far it has come. */
 export const triggerOptions: JobsOptions = { removeOnComplete: true, removeOnFail: true };
