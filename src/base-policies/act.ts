@@ -8,9 +8,9 @@ import type {
   RebaseAction,
   TriggerAction,
 } from '../model/base-policy.ts';
-import { formatRepository } from '../model/image-reference.ts';
 import type { ImageSource } from '../model/image-source.ts';
 import { actionAnnotations, parseApproval } from '../model/policy-actions.ts';
+import { matchesRepository } from '../model/repository-pattern.ts';
 import type { Workload, WorkloadRef } from '../model/workload.ts';
 import type { SelectedBase } from './plan-roll-out.ts';
 import { requestRebuilds, type RebuildPorts } from './request-rebuilds.ts';
@@ -101,25 +101,11 @@ export interface Chosen<A extends BaseAction = BaseAction> {
 
 /** The first action that applies to an image; `report` applies to every one. */
 export function actionFor({ source }: Pick<ImageBehind, 'source'>, actions: readonly BaseAction[]): BaseAction {
-  const name = formatRepository(source);
   return (
-    actions.find((action) => action.kind === 'report' || action.images.some((pattern) => matchesName(pattern, name))) ?? { kind: 'report' }
+    actions.find((action) => action.kind === 'report' || action.images.some((pattern) => matchesRepository(pattern, source))) ?? {
+      kind: 'report',
+    }
   );
-}
-
-/** Whether a name matches a pattern in which `*` stands for any characters; takes time in proportion to both lengths. */
-export function matchesName(pattern: string, name: string): boolean {
-  const [first = '', ...rest] = pattern.split('*');
-  if (!name.startsWith(first)) return false;
-  const last = rest.pop();
-  if (last === undefined) return name === first;
-  let position = first.length;
-  for (const part of rest) {
-    const found = name.indexOf(part, position);
-    if (found === -1) return false;
-    position = found + part.length;
-  }
-  return name.length - last.length >= position && name.endsWith(last);
 }
 
 function isApproved({ actions }: BaseImagePolicy, { tag, digest }: SelectedBase): boolean {

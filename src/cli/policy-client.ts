@@ -1,4 +1,4 @@
-import { crdName, kind, plural, shortName } from '../api-versions/group.ts';
+import { baseCrdName, baseKind, basePlural, baseShortName, crdName, kind, plural, shortName } from '../api-versions/group.ts';
 import { apiVersion } from '../api-versions/v1.ts';
 import { didYouMean } from '../api-versions/validation/schema-problems.ts';
 import { kubeconfigOf, processSource } from '../config.ts';
@@ -34,6 +34,12 @@ export const policyArgument = {
   missing: 'name the policy: NAME, or NAMESPACE/NAME',
 } as const;
 
+/** That of commands that also act on BaseImagePolicies. */
+export const anyPolicyArgument = {
+  ...policyArgument,
+  about: `${policyArgument.about}; ${baseShortName}/NAME is a BaseImagePolicy`,
+} as const;
+
 /** The field manager of what commands write. */
 export const cliFieldManager = 'image-watcher-cli';
 /** Of a policy without status, and how to find out why. */
@@ -49,9 +55,12 @@ export interface PolicyName {
   /** undefined: of the kubeconfig's context. */
   readonly namespace: string | undefined;
   readonly name: string;
+  /** Whether it is a BaseImagePolicy. */
+  readonly isBase?: true;
 }
 
 const resourceWords = new Set([plural, kind.toLowerCase(), shortName]);
+const baseWords = new Set([basePlural, baseKind.toLowerCase(), baseShortName]);
 
 /** Whether a word before the slash is the resource: `ipol`, `imagepolicies.operator.technomad.dev`. */
 export function isResourceWord(word: string): boolean {
@@ -60,9 +69,17 @@ export function isResourceWord(word: string): boolean {
 
 /** Reads NAME, ipol/NAME, imagepolicy/NAME and NAMESPACE/NAME; throws UsageError. */
 export function readPolicyName(text: string, namespace: string | undefined): PolicyName {
+  const named = readAnyPolicyName(text, namespace);
+  if (named.isBase) throw new UsageError(`"${text}" is a ${baseKind}: this command is for ImagePolicies`);
+  return named;
+}
+
+/** The same, and bipol/NAME and baseimagepolicy/NAME. */
+export function readAnyPolicyName(text: string, namespace: string | undefined): PolicyName {
   const [, prefix, name = ''] = /^(?:([^/]+)\/)?([^/]+)$/.exec(text) ?? [];
   if (name === '') throw new UsageError(`a policy is NAME, ${shortName}/NAME or NAMESPACE/NAME, not "${text}"`);
   if (prefix === undefined || isResourceWord(prefix)) return { namespace, name };
+  if (baseWords.has(prefix.toLowerCase().split('.')[0] ?? '')) return { namespace, name, isBase: true };
   if (namespace !== undefined && namespace !== prefix)
     throw new UsageError(`"${text}" is in the namespace ${prefix}, and --namespace is ${namespace}: name one of them`);
   return { namespace: prefix, name };
@@ -115,6 +132,8 @@ export function currentNamespace(client: KubeClient, namespace?: string): string
 export interface PolicyClient {
   readonly namespace: string;
   readonly name: string;
+  /** As programs name it: `imagepolicy.operator.technomad.dev/web`. */
+  readonly resourceName: string;
   readonly client: KubeClient;
   /** The raw object; throws if it does not exist. */
   read(): Promise<unknown>;
@@ -133,26 +152,39 @@ export async function withPolicy(
   return withCluster(values, terminal, (client) => openPolicy(client, named).then(act));
 }
 
+/** The same, also for a BaseImagePolicy. */
+export async function withAnyPolicy(
+  text: string | undefined,
+  values: ClusterValues & { readonly namespace?: string | undefined },
+  terminal: Terminal,
+  act: (policy: PolicyClient) => Promise<number>,
+): Promise<number> {
+  const named = readAnyPolicyName(text ?? '', values.namespace);
+  return withCluster(values, terminal, (client) => openPolicy(client, named).then(act));
+}
+
 /** Does not ask for the policy yet. */
 export async function openPolicy(client: KubeClient, named: PolicyName): Promise<PolicyClient> {
   const { objectPath, readObject } = await import('../kube/objects.ts');
   const { isKubeError } = await import('../kube/kube-error.ts');
-  const { name } = named;
+  const { name, isBase = false } = named;
   const namespace = currentNamespace(client, named.namespace);
-  const path = objectPath(policyResource, namespace, name);
+  const resource = isBase ? { apiVersion, resource: basePlural } : policyResource;
+  const path = objectPath(resource, namespace, name);
   return {
     namespace,
     name,
+    resourceName: isBase ? baseResourceNameOf(name) : resourceNameOf(name),
     client,
     async read() {
-      return (await readObject<unknown>(client, path)) ?? Promise.reject(await missing(client, namespace, name));
+      return (await readObject<unknown>(client, path)) ?? Promise.reject(await missing(client, { namespace, name, isBase }));
     },
     async patch(body) {
       try {
         const query = { fieldManager: cliFieldManager };
         return await client.request({ method: 'PATCH', path, query, contentType: 'application/merge-patch+json', body });
       } catch (error) {
-        throw isKubeError(error, 404) ? await missing(client, namespace, name) : error;
+        throw isKubeError(error, 404) ? await missing(client, { namespace, name, isBase }) : error;
       }
     },
   };
@@ -167,7 +199,11 @@ export async function* listPolicies(client: KubeClient, namespace: string | unde
 const shownNames = 5;
 
 /** Names what there is instead; an API server without the definition says so here, and its error is thrown instead. */
-async function missing(client: KubeClient, namespace: string, name: string): Promise<Error> {
+async function missing(
+  client: KubeClient,
+  { namespace, name, isBase }: { readonly namespace: string; readonly name: string; readonly isBase: boolean },
+): Promise<Error> {
+  if (isBase) return new Error(`there is no ${baseKind} ${namespace}/${name}`);
   const what = `there is no ${kind} ${namespace}/${name}`;
   const names = await namesIn(client, namespace);
   if (names === undefined) return new Error(what);
@@ -211,4 +247,8 @@ function fieldOf(raw: unknown, field: string): unknown {
 /** Policies as programs name them: `imagepolicy.operator.technomad.dev/web`. */
 export function resourceNameOf(name: string): string {
   return `${kind.toLowerCase()}${crdName.slice(plural.length)}/${name}`;
+}
+
+function baseResourceNameOf(name: string): string {
+  return `${baseKind.toLowerCase()}${baseCrdName.slice(basePlural.length)}/${name}`;
 }

@@ -9,7 +9,15 @@ import { defineCommand, type Terminal, UsageError } from './command.ts';
 import { describeStatus, trueCondition, waitForStatus } from './describe-status.ts';
 import { fit, namedOutputOption, outputOption, print, printable } from './output.ts';
 import { reasonLinks } from './reason-links.ts';
-import { policyArgument, policyOptions, resourceNameOf, statusOf, withPolicy, type PolicyClient } from './policy-client.ts';
+import {
+  anyPolicyArgument,
+  policyArgument,
+  policyOptions,
+  statusOf,
+  withAnyPolicy,
+  withPolicy,
+  type PolicyClient,
+} from './policy-client.ts';
 
 const actOptions = { ...policyOptions, ...namedOutputOption } as const;
 const waitOptions = {
@@ -25,14 +33,15 @@ export const approve = defineCommand({
   name: 'approve',
   summary: 'approve the pending update of a policy',
   about: `Approves the tag and digest in status.pendingApproval; what is pushed later needs another approval. With a TAG, only if that tag is pending. Writes the annotation ${actionAnnotations.approve}.`,
-  arguments: [policyArgument, { name: 'TAG', about: 'the tag that has to be pending' }],
+  arguments: [anyPolicyArgument, { name: 'TAG', about: 'the tag that has to be pending' }],
   options: actOptions,
   examples: [
     ['approve web', 'approve what is pending for the policy web'],
     ['approve shop/web 1.4.2', 'approve 1.4.2 only'],
+    ['approve -n platform bipol/java', 'approve the base that is pending for the BaseImagePolicy java'],
   ],
   run({ output, ...values }, [policy, wanted], terminal) {
-    return withPolicy(policy, values, terminal, async ({ namespace, name, read, patch }) => {
+    return withAnyPolicy(policy, values, terminal, async ({ namespace, name, resourceName, read, patch }) => {
       const { pendingApproval } = readStatus(statusOf(await read()));
       if (pendingApproval === undefined || (wanted !== undefined && wanted !== pendingApproval.tag)) {
         const pending = pendingApproval === undefined ? 'no image is' : `${pendingApproval.tag}@${pendingApproval.digest} is`;
@@ -41,7 +50,7 @@ export const approve = defineCommand({
       }
       const image = `${pendingApproval.tag}@${pendingApproval.digest}`;
       await patch({ metadata: { annotations: { [actionAnnotations.approve]: image } } });
-      printDone(terminal, output, `approved ${image} for ${namespace}/${name}`, { namespace, name, approved: image });
+      printDone(terminal, output, `approved ${image} for ${namespace}/${name}`, { namespace, name, resourceName, approved: image });
       return 0;
     });
   },
@@ -56,7 +65,7 @@ export const check = defineCommand({
 A policy in a namespace that the configuration does not select is left alone, and its status does not show it: with --server, the service is asked first, and the command ends at once.
 
 Exit codes: 0 the policy is Ready, or an update is rolling out (with --wait: it is Ready; with --no-wait: the request is written), 1 it is neither, its namespace is not selected, or the time is over, 2 wrong usage.`,
-  arguments: [policyArgument],
+  arguments: [anyPolicyArgument],
   options: {
     ...waitOptions,
     timeout: { ...waitOptions.timeout, about: `how long to wait (default 60s; with --wait ${rolloutTimeout})` },
@@ -74,7 +83,7 @@ Exit codes: 0 the policy is Ready, or an update is rolling out (with --wait: it 
   ],
   run({ output, wait, 'no-wait': noWait, timeout = wait ? rolloutTimeout : '60s', ...values }, [text], terminal) {
     const timeoutMs = readTimeout(timeout);
-    return withPolicy(text, values, terminal, async (policy) => {
+    return withAnyPolicy(text, values, terminal, async (policy) => {
       const { namespace, name } = policy;
       if (values.server !== undefined && (await isLeftAlone(namespace, values, terminal))) return 1;
       const request = new Date().toISOString();
@@ -196,15 +205,16 @@ function printStatus(terminal: Terminal, output: 'text' | 'json' | 'yaml' | unde
 interface Done {
   readonly namespace: string;
   readonly name: string;
+  readonly resourceName: string;
 }
 
 function printDone(
   terminal: Terminal,
   output: 'text' | 'json' | 'yaml' | 'name' | undefined,
   sentence: string,
-  done: Done & Readonly<Record<string, unknown>>,
+  { resourceName, ...done }: Done & Readonly<Record<string, unknown>>,
 ): void {
-  if (output === 'name') terminal.out(`${resourceNameOf(done.name)}\n`);
+  if (output === 'name') terminal.out(`${resourceName}\n`);
   else print(terminal, output, done, () => `${sentence}\n`);
 }
 
@@ -213,11 +223,11 @@ export const release = defineCommand({
   name: 'release',
   summary: 'release holds: after a manual change, a rollback, a rejected image, a conflict with a GitOps tool',
   about: `Writes the annotation ${actionAnnotations.release} with the current time: every hold that began before then is released, and the selected image is applied. For another time, write the annotation yourself.`,
-  arguments: [policyArgument],
+  arguments: [anyPolicyArgument],
   options: actOptions,
   examples: [['release web', 'apply what the policy selects, although it is held']],
   run({ output, ...values }, [text], terminal) {
-    return withPolicy(text, values, terminal, async ({ namespace, name, read, patch }) => {
+    return withAnyPolicy(text, values, terminal, async ({ namespace, name, resourceName, read, patch }) => {
       const status = readStatus(statusOf(await read()));
       const held = heldCondition(status);
       const time = latestTime(status, new Date());
@@ -230,6 +240,7 @@ export const release = defineCommand({
       printDone(terminal, output, sentence, {
         namespace,
         name,
+        resourceName,
         release: time,
         ...(held !== undefined && { held: { reason: held.reason, since: held.lastTransitionTime } }),
       });
@@ -242,7 +253,9 @@ export const release = defineCommand({
 function heldCondition({ conditions = [] }: PolicyStatus): Condition | undefined {
   return conditions.find(
     ({ type, status, reason }) =>
-      status === 'True' && (type === 'Held' || (type === 'Stalled' && (reason === 'RejectedDigest' || reason === 'ChangeReverted'))),
+      status === 'True' &&
+      (type === 'Held' ||
+        (type === 'Stalled' && (reason === 'RejectedDigest' || reason === 'ChangeReverted' || reason === 'BaseRejected'))),
   );
 }
 
@@ -269,13 +282,18 @@ function suspendCommand(verb: 'suspend' | 'resume', suspended: boolean, texts: {
   return defineCommand({
     name: verb,
     ...texts,
-    arguments: [policyArgument],
+    arguments: [anyPolicyArgument],
     options: actOptions,
     examples: [[`${verb} shop/web`, `${verb} the policy web of the namespace shop`]],
     run: ({ output, ...values }, [text], terminal) =>
-      withPolicy(text, values, terminal, async ({ namespace, name, patch }) => {
+      withAnyPolicy(text, values, terminal, async ({ namespace, name, resourceName, patch }) => {
         await patch({ spec: { suspend: suspended } });
-        printDone(terminal, output, `${namespace}/${name} is ${suspended ? 'suspended' : 'resumed'}`, { namespace, name, suspended });
+        printDone(terminal, output, `${namespace}/${name} is ${suspended ? 'suspended' : 'resumed'}`, {
+          namespace,
+          name,
+          resourceName,
+          suspended,
+        });
         return 0;
       }),
   });

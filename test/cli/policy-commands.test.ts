@@ -15,6 +15,7 @@ const rows: [command: string, args: string[], message: RegExp][] = [
   ]),
   ['suspend', ['shop/web', 'shop/api'], /^suspend takes POLICY only, and does not know what to do with "shop\/api"$/],
   ['approve', ['shop/web', '1.2.3', '1.2.4'], /^approve takes POLICY and TAG only, .* "1\.2\.4"$/],
+  ['rollback', ['bipol/java'], /^"bipol\/java" is a BaseImagePolicy: this command is for ImagePolicies$/],
   ['check', ['shop/web', '--wait=yes'], /^--wait takes no value$/],
   ['get', ['-A', 'web'], /^--all-namespaces goes without the names of policies$/],
   ['get', ['-A', '-n', 'shop'], /^--all-namespaces goes without --namespace$/],

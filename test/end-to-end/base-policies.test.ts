@@ -5,6 +5,7 @@ import { inParallel } from '../../src/async/in-parallel.ts';
 import type { BaseStatus } from '../../src/model/base-policy.ts';
 import { basePath, pushApplications, type Pushed } from '../bases/applications.ts';
 import type { EventView } from '../../src/operations/event-view.ts';
+import { runCommand } from '../cli/run-command.ts';
 import { buildImage } from '../bases/build-image.ts';
 import { createAccount, tokenOf } from '../harness/service-account.ts';
 import { waitFor } from '../harness/wait-for.ts';
@@ -130,4 +131,25 @@ test('images of other namespaces count only with the consent of their owners', a
   const annotations = { 'operator.technomad.dev/allow-policies-from': world.namespace };
   await world.annotate(`/api/v1/namespaces/${other}`, annotations);
   await waitForStatus('apps', 'the image is counted', ({ images }) => images?.total === 1);
+});
+
+test('the commands approve, check, suspend and resume act on a BaseImagePolicy', async () => {
+  const { namespace, cluster } = world;
+  const trigger = { images: ['*'], webhook: { url: 'https://ci.example.com/hook', secretRef: { name: 'ci', key: 'key' } } };
+  await createBasePolicy('approved', { mode: 'Approval', onNewBase: [{ trigger }] });
+  const pending = await waitForStatus('approved', 'an approval is pending', ({ pendingApproval }) => pendingApproval !== undefined);
+  const on = (...args: string[]) => ['bipol/approved', '-n', namespace, '--kubeconfig', cluster.kubeconfigPath, ...args];
+  const approved = await runCommand('approve', on('21', '-o', 'name'));
+  assert.deepEqual([approved.code, approved.out], [0, 'baseimagepolicy.operator.technomad.dev/approved\n']);
+  const requested = await waitForStatus('approved', 'the rebuilds are requested', ({ requests = [] }) => requests.length > 0);
+  assert.equal(requested.pendingApproval, undefined);
+  assert.equal(requested.requests?.[0]?.base, pending.pendingApproval?.digest);
+  const checked = await runCommand('check', on());
+  assert.match(checked.out, /^selected: 21@sha256:[0-9a-f]{64}\nReady: True, ImagesBehind: /);
+  await runCommand('suspend', on());
+  await waitForStatus('approved', 'it is suspended', ({ conditions = [] }) => conditions.some(({ reason }) => reason === 'Suspended'));
+  await runCommand('resume', on());
+  await waitForStatus('approved', 'it is active', ({ conditions = [] }) => conditions.some(({ reason }) => reason === 'ImagesBehind'));
+  const missing = await runCommand('check', ['bipol/nobody', '-n', namespace, '--kubeconfig', cluster.kubeconfigPath]);
+  assert.deepEqual([missing.code, missing.err], [1, `there is no BaseImagePolicy ${namespace}/nobody\n`]);
 });

@@ -12,6 +12,7 @@ import {
 import { PermanentError, describeError } from '../../model/errors.ts';
 import type { PolicyProblem, PolicySpec } from '../../model/image-policy.ts';
 import { readActions } from '../../model/policy-actions.ts';
+import { normalisePattern } from '../../model/repository-pattern.ts';
 import { builtInSettings } from '../../model/policy-defaults.ts';
 import { cut, parseDuration } from '../../model/text.ts';
 import { inField, originsOf, readRepository, readSettings, readStrategy, type ReadContext } from '../read-spec.ts';
@@ -74,7 +75,7 @@ function readBaseSpec(raw: unknown, namespace: string, context: ReadContext): Ba
   return {
     base: readSelection(spec, context),
     workloads: spec.workloads.map(({ kinds = baseKinds, ...selectors }) => ({ ...selectors, kinds })),
-    onNewBase: [...(spec.onNewBase ?? []).map(readAction), { kind: 'report' }],
+    onNewBase: [...(spec.onNewBase ?? []).map((action) => withAliases(readAction(action), context)), { kind: 'report' }],
     waves: readWaves(spec.waves),
   };
 }
@@ -104,6 +105,11 @@ function readWaves(waves: Spec['waves'] = {}): WaveSettings {
   const { maxParallel = defaultWaves.maxParallel, canaries, pause, maxFailures = defaultWaves.maxFailures } = waves;
   const pauseMs = (pause === undefined ? undefined : parseDuration(pause)) ?? defaultWaves.pauseMs;
   return { maxParallel, maxFailures, pauseMs, ...(canaries && { canaries }) };
+}
+
+/** The action with its patterns for the names by which repositories are compared. */
+function withAliases(action: BaseAction, { aliases }: ReadContext): BaseAction {
+  return action.kind === 'report' ? action : { ...action, images: action.images.map((pattern) => normalisePattern(pattern, aliases)) };
 }
 
 function readAction({ rebase, trigger, restart }: Action): BaseAction {
