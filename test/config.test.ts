@@ -64,6 +64,7 @@ test('an empty configuration has the defaults', () => {
     receivers: [],
     registries: [],
     allowedRegistries: [],
+    triggers: { hosts: [] },
     credentials: { secret: { name: 'oci-registry-creds', namespace: 'operators' }, cloud: ['ecr', 'google', 'azure'] },
     verification: {},
     watch: { namespaces: [] },

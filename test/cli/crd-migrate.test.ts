@@ -76,7 +76,7 @@ test('with the older definition there is nothing to migrate, and the command say
 
 test('two versions without a webhook are refused, because fields would be lost', async () => {
   const before = await readCrd();
-  const { out } = await runCommand('crd', ['print', '-o', 'json']);
+  const { out } = await runCommand('crd', ['print', '--kind', 'ImagePolicy', '-o', 'json']);
   const printed = JSON.parse(out) as { spec: Record<string, unknown> };
   await cluster.request('PUT', `${crds}/${crdName}`, { ...before, spec: { ...printed.spec, conversion: { strategy: 'None' } } });
   const { code, err } = await crd('migrate');
