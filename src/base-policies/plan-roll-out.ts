@@ -122,5 +122,8 @@ function tagOf(image: string): string | undefined {
 
 function describeFailures(children: readonly Child[]): string {
   const failed = children.map((child) => ({ child, ...childState(child) })).filter(({ state }) => state === 'Failed');
-  return listFew(failed, ({ child, message }) => `${formatWorkload(child.replacement.workload)}: ${message ?? 'its rollout failed'}`);
+  return listFew(failed, ({ child, message = 'its rollout failed' }) => {
+    const name = formatWorkload(child.replacement.workload);
+    return message.startsWith(name) ? message : `${name}: ${message}`;
+  });
 }

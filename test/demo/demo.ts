@@ -6,14 +6,19 @@ import { announce, startWorld, type Service, type World } from '../end-to-end/wo
 import { prepareServers } from '../harness/prepare.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';
+import type { Repetition } from '../../src/async/repeat.ts';
+import { shippedRules } from '../harness/shipped-permissions.ts';
+import { runJavaPods, tellBaseStory } from './base.ts';
 import { createSteps } from './steps.ts';
 
-const usage = `Usage: npm run demo [-- --once]
+const usage = `Usage: npm run demo [-- [SCENARIO] [--once]]
 
-Starts Redis, etcd, kube-apiserver, a registry and image-watcher on loopback ports, creates a Deployment and an ImagePolicy,
-pushes two versions of an image, and shows what happens. Stays up until Ctrl-C.
+Starts Redis, etcd, kube-apiserver, a registry and image-watcher on loopback ports, and shows what happens. Stays up until Ctrl-C.
 
-  --once   end as soon as the Deployment runs the second version: exit code 0; or 1, with a reason
+  push     a Deployment and an ImagePolicy: a pushed version is rolled out (the default)
+  base     applications on one base, and a BaseImagePolicy: a patched base reaches all of them, and a bad one is stopped at the canary
+
+  --once   end with the story: exit code 0; or 1, with a reason
 `;
 
 const steps = createSteps(process.stdout);
@@ -22,18 +27,36 @@ const repository = 'shop/web';
 process.exitCode = await main();
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({ options: { once: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } });
+  const options = { once: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const;
+  const { values, positionals } = parseArgs({ options, allowPositionals: true });
+  const [scenario = 'push', ...others] = positionals;
   if (values.help) {
     process.stdout.write(usage);
     return 0;
   }
+  if ((scenario !== 'push' && scenario !== 'base') || others.length > 0) {
+    process.stderr.write(`there is no scenario "${positionals.join(' ')}"\n\n${usage}`);
+    return 2;
+  }
+  const isBase = scenario === 'base';
   let world: World | undefined;
+  let pods: Repetition | undefined;
   try {
     steps.heading('Setting up (the first time, servers may have to be built: some minutes, then never again)');
     // Not a step: what has to be fetched or built tells its own progress.
-    for (const path of await prepareServers({ controllerManager: false })) steps.note(path);
-    world = await steps.step('Redis (AOF always), etcd, kube-apiserver, registry', startWorld, (up) => up.cluster.server);
+    for (const path of await prepareServers({ controllerManager: isBase })) steps.note(path);
+    world = await steps.step(
+      `Redis (AOF always), etcd, kube-apiserver, ${isBase ? 'its controllers, ' : ''}registry`,
+      () => startWorld(isBase ? { controllers: true, extraRules: shippedRules('work-rebase') } : {}),
+      (up) => up.cluster.server,
+    );
     const service = await startProgram(world);
+    if (isBase) {
+      pods = runJavaPods(world);
+      await tellBaseStory(world, steps);
+      if (!values.once) await stayUpForBase(world);
+      return 0;
+    }
     await tellStory(world);
     await showTraces(world, service);
     if (!values.once) await stayUp(world, service);
@@ -42,6 +65,7 @@ async function main(): Promise<number> {
     process.stderr.write(`\nThe demo failed: ${error instanceof Error ? error.message : String(error)}\n`);
     return 1;
   } finally {
+    await pods?.stop();
     await world?.stop();
   }
 }
@@ -104,6 +128,22 @@ async function showTraces(world: World, service: Service): Promise<void> {
   if (count !== undefined) steps.note(`metric               ${count}`);
 }
 
+async function stayUpForBase(world: World): Promise<void> {
+  steps.heading('It stays up. Try:');
+  const kubectl = `KUBECONFIG=${world.cluster.kubeconfigPath} kubectl -n ${world.namespace}`;
+  steps.note(`${kubectl} get bipol,ipol,deploy -o wide`);
+  steps.note(`${kubectl} get bipol java -o yaml`);
+  steps.note('Ctrl-C                   ends everything\n');
+  await untilSignalled(Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]));
+}
+
+/** Without a terminal the input may have ended long before, and a signal alone keeps no process alive. */
+async function untilSignalled(signalled: Promise<unknown>): Promise<void> {
+  const alive = setInterval(() => undefined, 60_000);
+  await signalled;
+  clearInterval(alive);
+}
+
 async function stayUp(world: World, service: Service): Promise<void> {
   steps.heading('It stays up. Try:');
   steps.note('1.0.2 and Enter          pushes that version here; latest, main or 0.9.0 change nothing');
@@ -121,10 +161,7 @@ async function stayUp(world: World, service: Service): Promise<void> {
     const deployment = await world.readDeployment('web');
     steps.note(`Deployment web runs ${deployment.spec.template.spec.containers[0]?.image}`);
   }
-  // Without a terminal the input may have ended long before, and a signal alone keeps no process alive.
-  const alive = setInterval(() => undefined, 60_000);
-  await signalled;
-  clearInterval(alive);
+  await untilSignalled(signalled);
 }
 
 /** A person who looks on: what has not happened after a second does not happen by a push. */

@@ -14,11 +14,15 @@ export const crashing = 'exit 1';
 const longAgo = '2026-01-01T00:00:00Z';
 
 /** Runs the pods of a namespace until it is stopped: their images are pulled from a registry over plain http. */
-export function runPods(cluster: ControlPlane, namespace: string): Repetition {
+export function runPods(
+  cluster: ControlPlane,
+  namespace: string,
+  crashes: (image: string) => Promise<boolean> = hasCrashingContent,
+): Repetition {
   const path = `/api/v1/namespaces/${namespace}/pods`;
   const start = async ({ metadata, spec }: Pod) => {
-    const contents = await Promise.all(spec.containers.map(({ image }) => pull(image)));
-    const isReady = contents.every((content) => content !== crashing);
+    const crashed = await Promise.all(spec.containers.map(({ image }) => crashes(image)));
+    const isReady = !crashed.includes(true);
     const containerStatuses = spec.containers.map(({ name, image }) => ({ name, image, imageID: '', ready: isReady, ...stateOf(isReady) }));
     const conditions = [{ type: 'Ready', status: isReady ? 'True' : 'False', lastTransitionTime: longAgo }];
     const status = { phase: isReady ? 'Running' : 'Pending', startTime: longAgo, conditions, containerStatuses };
@@ -43,11 +47,29 @@ function stateOf(isReady: boolean) {
   };
 }
 
-/** The content of an image that `pushImage` made. */
-async function pull(image: string): Promise<string> {
-  const [, host = '', repository = '', tag = ''] = /^([^/]+)\/(.+):([\w.-]+)$/.exec(image) ?? [];
-  const read = (path: string) =>
-    fetch(`http://${host}/v2/${repository}/${path}`, { headers: { accept: 'application/vnd.oci.image.manifest.v1+json' } });
-  const { layers } = (await (await read(`manifests/${tag}`)).json()) as { layers: { digest: string }[] };
-  return (await read(`blobs/${layers[0]?.digest}`)).text();
+/** Whether the image, which `pushImage` made, ends as soon as it is started. */
+async function hasCrashingContent(image: string): Promise<boolean> {
+  const { layers } = await readManifest(image);
+  return (await (await read(image, `blobs/${layers[0]?.digest}`)).text()) === crashing;
+}
+
+/** The configuration of an image of one platform. */
+export async function readConfig(image: string): Promise<{ readonly config?: { readonly Env?: readonly string[] } }> {
+  const { config } = await readManifest(image);
+  return (await (await read(image, `blobs/${config.digest}`)).json()) as { config?: { Env?: string[] } };
+}
+
+interface Manifest {
+  readonly config: { readonly digest: string };
+  readonly layers: readonly { readonly digest: string }[];
+}
+
+async function readManifest(image: string): Promise<Manifest> {
+  const tag = image.split(':').at(-1);
+  return (await (await read(image, `manifests/${tag}`)).json()) as Manifest;
+}
+
+function read(image: string, path: string): Promise<Response> {
+  const [, host = '', repository = ''] = /^([^/]+)\/(.+):[\w.-]+$/.exec(image) ?? [];
+  return fetch(`http://${host}/v2/${repository}/${path}`, { headers: { accept: 'application/vnd.oci.image.manifest.v1+json' } });
 }
