@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { readPolicy } from '../api-versions/read-policy.ts';
 import type { ActPorts } from '../base-policies/act.ts';
 import { baseAnnotation, labelValue, parentLabel, type Child } from '../base-policies/child-policies.ts';
+import { rememberRebases } from '../base-policies/remember-rebases.ts';
 import { policyResource } from '../cluster/policy-watches.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { createOwnedObjects } from '../kube/owned-objects.ts';
@@ -69,7 +70,7 @@ export function createChildren(foundation: Foundation, client: KubeClient): ActP
 export function createBaseActions(foundation: Foundation, client: KubeClient, means: Omit<PolicyRebaseMeans, 'now'>): ActPorts {
   return {
     children: createChildren(foundation, client),
-    rebase: createPolicyRebase({ ...means, now: Date.now }),
+    rebase: rememberRebases(createPolicyRebase({ ...means, now: Date.now }), Date.now),
     // To be replaced by the room triggers.
     rebuilds: {
       request: () => Promise.reject(new PermanentError('RebuildRefused', 'this version does not request rebuilds yet')),
