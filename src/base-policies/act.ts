@@ -29,6 +29,8 @@ export interface ImageBehind {
   readonly isPinned: boolean;
   /** The digest of the base that it is built on. */
   readonly base: string;
+  /** Its tag, if it is known. */
+  readonly baseTag?: string;
   /** The source that the image names as its own. */
   readonly builtFrom?: string;
   readonly workloads: readonly WorkloadImages[];

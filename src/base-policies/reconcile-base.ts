@@ -174,6 +174,7 @@ function toBehind({
     digest,
     isPinned: named !== undefined,
     base: recognition.base.digest,
+    ...(recognition.base.tag !== undefined && { baseTag: recognition.base.tag }),
     workloads,
     ...(builtFrom !== undefined && { builtFrom }),
   };

@@ -3,13 +3,13 @@ import { processSource, readConfig, registryAliases } from '../config.ts';
 import { describeError } from '../model/errors.ts';
 import { parseImageReference, type RegistryAliases } from '../model/image-reference.ts';
 import type { Located } from '../rebase/read-content.ts';
-import { rules } from '../rebase/rules/index.ts';
+import { rebaseRules } from '../model/rebase-rules.ts';
 import { defineCommand, listOf, UsageError } from './command.ts';
 import { outputOption, print } from './output.ts';
 import { startProgress } from './progress.ts';
 import { ofRegistry, openRegistry, registryOptions } from './user-registry.ts';
 
-const ruleNames = rules.map(({ id }) => id);
+const ruleNames: readonly string[] = rebaseRules;
 
 const options = {
   onto: { value: 'BASE', about: 'the new base: harbor.example.com/library/base-java:21.0.2, or with @sha256:…' },

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { readPolicy } from '../api-versions/read-policy.ts';
 import type { ActPorts } from '../base-policies/act.ts';
 import { baseAnnotation, labelValue, parentLabel, type Child } from '../base-policies/child-policies.ts';
+import { rememberRebases } from '../base-policies/remember-rebases.ts';
 import { policyResource } from '../cluster/policy-watches.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { createOwnedObjects } from '../kube/owned-objects.ts';
@@ -72,7 +73,7 @@ export function createBaseActions(
 ): ActPorts {
   return {
     children: createChildren(foundation, client),
-    rebase: createPolicyRebase({ ...means, now: Date.now }),
+    rebase: rememberRebases(createPolicyRebase({ ...means, now: Date.now }), Date.now),
     rebuilds: means.rebuilds,
   };
 }

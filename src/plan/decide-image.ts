@@ -63,8 +63,8 @@ export function decideImage(running: ImageReference, where: ImageLocation, input
   if (spec.strategy.replaces !== undefined) return decideReplacement(running, tag, input);
   if (tag === undefined || tag === candidate.tag || !isRebasedTag(tag)) return compareImage(running, tag, where, input);
   const { repository, name } = running;
-  const digest = originDigest(where);
   const origin = originTag(tag);
+  const digest = originDigest(where, origin);
   const decision = compareImage({ repository, name, tag: origin, ...(digest !== undefined && { digest }) }, origin, where, input);
   // Which image it was made from may not be known; a rebased image of the same tag is not reverted for that.
   const isKept = decision === 'change' && digest === undefined && origin === candidate.tag && spec.strategy.mutableTag === undefined;
@@ -74,10 +74,11 @@ export function decideImage(running: ImageReference, where: ImageLocation, input
   return { reason, message: `${why} (as ${tag}, on a newer base)` };
 }
 
-/** The digest of the image that a rebased one has replaced, as the workload records it. */
-function originDigest({ workload, container, image }: ImageLocation): string | undefined {
+/** The digest of the image that a rebased one was made from, as the workload records it: where it replaced that image, and not one that was rebased before. */
+function originDigest({ workload, container, image }: ImageLocation, origin: string): string | undefined {
   const update = lastUpdateOf(workload, container);
-  return update?.to === image ? tryParseImageReference(update.from)?.digest : undefined;
+  const from = update?.to === image ? tryParseImageReference(update.from) : undefined;
+  return from?.tag === origin ? from.digest : undefined;
 }
 
 function decideReplacement(running: ImageReference, tag: string | undefined, { spec, candidate }: Comparison): ImageDecision {

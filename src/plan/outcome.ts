@@ -1,5 +1,6 @@
-import type { Candidate } from '../model/image-reference.ts';
+import { tryParseImageReference, type Candidate } from '../model/image-reference.ts';
 import { fieldManager, heldUpdate, type LastUpdate } from '../model/last-update.ts';
+import { isRebasedTag } from '../model/rebased-tag.ts';
 import type { AppliedChange, Blocked, TargetPlan, UnchangedContainer, UpdatePlan } from './plan-update.ts';
 import type { ContainerState, Reversion } from '../model/policy-status.ts';
 import { listFew } from '../model/text.ts';
@@ -78,7 +79,7 @@ export function outcomeOf(plan: UpdatePlan, applied: readonly AppliedChange[], i
   const candidate = { ...image, ...(createdAt !== undefined && { createdAt }) };
   const problems = plan.targets.flatMap((target) => (target.problem === undefined ? [] : [target.problem]));
   const unchanged = plan.targets.flatMap((target) => target.unchanged);
-  const ours = plan.targets.flatMap(ownImages);
+  const ours = plan.targets.flatMap((target) => ownImages(target, plan.candidate));
   const blocked = plan.targets.flatMap((target) => target.blocked ?? []).filter(({ reason }) => reason !== 'UpToDate');
   const details = {
     ...image,
@@ -122,12 +123,16 @@ export function withNotes(outcome: Outcome, notes: readonly string[]): Outcome {
   return { ...outcome, message: [message, ...notes].join('; '), ...(running !== undefined && { running: [running, ...notes].join('; ') }) };
 }
 
-function isOurs({ reason, owner }: UnchangedContainer): boolean {
-  return reason === 'UpToDate' && owner === fieldManager;
+/** A rebased image was applied for a BaseImagePolicy: whoever selects the tag that it was made from does not watch its rollout, and does not reject that tag if it fails. */
+function isOurs({ reason, owner, image }: UnchangedContainer, candidate: Candidate): boolean {
+  const tag = tryParseImageReference(image)?.tag;
+  const isOther = tag !== undefined && tag !== candidate.tag && isRebasedTag(tag);
+  return reason === 'UpToDate' && owner === fieldManager && !isOther;
 }
 
-function ownImages({ target, workload, unchanged }: TargetPlan): OwnImage[] {
-  return unchanged.filter(isOurs).map(({ container, image }) => {
+function ownImages({ target, workload, unchanged }: TargetPlan, candidate: Candidate): OwnImage[] {
+  const own = unchanged.filter((one) => isOurs(one, candidate));
+  return own.map(({ container, image }) => {
     const found = workload === undefined ? undefined : findContainer(workload, container);
     const update = found && heldUpdate(found);
     return { workload: workload === undefined ? target : identityOf(workload), container, image, ...(update !== undefined && { update }) };

@@ -14,8 +14,14 @@ export interface PolicyRebase {
   /** Its Secrets are in its namespace. */
   readonly policy: { readonly namespace: string; readonly spec: { readonly base: { readonly repository: Repository } } };
   readonly action: RebaseAction;
-  /** `base` is the digest of the base that it is built on. */
-  readonly image: { readonly source: ImageSource; readonly tag: string; readonly digest: string; readonly base: string };
+  /** `base` is the digest of the base that it is built on, and `baseTag` its tag, if it is known. */
+  readonly image: {
+    readonly source: ImageSource;
+    readonly tag: string;
+    readonly digest: string;
+    readonly base: string;
+    readonly baseTag?: string;
+  };
   /** The base that it should be built on. */
   readonly base: { readonly tag: string; readonly digest: string };
   /** For `$date`; the same in each repetition. */
@@ -54,7 +60,7 @@ export function createPolicyRebase({
       // By digest: the tag may have moved since the image was examined.
       application: { source, reference: digest, tag },
       newBase: { source: baseSource, reference: base.digest, tag: base.tag },
-      oldBases: [{ source: baseSource, reference: image.base }],
+      oldBases: [{ source: baseSource, reference: image.base, ...(image.baseTag !== undefined && { tag: image.baseTag }) }],
       tag: action.tag,
       date,
       allow: action.allow,

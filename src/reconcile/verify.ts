@@ -1,16 +1,20 @@
 /** The stage `verify`: whether the image that is about to be applied has the signatures that the policy demands. */
 import { hasWaitedForSignature, nextSignatureCheck } from '../plan/await-signature.ts';
-import { hasChanges } from '../plan/plan-update.ts';
+import { consentTo, type ConsentRules } from '../plan/consent.ts';
+import { hasChanges, wantsChange, type UpdatePlan } from '../plan/plan-update.ts';
 import { PermanentError, WaitError } from '../model/errors.ts';
-import type { ImagePolicy } from '../model/image-policy.ts';
+import { isUsable, policyKey, type ImagePolicy, type PolicySpec } from '../model/image-policy.ts';
 import type { Candidate, ImageReference } from '../model/image-reference.ts';
 import type { ImageSource } from '../model/image-source.ts';
+import { matchesTarget } from '../model/resolve-target.ts';
+import type { Verification } from '../model/verification.ts';
+import type { Workload } from '../model/workload.ts';
 import type { Attempt, Reconcile, StartAgain } from './attempt.ts';
 import type { Planned } from './plan.ts';
-import type { HeadManifest, Ports } from './ports.ts';
+import type { HeadManifest, Policies, Ports } from './ports.ts';
 import { formatTag } from './resolve-tag.ts';
 
-export type VerifyPorts = Pick<Ports, 'registry' | 'signatures'>;
+export type VerifyPorts = Pick<Ports, 'registry' | 'signatures' | 'policies'>;
 
 /**
  * Lets a plan pass whose image is verified or need not be. The policy's author chooses the registry, which may be slow: after it has answered, the reconcile
@@ -35,23 +39,56 @@ async function verifyCandidate(
   ports: VerifyPorts,
 ): Promise<string | undefined> {
   const { spec } = selected.selection;
-  const { verification } = spec;
-  if (verification === undefined || !hasChanges(plan)) return undefined;
+  if (!hasChanges(plan)) return undefined;
+  const demands = demandsOn(policy, spec, { plan, cluster, policies: ports.policies });
+  if (demands.length === 0) return undefined;
   const { tag, digest } = plan.candidate;
   const name = formatTag(spec.repository, tag);
   // The running images changed after the selection: the next try asks for the digest.
   if (digest === undefined) throw new Error(`${name} has to be verified, and its digest was not asked for`);
   const source = ports.registry.sourceOf(policy, spec);
-  const result = await ports.signatures.verify({ source, digest, verification, namespace: policy.namespace }, signal);
-  if (result.kind === 'invalid') throw notUsed(name, digest, result.why);
-  if (result.kind === 'unsigned') {
-    const nowMs = cluster.now();
-    // The image could have been signed since the push, or another cause of the reconcile.
-    const { sinceMs = nowMs } = request;
-    throw notSigned(policy, digest, `${name} (${digest}) is not signed: ${result.why}`, { sinceMs, nowMs });
+  for (const { verification, by } of demands) {
+    const result = await ports.signatures.verify({ source, digest, verification, namespace: by.namespace }, signal);
+    const why = by === policy ? '' : `ImagePolicy ${policyKey(by)} has the same target and demands signatures: `;
+    if (result.kind === 'invalid') throw notUsed(name, digest, why + result.why);
+    if (result.kind === 'unsigned') {
+      const nowMs = cluster.now();
+      // The image could have been signed since the push, or another cause of the reconcile.
+      const { sinceMs = nowMs } = request;
+      throw notSigned(policy, digest, `${name} (${digest}) is not signed: ${why}${result.why}`, { sinceMs, nowMs });
+    }
   }
   if (spec.pin === 'Tag') await checkTag(source, { tag, digest }, ports.registry.headManifest, signal);
   return digest;
+}
+
+/** Signatures that an image must have, and the policy that demands them, in whose namespace the keys are. */
+interface Demand {
+  readonly verification: Verification;
+  readonly by: ImagePolicy;
+}
+
+/**
+ * Those of the policy itself. One that replaces a tag changes images that are not its own, so those of the other policies of its targets apply as well, if
+ * they may change the workload: a rebased image would otherwise run without the signatures that the application's own policy demands. The tag that is replaced
+ * has run before, and is rolled back to without them.
+ */
+function demandsOn(
+  policy: ImagePolicy,
+  { verification, strategy, repository }: PolicySpec,
+  { plan, cluster, policies }: { readonly plan: UpdatePlan; readonly cluster: ConsentRules; readonly policies: Pick<Policies, 'match'> },
+): Demand[] {
+  const own = verification === undefined ? [] : [{ verification, by: policy }];
+  if (strategy.replaces === undefined || strategy.replaces === plan.candidate.tag) return own;
+  const changed = plan.targets.flatMap((target) => (wantsChange(target) && target.workload !== undefined ? [target.workload] : []));
+  const others = policies.match(repository).flatMap((by): Demand[] => {
+    if (by.uid === policy.uid || !isUsable(by.spec) || by.spec.verification === undefined) return [];
+    const { targets, verification } = by.spec;
+    const isOfTarget = (workload: Workload) =>
+      targets.some((target) => matchesTarget(target, workload)) && consentTo(workload, by, cluster).granted;
+    return changed.some(isOfTarget) ? [{ verification, by }] : [];
+  });
+  return [...own, ...others];
 }
 
 /**
@@ -61,7 +98,7 @@ async function verifyCandidate(
 export async function verifyEarlier(
   { policy, spec, signal }: Pick<Reconcile, 'policy' | 'spec' | 'signal'>,
   { name, tag = 'latest', digest: pinned }: ImageReference,
-  ports: VerifyPorts,
+  ports: Pick<VerifyPorts, 'registry' | 'signatures'>,
 ): Promise<void> {
   const { verification } = spec;
   if (verification === undefined) return;

@@ -114,6 +114,11 @@ describe('readBasePolicy', () => {
       [{ rebase: { images: ['*'], tag: '$tag-new', pushSecret: { name: 'a' } } }],
       /\$tag-base\.\$date/,
     ],
+    [
+      'a rule that there is not',
+      [{ rebase: { images: ['*'], allow: ['UserChanged', 'UsrChanged'], pushSecret: { name: 'a' } } }],
+      /spec\.onNewBase\[0\]\.rebase\.allow\[1\]: there is no rule "UsrChanged": the rules are UserChanged, .*, SignatureAdded$/,
+    ],
     ['an image with a tag pattern', [{ restart: { images: ['Shop/Web'] } }], /without a tag/],
   ] as const;
   for (const [what, onNewBase, message] of refused) {

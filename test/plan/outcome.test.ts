@@ -5,6 +5,7 @@ import { describeChange, outcomeOf } from '../../src/plan/outcome.ts';
 import { type AppliedChange, planUpdate } from '../../src/plan/plan-update.ts';
 import type { PolicySpec } from '../../src/model/image-policy.ts';
 import type { WorkloadContainer } from '../../src/model/workload.ts';
+import { strategies } from '../../src/select/strategies/index.ts';
 import { allKnown, digestOf, latestSpec, noAliases, specOf, thisDeployment, webDeployment, workloadOf } from '../model/samples.ts';
 
 const image = 'registry.example.com/shop/web';
@@ -51,6 +52,14 @@ test('unchanged: does not claim a change of unknown origin', () => {
   const { kind, reason, ours, running } = outcome(`${image}:1.3.0`);
   assert.deepEqual([kind, reason, ours], ['unchanged', 'UpToDate', undefined]);
   assert.equal(running, `Deployment shop/web runs ${image}:1.3.0`);
+});
+
+test('unchanged: a rebased image is not a change of the policy that selects the image before', () => {
+  const rebased = { image: `${image}:1.3.0-base.20261123`, imageOwner: 'image-watcher' };
+  const { kind, reason, ours } = outcome(rebased);
+  assert.deepEqual([kind, reason, ours], ['unchanged', 'UpToDate', undefined]);
+  const strategy = strategies.replace({ from: '1.3.0', to: '1.3.0-base.20261123' });
+  assert.equal(outcome(rebased, [], { tag: '1.3.0-base.20261123' }, specOf({ strategy })).ours?.length, 1);
 });
 
 test('unchanged: after a crash between patch and status our own change is not forgotten', () => {

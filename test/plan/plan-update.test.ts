@@ -142,6 +142,14 @@ test('a rebased image of a mutable tag stays until the tag points to another ima
   assert.equal(runs(digestOf('b'))?.changes[0]?.to, `${image}:latest@${digestOf('b')}`);
 });
 
+test('an image that was rebased twice stays, although it did not replace the image that it was made from', () => {
+  const [first, second] = [`${image}:1.3.0-base.20261120@${digestOf('b')}`, `${image}:1.3.0-base.20261123@${digestOf('c')}`];
+  const workload = workloadOf({ web: { image: second, lastUpdate: { ...rebasedBy(second), from: first } } });
+  const planned = plan(workload, { tag: '1.3.0', digest: digestOf('a') }, { spec: pinnedSpec, hasApplied: true });
+  assert.deepEqual(planned.targets[0]?.changes, []);
+  assert.equal(planned.targets[0]?.unchanged[0]?.reason, 'UpToDate');
+});
+
 test('a record of another image does not keep a rebased image of a mutable tag', () => {
   const workload = workloadOf({ web: { image: rebasedImage, lastUpdate: rebasedBy(`${image}:something-else`) } });
   const planned = plan(workload, { tag: 'latest', digest: digestOf('a') }, { spec: digestSpec, hasApplied: true });

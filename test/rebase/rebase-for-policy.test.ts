@@ -188,6 +188,11 @@ describe('refused, and nothing is written', () => {
     ],
     'to sign what is not signed': [{ action: { signingKey } }, 'SignatureAdded', /application is not signed/],
     'when the base has gone': [{ image: { base: `sha256:${'0'.repeat(64)}` } }, 'NotFound', /the registry does not have .*base@sha256:000/],
+    'when the first number of the tag of the base changes': [
+      { image: { baseTag: '17.0.9' } },
+      'MajorVersionChanged',
+      /the version of the base changes from "17\.0\.9" to "21\.0\.2"/,
+    ],
     'when the layers are those of the new base': [{ image: {} }, 'LayersUnchanged', /begin with those of 21\.0\.2 already/],
   };
   for (const [name, [how, reason, message]] of Object.entries(cases)) {

@@ -4,6 +4,7 @@ import { PermanentError } from '../../src/model/errors.ts';
 import type { PolicySpec } from '../../src/model/image-policy.ts';
 import type { VerificationResult, Verification } from '../../src/model/verification.ts';
 import type { PolicyJob } from '../../src/queue/jobs.ts';
+import { strategies } from '../../src/select/strategies/index.ts';
 import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { digestOf, policyOf, specOf, workloadOf } from '../model/samples.ts';
 import { contextOf, createWorld, image, setWorkload, startTime, type World, withPorts } from './world.ts';
@@ -236,5 +237,50 @@ describe('no image is deployed that was not verified', () => {
     assert.deepEqual(world.images(), [`${image}:1.2.3@${a}`]);
     await reconcile(world);
     assert.deepEqual(world.images(), [`${image}:1.3.0@${b}`]);
+  });
+});
+
+describe('a policy that replaces a tag', () => {
+  const rebased = '1.2.3-base.20261123';
+  const child = policyOf({ namespace: 'platform', name: 'java-1' });
+
+  /** The child of a policy in another namespace, beside the policy of the application, which demands signatures. */
+  async function run(result: VerificationResult, { demander = policyOf() } = {}) {
+    const asked: string[] = [];
+    const verify: World['ports']['signatures']['verify'] = async ({ digest, namespace }) => {
+      asked.push(`${namespace} ${digest.slice(7, 8)}`);
+      return result;
+    };
+    const { world } = createVerifying({}, {}, { signatures: { verify } });
+    world.policies.clear();
+    world.namespaces.set('shop', child.namespace);
+    world.tags.set(rebased, c);
+    const strategy = strategies.replace({ from: '1.2.3', to: rebased });
+    world.put({ ...demander, spec: specOf({ verification, pin: 'Digest' }) }, { ...child, spec: specOf({ strategy }) });
+    const job = { schema: 1, policy: child, source: 'PolicyChange', cause: 'c', receivedAt: new Date(startTime).toISOString() } as const;
+    await processPolicyJob(job, contextOf(), world.ports).catch((error: unknown) => assert.match(String(error), /is not signed/));
+    return {
+      images: world.images(),
+      asked,
+      ready: world.policies.get('platform/java-1')?.status.conditions?.find(({ type }) => type === 'Ready'),
+    };
+  }
+
+  test('needs the signatures that the policy of its target demands, by the keys in the namespace of that policy', async () => {
+    const unsigned = await run({ kind: 'unsigned', why: 'nobody has signed it' });
+    assert.deepEqual([unsigned.images, unsigned.asked], [[`${image}:1.2.3`], ['shop c']]);
+    const signed = await run(verified);
+    assert.deepEqual([signed.images, signed.asked], [[`${image}:${rebased}`], ['shop c']]);
+  });
+
+  test('says who demands the signature that is wrong', async () => {
+    const { images, ready } = await run({ kind: 'invalid', why: 'signed by somebody else' });
+    assert.deepEqual([images, ready?.reason], [[`${image}:1.2.3`], 'SignatureInvalid']);
+    assert.match(ready?.message ?? '', /ImagePolicy shop\/web has the same target and demands signatures: signed by somebody else$/);
+  });
+
+  test('needs none for a policy that may not change its target', async () => {
+    const { images, asked } = await run({ kind: 'invalid', why: '' }, { demander: policyOf({ namespace: 'elsewhere' }) });
+    assert.deepEqual([images, asked], [[`${image}:${rebased}`], []]);
   });
 });

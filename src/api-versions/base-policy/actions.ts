@@ -1,5 +1,6 @@
 /** `spec.onNewBase[]`: what happens to an image that is behind its base. */
 import { z } from 'zod';
+import { rebaseRules } from '../../model/rebase-rules.ts';
 import { checkRepositoryPattern, coversPattern, normalisePattern } from '../../model/repository-pattern.ts';
 import { fieldOf, has, withChecks, withRules, type Finding } from '../rules.ts';
 import { distinct, duration, name } from '../v1-fields/scalars.ts';
@@ -165,12 +166,15 @@ const rebase = z
     allow: distinct(
       z
         .array(
-          z
-            .string()
-            .min(1)
-            .max(63)
-            .regex(/^[A-Z][A-Za-z]*$/, 'the name of a rule')
-            .describe('The name of a rule.'),
+          withChecks(
+            z
+              .string()
+              .min(1)
+              .max(63)
+              .regex(/^[A-Z][A-Za-z]*$/, 'the name of a rule')
+              .describe('The name of a rule.'),
+            checkRule,
+          ),
         )
         .max(32)
         .describe('Rules that are not checked: changes of the base that this policy accepts.'),
@@ -238,6 +242,14 @@ function checkImagePattern(value: unknown): Finding[] {
   const text = String(value);
   // A tag, and other characters, are reported by the schema.
   return /:[^/]*$/.test(text) ? [] : findingOf(() => checkRepositoryPattern(text));
+}
+
+/** Not an enum of the definition: the API server would refuse the rules of a later version before that version is installed. */
+function checkRule(value: unknown): Finding[] {
+  const name = String(value);
+  // What is no name at all is reported by the schema.
+  if (!/^[A-Z]/.test(name) || rebaseRules.some((known) => known === name)) return [];
+  return [{ message: `there is no rule "${name}": the rules are ${rebaseRules.join(', ')}` }];
 }
 
 /** In a URL, such a segment would lead to another resource of the CI system. */

@@ -1,4 +1,5 @@
 /** What a rule is. */
+import type { RebaseRule } from '../../model/rebase-rules.ts';
 import type { PlatformContent } from '../content.ts';
 import type { Bases } from '../merge-config.ts';
 
@@ -20,7 +21,7 @@ export interface Signatures {
 /** A change of the base that would surprise the application. */
 export interface Rule {
   /** The name in `allow`. */
-  readonly id: string;
+  readonly id: RebaseRule;
   /** What it refuses, for the documentation. */
   readonly about: string;
   /** Why the image is not rebased, as a sentence without an end; undefined if nothing speaks against it. */
