@@ -13,6 +13,8 @@ import { actionAnnotations, parseApproval } from '../model/policy-actions.ts';
 import { matchesRepository } from '../model/repository-pattern.ts';
 import type { Workload, WorkloadRef } from '../model/workload.ts';
 import type { SelectedBase } from './plan-roll-out.ts';
+import type { BaseVersions } from '../bases/recognize-images.ts';
+import { restartOutdated, type RestartPorts } from './restart-outdated.ts';
 import { requestRebuilds, type RebuildPorts } from './request-rebuilds.ts';
 import { rollOutRebased, type RebasePorts } from './roll-out-rebased.ts';
 
@@ -51,6 +53,9 @@ export interface Acting {
   readonly policy: UsableBasePolicy;
   readonly base: SelectedBase;
   readonly behind: readonly ImageBehind[];
+  /** Those whose tag has an image on the base; pods may still run the one before. */
+  readonly current: readonly ImageBehind[];
+  readonly versions: BaseVersions;
   readonly findWorkload: (ref: WorkloadRef) => Workload | undefined;
   /** In ms since 1970. */
   readonly now: number;
@@ -68,7 +73,7 @@ export interface Acted {
   readonly until?: Date;
 }
 
-export type ActPorts = RebasePorts & RebuildPorts;
+export type ActPorts = RebasePorts & RebuildPorts & RestartPorts;
 
 /** Acts on the images that are behind. Idempotent: what was done before is found and not repeated. */
 export async function act(acting: Acting, ports: ActPorts): Promise<Acted> {
@@ -76,23 +81,42 @@ export async function act(acting: Acting, ports: ActPorts): Promise<Acted> {
   const { mode } = policy.spec.base;
   const chosen = behind.map((image) => ({ image, action: actionFor(image, policy.spec.onNewBase) }));
   const why = mode === 'DryRun' ? describeDryRun : mode === 'Approval' && !isApproved(policy, base) ? describeApproval : undefined;
-  const isDone = ({ action: { kind } }: (typeof chosen)[number]) => kind === 'report' || why !== undefined;
-  const reported = chosen.filter(isDone).map(({ image, action: { kind: action } }): [ImageBehind, ImageState] => {
+  const isReported = ({ action: { kind } }: Chosen) => kind === 'report' || kind === 'restart' || why !== undefined;
+  const reported = chosen.filter(isReported).map(({ image, action: { kind: action } }): [ImageBehind, ImageState] => {
+    if (action === 'restart') return [image, { state: 'Behind', action, message: awaitsImage }];
     const note = action === 'report' || why === undefined ? {} : why(action, policy, base);
     return [image, { state: 'Behind', action, ...note }];
   });
-  const isWaiting = why === describeApproval && chosen.some(({ action }) => action.kind !== 'report');
+  const restarts = acting.current.filter((image) => actionFor(image, policy.spec.onNewBase).kind === 'restart');
+  const isWaiting = why === describeApproval && (restarts.length > 0 || chosen.some(({ action }) => action.kind !== 'report'));
   const pendingApproval = isWaiting ? { pendingApproval: { tag: base.tag, digest: base.digest } } : {};
   if (why !== undefined) return { states: new Map(reported), status: pendingApproval };
   const rebases = chosen.filter((one): one is Chosen<RebaseAction> => one.action.kind === 'rebase');
   const triggers = chosen.filter((one): one is Chosen<TriggerAction> => one.action.kind === 'trigger');
   const [rolledOut, requested] = await Promise.all([rollOutRebased(acting, rebases, ports), requestRebuilds(acting, triggers, ports)]);
-  const untils = [rolledOut.until, requested.until].flatMap((until) => until?.getTime() ?? []);
+  // One roll-out after the other, so that `maxParallel` and `maxFailures` hold for both together.
+  const restarted = isOver(rolledOut) ? await restartOutdated(acting, restarts, ports) : nothing;
+  const untils = [rolledOut.until, requested.until, restarted.until].flatMap((until) => until?.getTime() ?? []);
   return {
-    states: new Map([...reported, ...rolledOut.states, ...requested.states]),
-    status: { ...rolledOut.status, ...requested.status },
+    states: new Map([...reported, ...rolledOut.states, ...requested.states, ...restarted.states]),
+    status: { ...rolledOut.status, ...requested.status, ...restarted.status, ...wavesOf(rolledOut, restarted) },
     ...(untils.length > 0 && { until: new Date(Math.min(...untils)) }),
   };
+}
+
+const nothing: Acted = { states: new Map(), status: {} };
+const awaitsImage = 'its workloads are restarted when the tag has an image on the new base';
+
+function isOver({ status: { waves } }: Acted): boolean {
+  return waves === undefined || (waves.stopped === undefined && waves.pending + waves.progressing === 0);
+}
+
+/** Both roll-outs as one. */
+function wavesOf({ status: { waves: a } }: Acted, { status: { waves: b } }: Acted): Pick<BaseStatus, 'waves'> {
+  const one = a ?? b;
+  if (a === undefined || b === undefined) return one === undefined ? {} : { waves: one };
+  const sum = (field: 'pending' | 'progressing' | 'done' | 'failed') => a[field] + b[field];
+  return { waves: { ...a, ...b, pending: sum('pending'), progressing: sum('progressing'), done: sum('done'), failed: sum('failed') } };
 }
 
 /** An image with the action that applies to it. */

@@ -2,6 +2,7 @@
  * The reconcile of a BaseImagePolicy: select the base → list and examine the images that run → act on those that are behind → report. It reads all state itself and
  * takes a job only as a hint, so that lost and repeated jobs do no harm.
  */
+import type { BaseVersion, BaseVersions } from '../bases/recognize-images.ts';
 import { isUsableBase, type BaseImagePolicy, type BaseStatus } from '../model/base-policy.ts';
 import { PermanentError } from '../model/errors.ts';
 import { policyKey } from '../model/image-policy.ts';
@@ -16,7 +17,7 @@ import { type Findings, nextBaseStatus, whileSuspended, withProblem } from './ne
 import type { SelectedBase } from './plan-roll-out.ts';
 import type { BasePorts } from './ports.ts';
 import { reportFailure, reportGone, reportStatus, type BaseSubject } from './report-base.ts';
-import { type BaseChoice, selectBase } from './select-base.ts';
+import { selectBase } from './select-base.ts';
 
 /** What caused a reconcile that asks the registry for the base again. */
 const asksRegistry: ReadonlySet<BaseJob['source']> = new Set(['Webhook', 'Poll', 'PolicyChange', 'SecretChange', 'Request']);
@@ -72,28 +73,33 @@ async function reconcileBase({ policy, job, signal }: BaseSubject, ports: BasePo
   const { selected, waiting, checkedAt } = choice;
   if (selected === undefined) return waitForAge(policy, waiting);
   const usable = await recordSelection(asRead, selected, ports, signal);
-  const images = await examine(usable, { ...choice, selected, isFresh: job.source === 'Request' }, ports, signal);
-  const behind = new Map(images.filter(({ state }) => state === 'Behind').map((image) => [image, toBehind(image)]));
+  const known = { source: choice.source, versions: withFormer(choice.versions, usable.status) };
+  const images = await examine(usable, { ...known, selected, isFresh: job.source === 'Request' }, ports, signal);
+  const acted = new Map(images.filter(({ state }) => state === 'Behind' || state === 'Current').map((image) => [image, toImage(image)]));
+  const inState = (wanted: ExaminedImage['state']) =>
+    [...acted].flatMap(([{ state }, image]) => (state === wanted && image ? [image] : []));
   const acting: Acting = {
     policy: usable,
     base: selected,
-    behind: [...behind.values()].filter((image) => image !== undefined),
+    behind: inState('Behind'),
+    current: inState('Current'),
+    versions: known,
     findWorkload: ports.cluster.findWorkload,
     now: ports.cluster.now(),
     signal,
   };
-  const acted = await act(acting, ports);
+  const result = await act(acting, ports);
   const stateOf = (image: ExaminedImage) => {
-    const found = behind.get(image);
-    return found && acted.states.get(found);
+    const found = acted.get(image);
+    return found && result.states.get(found);
   };
   const request = policy.actions?.requestedAt;
-  const found: Findings = { base: selected, images, acted: acted.status, stateOf, checkedAt, request, ...(waiting && { waiting }) };
+  const found: Findings = { base: selected, images, acted: result.status, stateOf, checkedAt, request, ...(waiting && { waiting }) };
   const hasFault = images.some(({ error }) => error !== undefined);
-  const times = [acted.until?.getTime(), waiting?.until && Date.parse(waiting.until), hasFault && acting.now + retryMs];
+  const times = [result.until?.getTime(), waiting?.until && Date.parse(waiting.until), hasFault && acting.now + retryMs];
   const next = times.filter((time) => typeof time === 'number');
   return {
-    kind: hasBegun(acted) ? 'updated' : 'unchanged',
+    kind: hasBegun(result) ? 'updated' : 'unchanged',
     update: (status, now) => nextBaseStatus({ ...policy, status }, found, now),
     ...(next.length > 0 && { next: new Date(Math.min(...next)).toISOString() }),
   };
@@ -141,7 +147,13 @@ function awaitKinds({ namespace, spec }: UsableBasePolicy, { cluster }: BasePort
   }
 }
 
-interface Examined extends BaseChoice {
+/** A base whose tag has moved on is still the base of what was built on it. */
+function withFormer(versions: readonly BaseVersion[], { history = [] }: BaseStatus): BaseVersion[] {
+  const former = history.filter(({ digest }) => !versions.some((version) => version.digest === digest));
+  return [...versions.slice(0, 1), ...former, ...versions.slice(1)];
+}
+
+interface Examined extends BaseVersions {
   readonly selected: SelectedBase;
   readonly isFresh: boolean;
 }
@@ -153,14 +165,10 @@ async function examine(
   signal: AbortSignal,
 ): Promise<ExaminedImage[]> {
   const listed = listImages(policy, ports.cluster);
-  // A base whose tag has moved on is still the base of what was built on it.
-  const { history = [] } = policy.status;
-  const earlier = history.filter(({ digest }) => !versions.some((version) => version.digest === digest));
-  const known = [...versions.slice(0, 1), ...earlier, ...versions.slice(1)];
-  return examineImages(listed, { base: source, selected, versions: known, access: source.access, isFresh, signal }, ports);
+  return examineImages(listed, { base: source, selected, versions, access: source.access, isFresh, signal }, ports);
 }
 
-function toBehind({
+function toImage({
   image: { tag, digest: named, workloads },
   source,
   digest,

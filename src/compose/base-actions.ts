@@ -7,6 +7,7 @@ import { rememberRebases } from '../base-policies/remember-rebases.ts';
 import { policyResource } from '../cluster/policy-watches.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { createOwnedObjects } from '../kube/owned-objects.ts';
+import { readRunningPods, restartWorkload } from '../kube/restart-workload.ts';
 import { actionAnnotations } from '../model/policy-actions.ts';
 import { createPolicyRebase, type PolicyRebaseMeans } from '../rebase/rebase-for-policy.ts';
 import type { Foundation } from './foundation.ts';
@@ -70,10 +71,14 @@ export function createBaseActions(
   foundation: Foundation,
   client: KubeClient,
   means: Omit<PolicyRebaseMeans, 'now'> & Pick<ActPorts, 'rebuilds'>,
-): ActPorts {
+): Omit<ActPorts, 'facts' | 'cluster'> {
   return {
     children: createChildren(foundation, client),
     rebase: rememberRebases(createPolicyRebase({ ...means, now: Date.now }), Date.now),
     rebuilds: means.rebuilds,
+    restarts: {
+      read: (workload, signal) => readRunningPods(client, workload, signal),
+      restart: (workload, state, signal) => restartWorkload(client, workload, state, signal),
+    },
   };
 }

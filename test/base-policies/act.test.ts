@@ -63,10 +63,28 @@ async function run(spec: object, images: readonly ImageBehind[], { status, annot
       request: (orders) => Promise.resolve(void requested.push(...orders)),
       read: () => Promise.resolve(rebuilds),
     },
+    restarts: {
+      read: () => Promise.reject(new Error('no workload is to be restarted')),
+      restart: () => Promise.reject(new Error('no workload is to be restarted')),
+    },
+    facts: { read: () => Promise.resolve(undefined) },
+    cluster: { crossNamespace: 'consent', namespaceConsent: () => undefined },
   };
   const policy = policyWith(spec, { ...(status && { status }), ...(annotations && { annotations }) });
   const { signal } = new AbortController();
-  const acted = await act({ policy, base, behind: images, findWorkload: () => undefined, now, signal }, ports);
+  const acted = await act(
+    {
+      policy,
+      base,
+      behind: images,
+      current: [],
+      versions: { source: { registry: 'harbor.example.com', path: 'library/base-java' }, versions: [base] },
+      findWorkload: () => undefined,
+      now,
+      signal,
+    },
+    ports,
+  );
   return { ...acted, created, requested, dates, stateOf: (image: ImageBehind) => acted.states.get(image) };
 }
 
@@ -84,6 +102,16 @@ describe('act', () => {
     const { stateOf, created, requested } = await run({}, [web]);
     assert.deepEqual(stateOf(web), { state: 'Behind', action: 'report' });
     assert.deepEqual([created, requested], [[], []]);
+  });
+
+  it('restarts nothing whose tag has no image on the new base', async () => {
+    const web = imageOf('web', { tag: 'main' });
+    const { stateOf } = await run({ onNewBase: [{ restart: { images: ['*'] } }] }, [web]);
+    assert.deepEqual(stateOf(web), {
+      state: 'Behind',
+      action: 'restart',
+      message: 'its workloads are restarted when the tag has an image on the new base',
+    });
   });
 
   it('changes nothing with mode: DryRun, and says what would apply', async () => {

@@ -90,7 +90,7 @@ async function createSecret({ cluster, namespace, registry: { host } }: World): 
 /** Runs the pods of the world, where there are no nodes: a Java of the bad version crashes. */
 export function runJavaPods({ cluster, namespace }: World): Repetition {
   const crashes = async (image: string) => (await readConfig(image)).config?.Env?.includes(`JAVA_VERSION=${badVersion}`) === true;
-  return runPods(cluster, namespace, crashes);
+  return runPods(cluster, namespace, { crashes });
 }
 
 /** Tells the story; rejects if it does not go as told. */

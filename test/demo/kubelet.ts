@@ -13,17 +13,27 @@ export const crashing = 'exit 1';
 
 const longAgo = '2026-01-01T00:00:00Z';
 
+/** What differs between images. */
+interface Node {
+  readonly crashes: (image: string) => Promise<boolean>;
+  /** The `imageID` of containers that start now. */
+  readonly imageIdOf: (image: string) => Promise<string>;
+}
+
 /** Runs the pods of a namespace until it is stopped: their images are pulled from a registry over plain http. */
 export function runPods(
   cluster: ControlPlane,
   namespace: string,
-  crashes: (image: string) => Promise<boolean> = hasCrashingContent,
+  { crashes = hasCrashingContent, imageIdOf = () => Promise.resolve('') }: Partial<Node> = {},
 ): Repetition {
   const path = `/api/v1/namespaces/${namespace}/pods`;
   const start = async ({ metadata, spec }: Pod) => {
     const crashed = await Promise.all(spec.containers.map(({ image }) => crashes(image)));
     const isReady = !crashed.includes(true);
-    const containerStatuses = spec.containers.map(({ name, image }) => ({ name, image, imageID: '', ready: isReady, ...stateOf(isReady) }));
+    const statusOf = async ({ name, image }: Pod['spec']['containers'][number]) => {
+      return { name, image, imageID: await imageIdOf(image), ready: isReady, ...stateOf(isReady) };
+    };
+    const containerStatuses = await Promise.all(spec.containers.map(statusOf));
     const conditions = [{ type: 'Ready', status: isReady ? 'True' : 'False', lastTransitionTime: longAgo }];
     const status = { phase: isReady ? 'Running' : 'Pending', startTime: longAgo, conditions, containerStatuses };
     await cluster.request('PATCH', `${path}/${metadata.name}/status`, { status });

@@ -1,0 +1,199 @@
+/**
+ * The action `restart`: a rebuilt image has come under the tag that workloads run already, and their pods still run the one before. They are restarted in waves, each
+ * once for each digest.
+ */
+import { inParallel } from '../async/in-parallel.ts';
+import { baseState } from '../bases/recognize-base.ts';
+import { recognizeImages } from '../bases/recognize-images.ts';
+import type { FactsReader } from '../bases/facts-reader.ts';
+import type { BaseStatus } from '../model/base-policy.ts';
+import { describeError } from '../model/errors.ts';
+import { formatRepository } from '../model/image-reference.ts';
+import { matchesSelector } from '../model/label-selector.ts';
+import { cut, listFew, toSeconds } from '../model/text.ts';
+import { maxLengths } from '../model/policy-status.ts';
+import { formatWorkload, workloadKey, type WorkloadRef } from '../model/workload.ts';
+import { evaluateConsent, needsConsent, type ConsentRules } from '../plan/consent.ts';
+import { nextOpening } from '../plan/next-opening.ts';
+import { nextWave, type WaveMember } from '../rollout/next-wave.ts';
+import type { RunningPods } from '../rollout/running-pods.ts';
+import type { Acted, Acting, ImageBehind, ImageState } from './act.ts';
+import { rejectionOf } from './plan-roll-out.ts';
+
+export interface RestartPorts {
+  readonly facts: FactsReader;
+  readonly cluster: ConsentRules;
+  readonly restarts: {
+    readonly read: (workload: WorkloadRef, signal: AbortSignal) => Promise<RunningPods | undefined>;
+    /** Returns false if the workload has changed since it was read. */
+    readonly restart: (
+      workload: WorkloadRef,
+      state: Pick<RunningPods, 'uid' | 'resourceVersion'> & { readonly digest: string; readonly at: Date },
+      signal: AbortSignal,
+    ) => Promise<boolean>;
+  };
+}
+
+/** A workload whose tag has an image on the selected base. */
+interface Candidate {
+  readonly image: ImageBehind;
+  readonly workload: WorkloadRef;
+  readonly containers: readonly string[];
+}
+
+/** A candidate, and how far its restart has come. `reason`: why it is not restarted. */
+interface Restart extends Candidate {
+  readonly pods: RunningPods;
+  readonly state: WaveMember['state'] | 'Kept';
+  readonly message?: string;
+}
+
+const parallelReads = 8;
+/** Pods that still run the former image after this time do not come up. */
+const patienceMs = 15 * 60_000;
+/** Rollouts of workloads are not watched here. */
+const pollMs = 10_000;
+
+/** Restarts what is outdated; `current` are those whose tags have an image on the selected base. */
+export async function restartOutdated(acting: Acting, current: readonly ImageBehind[], ports: RestartPorts): Promise<Acted> {
+  // A digest in the image of a workload, or none but a digest, is no mutable tag.
+  const images = current.filter(({ tag, isPinned }) => tag !== undefined && !isPinned);
+  if (images.length === 0) return { states: new Map(), status: {} };
+  const { policy, now, signal } = acting;
+  const candidates = images.flatMap((image) => image.workloads.map(({ workload, containers }) => ({ image, workload, containers })));
+  const results = await inParallel(candidates, parallelReads, (candidate) => examine(candidate, acting, ports));
+  signal.throwIfAborted();
+  const restarts = results.flatMap((result) => (result.status === 'fulfilled' && result.value !== undefined ? [result.value] : []));
+  const faults = results.flatMap((result) => (result.status === 'rejected' ? [describeError(result.reason)] : []));
+  const rejected = rejectionOf(policy, acting.base, now);
+  const isCanary = ({ workload }: Candidate) =>
+    policy.spec.waves.canaries !== undefined && matchesSelector(policy.spec.waves.canaries, acting.findWorkload(workload)?.labels);
+  const count = (state: Restart['state']) => restarts.filter((one) => one.state === state).length;
+  const before = policy.status.waves?.base === acting.base.digest ? policy.status.waves : undefined;
+  const lastDoneAt = count('Done') > (before?.done ?? 0) ? toSeconds(new Date(now)) : before?.lastDoneAt;
+  const members = restarts.flatMap((restart): WaveMember[] => {
+    const { state, workload } = restart;
+    if (state === 'Kept') return [];
+    return [
+      { key: workloadKey(workload), isCanary: isCanary(restart), state, ...(state === 'Done' && lastDoneAt && { doneAt: lastDoneAt }) },
+    ];
+  });
+  const opening = nextOpening(policy.spec.base.windows, new Date(now));
+  const wave = rejected === undefined ? nextWave(members, policy.spec.waves, new Date(now)) : { start: [], stopped: rejected.message };
+  const started = new Set(opening === undefined ? wave.start : []);
+  const begun = await inParallel(
+    restarts.filter(({ workload, state }) => state === 'Pending' && started.has(workloadKey(workload))),
+    parallelReads,
+    async ({ workload, pods, image }) => {
+      const done = await ports.restarts.restart(workload, { ...pods, digest: image.digest, at: new Date(now) }, signal);
+      if (!done) throw new Error(`${formatWorkload(workload)} has changed meanwhile`);
+    },
+  );
+  faults.push(...begun.flatMap((result) => (result.status === 'rejected' ? [describeError(result.reason)] : [])));
+  const isOpen = count('Pending') + count('Progressing') > 0;
+  const untils = [wave.until, opening, isOpen || faults.length > 0 ? new Date(now + pollMs) : undefined].flatMap(
+    (at) => at?.getTime() ?? [],
+  );
+  const failed = restarts.filter(({ state }) => state === 'Failed');
+  const isNewlyRejected = wave.stopped !== undefined && rejected === undefined;
+  return {
+    states: new Map(images.flatMap((image) => stateOf(image, restarts, started, faults))),
+    status: {
+      waves: wavesOf(acting, { count, started: started.size, stopped: wave.stopped, lastDoneAt }),
+      ...(isNewlyRejected && { rejected: [reject(acting, failed), ...(policy.status.rejected ?? [])].slice(0, maxRejected) }),
+    },
+    ...(untils.length > 0 && { until: new Date(Math.min(...untils)) }),
+  };
+}
+
+const maxRejected = 10;
+
+function reject({ base, now }: Acting, failed: readonly Restart[]): NonNullable<BaseStatus['rejected']>[number] {
+  const message = listFew(failed, ({ workload, message = 'its restart failed' }) => `${formatWorkload(workload)}: ${message}`);
+  return { ...base, at: new Date(now).toISOString(), message: cut(message, maxLengths.message) };
+}
+
+interface Counts {
+  readonly count: (state: Restart['state']) => number;
+  readonly started: number;
+  readonly stopped: string | undefined;
+  readonly lastDoneAt: string | undefined;
+}
+
+function wavesOf({ base }: Acting, { count, started, stopped, lastDoneAt }: Counts): NonNullable<BaseStatus['waves']> {
+  return {
+    base: base.digest,
+    pending: count('Pending') - started,
+    progressing: count('Progressing') + started,
+    done: count('Done'),
+    failed: count('Failed'),
+    ...(lastDoneAt !== undefined && { lastDoneAt }),
+    ...(stopped !== undefined && { stopped }),
+  };
+}
+
+/** Undefined where pods run the image of the tag without our doing, or the tag is not pulled at each start. */
+async function examine(candidate: Candidate, acting: Acting, ports: RestartPorts): Promise<Restart | undefined> {
+  const { image, workload, containers } = candidate;
+  const { policy, now, signal } = acting;
+  const pods = await ports.restarts.read(workload, signal);
+  if (pods === undefined) return undefined;
+  const pulled = containers.filter((name) => pods.pullsAlways.includes(name));
+  if (pulled.length === 0) return undefined;
+  const running = [...new Set(pulled.flatMap((name) => [...(pods.digests.get(name) ?? [])]))];
+  const others = running.filter((digest) => digest !== image.digest);
+  const isOurs = pods.restartedFor === image.digest;
+  if (running.length > 0 && !(await isOutdated(others, image, acting, ports)))
+    return isOurs && pods.areReady ? { ...candidate, pods, state: 'Done' } : isOurs ? progress(candidate, pods, now) : undefined;
+  if (isOurs) return progress(candidate, pods, now);
+  if (running.length === 0) return undefined;
+  if (pods.isPaused) return { ...candidate, pods, state: 'Kept', message: 'it is paused' };
+  const isAllowed =
+    !needsConsent(workload, policy, ports.cluster.crossNamespace) ||
+    evaluateConsent(
+      policy,
+      workload,
+      { onTarget: pods.allowPoliciesFrom, onNamespace: ports.cluster.namespaceConsent(workload.namespace) },
+      ports.cluster.crossNamespace,
+    ).granted;
+  return isAllowed ? { ...candidate, pods, state: 'Pending' } : undefined;
+}
+
+function progress(candidate: Candidate, pods: RunningPods, now: number): Restart {
+  const isLate = pods.restartedAt !== undefined && now - Date.parse(pods.restartedAt) > patienceMs;
+  if (!isLate) return { ...candidate, pods, state: 'Progressing' };
+  const message = `its pods do not run ${candidate.image.digest} and are not ready 15 minutes after the restart; the tag has no former image to go back to: push a better one`;
+  return { ...candidate, pods, state: 'Failed', message };
+}
+
+/** Whether one of the digests is built on another version of the base. Runtimes report the digest of an index or of a manifest in it, so they are not compared. */
+async function isOutdated(digests: readonly string[], { source }: ImageBehind, acting: Acting, ports: RestartPorts): Promise<boolean> {
+  if (digests.length === 0) return false;
+  const images = digests.map((digest) => ({ source, digest }));
+  const found = await recognizeImages(images, acting.versions, { reader: ports.facts, signal: acting.signal });
+  return found.some(({ recognition }) => baseState(recognition, acting.base) === 'Behind');
+}
+
+const order = ['Failed', 'Progressing', 'Pending', 'Kept', 'Done'] as const;
+
+function stateOf(
+  image: ImageBehind,
+  restarts: readonly Restart[],
+  started: ReadonlySet<string>,
+  faults: readonly string[],
+): [ImageBehind, ImageState][] {
+  const own = restarts.filter((one) => one.image === image).toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state));
+  const [worst] = own;
+  const action = 'restart' as const;
+  if (worst === undefined)
+    return faults.length === 0
+      ? []
+      : [[image, { state: 'Current', action, reason: 'Retrying', message: cut(faults[0] ?? '', maxLengths.message) }]];
+  const isStarted = own.some(({ workload }) => started.has(workloadKey(workload)));
+  if (worst.state === 'Failed')
+    return [[image, { state: 'Failed', action, reason: 'RolloutFailed', ...(worst.message && { message: worst.message }) }]];
+  if (worst.state === 'Progressing' || isStarted) return [[image, { state: 'Updating', action }]];
+  if (worst.state === 'Done') return [[image, { state: 'Updated', action }]];
+  const why = worst.message ?? `pods of ${formatWorkload(worst.workload)} still run the image before, and wait for their wave`;
+  return [[image, { state: 'Behind', action, message: `${formatRepository(image.source)}:${image.tag}: ${why}` }]];
+}

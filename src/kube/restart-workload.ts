@@ -1,0 +1,127 @@
+/** Restarts the pods of a workload, as `kubectl rollout restart` does, and reads which images its pods run. */
+import { formatSelector, type LabelSelector } from '../model/label-selector.ts';
+import { fieldManager } from '../model/last-update.ts';
+import type { WorkloadRef } from '../model/workload.ts';
+import { consentAnnotation } from '../plan/consent.ts';
+import type { RunningPods } from '../rollout/running-pods.ts';
+import type { KubeClient } from './client.ts';
+import { isKubeError } from './kube-error.ts';
+import { listPath, objectPath, readObject } from './objects.ts';
+import { findTarget } from './targets.ts';
+
+/** On a workload that was restarted by us: the digest that its pods were restarted for. */
+export const restartedForAnnotation = 'operator.technomad.dev/restarted-for';
+/** In its pod template: that of kubectl. */
+const restartedAtAnnotation = 'kubectl.kubernetes.io/restartedAt';
+
+interface Meta {
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly deletionTimestamp?: string;
+}
+interface RawContainer {
+  readonly name?: string;
+  readonly imagePullPolicy?: string;
+}
+interface RawWorkload {
+  readonly metadata: Meta;
+  readonly spec?: {
+    readonly paused?: boolean;
+    readonly selector?: LabelSelector;
+    readonly template?: {
+      readonly metadata?: Meta;
+      readonly spec?: { readonly containers?: readonly RawContainer[]; readonly initContainers?: readonly RawContainer[] };
+    };
+  };
+}
+interface RawPod {
+  readonly metadata: Meta;
+  readonly status?: {
+    readonly phase?: string;
+    readonly conditions?: readonly { readonly type?: string; readonly status?: string }[];
+    readonly containerStatuses?: readonly RawStatus[];
+    readonly initContainerStatuses?: readonly RawStatus[];
+  };
+}
+interface RawStatus {
+  readonly name?: string;
+  readonly imageID?: string;
+}
+
+const maxPods = 200;
+
+/** Reads a workload and its pods; undefined if it is gone, or has no pods of its own, as a CronJob. */
+export async function readRunningPods(client: KubeClient, ref: WorkloadRef, signal: AbortSignal): Promise<RunningPods | undefined> {
+  const workload = await readObject<RawWorkload>(client, objectPath(findTarget(ref), ref.namespace, ref.name), signal);
+  const { selector, template, paused = false } = workload?.spec ?? {};
+  const labelSelector = formatSelector(selector ?? {});
+  if (workload === undefined || template === undefined || labelSelector === '') return undefined;
+  const { metadata } = workload;
+  const found = await client.request<{ items?: readonly RawPod[] | null }>({
+    method: 'GET',
+    path: listPath({ apiVersion: 'v1', resource: 'pods' }, ref.namespace),
+    query: { labelSelector, limit: maxPods },
+    signal,
+  });
+  const pods = (found.items ?? []).filter(isRunning);
+  const digests = new Map<string, Set<string>>();
+  for (const { name = '', imageID = '' } of pods.flatMap(statusesOf)) {
+    const digest = /sha256:[0-9a-f]{64}$/.exec(imageID)?.[0];
+    if (digest !== undefined) digests.set(name, (digests.get(name) ?? new Set()).add(digest));
+  }
+  const containers = [...(template.spec?.containers ?? []), ...(template.spec?.initContainers ?? [])];
+  const { [restartedForAnnotation]: restartedFor, [consentAnnotation]: allowPoliciesFrom } = metadata.annotations ?? {};
+  const restartedAt = template.metadata?.annotations?.[restartedAtAnnotation];
+  return {
+    uid: metadata.uid ?? '',
+    resourceVersion: metadata.resourceVersion ?? '',
+    isPaused: paused,
+    ...(allowPoliciesFrom !== undefined && { allowPoliciesFrom }),
+    ...(restartedFor !== undefined && { restartedFor }),
+    ...(restartedAt !== undefined && { restartedAt }),
+    pullsAlways: containers.flatMap(({ name = '', imagePullPolicy }) => (imagePullPolicy === 'Always' ? [name] : [])),
+    digests,
+    areReady: pods.length > 0 && pods.every(isReady),
+  };
+}
+
+function isRunning({ metadata, status }: RawPod): boolean {
+  return metadata.deletionTimestamp === undefined && status?.phase !== 'Succeeded' && status?.phase !== 'Failed';
+}
+
+function isReady({ status }: RawPod): boolean {
+  return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true;
+}
+
+function statusesOf({ status }: RawPod): readonly RawStatus[] {
+  return [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
+}
+
+/** Restarts the workload as it was read: one patch, which also records what for. Returns false if it has changed meanwhile, or is gone. */
+export async function restartWorkload(
+  client: KubeClient,
+  ref: WorkloadRef,
+  { uid, resourceVersion, digest, at }: Pick<RunningPods, 'uid' | 'resourceVersion'> & { readonly digest: string; readonly at: Date },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const body = {
+    // Both make the API server refuse the patch of any other state.
+    metadata: { uid, resourceVersion, annotations: { [restartedForAnnotation]: digest } },
+    spec: { template: { metadata: { annotations: { [restartedAtAnnotation]: at.toISOString() } } } },
+  };
+  try {
+    await client.request({
+      method: 'PATCH',
+      path: objectPath(findTarget(ref), ref.namespace, ref.name),
+      query: { fieldManager },
+      contentType: 'application/merge-patch+json',
+      body,
+      signal,
+    });
+    return true;
+  } catch (error) {
+    if (isKubeError(error, 409) || isKubeError(error, 404)) return false;
+    throw error;
+  }
+}
