@@ -109,12 +109,3 @@ export function childState({ policy: { spec, status, generation }, replacement: 
   const isUnderWay = conditions.some(({ type, status }) => type === 'Reconciling' && status === 'True');
   return { state: isUnderWay ? 'Progressing' : 'Blocked', ...why };
 }
-
-/**
- * The request that rolls a child back to the image before, as the value of its annotation `rollback-to`. A child that has just been created may answer it before it
- * knows what it selects; then it rejects nothing, and is asked again.
- */
-export function rollbackRequest({ policy: { status }, replacement: { from }, base }: Child): string {
-  const value = `${from} ${base.slice(0, 19)}`;
-  return status.lastHandledRollback === value ? `${value} again` : value;
-}

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { readPolicy } from '../api-versions/read-policy.ts';
 import type { ActPorts } from '../base-policies/act.ts';
-import { baseAnnotation, labelValue, parentLabel, rollbackRequest, type Child } from '../base-policies/child-policies.ts';
+import { baseAnnotation, labelValue, parentLabel, type Child } from '../base-policies/child-policies.ts';
 import { rememberRebases } from '../base-policies/remember-rebases.ts';
 import { policyResource } from '../cluster/policy-watches.ts';
 import type { KubeClient } from '../kube/client.ts';
@@ -59,9 +59,8 @@ export function createChildren(foundation: Foundation, client: KubeClient): ActP
     },
     create: (manifest, signal) => owned.create(manifest, signal),
     remove: ({ policy }, signal) => owned.remove(policy, signal),
-    async rollBack(child, signal) {
-      const { policy } = child;
-      const value = rollbackRequest(child);
+    async rollBack({ policy, replacement, base }, signal) {
+      const value = `${replacement.from} ${base.slice(0, 19)}`;
       if (policy.actions?.rollbackTo !== value) await owned.annotate(policy, { [actionAnnotations.rollbackTo]: value }, signal);
     },
   };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readBasePolicy } from '../../src/api-versions/base-policy/read-base-policy.ts';
 import { readPolicy } from '../../src/api-versions/read-policy.ts';
-import { childManifest, childName, rollbackRequest, type Child, type Replacement } from '../../src/base-policies/child-policies.ts';
+import { childManifest, childName, type Child, type Replacement } from '../../src/base-policies/child-policies.ts';
 import { planRollOut, type RollOut } from '../../src/base-policies/plan-roll-out.ts';
 import { isUsableBase } from '../../src/model/base-policy.ts';
 import type { Workload } from '../../src/model/workload.ts';
@@ -141,13 +141,6 @@ describe('planRollOut', () => {
     const { rollBack, remove } = plan({ a: blocked, b: failed, c: { ...blocked, running: to } });
     const names = (children: readonly Child[]) => children.map(({ replacement }) => replacement.workload.name);
     assert.deepEqual([names(rollBack), names(remove)], [['c'], ['a']]);
-  });
-
-  it('asks a child again that has handled the rollback before it could reject anything', () => {
-    const value = `${from} ${base.digest.slice(0, 19)}`;
-    const requestOf = (lastHandledRollback?: string) =>
-      rollbackRequest(childOf(replacementOf('a'), { ...progressing, ...(lastHandledRollback && { lastHandledRollback }) }));
-    assert.deepEqual([requestOf(), requestOf(value), requestOf(`${value} again`)], [value, `${value} again`, value]);
   });
 
   it('continues after a failure that is within maxFailures', () => {
