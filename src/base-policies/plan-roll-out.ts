@@ -31,7 +31,7 @@ export interface RollOutPlan {
   readonly create: readonly Replacement[];
   /** Children whose workloads are rolled back, because the base is rejected. */
   readonly rollBack: readonly Child[];
-  /** Children that have nothing to do any more. */
+  /** Children that have nothing to do any more, or that must not begin because the base is rejected. */
   readonly remove: readonly Child[];
   readonly waves: NonNullable<BaseStatus['waves']>;
   /** Why the base is rejected now. */
@@ -78,10 +78,13 @@ export function planRollOut({ policy, base, wanted, children, findWorkload, now 
   const wave = rejected === undefined ? nextWave(members, settings, new Date(now)) : { start: [] };
   const stopped = rejected?.message ?? wave.stopped;
   const started = new Set(wave.start);
+  const halted = stopped === undefined ? [] : followed.filter((child) => childState(child).state !== 'Failed');
+  // What has blocked them may be over later.
+  const idle = halted.filter((child) => childState(child).state === 'Blocked' && !tagsOf(child, findWorkload).has(child.replacement.to));
   return {
     create: pending.filter((replacement) => started.has(childName(policy, replacement))),
-    rollBack: stopped === undefined ? [] : followed.filter((child) => childState(child).state !== 'Failed'),
-    remove,
+    rollBack: halted.filter((child) => !idle.includes(child)),
+    remove: [...remove, ...idle],
     waves: {
       base: base.digest,
       pending: count('Pending') - started.size,
@@ -107,13 +110,16 @@ export function rejectionOf(
 }
 
 /** Whether the workload runs neither image any more: somebody has updated it, or it is gone. */
-function isOver({ replacement: { workload, containers, from, to } }: Child, findWorkload: RollOut['findWorkload']): boolean {
-  const found = findWorkload(workload);
-  if (found === undefined) return true;
-  const tags = new Set(
-    [...found.containers, ...(found.initContainers ?? [])].filter(({ name }) => containers.includes(name)).map(({ image }) => tagOf(image)),
-  );
+function isOver(child: Child, findWorkload: RollOut['findWorkload']): boolean {
+  const { from, to } = child.replacement;
+  const tags = tagsOf(child, findWorkload);
   return !tags.has(from) && !tags.has(to);
+}
+
+/** The tags that the containers of a child run; none if the workload is gone. */
+function tagsOf({ replacement: { workload, containers } }: Child, findWorkload: RollOut['findWorkload']): ReadonlySet<string | undefined> {
+  const { containers: main = [], initContainers = [] } = findWorkload(workload) ?? {};
+  return new Set([...main, ...initContainers].filter(({ name }) => containers.includes(name)).map(({ image }) => tagOf(image)));
 }
 
 function tagOf(image: string): string | undefined {

@@ -12,7 +12,7 @@ import type { Selection } from './selection.ts';
 
 /**
  * Selects the image that a user wants to roll back to (`plan/rollback.ts` finds it in the history). It replaces whatever runs, at once, whatever the policy
- * selects. The image that is left is recorded before anything is changed: otherwise the reconcile after a crash could apply it again.
+ * selects; with select.replace, only the tag that the policy has written. The image that is left is recorded before anything is changed: otherwise the reconcile after a crash could apply it again.
  */
 export async function selectRollback(
   { policy, spec, cluster, signal }: Reconcile,
@@ -34,9 +34,18 @@ export async function selectRollback(
   // A pinned digest is what ran; a tag is resolved anew.
   const candidate = { tag, digest: spec.pin === 'Digest' ? (image.digest ?? head.digest) : head.digest };
   const left = leftImages(past, candidate);
+  const { mutableTag, replaces } = spec.strategy;
+  const written = replaces === undefined ? undefined : mutableTag;
+  // It may have been asked before it selected anything, and must not begin after the rollback.
+  if (written !== undefined && left.length === 0 && written !== tag) {
+    const selected = await registry.headManifest(registry.sourceOf(policy, spec), written, signal);
+    if (selected !== undefined) left.push({ tag: written, digest: selected.digest });
+  }
   const when = { now: new Date(cluster.now()), released: releaseTime(policy.actions) };
   await policies.writeStatus(policy, (status) => withRollback(status, left, when), signal);
-  const comparison = { strategy: strategies.digest({ tag }), allowDowngrade: true };
+  // What such a policy has not written is not its own: somebody may have updated it meanwhile.
+  const strategy = written === undefined ? strategies.digest({ tag }) : strategies.replace({ from: written, to: tag });
+  const comparison = { strategy, allowDowngrade: true };
   const { minAgeMs: _, ...atOnce } = spec;
   return { candidate, spec: atOnce, basis: 'UserRequest', rules: { comparison, isFirst: true, guards: rollbackGuards }, notes: [] };
 }

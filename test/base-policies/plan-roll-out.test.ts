@@ -137,6 +137,12 @@ describe('planRollOut', () => {
     assert.equal(waves.failed, 1);
   });
 
+  it('removes what something else blocks when the base is rejected, so that it does not begin later', () => {
+    const { rollBack, remove } = plan({ a: blocked, b: failed, c: { ...blocked, running: to } });
+    const names = (children: readonly Child[]) => children.map(({ replacement }) => replacement.workload.name);
+    assert.deepEqual([names(rollBack), names(remove)], [['c'], ['a']]);
+  });
+
   it('continues after a failure that is within maxFailures', () => {
     const status = { waves: { base: base.digest, pending: 1, progressing: 0, done: 1, failed: 1, lastDoneAt: '2026-11-23T10:00:00Z' } };
     const { created, rejection } = plan({ a: done, b: failed, c: undefined }, { waves: { maxFailures: 2 }, status });

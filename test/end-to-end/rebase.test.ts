@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { BaseStatus } from '../../src/model/base-policy.ts';
+import { ecSigner, pemOf, signSimple } from '../verify/cosign.ts';
+import { pushSimple } from '../verify/push-signature.ts';
 import { pushReal } from '../rebase/build.ts';
 import { newBase, type Pushed, pushJava } from '../rebase/java-images.ts';
 import { shippedRules } from '../harness/shipped-permissions.ts';
@@ -59,4 +61,40 @@ test('the image is rebased with the push Secret, and its workload runs it', asyn
   const rebased = await waitForImage('it is rebased', (one) => one.rebased !== undefined);
   assert.match(rebased.rebased ?? '', /^1\.2\.3-base\.\d{8}$/);
   await world.waitForImage('web', `${pushed.app}:${rebased.rebased}`);
+});
+
+test('a rebased image waits for the signature that the own policy of its workload demands', async () => {
+  const { host } = world.registry;
+  const { app, order } = await pushJava({ registry: host, proxy: host });
+  const ours = ecSigner();
+  await world.cluster.request('POST', `/api/v1/namespaces/${world.namespace}/secrets`, {
+    metadata: { name: 'cosign' },
+    stringData: { 'cosign.pub': pemOf(ours) },
+  });
+  await world.createDeployment('signed', `${app}:1.2.3`);
+  const verify = { cosign: { keys: [{ secretRef: { name: 'cosign', key: 'cosign.pub' } }] } };
+  await world.createPolicy('signed', app, { strategy: 'SemVer' }, { verify });
+  await world.waitForCondition('signed', 'Ready', 'NotSigned');
+  await world.cluster.request('POST', policies(), {
+    apiVersion: 'operator.technomad.dev/v1',
+    kind: 'BaseImagePolicy',
+    metadata: { name: 'signed' },
+    spec: {
+      image: `${host}/${order.newBase.source.path}`,
+      select: { semver: { range: '21.x' } },
+      workloads: [{}],
+      onNewBase: [{ rebase: { images: [app], pushSecret: { name: 'rebaser' } } }, { report: {} }],
+    },
+  });
+  const child = await waitFor('the child to wait for a signature', async () => {
+    const found = (await world.listPolicies()).find(({ metadata }) => metadata.name.startsWith('signed-'));
+    return found?.status?.conditions?.some(({ reason }) => reason === 'NotSigned') && found.status;
+  });
+  const why = child.conditions?.find(({ type }) => type === 'Ready')?.message ?? '';
+  assert.match(why, new RegExp(`ImagePolicy ${world.namespace}/signed has the same target and demands signatures: `));
+  const { spec } = await world.readDeployment('signed');
+  assert.equal(spec.template.spec.containers[0]?.image, `${app}:1.2.3`);
+  const [, tag = '', digest = ''] = /:(1\.2\.3-base\.\d{8}) \((sha256:[0-9a-f]{64})\)/.exec(why) ?? [];
+  await pushSimple({ host, repository: app.slice(host.length + 1) }, digest, [signSimple(digest, ours)]);
+  await world.waitForImage('signed', `${app}:${tag}`);
 });

@@ -5,7 +5,8 @@ import type { PolicyActions } from '../../src/model/policy-actions.ts';
 import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { processPush } from '../../src/reconcile/process-push.ts';
 import { neededReconciles } from '../../src/reconcile/enqueue/needs-reconcile.ts';
-import { digestOf, policyOf } from '../model/samples.ts';
+import { strategies } from '../../src/select/strategies/index.ts';
+import { digestOf, policyOf, specOf } from '../model/samples.ts';
 import { contextOf, createWorld, image, pushOf, setWorkload, type World } from './world.ts';
 
 function policyIn(world: World) {
@@ -44,5 +45,23 @@ test('a requested rollback that was withdrawn or replaced before its turn is not
     world.put({ ...policyIn(world), actions: later, resourceVersion: '2' });
     await processPolicyJob(job, contextOf(), world.ports);
     assert.deepEqual([world.images(), world.statusOf('web').lastHandledRollback], [[`${image}:1.3.0`], undefined]);
+  }
+});
+
+test('a rollback of a policy that replaces a tag changes only what runs the tag that it wrote', async () => {
+  const to = '1.2.3-base.20261123';
+  const spec = specOf({ strategy: strategies.replace({ from: '1.2.3', to }) });
+  for (const [runs, becomes] of [
+    [to, '1.2.3'],
+    ['1.2.4', '1.2.4'],
+  ] as const) {
+    const world = createWorld();
+    setWorkload(world, { web: `${image}:${runs}` });
+    world.tags.set(to, digestOf('c'));
+    world.put(policyOf({ spec, status: { observedGeneration: 1 }, actions: { rollbackTo: '1.2.3' } }));
+    const [job] = jobsOf(world);
+    assert.equal(job?.source, 'Rollback');
+    await processPolicyJob(job, contextOf(), world.ports);
+    assert.deepEqual(world.images(), [`${image}:${becomes}`]);
   }
 });
