@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { readBasePolicy } from '../../src/api-versions/base-policy/read-base-policy.ts';
+import { createBaseEnqueuer, neededReconcile } from '../../src/base-policies/enqueue-bases.ts';
+import type { BaseImagePolicy } from '../../src/model/base-policy.ts';
+import type { Workload } from '../../src/model/workload.ts';
+import type { BaseJob } from '../../src/queue/jobs.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { workloadOf } from '../model/samples.ts';
+
+const now = Date.parse('2026-11-23T12:00:00Z');
+const digest = `sha256:${'b'.repeat(64)}`;
+const settled = { observedGeneration: 1, lastCheckTime: '2026-11-23T11:59:00Z' };
+
+function policyOf(status: object, { annotations = {}, spec = {} }: { annotations?: object; spec?: object } = {}): BaseImagePolicy {
+  const metadata = { name: 'java', namespace: 'platform', uid: 'u1', resourceVersion: '1', generation: 1, annotations };
+  const written = {
+    image: 'harbor.example.com/library/base-java',
+    select: { semver: {} },
+    workloads: [{ kinds: ['Deployment'] }],
+    ...spec,
+  };
+  return readBasePolicy({ metadata, spec: written, status }, { aliases: new Map(), customTargets: [] });
+}
+
+const annotation = (name: string, value: string) => ({ annotations: { [`operator.technomad.dev/${name}`]: value } });
+
+describe('neededReconcile', () => {
+  for (const [what, policy, cause] of [
+    ['nothing has changed', policyOf(settled), undefined],
+    ['the spec was changed', policyOf({ ...settled, observedGeneration: 0 }), /^PolicyChange generation:1$/],
+    ['it was never checked', policyOf({ observedGeneration: 1 }), /^Poll poll:/],
+    ['the interval of polls is over', policyOf({ ...settled, lastCheckTime: '2026-11-23T10:59:00Z' }), /^Poll poll:/],
+    ['it is suspended', policyOf({ observedGeneration: 1 }, { spec: { suspend: true } }), undefined],
+    ['a user requests it', policyOf(settled, annotation('requested-at', 'now')), /^Request request:now$/],
+    ['the request was handled', policyOf({ ...settled, lastHandledRequest: 'now' }, annotation('requested-at', 'now')), undefined],
+    [
+      'a base was approved',
+      policyOf({ ...settled, pendingApproval: { tag: '21', digest } }, annotation('approve', `21@${digest}`)),
+      /^Approval approve:21@/,
+    ],
+    [
+      'another base was approved',
+      policyOf({ ...settled, pendingApproval: { tag: '21', digest } }, annotation('approve', `21@sha256:${'c'.repeat(64)}`)),
+      undefined,
+    ],
+    [
+      'a rejected base was released',
+      policyOf(
+        { ...settled, rejected: [{ digest, tag: '21', at: '2026-11-23T11:00:00Z', message: 'it crashes' }] },
+        annotation('release', '2026-11-23T11:30:00Z'),
+      ),
+      /^Request release:/,
+    ],
+    [
+      'a roll-out is under way',
+      policyOf({ ...settled, waves: { base: digest, pending: 1, progressing: 0, done: 1, failed: 0 } }),
+      /^WaitOver sweep:/,
+    ],
+    [
+      'a roll-out has stopped',
+      policyOf({ ...settled, waves: { base: digest, pending: 1, progressing: 0, done: 1, failed: 1, stopped: '1 failed' } }),
+      undefined,
+    ],
+    [
+      'a base has reached its age',
+      policyOf({
+        ...settled,
+        waiting: { tag: '21', digest, since: '2026-11-23T11:00:00Z', until: '2026-11-23T12:00:00Z', reason: 'MinAge' },
+      }),
+      /^WaitOver sweep:/,
+    ],
+  ] as const) {
+    it(`${cause === undefined ? 'is undefined' : 'is a job'} where ${what}`, () => {
+      const job = neededReconcile(policy, now);
+      assert.equal(job === undefined, cause === undefined, JSON.stringify(job));
+      if (cause !== undefined) assert.match(`${job?.source} ${job?.cause}`, cause);
+    });
+  }
+});
+
+describe('createBaseEnqueuer', () => {
+  async function jobsAfter(act: (enqueuer: ReturnType<typeof createBaseEnqueuer>) => void, failures = 0): Promise<BaseJob[]> {
+    const added: BaseJob[] = [];
+    let left = failures;
+    const enqueuer = createBaseEnqueuer({
+      all: () => [policyOf(settled)],
+      async addBaseJobs(jobs) {
+        if (left-- > 0) throw new Error('Redis is away');
+        added.push(...jobs);
+      },
+      namespaceMatches: () => false,
+      now: () => now,
+      onError: () => undefined,
+    });
+    act(enqueuer);
+    await waitFor('the jobs', () => Promise.resolve(added.length > 0));
+    enqueuer.stop();
+    return added;
+  }
+  const inPlatform: Workload = { ...workloadOf({ web: 'harbor.example.com/shop/web:1.2.3' }), namespace: 'platform' };
+
+  it('makes one job for many workloads that change together', async () => {
+    const jobs = await jobsAfter((enqueuer) => {
+      for (let index = 0; index < 50; index++) enqueuer.onWorkload({ type: 'added', object: { ...inPlatform, uid: `u${index}` } });
+    });
+    assert.deepEqual(
+      jobs.map(({ source, cause }) => [source, cause.split(':')[1]]),
+      [['TargetChange', 'u49']],
+    );
+  });
+
+  it('ignores workloads of other namespaces, and changes that touch neither images nor labels', async () => {
+    const jobs = await jobsAfter((enqueuer) => {
+      enqueuer.onWorkload({ type: 'added', object: { ...inPlatform, namespace: 'elsewhere', uid: 'elsewhere' } });
+      enqueuer.onWorkload({
+        type: 'updated',
+        object: { ...inPlatform, uid: 'same', resourceVersion: '2' },
+        previous: { ...inPlatform, uid: 'same' },
+      });
+      enqueuer.consider(policyOf({ ...settled, observedGeneration: 0 }));
+    });
+    assert.deepEqual(
+      jobs.map(({ source }) => source),
+      ['PolicyChange'],
+    );
+  });
+
+  it('sends again what Redis did not take', async () => {
+    const jobs = await jobsAfter((enqueuer) => enqueuer.onWorkload({ type: 'deleted', object: inPlatform }), 1);
+    assert.equal(jobs.length, 1);
+  });
+});
