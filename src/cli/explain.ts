@@ -3,12 +3,13 @@ import { isAllowed, type TargetExplanation } from '../plan/guard-plan.ts';
 import { tryParseImageReference, type RegistryAliases } from '../model/image-reference.ts';
 import { formatWorkload } from '../model/workload.ts';
 import { defineCommand, type Options, UsageError } from './command.ts';
+import { explainBase } from './explain/base.ts';
 import { describeSettings, settingsOf } from './explain/settings.ts';
 import { isUsable } from '../model/image-policy.ts';
 import { describePush, nameOf, type Planned, unknownOf } from './explain/conclude.ts';
 import { describePending, planNow, type Pushed } from './explain/plan-now.ts';
 import { fit, outputOption, print, printable } from './output.ts';
-import { policyArgument, policyOptions, withPolicy } from './policy-client.ts';
+import { anyPolicyArgument, policyOptions, withAnyPolicy } from './policy-client.ts';
 import { reasonLinks } from './reason-links.ts';
 
 /** `--config` of the commands that decide as the service would. */
@@ -27,8 +28,10 @@ export const explain = defineCommand({
   summary: 'explain why a policy does or does not update its workloads',
   about: `Shows what would become of every target, and what each guard decides about it, and where poll, minAge, windows and rollout come from: the policy, or a default of its namespace, of the cluster, or built in. Asks only the API server: what the policy selects is taken from its status.
 
+Of a BaseImagePolicy (bipol/NAME) it shows each image of its status: the base that it is built on, since when it is behind, what is done about it, and why not.
+
 Exit codes: 0 nothing is blocked or wrong, 1 something is, 2 wrong usage.`,
-  arguments: [policyArgument],
+  arguments: [anyPolicyArgument],
   options: {
     push: { value: 'IMAGE', about: 'as if this image had been pushed: harbor.example.com/shop/web:1.4.0, or with its @sha256:…' },
     ...configOption,
@@ -38,11 +41,17 @@ Exit codes: 0 nothing is blocked or wrong, 1 something is, 2 wrong usage.`,
   examples: [
     ['explain web', "the policy web of the kubeconfig's namespace"],
     ['explain shop/web --push harbor.example.com/shop/web:1.4.0', 'what a push would do'],
+    ['explain -n platform bipol/java', 'which images are behind the base of a BaseImagePolicy, and why'],
   ],
   run({ output, push, config: file, ...values }, [text], terminal) {
     const config = readConfig(processSource(file));
     const pushed = push === undefined ? undefined : readPush(push, registryAliases(config));
-    return withPolicy(text, values, terminal, async ({ client, read }) => {
+    return withAnyPolicy(text, values, terminal, async (policy) => {
+      if (policy.isBase) {
+        if (pushed !== undefined) throw new UsageError('--push is for ImagePolicies: which images a base has is known when it is pushed');
+        return explainBase(policy, output, terminal);
+      }
+      const { client, read } = policy;
       const planned = await planNow(client, await read(), config, pushed);
       if (planned.doubt !== undefined) terminal.err(`${planned.doubt}\n`);
       if ('why' in planned) {

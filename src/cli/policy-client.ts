@@ -134,6 +134,8 @@ export interface PolicyClient {
   readonly name: string;
   /** As programs name it: `imagepolicy.operator.technomad.dev/web`. */
   readonly resourceName: string;
+  /** Whether it is a BaseImagePolicy. */
+  readonly isBase: boolean;
   readonly client: KubeClient;
   /** The raw object; throws if it does not exist. */
   read(): Promise<unknown>;
@@ -174,6 +176,7 @@ export async function openPolicy(client: KubeClient, named: PolicyName): Promise
   return {
     namespace,
     name,
+    isBase,
     resourceName: isBase ? baseResourceNameOf(name) : resourceNameOf(name),
     client,
     async read() {

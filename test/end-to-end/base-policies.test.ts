@@ -150,6 +150,19 @@ test('the commands approve, check, suspend and resume act on a BaseImagePolicy',
   await waitForStatus('approved', 'it is suspended', ({ conditions = [] }) => conditions.some(({ reason }) => reason === 'Suspended'));
   await runCommand('resume', on());
   await waitForStatus('approved', 'it is active', ({ conditions = [] }) => conditions.some(({ reason }) => reason === 'ImagesBehind'));
+  const explained = await runCommand('explain', on());
+  assert.equal(explained.code, 0, 'a rebuild is requested of each image');
+  assert.match(
+    explained.out,
+    /^\S+\/approved: ImagesBehind: \d+ of 61 images are behind 21.*\nbase: 21@sha256:[0-9a-f]{64}, selected \S+\n✓ \S+\/shop\//,
+  );
+  assert.match(explained.out, /\n✓ .*: Requested, on .*, behind for \d+s \(Deployment .*\)\n {4}trigger: RebuildPending/);
+  assert.match(explained.out, /… and \d+ more images/);
+  const reported = await runCommand('explain', ['bipol/all', '-n', namespace, '--kubeconfig', cluster.kubeconfigPath]);
+  assert.deepEqual([reported.code, /\n✗ .*: Behind, on /.test(reported.out)], [1, true], 'nothing is done about them');
+  const json = JSON.parse((await runCommand('explain', on('-o', 'json'))).out) as { allowed: boolean; dependents: object[] };
+  assert.deepEqual([json.allowed, json.dependents.length], [true, 20]);
+  await assert.rejects(async () => runCommand('explain', on('--push', 'harbor.example.com/a:1')), /--push is for ImagePolicies/);
   const missing = await runCommand('check', ['bipol/nobody', '-n', namespace, '--kubeconfig', cluster.kubeconfigPath]);
   assert.deepEqual([missing.code, missing.err], [1, `there is no BaseImagePolicy ${namespace}/nobody\n`]);
 });
