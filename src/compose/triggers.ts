@@ -61,8 +61,8 @@ export function createTriggerWorker(
   const allowed = new Set([...publicHosts, ...settings.config.triggers.hosts].map(originOf));
   const ports: TriggerPorts = {
     findPolicy,
-    async readSecret({ namespace, name, key }, signal) {
-      const content = await readSecret({ namespace, name }, { refresh: false, signal });
+    async readSecret({ namespace, name, key }, options) {
+      const content = await readSecret({ namespace, name }, options);
       const problem = (why: string) => new PermanentError('RebuildRefused', `Secret ${namespace}/${name} ${why}`);
       if ('why' in content) throw problem(content.why);
       const value = Object.hasOwn(content.data, key) ? content.data[key] : undefined;

@@ -1,5 +1,5 @@
 /** The processor of the queue `trigger`: requests one rebuild from its CI system, and records how far the request has come. */
-import { isUsableBase, type BaseImagePolicy, type CiSystem, type TriggerAction } from '../model/base-policy.ts';
+import { isUsableBase, type BaseImagePolicy, type TriggerAction } from '../model/base-policy.ts';
 import { PermanentError, WaitError } from '../model/errors.ts';
 import { policyKey } from '../model/image-policy.ts';
 import { cut } from '../model/text.ts';
@@ -14,11 +14,8 @@ import { systems } from './systems/index.ts';
 
 export interface TriggerPorts {
   readonly findPolicy: (namespace: string, name: string, signal: AbortSignal) => Promise<BaseImagePolicy | undefined>;
-  /** The text behind a key of a Secret; throws an error that says what is missing. */
-  readonly readSecret: (
-    secret: { readonly namespace: string; readonly name: string; readonly key: string },
-    signal: AbortSignal,
-  ) => Promise<string>;
+  /** The text behind a key of a Secret, from the API server itself if `refresh`; throws an error that says what is missing. */
+  readonly readSecret: (secret: SecretKey, options: { readonly refresh: boolean; readonly signal: AbortSignal }) => Promise<string>;
   /** Whether the configuration lets requests go to an origin: `https://api.github.com`. */
   readonly mayCall: (url: URL) => boolean;
   readonly send: (request: CiRequest, signal: AbortSignal) => Promise<SendResult>;
@@ -27,6 +24,13 @@ export interface TriggerPorts {
   readonly onRecorded: (policy: BaseImagePolicy, job: TriggerJob, state: RebuildState) => Promise<void>;
   readonly logger: Logger;
   readonly now: () => number;
+}
+
+/** One key of a Secret. */
+export interface SecretKey {
+  readonly namespace: string;
+  readonly name: string;
+  readonly key: string;
 }
 
 const maxMessage = 1_024;
@@ -53,7 +57,7 @@ export async function processTrigger(job: TriggerJob, { isLastTry, signal, jobId
   const action = actionOf(policy, job);
   // The policy was changed or suspended. Its next reconcile requests again what is still wanted.
   if (action === undefined) return;
-  const sent = await trySend(job, { id, policy, action, signal }, ports);
+  const sent = await trySend(job, { id, policy, action, isRetry: known[0]?.message !== undefined, signal }, ports);
   if (sent.kind === 'accepted') {
     ports.logger.info(fields, 'rebuild requested');
     return record('Requested');
@@ -75,17 +79,19 @@ interface Sending {
   readonly id: string;
   readonly policy: BaseImagePolicy;
   readonly action: TriggerAction;
+  /** A token that was refused may have been mended meanwhile. */
+  readonly isRetry: boolean;
   readonly signal: AbortSignal;
 }
 
 async function trySend(
   job: TriggerJob,
-  { id, policy: { namespace, name }, action: { ci }, signal }: Sending,
+  { id, policy: { namespace, name }, action: { ci }, isRetry, signal }: Sending,
   ports: TriggerPorts,
 ): Promise<SendResult> {
   try {
     const url = addressOf(ci);
-    const secret = await readCiSecret(ci, namespace, ports, signal);
+    const secret = ci.secret === undefined ? '' : await ports.readSecret({ namespace, ...ci.secret }, { refresh: isRetry, signal });
     const project = ci.project === undefined || ci.project === '$source' ? job.source : ci.project;
     const { base, source, image } = job;
     const rebuild = { id, policy: { namespace, name }, base, source, image };
@@ -98,8 +104,4 @@ async function trySend(
     if (error instanceof PermanentError) return { kind: 'failed', message: error.message };
     throw error;
   }
-}
-
-async function readCiSecret({ secret }: CiSystem, namespace: string, { readSecret }: TriggerPorts, signal: AbortSignal): Promise<string> {
-  return secret === undefined ? '' : readSecret({ namespace, ...secret }, signal);
 }
