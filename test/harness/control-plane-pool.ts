@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type OwnControlPlane, startControlPlane } from './control-plane.ts';
 import { restoreEtcd, type Snapshot, takeSnapshot } from './etcd-snapshot.ts';
 import { tempFolder } from './temp-folder.ts';
+import { waitFor } from './wait-for.ts';
 
 export type ControlPlanePool = {
   /** The socket where `borrowControlPlane` asks. */
@@ -28,6 +29,8 @@ export async function startPool(): Promise<ControlPlanePool> {
   const startPlane = async (): Promise<Plane> => {
     const cluster = await startControlPlane({ fsync: false });
     started.add(cluster);
+    // The API server makes its own Service after it is ready; one that comes after the snapshot would be removed with what a test made.
+    await waitFor('the Service of the API server', () => cluster.request('GET', '/api/v1/namespaces/default/services/kubernetes'));
     return { cluster, empty: await takeSnapshot(cluster.etcd.url) };
   };
   const take = async (): Promise<Plane> => {
