@@ -32,7 +32,7 @@ export const ofBases = {
   SourceUnknown: {
     shown: '`status.dependents` with the state `Behind` and the action `trigger`.',
     cause:
-      'The image has no annotation or label `org.opencontainers.image.source`, or has inherited that of its base, and the policy says `$source`.',
+      'The image has no annotation or label `org.opencontainers.image.source`, or has inherited that of its base, and the policy says `$source`; or it names a repository on another host, or one that is none of `sources`.',
     action: 'Let the build write the annotation, or name the repository in the policy.',
   },
   RebuildPending: {

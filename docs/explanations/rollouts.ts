@@ -145,4 +145,18 @@ export const blocked = {
       'Find out what else writes the image: `kubectl get -o yaml --show-managed-fields` shows who. The next change is allowed at the time in ' +
       '`status.waiting`. A newer image is applied at once; `image-watcher release` does not end this wait.',
   },
+  WavePending: {
+    shown: shownAs.pending,
+    cause:
+      'The policy changes its workloads in waves (`rollout.waves`), and this workload comes after others: after the canaries, or after those of the wave ' +
+      'that rolls out now. The message names one of them.',
+    action:
+      'Nothing: the next wave begins when the rollouts of this one are complete. `kubectl rollout status` shows what they wait for. If a canary is blocked by ' +
+      'something else, such as a manual change, `image-watcher explain` names it.',
+  },
+  WavePause: {
+    shown: shownAs.pending,
+    cause: 'The last wave of the policy (`rollout.waves`) has rolled out, and its `pause` is not over.',
+    action: 'Nothing: the next wave begins at the time in `status.waiting`. To begin it now, shorten `rollout.waves.pause`.',
+  },
 } as const satisfies Explanations;

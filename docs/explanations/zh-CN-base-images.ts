@@ -29,6 +29,8 @@ export const chineseBaseImages: Readonly<Record<string, string>> = {
     '类型为 kubernetes.io/dockerconfigjson 的 Secret，位于策略所在的命名空间，可以向这些镜像仓库推送；不用于其他任何用途。',
   'Signs rebased images as cosign does.': '像 cosign 那样为变基后的镜像签名。',
   'The Secret with the private key in PEM form.': '保存 PEM 格式私钥的 Secret。',
+  'Which repositories may be rebuilt, where images name them ($source); by default all on the host of the CI system.':
+    '当镜像自己指明源代码仓库（$source）时，可以重新构建哪些仓库；默认为该 CI 系统主机上的所有仓库。',
   'Requests a rebuild from the CI system, once for each base and source: exactly one of github, gitlab, gitea, tekton, jenkins, webhook.':
     '请 CI 系统重新构建，每个基础镜像和源代码仓库一次：github、gitlab、gitea、tekton、jenkins、webhook 中恰好一个。',
   'write exactly one of github, gitlab, gitea, tekton, jenkins, webhook':
@@ -69,8 +71,8 @@ export const chineseBaseImages: Readonly<Record<string, string>> = {
   'Selects the workloads that are changed first; the others wait until they have rolled out.':
     '选择最先修改的工作负载；其他工作负载等它们滚动更新完成。',
   'How long to wait between two waves; by default 10m. A duration in h, m and s, at most 8784h: "90s", "1h30m".': `两批之间等待多久；默认 10m。${duration}`,
-  'After so many failed rollouts the base is rejected, and what was changed is rolled back; by default 1.':
-    '滚动更新失败达到这个次数之后，拒绝该基础镜像，并回滚已修改的内容；默认 1 次。',
+  'After so many failed rollouts the image is rejected, and nothing more is changed to it; by default 1.':
+    '滚动更新失败达到这个数量后，该镜像被拒绝，不再有工作负载改用它；默认 1。',
   // status
   'The generation of the policy that was last reconciled.': '上次调和时策略的 generation。',
   'The base that applications should be built on.': '应用应当基于的基础镜像。',

@@ -179,6 +179,11 @@ export const chinese: Readonly<Record<string, string>> = {
   'Those whose rollout is complete.': '滚动更新已完成的工作负载。',
   'Those whose rollout failed, and which still run the failed image.': '滚动更新失败、仍在运行失败镜像的工作负载。',
   'Those that were rolled back to an older image.': '已回滚到较旧镜像的工作负载。',
+  'One policy for all workloads of a tier, changed in waves: canaries first, then five at a time, with a quarter of an hour between two waves. At the first failed rollout nothing more is changed, and what failed is rolled back.':
+    '一个策略对应一层的所有工作负载，分批修改：先是金丝雀，然后每次五个，两批之间间隔一刻钟。第一次滚动更新失败后不再修改其他工作负载，并回滚失败的工作负载。',
+  'waves need to know which rollouts fail: write onFailure: Rollback or Hold, and no watch: false':
+    'waves 需要知道哪些滚动更新失败：写 onFailure: Rollback 或 Hold，并且不要写 watch: false',
+  'When the last rollout was complete; only with rollout.waves.': '上一次滚动更新完成的时间；仅在使用 rollout.waves 时。',
   'Changes up to this time are complete: what happens to their workloads later is not part of a rollout.':
     '到此时间为止的修改都已完成：之后其工作负载发生的事不再属于滚动更新。',
   'The tag that was applied last; also set for policies that were updated before there was a history.':

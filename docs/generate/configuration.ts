@@ -14,7 +14,7 @@ export const configurationParts: Parts = {
 function sections(): string[] {
   const schema = JSON.parse(JSON.stringify(z.toJSONSchema(configSchema, { io: 'input' }))) as JsonSchema;
   return Object.entries(schema.properties ?? {}).map(([name, setting]) => {
-    const fields: Field[] = [...fieldsOf(setting, name)];
+    const fields: Field[] = [...fieldsOf(setting, name)].filter(({ path }) => !isRepeated(path));
     const [own, ...inner] = fields;
     const isSimple = inner.length === 0;
     const standard = own === undefined ? '' : describeDefault(own.schema.default);
@@ -22,4 +22,9 @@ function sections(): string[] {
     if (!isSimple) return `### ${code(name)}\n\n${introduction}\n\n${fieldTable(inner)}`;
     return `### ${code(name)}\n\n${fieldTable(fields)}`;
   });
+}
+
+/** The fields of defaults for some namespaces are those of the defaults for all, which stand above them. */
+export function isRepeated(path: string): boolean {
+  return /^policyDefaults\.namespaces\[\]\.(?:poll|windows|rollout)\W/.test(path);
 }

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { PermanentError, describeError } from '../model/errors.ts';
 import { isUsable, type ImagePolicy, type PolicyProblem, type PolicySpec } from '../model/image-policy.ts';
-import { readActions } from '../model/policy-actions.ts';
+import { readActions, readRequest } from '../model/policy-actions.ts';
 import { readStatus } from '../model/policy-status.ts';
 import type { Reason } from '../model/reasons.ts';
 import { cut } from '../model/text.ts';
@@ -39,6 +39,7 @@ export function readPolicy(raw: unknown, context: ReadContext, before?: ImagePol
   const object = envelope.parse(raw);
   const { annotations, creationTimestamp: createdAt, managedFields, ...names } = object.metadata;
   const actions = readActions(annotations);
+  const requested = readRequest(annotations, actions);
   const source: SpecSource = { namespace: names.namespace, writtenIn: writtenIn(managedFields) };
   const spec = readSpecOnce(object.spec, source, context, before?.namespace === names.namespace ? before.spec : undefined);
   return {
@@ -49,6 +50,7 @@ export function readPolicy(raw: unknown, context: ReadContext, before?: ImagePol
     spec,
     status: readStatus(object.status, names.generation),
     ...(Object.keys(actions).length > 0 && { actions }),
+    ...(requested !== undefined && { requested }),
   };
 }
 

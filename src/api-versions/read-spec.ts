@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { parseDuration } from '../model/text.ts';
 import { PermanentError } from '../model/errors.ts';
 import { checkFields, type FieldContext } from '../model/field-rules.ts';
-import type { PolicySpec, PolicyTarget, RolloutSettings, TargetFields, TargetParts } from '../model/image-policy.ts';
+import type { PolicySpec, PolicyTarget, RolloutSettings, TargetFields, TargetParts, WaveSettings } from '../model/image-policy.ts';
 import { parseImageReference, type RegistryAliases, type Repository } from '../model/image-reference.ts';
 import {
   builtInSettings,
@@ -142,8 +142,16 @@ function readVerification({ cosign: { keys = [], keyless = [] } }: NonNullable<S
 }
 
 /** Undefined where rollouts are not watched. */
-function readRollout({ watch, timeout, onFailure }: NonNullable<Spec['rollout']>): RolloutSettings | undefined {
-  return watch ? { timeoutMs: parseDuration(timeout) ?? builtInSettings.rollout.settings.timeoutMs, onFailure } : undefined;
+function readRollout({ watch, timeout, onFailure, waves }: NonNullable<Spec['rollout']>): RolloutSettings | undefined {
+  if (!watch) return undefined;
+  const timeoutMs = parseDuration(timeout) ?? builtInSettings.rollout.settings.timeoutMs;
+  return { timeoutMs, onFailure, ...(waves !== undefined && { waves: readWaves(waves) }) };
+}
+
+/** The order in which workloads are changed, with its defaults; also that of a BaseImagePolicy. */
+export function readWaves({ maxParallel = 5, canaries, pause, maxFailures = 1 }: NonNullable<Spec['rollout']>['waves'] = {}): WaveSettings {
+  const pauseMs = (pause === undefined ? undefined : parseDuration(pause)) ?? 600_000;
+  return { maxParallel, maxFailures, pauseMs, ...(canaries && { canaries }) };
 }
 
 interface TargetContext extends FieldContext {

@@ -9,10 +9,10 @@ import type {
   TriggerAction,
 } from '../model/base-policy.ts';
 import type { ImageSource } from '../model/image-source.ts';
-import { actionAnnotations, parseApproval } from '../model/policy-actions.ts';
+import { actionAnnotations, isApproved } from '../model/policy-actions.ts';
 import { matchesRepository } from '../model/repository-pattern.ts';
 import type { Workload, WorkloadRef } from '../model/workload.ts';
-import type { SelectedBase } from './plan-roll-out.ts';
+import { rejectionOf, type SelectedBase } from './plan-roll-out.ts';
 import type { BaseVersions } from '../bases/recognize-images.ts';
 import { restartOutdated, type RestartPorts } from './restart-outdated.ts';
 import { requestRebuilds, type RebuildPorts } from './request-rebuilds.ts';
@@ -80,7 +80,7 @@ export async function act(acting: Acting, ports: ActPorts): Promise<Acted> {
   const { policy, base, behind } = acting;
   const { mode } = policy.spec.base;
   const chosen = behind.map((image) => ({ image, action: actionFor(image, policy.spec.onNewBase) }));
-  const why = mode === 'DryRun' ? describeDryRun : mode === 'Approval' && !isApproved(policy, base) ? describeApproval : undefined;
+  const why = mode === 'DryRun' ? describeDryRun : mode === 'Approval' && !isApproved(policy.actions, base) ? describeApproval : undefined;
   const isReported = ({ action: { kind } }: Chosen) => kind === 'report' || kind === 'restart' || why !== undefined;
   const reported = chosen.filter(isReported).map(({ image, action: { kind: action } }): [ImageBehind, ImageState] => {
     if (action === 'restart') return [image, { state: 'Behind', action, message: awaitsImage }];
@@ -94,8 +94,9 @@ export async function act(acting: Acting, ports: ActPorts): Promise<Acted> {
   const rebases = chosen.filter((one): one is Chosen<RebaseAction> => one.action.kind === 'rebase');
   const triggers = chosen.filter((one): one is Chosen<TriggerAction> => one.action.kind === 'trigger');
   const [rolledOut, requested] = await Promise.all([rollOutRebased(acting, rebases, ports), requestRebuilds(acting, triggers, ports)]);
-  // One roll-out after the other, so that `maxParallel` and `maxFailures` hold for both together.
-  const restarted = isOver(rolledOut) ? await restartOutdated(acting, restarts, ports) : nothing;
+  // One roll-out after the other, so that `maxParallel` and `maxFailures` hold for both together. For a rejected base nothing begins, and what has failed is shown.
+  const isRejected = rejectionOf(policy, base, acting.now) !== undefined;
+  const restarted = isRejected || isOver(rolledOut) ? await restartOutdated(acting, restarts, ports) : nothing;
   const untils = [rolledOut.until, requested.until, restarted.until].flatMap((until) => until?.getTime() ?? []);
   return {
     states: new Map([...reported, ...rolledOut.states, ...requested.states, ...restarted.states]),
@@ -132,11 +133,6 @@ export function actionFor({ source }: Pick<ImageBehind, 'source'>, actions: read
       kind: 'report',
     }
   );
-}
-
-function isApproved({ actions }: BaseImagePolicy, { tag, digest }: SelectedBase): boolean {
-  const approved = parseApproval(actions?.approve);
-  return approved?.tag === tag && approved.digest === digest;
 }
 
 function describeDryRun(action: string) {

@@ -1,6 +1,7 @@
 /** Enqueues BaseImagePolicies that need a reconcile: after changes of the policy, of the workloads that it selects, and of its children, and when a poll is due. */
+import type { BoundedMap } from '../async/bounded-map.ts';
 import type { BaseImagePolicy } from '../model/base-policy.ts';
-import { isUsableBase } from '../model/base-policy.ts';
+import { isActiveBase, isUsableBase } from '../model/base-policy.ts';
 import type { ImagePolicy } from '../model/image-policy.ts';
 import { isUsable, policyKey } from '../model/image-policy.ts';
 import { matchesSelector, sameLabels, type LabelSelector } from '../model/label-selector.ts';
@@ -39,7 +40,6 @@ export interface BaseEnqueuer {
 /** Installations and rollouts change many objects one after the other. */
 const gatherMs = 1_000;
 const retryMs = 1_000;
-const sweepMs = 60_000;
 
 /** Jobs of the same second are sent together, one for each policy and cause. Those that Redis did not accept are sent again. */
 export function createBaseEnqueuer({ all, addBaseJobs, namespaceMatches, now, onError }: BaseEnqueuerPorts): BaseEnqueuer {
@@ -96,10 +96,14 @@ export function createBaseEnqueuer({ all, addBaseJobs, namespaceMatches, now, on
   };
 }
 
-/** The job that a policy needs by its own state alone, so that nothing depends on having received an event. */
+/**
+ * The job that a policy needs by its own state alone, so that nothing depends on having received an event. While one fails and is retried, the next one for the same
+ * cause is the same job.
+ */
 export function neededReconcile(policy: BaseImagePolicy, now: number): BaseJob | undefined {
   const { generation, status, actions = {}, spec } = policy;
   const { observedGeneration, lastCheckTime, lastHandledRequest, pendingApproval, rejected = [], waves, waiting } = status;
+  if (policy.isDeleting === true) return undefined;
   if (observedGeneration !== generation) return jobFor(policy, 'PolicyChange', `generation:${generation}`, now);
   if (!isUsableBase(spec) || spec.base.suspended) return undefined;
   const { requestedAt, approve } = actions;
@@ -110,11 +114,33 @@ export function neededReconcile(policy: BaseImagePolicy, now: number): BaseJob |
   const released = releaseTime(actions)?.getTime() ?? 0;
   if (rejected.some(({ at }) => Date.parse(at) < released)) return jobFor(policy, 'Request', `release:${actions.release}`, now);
   const interval = spec.base.pollIntervalMs;
-  if (lastCheckTime === undefined || now - Date.parse(lastCheckTime) >= interval)
-    return jobFor(policy, 'Poll', `poll:${Math.floor(now / Math.min(interval, sweepMs))}`, now);
+  // A time far in the future is that of a wrong clock.
+  if (lastCheckTime === undefined || Math.abs(now - Date.parse(lastCheckTime)) >= interval) return jobFor(policy, 'Poll', 'poll', now);
   const isOpen = waves !== undefined && waves.stopped === undefined && waves.pending + waves.progressing > 0;
   const isOver = waiting?.until !== undefined && Date.parse(waiting.until) <= now;
-  return isOpen || isOver ? jobFor(policy, 'WaitOver', `sweep:${Math.floor(now / sweepMs)}`, now) : undefined;
+  return isOpen || isOver ? jobFor(policy, 'WaitOver', 'sweep', now) : undefined;
+}
+
+/** When the next reconcile of a policy was requested for, by its uid, in ms since 1970. */
+export type WaitMemory = BoundedMap<string, number>;
+
+interface WaitPorts {
+  readonly queues: { readonly addBaseJobs: (jobs: readonly BaseJob[]) => Promise<void> };
+  readonly waits: WaitMemory;
+  readonly cluster: { readonly now: () => number };
+}
+
+/**
+ * Requests the reconcile of a policy at a time, unless one before that time was requested already: each of them requests the next one, so that two would go on side
+ * by side for as long as there is something to wait for.
+ */
+export async function enqueueWait(at: number, policy: BaseImagePolicy, { queues, waits, cluster }: WaitPorts): Promise<void> {
+  const now = cluster.now();
+  const requested = waits.get(policy.uid);
+  if (requested !== undefined && requested > now && requested <= at) return;
+  const notBefore = new Date(at).toISOString();
+  await queues.addBaseJobs([{ ...jobFor(policy, 'WaitOver', `wait:${notBefore}`, now), notBefore }]);
+  waits.set(policy.uid, at);
 }
 
 /** A job for a policy. */
@@ -132,8 +158,8 @@ function formatImages(workload: Workload): string {
 }
 
 function selectsWorkload(policy: BaseImagePolicy, workload: Workload, namespaceMatches: BaseEnqueuerPorts['namespaceMatches']): boolean {
+  if (!isActiveBase(policy)) return false;
   const { spec, namespace } = policy;
-  if (!isUsableBase(spec) || spec.base.suspended) return false;
   return spec.workloads.some(({ kinds, namespaceSelector, selector }) => {
     if (!kinds.includes(workload.kind)) return false;
     if (selector !== undefined && !matchesSelector(selector, workload.labels)) return false;

@@ -5,7 +5,7 @@ import type { FactsReader } from '../bases/facts-reader.ts';
 import { baseState, type Recognition } from '../bases/recognize-base.ts';
 import { recognizeImages, type BaseVersion } from '../bases/recognize-images.ts';
 import { describeError } from '../model/errors.ts';
-import { formatRepository } from '../model/image-reference.ts';
+import { formatRepository, type Repository } from '../model/image-reference.ts';
 import { accessKey, type ImageSource, type PullAccess } from '../model/image-source.ts';
 import type { Registry } from '../reconcile/ports.ts';
 import type { NamedImage } from './list-images.ts';
@@ -31,8 +31,8 @@ export interface Examination {
   /** The selected one first. */
   readonly versions: readonly BaseVersion[];
   readonly access: PullAccess | undefined;
-  /** Whether the registry is asked for all tags, also for those that it was asked for a moment ago. */
-  readonly isFresh: boolean;
+  /** Whether the registry is asked for the tags of a repository, also for those that it was asked for a moment ago. */
+  readonly isFresh: (repository: Repository) => boolean;
   readonly signal: AbortSignal;
 }
 
@@ -58,7 +58,7 @@ export async function examineImages(
 ): Promise<ExaminedImage[]> {
   const named = images.map((image) => ({ image, source: { ...image.repository, ...(access && { access }) } }));
   const heads = await inParallel(named, parallelReads, async ({ image: { tag, digest }, source }) => {
-    return digest ?? (tag === undefined ? undefined : readDigest(source, tag, { isFresh, signal }, ports));
+    return digest ?? (tag === undefined ? undefined : readDigest(source, tag, { isFresh: isFresh(source), signal }, ports));
   });
   signal.throwIfAborted();
   const found = named.flatMap((one, index) => {
@@ -92,7 +92,7 @@ export async function examineImages(
 async function readDigest(
   source: ImageSource,
   tag: string,
-  { isFresh, signal }: Pick<Examination, 'isFresh' | 'signal'>,
+  { isFresh, signal }: { readonly isFresh: boolean; readonly signal: AbortSignal },
   { registry, digests, cluster }: ExaminePorts,
 ): Promise<string | undefined> {
   const key = `${formatRepository(source)} ${accessKey(source)} ${tag}`;

@@ -5,7 +5,7 @@ import { matchesSelector } from '../model/label-selector.ts';
 import { listFew } from '../model/text.ts';
 import { formatWorkload, type Workload } from '../model/workload.ts';
 import { isReleased } from '../plan/guards/released.ts';
-import { nextWave } from '../rollout/next-wave.ts';
+import { nextWave } from '../plan/next-wave.ts';
 import { childName, childState, type Child, type ChildState, type Replacement } from './child-policies.ts';
 
 /** A base that is rolled out. */

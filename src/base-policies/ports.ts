@@ -1,11 +1,11 @@
 /** What the reconcile of a BaseImagePolicy reaches the world through; `compose/base-ports.ts` makes the real ones. */
-import type { KeyedMutex } from '../async/serialize.ts';
 import type { FactsReader } from '../bases/facts-reader.ts';
 import type { BaseImagePolicy, BaseStatus } from '../model/base-policy.ts';
 import type { LabelSelector } from '../model/label-selector.ts';
 import type { BaseJob } from '../queue/jobs.ts';
 import type { ClusterView, Registry, Report } from '../reconcile/ports.ts';
 import type { ActPorts } from './act.ts';
+import type { WaitMemory } from './enqueue-bases.ts';
 import type { DigestMemory } from './examine-images.ts';
 import type { VersionsMemory } from './select-base.ts';
 
@@ -17,6 +17,7 @@ export interface BasePorts extends ActPorts {
   readonly versions: VersionsMemory;
   /** The digests of tags, for a minute. */
   readonly digests: DigestMemory;
+  readonly waits: WaitMemory;
   readonly queues: { readonly addBaseJobs: (jobs: readonly BaseJob[]) => Promise<void> };
   readonly report: Pick<Report, 'eventLog' | 'recordEvent' | 'logger'>;
 }
@@ -28,5 +29,6 @@ export interface BasePolicies {
   readonly read: (namespace: string, name: string, signal: AbortSignal) => Promise<BaseImagePolicy | undefined>;
   /** Writes what `update` makes of the newest status; writes nothing when it returns the same. */
   readonly writeStatus: (policy: BaseImagePolicy, update: (status: BaseStatus) => BaseStatus, signal: AbortSignal) => Promise<void>;
-  readonly mutex: KeyedMutex;
+  /** The keys of those that this process reconciles now: each is reconciled by one job at a time. */
+  readonly underWay: Set<string>;
 }

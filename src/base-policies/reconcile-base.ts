@@ -3,15 +3,17 @@
  * takes a job only as a hint, so that lost and repeated jobs do no harm.
  */
 import type { BaseVersion, BaseVersions } from '../bases/recognize-images.ts';
-import { isUsableBase, type BaseImagePolicy, type BaseStatus } from '../model/base-policy.ts';
-import { PermanentError } from '../model/errors.ts';
+import { type BaseImagePolicy, type BaseStatus } from '../model/base-policy.ts';
+import { PermanentError, WaitError } from '../model/errors.ts';
 import { policyKey } from '../model/image-policy.ts';
+import { sameRepository } from '../model/image-reference.ts';
 import { toSeconds } from '../model/text.ts';
 import type { PolicyResult } from '../queue/event-log.ts';
 import type { BaseJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
 import { act, type Acted, type Acting, type ImageBehind, type UsableBasePolicy } from './act.ts';
-import { examineImages, type ExaminedImage } from './examine-images.ts';
+import { enqueueWait } from './enqueue-bases.ts';
+import { examineImages, type Examination, type ExaminedImage } from './examine-images.ts';
 import { listImages } from './list-images.ts';
 import { type Findings, nextBaseStatus, whileSuspended, withProblem } from './next-base-status.ts';
 import type { SelectedBase } from './plan-roll-out.ts';
@@ -21,24 +23,33 @@ import { selectBase } from './select-base.ts';
 
 /** What caused a reconcile that asks the registry for the base again. */
 const asksRegistry: ReadonlySet<BaseJob['source']> = new Set(['Webhook', 'Poll', 'PolicyChange', 'SecretChange', 'Request']);
+/** A job for a policy that is being reconciled is tried again after this time. */
+const busyMs = 2_000;
 /** Images that could not be read are read again after this time. */
 const retryMs = 300_000;
 
 /** The processor of the queue `base`. Throws to be retried. */
 export async function processBaseJob(job: BaseJob, context: JobContext, ports: BasePorts): Promise<void> {
   const { signal } = context;
-  await ports.basePolicies.mutex.run(`base ${policyKey(job.policy)}`, async () => {
+  const { underWay } = ports.basePolicies;
+  const key = policyKey(job.policy);
+  // A job that waited here would occupy the worker: a few for one slow policy would stop all others.
+  if (underWay.has(key)) throw new WaitError('Retrying', new Date(ports.cluster.now() + busyMs), `${key} is being reconciled`);
+  underWay.add(key);
+  try {
     const policy = await findNewest(job, ports, signal);
-    if (policy?.uid !== job.policy.uid) return reportGone(job, ports);
+    if (policy?.uid !== job.policy.uid || policy.isDeleting === true) return await reportGone(job, ports);
     const subject = { policy, job, signal };
     try {
       const { kind, update, next } = await reconcileBase(subject, ports);
       await reportStatus(subject, kind, (status) => update(status, new Date(ports.cluster.now())), ports);
-      await enqueueAt(next, policy, ports);
+      if (next !== undefined) await enqueueWait(Date.parse(next), policy, ports);
     } catch (error) {
       await reportFailure(subject, error, context, ports);
     }
-  });
+  } finally {
+    underWay.delete(key);
+  }
 }
 
 /** The result of a reconcile. */
@@ -74,7 +85,7 @@ async function reconcileBase({ policy, job, signal }: BaseSubject, ports: BasePo
   if (selected === undefined) return waitForAge(policy, waiting);
   const usable = await recordSelection(asRead, selected, ports, signal);
   const known = { source: choice.source, versions: withFormer(choice.versions, usable.status) };
-  const images = await examine(usable, { ...known, selected, isFresh: job.source === 'Request' }, ports, signal);
+  const images = await examine(usable, { ...known, selected, isFresh: freshOf(job) }, ports, signal);
   const acted = new Map(images.filter(({ state }) => state === 'Behind' || state === 'Current').map((image) => [image, toImage(image)]));
   const inState = (wanted: ExaminedImage['state']) =>
     [...acted].flatMap(([{ state }, image]) => (state === wanted && image ? [image] : []));
@@ -133,9 +144,15 @@ async function recordSelection(
   signal: AbortSignal,
 ): Promise<UsableBasePolicy> {
   if (policy.status.latest?.digest === digest) return policy;
-  const latest = { tag, digest, selectedAt: toSeconds(new Date(cluster.now())) };
-  await basePolicies.writeStatus(policy, (status) => ({ ...status, latest }), signal);
-  return { ...policy, status: { ...policy.status, latest } };
+  let written = policy.status;
+  const update = (status: BaseStatus): BaseStatus => {
+    // Another replica may have selected it a moment ago.
+    const isSelected = status.latest?.digest === digest;
+    written = isSelected ? status : { ...status, latest: { tag, digest, selectedAt: toSeconds(new Date(cluster.now())) } };
+    return written;
+  };
+  await basePolicies.writeStatus(policy, update, signal);
+  return { ...policy, status: written };
 }
 
 /** Unknown workloads must not be taken for missing ones. */
@@ -153,9 +170,14 @@ function withFormer(versions: readonly BaseVersion[], { history = [] }: BaseStat
   return [...versions.slice(0, 1), ...former, ...versions.slice(1)];
 }
 
+/** Whose digests are outdated: a user asks for all of them, and a push is about one repository. */
+function freshOf({ source, pushed }: BaseJob): Examination['isFresh'] {
+  return (repository) => source === 'Request' || (pushed !== undefined && sameRepository(repository, pushed));
+}
+
 interface Examined extends BaseVersions {
   readonly selected: SelectedBase;
-  readonly isFresh: boolean;
+  readonly isFresh: Examination['isFresh'];
 }
 
 async function examine(
@@ -186,17 +208,4 @@ function toImage({
     workloads,
     ...(builtFrom !== undefined && { builtFrom }),
   };
-}
-
-async function enqueueAt(at: string | undefined, { namespace, name, uid }: BaseImagePolicy, { queues, cluster }: BasePorts): Promise<void> {
-  if (at === undefined) return;
-  const receivedAt = new Date(cluster.now()).toISOString();
-  await queues.addBaseJobs([
-    { schema: 1, policy: { namespace, name, uid }, source: 'WaitOver', cause: `wait:${at}`, receivedAt, notBefore: at },
-  ]);
-}
-
-/** Whether the spec can be used and the policy is not suspended. */
-export function isActive({ spec }: BaseImagePolicy): boolean {
-  return isUsableBase(spec) && !spec.base.suspended;
 }

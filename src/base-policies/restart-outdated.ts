@@ -7,7 +7,7 @@ import { baseState } from '../bases/recognize-base.ts';
 import { recognizeImages } from '../bases/recognize-images.ts';
 import type { FactsReader } from '../bases/facts-reader.ts';
 import type { BaseStatus } from '../model/base-policy.ts';
-import { describeError } from '../model/errors.ts';
+import { describeError, PermanentError } from '../model/errors.ts';
 import { formatRepository } from '../model/image-reference.ts';
 import { matchesSelector } from '../model/label-selector.ts';
 import { cut, listFew, toSeconds } from '../model/text.ts';
@@ -15,7 +15,9 @@ import { maxLengths } from '../model/policy-status.ts';
 import { formatWorkload, workloadKey, type WorkloadRef } from '../model/workload.ts';
 import { evaluateConsent, needsConsent, type ConsentRules } from '../plan/consent.ts';
 import { nextOpening } from '../plan/next-opening.ts';
-import { nextWave, type WaveMember } from '../rollout/next-wave.ts';
+import { isReleased } from '../plan/guards/released.ts';
+import { nextWave, type WaveMember } from '../plan/next-wave.ts';
+import { evaluateRollout } from '../rollout/evaluate-rollout.ts';
 import type { RunningPods } from '../rollout/running-pods.ts';
 import type { Acted, Acting, ImageBehind, ImageState } from './act.ts';
 import { rejectionOf } from './plan-roll-out.ts';
@@ -25,10 +27,10 @@ export interface RestartPorts {
   readonly cluster: ConsentRules;
   readonly restarts: {
     readonly read: (workload: WorkloadRef, signal: AbortSignal) => Promise<RunningPods | undefined>;
-    /** Returns false if the workload has changed since it was read. */
+    /** Records what it is `restartedFor` in the same patch. Returns false if the workload has changed since it was read. */
     readonly restart: (
       workload: WorkloadRef,
-      state: Pick<RunningPods, 'uid' | 'resourceVersion'> & { readonly digest: string; readonly at: Date },
+      state: Pick<RunningPods, 'uid' | 'resourceVersion' | 'restartedFor'> & { readonly at: Date },
       signal: AbortSignal,
     ) => Promise<boolean>;
   };
@@ -51,8 +53,12 @@ interface Restart extends Candidate {
 const parallelReads = 8;
 /** Pods that still run the former image after this time do not come up. */
 const patienceMs = 15 * 60_000;
+/** After this time more, what fails is no longer taken for a failure of the restart: somebody may have deployed a change since. */
+const graceMs = 15 * 60_000;
 /** Rollouts of workloads are not watched here. */
 const pollMs = 10_000;
+/** What a registry or the API server refuses is tried again after this time. */
+const retryMs = 60_000;
 
 /** Restarts what is outdated; `current` are those whose tags have an image on the selected base. */
 export async function restartOutdated(acting: Acting, current: readonly ImageBehind[], ports: RestartPorts): Promise<Acted> {
@@ -63,7 +69,7 @@ export async function restartOutdated(acting: Acting, current: readonly ImageBeh
   const candidates = images.flatMap((image) => image.workloads.map(({ workload, containers }) => ({ image, workload, containers })));
   const results = await inParallel(candidates, parallelReads, (candidate) => examine(candidate, acting, ports));
   signal.throwIfAborted();
-  const restarts = results.flatMap((result) => (result.status === 'fulfilled' && result.value !== undefined ? [result.value] : []));
+  let restarts = results.flatMap((result) => (result.status === 'fulfilled' && result.value !== undefined ? [result.value] : []));
   const faults = results.flatMap((result) => (result.status === 'rejected' ? [describeError(result.reason)] : []));
   const rejected = rejectionOf(policy, acting.base, now);
   const isCanary = ({ workload }: Candidate) =>
@@ -71,29 +77,40 @@ export async function restartOutdated(acting: Acting, current: readonly ImageBeh
   const count = (state: Restart['state']) => restarts.filter((one) => one.state === state).length;
   const before = policy.status.waves?.base === acting.base.digest ? policy.status.waves : undefined;
   const lastDoneAt = count('Done') > (before?.done ?? 0) ? toSeconds(new Date(now)) : before?.lastDoneAt;
-  const members = restarts.flatMap((restart): WaveMember[] => {
-    const { state, workload } = restart;
-    if (state === 'Kept') return [];
-    return [
-      { key: workloadKey(workload), isCanary: isCanary(restart), state, ...(state === 'Done' && lastDoneAt && { doneAt: lastDoneAt }) },
-    ];
-  });
   const opening = nextOpening(policy.spec.base.windows, new Date(now));
-  const wave = rejected === undefined ? nextWave(members, policy.spec.waves, new Date(now)) : { start: [], stopped: rejected.message };
-  const started = new Set(opening === undefined ? wave.start : []);
-  const begun = await inParallel(
-    restarts.filter(({ workload, state }) => state === 'Pending' && started.has(workloadKey(workload))),
-    parallelReads,
-    async ({ workload, pods, image }) => {
-      const done = await ports.restarts.restart(workload, { ...pods, digest: image.digest, at: new Date(now) }, signal);
-      if (!done) throw new Error(`${formatWorkload(workload)} has changed meanwhile`);
-    },
-  );
-  faults.push(...begun.flatMap((result) => (result.status === 'rejected' ? [describeError(result.reason)] : [])));
+  const planWave = () => nextWave(membersOf(restarts, { isCanary, lastDoneAt }), policy.spec.waves, new Date(now));
+  let wave = rejected === undefined ? planWave() : { start: [], stopped: rejected.message };
+  const started = new Set<string>();
+  let isOutage = false;
+  // A workload whose restart is refused must not keep the others from theirs.
+  let next = opening === undefined ? wave.start : [];
+  while (started.size === 0 && next.length > 0) {
+    const own = Map.groupBy(
+      restarts.filter(({ state }) => state === 'Pending'),
+      ({ workload }) => workloadKey(workload),
+    );
+    const begun = await inParallel(next, parallelReads, (key) => begin(own.get(key) ?? [], acting, ports));
+    signal.throwIfAborted();
+    for (const [index, key] of next.entries()) {
+      const result = begun[index];
+      if (result?.status === 'fulfilled') started.add(key);
+      else {
+        isOutage ||= !(result?.reason instanceof PermanentError);
+        const message = cut(`it cannot be restarted: ${describeError(result?.reason)}`, maxLengths.message);
+        faults.push(message);
+        restarts = restarts.map((one) => (own.get(key)?.includes(one) === true ? { ...one, state: 'Kept', message } : one));
+      }
+    }
+    if (isOutage) break;
+    if (started.size === 0) wave = planWave();
+    next = wave.start;
+  }
   const isOpen = count('Pending') + count('Progressing') > 0;
-  const untils = [wave.until, opening, isOpen || faults.length > 0 ? new Date(now + pollMs) : undefined].flatMap(
-    (at) => at?.getTime() ?? [],
-  );
+  const untils = [
+    wave.until,
+    opening,
+    isOpen || isOutage ? new Date(now + pollMs) : faults.length > 0 ? new Date(now + retryMs) : undefined,
+  ].flatMap((at) => at?.getTime() ?? []);
   const failed = restarts.filter(({ state }) => state === 'Failed');
   const isNewlyRejected = wave.stopped !== undefined && rejected === undefined;
   return {
@@ -104,6 +121,21 @@ export async function restartOutdated(acting: Acting, current: readonly ImageBeh
     },
     ...(untils.length > 0 && { until: new Date(Math.min(...untils)) }),
   };
+}
+
+interface MemberFacts {
+  readonly isCanary: (candidate: Candidate) => boolean;
+  readonly lastDoneAt: string | undefined;
+}
+
+/** Each workload once, however many of its images are outdated. */
+function membersOf(restarts: readonly Restart[], { isCanary, lastDoneAt }: MemberFacts): WaveMember[] {
+  return [...Map.groupBy(restarts, ({ workload }) => workloadKey(workload))].flatMap(([key, own]) => {
+    const counted = own.flatMap(({ state, ...one }) => (state === 'Kept' ? [] : [{ ...one, state }]));
+    const worst = counted.toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state))[0];
+    if (worst === undefined) return [];
+    return [{ key, isCanary: isCanary(worst), state: worst.state, ...(worst.state === 'Done' && lastDoneAt && { doneAt: lastDoneAt }) }];
+  });
 }
 
 const maxRejected = 10;
@@ -142,12 +174,13 @@ async function examine(candidate: Candidate, acting: Acting, ports: RestartPorts
   if (pulled.length === 0) return undefined;
   const running = [...new Set(pulled.flatMap((name) => [...(pods.digests.get(name) ?? [])]))];
   const others = running.filter((digest) => digest !== image.digest);
-  const isOurs = pods.restartedFor === image.digest;
-  if (running.length > 0 && !(await isOutdated(others, image, acting, ports)))
-    return isOurs && pods.areReady ? { ...candidate, pods, state: 'Done' } : isOurs ? progress(candidate, pods, now) : undefined;
-  if (isOurs) return progress(candidate, pods, now);
-  if (running.length === 0) return undefined;
-  if (pods.isPaused) return { ...candidate, pods, state: 'Kept', message: 'it is paused' };
+  // After a release, a restart that failed is repeated.
+  const isOurs = pods.restartedFor.includes(image.digest) && !isReleased(new Date(pods.restartedAt ?? ''), policy.actions, new Date(now));
+  const areOutdated = await isOutdated(others, image, acting, ports);
+  if (isOurs) return progress(candidate, { pods, areOutdated }, now);
+  if (!areOutdated) return undefined;
+  const { haltedBecause } = pods.rollout ?? {};
+  if (haltedBecause !== undefined) return { ...candidate, pods, state: 'Kept', message: haltedBecause };
   const isAllowed =
     !needsConsent(workload, policy, ports.cluster.crossNamespace) ||
     evaluateConsent(
@@ -159,11 +192,47 @@ async function examine(candidate: Candidate, acting: Acting, ports: RestartPorts
   return isAllowed ? { ...candidate, pods, state: 'Pending' } : undefined;
 }
 
-function progress(candidate: Candidate, pods: RunningPods, now: number): Restart {
-  const isLate = pods.restartedAt !== undefined && now - Date.parse(pods.restartedAt) > patienceMs;
-  if (!isLate) return { ...candidate, pods, state: 'Progressing' };
-  const message = `its pods do not run ${candidate.image.digest} and are not ready 15 minutes after the restart; the tag has no former image to go back to: push a better one`;
-  return { ...candidate, pods, state: 'Failed', message };
+/** How far a restart has come, as every rollout is evaluated; undefined if there is nothing to report any more. */
+function progress(
+  candidate: Candidate,
+  { pods, areOutdated }: { readonly pods: RunningPods; readonly areOutdated: boolean },
+  now: number,
+): Restart | undefined {
+  const { workload, image } = candidate;
+  const { generation, rollout, restartedAt = '' } = pods;
+  const at = Date.parse(restartedAt);
+  const keep = (why: string): Restart | undefined => (areOutdated ? { ...candidate, pods, state: 'Kept', message: why } : undefined);
+  // Who owns the workload may write any time; a replica whose clock is ahead writes one that is a little late.
+  if (!(at <= now + graceMs))
+    return keep('its annotation kubectl.kubernetes.io/restartedAt is no time of a restart: restart it with kubectl');
+  const since = Math.min(at, now);
+  const whyStale = `it was restarted for ${image.digest} at ${restartedAt}, and its pods run the image before: restart it with kubectl`;
+  const rolledOut = { ...workload, generation, ...(rollout && { rollout }) };
+  const { kind, message } = evaluateRollout(rolledOut, { since: new Date(since), timeoutMs: patienceMs }, new Date(now));
+  const fail = (why: string): Restart => {
+    const hint = 'the tag has no former image to go back to: push a better one';
+    return { ...candidate, pods, state: 'Failed', message: `${why}; ${hint}` };
+  };
+  if (kind === 'notWatched') return keep(message);
+  if (kind !== 'done' && now - since > patienceMs + graceMs) return keep(whyStale);
+  if (kind === 'failed') return fail(message);
+  if (kind === 'progressing') return { ...candidate, pods, state: 'Progressing' };
+  // A partition keeps some pods as they are.
+  const hasPartition = rollout !== undefined && rollout.toUpdate < rollout.wanted;
+  if (!areOutdated || hasPartition) return { ...candidate, pods, state: 'Done' };
+  if (now - since > patienceMs + graceMs) return keep(whyStale);
+  if (now - since <= patienceMs) return { ...candidate, pods, state: 'Progressing' };
+  return fail(`its pods do not run ${image.digest} 15 minutes after the restart`);
+}
+
+/** Restarts a workload, for all of its images that are outdated. Throws if it is not restarted. */
+async function begin(own: readonly Restart[], { now, signal }: Acting, { restarts }: RestartPorts): Promise<void> {
+  const [first] = own;
+  if (first === undefined) return;
+  const { workload, pods } = first;
+  const restartedFor = [...own.map(({ image }) => image.digest), ...pods.restartedFor];
+  const isDone = await restarts.restart(workload, { ...pods, restartedFor, at: new Date(now) }, signal);
+  if (!isDone) throw new Error(`${formatWorkload(workload)} has changed meanwhile`);
 }
 
 /** Whether one of the digests is built on another version of the base. Runtimes report the digest of an index or of a manifest in it, so they are not compared. */
@@ -176,14 +245,18 @@ async function isOutdated(digests: readonly string[], { source }: ImageBehind, a
 
 const order = ['Failed', 'Progressing', 'Pending', 'Kept', 'Done'] as const;
 
+function worstOf(restarts: readonly Restart[]): Restart | undefined {
+  return restarts.toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state))[0];
+}
+
 function stateOf(
   image: ImageBehind,
   restarts: readonly Restart[],
   started: ReadonlySet<string>,
   faults: readonly string[],
 ): [ImageBehind, ImageState][] {
-  const own = restarts.filter((one) => one.image === image).toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state));
-  const [worst] = own;
+  const own = restarts.filter((one) => one.image === image);
+  const worst = worstOf(own);
   const action = 'restart' as const;
   if (worst === undefined)
     return faults.length === 0

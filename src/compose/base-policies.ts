@@ -1,10 +1,10 @@
 /** The part of the role `work` that reconciles BaseImagePolicies. */
 import { readBasePolicy } from '../api-versions/base-policy/read-base-policy.ts';
-import { createKeyedMutex } from '../async/serialize.ts';
 import { BoundedMap } from '../async/bounded-map.ts';
 import { createBaseEnqueuer, baseKey, jobFor, type BaseEnqueuer } from '../base-policies/enqueue-bases.ts';
 import type { BasePolicies, BasePorts } from '../base-policies/ports.ts';
 import { processBaseJob } from '../base-policies/reconcile-base.ts';
+import { createRestartsOnPush } from '../base-policies/restarts-on-push.ts';
 import { createVersionsMemory } from '../base-policies/select-base.ts';
 import { createFactsReader } from '../bases/facts-reader.ts';
 import { basePolicyResource, createBasePolicyCache, type BasePolicyCache } from '../cluster/base-policies.ts';
@@ -12,7 +12,7 @@ import type { NamespaceCache } from '../cluster/namespace-cache.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { objectPath, readObject } from '../kube/objects.ts';
 import { patchStatus } from '../kube/patch-status.ts';
-import { readBaseStatus } from '../model/base-policy.ts';
+import { isActiveBase, readBaseStatus } from '../model/base-policy.ts';
 import { describeError } from '../model/errors.ts';
 import { matchesSelector } from '../model/label-selector.ts';
 import type { BaseJob } from '../queue/jobs.ts';
@@ -55,6 +55,7 @@ const concurrency = 8;
 /** Facts can be read again; pushes cannot. */
 const maxMemoryShare = 0.7;
 const maxDigests = 10_000;
+const maxWaits = 10_000;
 
 /** Builds the part; it does not connect before it is started. */
 export function composeBasePolicies(foundation: Foundation, means: BaseMeans): BasePart {
@@ -64,6 +65,7 @@ export function composeBasePolicies(foundation: Foundation, means: BaseMeans): B
   const cache = createBasePolicyCache({ client, readContext, logger });
   const all = () => [...cache.policies.values()].filter(({ namespace }) => isSelected(namespace));
   const ports = createBasePorts(foundation, means, cache);
+  const restartsOnPush = createRestartsOnPush(ports.cluster, Date.now);
   const enqueuer = createBaseEnqueuer({
     all,
     addBaseJobs: queues.addBaseJobs,
@@ -80,18 +82,20 @@ export function composeBasePolicies(foundation: Foundation, means: BaseMeans): B
     read: readBaseJob,
     process: (job, context) => processBaseJob(job, context, ports),
   });
-  const { find, read } = ports.basePolicies;
-  const findPolicy: TriggerMeans['findPolicy'] = async (namespace, name, signal) => find(namespace, name) ?? read(namespace, name, signal);
+  // Not from the cache: what another replica has just selected would look unwanted.
+  const findPolicy = ports.basePolicies.read;
   const triggerWorker = createTriggerWorker(foundation, { queue, queues, findPolicy, readSecret: means.readSecret });
   return {
     cache,
     enqueuer,
     workers: [worker, triggerWorker],
     async onPush({ id, repository }) {
-      const watching = cache
-        .match(repository)
-        .filter(({ namespace, spec }) => isSelected(namespace) && 'base' in spec && !spec.base.suspended);
-      await queues.addBaseJobs(watching.map((policy) => ({ ...jobFor(policy, 'Webhook', `push:${id}`, Date.now()), eventId: id })));
+      const watching = cache.match(repository).filter((policy) => isSelected(policy.namespace) && isActiveBase(policy));
+      const running = all().filter((policy) => !watching.includes(policy) && isActiveBase(policy) && restartsOnPush(policy, repository));
+      await queues.addBaseJobs([
+        ...watching.map((policy) => ({ ...jobFor(policy, 'Webhook', `push:${id}`, Date.now()), eventId: id })),
+        ...running.map((policy) => ({ ...jobFor(policy, 'TargetChange', `image:${id}`, Date.now()), pushed: repository })),
+      ]);
       return watching.map(baseKey);
     },
     start(watched) {
@@ -130,7 +134,7 @@ function createBasePorts(
       });
       if (written !== undefined) cache.policies.observe(readBasePolicy(written, readContext));
     },
-    mutex: createKeyedMutex(),
+    underWay: new Set(),
   };
   const { redis, prefix } = queue;
   const store = createImageFactsStore({ redis, prefix, now: Date.now, canWrite: () => redisHealth().memoryShare < maxMemoryShare });
@@ -142,6 +146,7 @@ function createBasePorts(
     facts: createFactsReader({ registry, store, aliases, now: Date.now }),
     versions: createVersionsMemory(),
     digests: new BoundedMap(maxDigests),
+    waits: new BoundedMap(maxWaits),
     queues,
     report: ports.report,
   };

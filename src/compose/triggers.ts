@@ -1,15 +1,17 @@
 /** The part of the role `work` that requests rebuilds from CI systems. */
+import { setTimeout } from 'node:timers/promises';
 import type { RebuildPorts } from '../base-policies/request-rebuilds.ts';
 import { jobFor } from '../base-policies/enqueue-bases.ts';
 import type { BaseImagePolicy } from '../model/base-policy.ts';
 import { PermanentError } from '../model/errors.ts';
 import { formatRepository } from '../model/image-reference.ts';
-import { triggerJobId, type TriggerJob } from '../queue/jobs.ts';
+import type { TriggerJob } from '../queue/jobs.ts';
 import type { QueueAccess, WorkQueues } from '../queue/producer.ts';
 import { readTriggerJob } from '../queue/read-job.ts';
 import { createRebuildRecords } from '../queue/rebuild-records.ts';
 import type { ReadSecret } from '../registry/credentials/secret-offer.ts';
 import { createWorker, type QueueWorker } from '../queue/worker.ts';
+import { createPacer } from '../triggers/pace.ts';
 import { processTrigger, type TriggerPorts } from '../triggers/process-trigger.ts';
 import { sendRequest } from '../triggers/send-request.ts';
 import type { Foundation } from './foundation.ts';
@@ -22,9 +24,9 @@ export interface TriggerMeans {
   readonly readSecret: ReadSecret;
 }
 
-const concurrency = 4;
-/** Over all replicas: a new base may have hundreds of sources, and CI systems limit their callers. */
-const requestsPerSecond = 5;
+const concurrency = 16;
+/** Records of the same seconds are reported together: each reconcile examines all images. */
+const gatherMs = 5_000;
 const publicHosts = ['api.github.com', 'gitlab.com'];
 
 /** How BaseImagePolicies request rebuilds: by jobs, whose records they read. */
@@ -33,23 +35,24 @@ export function createRebuilds({ queue, queues }: Pick<TriggerMeans, 'queue' | '
   return {
     async request(orders) {
       const receivedAt = new Date().toISOString();
-      const jobs = orders.map(({ policy: { namespace, name, uid, spec }, action, base, source, image }): TriggerJob => {
+      const jobs = orders.map(({ policy: { namespace, name, uid, spec }, base, pipeline, source, image, after }): TriggerJob => {
         const repository = formatRepository(spec.base.repository);
         return {
           schema: 1,
           policy: { namespace, name, uid },
-          action: spec.onNewBase.indexOf(action),
+          pipeline,
           base: { repository, ...base },
           source,
           image,
+          ...(after !== undefined && { after }),
           receivedAt,
         };
       });
       await queues.addTriggerJobs(jobs);
-      for (const { policy, base, source } of jobs)
-        await records.writeFirst(policy.uid, base.digest, { source, state: 'Pending', at: receivedAt });
+      for (const { policy, base, pipeline, source } of jobs)
+        await records.writeFirst(policy.uid, base.digest, { pipeline, source, state: 'Pending', at: receivedAt });
     },
-    read: ({ uid }, { digest }, sources) => records.read(uid, digest, sources),
+    read: ({ uid }, { digest }, rebuilds) => records.read(uid, digest, rebuilds),
   };
 }
 
@@ -73,20 +76,26 @@ export function createTriggerWorker(
     mayCall: (url) => allowed.has(url.origin),
     send: (request, signal) => sendRequest(request, { fetch, now: Date.now, signal }),
     records: createRebuildRecords(queue.redis, queue.prefix),
-    onRecorded: (policy, job, { state, at }) =>
-      queues.addBaseJobs([jobFor(policy, 'TargetChange', `rebuild:${triggerJobId(job)}:${state}:${at}`, Date.now())]),
+    async onRecorded(policy) {
+      const now = Date.now();
+      const end = (Math.floor(now / gatherMs) + 1) * gatherMs;
+      const gathered = jobFor(policy, 'TargetChange', `rebuilds:${end}`, now);
+      await queues.addBaseJobs([{ ...gathered, notBefore: new Date(end).toISOString() }]);
+    },
     logger,
     now: Date.now,
   };
+  const pacer = createPacer({ now: Date.now, random: Math.random, pause: setTimeout });
   return createWorker<TriggerJob>({
     access: queue,
     now: Date.now,
     random: Math.random,
     queue: 'trigger',
     concurrency,
-    perSecond: requestsPerSecond,
     read: readTriggerJob,
-    process: (job, context) => processTrigger(job, context, ports),
+    // The last try must end in a record.
+    process: (job, context) =>
+      context.isLastTry ? processTrigger(job, context, ports) : pacer.run(job.pipeline, () => processTrigger(job, context, ports)),
   });
 }
 

@@ -58,7 +58,7 @@ export const policyDefaults = checkedAsPolicy(
         .max(1_000)
         .default([])
         .describe(
-          'Defaults that count for some namespaces only. For each setting, the first entry counts that matches the namespace and has the setting.',
+          'Defaults that count for some namespaces only. For each setting, the first entry counts that matches the namespace and has the setting. Their fields are those above.',
         ),
     })
     .describe(

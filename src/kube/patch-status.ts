@@ -20,6 +20,8 @@ export interface StatusPatch {
   readonly current: KnownStatus;
   /** The new status, given the current one and the generation of its object; pure, because it is called again after a conflict. Undefined or equal: nothing to write. */
   readonly update: (status: unknown, generation: number | undefined) => object | undefined;
+  /** Awaited before each write, with the status before and after it; must not reject. */
+  readonly beforeWrite?: ((before: unknown, after: unknown) => Promise<void>) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -34,19 +36,20 @@ const maxTries = 20;
  * Writes what `update` changes, guarded by resourceVersion; without a conflict that is one request. Returns the resulting object; undefined if there was nothing
  * to write for the known state, or if the object was deleted. Throws the last 409 after twenty tries: that many jobs and replicas may write at once, and each conflict means that one of them succeeded.
  */
-export async function patchStatus({ client, path, current, update, signal }: StatusPatch): Promise<unknown> {
+export async function patchStatus({ client, path, current, update, beforeWrite, signal }: StatusPatch): Promise<unknown> {
   let known = current;
   let object: RawObject | undefined;
   for (let tries = 1; ; tries++) {
-    const patch = diffStatus(known, update);
-    if (!patch) return object;
+    const change = diffStatus(known, update);
+    if (!change) return object;
+    await beforeWrite?.(change.before, change.after);
     try {
       return await client.request({
         method: 'PATCH',
         path: `${path}/status`,
         query: { fieldManager },
         contentType: 'application/merge-patch+json',
-        body: { metadata: { resourceVersion: known.resourceVersion }, status: patch },
+        body: { metadata: { resourceVersion: known.resourceVersion }, status: change.patch },
         signal,
       });
     } catch (error) {
@@ -61,10 +64,19 @@ export async function patchStatus({ client, path, current, update, signal }: Sta
   }
 }
 
-function diffStatus({ status = {}, generation }: KnownStatus, update: StatusPatch['update']): Record<string, unknown> | undefined {
+interface StatusChange {
+  readonly before: Json;
+  readonly after: Json;
+  readonly patch: Json;
+}
+
+function diffStatus({ status = {}, generation }: KnownStatus, update: StatusPatch['update']): StatusChange | undefined {
   const before = toJson(status);
-  const after = update(status, generation);
-  return after && diffMergePatch(before, toJson(after));
+  const next = update(status, generation);
+  if (next === undefined) return undefined;
+  const after = toJson(next);
+  const patch = diffMergePatch(before, after);
+  return patch && { before, after, patch };
 }
 
 /** As the API server receives it: without undefined, dates as text. */

@@ -1,5 +1,7 @@
 /** Restarts the pods of a workload, as `kubectl rollout restart` does, and reads which images its pods run. */
 import { formatSelector, type LabelSelector } from '../model/label-selector.ts';
+import { describeError, PermanentError } from '../model/errors.ts';
+import { isDigest } from '../model/image-reference.ts';
 import { fieldManager } from '../model/last-update.ts';
 import type { WorkloadRef } from '../model/workload.ts';
 import { consentAnnotation } from '../plan/consent.ts';
@@ -7,9 +9,10 @@ import type { RunningPods } from '../rollout/running-pods.ts';
 import type { KubeClient } from './client.ts';
 import { isKubeError } from './kube-error.ts';
 import { listPath, objectPath, readObject } from './objects.ts';
+import { projectRollout } from './project-rollout.ts';
 import { findTarget } from './targets.ts';
 
-/** On a workload that was restarted by us: the digest that its pods were restarted for. */
+/** On a workload that was restarted by us: the digests that its pods were restarted for, the latest first. */
 export const restartedForAnnotation = 'operator.technomad.dev/restarted-for';
 /** In its pod template: that of kubectl. */
 const restartedAtAnnotation = 'kubectl.kubernetes.io/restartedAt';
@@ -17,6 +20,7 @@ const restartedAtAnnotation = 'kubectl.kubernetes.io/restartedAt';
 interface Meta {
   readonly uid?: string;
   readonly resourceVersion?: string;
+  readonly generation?: number;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly deletionTimestamp?: string;
 }
@@ -27,7 +31,6 @@ interface RawContainer {
 interface RawWorkload {
   readonly metadata: Meta;
   readonly spec?: {
-    readonly paused?: boolean;
     readonly selector?: LabelSelector;
     readonly template?: {
       readonly metadata?: Meta;
@@ -39,7 +42,6 @@ interface RawPod {
   readonly metadata: Meta;
   readonly status?: {
     readonly phase?: string;
-    readonly conditions?: readonly { readonly type?: string; readonly status?: string }[];
     readonly containerStatuses?: readonly RawStatus[];
     readonly initContainerStatuses?: readonly RawStatus[];
   };
@@ -50,11 +52,13 @@ interface RawStatus {
 }
 
 const maxPods = 200;
+/** Of a workload with several images, and of several policies. */
+const maxRestartedFor = 10;
 
 /** Reads a workload and its pods; undefined if it is gone, or has no pods of its own, as a CronJob. */
 export async function readRunningPods(client: KubeClient, ref: WorkloadRef, signal: AbortSignal): Promise<RunningPods | undefined> {
   const workload = await readObject<RawWorkload>(client, objectPath(findTarget(ref), ref.namespace, ref.name), signal);
-  const { selector, template, paused = false } = workload?.spec ?? {};
+  const { selector, template } = workload?.spec ?? {};
   const labelSelector = formatSelector(selector ?? {});
   if (workload === undefined || template === undefined || labelSelector === '') return undefined;
   const { metadata } = workload;
@@ -71,27 +75,24 @@ export async function readRunningPods(client: KubeClient, ref: WorkloadRef, sign
     if (digest !== undefined) digests.set(name, (digests.get(name) ?? new Set()).add(digest));
   }
   const containers = [...(template.spec?.containers ?? []), ...(template.spec?.initContainers ?? [])];
-  const { [restartedForAnnotation]: restartedFor, [consentAnnotation]: allowPoliciesFrom } = metadata.annotations ?? {};
+  const { [restartedForAnnotation]: restartedFor = '', [consentAnnotation]: allowPoliciesFrom } = metadata.annotations ?? {};
+  const rollout = projectRollout(ref.kind, workload);
   const restartedAt = template.metadata?.annotations?.[restartedAtAnnotation];
   return {
     uid: metadata.uid ?? '',
     resourceVersion: metadata.resourceVersion ?? '',
-    isPaused: paused,
+    generation: metadata.generation ?? 0,
+    ...(rollout !== undefined && { rollout }),
     ...(allowPoliciesFrom !== undefined && { allowPoliciesFrom }),
-    ...(restartedFor !== undefined && { restartedFor }),
+    restartedFor: restartedFor.split(',', maxRestartedFor).filter(isDigest),
     ...(restartedAt !== undefined && { restartedAt }),
     pullsAlways: containers.flatMap(({ name = '', imagePullPolicy }) => (imagePullPolicy === 'Always' ? [name] : [])),
     digests,
-    areReady: pods.length > 0 && pods.every(isReady),
   };
 }
 
 function isRunning({ metadata, status }: RawPod): boolean {
   return metadata.deletionTimestamp === undefined && status?.phase !== 'Succeeded' && status?.phase !== 'Failed';
-}
-
-function isReady({ status }: RawPod): boolean {
-  return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true;
 }
 
 function statusesOf({ status }: RawPod): readonly RawStatus[] {
@@ -102,12 +103,13 @@ function statusesOf({ status }: RawPod): readonly RawStatus[] {
 export async function restartWorkload(
   client: KubeClient,
   ref: WorkloadRef,
-  { uid, resourceVersion, digest, at }: Pick<RunningPods, 'uid' | 'resourceVersion'> & { readonly digest: string; readonly at: Date },
+  { uid, resourceVersion, restartedFor, at }: Pick<RunningPods, 'uid' | 'resourceVersion' | 'restartedFor'> & { readonly at: Date },
   signal: AbortSignal,
 ): Promise<boolean> {
+  const digests = [...new Set(restartedFor)].slice(0, maxRestartedFor).join(',');
   const body = {
     // Both make the API server refuse the patch of any other state.
-    metadata: { uid, resourceVersion, annotations: { [restartedForAnnotation]: digest } },
+    metadata: { uid, resourceVersion, annotations: { [restartedForAnnotation]: digests } },
     spec: { template: { metadata: { annotations: { [restartedAtAnnotation]: at.toISOString() } } } },
   };
   try {
@@ -122,6 +124,9 @@ export async function restartWorkload(
     return true;
   } catch (error) {
     if (isKubeError(error, 409) || isKubeError(error, 404)) return false;
+    // By an admission webhook or policy, or because of missing permissions.
+    if (isKubeError(error, 403) || isKubeError(error, 422) || isKubeError(error, 400))
+      throw new PermanentError('PatchRejected', describeError(error));
     throw error;
   }
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { PolicyActions } from './policy-actions.ts';
 import { conditions, maxLengths, withoutOddFields, type Immutable } from './policy-status.ts';
-import type { PolicyProblem, PolicySpec } from './image-policy.ts';
+import type { PolicyProblem, PolicySpec, WaveSettings } from './image-policy.ts';
 import type { LabelSelector } from './label-selector.ts';
 
 export interface BaseImagePolicy {
@@ -12,6 +12,8 @@ export interface BaseImagePolicy {
   readonly generation: number;
   readonly resourceVersion: string;
   readonly createdAt?: string;
+  /** It was deleted, and a finalizer keeps it. */
+  readonly isDeleting?: boolean;
   /** The spec, or why it cannot be used. */
   readonly spec: BasePolicySpec | PolicyProblem;
   readonly status: BaseStatus;
@@ -57,6 +59,8 @@ export interface RebaseAction {
 export interface TriggerAction {
   readonly kind: 'trigger';
   readonly images: readonly string[];
+  /** The repositories of the CI system that images may name as their source; absent: all. */
+  readonly sources?: readonly string[];
   readonly ci: CiSystem;
   /** How long a rebuilt image may take before the dependent is RebuildOverdue. */
   readonly rebuildWithinMs: number;
@@ -81,18 +85,6 @@ export interface CiSystem {
   readonly ref?: string;
   /** The Secret, in the namespace of the policy, with the token or the signing key. */
   readonly secret?: { readonly name: string; readonly key: string };
-}
-
-/** In which order the workloads of rebased or restarted images are changed. */
-export interface WaveSettings {
-  /** How many workloads roll out at the same time. */
-  readonly maxParallel: number;
-  /** The workloads that are changed first. */
-  readonly canaries?: LabelSelector;
-  /** Between two waves. */
-  readonly pauseMs: number;
-  /** After so many failed rollouts, nothing more is changed, and what was changed is rolled back. */
-  readonly maxFailures: number;
 }
 
 /** The kinds of workloads whose images can be examined. */
@@ -246,4 +238,9 @@ export function readBaseStatus(raw: unknown): BaseStatus {
 /** Whether the spec can be used. */
 export function isUsableBase(spec: BaseImagePolicy['spec']): spec is BasePolicySpec {
   return !('problem' in spec);
+}
+
+/** Whether anything is done for the policy: its spec can be used, and it is neither suspended nor being deleted. */
+export function isActiveBase(policy: BaseImagePolicy): policy is BaseImagePolicy & { readonly spec: BasePolicySpec } {
+  return isUsableBase(policy.spec) && !policy.spec.base.suspended && policy.isDeleting !== true;
 }

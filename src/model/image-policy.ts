@@ -1,7 +1,7 @@
 import type { Reason } from './reasons.ts';
 import type { Repository } from './image-reference.ts';
 import type { LabelSelector } from './label-selector.ts';
-import type { PolicyActions } from './policy-actions.ts';
+import type { PolicyActions, RequestedAction } from './policy-actions.ts';
 import type { Origins } from './policy-defaults.ts';
 import type { PolicyStatus } from './policy-status.ts';
 import type { TagStrategy } from './tag-strategy.ts';
@@ -25,6 +25,8 @@ export interface ImagePolicy {
   readonly status: PolicyStatus;
   /** What users request by annotations. */
   readonly actions?: PolicyActions;
+  /** The last of these, if it came through the API. */
+  readonly requested?: RequestedAction;
 }
 
 export interface PolicySpec {
@@ -63,6 +65,20 @@ export interface PolicySpec {
 export interface RolloutSettings {
   readonly timeoutMs: number;
   readonly onFailure: 'Rollback' | 'Hold' | 'Ignore';
+  /** In which order workloads are changed; absent: all at once. */
+  readonly waves?: WaveSettings;
+}
+
+/** In which order workloads are changed. */
+export interface WaveSettings {
+  /** How many workloads roll out at the same time. */
+  readonly maxParallel: number;
+  /** The workloads that are changed first. */
+  readonly canaries?: LabelSelector;
+  /** Between two waves. */
+  readonly pauseMs: number;
+  /** After so many failed rollouts, nothing more is changed to the image. */
+  readonly maxFailures: number;
 }
 
 /** A workload or those that a selector matches, and which of their containers to update: all that run the repository, unless they are named. */

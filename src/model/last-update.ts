@@ -21,6 +21,8 @@ export interface LastUpdate {
   readonly tag?: string;
   /** The digest that the tag pointed to. */
   readonly digest?: string;
+  /** Of a rollback: the digest whose rollout failed. */
+  readonly failed?: string;
   /** The images that any policy changed the container to within the preceding hour. */
   readonly earlier?: readonly RecentChange[];
 }
@@ -55,18 +57,25 @@ export function lastUpdateOf(workload: Workload, container: string): LastUpdate 
   return findContainer(workload, container)?.lastUpdate ?? workload.fieldUpdates?.get(container);
 }
 
+/** Who changes containers, when and why. */
+interface UpdateCause extends Pick<LastUpdate, 'policy' | 'trigger' | 'tag'> {
+  readonly at: Date;
+  readonly digest?: string | undefined;
+  readonly failed?: string | undefined;
+}
+
 /** Adds to each change the record to write to the annotation; none if an image is too long. */
 export function withUpdates(
   workload: Workload,
   changes: readonly ContainerChange[],
-  { policy, trigger, at, tag, digest }: { policy: string; trigger: TriggerSource; at: Date; tag?: string; digest?: string | undefined },
+  { policy, trigger, at, tag, digest, failed }: UpdateCause,
 ): ContainerChange[] {
   return changes.map((change) => {
     const { container, from, to } = change;
     if (Math.max(from.length, to.length) > maxImageLength) return change;
     const earlier = recentChanges(lastUpdateOf(workload, container), at);
     const isHidden = tag !== undefined && tryParseImageReference(to)?.tag === undefined;
-    const image = { from, to, ...(isHidden && { tag }), ...(digest !== undefined && { digest }) };
+    const image = { from, to, ...(isHidden && { tag }), ...(digest !== undefined && { digest }), ...(failed !== undefined && { failed }) };
     return { ...change, update: { policy, at: toSeconds(at), trigger, ...image, ...(earlier.length > 0 && { earlier }) } };
   });
 }
@@ -95,18 +104,24 @@ export function recentChanges(last: LastUpdate | undefined, now: Date): RecentCh
 }
 
 /** The value of the annotation. */
-export function formatLastUpdate({ policy, at, trigger, from, to, tag, digest, earlier }: LastUpdate): string {
+export function formatLastUpdate({ policy, at, trigger, from, to, tag, digest, failed, earlier }: LastUpdate): string {
   // JSON.stringify omits undefined fields.
-  return JSON.stringify({ policy, at, trigger, from, to, tag, digest, earlier });
+  return JSON.stringify({ policy, at, trigger, from, to, tag, digest, failed, earlier });
 }
 
 /** Parses the value of the annotation; undefined if we would not have written it: anybody may write there. */
 export function parseLastUpdate(value: unknown): LastUpdate | undefined {
-  const { policy, at, trigger, from, to, tag, digest, earlier } = parseObject(value);
+  const { policy, at, trigger, from, to, tag, digest, failed, earlier } = parseObject(value);
   if (!isShort(policy, 64) || !isShort(at, 32) || !isTime(at) || !isTriggerSource(trigger)) return undefined;
   if (!isShort(from, maxImageLength) || !isShort(to, maxImageLength)) return undefined;
   const changes = Array.isArray(earlier) ? earlier.slice(0, maxImages).flatMap(readChange) : [];
-  const image = { from, to, ...(isShort(tag, maxLengths.tag) && { tag }), ...(isShort(digest, maxLengths.digest) && { digest }) };
+  const image = {
+    from,
+    to,
+    ...(isShort(tag, maxLengths.tag) && { tag }),
+    ...(isShort(digest, maxLengths.digest) && { digest }),
+    ...(isShort(failed, maxLengths.digest) && { failed }),
+  };
   return { policy, at, trigger, ...image, ...(changes.length > 0 && { earlier: changes }) };
 }
 

@@ -1,6 +1,7 @@
 import { isDigest, isTag } from './image-reference.ts';
 
 const prefix = 'operator.technomad.dev/';
+const maxLength = 253;
 
 /** Annotations with which users act on a policy, with their own rights on it. */
 export const actionAnnotations = {
@@ -9,6 +10,36 @@ export const actionAnnotations = {
   release: `${prefix}release`,
   requestedAt: `${prefix}requested-at`,
 } as const;
+
+/** Who requested an action through the API: `approve 1.4.2@sha256:… ada@example.com`. The admission policy of the chart lets nobody write another name than his own. */
+export const requestedByAnnotation = `${prefix}requested-by`;
+
+/** The value of that annotation. */
+export function formatRequest(action: ActionName, value: string, user: string): string {
+  return `${action} ${value} ${user}`;
+}
+
+/** The action that was requested last, if it still is as it was requested: users write annotations without that one as well. */
+export function readRequest(annotations: Readonly<Record<string, unknown>>, actions: PolicyActions): RequestedAction | undefined {
+  const text = annotations[requestedByAnnotation];
+  if (typeof text !== 'string') return undefined;
+  for (const [action, key] of Object.entries(actionKeys)) {
+    const start = `${action} ${actions[key] ?? ''} `;
+    const isSame = actions[key] !== undefined && text.startsWith(start) && text.length > start.length;
+    if (isSame) return { action: action as ActionName, user: text.slice(start.length, start.length + maxLength) };
+  }
+  return undefined;
+}
+
+/** The words of the commands, and the annotations that they write. */
+const actionKeys = { approve: 'approve', rollback: 'rollbackTo', release: 'release', check: 'requestedAt' } as const;
+export type ActionName = keyof typeof actionKeys;
+
+/** Who requested an action of a policy. */
+export interface RequestedAction {
+  readonly action: ActionName;
+  readonly user: string;
+}
 
 /** What users requested of a policy: the values of the annotations, as written. */
 export interface PolicyActions {
@@ -21,8 +52,6 @@ export interface PolicyActions {
   /** Any new value requests a reconcile now. */
   readonly requestedAt?: string;
 }
-
-const maxLength = 253;
 
 /** Reads the annotations of a policy; empty ones request nothing. */
 export function readActions(annotations: Readonly<Record<string, unknown>>): PolicyActions {
@@ -43,6 +72,12 @@ export function sameActions(a: PolicyActions = {}, b: PolicyActions = {}): boole
 export function parseApproval(value: string | undefined): { readonly tag: string; readonly digest: string } | undefined {
   const [, tag = '', digest = ''] = /^([^@]+)@(.+)$/.exec(value ?? '') ?? [];
   return isTag(tag) && isDigest(digest) ? { tag, digest } : undefined;
+}
+
+/** Whether this very image is approved. */
+export function isApproved({ approve }: PolicyActions = {}, { tag, digest }: { readonly tag: string; readonly digest: string }): boolean {
+  const approved = parseApproval(approve);
+  return approved?.tag === tag && approved.digest === digest;
 }
 
 /** The time of a release; undefined if it is not a time. */

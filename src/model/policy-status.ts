@@ -124,6 +124,7 @@ const rollouts = z
     settledAt: time(
       'Changes up to this time are complete: what happens to their workloads later is not part of a rollout.',
     ).exactOptional(),
+    lastDoneAt: time('When the last rollout was complete; only with rollout.waves.').exactOptional(),
   })
   .describe(`Counts of the workloads that run what the policy applied; the history has only the last ${maxListed} changes.`);
 

@@ -64,6 +64,8 @@ export const reasons = {
   Withdrawn: 'the user withdrew the request before it was processed',
   TargetPaused: 'the rollouts of the workload are paused',
   TooManyChanges: 'the workload was changed to the same image too often within an hour',
+  WavePending: 'the workload is changed when the workloads before it have rolled out',
+  WavePause: 'the workload is changed when the pause after the last wave is over',
 
   // Problems that the user must fix.
   ChangeReverted: 'a GitOps tool reverts the image each time',

@@ -11,8 +11,12 @@ import {
 
 /** Whether a repository is one of those that the pattern means. A pattern without a registry means Docker Hub, as in the name of an image. */
 export function matchesRepository(pattern: string, repository: Repository, aliases?: RegistryAliases): boolean {
-  const text = formatRepository(repository);
-  const [first = '', ...others] = normalisePattern(pattern, aliases).split('*');
+  return matchesText(normalisePattern(pattern, aliases), formatRepository(repository));
+}
+
+/** Whether a text is one that a pattern means, in which `*` stands for any characters; in time linear in both. */
+export function matchesText(pattern: string, text: string): boolean {
+  const [first = '', ...others] = pattern.split('*');
   const last = others.pop();
   if (last === undefined) return text === first;
   if (!text.startsWith(first)) return false;

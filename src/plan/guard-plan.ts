@@ -5,6 +5,7 @@ import { imageOwner } from './guards/image-owner.ts';
 import { guards } from './guards/index.ts';
 import type { Blocked, TargetPlan, TargetProblem, UnchangedContainer, UpdatePlan } from './plan-update.ts';
 import type { Reason } from '../model/reasons.ts';
+import { planWave, wave } from './guards/wave.ts';
 
 /**
  * Applies the guards to a plan. A target that a guard refuses gets a problem with the guard's reason and is not changed; changes that a guard keeps back or
@@ -12,7 +13,9 @@ import type { Reason } from '../model/reasons.ts';
  */
 export function guardPlan(plan: UpdatePlan, context: GuardContext, chain: readonly Guard[] = guards): UpdatePlan {
   const reverted = plan.targets.flatMap((target) => countReversions(target, context));
-  const targets = plan.targets.map((target) => guardTarget(target, context, chain));
+  const narrowed = plan.targets.map((target) => guardTarget(target, context, chain));
+  const planned = chain.includes(wave) ? planWave(narrowed, context) : undefined;
+  const targets = planned === undefined ? narrowed : narrowed.map((target) => guardTarget(target, { ...context, wave: planned }, [wave]));
   return { ...plan, targets, ...(reverted.length > 0 && { reverted }) };
 }
 
@@ -69,9 +72,12 @@ export interface TargetExplanation {
 
 /** Explains a plan before guards narrow it: every guard is evaluated, including those that another guard would hide. */
 export function explainPlan(plan: UpdatePlan, context: GuardContext): TargetExplanation[] {
+  const narrowed = plan.targets.map((target) => guardTarget(target, context, guards));
+  const next = planWave(narrowed, context);
+  const full = { ...context, ...(next !== undefined && { wave: next }) };
   return plan.targets.map((planned) => {
     const { target, changes, unchanged, problem } = planned;
-    const opinions = changes.length === 0 ? [] : guards.map((guard) => opinionOf(guard, planned, context));
+    const opinions = changes.length === 0 ? [] : guards.map((guard) => opinionOf(guard, planned, full));
     return { target, changes, unchanged, guards: opinions, ...(problem !== undefined && { problem }) };
   });
 }

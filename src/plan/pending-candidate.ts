@@ -13,6 +13,7 @@ import type { PolicySpec } from '../model/image-policy.ts';
 import type { PolicyStatus, Waiting } from '../model/policy-status.ts';
 import { toSeconds } from '../model/text.ts';
 import type { Reason } from '../model/reasons.ts';
+import { waveReasons } from './guards/wave.ts';
 import { horizonMs, nextOpening } from './next-opening.ts';
 import type { Blocked, UpdatePlan } from './plan-update.ts';
 
@@ -105,6 +106,7 @@ const pendingReasons: ReadonlySet<string> = new Set<Reason>([
   'MinAge',
   'Window',
   'TooManyChanges',
+  ...waveReasons,
   'Held',
   'RejectedDigest',
   'ChangeReverted',
@@ -137,6 +139,8 @@ const explanations: Readonly<Record<string, string>> = {
   MinAge: 'when it is as old as spec.minAge asks for',
   Window: 'when the next window of the policy opens',
   TooManyChanges: 'because something changes it back each time: see who else does (another ImagePolicy?)',
+  WavePending: 'or until the workloads before have rolled out (rollout.waves)',
+  WavePause: 'when the pause after the last wave is over (rollout.waves)',
   Held: 'when it is released',
   RejectedDigest: 'when it is released',
   ChangeReverted: 'when it is released',

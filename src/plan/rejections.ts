@@ -1,4 +1,5 @@
 import { maxListed, type PolicyStatus, type RejectedImage } from '../model/policy-status.ts';
+import { formatWorkload, type WorkloadRef } from '../model/workload.ts';
 
 /** The rejection of a digest; undefined if it is not rejected. */
 export function findRejection({ rejected = [] }: Pick<PolicyStatus, 'rejected'>, digest: string | undefined): RejectedImage | undefined {
@@ -14,4 +15,9 @@ export function addRejection(rejected: readonly RejectedImage[], image: Rejected
 export function describeRejection({ tag, digest, message }: RejectedImage): string {
   const image = [tag, `(${digest.slice(0, 19)}…)`].filter(Boolean).join(' ');
   return `${image} failed its rollout and is not tried again: ${message ?? 'no reason is known'}. Push a better image`;
+}
+
+/** Describes for users that an image which may be tried elsewhere is not tried again on a workload on which it failed. */
+export function describeFailedHere(tag: string, workload: WorkloadRef): string {
+  return `${tag} is not tried again on ${formatWorkload(workload)}, where its rollout failed: push a better image, or release it`;
 }

@@ -1,6 +1,7 @@
 /** The jobs in Redis: queue names, data and options. During a rolling upgrade both versions read them, so fields are only ever added. */
 import type { JobsOptions } from 'bullmq';
 import { accessKey, type ImageSource } from '../model/image-source.ts';
+import type { Repository } from '../model/image-reference.ts';
 import type { PolicyActions } from '../model/policy-actions.ts';
 import type { TriggerSource } from '../model/policy-status.ts';
 import { hashId, type PushEvent } from '../model/push-event.ts';
@@ -62,6 +63,8 @@ export interface BaseJob extends Versioned {
   readonly receivedAt: string;
   /** The push that caused it. */
   readonly eventId?: string;
+  /** The repository of an application that was pushed: what is known of its tags is outdated. */
+  readonly pushed?: Repository;
   /** The job is delayed until this time. */
   readonly notBefore?: string;
 }
@@ -69,11 +72,13 @@ export interface BaseJob extends Versioned {
 /** One rebuild to request from a CI system. The data are not trusted: the policy says where it is requested, and with which Secret. */
 export interface TriggerJob extends Versioned {
   readonly policy: { readonly namespace: string; readonly name: string; readonly uid: string };
-  /** The index in `spec.onNewBase`. */
-  readonly action: number;
+  /** Identifies the action of the policy. */
+  readonly pipeline: string;
   readonly base: { readonly repository: string; readonly tag: string; readonly digest: string };
   readonly source: string;
   readonly image: string;
+  /** The time of the record of an earlier request for the same rebuild, which this one repeats on purpose. */
+  readonly after?: string;
   readonly receivedAt: string;
 }
 
@@ -87,9 +92,15 @@ export function policyJobId(job: Pick<PolicyJob | BaseJob, 'policy' | 'cause'>):
   return hashId([job.policy.uid, job.cause]);
 }
 
-/** A rebuild is requested once for each policy, base and source; also the id that CI systems see. */
-export function triggerJobId({ policy, base, source }: Pick<TriggerJob, 'policy' | 'base' | 'source'>): string {
-  return hashId([policy.uid, base.digest, source]);
+/** A rebuild is requested once for each policy, base, pipeline and source; also the id that CI systems see. */
+export function triggerJobId({
+  policy,
+  base,
+  pipeline,
+  source,
+  after = '',
+}: Pick<TriggerJob, 'policy' | 'base' | 'pipeline' | 'source' | 'after'>): string {
+  return hashId([policy.uid, base.digest, pipeline, source, after]);
 }
 
 /** Each repository, interval and access has one poll at a time: while it is retried, another one would do the same. */

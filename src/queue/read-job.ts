@@ -83,12 +83,13 @@ const baseJob = z.object({
   receivedAt: time,
   eventId: id.exactOptional(),
   notBefore: time.exactOptional(),
+  pushed: z.object(repository).exactOptional(),
 });
 
 const triggerJob = z.object({
   ...versioned,
   policy: z.object({ namespace: name, name, uid: word }),
-  action: z.int().min(0).max(31),
+  pipeline: id,
   base: z.object({ repository: z.string().min(1).max(512), tag, digest }),
   source: z.string().min(1).max(512),
   image: z.string().min(1).max(1_024),

@@ -5,18 +5,22 @@ import type { RedisConnection } from './connection.ts';
 
 /** A record; the shape is that of `RebuildState` in triggers/order.ts. */
 const rebuildRecord = z.object({
+  pipeline: z.string().max(128),
   source: z.string().max(512),
   state: z.enum(['Pending', 'Requested', 'Failed']),
   at: z.iso.datetime(),
   message: z.string().max(1_024).exactOptional(),
+  after: z.iso.datetime().exactOptional(),
 });
 export type RebuildRecord = Readonly<z.output<typeof rebuildRecord>>;
 
+type Target = Pick<RebuildRecord, 'pipeline' | 'source'>;
+
 export interface RebuildRecords {
-  /** Those of these sources that have a record. A record that cannot be read counts as none. */
-  read(uid: string, base: string, sources: readonly string[]): Promise<RebuildRecord[]>;
+  /** Those of these rebuilds that have a record. A record that cannot be read counts as none. */
+  read(uid: string, base: string, rebuilds: readonly Target[]): Promise<RebuildRecord[]>;
   write(uid: string, base: string, record: RebuildRecord): Promise<void>;
-  /** Writes it unless there is one for its source. */
+  /** Writes it unless there is one for the same rebuild. */
   writeFirst(uid: string, base: string, record: RebuildRecord): Promise<void>;
 }
 
@@ -26,24 +30,24 @@ const lifeSeconds = 30 * 24 * 3_600;
 export function createRebuildRecords(redis: RedisConnection, prefix: string): RebuildRecords {
   const keyOf = (uid: string, base: string) => `${prefix}:rebuilds:${hashId([uid, base])}`;
   return {
-    async read(uid, base, sources) {
-      if (sources.length === 0) return [];
-      const texts = await redis.hmget(keyOf(uid, base), ...sources.map(fieldOf));
+    async read(uid, base, rebuilds) {
+      if (rebuilds.length === 0) return [];
+      const texts = await redis.hmget(keyOf(uid, base), ...rebuilds.map(fieldOf));
       return texts.flatMap((text) => readRecord(text));
     },
     async write(uid, base, record) {
       const key = keyOf(uid, base);
-      await redis.multi().hset(key, fieldOf(record.source), JSON.stringify(record)).expire(key, lifeSeconds).exec();
+      await redis.multi().hset(key, fieldOf(record), JSON.stringify(record)).expire(key, lifeSeconds).exec();
     },
     async writeFirst(uid, base, record) {
       const key = keyOf(uid, base);
-      await redis.multi().hsetnx(key, fieldOf(record.source), JSON.stringify(record)).expire(key, lifeSeconds).exec();
+      await redis.multi().hsetnx(key, fieldOf(record), JSON.stringify(record)).expire(key, lifeSeconds).exec();
     },
   };
 }
 
-function fieldOf(source: string): string {
-  return hashId([source]);
+function fieldOf({ pipeline, source }: Target): string {
+  return hashId([pipeline, source]);
 }
 
 function readRecord(text: string | null): RebuildRecord[] {

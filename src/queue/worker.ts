@@ -35,8 +35,6 @@ export interface WorkerOptions<T> {
   readonly process: Processor<T>;
   readonly now: () => number;
   readonly random: () => number;
-  /** How many jobs begin in a second, over all replicas; no limit unless given. */
-  readonly perSecond?: number;
   /** The longest pause between two tries; 5 min unless given. */
   readonly longestPauseMs?: (data: T) => number;
 }
@@ -49,7 +47,7 @@ const deadlineMs = 24 * 3_600_000;
  * of killed workers and notice after a minute (both measured).
  */
 export function createWorker<T extends { readonly schema: number; readonly receivedAt?: string }>(options: WorkerOptions<T>): QueueWorker {
-  const { access, queue, concurrency, perSecond, read, now, random, longestPauseMs } = options;
+  const { access, queue, concurrency, read, now, random, longestPauseMs } = options;
   /** Anyone with write access to Redis wrote the data: unreadable data pause like any other. An error here would leave the job for other workers to fail on. */
   const pauseOf = (data: unknown): number | undefined => {
     try {
@@ -70,7 +68,6 @@ export function createWorker<T extends { readonly schema: number; readonly recei
     maxStalledCount: 1_000_000,
     drainDelay: 30,
     ...keptJobs,
-    ...(perSecond !== undefined && { limiter: { max: perSecond, duration: 1_000 } }),
     settings: {
       backoffStrategy: (failures, _type, _error, job) =>
         stopping.signal.aborted ? 0 : backoffMs(failures, random, { ...jobBackoff, maxMs: pauseOf(job?.data) ?? jobBackoff.maxMs }),

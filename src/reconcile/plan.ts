@@ -9,6 +9,7 @@ import type { ImagePolicy, PolicyTarget } from '../model/image-policy.ts';
 import type { Candidate } from '../model/image-reference.ts';
 import type { Attempt } from './attempt.ts';
 import type { ClusterView } from './ports.ts';
+import { waveProgress } from '../rollout/wave-progress.ts';
 import { mayGoBack, withTime, type Plannable, type Selected } from './selection.ts';
 
 /** What is to be done about a selection. */
@@ -83,5 +84,10 @@ export function propose(
     listWorkloads,
     unseenProblem: (target) => unseenProblem(target, policy, crossNamespace),
   });
-  return { plan, context: { policy, spec, candidate, crossNamespace, repeatsPerHour, now: new Date(now()) } };
+  const at = new Date(now());
+  const progress = waveProgress(policy, candidate, { findWorkload, listWorkloads }, at);
+  return {
+    plan,
+    context: { policy, spec, candidate, crossNamespace, repeatsPerHour, now: at, ...(progress !== undefined && { progress }) },
+  };
 }

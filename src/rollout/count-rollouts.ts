@@ -5,6 +5,7 @@ import { evaluateRollout, type RolloutEvaluation } from './evaluate-rollout.ts';
 import type { HistoryEntry, PolicyStatus, RolloutCounts } from '../model/policy-status.ts';
 import { findRejection } from '../plan/rejections.ts';
 import type { WorkloadView } from '../model/resolve-target.ts';
+import { toSeconds } from '../model/text.ts';
 import type { Workload } from '../model/workload.ts';
 
 const lagMs = 15_000;
@@ -28,17 +29,25 @@ export function rolloutStatesOf(policy: RolloutOwner, view: WorkloadView, now: D
 }
 
 /** The counts for the status; undefined where there is nothing to count and there was nothing before. */
-export function countRollouts(status: PolicyStatus, rollouts: readonly RolloutState[]): RolloutCounts | undefined {
+export function countRollouts(
+  { spec, status }: Pick<RolloutOwner, 'spec' | 'status'>,
+  rollouts: readonly RolloutState[],
+  now: Date,
+): RolloutCounts | undefined {
   if (rollouts.length === 0 && status.rollouts === undefined) return undefined;
   const states = rollouts.map((rollout) => stateOf(rollout, status));
   const count = (state: CountedAs) => states.filter((one) => one === state).length;
-  const { settledAt } = status.rollouts ?? {};
+  const { settledAt, progressing: before = 0, lastDoneAt } = status.rollouts ?? {};
+  const progressing = count('progressing');
+  const hasWaves = isUsable(spec) && spec.rollout?.waves !== undefined;
+  const doneAt = before > 0 && progressing === 0 ? toSeconds(now) : lastDoneAt;
   return {
-    progressing: count('progressing'),
+    progressing,
     done: count('done'),
     failed: count('failed'),
     rolledBack: count('rolledBack'),
     ...(settledAt !== undefined && { settledAt }),
+    ...(hasWaves && doneAt !== undefined && { lastDoneAt: doneAt }),
   };
 }
 
@@ -59,7 +68,7 @@ export function nextCompletion(status: PolicyStatus, rollouts: readonly RolloutS
   return { settledAt: newest, due: new Date(Date.parse(newest) + lagMs) };
 }
 
-type CountedAs = Exclude<keyof RolloutCounts, 'settledAt'> | 'notWatched';
+type CountedAs = Exclude<keyof RolloutCounts, 'settledAt' | 'lastDoneAt'> | 'notWatched';
 
 function stateOf({ entries, evaluation }: RolloutState, status: PolicyStatus): CountedAs {
   if (evaluation.kind === 'notWatched') return 'notWatched';

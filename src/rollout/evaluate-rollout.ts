@@ -18,7 +18,7 @@
  * The policy's timeout counts only while the controller can make progress: from the change or from when the rollout resumed, and for each new pod from its start.
  */
 import type { Reason } from '../model/reasons.ts';
-import { formatWorkload, type Workload, type WorkloadRollout } from '../model/workload.ts';
+import { formatWorkload, type Workload, type WorkloadRef, type WorkloadRollout } from '../model/workload.ts';
 
 /** Why a rollout failed. */
 export interface RolloutFailure {
@@ -43,11 +43,14 @@ export interface RolloutTime {
   readonly timeoutMs: number;
 }
 
+/** A workload, as far as its rollout depends on it. */
+type RolledOut = WorkloadRef & Pick<Workload, 'generation' | 'rollout'>;
+
 /** More than this long after the deadline, it cannot be known whether the rollout was complete before something else broke. */
 const graceMs = 3_600_000;
 
 /** Evaluates the rollout of a workload's current revision. */
-export function evaluateRollout(workload: Workload, time: RolloutTime, now: Date, pods?: PodEvidence): RolloutEvaluation {
+export function evaluateRollout(workload: RolledOut, time: RolloutTime, now: Date, pods?: PodEvidence): RolloutEvaluation {
   const { rollout, generation, kind } = workload;
   const name = formatWorkload(workload);
   if (rollout === undefined) return { kind: 'notWatched', message: `${name} is not watched: a ${kind} does not roll out` };
@@ -97,7 +100,7 @@ function isBefore(at: string, since: Date): boolean {
   return Date.parse(at) <= since.getTime();
 }
 
-function describe({ rollout, generation }: Workload): string {
+function describe({ rollout, generation }: RolledOut): string {
   if (rollout === undefined || rollout.observedGeneration < generation) return 'its controller has not seen the change yet';
   const { wanted, toUpdate, updated, available, outdated, cannotCreate } = rollout;
   const old = outdated > 0 ? `, ${outdated} old still there` : '';

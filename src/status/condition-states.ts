@@ -2,9 +2,10 @@ import { type Condition, type PolicyStatus, type RejectedImage, maxLengths } fro
 import type { Reason } from '../model/reasons.ts';
 import type { RolloutState } from '../rollout/count-rollouts.ts';
 import { isOpen } from '../rollout/current-rollouts.ts';
+import { lastUpdateOf } from '../model/last-update.ts';
 import { type ImagePolicy, isUsable } from '../model/image-policy.ts';
 import { cut, listFew } from '../model/text.ts';
-import { describeRejection, findRejection } from '../plan/rejections.ts';
+import { describeFailedHere, describeRejection, findRejection } from '../plan/rejections.ts';
 import { formatWorkload, isSameObject } from '../model/workload.ts';
 import type { Blocked } from '../plan/plan-update.ts';
 
@@ -55,6 +56,11 @@ export function rolloutConditions(
   }
   const rejection = rolledBackImage(rollouts, status);
   if (rejection !== undefined) return { instead: stalled('RejectedDigest', describeRejection(rejection)), notes, held: [] };
+  const failedHere = rollouts.filter((rollout) => isFailedHere(rollout, status));
+  if (failedHere.length > 0) {
+    const message = listFew(failedHere, ({ workload }) => describeFailedHere(status.latest?.tag ?? '', workload));
+    return { instead: stalled('RejectedDigest', message), notes, held: [] };
+  }
   return { notes, held: [] };
 }
 
@@ -68,6 +74,14 @@ function rolledBackImage(rollouts: readonly RolloutState[], status: PolicyStatus
     if (rejection !== undefined) return rejection;
   }
   return undefined;
+}
+
+/** Whether the workload was rolled back from the selected image, which is rolled out to others all the same (`waves.maxFailures`). */
+function isFailedHere({ workload, entries }: RolloutState, { latest }: PolicyStatus): boolean {
+  return entries.some(({ trigger, container }) => {
+    const failed = trigger === 'Rollback' ? lastUpdateOf(workload, container)?.failed : undefined;
+    return failed !== undefined && failed === latest?.digest;
+  });
 }
 
 function describeFailure({ workload, entries }: RolloutState, status: ImagePolicy['status']): string {

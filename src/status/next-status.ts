@@ -51,7 +51,7 @@ export function nextStatus(
     ...(resolved.kind === 'postponed' ? postponed(resolved, current) : { ...reconciled(old, resolved, cause, now), ...answered(cause) }),
   };
   const rollouts = view && rolloutStatesOf({ ...policy, status: found }, view, now);
-  const counts = rollouts && countRollouts(found, rollouts);
+  const counts = rollouts && countRollouts({ spec: policy.spec, status: found }, rollouts, now);
   const states = rollouts && rolloutConditions({ spec: policy.spec, status: found }, rollouts);
   const next: PolicyStatus = {
     ...found,

@@ -8,6 +8,8 @@ import type { RolloutEvaluation } from '../rollout/evaluate-rollout.ts';
 import { nextConditions } from './next-conditions.ts';
 import { isWorthWriting } from './next-status.ts';
 import { maxLengths, maxListed, type HistoryEntry, type PolicyStatus, type RejectedImage } from '../model/policy-status.ts';
+import { waveReasons } from '../plan/guards/wave.ts';
+import { describeWaiting, isPending } from '../plan/pending-candidate.ts';
 import { addRejection } from '../plan/rejections.ts';
 import type { WorkloadView } from '../model/resolve-target.ts';
 import { rolloutConditions } from './condition-states.ts';
@@ -24,14 +26,23 @@ export interface Finding {
 }
 
 /** Ready conditions with any other reason belong to other reconciles and are not changed. */
-const ownReasons: ReadonlySet<string> = new Set(['UpToDate', 'Progressing', 'RolloutFailed', 'RejectedDigest']);
+const ownReasons: ReadonlySet<string> = new Set(['UpToDate', 'Progressing', 'RolloutFailed', 'RejectedDigest', ...waveReasons]);
 
 /**
  * The status with the results that are now known. Failed images are rejected, unless failures are ignored. An image that rolled out after all is no longer rejected
- * once no workload is left on which it failed. Failures that are missing from the history are added to it.
+ * once no workload is left on which it failed. Failures that are missing from the history are added to it. With waves, an image is rejected when it has failed on
+ * `maxFailures` workloads; `failedOn` knows those of earlier checks, by digest.
  */
-export function recordFindings(status: PolicyStatus, findings: readonly Finding[], settings: RolloutSettings, now: Date): PolicyStatus {
-  let { history = [], rejected = [] } = status;
+export function recordFindings(
+  status: PolicyStatus,
+  findings: readonly Finding[],
+  settings: RolloutSettings,
+  now: Date,
+  failedOn: (digest: string) => ReadonlySet<string> = () => new Set(),
+): PolicyStatus {
+  let { history = [], rejected = [], rollouts } = status;
+  const { waves } = settings;
+  const isTooMuch = (digest: string) => waves === undefined || countFailures(digest, findings, failedOn) >= waves.maxFailures;
   for (const { rollout, evaluation, digests } of findings) {
     if (evaluation.kind !== 'done' && evaluation.kind !== 'failed') continue;
     const result = evaluation.kind === 'done' ? 'RolledOut' : 'Failed';
@@ -41,16 +52,25 @@ export function recordFindings(status: PolicyStatus, findings: readonly Finding[
       if (!isOpen(entry) || entry.result === result || (known === undefined && result === 'RolledOut')) continue;
       const digest = entry.digest ?? digests.get(entry.tag);
       const recorded = withResult({ ...entry, ...(digest !== undefined && { digest }) }, result);
+      if (result === 'RolledOut' && waves !== undefined && rollouts !== undefined) rollouts = { ...rollouts, lastDoneAt: toSeconds(now) };
       history = known === undefined ? withFailure(history, recorded) : history.map((one) => (one === known ? recorded : one));
       if (evaluation.kind === 'done' && !history.some((one) => one.result === 'Failed' && one.digest === digest))
         rejected = rejected.filter((image) => image.digest !== digest || !isDisproved(image, entry));
-      if (evaluation.kind === 'failed' && digest !== undefined && settings.onFailure !== 'Ignore' && entry.trigger !== 'Rollback') {
+      const isAtFault = evaluation.kind === 'failed' && settings.onFailure !== 'Ignore' && entry.trigger !== 'Rollback';
+      if (isAtFault && digest !== undefined && isTooMuch(digest)) {
         const message = cut(evaluation.message, maxLengths.message);
         rejected = addRejection(rejected, { digest, tag: entry.tag, reason: evaluation.reason, message, at: toSeconds(now) });
       }
     }
   }
-  return withLists(status, { history, rejected });
+  return withLists({ ...status, ...(rollouts !== undefined && { rollouts }) }, { history, rejected });
+}
+
+/** On how many workloads a digest has failed, these findings included. */
+function countFailures(digest: string, findings: readonly Finding[], failedOn: (digest: string) => ReadonlySet<string>): number {
+  const isAbout = ({ rollout, evaluation, digests }: Finding) =>
+    evaluation.kind === 'failed' && rollout.entries.some((entry) => (entry.digest ?? digests.get(entry.tag)) === digest);
+  return new Set([...failedOn(digest), ...findings.filter(isAbout).map(({ rollout }) => workloadKey(rollout.workload))]).size;
 }
 
 /** A rejection is disproved where the failed rollout completes after all, or by a later rollout elsewhere; an earlier rollout elsewhere proves nothing. */
@@ -138,14 +158,16 @@ export function withRolloutConditions(
 ): PolicyStatus | undefined {
   const recorded = withCompletion({ ...policy, status: found }, view, now);
   const rollouts = rolloutStatesOf({ ...policy, status: recorded }, view, now);
-  const counts = countRollouts(recorded, rollouts);
+  const counts = countRollouts({ spec: policy.spec, status: recorded }, rollouts, now);
   const changed = counts === undefined ? recorded : { ...recorded, rollouts: counts };
   const ready = policy.status.conditions?.find(({ type }) => type === 'Ready');
   const isOurs = isUsable(policy.spec) && policy.status.observedGeneration === policy.generation && ownReasons.has(ready?.reason ?? '');
   if (!isOurs) return isWorthWriting(policy.status, changed, now) ? changed : undefined;
   const states = rolloutConditions({ spec: policy.spec, status: changed }, rollouts);
   const running = describeRunning(changed, view);
-  const result = { kind: 'unchanged', reason: 'UpToDate', message: running, running } as const;
+  const { waiting } = changed;
+  const pending = isPending(waiting) ? { message: describeWaiting(waiting), pending: { next: waiting } } : { message: running };
+  const result = { kind: 'unchanged', reason: 'UpToDate', running, ...pending } as const;
   const isLeft = ready?.reason === 'RejectedDigest' && states.instead === undefined;
   const next = isLeft ? changed : { ...changed, conditions: nextConditions(policy, result, now, states) };
   return isWorthWriting(policy.status, next, now) ? next : undefined;
@@ -156,7 +178,7 @@ function withCompletion(policy: RolloutOwner, view: WorkloadView, now: Date): Po
   const { spec, status } = policy;
   if (!isUsable(spec) || spec.rollout === undefined) return status;
   const rollouts = rolloutStatesOf(policy, view, now);
-  const counts = countRollouts(status, rollouts);
+  const counts = countRollouts(policy, rollouts, now);
   const completion = nextCompletion(status, rollouts, spec.rollout);
   if (counts === undefined || completion === undefined || completion.due > now) return status;
   return { ...status, rollouts: { ...counts, settledAt: completion.settledAt } };

@@ -1,5 +1,7 @@
 /** The repository of the CI system that an image is rebuilt from. Pure. */
-import type { CiSystem } from '../model/base-policy.ts';
+import type { CiSystem, TriggerAction } from '../model/base-policy.ts';
+import { hashId } from '../model/push-event.ts';
+import { matchesText } from '../model/repository-pattern.ts';
 import { systems } from './systems/index.ts';
 
 /** `project` is absent for systems that have none: they get the source as the image names it. */
@@ -13,7 +15,8 @@ const maxLength = 255;
  * The project of the policy, or that of the image's source. Whoever builds an image writes its source, so it counts only if it is on the host of the CI system that
  * the policy names, and only its path is taken from it.
  */
-export function findProject(ci: CiSystem, source: string | undefined): FoundProject {
+export function findProject(action: Pick<TriggerAction, 'ci' | 'sources'>, source: string | undefined): FoundProject {
+  const { ci } = action;
   const { project } = ci;
   if (project === undefined) return {};
   if (project !== namesSource) return { project };
@@ -28,9 +31,27 @@ export function findProject(ci: CiSystem, source: string | undefined): FoundProj
     return { problem: `the image names a source that is no address of a repository: ${JSON.stringify(source.slice(0, maxLength))}` };
   if (found.host !== host) return { problem: `the image is built from a source on ${found.host}, and the policy calls ${host}` };
   const path = projectOf(ci, found.path);
-  return path === undefined
-    ? { problem: `the image names a source without a repository: ${JSON.stringify(source.slice(0, maxLength))}` }
-    : { project: path };
+  if (path === undefined)
+    return { problem: `the image names a source without a repository: ${JSON.stringify(source.slice(0, maxLength))}` };
+  return maySource(action, path)
+    ? { project: path }
+    : { problem: `the image names ${path} as its source, which is none of "sources" of the action` };
+}
+
+/** Whether the action may rebuild a repository that an image names. */
+export function maySource({ sources }: Pick<TriggerAction, 'sources'>, project: string): boolean {
+  return sources === undefined || sources.some((pattern) => matchesText(pattern, project));
+}
+
+/** Whether a text may be the path of a repository that an image names. */
+export function isProject(text: string): boolean {
+  return text.length <= maxLength && text.split('/').every((part) => segment.test(part));
+}
+
+/** Identifies what is called, whichever Secret it takes: two pipelines of a policy may have the same source. */
+export function pipelineOf(ci: CiSystem): string {
+  const { system, project = '', name = '', ref = '' } = ci;
+  return hashId([system, addressOf(ci), project, name, ref]);
 }
 
 /** The address of the system, without a trailing slash. */
@@ -63,5 +84,5 @@ function projectOf({ system }: CiSystem, path: string): string | undefined {
     .split('/');
   const segments = system === 'gitlab' ? all : all.slice(0, 2);
   const project = segments.join('/');
-  return segments.length >= 2 && segments.every((part) => segment.test(part)) && project.length <= maxLength ? project : undefined;
+  return segments.length >= 2 && isProject(project) ? project : undefined;
 }

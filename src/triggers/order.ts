@@ -12,14 +12,21 @@ export interface Rebuild {
   readonly image: string;
 }
 
-/** How far the request has come. */
-export interface RebuildState {
+/** What is rebuilt, and by which pipeline (`pipelineOf`). */
+export interface RebuildTarget {
+  readonly pipeline: string;
   readonly source: string;
+}
+
+/** How far the request has come. */
+export interface RebuildState extends RebuildTarget {
   /** Pending: the CI system has not accepted it yet. Failed: it never will. */
   readonly state: 'Pending' | 'Requested' | 'Failed';
   readonly at: string;
   /** Why the last try failed. */
   readonly message?: string;
+  /** The time of an earlier request that this one repeats on purpose. */
+  readonly after?: string;
 }
 
 /** A request over HTTP; it is a POST. */

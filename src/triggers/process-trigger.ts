@@ -1,13 +1,16 @@
 /** The processor of the queue `trigger`: requests one rebuild from its CI system, and records how far the request has come. */
-import { isUsableBase, type BaseImagePolicy, type TriggerAction } from '../model/base-policy.ts';
+import { isActiveBase, type BaseImagePolicy, type TriggerAction } from '../model/base-policy.ts';
 import { PermanentError, WaitError } from '../model/errors.ts';
 import { policyKey } from '../model/image-policy.ts';
+import { tryParseImageReference } from '../model/image-reference.ts';
+import { isApproved } from '../model/policy-actions.ts';
+import { matchesRepository } from '../model/repository-pattern.ts';
 import { cut } from '../model/text.ts';
 import type { TriggerJob } from '../queue/jobs.ts';
 import type { RebuildRecords } from '../queue/rebuild-records.ts';
 import type { JobContext } from '../queue/worker.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { addressOf } from './find-project.ts';
+import { addressOf, isProject, maySource, pipelineOf } from './find-project.ts';
 import type { CiRequest, RebuildState } from './order.ts';
 import type { SendResult } from './send-request.ts';
 import { systems } from './systems/index.ts';
@@ -21,7 +24,7 @@ export interface TriggerPorts {
   readonly send: (request: CiRequest, signal: AbortSignal) => Promise<SendResult>;
   readonly records: RebuildRecords;
   /** Has the policy report what was recorded. */
-  readonly onRecorded: (policy: BaseImagePolicy, job: TriggerJob, state: RebuildState) => Promise<void>;
+  readonly onRecorded: (policy: BaseImagePolicy) => Promise<void>;
   readonly logger: Logger;
   readonly now: () => number;
 }
@@ -41,23 +44,26 @@ const maxMessage = 1_024;
  */
 export async function processTrigger(job: TriggerJob, { isLastTry, signal, jobId: id }: JobContext, ports: TriggerPorts): Promise<void> {
   const { uid, namespace, name } = job.policy;
-  const known = await ports.records.read(uid, job.base.digest, [job.source]);
-  if (known[0]?.state === 'Requested') return;
+  const [found] = await ports.records.read(uid, job.base.digest, [job]);
+  const known = found !== undefined && found.at === job.after ? undefined : found;
+  if (known?.state === 'Requested') return;
   const policy = await ports.findPolicy(namespace, name, signal);
   if (policy?.uid !== uid) return;
   const record = async (state: RebuildState['state'], message?: string) => {
     const at = new Date(ports.now()).toISOString();
-    const next: RebuildState = { source: job.source, state, at, ...(message !== undefined && { message: cut(message, maxMessage) }) };
-    if (known[0]?.state === state && known[0].message === next.message) return;
+    const { pipeline, source, after } = job;
+    const text = message === undefined ? {} : { message: cut(message, maxMessage) };
+    const next: RebuildState = { pipeline, source, state, at, ...text, ...(after !== undefined && { after }) };
+    if (known?.state === state && known.message === next.message) return;
     // A wait begins when the rebuild was first wanted.
-    await ports.records.write(uid, job.base.digest, state === 'Pending' ? { ...next, at: known[0]?.at ?? at } : next);
-    await ports.onRecorded(policy, job, next);
+    await ports.records.write(uid, job.base.digest, state === 'Pending' ? { ...next, at: known?.at ?? at } : next);
+    await ports.onRecorded(policy);
   };
   const fields = { policy: policyKey(policy), source: job.source, base: job.base.digest };
   const action = actionOf(policy, job);
-  // The policy was changed or suspended. Its next reconcile requests again what is still wanted.
+  // The policy was changed or suspended, or has another base. Its next reconcile requests again what is still wanted.
   if (action === undefined) return;
-  const sent = await trySend(job, { id, policy, action, isRetry: known[0]?.message !== undefined, signal }, ports);
+  const sent = await trySend(job, { id, policy, action, isRetry: found?.message !== undefined, signal }, ports);
   if (sent.kind === 'accepted') {
     ports.logger.info(fields, 'rebuild requested');
     return record('Requested');
@@ -69,10 +75,20 @@ export async function processTrigger(job: TriggerJob, { isLastTry, signal, jobId
   throw new Error(sent.message);
 }
 
-function actionOf({ spec }: BaseImagePolicy, { action: index }: TriggerJob): TriggerAction | undefined {
-  if (!isUsableBase(spec) || spec.base.suspended || spec.base.mode === 'DryRun') return undefined;
-  const action = spec.onNewBase[index];
-  return action?.kind === 'trigger' ? action : undefined;
+/** Undefined unless the policy, as it is now, wants this rebuild: the job may be a day old, and anybody with write access to Redis may have written it. */
+function actionOf(policy: BaseImagePolicy, { pipeline, base, source, image }: TriggerJob): TriggerAction | undefined {
+  if (!isActiveBase(policy)) return undefined;
+  const { spec, status, actions } = policy;
+  if (spec.base.mode === 'DryRun') return undefined;
+  if (status.latest?.digest !== base.digest || (spec.base.mode === 'Approval' && !isApproved(actions, base))) return undefined;
+  const repository = tryParseImageReference(image)?.repository;
+  return spec.onNewBase.find((action): action is TriggerAction => {
+    if (action.kind !== 'trigger' || pipelineOf(action.ci) !== pipeline || repository === undefined) return false;
+    return (
+      (action.ci.project !== '$source' || (isProject(source) && maySource(action, source))) &&
+      action.images.some((pattern) => matchesRepository(pattern, repository))
+    );
+  });
 }
 
 interface Sending {

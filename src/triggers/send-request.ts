@@ -43,11 +43,16 @@ export async function sendRequest({ url, headers, body }: CiRequest, { fetch, no
       ...(pause !== undefined && { until: new Date(now() + Math.min(Math.max(pause, 1_000), maxPauseMs)) }),
     };
   } catch (error) {
-    return {
-      kind: 'failed',
-      message: `${what}: ${describeError(error instanceof TypeError && error.cause !== undefined ? error.cause : error)}`,
-    };
+    return { kind: 'failed', message: `${what}: ${describeFault(error)}` };
   }
+}
+
+/** The message of a TypeError without a cause quotes the header that cannot be sent, and so the Secret. */
+function describeFault(error: unknown): string {
+  if (!(error instanceof TypeError)) return describeError(error);
+  return error.cause === undefined
+    ? 'the request cannot be sent: the Secret must be one line of ASCII characters, to be sent in a header'
+    : describeError(error.cause);
 }
 
 /** The beginning of an error's text, in one line. */

@@ -87,7 +87,13 @@ const rollout = some({
   timeout: duration,
   onFailure: fc.constantFrom('Rollback', 'Hold', 'Ignore'),
   maxParallel: fc.integer({ min: 1, max: 100 }),
-});
+  waves: some({
+    maxParallel: fc.integer({ min: 1, max: 100 }),
+    canaries: selector,
+    pause: duration,
+    maxFailures: fc.integer({ min: 1, max: 100 }),
+  }),
+}).filter((one) => !('waves' in one) || (one.watch !== false && one.onFailure !== 'Ignore'));
 const signer = fc
   .record({ issuer: fc.constant('https://a.example') })
   .chain((issuer) => fc.constantFrom({ ...issuer, identity: 'ada@example.com' }, { ...issuer, identityPattern: '.*' }));
@@ -257,7 +263,7 @@ export const v1StatusArbitrary: fc.Arbitrary<PolicyStatus> = wire(
       ]),
     ),
     targetCounts: some({ total: count, upToDate: count, problems: count }, ['total', 'upToDate', 'problems']),
-    rollouts: some({ ...counts, settledAt: dateTime }, ['progressing', 'done', 'failed', 'rolledBack']),
+    rollouts: some({ ...counts, settledAt: dateTime, lastDoneAt: dateTime }, ['progressing', 'done', 'failed', 'rolledBack']),
     lastAppliedTag: tag,
     history: list(change),
     rejected: list(some({ digest, tag, reason, message, at: dateTime }, ['digest', 'reason', 'at'])),

@@ -86,6 +86,12 @@ export const specArbitrary: fc.Arbitrary<object> = some(
       timeout: duration,
       onFailure: fc.constantFrom('Rollback', 'Hold', 'Ignore'),
       maxParallel: fc.integer({ min: 1, max: 100 }),
+      waves: some({
+        maxParallel: fc.integer({ min: 1, max: 100 }),
+        canaries: selector,
+        pause: duration,
+        maxFailures: fc.integer({ min: 1, max: 100 }),
+      }),
     }),
     verify: list(some({ secretRef }, ['secretRef']), 1).map((keys) => ({ cosign: { keys } })),
     poll: some({ interval: duration }),

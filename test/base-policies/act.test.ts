@@ -1,92 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readBasePolicy } from '../../src/api-versions/base-policy/read-base-policy.ts';
-import { act, actionFor, type ActPorts, type ImageBehind } from '../../src/base-policies/act.ts';
-import type { ChildManifest } from '../../src/base-policies/child-policies.ts';
-import type { RebuildOrder } from '../../src/base-policies/request-rebuilds.ts';
-import type { RebaseResult } from '../../src/base-policies/roll-out-rebased.ts';
-import { isUsableBase } from '../../src/model/base-policy.ts';
-import type { RebuildState } from '../../src/triggers/order.ts';
-
-const context = { aliases: new Map<string, string>(), customTargets: [] };
-const base = { tag: '21.0.6', digest: `sha256:${'b'.repeat(64)}` };
-const now = Date.parse('2026-11-23T12:00:00Z');
-const secretRef = { name: 'ci', key: 'token' };
-const rebase = { rebase: { images: ['*'], pushSecret: { name: 'rebaser' } } };
-const trigger = (more: object = {}) => ({
-  trigger: { images: ['*'], github: { repository: '$source', event: 'base-image', secretRef }, ...more },
-});
-
-function policyWith(spec: object, { status = {}, annotations = {} }: { status?: object; annotations?: object } = {}) {
-  const metadata = { name: 'java', namespace: 'platform', uid: 'u1', resourceVersion: '1', generation: 1, annotations };
-  const written = { image: 'harbor.example.com/library/base-java', select: { semver: {} }, workloads: [{}], ...spec };
-  const policy = readBasePolicy({ metadata, spec: written, status }, context);
-  assert.ok(isUsableBase(policy.spec), JSON.stringify(policy.spec));
-  return { ...policy, spec: policy.spec };
-}
-
-const imageOf = (name: string, more: Partial<ImageBehind> = {}): ImageBehind => ({
-  source: { registry: 'harbor.example.com', path: `shop/${name}` },
-  tag: '1.2.3',
-  digest: `sha256:${'a'.repeat(64)}`,
-  isPinned: false,
-  base: `sha256:${'0'.repeat(64)}`,
-  builtFrom: `https://github.com/shop/${name}`,
-  workloads: [{ workload: { kind: 'Deployment', namespace: 'shop', name }, containers: ['app'], hasInitContainers: false }],
-  ...more,
-});
-
-interface Options {
-  readonly status?: object;
-  readonly annotations?: object;
-  readonly rebased?: (name: string) => RebaseResult;
-  readonly rebuilds?: readonly RebuildState[];
-}
-
-/** Acts on images, with ports that record what is asked of them. */
-async function run(spec: object, images: readonly ImageBehind[], { status, annotations, rebased, rebuilds = [] }: Options = {}) {
-  const created: ChildManifest[] = [];
-  const requested: RebuildOrder[] = [];
-  const dates: string[] = [];
-  const ports: ActPorts = {
-    rebase({ image, date }) {
-      dates.push(date.toISOString());
-      return Promise.resolve().then(() => rebased?.(image.source.path) ?? { tag: `${image.tag}-base.20261123`, digest: image.digest });
-    },
-    children: {
-      list: () => Promise.resolve([]),
-      create: (manifest) => Promise.resolve(void created.push(manifest)),
-      remove: () => Promise.reject(new Error('there is nothing to remove')),
-      rollBack: () => Promise.reject(new Error('there is nothing to roll back')),
-    },
-    rebuilds: {
-      request: (orders) => Promise.resolve(void requested.push(...orders)),
-      read: () => Promise.resolve(rebuilds),
-    },
-    restarts: {
-      read: () => Promise.reject(new Error('no workload is to be restarted')),
-      restart: () => Promise.reject(new Error('no workload is to be restarted')),
-    },
-    facts: { read: () => Promise.resolve(undefined) },
-    cluster: { crossNamespace: 'consent', namespaceConsent: () => undefined },
-  };
-  const policy = policyWith(spec, { ...(status && { status }), ...(annotations && { annotations }) });
-  const { signal } = new AbortController();
-  const acted = await act(
-    {
-      policy,
-      base,
-      behind: images,
-      current: [],
-      versions: { source: { registry: 'harbor.example.com', path: 'library/base-java' }, versions: [base] },
-      findWorkload: () => undefined,
-      now,
-      signal,
-    },
-    ports,
-  );
-  return { ...acted, created, requested, dates, stateOf: (image: ImageBehind) => acted.states.get(image) };
-}
+import { actionFor } from '../../src/base-policies/act.ts';
+import { pipelineOf } from '../../src/triggers/find-project.ts';
+import { base, now, secretRef, rebase, trigger, policyWith, imageOf, run } from './acting.ts';
 
 describe('act', () => {
   it('takes the first action that applies to an image', () => {
@@ -112,6 +28,29 @@ describe('act', () => {
       action: 'restart',
       message: 'its workloads are restarted when the tag has an image on the new base',
     });
+  });
+
+  it('goes on showing which restart has failed when the base is rejected for it', async () => {
+    const web = imageOf('web', { tag: 'main' });
+    const [{ workload } = { workload: undefined }] = web.workloads;
+    assert.ok(workload !== undefined);
+    const images = [
+      { ...web, workloads: [{ workload: { ...workload, namespace: 'platform' }, containers: ['app'], hasInitContainers: false }] },
+    ];
+    const rollout = { observedGeneration: 1, wanted: 1, toUpdate: 1, updated: 1, available: 0, outdated: 0, wasComplete: false };
+    const digests = new Map([['app', new Set([web.digest])]]);
+    const pods = { uid: 'u', resourceVersion: '1', generation: 1, rollout, restartedFor: [web.digest], pullsAlways: ['app'], digests };
+    const status = {
+      waves: { base: base.digest, pending: 0, progressing: 0, done: 0, failed: 1 },
+      rejected: [{ ...base, at: '2026-11-23T11:56:00Z', message: 'it does not start' }],
+    };
+    const current = { images, pods: { ...pods, restartedAt: '2026-11-23T11:40:00Z' } };
+    const acted = await run({ onNewBase: [{ restart: { images: ['*'] } }] }, [], { status, current });
+    assert.deepEqual(
+      [...acted.states.values()].map(({ state }) => state),
+      ['Failed'],
+    );
+    assert.deepEqual([acted.status.waves?.failed, acted.status.waves?.stopped], [1, 'it does not start']);
   });
 
   it('changes nothing with mode: DryRun, and says what would apply', async () => {
@@ -213,6 +152,8 @@ describe('rebase', () => {
   });
 });
 
+const pipeline = pipelineOf({ system: 'githubDispatch', project: '$source', name: 'base-image' });
+
 describe('trigger', () => {
   it('requests one rebuild for all images of a source', async () => {
     const [web, worker] = [imageOf('web'), imageOf('worker', { builtFrom: 'https://github.com/shop/web' })];
@@ -230,7 +171,7 @@ describe('trigger', () => {
     const web = imageOf('web');
     const source = 'shop/web';
     const at = '2026-11-23T11:30:00Z';
-    const failed = { source, at, state: 'Failed' as const, message: '404: no such repository' };
+    const failed = { pipeline, source, at, state: 'Failed' as const, message: '404: no such repository' };
     const { requested, stateOf, until } = await run({ onNewBase: [trigger()] }, [web], { rebuilds: [failed] });
     assert.deepEqual([requested, until], [[], undefined]);
     assert.deepEqual(stateOf(web), { state: 'Failed', action: 'trigger', at, reason: 'RebuildRefused', message: failed.message });
@@ -238,7 +179,7 @@ describe('trigger', () => {
 
   it('reports a rebuilt image that does not come', async () => {
     const web = imageOf('web');
-    const rebuilds = [{ source: 'shop/web', at: '2026-11-23T09:59:59Z', state: 'Requested' as const }];
+    const rebuilds = [{ pipeline, source: 'shop/web', at: '2026-11-23T09:59:59Z', state: 'Requested' as const }];
     const { stateOf } = await run({ onNewBase: [trigger()] }, [web], { rebuilds });
     assert.equal(stateOf(web)?.state, 'RebuildOverdue');
     assert.match(stateOf(web)?.message ?? '', /after 2h: look at the pipeline/);
@@ -261,9 +202,9 @@ describe('trigger', () => {
   it('requests again what is pending, in case its job was lost, and what has failed once it is released', async () => {
     const web = imageOf('web');
     const at = '2026-11-23T11:30:00Z';
-    const pending = [{ source: 'shop/web', at, state: 'Pending' as const }];
+    const pending = [{ pipeline, source: 'shop/web', at, state: 'Pending' as const }];
     assert.equal((await run({ onNewBase: [trigger()] }, [web], { rebuilds: pending })).requested.length, 1);
-    const failed = [{ source: 'shop/web', at, state: 'Failed' as const }];
+    const failed = [{ pipeline, source: 'shop/web', at, state: 'Failed' as const }];
     const annotations = { 'operator.technomad.dev/release': '2026-11-23T11:45:00Z' };
     const released = await run({ onNewBase: [trigger()] }, [web], { rebuilds: failed, annotations });
     assert.deepEqual([released.requested.length, released.stateOf(web)?.reason], [1, 'RebuildPending']);
@@ -277,5 +218,40 @@ describe('trigger', () => {
       requested.map(({ source }) => source),
       ['shop/monorepo'],
     );
+  });
+
+  it('requests a rebuild of one source from each pipeline that has to build it', async () => {
+    const [web, api] = [imageOf('web'), imageOf('api')];
+    const build = (name: string, workflow: string) => ({
+      trigger: { images: [`harbor.example.com/shop/${name}`], github: { repository: 'shop/builder', workflow, ref: 'main', secretRef } },
+    });
+    const { requested, stateOf } = await run({ onNewBase: [build('web', 'java.yml'), build('api', 'go.yml')] }, [web, api]);
+    assert.deepEqual(
+      requested.map(({ source, image }) => [source, image]),
+      ['web', 'api'].map((name) => ['shop/builder', `harbor.example.com/shop/${name}:1.2.3`]),
+    );
+    assert.notEqual(requested[0]?.pipeline, requested[1]?.pipeline);
+    assert.equal(stateOf(api)?.state, 'Requested');
+  });
+
+  it('requests anew what was requested when the base was selected before, unless that is under way', async () => {
+    const web = imageOf('web');
+    const rebuilds = [{ pipeline, source: 'shop/web', at: '2026-11-23T09:00:00Z', state: 'Requested' as const }];
+    const status = { latest: { ...base, selectedAt: '2026-11-23T11:59:00Z' } };
+    const { requested, stateOf } = await run({ onNewBase: [trigger()] }, [web], { rebuilds, status });
+    assert.deepEqual([requested[0]?.after, stateOf(web)?.reason], ['2026-11-23T09:00:00Z', 'RebuildPending']);
+    const underWay = await run({ onNewBase: [trigger({ rebuildWithin: '4h' })] }, [web], { rebuilds, status });
+    assert.deepEqual([underWay.requested, underWay.stateOf(web)?.state], [[], 'Requested']);
+    // Its record is that of the new request from the first try on.
+    const after = '2026-11-23T09:00:00Z';
+    const tried = [{ pipeline, source: 'shop/web', state: 'Pending' as const, at: '2026-11-23T11:59:30Z', after }];
+    assert.equal((await run({ onNewBase: [trigger()] }, [web], { rebuilds: tried, status })).requested[0]?.after, after);
+  });
+
+  it('requests nothing for a base that is rejected', async () => {
+    const web = imageOf('web');
+    const rejected = [{ ...base, at: '2026-11-23T11:00:00Z', message: 'it crashes' }];
+    const { requested, stateOf } = await run({ onNewBase: [trigger()] }, [web], { status: { rejected } });
+    assert.deepEqual([requested, stateOf(web)?.reason], [[], 'BaseRejected']);
   });
 });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readBasePolicy } from '../../src/api-versions/base-policy/read-base-policy.ts';
-import { createBaseEnqueuer, neededReconcile } from '../../src/base-policies/enqueue-bases.ts';
+import { BoundedMap } from '../../src/async/bounded-map.ts';
+import { createBaseEnqueuer, enqueueWait, neededReconcile } from '../../src/base-policies/enqueue-bases.ts';
 import type { BaseImagePolicy } from '../../src/model/base-policy.ts';
 import type { Workload } from '../../src/model/workload.ts';
 import type { BaseJob } from '../../src/queue/jobs.ts';
@@ -29,8 +30,10 @@ describe('neededReconcile', () => {
   for (const [what, policy, cause] of [
     ['nothing has changed', policyOf(settled), undefined],
     ['the spec was changed', policyOf({ ...settled, observedGeneration: 0 }), /^PolicyChange generation:1$/],
-    ['it was never checked', policyOf({ observedGeneration: 1 }), /^Poll poll:/],
-    ['the interval of polls is over', policyOf({ ...settled, lastCheckTime: '2026-11-23T10:59:00Z' }), /^Poll poll:/],
+    ['it was never checked', policyOf({ observedGeneration: 1 }), /^Poll poll$/],
+    ['the interval of polls is over', policyOf({ ...settled, lastCheckTime: '2026-11-23T10:59:00Z' }), /^Poll poll$/],
+    ['it was checked at a time of a wrong clock', policyOf({ ...settled, lastCheckTime: '2099-01-01T00:00:00Z' }), /^Poll poll$/],
+    ['it is being deleted', { ...policyOf({ observedGeneration: 0 }), isDeleting: true }, undefined],
     ['it is suspended', policyOf({ observedGeneration: 1 }, { spec: { suspend: true } }), undefined],
     ['a user requests it', policyOf(settled, annotation('requested-at', 'now')), /^Request request:now$/],
     ['the request was handled', policyOf({ ...settled, lastHandledRequest: 'now' }, annotation('requested-at', 'now')), undefined],
@@ -55,7 +58,7 @@ describe('neededReconcile', () => {
     [
       'a roll-out is under way',
       policyOf({ ...settled, waves: { base: digest, pending: 1, progressing: 0, done: 1, failed: 0 } }),
-      /^WaitOver sweep:/,
+      /^WaitOver sweep$/,
     ],
     [
       'a roll-out has stopped',
@@ -68,7 +71,7 @@ describe('neededReconcile', () => {
         ...settled,
         waiting: { tag: '21', digest, since: '2026-11-23T11:00:00Z', until: '2026-11-23T12:00:00Z', reason: 'MinAge' },
       }),
-      /^WaitOver sweep:/,
+      /^WaitOver sweep$/,
     ],
   ] as const) {
     it(`${cause === undefined ? 'is undefined' : 'is a job'} where ${what}`, () => {
@@ -129,5 +132,34 @@ describe('createBaseEnqueuer', () => {
   it('sends again what Redis did not take', async () => {
     const jobs = await jobsAfter((enqueuer) => enqueuer.onWorkload({ type: 'deleted', object: inPlatform }), 1);
     assert.equal(jobs.length, 1);
+  });
+});
+
+describe('enqueueWait', () => {
+  it('requests one reconcile at a time, however many causes want the next one', async () => {
+    let time = now;
+    const jobs: BaseJob[] = [];
+    const ports = {
+      queues: { addBaseJobs: (added: readonly BaseJob[]) => Promise.resolve(void jobs.push(...added)) },
+      waits: new BoundedMap<string, number>(10),
+      cluster: { now: () => time },
+    };
+    const policy = policyOf(settled);
+    const times = () => jobs.map(({ notBefore = '' }) => (Date.parse(notBefore) - now) / 1_000);
+    // Ten reconciles within ten seconds, each of which wants to go on ten seconds later.
+    for (; time < now + 10_000; time += 1_000) await enqueueWait(time + 10_000, policy, ports);
+    assert.deepEqual(times(), [10]);
+    await enqueueWait(time + 10_000, policy, ports);
+    assert.deepEqual(times(), [10, 20]);
+    await enqueueWait(time + 5_000, policy, ports);
+    assert.deepEqual(times(), [10, 20, 15], 'an earlier time is not missed');
+  });
+
+  it('requests it again after an error', async () => {
+    const waits = new BoundedMap<string, number>(10);
+    const cluster = { now: () => now };
+    const failing = { addBaseJobs: () => Promise.reject(new Error('Redis is away')) };
+    await assert.rejects(enqueueWait(now + 1_000, policyOf(settled), { queues: failing, waits, cluster }));
+    assert.equal(waits.get('u1'), undefined);
   });
 });

@@ -3,7 +3,9 @@ import { describe, it } from 'node:test';
 import { readBasePolicy } from '../../src/api-versions/base-policy/read-base-policy.ts';
 import type { Acting, ImageBehind } from '../../src/base-policies/act.ts';
 import { restartOutdated, type RestartPorts } from '../../src/base-policies/restart-outdated.ts';
+import { PermanentError } from '../../src/model/errors.ts';
 import { isUsableBase } from '../../src/model/base-policy.ts';
+import type { PolicyActions } from '../../src/model/policy-actions.ts';
 import type { RunningPods } from '../../src/rollout/running-pods.ts';
 import { digestFor, image as imageOf } from '../bases/samples.ts';
 
@@ -61,13 +63,29 @@ const web = (names: readonly string[], more: Partial<ImageBehind> = {}, namespac
   ...more,
 });
 
+const complete = {
+  observedGeneration: 1,
+  wanted: 1,
+  toUpdate: 1,
+  updated: 1,
+  available: 1,
+  outdated: 0,
+  wasComplete: true,
+  isIncomplete: false,
+};
+/** Its new pods are not available. */
+const incomplete = { ...complete, available: 0, wasComplete: false, isIncomplete: true };
+/** As of a DaemonSet, which does not say whether it was complete. */
+const { isIncomplete: _, ...unavailable } = incomplete;
+
 const pods = (digest: string, more: Partial<RunningPods> = {}): RunningPods => ({
   uid: 'u',
   resourceVersion: '1',
-  isPaused: false,
+  generation: 1,
+  rollout: complete,
+  restartedFor: [],
   pullsAlways: ['app'],
   digests: new Map([['app', new Set([digest])]]),
-  areReady: true,
   ...more,
 });
 
@@ -76,24 +94,36 @@ interface Options {
   readonly windows?: object[];
   readonly status?: object;
   readonly isUnchanged?: boolean;
+  readonly refused?: readonly string[];
+  readonly actions?: PolicyActions;
 }
 
-async function run(image: ImageBehind, running: Readonly<Record<string, RunningPods>>, { isUnchanged = true, ...options }: Options = {}) {
+async function run(
+  images: ImageBehind | readonly ImageBehind[],
+  running: Readonly<Record<string, RunningPods>>,
+  { isUnchanged = true, refused = [], actions, ...options }: Options = {},
+) {
+  const all = [images].flat();
   const restarted: string[] = [];
+  const digests: string[] = [];
   const ports: RestartPorts = {
     facts: { read: (_, digest) => Promise.resolve(facts.get(digest)) },
     cluster: { crossNamespace: 'consent', namespaceConsent: () => null },
     restarts: {
       read: ({ name }) => Promise.resolve(running[name]),
-      restart({ name }, { digest, uid }) {
-        assert.deepEqual([digest, uid], [rebuilt, 'u']);
+      restart({ name }, { restartedFor, uid }) {
+        assert.equal(uid, 'u');
+        if (refused.includes(name)) return Promise.reject(new PermanentError('PatchRejected', 'denied by a webhook'));
+        digests.push(...restartedFor);
         if (isUnchanged) restarted.push(name);
         return Promise.resolve(isUnchanged);
       },
     },
   };
-  const acted = await restartOutdated(actingOf(options), [image], ports);
-  return { ...acted, restarted, state: acted.states.get(image) };
+  const acting = actingOf(options);
+  const policy = { ...acting.policy, ...(actions && { actions }) };
+  const acted = await restartOutdated({ ...acting, policy }, all, ports);
+  return { ...acted, restarted, digests, state: all[0] && acted.states.get(all[0]) };
 }
 
 describe('restartOutdated', () => {
@@ -110,11 +140,11 @@ describe('restartOutdated', () => {
     ['a workload that names the digest', web(['a'], { isPinned: true }), pods(former)],
     ['a workload of another namespace without consent', web(['a'], {}, 'shop'), pods(former)],
     ['a workload whose owners let others in', web(['a'], {}, 'shop'), pods(former, { allowPoliciesFrom: 'ops' })],
-    ['a paused workload', web(['a']), pods(former, { isPaused: true })],
+    ['a paused workload', web(['a']), pods(former, { rollout: { ...complete, haltedBecause: 'it is paused' } })],
     [
       'a workload that was restarted for this digest already',
       web(['a']),
-      pods(former, { restartedFor: rebuilt, restartedAt: '2026-11-23T11:59:00Z' }),
+      pods(former, { restartedFor: [rebuilt], restartedAt: '2026-11-23T11:59:00Z' }),
     ],
   ] as const) {
     it(`does not restart ${what}`, async () => assert.deepEqual((await run(image, { a: running })).restarted, []));
@@ -129,8 +159,8 @@ describe('restartOutdated', () => {
     const waves = { maxParallel: 2, pause: '1m' };
     const first = await run(web(['a', 'b', 'c']), { a: pods(former), b: pods(former), c: pods(former) }, { waves });
     assert.deepEqual(first.restarted, ['a', 'b']);
-    const begun = pods(former, { restartedFor: rebuilt, restartedAt: '2026-11-23T11:59:00Z' });
-    const second = await run(web(['a', 'b', 'c']), { a: begun, b: pods(rebuilt, { restartedFor: rebuilt }), c: pods(former) }, { waves });
+    const begun = pods(former, { restartedFor: [rebuilt], restartedAt: '2026-11-23T11:59:00Z' });
+    const second = await run(web(['a', 'b', 'c']), { a: begun, b: pods(rebuilt, { restartedFor: [rebuilt] }), c: pods(former) }, { waves });
     assert.deepEqual([second.restarted, second.state?.state], [[], 'Updating']);
   });
 
@@ -141,10 +171,10 @@ describe('restartOutdated', () => {
   });
 
   it('rejects the base when pods do not come up, and restarts nothing more', async () => {
-    const late = pods(former, { restartedFor: rebuilt, restartedAt: '2026-11-23T11:44:00Z', areReady: false });
+    const late = pods(former, { restartedFor: [rebuilt], restartedAt: '2026-11-23T11:44:00Z', rollout: incomplete });
     const { restarted, state, status } = await run(web(['a', 'b']), { a: late, b: pods(former) });
     assert.deepEqual([restarted, state?.state, status.rejected?.[0]?.digest], [[], 'Failed', base.digest]);
-    assert.match(status.rejected?.[0]?.message ?? '', /Deployment platform\/a: its pods .* not ready 15 minutes after the restart/);
+    assert.match(status.rejected?.[0]?.message ?? '', /Deployment platform\/a took longer than 900 s: .*push a better one/);
     const rejected = [{ ...base, at: '2026-11-23T11:59:30Z', message: 'it crashes' }];
     assert.deepEqual((await run(web(['b']), { b: pods(former) }, { status: { rejected } })).restarted, []);
   });
@@ -152,5 +182,98 @@ describe('restartOutdated', () => {
   it('tries again when a workload has changed meanwhile', async () => {
     const { until, restarted } = await run(web(['a']), { a: pods(former) }, { isUnchanged: false });
     assert.deepEqual([restarted, until], [[], new Date(now + 10_000)]);
+  });
+
+  const sidecar = digestFor('sidecar');
+  const two = [
+    web(['a']),
+    web(['a'], {
+      source: { registry: 'harbor.example.com', path: 'shop/proxy' },
+      digest: sidecar,
+      workloads: [{ workload: workloadOf('a'), containers: ['proxy'], hasInitContainers: false }],
+    }),
+  ];
+  const both = {
+    pullsAlways: ['app', 'proxy'],
+    digests: new Map([
+      ['app', new Set([former])],
+      ['proxy', new Set([former])],
+    ]),
+  };
+
+  it('restarts a workload once for all of its images, also when its pods never run them', async () => {
+    const first = await run(two, { a: pods(former, both) });
+    assert.deepEqual([first.restarted, first.digests], [['a'], [rebuilt, sidecar]]);
+    const second = await run(two, { a: pods(former, { ...both, restartedFor: first.digests, restartedAt: '2026-11-23T11:59:00Z' }) });
+    assert.deepEqual(second.restarted, []);
+  });
+
+  it('keeps what another policy restarted the workload for', async () => {
+    const { digests } = await run(web(['a']), { a: pods(former, { restartedFor: [sidecar] }) });
+    assert.deepEqual(digests, [rebuilt, sidecar]);
+  });
+
+  const weeksAgo = { restartedFor: [rebuilt], restartedAt: '2026-11-01T12:00:00Z' };
+  for (const [what, running] of [
+    ['pods that are not available weeks after a restart', pods(rebuilt, { ...weeksAgo, rollout: { ...complete, available: 0 } })],
+    ['pods of a DaemonSet that are not available weeks after a restart', pods(rebuilt, { ...weeksAgo, rollout: unavailable })],
+    ['a change that is rolled out weeks after a restart', pods(rebuilt, { ...weeksAgo, rollout: incomplete })],
+    ['a workload that was scaled to zero', pods(rebuilt, { ...weeksAgo, rollout: { ...complete, wanted: 0 }, digests: new Map() })],
+    [
+      'a workload that was paused after its restart',
+      pods(former, { ...weeksAgo, rollout: { ...incomplete, haltedBecause: 'it is paused' } }),
+    ],
+    ['pods that run a former image again, weeks after a restart', pods(former, weeksAgo)],
+    [
+      'a StatefulSet whose partition keeps some pods',
+      pods(former, {
+        restartedFor: [rebuilt],
+        restartedAt: '2026-11-23T11:40:00Z',
+        rollout: { ...complete, wanted: 3, toUpdate: 2, updated: 2, available: 3, wasComplete: false },
+      }),
+    ],
+    ['a restart whose time was removed', pods(former, { restartedFor: [rebuilt] })],
+    ['a restart whose time is in the future', pods(former, { restartedFor: [rebuilt], restartedAt: '2099-01-01T00:00:00Z' })],
+  ] as const)
+    it(`does not reject the base for ${what}, and goes on with the others`, async () => {
+      const waves = { base: base.digest, pending: 1, progressing: 0, done: 1, failed: 0, lastDoneAt: '2026-11-01T12:00:00Z' };
+      const { status, restarted } = await run(web(['a', 'b']), { a: running, b: pods(former) }, { status: { waves } });
+      assert.deepEqual([status.rejected, status.waves?.failed, restarted], [undefined, 0, ['b']]);
+    });
+
+  it('does not restart what would not replace its pods, and says why', async () => {
+    const onDelete = { ...complete, haltedBecause: 'its update strategy is OnDelete' };
+    const { restarted, state } = await run(web(['a']), { a: pods(former, { rollout: onDelete }) });
+    assert.deepEqual([restarted, state?.state], [[], 'Behind']);
+    assert.match(state?.message ?? '', /its update strategy is OnDelete/);
+  });
+
+  it('restarts what failed again after a release, and does not fail for it at once', async () => {
+    const failed = pods(former, { restartedFor: [rebuilt], restartedAt: '2026-11-23T11:40:00Z', rollout: incomplete });
+    const { restarted, status } = await run(web(['a']), { a: failed }, { actions: { release: '2026-11-23T11:59:00Z' } });
+    assert.deepEqual([restarted, status.rejected], [['a'], undefined]);
+  });
+
+  it('goes on with the next workload where a restart is refused, and says so', async () => {
+    const { restarted, status, state, until } = await run(web(['a', 'b']), { a: pods(former), b: pods(former) }, { refused: ['a'] });
+    assert.deepEqual([restarted, status.waves?.progressing, status.waves?.pending], [['b'], 1, 0]);
+    assert.equal(state?.state, 'Updating');
+    assert.equal(until?.getTime(), now + 10_000);
+    const alone = await run(web(['a']), { a: pods(former) }, { refused: ['a'] });
+    assert.deepEqual([alone.state?.state, alone.status.waves?.progressing, alone.until?.getTime()], ['Behind', 0, now + 60_000]);
+    assert.match(alone.state?.message ?? '', /denied by a webhook/);
+  });
+
+  it('waits for what a replica whose clock is ahead has just restarted', async () => {
+    const ahead = pods(former, { restartedFor: [rebuilt], restartedAt: '2026-11-23T12:00:30Z', rollout: incomplete });
+    const { status, state } = await run(web(['a']), { a: ahead });
+    assert.deepEqual([status.rejected, state?.state], [undefined, 'Updating']);
+  });
+
+  it('does not reject the base because the time of a restart was overwritten', async () => {
+    for (const restartedAt of ['2099-01-01T00:00:00Z', 'yesterday']) {
+      const { status } = await run(web(['a']), { a: pods(former, { restartedFor: [rebuilt], restartedAt, rollout: incomplete }) });
+      assert.equal(status.rejected, undefined);
+    }
   });
 });

@@ -74,9 +74,9 @@ const longAgo = '2026-01-01T00:00:00Z';
 /** Reports all pods of the namespace: they run, or crash where `crashes` says so of their image. */
 export function runPods(cluster: ControlPlane, namespace: string) {
   const path = `/api/v1/namespaces/${namespace}/pods`;
-  const kubelet = { crashes: (_image: string) => false, stop: async () => {} };
-  const statusOf = ({ spec }: Pod) => {
-    const crashes = spec.containers.some(({ image }) => kubelet.crashes(image));
+  const kubelet = { crashes: (_image: string, _pod: string) => false, stop: async () => {} };
+  const statusOf = ({ metadata, spec }: Pod) => {
+    const crashes = spec.containers.some(({ image }) => kubelet.crashes(image, metadata.name));
     const state = crashes
       ? {
           restartCount: 4,

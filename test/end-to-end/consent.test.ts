@@ -245,7 +245,10 @@ describe('targets in another namespace', () => {
     const [own, everything] = [await explain(author), await explain(world.cluster.kubeconfigPath)];
     assert.deepEqual(own, everything);
     assert.equal(own.code, 1);
-    assert.match(own.out, /Deployment \S+\/web\n {2}NoConsent: Deployment \S+\/web is in another namespace, and either does not exist or/);
+    assert.match(
+      own.out,
+      /Deployment \S+\/web\n {4}✗ target +NoConsent: Deployment \S+\/web is in another namespace, and either does not exist or/,
+    );
     assert.doesNotMatch(own.out, /1\.0\.0/);
   });
 

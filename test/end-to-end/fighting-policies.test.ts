@@ -112,7 +112,7 @@ describe('policies that fight', () => {
     assert.deepEqual(await changes(), [2 * limit, 2 * limit, 2 * limit]);
     const { waiting } = await world.readStatus('newer');
     assert.deepEqual([waiting?.tag, waiting?.reason], ['1.1.0', 'TooManyChanges']);
-    assert.match((await cli('explain', 'newer')).out, /repeats +waits: TooManyChanges: .*changed to 1\.1\.0 5 times within an hour/);
+    assert.match((await cli('explain', 'newer')).out, /repeats +TooManyChanges: .*changed to 1\.1\.0 5 times within an hour/);
     for (const { metadata } of await readAll()) {
       const remembered = Object.entries(metadata.annotations ?? {}).find(([key]) => key.startsWith('last-update.'))?.[1] ?? '';
       assert.ok(remembered.length < 1_024, remembered);

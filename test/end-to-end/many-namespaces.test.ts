@@ -192,10 +192,10 @@ describe('many namespaces', () => {
     await push('slow', '1.1.0');
     await waitForWait(namespace, 'slow', 'MinAge');
     const { out } = await explain(`${namespace}/slow`, defaults, '--push', image('slow', '1.1.0'));
-    assert.match(out, /^ {2}minAge +8h \(default of the namespace\)$/m);
-    assert.match(out, /^ {2}poll +every 8000h \(policy\)$/m);
-    assert.match(out, /^ {2}windows +always open \(built-in\)$/m);
-    assert.match(out, /^ {2}rollout +not watched \(policy\)$/m);
+    assert.match(out, /^ {2}… minAge +MinAge: 8h: .* \(default of the namespace\)$/m);
+    assert.match(out, /^ {2}· poll +every 8000h \(policy\)$/m);
+    assert.match(out, /^ {2}· windows +always open \(built-in\)$/m);
+    assert.match(out, /^ {2}· rollout +not watched \(policy\)$/m);
     const json = JSON.parse((await explain(`${namespace}/slow`, {}, '--output', 'json')).out) as { settings: unknown };
     assert.deepEqual(json.settings, {
       poll: { value: '8000h', from: 'policy' },

@@ -23,8 +23,13 @@ test('what is written is read back unchanged', () => {
   const name = fc.stringMatching(/^[a-z0-9./:@-]{1,512}$/);
   const digest = fc.option(fc.constantFrom(a, b), { nil: undefined });
   const updates = fc
-    .record({ from: name, to: name, digest, trigger: fc.constantFrom('Webhook', 'Rollback', 'Poll') })
-    .map(({ digest, ...found }): LastUpdate => ({ ...update, ...found, ...(digest !== undefined && { digest }) }));
+    .record({ from: name, to: name, digest, failed: digest, trigger: fc.constantFrom('Webhook', 'Rollback', 'Poll') })
+    .map(({ digest, failed, ...found }): LastUpdate => ({
+      ...update,
+      ...found,
+      ...(digest !== undefined && { digest }),
+      ...(failed !== undefined && { failed }),
+    }));
   fc.assert(fc.property(updates, (found) => assert.deepEqual(parseLastUpdate(formatLastUpdate(found)), found)));
 });
 

@@ -22,7 +22,10 @@ import { digestOf, policyOf, thisDeployment } from '../model/samples.ts';
 const settings = { timeoutMs: 600_000, onFailure: 'Rollback' } as const;
 const countsOf = (status: PolicyStatus, ...workloads: Workload[]) => {
   const rollouts = rolloutStatesOf(rolloutOwnerOf(status), viewOf(...workloads), afterChange(60));
-  return { counts: countRollouts(status, rollouts), settlement: nextCompletion(status, rollouts, settings) };
+  return {
+    counts: countRollouts(rolloutOwnerOf(status), rollouts, afterChange(60)),
+    settlement: nextCompletion(status, rollouts, settings),
+  };
 };
 const changedWeb = (rollout: Partial<WorkloadRollout>) => withLastUpdate(changedWorkload(rollout));
 const rejected = [{ digest: digestOf('b'), reason: 'CrashLoop', at: changedAt }];

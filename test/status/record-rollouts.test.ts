@@ -196,6 +196,46 @@ test('conditions of other reconciles stay', () => {
   assert.deepEqual(results(updatedStatus ?? {}), ['RolledOut']);
 });
 
+const waves = { maxParallel: 1, pauseMs: 1_000, maxFailures: 2 };
+
+test('with waves an image is rejected when it has failed on maxFailures workloads, each counted once', () => {
+  const failed = changedWorkload(stuckRollout);
+  const findings = currentRollouts(rolloutOwnerOf({ history: [entryOf()] }), viewOf(failed)).map((rollout) => ({
+    rollout,
+    evaluation: evaluateRollout(failed, { since: rollout.since, timeoutMs: 600_000 }, aMinuteAfterChange),
+    digests: noTagsByImage,
+  }));
+  const rejectedAfter = (...earlier: string[]) =>
+    recordFindings({ history: [entryOf()] }, findings, { ...settings('Rollback'), waves }, aMinuteAfterChange, () => new Set(earlier))
+      .rejected?.length ?? 0;
+  assert.equal(rejectedAfter(), 0);
+  assert.equal(rejectedAfter('Deployment/shop/web'), 0, 'the same workload');
+  assert.equal(rejectedAfter('Deployment/shop/api'), 1);
+});
+
+test('a policy whose rollout is complete is not Ready while a candidate is pending', () => {
+  const waiting = { tag: '1.3.0', digest: digestOf('b'), until: '2026-03-01T12:10:00Z', reason: 'WavePending' };
+  const conditions = [{ type: 'Ready', status: 'False', reason: 'Progressing', message: '', lastTransitionTime: changedAt } as const];
+  const rollouts = { progressing: 1, done: 0, failed: 0, rolledBack: 0 };
+  const status: PolicyStatus = { observedGeneration: 1, history: [entryOf()], waiting, conditions, rollouts };
+  const spec = watchedSpec('Rollback', { rollout: { ...settings('Rollback'), waves } });
+  const found = recordFindings(
+    status,
+    [
+      {
+        rollout: { workload: changedWorkload(rolledOut), entries: [entryOf()], since: new Date(changedAt) },
+        evaluation: { kind: 'done', message: '' },
+        digests: noTagsByImage,
+      },
+    ],
+    { ...settings('Rollback'), waves },
+    aMinuteAfterChange,
+  );
+  const next = withRolloutConditions(policyOf({ spec, status }), found, viewOf(changedWorkload(rolledOut)), aMinuteAfterChange);
+  const ready = next?.conditions?.find(({ type }) => type === 'Ready');
+  assert.deepEqual([ready?.status, ready?.reason, next?.rollouts?.lastDoneAt], ['False', 'WavePending', '2026-03-01T12:01:00Z']);
+});
+
 const tag = fc.constantFrom('1.2.3', '1.3.0', '1.4.0');
 const entry = fc
   .record({

@@ -22,7 +22,7 @@ describe('the repository of an image', () => {
     [undefined, { system: 'jenkins', url: 'https://ci.example.com', name: 'web' }, undefined],
   ] as const) {
     it(`${source} → ${expected ?? 'none'}`, () =>
-      assert.deepEqual(findProject(ci, source), expected === undefined ? {} : { project: expected }));
+      assert.deepEqual(findProject({ ci }, source), expected === undefined ? {} : { project: expected }));
   }
 
   for (const [source, ci, why] of [
@@ -41,8 +41,14 @@ describe('the repository of an image', () => {
     ['https://gitlab.com/shop/web', gitlab, /a source on gitlab\.com, and the policy calls gitlab\.example\.com:8443/],
   ] as const) {
     it(`${String(source).slice(0, 60)} is refused`, () => {
-      const found = findProject(ci, source);
+      const found = findProject({ ci }, source);
       assert.match('problem' in found ? found.problem : JSON.stringify(found), why);
     });
   }
+
+  it('a source that the action does not allow is refused', () => {
+    const allowed = (...sources: string[]) => 'project' in findProject({ ci: github, sources }, 'https://github.com/shop/web');
+    assert.deepEqual([allowed('shop/*'), allowed('ops/*', '*/web'), allowed('shop/web')], [true, true, true]);
+    assert.deepEqual([allowed('shop/we'), allowed('ops/*'), allowed('SHOP/*')], [false, false, false]);
+  });
 });

@@ -89,3 +89,18 @@ describe('a connection', () => {
     assert.match(result.kind === 'failed' ? result.message : '', /the process is stopping/);
   });
 });
+
+describe('a Secret that no header can hold', () => {
+  for (const secret of ['-----BEGIN PRIVATE KEY-----\nMIIEvQ', 'tok\u2026en'])
+    it(`${JSON.stringify(secret)} is neither sent nor quoted`, async () => {
+      answer = (_, response) => response.writeHead(204).end();
+      const result = await sendRequest(
+        { url: new URL(origin), headers: { authorization: `Bearer ${secret}` }, body: '' },
+        { fetch, now, signal },
+      );
+      assert.equal(result.kind, 'failed');
+      const message = result.kind === 'failed' ? result.message : '';
+      assert.match(message, /the Secret must be one line of ASCII/);
+      assert.doesNotMatch(message, /BEGIN|MIIEvQ|tok/);
+    });
+});

@@ -134,6 +134,20 @@ const trigger = withRules(
   z
     .object({
       images,
+      sources: distinct(
+        z
+          .array(
+            z
+              .string()
+              .min(1)
+              .max(255)
+              .regex(/^[A-Za-z0-9._/*-]+$/, 'a repository of the CI system, in which "*" stands for any characters: "shop/*"')
+              .describe('A repository, such as "shop/*", in which "*" stands for any characters, also for slashes.'),
+          )
+          .min(1)
+          .max(32)
+          .describe('Which repositories may be rebuilt, where images name them ($source); by default all on the host of the CI system.'),
+      ).exactOptional(),
       rebuildWithin: duration(
         'How long the rebuilt image may take before the status says that it is overdue; by default 2h.',
       ).exactOptional(),

@@ -7,7 +7,6 @@ import {
   type BaseImagePolicy,
   type BasePolicySpec,
   type CiSystem,
-  type WaveSettings,
 } from '../../model/base-policy.ts';
 import { PermanentError, describeError } from '../../model/errors.ts';
 import type { PolicyProblem, PolicySpec } from '../../model/image-policy.ts';
@@ -15,7 +14,7 @@ import { readActions } from '../../model/policy-actions.ts';
 import { normalisePattern } from '../../model/repository-pattern.ts';
 import { builtInSettings } from '../../model/policy-defaults.ts';
 import { cut, parseDuration } from '../../model/text.ts';
-import { inField, originsOf, readRepository, readSettings, readStrategy, type ReadContext } from '../read-spec.ts';
+import { inField, originsOf, readRepository, readSettings, readStrategy, readWaves, type ReadContext } from '../read-spec.ts';
 import { specProblems, unknownFields } from '../validation/spec-problems.ts';
 import { withoutNulls } from '../validation/walk-schema.ts';
 import { baseSpecSchema } from './schema.ts';
@@ -28,10 +27,10 @@ const metadata = z.object({
   resourceVersion: z.string(),
   generation: z.number().default(0),
   creationTimestamp: z.string().optional().catch(undefined),
+  deletionTimestamp: z.string().optional().catch(undefined),
 });
 const envelope = z.looseObject({ metadata, spec: z.unknown().optional(), status: z.unknown().optional() });
 const maxMessageLength = 1_000;
-const defaultWaves: WaveSettings = { maxParallel: 5, pauseMs: 600_000, maxFailures: 1 };
 const defaultRebuildMs = 7_200_000;
 
 type Spec = z.output<typeof baseSpecSchema>;
@@ -41,11 +40,12 @@ type Trigger = NonNullable<Action['trigger']>;
 /** Reads an object. What is wrong with its spec becomes the policy's problem, so that other policies are not affected; throws only without metadata. */
 export function readBasePolicy(raw: unknown, context: ReadContext): BaseImagePolicy {
   const object = envelope.parse(raw);
-  const { annotations, creationTimestamp: createdAt, ...names } = object.metadata;
+  const { annotations, creationTimestamp: createdAt, deletionTimestamp, ...names } = object.metadata;
   const actions = readActions(annotations);
   return {
     ...names,
     ...(createdAt !== undefined && { createdAt }),
+    ...(deletionTimestamp !== undefined && { isDeleting: true }),
     spec: readSpecOrProblem(object.spec, names.namespace, context),
     status: readBaseStatus(object.status),
     ...(Object.keys(actions).length > 0 && { actions }),
@@ -101,12 +101,6 @@ function readSelection(spec: Spec, { aliases }: ReadContext): PolicySpec {
   };
 }
 
-function readWaves(waves: Spec['waves'] = {}): WaveSettings {
-  const { maxParallel = defaultWaves.maxParallel, canaries, pause, maxFailures = defaultWaves.maxFailures } = waves;
-  const pauseMs = (pause === undefined ? undefined : parseDuration(pause)) ?? defaultWaves.pauseMs;
-  return { maxParallel, maxFailures, pauseMs, ...(canaries && { canaries }) };
-}
-
 /** The action with its patterns for the names by which repositories are compared. */
 function withAliases(action: BaseAction, { aliases }: ReadContext): BaseAction {
   return action.kind === 'report' ? action : { ...action, images: action.images.map((pattern) => normalisePattern(pattern, aliases)) };
@@ -119,9 +113,9 @@ function readAction({ rebase, trigger, restart }: Action): BaseAction {
     return { kind: 'rebase', images, tag, allow, pushSecret: pushSecret.name, ...(signingKey && { signingKey }) };
   }
   if (trigger !== undefined) {
-    const { images, rebuildWithin } = trigger;
+    const { images, sources, rebuildWithin } = trigger;
     const rebuildWithinMs = (rebuildWithin === undefined ? undefined : parseDuration(rebuildWithin)) ?? defaultRebuildMs;
-    return { kind: 'trigger', images, rebuildWithinMs, ci: readCiSystem(trigger) };
+    return { kind: 'trigger', images, ...(sources && { sources }), rebuildWithinMs, ci: readCiSystem(trigger) };
   }
   return restart === undefined ? { kind: 'report' } : { kind: 'restart', images: restart.images };
 }

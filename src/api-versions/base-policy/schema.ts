@@ -4,10 +4,10 @@ import { baseKinds, baseStatusSchema } from '../../model/base-policy.ts';
 import { has, withChecks, withRules } from '../rules.ts';
 import { checkFollowedTag, checkPatterns } from '../validation/check-tags.ts';
 import { repositoryField } from '../v1-fields/image.ts';
-import { distinct, duration } from '../v1-fields/scalars.ts';
+import { distinct } from '../v1-fields/scalars.ts';
 import { select, tags } from '../v1-fields/select.ts';
 import { labelSelector } from '../v1-fields/target.ts';
-import { mode, windows } from '../v1-fields/update.ts';
+import { mode, waves, windows } from '../v1-fields/update.ts';
 import { minAge, platforms, poll, pullSecrets, suspend } from '../v1-fields/watch.ts';
 import { action, checkReachable } from './actions.ts';
 
@@ -27,23 +27,6 @@ const workloads = z
     ).exactOptional(),
   })
   .describe('Workloads whose images are examined.');
-
-const waves = z
-  .object({
-    maxParallel: z.int().min(1).max(100).exactOptional().describe('How many workloads roll out at the same time; by default 5.'),
-    canaries: labelSelector(
-      'workload',
-      'Selects the workloads that are changed first; the others wait until they have rolled out.',
-    ).exactOptional(),
-    pause: duration('How long to wait between two waves; by default 10m.').exactOptional(),
-    maxFailures: z
-      .int()
-      .min(1)
-      .max(100)
-      .exactOptional()
-      .describe('After so many failed rollouts the base is rejected, and what was changed is rolled back; by default 1.'),
-  })
-  .describe('In which order workloads are changed.');
 
 /** `spec`, as users write it. */
 export const baseSpecSchema = withChecks(

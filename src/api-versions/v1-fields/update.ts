@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { fieldOf, withChecks, withRules, type Finding } from '../rules.ts';
+import { fieldOf, has, withChecks, withRules, type Finding } from '../rules.ts';
 import { distinct, duration } from './scalars.ts';
+import { labelSelector } from './target.ts';
 
 const time = (what: string) =>
   z
@@ -63,8 +64,25 @@ export const update = z
   })
   .describe('How a selected image reaches the workloads.');
 
-/** `spec.rollout`. */
-export const rollout = z
+/** `spec.rollout.waves`, and `spec.waves` of a BaseImagePolicy. */
+export const waves = z
+  .object({
+    maxParallel: z.int().min(1).max(100).exactOptional().describe('How many workloads roll out at the same time; by default 5.'),
+    canaries: labelSelector(
+      'workload',
+      'Selects the workloads that are changed first; the others wait until they have rolled out.',
+    ).exactOptional(),
+    pause: duration('How long to wait between two waves; by default 10m.').exactOptional(),
+    maxFailures: z
+      .int()
+      .min(1)
+      .max(100)
+      .exactOptional()
+      .describe('After so many failed rollouts the image is rejected, and nothing more is changed to it; by default 1.'),
+  })
+  .describe('In which order workloads are changed.');
+
+const rolloutFields = z
   .object({
     watch: z.boolean().default(true).describe('Whether the rollout is watched until it is complete or has failed.'),
     timeout: duration('How long a rollout may take, and each of its new pods; time in which it cannot proceed does not count.').default(
@@ -82,8 +100,18 @@ export const rollout = z
       .max(100)
       .default(10)
       .describe('The maximum number of workloads that are patched at the same time; their rollouts may overlap.'),
+    waves: waves.exactOptional(),
   })
   .describe('What happens after a workload was changed. Without it, the rollout is watched for 10m, and a failure is only reported.');
+
+/** `spec.rollout`. */
+export const rollout = withRules(rolloutFields, [
+  {
+    rule: '!has(self.waves) || ((!has(self.watch) || self.watch) && (!has(self.onFailure) || self.onFailure != "Ignore"))',
+    message: 'waves need to know which rollouts fail: write onFailure: Rollback or Hold, and no watch: false',
+    holds: (self) => !has(self, 'waves') || (fieldOf(self, 'watch') !== false && fieldOf(self, 'onFailure') !== 'Ignore'),
+  },
+]);
 
 /** Checks that the runtime knows a time zone. */
 export function checkTimeZone(value: unknown): Finding[] {

@@ -10,14 +10,27 @@ export interface GuardContext {
   readonly crossNamespace: CrossNamespace;
   /** By workload, as it was just read; undefined where consent has not been read and nothing is about to be patched. */
   readonly consents?: ReadonlyMap<string, Consent>;
-  readonly spec: Pick<PolicySpec, 'mode' | 'windows' | 'strategy'>;
+  readonly spec: Pick<PolicySpec, 'mode' | 'windows' | 'strategy' | 'rollout'>;
   readonly candidate: Candidate;
   readonly now: Date;
   /** How often a container may be changed to the same image within an hour. */
   readonly repeatsPerHour: number;
   /** What this reconcile has already changed. */
   readonly applied?: readonly AppliedChange[];
+  /** How far the workloads have come that were changed to the candidate, by key; only for a policy with waves. */
+  readonly progress?: ReadonlyMap<string, TargetProgress>;
+  /** The next wave of the plan, for the last guard: unlike the others, it depends on all targets. */
+  readonly wave?: PlannedWave;
 }
+
+/** How far one workload has come, since it was changed to the candidate. */
+export type TargetProgress =
+  | { readonly state: 'Progressing'; /** When its rollout must be complete. */ readonly deadline: Date }
+  | { readonly state: 'Done'; /** Not before the change. */ readonly at: Date }
+  | { readonly state: 'Failed' };
+
+/** What a wave decides about each workload, by key; nothing about those that may be changed now. */
+export type PlannedWave = ReadonlyMap<string, GuardDecision>;
 
 /**
  * refused: the user must act, and the target has a problem · waits: it is changed at `until` · unchanged: it is not changed until something else happens, which the

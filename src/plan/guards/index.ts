@@ -10,6 +10,7 @@ import { rejected } from './rejected.ts';
 import { repeats } from './repeats.ts';
 import { reverted } from './reverted.ts';
 import { rewritten } from './rewritten.ts';
+import { wave } from './wave.ts';
 import { window } from './window.ts';
 
 export const guards: readonly Guard[] = [
@@ -24,4 +25,5 @@ export const guards: readonly Guard[] = [
   approval,
   repeats,
   window,
+  wave,
 ];

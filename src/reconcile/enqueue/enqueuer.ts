@@ -1,6 +1,7 @@
 import { policyKey, type ImagePolicy } from '../../model/image-policy.ts';
 import { policyJobId, type PolicyJob } from '../../queue/jobs.ts';
 import { waitJob } from './wait-job.ts';
+import { waveJob } from './wave-job.ts';
 import type { ClusterView, JobQueue, Policies } from '../ports.ts';
 import { newTargetJob, neededReconciles, selectedJob } from './needs-reconcile.ts';
 import { rolloutJob } from '../rollouts/next-rollout-check.ts';
@@ -87,6 +88,7 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
       isolated(() => [
         ...neededReconciles(policy, ports.cluster, new Date(ports.cluster.now()), ports.policies.secretVersions),
         waitJob(policy),
+        waveJob(policy, ports.cluster),
         rolloutJob(policy, ports.cluster, new Date(ports.cluster.now())),
         followUp(policy),
       ]);

@@ -4,6 +4,7 @@ import { sameActions } from '../../model/policy-actions.ts';
 import type { PolicyJob } from '../../queue/jobs.ts';
 import type { ClusterView, Policies, Ports } from '../ports.ts';
 import { neededReconciles } from './needs-reconcile.ts';
+import { isWaveJob, waveJob } from './wave-job.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 
 type FreshStatePorts = Pick<Ports, 'policies' | 'cluster' | 'workloads'>;
@@ -16,7 +17,7 @@ export async function withFreshState<P extends FreshStatePorts>(job: PolicyJob, 
   const { namespace, name, uid } = job.policy;
   const cached = ports.policies.find(namespace, name);
   const isAsked = job.actions === undefined || sameActions(cached?.actions, job.actions);
-  const isBehind = cached?.uid !== uid || cached.generation < (job.generation ?? 0) || !isAsked;
+  const isBehind = cached?.uid !== uid || cached.generation < (job.generation ?? 0) || !isAsked || lacksWave(job, cached, ports);
   const policy = isBehind ? await ports.policies.read(namespace, name, signal) : cached;
   if (policy === undefined) return ports;
   if (job.source === 'SecretChange') await untilSeen(() => isSeen(job, policy, ports), signal);
@@ -41,6 +42,11 @@ export async function withFreshState<P extends FreshStatePorts>(job: PolicyJob, 
   return { ...ports, cluster, policies: { ...ports.policies, find: findFresh } };
 }
 
+/** The end of a wave shows in the status, which has no generation. */
+function lacksWave(job: PolicyJob, policy: ImagePolicy, { cluster }: FreshStatePorts): boolean {
+  return isWaveJob(job) && waveJob(policy, cluster)?.cause !== job.cause;
+}
+
 /** The contents of Secrets are read again where the registry refuses them; which Secrets exist is known only from our watches. */
 function isSeen(job: PolicyJob, policy: ImagePolicy, ports: FreshStatePorts): boolean {
   const own = neededReconciles(policy, ports.cluster, new Date(ports.cluster.now()), ports.policies.secretVersions).find(
@@ -58,6 +64,7 @@ async function readTargets(
   const found = new Map<string, Workload>();
   const isKnown =
     job.source !== 'TargetChange' ||
+    (isWaveJob(job) && !lacksWave(job, policy, ports)) ||
     neededReconciles(policy, ports.cluster, new Date(ports.cluster.now())).some(({ cause }) => cause === job.cause);
   if (isKnown || !isUsable(policy.spec)) return found;
   await ports.workloads.awaitTargets(policy, policy.spec, signal);

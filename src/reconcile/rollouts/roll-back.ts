@@ -85,16 +85,11 @@ async function tryPatch(
   ports: Ports,
 ): Promise<'patched' | 'conflict' | 'outdated' | Refusal> {
   const { policy, signal } = check;
-  const planned = open.map(({ entry, container, position }) => ({
-    container: container.name,
-    ...position,
-    from: container.image,
-    to: entry.from,
-  }));
   const now = new Date(ports.cluster.now());
-  const changes = planned.flatMap((change) => {
+  const changes = open.flatMap(({ entry, container, position }) => {
+    const change = { container: container.name, ...position, from: container.image, to: entry.from };
     const digest = tryParseImageReference(change.to)?.digest;
-    return withUpdates(workload, [change], { policy: policy.uid, trigger: 'Rollback', at: now, digest });
+    return withUpdates(workload, [change], { policy: policy.uid, trigger: 'Rollback', at: now, digest, failed: entry.digest });
   });
   const tag = open.map(({ entry }) => entry.from).join(', ');
   const plan: UpdatePlan = { candidate: { tag }, targets: [{ target: workload, workload, changes, unchanged: [] }] };

@@ -11,6 +11,7 @@ import { evidenceOf, evaluatePods, type PodState } from '../../rollout/evaluate-
 import { evaluateRollout, type RolloutEvaluation } from '../../rollout/evaluate-rollout.ts';
 import type { PolicyStatus } from '../../model/policy-status.ts';
 import { recordFindings, withRolloutConditions, type Finding } from '../../status/record-rollouts.ts';
+import { failedWorkloads } from '../../rollout/wave-progress.ts';
 import { workloadKey, type Workload, type WorkloadRef } from '../../model/workload.ts';
 import type { PolicyJob } from '../../queue/jobs.ts';
 import type { Ports } from '../ports.ts';
@@ -194,7 +195,8 @@ async function recordResult({ policy, spec, signal }: RolloutCheck, findings: re
   const now = new Date(ports.cluster.now());
   const update = (status: PolicyStatus) => {
     before = status;
-    const completed = recordFindings(status, findings, spec.rollout, now);
+    const failedOn = (digest: string) => failedWorkloads({ ...policy, status }, digest, ports.cluster, now);
+    const completed = recordFindings(status, findings, spec.rollout, now, failedOn);
     const next = withRolloutConditions({ ...policy, status }, completed, ports.cluster, now);
     after = next === undefined ? completed : { ...completed, ...(next.rollouts !== undefined && { rollouts: next.rollouts }) };
     return next;

@@ -97,6 +97,18 @@ export const rules: readonly RefusedSpec[] = [
     'spec.targets[0].selector.matchExpressions[0]',
     'Exists and DoesNotExist take none',
   ),
+  byRule(
+    'waves without watching',
+    specWith({ rollout: { watch: false, waves: {} } }),
+    'spec.rollout',
+    'waves need to know which rollouts fail',
+  ),
+  byRule(
+    'waves whose failures are ignored',
+    specWith({ rollout: { onFailure: 'Ignore', waves: {} } }),
+    'spec.rollout',
+    'waves need to know which rollouts fail',
+  ),
   byRule('a window of no time', withWindow({ to: '09:00' }), 'spec.update.windows[0]', 'from and to are the same time'),
   byRule('a minAge of nothing', specWith({ minAge: '0m' }), 'spec.minAge', 'write a duration longer than zero'),
   byRule('a timeout of nothing', specWith({ rollout: { timeout: '0h0s' } }), 'spec.rollout.timeout', 'write a duration longer than zero'),

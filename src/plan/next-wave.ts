@@ -1,5 +1,5 @@
 /** Decides which workloads are changed next, so that a bad image reaches few of them: canaries first, some at a time, with pauses, and none after failures. Pure. */
-import type { WaveSettings } from '../model/base-policy.ts';
+import type { WaveSettings } from '../model/image-policy.ts';
 
 /** A workload that is to be changed, or was. */
 export interface WaveMember {

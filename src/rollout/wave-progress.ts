@@ -1,0 +1,68 @@
+/** How far a roll-out in waves has come: from the workloads' own records, so that it is known for any number of them, and after a crash. */
+import type { ImagePolicy } from '../model/image-policy.ts';
+import { isUsable } from '../model/image-policy.ts';
+import type { Candidate } from '../model/image-reference.ts';
+import { lastUpdateOf } from '../model/last-update.ts';
+import type { HistoryEntry } from '../model/policy-status.ts';
+import { resolveTargets, type WorkloadView } from '../model/resolve-target.ts';
+import { imagesOf, isSameObject, workloadKey, type Workload } from '../model/workload.ts';
+import type { TargetProgress } from '../plan/guards/guard.ts';
+import { isReleased } from '../plan/guards/released.ts';
+import { rolloutStatesOf, type RolloutState } from './count-rollouts.ts';
+import { isRecorded } from './current-rollouts.ts';
+import { deadlineOf } from './evaluate-rollout.ts';
+
+type Policy = Pick<ImagePolicy, 'namespace' | 'uid' | 'spec' | 'status' | 'actions'>;
+
+/** The progress of each workload that was changed to the candidate, by key; undefined for a policy without waves. */
+export function waveProgress(policy: Policy, candidate: Candidate, view: WorkloadView, now: Date): Map<string, TargetProgress> | undefined {
+  const { spec } = policy;
+  if (!isUsable(spec) || spec.rollout?.waves === undefined) return undefined;
+  const { timeoutMs } = spec.rollout;
+  const states = rolloutStatesOf(policy, view, now).flatMap((state): [string, TargetProgress][] => {
+    const entries = state.entries.filter((entry) => isAbout(entry, candidate));
+    return entries.length === 0 ? [] : [[workloadKey(state.workload), progressOf({ ...state, entries }, policy, timeoutMs, now)]];
+  });
+  const failed = candidate.digest === undefined ? [] : failedWorkloads(policy, candidate.digest, view, now);
+  return new Map([...states, ...[...failed].map((key): [string, TargetProgress] => [key, { state: 'Failed' }])]);
+}
+
+/** The keys of the workloads on which the rollout of a digest failed, whether or not they were rolled back; without those that failed before a release. */
+export function failedWorkloads({ spec, status, uid, actions }: Policy, digest: string, view: WorkloadView, now: Date): Set<string> {
+  const { history = [] } = status;
+  const isOpen = (at: string) => !isReleased(new Date(at), actions, now);
+  const workloads = isUsable(spec) ? resolveTargets(spec.targets, view) : [];
+  const rolledBack = (workload: Workload) =>
+    imagesOf(workload).some(({ container: { name } }) => {
+      const update = lastUpdateOf(workload, name);
+      return update?.policy === uid && update.trigger === 'Rollback' && update.failed === digest && isOpen(update.at);
+    });
+  const recorded = (workload: Workload) =>
+    history.some((entry) => isFailure(entry) && entry.digest === digest && isSameObject(entry, workload) && isOpen(entry.at));
+  return new Set(workloads.filter((workload) => rolledBack(workload) || recorded(workload)).map(workloadKey));
+}
+
+function isFailure({ result }: HistoryEntry): boolean {
+  return result === 'Failed' || result === 'RolledBack';
+}
+
+function isAbout({ tag, digest }: HistoryEntry, candidate: Candidate): boolean {
+  return tag === candidate.tag && (digest === undefined || candidate.digest === undefined || digest === candidate.digest);
+}
+
+/** A rollout is over when the status says so, too: that is when the pause begins. */
+function progressOf(
+  { workload, entries, evaluation }: RolloutState,
+  { status, actions }: Policy,
+  timeoutMs: number,
+  now: Date,
+): TargetProgress {
+  const since = new Date(Math.max(...entries.map(({ at }) => Date.parse(at))));
+  const isRecordedOpen = entries.some((entry) => entry.result === 'Applied' && isRecorded(status, entry));
+  const isCounted = entries.some((entry) => !isRecorded(status, entry)) && (status.rollouts?.progressing ?? 0) > 0;
+  const isOver = evaluation.kind === 'notWatched' || (evaluation.kind === 'done' && !isRecordedOpen && !isCounted);
+  const at = new Date(Math.max(since.getTime(), Date.parse(status.rollouts?.lastDoneAt ?? '') || 0));
+  if (isOver) return { state: 'Done', at };
+  if (evaluation.kind === 'failed') return isReleased(since, actions, now) ? { state: 'Done', at } : { state: 'Failed' };
+  return { state: 'Progressing', deadline: deadlineOf(workload, { since, timeoutMs }) };
+}
