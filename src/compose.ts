@@ -53,8 +53,9 @@ export function compose(settings: Settings, roles: ReadonlySet<Role>, { logger, 
   // Without Redis, these gauges would look like an outage.
   if (redis === undefined) for (const gauge of [metrics.redisReachable, metrics.redisDurable, metrics.redisMemoryShare]) gauge.remove();
   let isStopping = false;
+  const api = redis && composeApi(foundation, redis, { cluster, policies: work?.policies, doctor, namespaces: work?.namespaces });
   const operations = buildOperationsApp({
-    api: redis === undefined ? undefined : composeApi(foundation, redis, { cluster, doctor, namespaces: work?.namespaces }),
+    api: api?.options,
     checks: () => [...(isStopping ? [stopping] : []), ...[convert, redis, ...parts].flatMap((part) => part?.checks() ?? [])],
     metricsRegistry: metrics.registry,
     beforeScrape() {
@@ -79,6 +80,7 @@ export function compose(settings: Settings, roles: ReadonlySet<Role>, { logger, 
       waiting?.stop();
       redis?.stop();
       await closeListener(operations);
+      await api?.close();
       await convert?.stop(Math.max(0, deadline - Date.now()));
     },
     addresses() {

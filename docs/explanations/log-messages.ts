@@ -28,6 +28,7 @@ export const logActions = {
   'subscription not confirmed: ask SNS to send the confirmation again':
     'Allow connections from the receivers to SNS. Then request the confirmation again in the AWS console.',
   'event replayed': '',
+  'action requested': '',
 
   'workload updated': '',
   'update blocked': 'Look up `reason` in [reasons](reasons.md).',

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { baseDefinitionYaml, customResourceDefinitionYaml } from '../../src/api-versions/crd.ts';
+import { apiParts, openApiText } from './api.ts';
 import { castOf } from './cast.ts';
 import { commandParts } from './commands.ts';
 import { configurationParts } from './configuration.ts';
@@ -53,6 +54,8 @@ export function generatedFiles(): readonly GeneratedFile[] {
       { path: `docs/${page}.md`, content: renderTemplate(`${page}.md`, policyParts) },
       { path: `docs/${page}.zh-CN.md`, content: renderTemplate(`${page}.zh-CN.md`, chinesePolicyParts) },
     ]),
+    { path: 'docs/operations/api.md', content: renderTemplate('operations/api.md', apiParts) },
+    { path: 'docs/operations/openapi.json', content: openApiText() },
     { path: 'docs/command-line.md', content: renderTemplate('command-line.md', commandParts) },
     { path: 'docs/configuration.md', content: renderTemplate('configuration.md', configurationParts) },
     { path: 'docs/differences.md', content: renderTemplate('differences.md', differencesParts) },

@@ -5,7 +5,7 @@ import { formatWorkload, type WorkloadRef } from '../model/workload.ts';
 import { describeClusterError } from './cluster-errors.ts';
 import { defineCommand, paintFor, type Terminal, UsageError } from './command.ts';
 import { configOption } from './explain.ts';
-import { planNow } from './explain/plan-now.ts';
+import { planPolicy } from './explain/plan-policy.ts';
 import { countOf, fit, outputOption, print, printable } from './output.ts';
 import {
   currentNamespace,
@@ -97,7 +97,7 @@ async function compare(client: KubeClient, names: readonly PolicyName[], config:
 
 async function changesOf(client: KubeClient, name: PolicyName, config: Config): Promise<Change[]> {
   const opened = await openPolicy(client, name);
-  const planned = await planNow(client, await opened.read(), config);
+  const planned = await planPolicy(client, await opened.read(), config);
   const policy = `${opened.namespace}/${opened.name}`;
   if ('why' in planned) return [{ policy, message: planned.why, ...(planned.reason !== undefined && { reason: planned.reason }) }];
   return planned.allowed.targets.flatMap(({ target, changes, unchanged, problem }): Change[] => [

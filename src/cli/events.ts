@@ -1,4 +1,4 @@
-import { eventOutcomes, type EventView } from '../operations/event-view.ts';
+import { eventOutcomes, type EventView } from '../api/event-view.ts';
 import { isDigest } from '../model/image-reference.ts';
 import { parseDuration } from '../model/text.ts';
 import { describeError } from '../model/errors.ts';

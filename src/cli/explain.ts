@@ -1,13 +1,14 @@
 import { readConfig, registryAliases, processSource } from '../config.ts';
-import { isAllowed, type TargetExplanation } from '../plan/guard-plan.ts';
 import { tryParseImageReference, type RegistryAliases } from '../model/image-reference.ts';
 import { formatWorkload } from '../model/workload.ts';
 import { defineCommand, type Options, UsageError } from './command.ts';
 import { explainBase } from './explain/base.ts';
-import { describeSettings, settingsOf } from './explain/settings.ts';
+import { unknownOf } from '../explain/conclude.ts';
+import type { PlannedNow, Pushed } from '../explain/plan-now.ts';
+import { settingsOf } from '../explain/settings.ts';
+import { explainPlanned, type Explanation, type Step } from '../explain/steps.ts';
+import { planPolicy } from './explain/plan-policy.ts';
 import { isUsable } from '../model/image-policy.ts';
-import { describePush, nameOf, type Planned, unknownOf } from './explain/conclude.ts';
-import { describePending, planNow, type Pushed } from './explain/plan-now.ts';
 import { fit, outputOption, print, printable } from './output.ts';
 import { anyPolicyArgument, policyOptions, withAnyPolicy } from './policy-client.ts';
 import { reasonLinks } from './reason-links.ts';
@@ -26,7 +27,7 @@ export const configOption = {
 export const explain = defineCommand({
   name: 'explain',
   summary: 'explain why a policy does or does not update its workloads',
-  about: `Shows what would become of every target, and what each guard decides about it, and where poll, minAge, windows and rollout come from: the policy, or a default of its namespace, of the cluster, or built in. Asks only the API server: what the policy selects is taken from its status.
+  about: `Shows what the service would do, step by step: ✓ nothing is in the way, ✗ it stops here, … it waits, · decides nothing. Settings show where they come from: the policy, or a default of its namespace, of the cluster, or built in. Asks only the API server: what the policy selects is taken from its status.
 
 Of a BaseImagePolicy (bipol/NAME) it shows each image of its status: the base that it is built on, since when it is behind, what is done about it, and why not.
 
@@ -52,37 +53,21 @@ Exit codes: 0 nothing is blocked or wrong, 1 something is, 2 wrong usage.`,
         return explainBase(policy, output, terminal);
       }
       const { client, read } = policy;
-      const planned = await planNow(client, await read(), config, pushed);
+      const planned = await planPolicy(client, await read(), config, pushed);
       if (planned.doubt !== undefined) terminal.err(`${planned.doubt}\n`);
-      if ('why' in planned) {
-        const { policy, why, reason, isSelected } = planned;
-        const settings = isSelected && isUsable(policy.spec) ? policy.spec : undefined;
-        const head = pushed === undefined ? why : `a push of ${nameOf(pushed)} would change nothing: ${why}`;
-        const report = { allowed: false, summary: head, why, ...(settings && { settings: settingsOf(settings) }) };
-        const lines = [head, ...(settings === undefined ? [] : describeSettings(settings))];
-        print(terminal, output, report, () =>
-          fit(`${[...lines.map((line) => printable(line)), ...reasonLinks([reason])].join('\n')}\n`, terminal),
-        );
-        return 1;
-      }
-      const { candidate, targets, spec, pending } = planned;
-      const unknown = pushed && unknownOf(planned, pushed);
-      const allowed = isAllowed(targets) && pending === undefined && unknown === undefined;
-      const { note } = spec.strategy;
-      const { head, remarks } = summarise(planned, pushed);
+      const explanation = explainPlanned(planned, pushed);
+      const { spec } = planned.policy;
+      const note = isUsable(spec) ? spec.strategy.note : undefined;
       const report = {
-        allowed,
-        summary: head,
-        candidate,
-        settings: settingsOf(spec),
-        targets,
-        ...(pending && { pending }),
+        ...explanation,
+        ...('why' in planned && { why: planned.why }),
+        ...(isUsable(spec) && (!('why' in planned) || planned.isSelected) && { settings: settingsOf(spec) }),
+        ...(!('why' in planned) && { targets: planned.targets, chains: explanation.targets }),
+        ...('pending' in planned && { pending: planned.pending }),
         ...(note !== undefined && { note }),
       };
-      print(terminal, output, report, () =>
-        fit(textOf(planned, { lines: [head, ...remarks], end: allowed ? endOf(planned) : 'something is in the way' }), terminal),
-      );
-      return allowed ? 0 : 1;
+      print(terminal, output, report, () => fit(textOf(explanation, remarksOf(planned, pushed)), terminal));
+      return explanation.allowed ? 0 : 1;
     });
   },
 });
@@ -93,46 +78,35 @@ function readPush(text: string, aliases: RegistryAliases): Pushed {
   return { ...image, tag: image.tag };
 }
 
-/** What the policy selects or the push would do, and what has to be known besides. */
-function summarise(planned: Planned, pushed: Pushed | undefined): { readonly head: string; readonly remarks: readonly string[] } {
-  const { policy, spec, candidate, pending, targets } = planned;
-  const { description, note } = spec.strategy;
-  const notes = note === undefined ? [] : [note];
-  if (pushed === undefined) {
-    const head = `${policy.namespace}/${policy.name} selects ${description}: ${nameOf(candidate)}`;
-    return { head, remarks: [...(pending === undefined ? [] : [`MinAge: ${describePending(pending)}`]), ...notes] };
-  }
+/** What has to be known besides. */
+function remarksOf(planned: PlannedNow, pushed: Pushed | undefined): readonly string[] {
+  if ('why' in planned) return [];
+  const { note } = planned.spec.strategy;
   const isRunning =
-    targets.some(({ unchanged }) => unchanged.some(({ reason }) => reason === 'UpToDate')) && unknownOf(planned, pushed) === undefined;
+    planned.targets.some(({ unchanged }) => unchanged.some(({ reason }) => reason === 'UpToDate')) &&
+    (pushed === undefined || unknownOf(planned, pushed) === undefined);
   const unasked = 'whether the registry has it is not known: explain asks only the API server';
-  return { head: describePush(planned, pushed), remarks: [...(isRunning ? [] : [unasked]), ...notes] };
+  return [...(pushed === undefined || isRunning ? [] : [unasked]), ...(note === undefined ? [] : [note])];
 }
 
-function endOf({ targets }: Planned): string {
-  return targets.some(({ changes }) => changes.length > 0) ? 'nothing is in the way' : 'nothing would be changed';
-}
+const marks = { pass: '✓', stop: '✗', wait: '…', note: '·' } as const;
 
-function textOf(
-  { spec, targets, pending }: Planned,
-  { lines: first, end }: { readonly lines: readonly string[]; readonly end: string },
-): string {
-  const found = targets.flatMap(({ problem, unchanged, guards }) => [
-    problem?.reason,
-    ...unchanged.map(({ reason }) => reason),
-    ...guards.filter(({ result }) => result !== 'pass').map(({ reason }) => reason),
-  ]);
-  const lines = [...first, ...describeSettings(spec), ...targets.flatMap(linesOf)];
-  return `${[...lines.map((line) => printable(line)), end, ...reasonLinks([...found, pending?.reason])].join('\n')}\n`;
-}
-
-function linesOf({ target, changes, unchanged, problem, guards }: TargetExplanation): string[] {
-  return [
-    formatWorkload(target),
-    ...(problem === undefined ? [] : [`  ${problem.reason}: ${problem.message}`]),
-    ...unchanged.map(({ container, image, reason, message }) => `  ${container} stays at ${image}: ${reason}: ${message}`),
-    ...changes.map(({ container, from, to }) => `  ${container} would be changed from ${from} to ${to}`),
-    ...guards.map(
-      ({ guard, result, reason, message }) => `    ${guard.padEnd(16)} ${result === 'pass' ? 'pass' : `${result}: ${reason}: ${message}`}`,
-    ),
+function textOf({ allowed, summary, steps, targets }: Explanation, remarks: readonly string[]): string {
+  const all = targets.flatMap((target) => target.steps);
+  const changes = all.some(({ id, result, text }) => id === 'container' && result === 'pass' && text.includes(' would be changed '));
+  const end = allowed ? (changes ? 'nothing is in the way' : 'nothing would be changed') : 'something is in the way';
+  const lines = [
+    summary,
+    ...remarks,
+    ...steps.map((step) => lineOf(step, 2)),
+    ...targets.flatMap(({ target, steps: own }) => [formatWorkload(target), ...own.map((step) => lineOf(step, 4))]),
   ];
+  return `${[...lines.map((line) => printable(line)), end, ...reasonLinks([...steps, ...all].map(({ reason }) => reason))].join('\n')}\n`;
+}
+
+/** `  ✗ window           Window: 1.4.0 is applied …`. */
+function lineOf({ id, result, text, origin, reason }: Step, indent: number): string {
+  const from = origin === undefined ? '' : ` (${origin === 'policy' || origin === 'built-in' ? origin : `default of the ${origin}`})`;
+  const why = reason === undefined || result === 'pass' ? '' : `${reason}: `;
+  return `${' '.repeat(indent)}${marks[result]} ${id.padEnd(16)} ${why}${text}${from}`;
 }

@@ -42,9 +42,6 @@ export const anyPolicyArgument = {
 
 /** The field manager of what commands write. */
 export const cliFieldManager = 'image-watcher-cli';
-/** Of a policy without status, and how to find out why. */
-export const notReconciledYet =
-  'not reconciled yet: no worker runs (image-watcher doctor), its namespace is not selected (image-watcher check --server URL), or its first attempt failed and is repeated';
 /** How many policies are listed at once. */
 export const pageSize = 500;
 /** The resource in the API server's URLs. */

@@ -1,6 +1,6 @@
 /** The commands that act on one policy, by writing an annotation or a field of it with the caller's own rights. */
 import { type ApiTarget, ApiError, apiOptions, callApi } from './api-client.ts';
-import type { NamespaceAnswer } from '../operations/namespaces-api.ts';
+import type { NamespaceAnswer } from '../api/namespaces-api.ts';
 import { readStatus, type Condition, type PolicyStatus } from '../model/policy-status.ts';
 import { actionAnnotations, parseRollback } from '../model/policy-actions.ts';
 import { isReason, reasons } from '../model/reasons.ts';

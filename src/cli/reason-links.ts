@@ -1,13 +1,9 @@
 /** Links from the output of commands to the pages for users. */
-import { documentation, isReason, type Reason } from '../model/reasons.ts';
+import { pageOf } from '../explain/steps.ts';
+import { isReason, type Reason } from '../model/reasons.ts';
 
 /** Reasons of a policy that is in order: nobody needs their explanation after a command. */
 const inOrder: ReadonlySet<string> = new Set<Reason>(['UpToDate', 'Updated', 'RolledOut']);
-
-/** The section that explains a reason. Its anchor is part of the promise that reasons are stable. */
-export function pageOf(reason: Reason): string {
-  return `${documentation}/reasons.md#${reason.toLowerCase()}`;
-}
 
 /** Lines that say where these reasons are explained, each once. Reasons that are in order, and those of other writers, have none. */
 export function reasonLinks(found: readonly (string | undefined)[]): string[] {

@@ -1,48 +1,99 @@
 /** The ports of the API of the operations listener. */
 import { randomUUID } from 'node:crypto';
 import { group, plural } from '../api-versions/group.ts';
+import type { OperationsAuth } from '../api/authenticate.ts';
+import type { ApiOptions } from '../api/add-api.ts';
+import type { Doctor } from '../api/doctor-api.ts';
+import type { SelectedNamespaces } from '../api/namespaces-api.ts';
+import { ActionRefused, type PolicyPorts } from '../api/ports.ts';
+import { policyResource } from '../cluster/policy-watches.ts';
 import type { KubeClient } from '../kube/client.ts';
+import { isKubeError, KubeError } from '../kube/kube-error.ts';
+import { objectPath } from '../kube/objects.ts';
 import { reviewAccess, reviewToken } from '../kube/review-access.ts';
-import type { OperationsAuth } from '../operations/authenticate.ts';
-import type { ApiOptions } from '../operations/events-api.ts';
-import type { SelectedNamespaces } from '../operations/namespaces-api.ts';
+import { readDeliveryTimes } from '../queue/delivery-times.ts';
 import { createPushQueue } from '../queue/producer.ts';
 import { createEventReader } from '../queue/read-events.ts';
-import type { Foundation } from './foundation.ts';
-import type { Doctor } from '../operations/doctor-api.ts';
+import { readReceivers } from '../queue/receiver-list.ts';
+import { readAnnouncements } from '../queue/unannounced-finds.ts';
+import { readVersion } from '../version.ts';
+import { type Foundation, openCluster } from './foundation.ts';
 import { type RedisAccess, refusalOf } from './redis.ts';
 
 /** What the API answers from; all undefined in a process without the role `work`. */
 interface ApiMeans {
   readonly cluster: KubeClient | undefined;
+  readonly policies: Omit<PolicyPorts, 'noActions' | 'patch'> | undefined;
   readonly doctor: Doctor | undefined;
   readonly namespaces: SelectedNamespaces | undefined;
 }
 
-/** Builds the ports. */
+/** The ports, and what must be closed. */
+interface ApiPart {
+  readonly options: ApiOptions;
+  close(): Promise<void>;
+}
+
+/** Builds the ports; throws ConfigError without a usable kubeconfig. */
 export function composeApi(
   { settings, aliases, logger }: Pick<Foundation, 'settings' | 'aliases' | 'logger'>,
   redis: RedisAccess,
-  { cluster, doctor, namespaces }: ApiMeans,
-): ApiOptions {
+  { cluster, policies, doctor, namespaces }: ApiMeans,
+): ApiPart {
   const { config } = settings;
-  const access = {
-    redis: redis.connection,
-    prefix: config.redis.prefix,
-    onError: (error: Error) => logger.debug({ err: error }, 'event queue error'),
-  };
+  const { prefix } = config.redis;
+  const access = { redis: redis.connection, prefix, onError: (error: Error) => logger.debug({ err: error }, 'event queue error') };
   const queue = createPushQueue(access, config.redis.minReplicas, config.listen.confirmWithin);
+  const noActions = whyNoActions(config.operations);
+  const users = cluster === undefined || noActions !== undefined ? undefined : openCluster(settings.kubeconfig, 'users');
   return {
-    auth: authOf(settings, cluster),
-    reader: createEventReader(access),
-    storePushes: (events) => queue.add(events),
-    refusal: () => refusalOf(redis.health(), config.redis.durability),
-    doctor,
-    namespaces,
-    now: () => new Date(),
-    unique: randomUUID,
-    aliases,
-    logger,
+    options: {
+      auth: authOf(settings, cluster),
+      reader: createEventReader(access),
+      storePushes: (events) => queue.add(events),
+      refusal: () => refusalOf(redis.health(), config.redis.durability),
+      installation: {
+        receivers: () => readReceivers(redis.connection, prefix),
+        deliveries: () => readDeliveryTimes(redis.connection, prefix, Date.now()),
+        announcements: (registries) => readAnnouncements(redis.connection, prefix, registries),
+      },
+      policies: policies && { ...policies, noActions, patch: patchWith(users) },
+      doctor,
+      namespaces,
+      now: () => new Date(),
+      unique: randomUUID,
+      version: readVersion(),
+      aliases,
+      logger,
+    },
+    close: async () => users?.close(),
+  };
+}
+
+function whyNoActions({ auth, actions }: Foundation['settings']['config']['operations']): string | undefined {
+  if (!actions) return 'actions are off: use the commands or kubectl, or set operations.actions in the configuration of image-watcher';
+  return auth === 'kubernetes' ? undefined : 'actions need operations.auth: kubernetes, because they are done with the token of the caller';
+}
+
+/** Patches policies with the token of the caller and nothing else. */
+function patchWith(users: KubeClient | undefined): PolicyPorts['patch'] {
+  return async (caller, { namespace, name }, body) => {
+    if (users === undefined || caller.kind !== 'token') throw new ActionRefused(403, 'actions need the token of a caller');
+    try {
+      await users.request({
+        method: 'PATCH',
+        path: objectPath(policyResource, namespace, name),
+        query: { fieldManager: 'image-watcher-api' },
+        body,
+        contentType: 'application/merge-patch+json',
+        authorization: `Bearer ${caller.token}`,
+      });
+    } catch (error) {
+      if (isKubeError(error, 404)) throw new ActionRefused(404, `there is no ImagePolicy ${namespace}/${name}`);
+      if (error instanceof KubeError && (error.status === 401 || error.status === 403)) throw new ActionRefused(403, error.detail);
+      if (error instanceof KubeError && error.status < 500 && error.status !== 429) throw new ActionRefused(409, error.detail);
+      throw new ActionRefused(503, 'the API server does not answer; try again');
+    }
   };
 }
 

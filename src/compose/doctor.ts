@@ -21,7 +21,7 @@ import { readDeliveryTimes } from '../queue/delivery-times.ts';
 import { readServer, type ServerFacts } from '../queue/read-server.ts';
 import { readReceivers } from '../queue/receiver-list.ts';
 import { readAnnouncements } from '../queue/unannounced-finds.ts';
-import type { Doctor } from '../operations/doctor-api.ts';
+import type { Doctor } from '../api/doctor-api.ts';
 import { readVersion } from '../version.ts';
 import type { Foundation } from './foundation.ts';
 import { clocksOf, probeRegistries, type RegistryMeans } from './probe-registries.ts';

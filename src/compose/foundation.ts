@@ -29,9 +29,9 @@ export interface Part {
 }
 
 /** Creates a client of the cluster, without connecting; throws ConfigError without a usable kubeconfig. */
-export function openCluster(kubeconfig: string | undefined): KubeClient {
+export function openCluster(kubeconfig: string | undefined, kind: 'own' | 'users' = 'own'): KubeClient {
   try {
-    return createKubeClient(kubeconfig === undefined ? {} : { kubeconfig });
+    return createKubeClient({ ...(kubeconfig !== undefined && { kubeconfig }), kind });
   } catch (error) {
     throw new ConfigError('Kubernetes access', [{ path: 'KUBECONFIG', message: describeError(error) }]);
   }

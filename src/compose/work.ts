@@ -47,7 +47,9 @@ import { traceWork } from './trace-work.ts';
 import { measureBases } from './measure-bases.ts';
 import { measurePolicies } from './measure-policies.ts';
 import { createWorkPorts, readContextOf, type Adapters } from './work-ports.ts';
-import type { SelectedNamespaces } from '../operations/namespaces-api.ts';
+import type { PolicyPorts } from '../api/ports.ts';
+import { createPolicyFeed } from '../api/stream.ts';
+import type { SelectedNamespaces } from '../api/namespaces-api.ts';
 
 /** The number of concurrent jobs per queue: high enough that hundreds of images are changed before the first status is written. */
 const concurrency = { push: 256, policy: 256, poll: 32 } as const;
@@ -68,6 +70,7 @@ export interface WorkConnections extends Pick<Adapters, 'client' | 'trustRoot'> 
 export type WorkPart = Part & {
   readonly view: RegistryMeans & { readonly isWatching: () => boolean };
   readonly namespaces: SelectedNamespaces;
+  readonly policies: Omit<PolicyPorts, 'noActions' | 'patch'>;
 };
 
 /** Builds the role. */
@@ -145,6 +148,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
     onError: (error) => logger.warn({ why: describeError(error) }, 'jobs not enqueued, will be repeated'),
   });
   const workers: QueueWorker[] = [...createWorkers(queue, ports, runner), ...bases.workers];
+  const feed = createPolicyFeed();
   let sweep: NodeJS.Timeout | undefined;
   const housekeeping = trimRedis({ redis, prefix: config.redis.prefix, health: redisHealth, queues, logger });
   let stopped = false;
@@ -163,7 +167,9 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
     if (stopped) return;
     logger.info({ policies: cache.policies.size, workloads: cache.workloads.size }, 'caches are complete');
     collectGarbage();
-    cache.policies.subscribe(({ type, object }) => {
+    cache.policies.subscribe((change) => {
+      const { type, object } = change;
+      feed.publish(change);
       if (type !== 'deleted') enqueuer.consider(object);
       bases.enqueuer.onImagePolicy(object);
     });
@@ -197,15 +203,21 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
     cache.updateWatches();
   };
 
+  const whyNotSelected = (namespace: string) => {
+    if (!namespaces.some((watched) => watched === undefined || watched === namespace)) return notWatched(namespace);
+    return cache.isSelected(namespace) ? undefined : notSelected(namespace);
+  };
   return {
     view: { registry, policies: ports.policies.all, sourceOf: ports.registry.sourceOf, isWatching },
-    namespaces: {
-      areKnown: namespaceCache.areLabelsKnown,
-      whyNotSelected(namespace) {
-        if (!namespaces.some((watched) => watched === undefined || watched === namespace)) return notWatched(namespace);
-        return cache.isSelected(namespace) ? undefined : notSelected(namespace);
-      },
+    policies: {
+      areKnown: isWatching,
+      all: ports.policies.all,
+      find: ports.policies.find,
+      consider: (policy) => ({ policy, why: whyNotSelected(policy.namespace) }),
+      cluster: ports.cluster,
+      feed,
     },
+    namespaces: { areKnown: namespaceCache.areLabelsKnown, whyNotSelected },
     checks: () => [...allReflectors().map(checkReflector), ...checkKinds(cache), ...access.checks(), ...namespaceCache.checks()],
     measure() {
       metrics.policies.set(cache.policies.size);

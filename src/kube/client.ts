@@ -15,6 +15,8 @@ export interface KubeRequest {
   readonly contentType?: string;
   /** The media type of the response: application/json unless given. */
   readonly accept?: string | undefined;
+  /** Instead of the credentials of the client, for one of `kind: 'users'`. */
+  readonly authorization?: string;
   readonly signal?: AbortSignal | undefined;
   /** Called with the header Date of the response, whatever its status. */
   readonly onDate?: (date: string) => void;
@@ -51,6 +53,8 @@ export interface KubeClientOptions {
   readonly requestTimeoutMs?: number;
   /** The time without data after which a stream ends. */
   readonly streamIdleMs?: number;
+  /** users: never sends credentials of its own, such as a client certificate, but those of each request. */
+  readonly kind?: 'own' | 'users';
   /** The clock, for tests. */
   readonly now?: () => number;
 }
@@ -64,6 +68,13 @@ type Answer = Dispatcher.ResponseData;
 export function createKubeClient(options: KubeClientOptions = {}): KubeClient {
   const { requestTimeoutMs = 10_000, streamIdleMs = 150_000, now = Date.now } = options;
   const accessSource = loadKubeAccess(options);
+  const accessFor = async (request: KubeRequest): Promise<KubeAccess> => {
+    const access = await accessSource.current();
+    if (options.kind !== 'users') return access;
+    const { cert: _cert, key: _key, ...tls } = access.tls;
+    const headers = request.authorization === undefined ? {} : { authorization: request.authorization };
+    return { ...access, tls, headers };
+  };
   const pool = createConnectionPool();
 
   const sendOnce = (access: KubeAccess, request: KubeRequest, signal: AbortSignal, isStream: boolean): Promise<Answer> => {
@@ -87,13 +98,13 @@ export function createKubeClient(options: KubeClientOptions = {}): KubeClient {
   };
 
   const send = async (request: KubeRequest, signal: AbortSignal, isStream: boolean): Promise<Answer> => {
-    const access = await abortable(accessSource.current(), signal);
+    const access = await abortable(accessFor(request), signal);
     const answer = await sendOnce(access, request, signal, isStream).catch((error: unknown) => {
       // The server closed an idle connection just as it was reused. Only reads may be repeated without knowing whether they arrived.
       if (request.method !== 'GET' || !isBrokenConnection(error)) throw error;
       return sendOnce(access, request, signal, isStream);
     });
-    if (answer.statusCode !== 401) return answer;
+    if (answer.statusCode !== 401 || options.kind === 'users') return answer;
     await answer.body.dump();
     accessSource.forget(access);
     return sendOnce(await abortable(accessSource.current(), signal), request, signal, isStream);

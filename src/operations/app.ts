@@ -1,7 +1,7 @@
 /** The operations listener: liveness, readiness, metrics, and the API. */
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Registry } from '@prometheus-io/client';
-import { addEventsApi, type ApiOptions } from './events-api.ts';
+import { addApi, type ApiOptions } from '../api/add-api.ts';
 import { describeReadiness, type Check } from '../telemetry/readiness.ts';
 
 export interface OperationsOptions {
@@ -30,6 +30,6 @@ export function buildOperationsApp({ checks, metricsRegistry, beforeScrape, api 
     beforeScrape();
     return reply.type(metricsRegistry.contentType).send(await metricsRegistry.metrics());
   });
-  if (api !== undefined) addEventsApi(app, api);
+  if (api !== undefined) addApi(app, api);
   return app;
 }

@@ -82,8 +82,8 @@ const baseJob = z.object({
   cause: z.string().min(1).max(1_024),
   receivedAt: time,
   eventId: id.exactOptional(),
-  notBefore: time.exactOptional(),
   pushed: z.object(repository).exactOptional(),
+  notBefore: time.exactOptional(),
 });
 
 const triggerJob = z.object({

@@ -37,8 +37,8 @@ export const logFields = {
   position: "The index of a receiver's secret, from 0",
   atLeast: 'The recommended minimum length of a secret',
   user: 'The user who called the API',
-
   action: 'What the user asked of a policy: approve, rollback, release, check, suspend or resume',
+
   roles: 'The roles of the process',
   public: 'The address of the public listener',
   operations: 'The address of the operations listener',

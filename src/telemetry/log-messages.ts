@@ -51,6 +51,7 @@ export const logMessages = {
     meaning: 'The confirmation address of SNS did not answer',
   },
   'event replayed': { levels: ['info'], meaning: 'A user replayed a push' },
+  'action requested': { levels: ['info'], meaning: 'A user acted on a policy through the API' },
 
   'workload updated': { levels: ['info'], meaning: 'The image of a workload was changed' },
   'update blocked': { levels: ['info'], meaning: 'A guard blocks an update, or a rollback was refused' },

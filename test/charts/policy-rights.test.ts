@@ -104,6 +104,7 @@ describe('permissions on policies', { skip: (await lacksHelm()) ?? false }, () =
     ['roll back', 'PATCH', web, annotate('rollback-to'), ['developer', 'owner', 'approver']],
     ['release', 'PATCH', web, annotate('release'), ['developer', 'owner', 'approver']],
     ['have the registry asked', 'PATCH', web, annotate('requested-at'), ['developer', 'owner', 'approver', 'gitops']],
+    ['act in the name of somebody else', 'PATCH', web, annotate('requested-by', 'approve 1.0.0 ada'), []],
     ['approve, and change the policy with it', 'PATCH', web, { ...suspend, ...annotate('approve') }, ['owner']],
     ['remember another origin', 'PATCH', web, annotate('v1alpha1'), ['developer', 'owner', 'gitops']],
     ['label policies', 'PATCH', web, { metadata: { labels: { a: 'b' } } }, ['developer', 'owner', 'gitops']],

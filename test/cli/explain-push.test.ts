@@ -152,7 +152,7 @@ describe('explain --push', () => {
     });
     const explained = await runCommand('explain', ['young', '--kubeconfig', world.kubeconfig]);
     assert.deepEqual(
-      [explained.code, /^MinAge: 1\.5\.0 is pending until 2036-03-01T20:00:00Z$/m.test(explained.out)],
+      [explained.code, /^ {2}… minAge +MinAge: 8h: 1\.5\.0 is pending until 2036-03-01T20:00:00Z \(policy\)$/m.test(explained.out)],
       [1, true],
       explained.out,
     );

@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import { conditions } from '../../docs/explanations/conditions.ts';
 import { explanations, reasonSections } from '../../docs/explanations/reasons.ts';
 import { logActions } from '../../docs/explanations/log-messages.ts';
-import { pageOf } from '../../src/cli/reason-links.ts';
+import { pageOf } from '../../src/explain/steps.ts';
 import { documentation, reasons, type Reason } from '../../src/model/reasons.ts';
 import { conditionTypes } from '../../src/status/condition-states.ts';
 import { logMessages } from '../../src/telemetry/log-messages.ts';

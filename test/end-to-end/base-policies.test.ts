@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { inParallel } from '../../src/async/in-parallel.ts';
 import type { BaseStatus } from '../../src/model/base-policy.ts';
 import { basePath, pushApplications, type Pushed } from '../bases/applications.ts';
-import type { EventView } from '../../src/operations/event-view.ts';
+import type { EventView } from '../../src/api/event-view.ts';
 import { runCommand } from '../cli/run-command.ts';
 import { buildImage } from '../bases/build-image.ts';
 import { createAccount, tokenOf } from '../harness/service-account.ts';

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import type { EventView } from '../../src/operations/event-view.ts';
+import type { EventView } from '../../src/api/event-view.ts';
 import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
 import { reviewAccess, reviewToken } from '../../src/kube/review-access.ts';
 import { pushImage } from '../harness/push-image.ts';

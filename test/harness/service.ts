@@ -47,13 +47,13 @@ export async function startService({
     command: program.command,
     portCount: 3,
     args: ([publicPort, operationsPort, conversionPort]) => {
+      const { conversion, operations, ...rest } = config;
       const listeners = {
         listen: { host: '127.0.0.1', port: publicPort, ...listen },
-        operations: { host: '127.0.0.1', port: operationsPort },
+        operations: { host: '127.0.0.1', port: operationsPort, ...(operations as object | undefined) },
         // The namespace exists in every cluster, so that the certificate can be kept there.
         namespace: 'default',
       };
-      const { conversion, ...rest } = config;
       const ownConversion = { host: '127.0.0.1', port: conversionPort, names: ['127.0.0.1'], ...(conversion as object | undefined) };
       writeFileSync(file, stringify({ ...listeners, redis: { url: redisUrl }, conversion: ownConversion, ...rest }));
       return [...program.args(file), 'serve', '--config', file, ...(roles === undefined ? [] : ['--roles', roles])];

@@ -9,7 +9,7 @@ import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { randomRequest } from '../../bench/fuzz/random-request.ts';
 import { mutateText } from '../../bench/fuzz/mutate-json.ts';
 import { createRandom, type Random } from '../../bench/fuzz/random.ts';
-import { recordOf, startApi } from '../operations/fake-events.ts';
+import { recordOf, startApi } from '../api/fake-events.ts';
 import { readSamples } from '../receive/providers/read-samples.ts';
 
 const samples = readSamples().filter(({ body }) => body.length > 0);

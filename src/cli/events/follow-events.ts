@@ -1,5 +1,5 @@
 import { backoffMs, sleep, type Backoff } from '../../async/backoff.ts';
-import type { EventView } from '../../operations/event-view.ts';
+import type { EventView } from '../../api/event-view.ts';
 import { ApiError, type ApiTarget } from '../api-client.ts';
 import type { Terminal } from '../command.ts';
 import { type Filter, listEvents, readEvents } from './list-events.ts';

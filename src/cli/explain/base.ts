@@ -2,7 +2,8 @@
 import { maxDependents, readBaseStatus, type BaseStatus, type Dependent } from '../../model/base-policy.ts';
 import type { Terminal } from '../command.ts';
 import { fit, formatAge, print, printable } from '../output.ts';
-import { notReconciledYet, statusOf, type PolicyClient } from '../policy-client.ts';
+import { notReconciledYet } from '../../explain/plan-now.ts';
+import { statusOf, type PolicyClient } from '../policy-client.ts';
 import { reasonLinks } from '../reason-links.ts';
 
 /** States that somebody has to do something about, or that nothing is done about. */

@@ -3,7 +3,7 @@ import { isDigest, tryParseImageReference } from '../../model/image-reference.ts
 import { readStatus, type Condition, type PolicyStatus } from '../../model/policy-status.ts';
 import { reasonLinks } from '../reason-links.ts';
 import { formatAge, printable } from '../output.ts';
-import { notReconciledYet } from '../policy-client.ts';
+import { notReconciledYet } from '../../explain/plan-now.ts';
 
 /** What a row shows; `-` where there is nothing. */
 export interface PolicyRow {

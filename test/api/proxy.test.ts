@@ -1,7 +1,7 @@
 /** `operations.auth: proxy`: who calls is believed of the proxy alone, and of nobody who reaches the port besides. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import type { TrustedProxy } from '../../src/operations/authenticate.ts';
+import type { TrustedProxy } from '../../src/api/authenticate.ts';
 import { recordOf, startApi } from './fake-events.ts';
 
 const records = [recordOf('one', 5, { 'shop/web': 'unchanged' })];

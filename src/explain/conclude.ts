@@ -1,8 +1,7 @@
 /** The first sentence of `explain`: what the policy selects, or what a push would do. Pure. */
-import type { Candidate } from '../../model/image-reference.ts';
-import type { TargetExplanation } from '../../plan/guard-plan.ts';
-import { formatDuration } from '../../model/text.ts';
-import { countOf } from '../output.ts';
+import type { Candidate } from '../model/image-reference.ts';
+import type { TargetExplanation } from '../plan/guard-plan.ts';
+import { formatDuration } from '../model/text.ts';
 import type { PlannedNow, Pushed } from './plan-now.ts';
 
 export type Planned = Exclude<PlannedNow, { why: string }>;
@@ -42,7 +41,8 @@ function describeResult({ targets, pending, candidate, allowed, spec }: Planned)
   const changed = allowed.targets.flatMap(({ changes }) => changes).length;
   const wanted = targets.flatMap(({ changes }) => changes).length;
   if (changed === 0) return `nothing: ${whyNothing(targets)}`;
-  return changed === wanted ? countOf(changed, 'container') : `${changed} of ${countOf(wanted, 'container')}`;
+  const all = `${wanted} ${wanted === 1 ? 'container' : 'containers'}`;
+  return changed === wanted ? all : `${changed} of ${all}`;
 }
 
 function whyNothing(targets: readonly TargetExplanation[]): string {

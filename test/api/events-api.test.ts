@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { OperationsAuth, Question } from '../../src/operations/authenticate.ts';
+import type { OperationsAuth, Question } from '../../src/api/authenticate.ts';
 import { ignoredOf, recordOf, startApi, type TestApi, eventTime } from './fake-events.ts';
 
 const open: OperationsAuth = { kind: 'none' };
@@ -34,7 +34,7 @@ test('lists all events, newest first, each with its results', async (t) => {
   const api = startApi(t, open, records);
   const { status, body, headers } = await get(api, '/api/events');
   assert.equal(status, 200);
-  assert.equal(headers['cache-control'], 'no-store');
+  assert.equal(headers['cache-control'], 'private, no-cache');
   assert.deepEqual(
     body.events?.map(({ id, outcome }) => `${id} ${outcome}`),
     ['queued queued', 'two stalled', 'nobody unwatched', 'half working', 'one unchanged'],

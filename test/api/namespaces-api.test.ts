@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { OperationsAuth } from '../../src/operations/authenticate.ts';
+import type { OperationsAuth } from '../../src/api/authenticate.ts';
 import { startApi } from './fake-events.ts';
 
 const headers = { authorization: 'Bearer anns-token', host: 'localhost:9090' };

@@ -1,20 +1,21 @@
-import { readPolicy } from '../../api-versions/read-policy.ts';
-import { registryAliases, type Config } from '../../config.ts';
-import { namespaceRulesOf } from '../../config/policy-defaults.ts';
-import type { KubeClient } from '../../kube/client.ts';
-import type { ImagePolicy, PolicySpec } from '../../model/image-policy.ts';
-import { formatRepository, sameRepository, type Candidate, type ImageReference } from '../../model/image-reference.ts';
-import { explainPlan, guardPlan, type TargetExplanation } from '../../plan/guard-plan.ts';
-import type { LatestImage } from '../../model/policy-status.ts';
-import { decidePending, isPending, type PendingCandidate } from '../../plan/pending-candidate.ts';
-import { hasChanges, type UpdatePlan } from '../../plan/plan-update.ts';
+/** What the service would do about a policy now: the stages of a reconcile, up to the change itself, without any request to a registry. */
+import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
+import { formatRepository, sameRepository, type Candidate, type ImageReference } from '../model/image-reference.ts';
+import { explainPlan, guardPlan, type TargetExplanation } from '../plan/guard-plan.ts';
+import type { LatestImage } from '../model/policy-status.ts';
+import { decidePending, isPending, type PendingCandidate } from '../plan/pending-candidate.ts';
+import { hasChanges, type UpdatePlan } from '../plan/plan-update.ts';
+import { planWith, propose } from '../reconcile/plan.ts';
+import type { ClusterView } from '../reconcile/ports.ts';
+import { mayGoBack, selectKnown, usableSpec, type Selection } from '../reconcile/selection.ts';
 
-import { planWith, propose } from '../../reconcile/plan.ts';
-import type { ClusterView } from '../../reconcile/ports.ts';
-import { mayGoBack, selectKnown, usableSpec, type Selection } from '../../reconcile/selection.ts';
-import { gatherForExplain } from './gather.ts';
-import { applyNamespaceRules } from './settings.ts';
-import { notReconciledYet } from '../policy-client.ts';
+/** A policy with its defaults, or why its namespace is not considered. */
+export interface Considered {
+  readonly policy: ImagePolicy;
+  readonly why?: string | undefined;
+  /** What could not be found out. */
+  readonly doubt?: string;
+}
 
 /** What the service would do now: to each target, or why it does not come so far. */
 export type PlannedNow =
@@ -36,18 +37,18 @@ export type PlannedNow =
 /** An image that is taken as pushed. */
 export type Pushed = ImageReference & { readonly tag: string };
 
-/** Calls the stages of the service with what the caller may read, and stops before anything is applied. */
-export async function planNow(client: KubeClient, raw: unknown, config: Config, pushed?: Pushed): Promise<PlannedNow> {
-  const aliases = registryAliases(config);
-  const { customTargets, crossNamespace, guards } = config;
-  const written = readPolicy(raw, { aliases, customTargets });
-  const { policy, why, doubt: unknown } = await applyNamespaceRules(client, written, namespaceRulesOf(config));
+/** Calls the stages of the service, and stops before anything is applied. `viewFor` shows the targets that the spec names. */
+export async function planNow(
+  { policy, why, doubt: unknown }: Considered,
+  viewFor: (policy: ImagePolicy, spec: PolicySpec) => ClusterView | Promise<ClusterView>,
+  pushed?: Pushed,
+): Promise<PlannedNow> {
   const doubt = unknown === undefined ? {} : { doubt: unknown };
   if (why !== undefined) return { policy, why, reason: 'NamespaceNotSelected', isSelected: false, ...doubt };
   const selection = select(policy, pushed);
   if ('why' in selection) return { policy, ...selection, isSelected: true, ...doubt };
   const { spec, candidate } = selection;
-  const cluster = await gatherForExplain(client, policy, spec, { crossNamespace, customTargets, aliases, ...guards });
+  const cluster = await viewFor(policy, spec);
   const { plan, context } = propose(policy, selection, cluster);
   const targets = explainPlan(plan, context);
   const allowed = guardPlan(plan, context);
@@ -108,6 +109,10 @@ function isOutranked({ tag }: Pushed, latest: LatestImage, spec: PolicySpec): bo
   const areCandidates = strategy.reject(tag) === undefined && strategy.reject(latest.tag) === undefined;
   return mayGoBack(spec) && areCandidates && strategy.compare(tag, latest.tag) < 0;
 }
+
+/** What is said of a policy whose status says nothing. */
+export const notReconciledYet =
+  'not reconciled yet: no worker runs (image-watcher doctor), its namespace is not selected (image-watcher check --server URL), or its first attempt failed and is repeated';
 
 function notReconciled({ status }: ImagePolicy): { readonly why: string; readonly reason?: string } {
   const ready = status.conditions?.find(({ type }) => type === 'Ready');

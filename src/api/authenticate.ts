@@ -39,14 +39,15 @@ const lifeMs = 10_000;
 export function createAuthenticate(auth: OperationsAuth, now: () => number): Authenticate {
   const callers = createTtlCache<Caller | undefined>({ ttlMs: lifeMs, limit: 1_000, now });
   const rights = createTtlCache<boolean>({ ttlMs: lifeMs, limit: 10_000, now });
-  const accessOf = (caller: Caller, reviewAccess: ReviewAccess): Access => ({
+  const accessOf = (caller: Caller, reviewAccess: ReviewAccess, credentials: Credentials): Access => ({
     user: caller.user,
+    credentials,
     may: (question) => askAll(question, (one) => rights.get(keyOf(caller, one), () => orUnavailable(reviewAccess(caller, one)))),
   });
 
   switch (auth.kind) {
     case 'none':
-      return () => Promise.resolve({ user: 'anonymous', may: () => Promise.resolve(true) });
+      return () => Promise.resolve({ user: 'anonymous', credentials: { kind: 'none' }, may: () => Promise.resolve(true) });
     case 'unavailable':
       return () => Promise.reject(new AccessError(503, auth.why));
     case 'kubernetes':
@@ -55,7 +56,7 @@ export function createAuthenticate(auth: OperationsAuth, now: () => number): Aut
         if (token === undefined) throw new AccessError(401, 'send a bearer token that the API server knows');
         const caller = await callers.get(hash(token), () => orUnavailable(auth.reviewToken(token)));
         if (caller === undefined) throw new AccessError(401, 'the API server does not know this token');
-        return accessOf(caller, auth.reviewAccess);
+        return accessOf(caller, auth.reviewAccess, { kind: 'token', token });
       };
     case 'proxy': {
       const isTrusted = trust(auth.proxy.trustedPeers);
@@ -68,7 +69,7 @@ export function createAuthenticate(auth: OperationsAuth, now: () => number): Aut
             `requests must come from the trusted proxy: ${auth.proxy.secretHeader} is not operations.proxy.secret`,
           );
         }
-        return Promise.resolve(accessOf(readCaller(request, auth.proxy), auth.reviewAccess));
+        return Promise.resolve(accessOf(readCaller(request, auth.proxy), auth.reviewAccess, { kind: 'proxy' }));
       };
     }
   }
@@ -161,18 +162,22 @@ export type ReviewToken = (token: string) => Promise<Caller | undefined>;
 /** Whether a caller has a permission. */
 export type ReviewAccess = (caller: Caller, question: Question) => Promise<boolean>;
 
+/** With what a caller can act at the API server itself. none: there is no authentication; proxy: the caller is known by name only. */
+export type Credentials = { readonly kind: 'none' | 'proxy' } | { readonly kind: 'token'; readonly token: string };
+
 /** A caller and its permissions. */
 export interface Access {
   readonly user: string;
+  readonly credentials: Credentials;
   may(question: Question): Promise<boolean>;
 }
 
 /** The request is refused, or cannot be served now; `message` is for the caller. */
 export class AccessError extends Error {
   override readonly name = 'AccessError';
-  readonly status: 401 | 403 | 503;
+  readonly status: 401 | 403 | 404 | 503;
 
-  constructor(status: 401 | 403 | 503, message: string, options?: ErrorOptions) {
+  constructor(status: 401 | 403 | 404 | 503, message: string, options?: ErrorOptions) {
     super(message, options);
     this.status = status;
   }

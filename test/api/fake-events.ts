@@ -3,8 +3,8 @@ import type { TestContext } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import type { PushEvent } from '../../src/model/push-event.ts';
 import { buildOperationsApp } from '../../src/operations/app.ts';
-import type { OperationsAuth } from '../../src/operations/authenticate.ts';
-import type { ApiOptions } from '../../src/operations/events-api.ts';
+import type { OperationsAuth } from '../../src/api/authenticate.ts';
+import type { ApiOptions } from '../../src/api/add-api.ts';
 import type { PolicyResult } from '../../src/queue/event-log.ts';
 import type { EventRecord, IgnoredRecord, PushRecord, PushState } from '../../src/queue/event-record.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
@@ -81,7 +81,9 @@ export function startApi(
     },
     storePushes: (events) => Promise.resolve(void stored.push(...events)),
     refusal: () => undefined,
+    installation: { receivers: async () => [], deliveries: async () => new Map(), announcements: async () => [] },
     now: () => new Date(eventTime),
+    version: '1.0.0',
     unique: () => String(++replays),
     aliases: new Map(),
     logger: createLogger('trace', { write: (line: string) => void logged.push(line) }),

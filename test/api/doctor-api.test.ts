@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { OperationsAuth } from '../../src/operations/authenticate.ts';
+import type { OperationsAuth } from '../../src/api/authenticate.ts';
 import type { ServiceReport } from '../../src/doctor/finding.ts';
 import { eventTime, startApi } from './fake-events.ts';
 
@@ -40,7 +40,7 @@ test('callers share one report at a time, and each report for 20 s', async (t) =
   now += 2_000;
   const { headers: answered } = await app.inject({ url, headers });
   assert.equal(made.count, 2);
-  assert.equal(answered['cache-control'], 'no-store');
+  assert.equal(answered['cache-control'], 'private, no-cache');
 });
 
 test('whoever may not list all policies gets none, and has none made', async (t) => {

@@ -1,0 +1,27 @@
+import { describeApi } from '../../src/api/openapi.ts';
+import { routeGroups } from '../../src/api/route.ts';
+import { routes } from '../../src/api/routes/index.ts';
+import { readVersion } from '../../src/version.ts';
+import { code } from './markdown.ts';
+import type { Parts } from './template.ts';
+
+/** The parts of docs/templates/operations/api.md. */
+export const apiParts: Parts = {
+  /** Every route, by section. */
+  routes: () => Object.keys(routeGroups).map(section).join('\n\n'),
+};
+
+function section(group: string): string {
+  const rows = routes
+    .filter((route) => route.group === group)
+    .map(({ method, path, summary, query }) => {
+      const parameters = Object.keys(query?.shape ?? {}).map((name) => code(name));
+      return `| ${code(`${method} /api/v1${path}`)} | ${summary} | ${parameters.join(', ')} |`;
+    });
+  return [`| ${group} | | parameters |`, '| --- | --- | --- |', ...rows].join('\n');
+}
+
+/** The document for programs. */
+export function openApiText(): string {
+  return `${JSON.stringify(describeApi(routes, readVersion()), undefined, 2)}\n`;
+}

@@ -1,0 +1,111 @@
+/** The OpenAPI document, made from the routes. Pure. */
+import { z } from 'zod';
+import { routeGroups, type Route } from './route.ts';
+
+type Json = { readonly [key: string]: unknown };
+
+/** OpenAPI 3.1, whose schemas are JSON Schema. */
+export function describeApi(routes: readonly Route[], version: string): Json {
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const route of routes) (paths[route.path] ??= {})[route.method.toLowerCase()] = describeRoute(route);
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'image-watcher',
+      version,
+      description:
+        'What image-watcher selects and changes, and why. Answers show what the caller may see by his permissions on imagepolicies.operator.technomad.dev. GET answers have an ETag.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/api/v1', description: 'The operations listener.' }],
+    security: [{ token: [] }],
+    tags: Object.entries(routeGroups).map(([name, description]) => ({ name, description })),
+    paths,
+    components: {
+      securitySchemes: {
+        token: {
+          type: 'http',
+          scheme: 'bearer',
+          description:
+            'A token that the API server knows (operations.auth: kubernetes). With operations.auth: proxy, the proxy authenticates callers.',
+        },
+      },
+      schemas: {
+        Error: {
+          type: 'object',
+          properties: { error: { type: 'string', description: 'What is wrong, and what to do.' } },
+          required: ['error'],
+        },
+      },
+      responses: Object.fromEntries(
+        Object.entries(errors).map(([status, [, description]]) => [nameOf(Number(status)), errorResponse(description)]),
+      ),
+    },
+  };
+}
+
+const errors: Readonly<Record<number, readonly [name: string, description: string]>> = {
+  400: ['BadRequest', 'A parameter or the body is not understood.'],
+  401: ['Unauthorized', 'The caller is not known.'],
+  403: ['Forbidden', 'The caller lacks the permission.'],
+  404: ['NotFound', 'There is no such object, or the caller may not see it.'],
+  409: ['Conflict', 'The state of the object does not allow it.'],
+  503: ['Unavailable', 'Redis or the API server does not answer, or this process lacks the role.'],
+};
+
+function nameOf(status: number): string {
+  return errors[status]?.[0] ?? 'Error';
+}
+
+function errorResponse(description: string): Json {
+  return { description, content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } };
+}
+
+function describeRoute({ id, group, summary, about, params, query, body, answer, media, status = 200, errors: own = [] }: Route): Json {
+  const answers = [400, 401, 403, ...own, 503].map((code) => [code, { $ref: `#/components/responses/${nameOf(code)}` }]);
+  return {
+    operationId: id,
+    tags: [group],
+    summary,
+    description: about,
+    parameters: [...parametersOf(params, 'path'), ...parametersOf(query, 'query')],
+    ...(body !== undefined && { requestBody: { required: true, content: { 'application/json': { schema: toSchema(body, 'input') } } } }),
+    responses: {
+      [status]: {
+        description: status === 202 ? 'Accepted.' : 'The answer.',
+        content:
+          media === undefined
+            ? { 'application/json': { schema: toSchema(answer, 'output') } }
+            : { [media]: { schema: { type: 'string' } } },
+      },
+      ...Object.fromEntries(answers),
+    },
+  };
+}
+
+function parametersOf(schema: z.ZodObject | undefined, place: 'path' | 'query'): Json[] {
+  if (schema === undefined) return [];
+  const { properties = {}, required = [] } = toSchema(schema, 'input') as { properties?: Record<string, Json>; required?: string[] };
+  return Object.entries(properties).map(([name, property]) => {
+    const { description, ...rest } = property;
+    return {
+      name,
+      in: place,
+      required: place === 'path' || required.includes(name),
+      ...(typeof description === 'string' && { description }),
+      schema: rest,
+    };
+  });
+}
+
+/** Objects of answers may get further fields in a later version. */
+function toSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
+  const { $schema: _, ...found } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: 'any',
+    override: ({ jsonSchema }) => {
+      if (io === 'output') delete jsonSchema.additionalProperties;
+    },
+  });
+  return JSON.parse(JSON.stringify(found)) as Json;
+}

@@ -1,0 +1,22 @@
+/** Every route of the API, in the order of the document. */
+import type { Route } from '../route.ts';
+import { actions } from './actions.ts';
+import { getEvent, getEvents, postReplay } from './events.ts';
+import { getDoctor, getNamespace, getOverview, getReceivers, getRegistries } from './installation.ts';
+import { explainPolicy, getPolicies, getPolicy, streamPolicies } from './policies.ts';
+
+export const routes: readonly Route[] = [
+  getPolicies,
+  getPolicy,
+  explainPolicy,
+  streamPolicies,
+  ...actions,
+  getEvents,
+  getEvent,
+  postReplay,
+  getOverview,
+  getReceivers,
+  getRegistries,
+  getDoctor,
+  getNamespace,
+];

@@ -1,0 +1,17 @@
+import { readPolicy } from '../../api-versions/read-policy.ts';
+import { registryAliases, type Config } from '../../config.ts';
+import { namespaceRulesOf } from '../../config/policy-defaults.ts';
+import { planNow, type PlannedNow, type Pushed } from '../../explain/plan-now.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import { gatherForExplain } from './gather.ts';
+import { applyNamespaceRules } from './namespace-rules.ts';
+
+/** Plans a policy of the API server as the service would, with what the caller may read. */
+export async function planPolicy(client: KubeClient, raw: unknown, config: Config, pushed?: Pushed): Promise<PlannedNow> {
+  const aliases = registryAliases(config);
+  const { customTargets, crossNamespace, guards } = config;
+  const written = readPolicy(raw, { aliases, customTargets });
+  const considered = await applyNamespaceRules(client, written, namespaceRulesOf(config));
+  const rules = { crossNamespace, customTargets, aliases, ...guards };
+  return planNow(considered, (policy, spec) => gatherForExplain(client, policy, spec, rules), pushed);
+}
