@@ -7,6 +7,7 @@ import { configSchema, readableReceivers } from './config/schema.ts';
 import { minSecretLength, openSecret, openSecrets, type SecretStore } from './config/secrets.ts';
 import type { SecretReference } from './config/scalars.ts';
 import { openTraceSettings, type TraceSettings } from './config/traces.ts';
+import type { ConfiguredTarget } from './notify/process-notice.ts';
 import { normaliseRegistry } from './model/image-reference.ts';
 import { providers } from './receive/providers/index.ts';
 import { provesNothing } from './receive/providers/headers.ts';
@@ -60,6 +61,8 @@ export interface Settings {
   readonly secrets: Pick<SecretStore, 'reread' | 'guessable'>;
   /** The current secret of the proxy in front of the API (operations.proxy.secret). */
   readonly proxySecret: () => string | undefined;
+  /** The targets of notifications, with their current secrets. */
+  readonly notificationTargets: readonly ConfiguredTarget[];
   /** The settings of traces; undefined if they are off. */
   readonly traces: TraceSettings | undefined;
 }
@@ -74,7 +77,8 @@ export function loadSettings(source: ConfigSource): Settings {
   const traces = openTraceSettings(parsed.data?.traces, source.env);
   const proxySecret = openProxySecret(parsed.data?.operations, source.env);
   const redisPassword = openOptional('redis.password', parsed.data?.redis.password, source.env);
-  const problems = [secrets, traces, proxySecret, redisPassword].flatMap((one) => one.problems);
+  const notified = openNotificationTargets(parsed.data?.notifications, source.env);
+  const problems = [secrets, traces, proxySecret, redisPassword, notified].flatMap((one) => one.problems);
   if (!parsed.success) throw new ConfigError(label, [...parsed.error.issues.flatMap(toProblems), ...problems]);
   if (problems.length > 0) throw new ConfigError(label, problems);
   const config = deepFreeze(parsed.data);
@@ -88,6 +92,7 @@ export function loadSettings(source: ConfigSource): Settings {
     secretsOf: secrets.of,
     secrets,
     proxySecret: proxySecret.read,
+    notificationTargets: notified.targets,
     traces: traces.settings,
   };
 }
@@ -101,6 +106,19 @@ function openOptional(path: string, reference: SecretReference | undefined, env:
   if (reference === undefined) return { read: () => undefined, problems: [] };
   const { read, problem } = openSecret(reference, env);
   return { read, problems: problem === undefined ? [] : [{ path, message: problem }] };
+}
+
+function openNotificationTargets(
+  notifications: Config['notifications'] | undefined,
+  env: ConfigSource['env'],
+): { readonly targets: readonly ConfiguredTarget[]; readonly problems: readonly ConfigProblem[] } {
+  const opened = (notifications?.targets ?? []).map(({ url, secret, ...target }, index) => {
+    const path = `notifications.targets[${index}]`;
+    const [address, key] = [openOptional(`${path}.url`, url, env), openOptional(`${path}.secret`, secret, env)];
+    const problems = [...address.problems, ...key.problems];
+    return { problems, target: { ...target, url: () => address.read() ?? '', secret: () => key.read() ?? '' } };
+  });
+  return { targets: opened.map(({ target }) => target), problems: opened.flatMap(({ problems }) => problems) };
 }
 
 function openProxySecret(operations: Config['operations'] | undefined, env: ConfigSource['env']): OpenSecret {

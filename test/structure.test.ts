@@ -9,6 +9,7 @@ import { guardTexts } from '../docs/explanations/guards.ts';
 import { guards } from '../src/plan/guards/index.ts';
 import { strategies } from '../src/select/strategies/index.ts';
 import { targets } from '../src/kube/targets.ts';
+import { targets as notificationTargets } from '../src/notify/targets/index.ts';
 import { providers } from '../src/receive/providers/index.ts';
 import { credentialSources } from '../src/registry/credentials/index.ts';
 import { rebaseRules } from '../src/model/rebase-rules.ts';
@@ -79,6 +80,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   reconcile: ['model', 'select', 'plan', 'rollout', 'status', 'async', 'queue', 'telemetry'],
   'base-policies': ['model', 'plan', 'rollout', 'async', 'api-versions', 'bases', 'queue', 'telemetry', 'reconcile', 'triggers'],
   triggers: ['model', 'async', 'queue', 'telemetry'],
+  notify: ['model', 'async', 'queue', 'telemetry'],
   poll: ['model', 'select', 'plan', 'rollout', 'status', 'async', 'queue', 'telemetry', 'reconcile'],
 };
 /** What is decided there hangs on the arguments alone. */
@@ -299,6 +301,21 @@ test('every target kind is in the list, with a test', () => {
   assert.deepEqual(new Set(names), new Set(declared));
   const tests = readFileSync(join(root, 'test/kube/targets/built-in-kinds.test.ts'), 'utf8');
   for (const name of names) assert.ok(tests.includes(`testTarget(${name},`), name);
+});
+
+test('every kind of target of notifications is in the list, under its own id, with a row in the documentation', () => {
+  const files = membersIn('notify/targets', /^export const \w+: NotificationTarget = /m).map((file) => file.replaceAll('-', ''));
+  assert.deepEqual(
+    Object.keys(notificationTargets)
+      .map((id) => id.toLowerCase())
+      .sort(),
+    files,
+  );
+  const docs = readFileSync(join(root, 'docs/notifications.md'), 'utf8');
+  for (const [name, { id }] of Object.entries(notificationTargets)) {
+    assert.equal(id, name);
+    assert.ok(docs.includes(`| \`${id}\` |`), id);
+  }
 });
 
 test('every source of credentials is in the list, under the name of its file, with a test of its conformance', () => {

@@ -37,6 +37,9 @@ export const logActions = {
     'To use BaseImagePolicies, apply their definition with `image-watcher crd apply`. Nothing else depends on it.',
   'rebuild requested': '',
   'rebuild not accepted': 'Check the address, the project and the token. `status.requests` of the policy shows the same.',
+  'notices not stored': 'Check Redis. The notifications may be missing; the state of the policy is in its status.',
+  'notice not accepted': 'Check the URL of the target ([notifications](notifications.md)), and whether the chat is available.',
+  'notice given up': 'The same, then see `kubectl describe ipol` for what the message would have said.',
   'base policy is gone': '',
   'reconcile of a base policy failed':
     'Look up `reason` in [reasons](reasons.md). The same message is in the policy: `kubectl describe bipol NAME`.',

@@ -46,6 +46,7 @@ import { traceCluster } from './trace-requests.ts';
 import { traceWork } from './trace-work.ts';
 import { measureBases } from './measure-bases.ts';
 import { measurePolicies } from './measure-policies.ts';
+import { createNoticeStore, createNoticeWorker } from './notices.ts';
 import { createWorkPorts, readContextOf, type Adapters } from './work-ports.ts';
 import type { PolicyPorts } from '../api/ports.ts';
 import { createPolicyFeed } from '../api/stream.ts';
@@ -129,6 +130,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
     queue,
     trustRoot,
     bases: { onPush: (push) => bases.onPush(push) },
+    storeNotices: createNoticeStore(foundation, queues),
   });
   const { ports, runner } = traceWork(plain, foundation, failFastRedis);
   const bases = composeBasePolicies(foundation, {
@@ -147,7 +149,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
     ...ports,
     onError: (error) => logger.warn({ why: describeError(error) }, 'jobs not enqueued, will be repeated'),
   });
-  const workers: QueueWorker[] = [...createWorkers(queue, ports, runner), ...bases.workers];
+  const workers: QueueWorker[] = [...createWorkers(queue, ports, runner), ...bases.workers, createNoticeWorker(foundation, queue)];
   const feed = createPolicyFeed();
   let sweep: NodeJS.Timeout | undefined;
   const housekeeping = trimRedis({ redis, prefix: config.redis.prefix, health: redisHealth, queues, logger });

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { conversion } from './conversion.ts';
 import { credentials } from './credentials.ts';
 import { customTargets } from './custom-targets.ts';
+import { notifications } from './notifications.ts';
 import { namespaceSelector, policyDefaults } from './policy-defaults.ts';
 import { receiver } from './receiver.ts';
 import { headersComeFirst, hostsAreUnambiguous, labelsAreWatched, namesAreUnique, redisIsOfOneForm } from './rules.ts';
@@ -162,6 +163,7 @@ export const configSchema = z
       })
       .describe('Requests to CI systems.')
       .prefault({}),
+    notifications,
     credentials,
     verification: z
       .strictObject({

@@ -2,11 +2,12 @@
 import type { JobsOptions } from 'bullmq';
 import { accessKey, type ImageSource } from '../model/image-source.ts';
 import type { Repository } from '../model/image-reference.ts';
+import type { Notice } from '../model/notice.ts';
 import type { PolicyActions } from '../model/policy-actions.ts';
 import type { TriggerSource } from '../model/policy-status.ts';
 import { hashId, type PushEvent } from '../model/push-event.ts';
 
-export const queueNames = ['push', 'policy', 'poll', 'base', 'trigger'] as const;
+export const queueNames = ['push', 'policy', 'poll', 'base', 'trigger', 'notice'] as const;
 export type QueueName = (typeof queueNames)[number];
 
 /** The version of every job's shape below. */
@@ -82,6 +83,16 @@ export interface TriggerJob extends Versioned {
   readonly receivedAt: string;
 }
 
+/** One notice for one target of the configuration. The data are not trusted: the configuration says where it is sent, and with which secrets. */
+export interface NoticeJob extends Versioned {
+  /** The name of the target. */
+  readonly target: string;
+  /** The same for the same event, so that a repetition makes no second job. */
+  readonly identity: readonly string[];
+  readonly notice: Notice;
+  readonly receivedAt: string;
+}
+
 /** Whether this version of the program understands a job; jobs of a newer version are left to newer replicas. */
 export function isUnderstood(data: { readonly schema?: number } | null): boolean {
   return data?.schema === schema;
@@ -101,6 +112,11 @@ export function triggerJobId({
   after = '',
 }: Pick<TriggerJob, 'policy' | 'base' | 'pipeline' | 'source' | 'after'>): string {
   return hashId([policy.uid, base.digest, pipeline, source, after]);
+}
+
+/** Each target gets a notice once; also the id that targets see. */
+export function noticeJobId({ target, identity }: Pick<NoticeJob, 'target' | 'identity'>): string {
+  return hashId([target, ...identity]);
 }
 
 /** Each repository, interval and access has one poll at a time: while it is retried, another one would do the same. */
@@ -141,6 +157,9 @@ export const baseOptions: JobsOptions = { removeOnComplete: true, removeOnFail: 
 
 /** The job of a rebuild is removed when it is done: its record says how far it has come. */
 export const triggerOptions: JobsOptions = { removeOnComplete: true, removeOnFail: true };
+
+/** The job of a notice is kept after its success, so that a repetition is recognised; one that was given up must not stop the next. */
+export const noticeOptions: JobsOptions = { removeOnComplete: { age: 3_600, count: 10_000 }, removeOnFail: true };
 
 /** A poll's job is removed at once, because the next poll needs its id. */
 export const pollOptions: JobsOptions = { ...jobOptions, removeOnComplete: true, removeOnFail: true };

@@ -6,6 +6,8 @@ import { gatherWrites } from './commands.ts';
 import {
   baseOptions,
   jobOptions,
+  noticeJobId,
+  noticeOptions,
   policyJobId,
   policyOptions,
   pollJobId,
@@ -14,6 +16,7 @@ import {
   triggerJobId,
   triggerOptions,
   type BaseJob,
+  type NoticeJob,
   type PolicyJob,
   type PollJob,
   type PushJob,
@@ -101,6 +104,7 @@ export interface WorkQueues {
   addPolicyJobs(jobs: readonly PolicyJob[]): Promise<void>;
   addBaseJobs(jobs: readonly BaseJob[]): Promise<void>;
   addTriggerJobs(jobs: readonly TriggerJob[]): Promise<void>;
+  addNoticeJobs(jobs: readonly NoticeJob[]): Promise<void>;
   addPolls(polls: readonly { readonly job: PollJob; readonly delayMs: number }[]): Promise<void>;
   /** Schedules one tick per `everyMs` in the whole cluster; idempotent. */
   scheduleTick(everyMs: number): Promise<void>;
@@ -122,6 +126,7 @@ export function createWorkQueues(access: QueueAccess, now: () => number): WorkQu
   const polls = openQueue<PollJob | TickJob>('poll', access);
   const bases = openQueue<BaseJob>('base', access);
   const triggers = openQueue<TriggerJob>('trigger', access);
+  const notices = openQueue<NoticeJob>('notice', access);
   return {
     async addPolicyJobs(jobs) {
       for (const part of partsOf(jobs))
@@ -137,6 +142,9 @@ export function createWorkQueues(access: QueueAccess, now: () => number): WorkQu
       for (const part of partsOf(jobs))
         await triggers.addBulk(part.map((data) => job('trigger', data, triggerJobId(data), triggerOptions)));
     },
+    async addNoticeJobs(jobs) {
+      for (const part of partsOf(jobs)) await notices.addBulk(part.map((data) => job('notice', data, noticeJobId(data), noticeOptions)));
+    },
     async addPolls(due) {
       for (const part of partsOf(due)) await polls.addBulk(part.map(pollOf));
     },
@@ -146,7 +154,7 @@ export function createWorkQueues(access: QueueAccess, now: () => number): WorkQu
     },
     async forgetCompleted() {
       let count = 0;
-      for (const queue of [pushes, policies]) {
+      for (const queue of [pushes, policies, notices]) {
         // BullMQ's event stream is not used, and trimming it works even in a completely full Redis.
         await queue.trimEvents(0);
         count += await clean(queue, 'completed', Infinity);

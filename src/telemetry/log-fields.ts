@@ -23,6 +23,7 @@ export const logFields = {
   policies: 'The number of policies',
   gone: 'The containers whose tags were deleted from the registry',
 
+  target: 'The name of a target of notifications',
   receiver: 'The name of a receiver',
   provider: 'Its provider',
   requestId: 'Identifies a request within one process',

@@ -65,6 +65,18 @@ export const logMessages = {
     levels: ['warn'],
     meaning: 'A CI system did not accept a request; `why` is its answer. It is sent again for a day, unless the request itself is wrong',
   },
+  'notices not stored': {
+    levels: ['warn'],
+    meaning: 'Redis did not store the notifications about a status; `why` is the error. The status was written all the same',
+  },
+  'notice not accepted': {
+    levels: ['warn'],
+    meaning: 'A target did not accept a notification; `why` is its answer. It is sent again for a day',
+  },
+  'notice given up': {
+    levels: ['warn'],
+    meaning: 'A target did not accept a notification for a day, or refused the message itself; it is not sent again',
+  },
   'base policy is gone': { levels: ['debug'], meaning: 'A BaseImagePolicy was deleted before its job ran' },
   'reconcile of a base policy failed': {
     levels: ['warn'],

@@ -69,6 +69,12 @@ export function createMetrics() {
       labelNames: ['source', 'outcome', 'reason'],
       registers,
     }),
+    notices: new Counter({
+      name: 'image_watcher_notices_total',
+      help: 'Notifications by kind, target and result: stored in the queue, unconfirmed by Redis, sent, failed (and sent again) or abandoned',
+      labelNames: ['kind', 'target', 'result'],
+      registers,
+    }),
     unwatched: new Counter({
       name: 'image_watcher_unwatched_pushes_total',
       help: 'Pushes of repositories that no policy watches',
@@ -204,7 +210,7 @@ export function createMetrics() {
     }),
     queueOldest: new Gauge({
       name: 'image_watcher_queue_oldest_seconds',
-      help: 'How long the job that is next has waited for a worker, by queue: push, policy, poll, base or trigger',
+      help: 'How long the job that is next has waited for a worker, by queue: push, policy, poll, base, trigger or notice',
       labelNames: ['queue'],
       registers,
     }),

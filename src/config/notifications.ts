@@ -1,0 +1,56 @@
+/** Who is notified of what. */
+import { z } from 'zod';
+import { noticeKinds } from '../model/notice.ts';
+import { name, secretReference } from './scalars.ts';
+
+const kinds = ['slack', 'mattermost', 'discord', 'teams', 'googleChat', 'webhook'] as const;
+
+const target = z
+  .strictObject({
+    name: name.describe('The name of the target, in metrics and the log.'),
+    kind: z.enum(kinds).describe('What receives the messages. webhook: any HTTP endpoint, which gets signed CloudEvents.'),
+    url: secretReference.describe('The URL of the incoming webhook, which is a secret: {env: NAME} or {file: PATH}.'),
+    secret: secretReference
+      .optional()
+      .describe(
+        'The key that requests are signed with (Standard Webhooks, `whsec_…`): {env: NAME} or {file: PATH}. Required with kind: webhook.',
+      ),
+    insecure: z.boolean().default(false).describe('Whether the URL may be plain http. Without this setting, it must be https.'),
+    on: z
+      .array(z.enum(noticeKinds).describe('A kind of event.'))
+      .min(1)
+      .max(noticeKinds.length)
+      .default([...noticeKinds])
+      .describe('What the target is notified of; everything by default.'),
+    namespaces: z
+      .array(name.describe('A namespace.'))
+      .max(1_000)
+      .default([])
+      .describe('The namespaces whose policies the target is notified of. If the list is empty: all namespaces.'),
+  })
+  .superRefine(({ kind, secret }, context) => {
+    if ((kind === 'webhook') !== (secret !== undefined))
+      context.addIssue({
+        code: 'custom',
+        path: ['secret'],
+        message: kind === 'webhook' ? 'is required: the key that requests are signed with' : 'is only used with kind: webhook',
+      });
+  });
+
+/** `notifications` of the configuration. */
+export const notifications = z
+  .strictObject({
+    targets: z
+      .array(target.describe('A target.'))
+      .max(100)
+      .superRefine((targets, context) => {
+        targets.forEach(({ name }, index) => {
+          if (targets.findIndex((other) => other.name === name) < index)
+            context.addIssue({ code: 'custom', path: [index, 'name'], message: `"${name}" is the name of another target` });
+        });
+      })
+      .default([])
+      .describe('The chats and endpoints that messages are sent to.'),
+  })
+  .describe('Messages about updates, rollouts and what needs a user. See [Notifications](notifications.md).')
+  .prefault({});

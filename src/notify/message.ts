@@ -1,0 +1,97 @@
+/** A notice in words; each target escapes them for its markup. Pure. */
+import type { Notice, NoticeKind } from '../model/notice.ts';
+import { documentation, isReason } from '../model/reasons.ts';
+import { cut } from '../model/text.ts';
+
+/** A message; `facts` are pairs of a label and a text, `code` is a command to copy. */
+export interface Message {
+  readonly title: string;
+  readonly facts: readonly (readonly [label: string, text: string])[];
+  readonly code?: string;
+  readonly link?: { readonly text: string; readonly url: string };
+}
+
+/** What is sent to a target. */
+export interface TargetRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** What a request is built from, besides the notice. */
+export interface Delivery {
+  /** The same at every try, so that a receiver can recognise a repetition. */
+  readonly id: string;
+  /** The key that requests are signed with; empty for chats. */
+  readonly secret: string;
+  readonly now: Date;
+}
+
+/** A kind of target: one file for each. */
+export interface NotificationTarget {
+  /** The name in the configuration, and the file name. */
+  readonly id: 'slack' | 'mattermost' | 'discord' | 'teams' | 'googleChat' | 'webhook';
+  /** Builds the body of the POST. */
+  build(notice: Notice, delivery: Delivery): TargetRequest;
+}
+
+/** The most characters of one text: chats refuse longer messages. */
+const maxText = 500;
+const maxWorkloads = 5;
+
+const verbs: Readonly<Record<NoticeKind, string>> = {
+  Updated: 'was updated to',
+  RolledOut: 'has rolled out',
+  RolloutFailed: 'failed to roll out',
+  RolledBack: 'was rolled back to',
+  ApprovalRequired: 'waits for approval of',
+  Blocked: 'is blocked',
+};
+
+/** What a chat shows. */
+export function messageOf({ kind, policy, tag, digest, from, reason, message, ...notice }: Notice): Message {
+  const name = `${policy.namespace}/${policy.name}`;
+  const image = [tag, digest && `(${digest.slice(0, 'sha256:'.length + 12)})`].filter(Boolean).join(' ');
+  const facts: (readonly [string, string | undefined])[] = [
+    ['Image', image],
+    ['Before', from?.slice(0, maxWorkloads).join(', ')],
+    ['Workloads', listWorkloads(notice)],
+    ['Reason', reason],
+    ['Why', message],
+  ];
+  return {
+    title: [name, verbs[kind], kind === 'Blocked' ? `: ${reason ?? ''}` : ` ${tag ?? ''}`]
+      .join(' ')
+      .replace(/ +:/, ':')
+      .replaceAll(/ +/g, ' '),
+    facts: facts.flatMap(([label, text]) => (text === undefined || text === '' ? [] : [[label, oneLine(text)] as const])),
+    ...(kind === 'ApprovalRequired' && { code: `image-watcher approve ${name}` }),
+    ...(isReason(reason) && { link: { text: 'What to do', url: `${documentation}/reasons.md` } }),
+  };
+}
+
+/** The message of a chat without its own structure: one line for each fact. */
+export function textOf({ title, facts, code, link }: Message, markup: Markup): string {
+  const lines = facts.map(([label, text]) => `${label}: ${markup.escape(text)}`);
+  const command = code === undefined ? [] : [`To approve: ${markup.code(code)}`];
+  const more = link === undefined ? [] : [markup.link(link.text, link.url)];
+  return [markup.bold(markup.escape(title)), ...lines, ...command, ...more].join('\n');
+}
+
+/** How a chat writes what the message needs. `escape` makes sure that a text is shown as it is: no links, no mentions, no markup. */
+export interface Markup {
+  escape(text: string): string;
+  bold(text: string): string;
+  code(text: string): string;
+  link(text: string, url: string): string;
+}
+
+function listWorkloads({ workloads = [], hasMore = false }: Pick<Notice, 'workloads' | 'hasMore'>): string {
+  const more = workloads.length - maxWorkloads;
+  const count = more > 0 ? ` and ${more} ${hasMore ? 'or more ' : ''}others` : hasMore ? ' and others' : '';
+  return `${workloads.slice(0, maxWorkloads).join(', ')}${count}`;
+}
+
+/** Without control characters and those that reorder a line. */
+function oneLine(text: string): string {
+  return cut(text.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim(), maxText);
+}

@@ -1,0 +1,115 @@
+/** What happened between two statuses of a policy. Pure. */
+import type { ImagePolicy } from '../model/image-policy.ts';
+import type { Notice, NoticeKind } from '../model/notice.ts';
+import { maxListed, type Condition, type HistoryEntry, type PolicyStatus } from '../model/policy-status.ts';
+import { formatWorkload, workloadKey } from '../model/workload.ts';
+
+type Subject = Pick<ImagePolicy, 'namespace' | 'name' | 'uid'>;
+
+const isNew = ({ entry, was }: Change) => was === undefined && entry.trigger !== 'Rollback' && entry.result !== 'Failed';
+const isRollback = ({ entry, was }: Change) => was === undefined && entry.trigger === 'Rollback';
+const isFailure = ({ entry, was }: Change) => entry.result === 'Failed' && was?.result !== 'Failed';
+
+/** The notices about one write of a status: at most one of each kind for each image, however many workloads it concerns. */
+export function noticesBetween({ namespace, name, uid }: Subject, before: PolicyStatus, after: PolicyStatus, at: string): Notice[] {
+  const policy = { namespace, name, uid };
+  const changes = changedEntries(before, after);
+  const about = (kind: NoticeKind, fits: (change: Change) => boolean) =>
+    byImage(changes.filter(fits)).map((entries) => ({ kind, policy, ...describeEntries(entries, after) }));
+  return [
+    ...about('Updated', isNew),
+    ...about('RolloutFailed', isFailure),
+    ...about('RolledBack', isRollback),
+    ...(isRolledOut(before, after) ? about('RolledOut', ({ entry }) => isLastOut(entry, after)) : []),
+    ...approvals(before, after).map((found) => ({ kind: 'ApprovalRequired' as const, policy, at, ...found })),
+    ...blocks(before, after).map((found) => ({ kind: 'Blocked' as const, policy, at, ...found })),
+  ];
+}
+
+/**
+ * The same for the same event, whenever and however often its status is written: the times of changes differ then, and the history before them does not. A condition that
+ * comes again within the hour counts as the same.
+ */
+export function noticeIdentity({ kind, policy, tag, digest, reason, workloads }: Notice, { history: [last] = [] }: PolicyStatus): string[] {
+  const image = digest ?? tag ?? '';
+  const isCondition = kind === 'ApprovalRequired' || kind === 'Blocked';
+  return [policy.uid, kind, image, ...(isCondition ? [reason ?? ''] : [last?.at ?? '', last?.to ?? '', ...(workloads ?? [])])];
+}
+
+/** An entry of the new history, with the same entry of the old one. */
+interface Change {
+  readonly entry: HistoryEntry;
+  readonly was: HistoryEntry | undefined;
+}
+
+function changedEntries({ history: old = [] }: PolicyStatus, { history = [] }: PolicyStatus): Change[] {
+  const known = new Map(old.map((entry) => [entryKey(entry), entry]));
+  return history.map((entry) => ({ entry, was: known.get(entryKey(entry)) }));
+}
+
+function entryKey(entry: HistoryEntry): string {
+  return JSON.stringify([workloadKey(entry), entry.container, entry.to, entry.at]);
+}
+
+/** The entries of each image, in the order of the history. */
+function byImage(changes: readonly Change[]): HistoryEntry[][] {
+  const groups = Map.groupBy(changes, ({ entry: { tag, digest } }) => `${tag}@${digest}`);
+  return [...groups.values()].map((group) => group.map(({ entry }) => entry));
+}
+
+function describeEntries(entries: readonly HistoryEntry[], { rejected = [] }: PolicyStatus): Omit<Notice, 'kind' | 'policy'> {
+  const { tag, digest } = entries[0] ?? {};
+  const from = unique(entries.flatMap((entry) => entry.from ?? []));
+  const rejection = digest === undefined ? undefined : rejected.find((one) => one.digest === digest);
+  return {
+    at: entries.map((entry) => entry.at).reduce((first, at) => (at < first ? at : first)),
+    ...(tag !== undefined && { tag }),
+    ...(digest !== undefined && { digest }),
+    ...(from.length > 0 && { from }),
+    workloads: unique(entries.map(formatWorkload)).sort(),
+    ...(entries.length >= maxListed && { hasMore: true }),
+    ...(rejection !== undefined && { reason: rejection.reason }),
+    ...(rejection?.message !== undefined && { message: rejection.message }),
+  };
+}
+
+/** The last rollout is complete, and no wave follows. */
+function isRolledOut(before: PolicyStatus, { rollouts, waiting }: PolicyStatus): boolean {
+  const isOver = rollouts !== undefined && rollouts.progressing === 0 && rollouts.failed === 0;
+  return isOver && (before.rollouts?.progressing ?? 0) > 0 && !(waiting?.reason.startsWith('Wave') ?? false);
+}
+
+/** Whether an entry belongs to the image that was applied last, and is out. */
+function isLastOut(entry: HistoryEntry, { history = [] }: PolicyStatus): boolean {
+  const [last] = history;
+  return entry.result === 'RolledOut' && entry.tag === last?.tag && entry.digest === last.digest;
+}
+
+function approvals(before: PolicyStatus, { pendingApproval, conditions }: PolicyStatus): Partial<Notice>[] {
+  if (pendingApproval === undefined || pendingApproval.digest === before.pendingApproval?.digest) return [];
+  const message = find(conditions, 'ApprovalRequired')?.message;
+  return [{ ...pendingApproval, reason: 'ApprovalRequired', ...(message !== undefined && { message }) }];
+}
+
+/** What a failed rollout blocks is in its own notice. */
+function blocks(before: PolicyStatus, after: PolicyStatus): Partial<Notice>[] {
+  const isOwnNotice = ({ reason }: Condition) =>
+    reason === 'RolloutFailed' || (reason === 'RejectedDigest' && after.history?.[0]?.trigger === 'Rollback');
+  const found = (['Stalled', 'Held'] as const).flatMap((type) => {
+    const condition = find(after.conditions, type);
+    if (condition === undefined || isOwnNotice(condition)) return [];
+    return find(before.conditions, type)?.reason === condition.reason ? [] : [condition];
+  });
+  const [first] = found;
+  if (first === undefined) return [];
+  const { tag, digest } = after.latest ?? {};
+  return [{ reason: first.reason, message: first.message, ...(tag !== undefined && { tag }), ...(digest !== undefined && { digest }) }];
+}
+
+function find(conditions: PolicyStatus['conditions'], wanted: string): Condition | undefined {
+  return conditions?.find(({ type, status }) => type === wanted && status === 'True');
+}
+
+function unique(texts: readonly string[]): string[] {
+  return [...new Set(texts)];
+}

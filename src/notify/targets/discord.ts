@@ -1,0 +1,14 @@
+import { messageOf, textOf, type NotificationTarget } from '../message.ts';
+import { markdown } from '../markdown.ts';
+
+/** Longer messages are refused. */
+const maxContent = 2_000;
+
+/** A webhook: https://discord.com/developers/docs/resources/webhook#execute-webhook; `allowed_mentions` lets no text mention anybody. */
+export const discord: NotificationTarget = {
+  id: 'discord',
+  build: (notice) => ({
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ content: textOf(messageOf(notice), markdown).slice(0, maxContent), allowed_mentions: { parse: [] } }),
+  }),
+};

@@ -1,0 +1,17 @@
+import type { NotificationTarget } from '../message.ts';
+import { discord } from './discord.ts';
+import { googleChat } from './google-chat.ts';
+import { mattermost } from './mattermost.ts';
+import { slack } from './slack.ts';
+import { teams } from './teams.ts';
+import { webhook } from './webhook.ts';
+
+/** Every kind of target, by its name in the configuration. */
+export const targets: Readonly<Record<NotificationTarget['id'], NotificationTarget>> = {
+  slack,
+  mattermost,
+  discord,
+  teams,
+  googleChat,
+  webhook,
+};

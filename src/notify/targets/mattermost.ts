@@ -1,0 +1,11 @@
+import { messageOf, textOf, type NotificationTarget } from '../message.ts';
+import { markdown } from '../markdown.ts';
+
+/** An incoming webhook: https://developers.mattermost.com/integrate/webhooks/incoming */
+export const mattermost: NotificationTarget = {
+  id: 'mattermost',
+  build: (notice) => ({
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ text: textOf(messageOf(notice), markdown) }),
+  }),
+};

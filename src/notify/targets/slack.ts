@@ -1,0 +1,26 @@
+import { messageOf, textOf, type Markup, type NotificationTarget } from '../message.ts';
+
+/**
+ * Slack's mrkdwn: https://api.slack.com/reference/surfaces/formatting. `<…>` are links and mentions, and a word joiner (invisible) behind each character of markup keeps it and
+ * anything that looks like an address from being read as more than text.
+ */
+const mrkdwn: Markup = {
+  escape: (text) =>
+    text
+      .replaceAll('&', '&amp;')
+      .replaceAll('<', '&lt;')
+      .replaceAll('>', '&gt;')
+      .replaceAll(/([*_~`@#]|:\/\/)/g, '$1\u2060'),
+  bold: (text) => `*${text}*`,
+  code: (text) => `\`${text}\``,
+  link: (text, url) => `<${url}|${text}>`,
+};
+
+/** An incoming webhook: https://api.slack.com/messaging/webhooks */
+export const slack: NotificationTarget = {
+  id: 'slack',
+  build: (notice) => ({
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ text: textOf(messageOf(notice), mrkdwn), link_names: false, unfurl_links: false, unfurl_media: false }),
+  }),
+};

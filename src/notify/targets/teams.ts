@@ -1,0 +1,25 @@
+import { messageOf, type NotificationTarget } from '../message.ts';
+import { markdown } from '../markdown.ts';
+
+const textBlock = (content: string, more: object = {}) => ({ type: 'TextBlock', text: content, wrap: true, ...more });
+
+/** A workflow "When a Teams webhook request is received", which posts an Adaptive Card: https://adaptivecards.io/explorer/ */
+export const teams: NotificationTarget = {
+  id: 'teams',
+  build(notice) {
+    const { title, facts, code, link } = messageOf(notice);
+    const content = {
+      $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+      type: 'AdaptiveCard',
+      version: '1.4',
+      body: [
+        textBlock(markdown.escape(title), { weight: 'Bolder' }),
+        { type: 'FactSet', facts: facts.map(([label, value]) => ({ title: label, value: markdown.escape(value) })) },
+        ...(code === undefined ? [] : [textBlock(`To approve: ${code}`, { fontType: 'Monospace' })]),
+      ],
+      ...(link !== undefined && { actions: [{ type: 'Action.OpenUrl', title: link.text, url: link.url }] }),
+    };
+    const attachments = [{ contentType: 'application/vnd.microsoft.card.adaptive', content }];
+    return { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ type: 'message', attachments }) };
+  },
+};

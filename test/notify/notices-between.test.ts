@@ -1,0 +1,185 @@
+/** What is reported about each change of a status. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { noticeIdentity, noticesBetween } from '../../src/notify/notices-between.ts';
+import type { Condition, HistoryEntry, PolicyStatus } from '../../src/model/policy-status.ts';
+
+const policy = { namespace: 'shop', name: 'web', uid: 'u1' };
+const now = '2026-11-23T12:00:00.000Z';
+const digest = `sha256:${'a'.repeat(64)}`;
+const entry = (name: string, more: Partial<HistoryEntry> = {}): HistoryEntry => ({
+  kind: 'Deployment',
+  namespace: 'shop',
+  name,
+  container: 'c0',
+  from: 'r/shop/web:1.0.0',
+  to: 'r/shop/web:1.1.0',
+  tag: '1.1.0',
+  digest,
+  trigger: 'Webhook',
+  at: '2026-11-23T11:59:59Z',
+  result: 'Applied',
+  ...more,
+});
+const condition = (type: string, reason: string, message = ''): Condition => ({
+  type,
+  status: 'True',
+  reason,
+  message,
+  lastTransitionTime: now,
+});
+const counts = (progressing: number, failed = 0) => ({ progressing, done: 0, failed, rolledBack: 0 });
+const failed = entry('web', { result: 'Failed' });
+const back = entry('web', {
+  trigger: 'Rollback',
+  tag: '1.0.0',
+  to: 'r/shop/web:1.0.0',
+  from: 'r/shop/web:1.1.0',
+  at: '2026-11-23T11:59:59Z',
+});
+const rejected = [{ digest, tag: '1.1.0', reason: 'CrashLoop', message: 'the new pods crash', at: now }];
+const out = entry('web', { result: 'RolledOut' });
+const image = { tag: '1.1.0', digest };
+
+interface Row {
+  readonly name: string;
+  readonly before: PolicyStatus;
+  readonly after: PolicyStatus;
+  readonly expected: readonly string[];
+}
+
+const rows: readonly Row[] = [
+  { name: 'nothing changed', before: { history: [entry('web')] }, after: { history: [entry('web')] }, expected: [] },
+  {
+    name: 'a fan-out is one notice',
+    before: {},
+    after: { history: [entry('b'), entry('a')] },
+    expected: ['Updated 1.1.0 Deployment shop/a,Deployment shop/b'],
+  },
+  {
+    name: 'two images are two notices',
+    before: {},
+    after: { history: [entry('b', { tag: '2' }), entry('a')] },
+    expected: ['Updated 2 Deployment shop/b', 'Updated 1.1.0 Deployment shop/a'],
+  },
+  {
+    name: 'a failure found afterwards is no update',
+    before: {},
+    after: { history: [failed] },
+    expected: ['RolloutFailed 1.1.0 Deployment shop/web'],
+  },
+  {
+    name: 'a failure, with its reason',
+    before: { history: [entry('web')] },
+    after: { history: [failed], rejected },
+    expected: ['RolloutFailed 1.1.0 Deployment shop/web CrashLoop'],
+  },
+  { name: 'a known failure', before: { history: [failed] }, after: { history: [failed], rejected }, expected: [] },
+  {
+    name: 'a rollback',
+    before: { history: [failed] },
+    after: { history: [back, { ...failed, result: 'RolledBack' }] },
+    expected: ['RolledBack 1.0.0 Deployment shop/web'],
+  },
+  {
+    name: 'the last rollout is complete',
+    before: { history: [entry('web')], rollouts: counts(1) },
+    after: { history: [out], rollouts: counts(0) },
+    expected: ['RolledOut 1.1.0 Deployment shop/web'],
+  },
+  {
+    name: 'one of two rollouts is complete',
+    before: { history: [entry('web')], rollouts: counts(2) },
+    after: { history: [out], rollouts: counts(1) },
+    expected: [],
+  },
+  {
+    name: 'another rollout failed',
+    before: { history: [out], rollouts: counts(1) },
+    after: { history: [out], rollouts: counts(0, 1) },
+    expected: [],
+  },
+  {
+    name: 'another wave follows',
+    before: { history: [entry('web')], rollouts: counts(1) },
+    after: { history: [out], rollouts: counts(0), waiting: { until: now, reason: 'WavePause' } },
+    expected: [],
+  },
+  {
+    name: 'an approval',
+    before: {},
+    after: { pendingApproval: image, conditions: [condition('ApprovalRequired', 'ApprovalRequired')] },
+    expected: ['ApprovalRequired 1.1.0 ApprovalRequired'],
+  },
+  { name: 'a known approval', before: { pendingApproval: image }, after: { pendingApproval: image }, expected: [] },
+  {
+    name: 'a stalled policy',
+    before: {},
+    after: { conditions: [condition('Stalled', 'NoMatchingTag')] },
+    expected: ['Blocked  NoMatchingTag'],
+  },
+  {
+    name: 'the same reason',
+    before: { conditions: [condition('Stalled', 'NoMatchingTag', 'a')] },
+    after: { conditions: [condition('Stalled', 'NoMatchingTag', 'b')] },
+    expected: [],
+  },
+  {
+    name: 'another reason',
+    before: { conditions: [condition('Stalled', 'NoMatchingTag')] },
+    after: { conditions: [condition('Stalled', 'NotSigned')] },
+    expected: ['Blocked  NotSigned'],
+  },
+  {
+    name: 'held',
+    before: {},
+    after: { latest: { ...image, selectedAt: now }, conditions: [condition('Held', 'Held')] },
+    expected: ['Blocked 1.1.0 Held'],
+  },
+  {
+    name: 'stalled and held are one',
+    before: {},
+    after: { conditions: [condition('Stalled', 'NotSigned'), condition('Held', 'Held')] },
+    expected: ['Blocked  NotSigned'],
+  },
+  { name: 'a failed rollout has its own notice', before: {}, after: { conditions: [condition('Stalled', 'RolloutFailed')] }, expected: [] },
+  {
+    name: 'a rollback has its own notice',
+    before: { history: [back] },
+    after: { history: [back], conditions: [condition('Stalled', 'RejectedDigest')] },
+    expected: [],
+  },
+];
+
+describe('notices between two statuses', () => {
+  for (const { name, before, after, expected } of rows)
+    it(name, () => {
+      const found = noticesBetween(policy, before, after, now).map(({ kind, tag = '', workloads, reason }) =>
+        [kind, tag, ...(workloads ? [workloads.join(',')] : []), ...(reason ? [reason] : [])].join(' '),
+      );
+      assert.deepEqual(found, expected);
+    });
+
+  it('a full history says that there may be more workloads', () => {
+    const history = Array.from({ length: 10 }, (_, index) => entry(`web${index}`));
+    const [notice] = noticesBetween(policy, {}, { history }, now);
+    assert.equal(notice?.hasMore, true);
+    assert.equal(notice.workloads?.length, 10);
+  });
+
+  it('a repeated write has the same identity, although its time differs, and another event another', () => {
+    const identityOf = (before: PolicyStatus, after: PolicyStatus, at: string) =>
+      noticesBetween(policy, before, after, at).map((notice) => noticeIdentity(notice, before));
+    const later = '2026-11-23T12:05:00.000Z';
+    const blocked = { conditions: [condition('Stalled', 'NotSigned')] };
+    const [earlier, first, again] = [
+      entry('web', { to: 'r/shop/web:1.0.0', tag: '1.0.0', at: '2026-11-23T11:00:00Z' }),
+      entry('web'),
+      entry('web', { at: later }),
+    ];
+    assert.deepEqual(identityOf({}, { history: [first] }, now), identityOf({}, { history: [again] }, later));
+    assert.deepEqual(identityOf({}, blocked, now), identityOf({}, blocked, later));
+    assert.notDeepEqual(identityOf({}, { history: [first] }, now), identityOf({ history: [earlier] }, { history: [first, earlier] }, now));
+    assert.notDeepEqual(identityOf({}, blocked, now), identityOf({}, { conditions: [condition('Stalled', 'NoMatchingTag')] }, now));
+  });
+});

@@ -1,0 +1,102 @@
+/** What becomes of a job; end-to-end/notifications.test.ts shows it with a real queue and receiver. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { WaitError } from '../../src/model/errors.ts';
+import { createNoticeProcessor, type ConfiguredTarget, type NoticePorts } from '../../src/notify/process-notice.ts';
+import type { SendResult } from '../../src/notify/send-notice.ts';
+import type { NoticeJob } from '../../src/queue/jobs.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
+
+const start = Date.parse('2026-11-23T12:00:00Z');
+const job: NoticeJob = {
+  schema: 1,
+  target: 'ops',
+  identity: ['u1'],
+  notice: { kind: 'Updated', policy: { namespace: 'shop', name: 'web', uid: 'u1' }, at: '2026-11-23T12:00:00Z', tag: '1.1.0' },
+  receivedAt: '2026-11-23T12:00:00Z',
+};
+const ops: ConfiguredTarget = {
+  name: 'ops',
+  kind: 'slack',
+  on: ['Updated'],
+  namespaces: [],
+  insecure: false,
+  url: () => 'https://chat.example.com/hooks/abc',
+  secret: () => '',
+};
+
+function processorFor(answers: readonly SendResult[], target: Partial<ConfiguredTarget> = {}) {
+  const sent: string[] = [];
+  const counted: string[] = [];
+  let now = start;
+  const left = [...answers];
+  const ports: NoticePorts = {
+    targets: [{ ...ops, ...target }],
+    send(url) {
+      sent.push(url.href);
+      return Promise.resolve(left.shift() ?? { kind: 'sent' });
+    },
+    count: ({ result }) => counted.push(result),
+    logger: createLogger('silent'),
+    now: () => now,
+  };
+  const process = createNoticeProcessor(ports);
+  const run = (isLastTry = false) =>
+    process(job, { jobId: 'id-1', name: 'notice', failures: 0, isLastTry, signal: new AbortController().signal });
+  return { run, sent, counted, advance: (ms: number) => (now += ms) };
+}
+
+describe('a notice in the queue', () => {
+  it('is sent', async () => {
+    const { run, sent, counted } = processorFor([]);
+    await run();
+    assert.deepEqual([sent, counted], [['https://chat.example.com/hooks/abc'], ['sent']]);
+  });
+
+  for (const [name, target] of Object.entries({
+    'a target that was removed': { name: 'other' },
+    'a target that is no longer notified of it': { on: ['Blocked'] },
+    'a target for other namespaces': { namespaces: ['other'] },
+  }))
+    it(`is dropped for ${name}`, async () => {
+      const { run, sent, counted } = processorFor([], target);
+      await run();
+      assert.deepEqual([sent, counted], [[], []]);
+    });
+
+  for (const url of ['http://chat.example.com/hooks/abc', 'file:///etc/passwd', 'no URL', ''])
+    it(`is not sent to ${JSON.stringify(url)}, and not lost`, async () => {
+      const { run, sent, counted } = processorFor([], { url: () => url });
+      await assert.rejects(run(), (error: Error) => !error.message.includes('/hooks/abc'));
+      assert.deepEqual([sent, counted], [[], ['failed']]);
+    });
+
+  it('is sent over plain http where the target allows it', async () => {
+    const { run, sent } = processorFor([], { url: () => 'http://chat.example.com/', insecure: true });
+    await run();
+    assert.equal(sent.length, 1);
+  });
+
+  it('waits as long as the target asks, and so do all others for it', async () => {
+    const until = new Date(start + 90_000);
+    const { run, sent, counted, advance } = processorFor([{ kind: 'failed', message: 'slow down', until }]);
+    const isWait = (error: unknown) => error instanceof WaitError && error.until.getTime() === until.getTime();
+    await assert.rejects(run(), isWait);
+    await assert.rejects(run(), isWait);
+    assert.equal(sent.length, 1, 'nothing is sent during the pause');
+    advance(90_000);
+    await run();
+    assert.deepEqual(counted, ['failed', 'sent']);
+  });
+
+  it('is given up if the target refuses the message, or after a day', async () => {
+    for (const [result, isLastTry] of [
+      [{ kind: 'refused', message: 'invalid' }, false],
+      [{ kind: 'failed', message: 'down' }, true],
+    ] as const) {
+      const { run, counted } = processorFor([result]);
+      await run(isLastTry);
+      assert.deepEqual(counted, ['abandoned']);
+    }
+  });
+});

@@ -1,0 +1,80 @@
+/** What each kind of target gets, and that untrusted text stays text. */
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { describe, it } from 'node:test';
+import type { Notice } from '../../src/model/notice.ts';
+import { targets } from '../../src/notify/targets/index.ts';
+
+const digest = `sha256:${'a'.repeat(64)}`;
+const notice: Notice = {
+  kind: 'ApprovalRequired',
+  policy: { namespace: 'shop', name: 'web', uid: 'u1' },
+  at: '2026-11-23T12:00:00Z',
+  tag: '1.1.0',
+  digest,
+  from: ['r/shop/web:1.0.0'],
+  workloads: Array.from({ length: 7 }, (_, index) => `Deployment shop/web${index}`),
+  reason: 'ApprovalRequired',
+  message: 'somebody must approve it',
+};
+const delivery = { id: 'id-1', secret: '', now: new Date('2026-11-23T12:00:01Z') };
+const hostile =
+  '<!channel> <@U1> @everyone @here <https://evil.example|ok> [ok](https://evil.example) *b* `c`\n\u202Ehttp://evil.example <users/all>';
+
+describe('targets of notifications', () => {
+  for (const target of Object.values(targets)) {
+    it(`${target.id} is shown what somebody needs to act`, () => {
+      const { body } = target.build(notice, delivery);
+      JSON.parse(body);
+      for (const part of ['1.1.0', 'aaaaaaaaaaaa', 'shop/web', 'r/shop/web:1.0.0', 'Deployment shop/web0'])
+        assert.ok(body.includes(part), part);
+      if (target.id !== 'webhook') {
+        for (const part of ['image-watcher approve shop/web', 'reasons.md', 'and 2 others']) assert.ok(body.includes(part), part);
+        assert.ok(!body.includes(digest), 'the digest is short');
+      }
+    });
+
+    if (target.id !== 'webhook')
+      it(`${target.id} shows untrusted text as text`, () => {
+        const text = JSON.stringify(
+          JSON.parse(target.build({ ...notice, message: hostile, workloads: [hostile], from: [hostile] }, delivery).body),
+        );
+        for (const mention of ['<!channel', '<@', '@everyone', '@here', '://evil.example', '<users/all', '\u202E'])
+          assert.ok(!text.includes(mention), `${mention} in ${text}`);
+        // Slack and Google Chat know no such links.
+        if (target.id !== 'slack' && target.id !== 'googleChat') assert.doesNotMatch(text, /(?<!\\)\[ok\]\(/);
+      });
+  }
+
+  it('discord lets no text mention anybody, and gets no longer message than it takes', () => {
+    const body = JSON.parse(
+      targets.discord.build({ ...notice, message: '*'.repeat(9_000), workloads: Array(9).fill('*'.repeat(400)) as string[] }, delivery)
+        .body,
+    ) as {
+      content: string;
+      allowed_mentions: object;
+    };
+    assert.deepEqual(body.allowed_mentions, { parse: [] });
+    assert.ok(body.content.length <= 2_000);
+  });
+
+  it('webhook gets a CloudEvent that is signed as Standard Webhooks', () => {
+    const key = Buffer.from('a key of some length');
+    const { headers, body } = targets.webhook.build(notice, { ...delivery, secret: `whsec_${key.toString('base64')}` });
+    const event = JSON.parse(body) as Record<string, unknown>;
+    const { specversion, type, source, id, time } = event;
+    assert.deepEqual(
+      { specversion, type, source, id, time },
+      {
+        specversion: '1.0',
+        type: 'dev.technomad.image-watcher.ApprovalRequired',
+        source: '/imagepolicies/shop/web',
+        id: 'id-1',
+        time: notice.at,
+      },
+    );
+    const signed = createHmac('sha256', key).update(`id-1.${headers['webhook-timestamp']}.${body}`).digest('base64');
+    assert.equal(headers['webhook-signature'], `v1,${signed}`);
+    assert.equal(headers['content-type'], 'application/cloudevents+json');
+  });
+});
