@@ -7,7 +7,13 @@ import { createTtlCache } from '../async/bounded-map.ts';
 export type OperationsAuth =
   | { readonly kind: 'none' }
   | { readonly kind: 'unavailable'; readonly why: string }
-  | { readonly kind: 'kubernetes'; readonly reviewToken: ReviewToken; readonly reviewAccess: ReviewAccess }
+  | {
+      readonly kind: 'kubernetes';
+      readonly reviewToken: ReviewToken;
+      readonly reviewAccess: ReviewAccess;
+      /** Also accepted, from requests with its secret. */
+      readonly proxy?: TrustedProxy;
+    }
   | { readonly kind: 'proxy'; readonly proxy: TrustedProxy; readonly reviewAccess: ReviewAccess };
 
 /** A reverse proxy that authenticates users and sends their names in headers. */
@@ -50,29 +56,35 @@ export function createAuthenticate(auth: OperationsAuth, now: () => number): Aut
       return () => Promise.resolve({ user: 'anonymous', credentials: { kind: 'none' }, may: () => Promise.resolve(true) });
     case 'unavailable':
       return () => Promise.reject(new AccessError(503, auth.why));
-    case 'kubernetes':
+    case 'kubernetes': {
+      const { proxy } = auth;
+      const isTrusted = trust(proxy?.trustedPeers ?? []);
       return async (request) => {
+        if (proxy !== undefined && request.valuesOf(proxy.secretHeader.toLowerCase()).length > 0) {
+          requireProxy(request, proxy, isTrusted);
+          return accessOf(readCaller(request, proxy), auth.reviewAccess, { kind: 'proxy' });
+        }
         const token = bearerOf(request);
         if (token === undefined) throw new AccessError(401, 'send a bearer token that the API server knows');
         const caller = await callers.get(hash(token), () => orUnavailable(auth.reviewToken(token)));
         if (caller === undefined) throw new AccessError(401, 'the API server does not know this token');
         return accessOf(caller, auth.reviewAccess, { kind: 'token', token });
       };
+    }
     case 'proxy': {
       const isTrusted = trust(auth.proxy.trustedPeers);
       return async (request) => {
-        if (!isTrusted(request.peer))
-          throw new AccessError(401, 'requests must come from the trusted proxy (operations.proxy.trustedPeers)');
-        if (!knowsSecret(request, auth.proxy)) {
-          throw new AccessError(
-            401,
-            `requests must come from the trusted proxy: ${auth.proxy.secretHeader} is not operations.proxy.secret`,
-          );
-        }
+        requireProxy(request, auth.proxy, isTrusted);
         return Promise.resolve(accessOf(readCaller(request, auth.proxy), auth.reviewAccess, { kind: 'proxy' }));
       };
     }
   }
+}
+
+function requireProxy(request: ApiRequest, proxy: TrustedProxy, isTrusted: (peer: string) => boolean): void {
+  if (!isTrusted(request.peer)) throw new AccessError(401, 'requests must come from the trusted proxy (operations.proxy.trustedPeers)');
+  if (!knowsSecret(request, proxy))
+    throw new AccessError(401, `requests must come from the trusted proxy: ${proxy.secretHeader} is not operations.proxy.secret`);
 }
 
 /** Asks for the permission in all namespaces first, which includes each of them and whose answer is shared. */

@@ -41,12 +41,21 @@ export interface PolicyPorts {
   readonly consider: (policy: ImagePolicy) => Considered;
   /** The workloads in the caches, limited to what the policy may see where a plan is made. */
   readonly cluster: ClusterView;
+  /** The resource as the API server has it, without managedFields. */
+  readonly read: (policy: Pick<ImagePolicy, 'namespace' | 'name'>) => Promise<PolicyResource>;
   /** The changes of policies. */
   readonly feed: PolicyFeed;
   /** Why actions are not offered, or undefined. */
   readonly noActions: string | undefined;
   /** Changes the object with the caller's own rights; throws ActionRefused with what the API server answers. */
   readonly patch: (caller: Credentials, policy: Pick<ImagePolicy, 'namespace' | 'name'>, body: object) => Promise<void>;
+}
+
+/** A resource, for readers who want all of it. */
+export interface PolicyResource {
+  readonly [field: string]: unknown;
+  readonly metadata: { readonly [field: string]: unknown; readonly namespace: string; readonly name: string };
+  readonly spec: Readonly<Record<string, unknown>>;
 }
 
 /** The API server refused an action. */

@@ -62,13 +62,16 @@ export interface Route extends Omit<Definition<z.ZodObject, z.ZodObject, z.ZodOb
   readonly run: (raw: RawCall, access: Access, ports: ApiPorts) => Promise<unknown>;
 }
 
+/** A route whose answer has a known shape. */
+export type RouteOf<A extends z.ZodType> = Route & { readonly answer: A };
+
 /** Defines a route; a request without one of params, query and body has an empty one. */
 export function defineRoute<
   A extends z.ZodType,
   P extends z.ZodObject = typeof nothing,
   Q extends z.ZodObject = typeof nothing,
   B extends z.ZodObject = typeof nothing,
->(definition: Definition<P, Q, B, A>): Route {
+>(definition: Definition<P, Q, B, A>): RouteOf<A> {
   const { handle, ...route } = definition;
   const { params, query, body } = route;
   return {

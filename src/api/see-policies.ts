@@ -58,3 +58,9 @@ export async function seePolicy(
   if (policy === undefined) throw new AccessError(404, `there is no ImagePolicy ${namespace}/${name}`);
   return policy;
 }
+
+/** Why the caller cannot change policies through the API, whatever his permissions are; undefined if he can. */
+export function whyNoActions({ policies }: Pick<ApiPorts, 'policies'>, { credentials }: Access): string | undefined {
+  if (policies === undefined) return 'this process does not have the role work';
+  return policies.noActions ?? (credentials.kind === 'proxy' ? 'actions need a token of the caller that the API server knows' : undefined);
+}

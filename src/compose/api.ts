@@ -1,11 +1,11 @@
 /** The ports of the API of the operations listener. */
 import { randomUUID } from 'node:crypto';
 import { group, plural } from '../api-versions/group.ts';
-import type { OperationsAuth } from '../api/authenticate.ts';
+import { AccessError, type OperationsAuth } from '../api/authenticate.ts';
 import type { ApiOptions } from '../api/add-api.ts';
 import type { Doctor } from '../api/doctor-api.ts';
 import type { SelectedNamespaces } from '../api/namespaces-api.ts';
-import { ActionRefused, type PolicyPorts } from '../api/ports.ts';
+import { ActionRefused, type PolicyPorts, type PolicyResource } from '../api/ports.ts';
 import { policyResource } from '../cluster/policy-watches.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { isKubeError, KubeError } from '../kube/kube-error.ts';
@@ -23,7 +23,7 @@ import { type RedisAccess, refusalOf } from './redis.ts';
 /** What the API answers from; all undefined in a process without the role `work`. */
 interface ApiMeans {
   readonly cluster: KubeClient | undefined;
-  readonly policies: Omit<PolicyPorts, 'noActions' | 'patch'> | undefined;
+  readonly policies: Omit<PolicyPorts, 'noActions' | 'patch' | 'read'> | undefined;
   readonly doctor: Doctor | undefined;
   readonly namespaces: SelectedNamespaces | undefined;
 }
@@ -57,7 +57,7 @@ export function composeApi(
         deliveries: () => readDeliveryTimes(redis.connection, prefix, Date.now()),
         announcements: (registries) => readAnnouncements(redis.connection, prefix, registries),
       },
-      policies: policies && { ...policies, noActions, patch: patchWith(users) },
+      policies: policies && cluster && { ...policies, noActions, patch: patchWith(users), read: readWith(cluster) },
       doctor,
       namespaces,
       now: () => new Date(),
@@ -73,6 +73,22 @@ export function composeApi(
 function whyNoActions({ auth, actions }: Foundation['settings']['config']['operations']): string | undefined {
   if (!actions) return 'actions are off: use the commands or kubectl, or set operations.actions in the configuration of image-watcher';
   return auth === 'kubernetes' ? undefined : 'actions need operations.auth: kubernetes, because they are done with the token of the caller';
+}
+
+/** Reads policies with the service's own rights: whoever calls has asked whether the caller may see them. */
+function readWith(cluster: KubeClient): PolicyPorts['read'] {
+  return async ({ namespace, name }) => {
+    try {
+      const { metadata, ...rest } = await cluster.request<PolicyResource>({
+        method: 'GET',
+        path: objectPath(policyResource, namespace, name),
+      });
+      return { ...rest, metadata: { ...metadata, managedFields: undefined } };
+    } catch (error) {
+      if (isKubeError(error, 404)) throw new AccessError(404, `there is no ImagePolicy ${namespace}/${name}`);
+      throw new AccessError(503, 'the API server does not answer; try again', { cause: error });
+    }
+  };
 }
 
 /** Patches policies with the token of the caller and nothing else. */
@@ -107,6 +123,8 @@ function authOf({ config, proxySecret }: Foundation['settings'], client: KubeCli
   }
   const review: Extract<OperationsAuth, { kind: 'proxy' }>['reviewAccess'] = (caller, { verb, namespace }) =>
     reviewAccess(client, caller, { group, resource: plural, verb, namespace });
-  if (auth === 'proxy') return { kind: 'proxy', proxy: { ...proxy, secret: proxySecret }, reviewAccess: review };
-  return { kind: 'kubernetes', reviewToken: (token) => reviewToken(client, token), reviewAccess: review };
+  const trusted = { ...proxy, secret: proxySecret };
+  if (auth === 'proxy') return { kind: 'proxy', proxy: trusted, reviewAccess: review };
+  const kubernetes = { kind: 'kubernetes', reviewToken: (token: string) => reviewToken(client, token), reviewAccess: review } as const;
+  return proxy.secret === undefined ? kubernetes : { ...kubernetes, proxy: trusted };
 }

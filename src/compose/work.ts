@@ -71,7 +71,7 @@ export interface WorkConnections extends Pick<Adapters, 'client' | 'trustRoot'> 
 export type WorkPart = Part & {
   readonly view: RegistryMeans & { readonly isWatching: () => boolean };
   readonly namespaces: SelectedNamespaces;
-  readonly policies: Omit<PolicyPorts, 'noActions' | 'patch'>;
+  readonly policies: Omit<PolicyPorts, 'noActions' | 'patch' | 'read'>;
 };
 
 /** Builds the role. */

@@ -23,7 +23,9 @@ export const operations = z
           ),
         secret: secretReference
           .optional()
-          .describe('A secret that only the proxy knows, at least 16 characters: {env: NAME} or {file: PATH}. Required with auth: proxy.'),
+          .describe(
+            'A secret that only the proxy knows, at least 16 characters: {env: NAME} or {file: PATH}. Required with auth: proxy. With auth: kubernetes, requests with the secret are accepted as well, as those of the user that they name: the dashboard sends such requests for users of dashboard.oidc whom the API server does not know.',
+          ),
         secretHeader: headerName.default('X-Proxy-Secret').describe('The header in which the proxy sends the secret.'),
         trustedPeers: z
           .array(network.describe('An address or a network.'))

@@ -5,7 +5,7 @@ import { ActionRefused, type PolicyPorts } from '../../src/api/ports.ts';
 import { routes } from '../../src/api/routes/index.ts';
 import { createPolicyFeed } from '../../src/api/stream.ts';
 import type { ImagePolicy } from '../../src/model/image-policy.ts';
-import { digestOf, policyOf, specOf, workloadOf } from '../model/samples.ts';
+import { appliedOnce, digestOf, policyOf, specOf, workloadOf } from '../model/samples.ts';
 import { viewOf } from '../rollout/rollout-samples.ts';
 import { startApi } from './fake-events.ts';
 
@@ -61,6 +61,7 @@ function start(t: TestContext, auth: OperationsAuth = { kind: 'none' }, more: Pa
       now: () => Date.parse('2026-03-01T12:00:00Z'),
     },
     feed: createPolicyFeed(),
+    read: ({ namespace, name }) => Promise.resolve({ metadata: { namespace, name }, spec: {} }),
     noActions: undefined,
     patch: (caller, { namespace, name }, body) => {
       patched.push({ policy: `${namespace}/${name}`, caller: caller.kind, body });
@@ -154,6 +155,30 @@ test('pages follow each other without a gap', async (t) => {
   assert.deepEqual(seen, all.map(({ namespace, name }) => `${namespace}/${name}`).toSorted());
 });
 
+test('policies are sorted by state and by last change, also over pages', async (t) => {
+  const { get } = start(t, { kind: 'none' }, { all: () => [...all, changedAt('early', '09'), changedAt('late', '11')] });
+  const namesBy = async (sort: string) => {
+    const names: string[] = [];
+    for (let next: string | undefined = ''; next !== undefined;) {
+      const { body } = await get(`/policies?sort=${sort}&limit=3${next && `&after=${encodeURIComponent(next)}`}`);
+      names.push(...body.policies.map(({ name }) => name));
+      next = body.next;
+    }
+    return names;
+  };
+  const byState = await namesBy('state');
+  assert.deepEqual(byState.slice(0, 4), ['failed', 'stalled', 'approval', 'progressing']);
+  const byChange = await namesBy('changed');
+  assert.deepEqual(byChange.slice(0, 3), ['late', 'early', 'other']);
+  for (const names of [byState, byChange]) assert.equal(new Set(names).size, all.length + 2);
+  assert.equal((await get('/policies?sort=size')).status, 400);
+});
+
+function changedAt(name: string, hour: string): ImagePolicy {
+  const history = appliedOnce('1.2.3').map((entry) => ({ ...entry, at: `2026-03-01T${hour}:00:00Z` }));
+  return policyOf({ name, uid: `uid-${name}`, status: { history } });
+}
+
 for (const [name, query] of [
   ['a state that is none', 'state=Lost'],
   ['no number', 'limit=many'],
@@ -190,6 +215,44 @@ test('one policy fits its schema, whatever its state', async (t) => {
     const read = schema?.safeParse(body);
     assert.ok(read?.success, `${name}: ${JSON.stringify(read?.error?.issues)}`);
   }
+});
+
+test('the resource is shown to who may get the policy', async (t) => {
+  const { get } = start(t, ann('get ops'));
+  const { status, text } = await get('/policies/ops/other/resource');
+  assert.deepEqual([status, JSON.parse(text)], [200, { metadata: { namespace: 'ops', name: 'other' }, spec: {} }]);
+  assert.equal((await get('/policies/shop/ready/resource')).status, 403);
+});
+
+for (const [name, auth, noActions, expected] of [
+  ['who may list all policies and act', ann('list *'), undefined, { user: 'ann', listsAll: true }],
+  ['who may not list all policies', ann('list shop'), undefined, { user: 'ann', listsAll: false }],
+  ['whose actions are off', ann('list *'), 'actions are off', { user: 'ann', listsAll: true, noActions: 'actions are off' }],
+] as const) {
+  test(`a caller ${name} is told so`, async (t) => {
+    assert.deepEqual(JSON.parse((await start(t, auth, { noActions }).get('/caller')).text), expected);
+  });
+}
+
+test('a user that the trusted proxy names is known beside tokens, and cannot act', async (t) => {
+  const proxy = {
+    userHeader: 'X-Forwarded-User',
+    secretHeader: 'X-Proxy-Secret',
+    secret: () => 'what the proxy knows',
+    trustedPeers: ['127.0.0.1'],
+  };
+  const { get, post } = start(t, { ...ann('list shop'), proxy } as OperationsAuth);
+  const named = (secret: string) => ({ 'x-proxy-secret': secret, 'x-forwarded-user': 'eve' });
+  const { user, noActions } = JSON.parse((await get('/caller', named('what the proxy knows'))).text) as {
+    user: string;
+    noActions?: string;
+  };
+  assert.equal(user, 'eve');
+  assert.match(noActions ?? '', /need a token/);
+  // A wrong secret is refused, although the token beside it is known.
+  assert.equal((await get('/caller', named('a guess'))).status, 401);
+  assert.equal((await get('/caller')).status, 200);
+  assert.equal((await post('shop/ready/check')).status, 403);
 });
 
 test('an answer that the caller has is not sent again', async (t) => {

@@ -6,7 +6,7 @@ import { isDigest, isTag } from '../../model/image-reference.ts';
 import { AccessError } from '../authenticate.ts';
 import { ActionRefused } from '../ports.ts';
 import { defineRoute, policyParams, type Route } from '../route.ts';
-import { policiesOf, seePolicy } from '../see-policies.ts';
+import { policiesOf, seePolicy, whyNoActions } from '../see-policies.ts';
 
 const done = z.object({
   requested: z.string().describe('The value that was written: the status repeats it when it was handled.'),
@@ -40,7 +40,8 @@ function defineAction<B extends z.ZodObject>({ name, summary, about, body, chang
     status: 202,
     errors: [404, 409],
     async handle({ params, body: wanted, access, ports }) {
-      const { noActions, patch } = policiesOf(ports);
+      const { patch } = policiesOf(ports);
+      const noActions = whyNoActions(ports, access);
       if (noActions !== undefined) throw new AccessError(403, noActions);
       const policy = await seePolicy(ports, access, params);
       const made = change(policy, wanted, ports.now());

@@ -2,12 +2,13 @@
 import type { Route } from '../route.ts';
 import { actions } from './actions.ts';
 import { getEvent, getEvents, postReplay } from './events.ts';
-import { getDoctor, getNamespace, getOverview, getReceivers, getRegistries } from './installation.ts';
-import { explainPolicy, getPolicies, getPolicy, streamPolicies } from './policies.ts';
+import { getCaller, getDoctor, getNamespace, getOverview, getReceivers, getRegistries } from './installation.ts';
+import { explainPolicy, getPolicies, getPolicy, getResource, streamPolicies } from './policies.ts';
 
 export const routes: readonly Route[] = [
   getPolicies,
   getPolicy,
+  getResource,
   explainPolicy,
   streamPolicies,
   ...actions,
@@ -19,4 +20,5 @@ export const routes: readonly Route[] = [
   getRegistries,
   getDoctor,
   getNamespace,
+  getCaller,
 ];

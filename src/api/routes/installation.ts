@@ -7,7 +7,7 @@ import { answerNamespace } from '../namespaces-api.ts';
 import { countEvents } from '../count-events.ts';
 import { policyStates, stateOf } from '../policy-view.ts';
 import { defineRoute, namespaceName, time } from '../route.ts';
-import { listVisible, policiesOf } from '../see-policies.ts';
+import { listVisible, policiesOf, whyNoActions } from '../see-policies.ts';
 
 const whole = 'Needs permission to list imagepolicies in all namespaces.';
 
@@ -29,7 +29,11 @@ export const getOverview = defineRoute({
     at: time,
     policies: z.partialRecord(z.enum(policyStates), z.int()).describe('The number of policies in each state.'),
     changes: z
-      .object({ lastHour: z.int(), lastDay: z.int() })
+      .object({
+        lastHour: z.int(),
+        lastDay: z.int(),
+        byHour: z.array(z.int()).length(24).describe('Of the last 24 hours; the last entry is the last 60 minutes.'),
+      })
       .describe('Changes of containers, as far back as the histories of the policies go.'),
     pushes: z
       .object({
@@ -46,18 +50,22 @@ export const getOverview = defineRoute({
     const visible = await listVisible(ports, access, namespace);
     const now = ports.now();
     const policies: Partial<Record<(typeof policyStates)[number], number>> = {};
-    let [lastHour, lastDay] = [0, 0];
+    const byHour = Array.from({ length: 24 }, () => 0);
     for (const policy of visible) {
       const state = stateOf(policy);
       policies[state] = (policies[state] ?? 0) + 1;
       for (const { at } of policy.status.history ?? []) {
-        const ageMs = now.getTime() - Date.parse(at);
-        if (ageMs < 86_400_000) lastDay++;
-        if (ageMs < 3_600_000) lastHour++;
+        const hour = 23 - Math.floor(Math.max(0, now.getTime() - Date.parse(at)) / 3_600_000);
+        if (hour >= 0) byHour[hour] = (byHour[hour] ?? 0) + 1;
       }
     }
     const pushes = await countEvents(ports, access, { since: now.getTime() - 3_600_000, namespace });
-    return { at: toSeconds(now), policies, changes: { lastHour, lastDay }, pushes };
+    return {
+      at: toSeconds(now),
+      policies,
+      changes: { lastHour: byHour.at(-1) ?? 0, lastDay: byHour.reduce((sum, count) => sum + count, 0), byHour },
+      pushes,
+    };
   },
 });
 
@@ -177,4 +185,25 @@ export const getNamespace = defineRoute({
     message: z.string().exactOptional(),
   }),
   handle: ({ params: { namespace }, access, ports }) => answerNamespace(ports.namespaces, access, namespace),
+});
+
+export const getCaller = defineRoute({
+  method: 'GET',
+  path: '/caller',
+  id: 'getCaller',
+  group: 'Installation',
+  summary: 'Show who the caller is',
+  about: 'For pages that offer only what the caller may do.',
+  answer: z.object({
+    user: z.string(),
+    listsAll: z.boolean().describe('Whether the caller may list the policies of all namespaces.'),
+    noActions: z
+      .string()
+      .exactOptional()
+      .describe('Why the caller cannot act through the API at all; absent if he can, as far as his permissions go.'),
+  }),
+  async handle({ access, ports }) {
+    const noActions = whyNoActions(ports, access);
+    return { user: access.user, listsAll: await access.may({ verb: 'list' }), ...(noActions !== undefined && { noActions }) };
+  },
 });

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { policyKey } from '../../model/image-policy.ts';
 import { explainPlanned } from '../../explain/steps.ts';
 import { planNow, type Pushed } from '../../explain/plan-now.ts';
 import { tryParseImageReference } from '../../model/image-reference.ts';
@@ -8,6 +7,7 @@ import { AccessError } from '../authenticate.ts';
 import { readEvent } from '../events.ts';
 import type { ApiPorts } from '../ports.ts';
 import { detail, policyDetail, policyStates, policySummary, stateOf, summarize } from '../policy-view.ts';
+import { pageOf, policyOrders } from '../policy-order.ts';
 import { defineRoute, namespaceName, policyParams } from '../route.ts';
 import { listVisible, policiesOf, seePolicy } from '../see-policies.ts';
 
@@ -16,16 +16,20 @@ export const getPolicies = defineRoute({
   path: '/policies',
   id: 'listPolicies',
   group: 'Policies',
-  summary: 'List policies, sorted by namespace and name',
+  summary: 'List policies',
   about: 'Shows the policies that the caller may list. `counts` is of all that match the other filters, whatever their state.',
   query: z.object({
     namespace: namespaceName.exactOptional(),
     state: z.enum(policyStates, { error: `one of ${policyStates.join(', ')}` }).exactOptional(),
     search: z.string().min(1).max(256).exactOptional().describe('Part of the namespace, name, image or tag that is selected or runs.'),
+    sort: z
+      .enum(policyOrders)
+      .default('name')
+      .describe('By namespace and name; by state, what needs attention first; or by the last change, newest first.'),
     limit: z.coerce.number().int().min(1).max(500).default(100).describe('The most policies of a page.'),
     after: z
       .string()
-      .regex(/^[a-z0-9-]{1,63}\/[a-z0-9.-]{1,253}$/, 'is not the "next" of an answer')
+      .regex(/^\d{1,16}:[a-z0-9-]{1,63}\/[a-z0-9.-]{1,253}$/, 'is not the "next" of an answer')
       .exactOptional()
       .describe('The `next` of the page before.'),
   }),
@@ -34,21 +38,15 @@ export const getPolicies = defineRoute({
     counts: z.partialRecord(z.enum(policyStates), z.int()),
     next: z.string().exactOptional().describe('For `after`; absent on the last page.'),
   }),
-  async handle({ query: { namespace, state, search, limit, after }, access, ports }) {
+  async handle({ query: { namespace, state, search, sort, limit, after }, access, ports }) {
     const text = search?.toLowerCase();
     const all = (await listVisible(ports, access, namespace)).map((policy) => ({ policy, state: stateOf(policy) }));
     const found = text === undefined ? all : all.filter(({ policy }) => mentions(summarize(policy), text));
     const counts: Partial<Record<(typeof policyStates)[number], number>> = {};
     for (const { state } of found) counts[state] = (counts[state] ?? 0) + 1;
     const wanted = state === undefined ? found : found.filter((one) => one.state === state);
-    const rest = after === undefined ? wanted : wanted.filter(({ policy }) => policyKey(policy) > after);
-    const page = rest.slice(0, limit).map(({ policy }) => policy);
-    const last = page.at(-1);
-    return {
-      policies: page.map(summarize),
-      counts,
-      ...(rest.length > page.length && last !== undefined && { next: policyKey(last) }),
-    };
+    const { page, next } = pageOf(wanted, sort, limit, after);
+    return { policies: page.map(({ policy }) => summarize(policy)), counts, ...(next !== undefined && { next }) };
   },
 });
 
@@ -67,6 +65,22 @@ export const getPolicy = defineRoute({
   answer: policyDetail,
   errors: [404],
   handle: async ({ params, access, ports }) => detail(await seePolicy(ports, access, params)),
+});
+
+export const getResource = defineRoute({
+  method: 'GET',
+  path: '/policies/{namespace}/{name}/resource',
+  id: 'getPolicyResource',
+  group: 'Policies',
+  summary: 'Show the resource of a policy as the API server has it',
+  about: 'Without `metadata.managedFields`. Needs permission to get imagepolicies in the namespace.',
+  params: policyParams,
+  answer: z.looseObject({ metadata: z.looseObject({ namespace: z.string(), name: z.string() }), spec: z.looseObject({}) }),
+  errors: [404],
+  async handle({ params, access, ports }) {
+    const policy = await seePolicy(ports, access, params);
+    return policiesOf(ports).read(policy);
+  },
 });
 
 const step = z.object({
