@@ -7,7 +7,7 @@ import { configSchema, readableReceivers } from './config/schema.ts';
 import { minSecretLength, openSecret, openSecrets, type SecretStore } from './config/secrets.ts';
 import type { SecretReference } from './config/scalars.ts';
 import { openTraceSettings, type TraceSettings } from './config/traces.ts';
-import type { ConfiguredTarget } from './notify/process-notice.ts';
+import type { ConfiguredTarget } from './notify/deliver.ts';
 import { normaliseRegistry } from './model/image-reference.ts';
 import { providers } from './receive/providers/index.ts';
 import { provesNothing } from './receive/providers/headers.ts';
@@ -77,8 +77,8 @@ export function loadSettings(source: ConfigSource): Settings {
   const traces = openTraceSettings(parsed.data?.traces, source.env);
   const proxySecret = openProxySecret(parsed.data?.operations, source.env);
   const redisPassword = openOptional('redis.password', parsed.data?.redis.password, source.env);
-  const notified = openNotificationTargets(parsed.data?.notifications, source.env);
-  const problems = [secrets, traces, proxySecret, redisPassword, notified].flatMap((one) => one.problems);
+  const notified = parsed.success ? openTargets(parsed.data.notifications, source.env) : [];
+  const problems = [secrets, traces, proxySecret, redisPassword, ...notified].flatMap((one) => one.problems);
   if (!parsed.success) throw new ConfigError(label, [...parsed.error.issues.flatMap(toProblems), ...problems]);
   if (problems.length > 0) throw new ConfigError(label, problems);
   const config = deepFreeze(parsed.data);
@@ -92,7 +92,7 @@ export function loadSettings(source: ConfigSource): Settings {
     secretsOf: secrets.of,
     secrets,
     proxySecret: proxySecret.read,
-    notificationTargets: notified.targets,
+    notificationTargets: notified.map(({ target }) => target),
     traces: traces.settings,
   };
 }
@@ -108,17 +108,24 @@ function openOptional(path: string, reference: SecretReference | undefined, env:
   return { read, problems: problem === undefined ? [] : [{ path, message: problem }] };
 }
 
-function openNotificationTargets(
-  notifications: Config['notifications'] | undefined,
-  env: ConfigSource['env'],
-): { readonly targets: readonly ConfiguredTarget[]; readonly problems: readonly ConfigProblem[] } {
-  const opened = (notifications?.targets ?? []).map(({ url, secret, ...target }, index) => {
+/** A target of notifications, and why its secrets cannot be read. */
+interface OpenTarget {
+  readonly target: ConfiguredTarget;
+  readonly problems: readonly ConfigProblem[];
+}
+
+function openTargets({ targets }: Config['notifications'], env: ConfigSource['env']): OpenTarget[] {
+  return targets.map(({ url, secret, ...target }, index) => {
     const path = `notifications.targets[${index}]`;
     const [address, key] = [openOptional(`${path}.url`, url, env), openOptional(`${path}.secret`, secret, env)];
     const problems = [...address.problems, ...key.problems];
     return { problems, target: { ...target, url: () => address.read() ?? '', secret: () => key.read() ?? '' } };
   });
-  return { targets: opened.map(({ target }) => target), problems: opened.flatMap(({ problems }) => problems) };
+}
+
+/** The targets of notifications alone, for a command that needs no other secrets; throws ConfigError if the configuration is invalid. */
+export function readNotificationTargets(source: ConfigSource): readonly OpenTarget[] {
+  return openTargets(readConfig(source).notifications, source.env);
 }
 
 function openProxySecret(operations: Config['operations'] | undefined, env: ConfigSource['env']): OpenSecret {

@@ -13,6 +13,7 @@ import { get } from './get.ts';
 import { generatePassword } from './generate-password.ts';
 import { importCommand } from './import.ts';
 import { lint } from './lint.ts';
+import { notify } from './notify.ts';
 import { rebase } from './rebase.ts';
 import { replay } from './replay.ts';
 import { serve } from './serve.ts';
@@ -32,6 +33,7 @@ export const commands: readonly Command[] = [
   rebase,
   events,
   replay,
+  notify,
   consents,
   check,
   approve,

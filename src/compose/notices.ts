@@ -55,7 +55,7 @@ export function createNoticeStore({ settings, logger, metrics }: Foundation, que
 export function createNoticeWorker({ settings, logger, metrics }: Foundation, queue: QueueAccess): QueueWorker {
   const ports: NoticePorts = {
     targets: settings.notificationTargets,
-    send: (url, request, signal) => sendNotice(url, request, { fetch, now: Date.now, signal }),
+    post: (url, request, signal) => sendNotice(url, request, { fetch, now: Date.now, signal }),
     count: (labels) => metrics.notices.inc(labels),
     logger,
     now: Date.now,

@@ -26,12 +26,18 @@ export interface Delivery {
   readonly now: Date;
 }
 
+/** What a target is sent. */
+export type Content =
+  | { readonly type: 'notice'; readonly notice: Notice }
+  /** Shows that a target is configured correctly; `at` in RFC 3339. */
+  | { readonly type: 'test'; readonly target: string; readonly at: string };
+
 /** A kind of target: one file for each. */
 export interface NotificationTarget {
   /** The name in the configuration, and the file name. */
   readonly id: 'slack' | 'mattermost' | 'discord' | 'teams' | 'googleChat' | 'webhook';
   /** Builds the body of the POST. */
-  build(notice: Notice, delivery: Delivery): TargetRequest;
+  build(content: Content, delivery: Delivery): TargetRequest;
 }
 
 /** The most characters of one text: chats refuse longer messages. */
@@ -48,7 +54,19 @@ const verbs: Readonly<Record<NoticeKind, string>> = {
 };
 
 /** What a chat shows. */
-export function messageOf({ kind, policy, tag, digest, from, reason, message, ...notice }: Notice): Message {
+export function messageOf(content: Content): Message {
+  return content.type === 'notice' ? messageOfNotice(content.notice) : messageOfTest(content.target);
+}
+
+function messageOfTest(target: string): Message {
+  return {
+    title: 'Test message of image-watcher',
+    facts: [['Target', target]],
+    link: { text: 'About notifications', url: `${documentation}/notifications.md` },
+  };
+}
+
+function messageOfNotice({ kind, policy, tag, digest, from, reason, message, ...notice }: Notice): Message {
   const name = `${policy.namespace}/${policy.name}`;
   const image = [tag, digest && `(${digest.slice(0, 'sha256:'.length + 12)})`].filter(Boolean).join(' ');
   const facts: (readonly [string, string | undefined])[] = [

@@ -4,28 +4,12 @@ import type { Notice } from '../model/notice.ts';
 import type { NoticeJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import type { NotificationTarget, TargetRequest } from './message.ts';
-import type { SendResult } from './send-notice.ts';
-import { targets } from './targets/index.ts';
-
-/** A target of the configuration, with its secrets. */
-export interface ConfiguredTarget {
-  readonly name: string;
-  readonly kind: NotificationTarget['id'];
-  readonly on: readonly string[];
-  /** The namespaces whose policies it gets notices about; empty: all. */
-  readonly namespaces: readonly string[];
-  /** Whether plain http is allowed. */
-  readonly insecure: boolean;
-  /** The current address, which is a secret. */
-  readonly url: () => string;
-  /** The current key for signatures; empty for chats. */
-  readonly secret: () => string;
-}
+import { deliver, type ConfiguredTarget, type Post } from './deliver.ts';
+import { describeResult } from './send-notice.ts';
 
 export interface NoticePorts {
   readonly targets: readonly ConfiguredTarget[];
-  readonly send: (url: URL, request: TargetRequest, signal: AbortSignal) => Promise<SendResult>;
+  readonly post: Post;
   readonly count: (labels: { readonly kind: string; readonly target: string; readonly result: NoticeResult }) => void;
   readonly logger: Logger;
   readonly now: () => number;
@@ -48,10 +32,10 @@ export function createNoticeProcessor(ports: NoticePorts): (job: NoticeJob, cont
     if (target === undefined || !isFor(target, notice)) return;
     const pause = pausedUntil.get(name) ?? 0;
     if (pause > ports.now() && !isLastTry) throw new WaitError('Retrying', new Date(pause), `target ${name} asked for a pause`);
-    const result = await send(target, notice, id, signal, ports);
+    const result = await deliver(target, { type: 'notice', notice }, { id, now: ports.now, signal, post: ports.post });
     const count = (result: NoticeResult) => ports.count({ kind: notice.kind, target: name, result });
     if (result.kind === 'sent') return count('sent');
-    const fields = { target: name, policy: `${notice.policy.namespace}/${notice.policy.name}`, why: result.message };
+    const fields = { target: name, policy: `${notice.policy.namespace}/${notice.policy.name}`, why: describeResult(result) };
     if (result.kind === 'refused' || isLastTry) {
       count('abandoned');
       ports.logger.warn(fields, 'notice given up');
@@ -59,18 +43,8 @@ export function createNoticeProcessor(ports: NoticePorts): (job: NoticeJob, cont
     }
     count('failed');
     ports.logger.warn(fields, 'notice not accepted');
-    if (result.until === undefined) throw new Error(result.message);
+    if (result.until === undefined) throw new Error(describeResult(result));
     pausedUntil.set(name, result.until.getTime());
-    throw new WaitError('Retrying', result.until, result.message);
+    throw new WaitError('Retrying', result.until, describeResult(result));
   };
-}
-
-async function send(target: ConfiguredTarget, notice: Notice, id: string, signal: AbortSignal, ports: NoticePorts): Promise<SendResult> {
-  const url = URL.parse(target.url());
-  if (url === null) return { kind: 'failed', message: 'its secret holds no URL' };
-  const isAllowed = url.protocol === 'https:' || (url.protocol === 'http:' && target.insecure);
-  if (!isAllowed)
-    return { kind: 'failed', message: 'its URL does not begin with https:, and the target is not configured with insecure: true' };
-  const request = targets[target.kind].build(notice, { id, secret: target.secret(), now: new Date(ports.now()) });
-  return ports.send(url, request, signal);
 }

@@ -2,13 +2,19 @@
 import { parseRetryAfter } from '../async/backoff.ts';
 import { describeError } from '../model/errors.ts';
 import { cut } from '../model/text.ts';
+import { adviceOnError, adviceOnStatus } from './advice.ts';
 import type { TargetRequest } from './message.ts';
 
-/** What became of a request; `message` is for the operator. Refused: repeating the same request is no use. */
+/** What became of a request; `message` and `action` (what to do) are for the operator. Refused: repeating the same request is no use. */
 export type SendResult =
-  | { readonly kind: 'sent' }
-  | { readonly kind: 'refused'; readonly message: string }
-  | { readonly kind: 'failed'; readonly message: string; readonly until?: Date };
+  | { readonly kind: 'sent'; readonly message: string }
+  | { readonly kind: 'refused'; readonly message: string; readonly action?: string }
+  | { readonly kind: 'failed'; readonly message: string; readonly action?: string; readonly until?: Date };
+
+/** What is logged of a result. */
+export function describeResult(result: SendResult): string {
+  return 'action' in result && result.action !== undefined ? `${result.message}; ${result.action}` : result.message;
+}
 
 export interface SendOptions {
   readonly fetch: typeof fetch;
@@ -36,19 +42,26 @@ export async function sendNotice(url: URL, { headers, body }: TargetRequest, opt
     const { status } = answer;
     if (answer.ok) {
       await answer.body?.cancel();
-      return { kind: 'sent' };
+      return { kind: 'sent', message: `${what} was answered ${status}` };
     }
-    const message = `${what} was answered ${status}${withoutSecrets(await readText(answer), url)}${hintFor(status)}`;
-    if (refusals.has(status)) return { kind: 'refused', message };
+    const message = `${what} was answered ${status}${withoutSecrets(await readText(answer), url)}`;
+    const advice = adviceOnStatus(status);
+    const failure = { message, ...(advice !== undefined && { action: advice }) };
+    if (refusals.has(status)) return { kind: 'refused', ...failure };
     const pause = parseRetryAfter(answer.headers.get('retry-after') ?? undefined, now());
     return {
       kind: 'failed',
-      message,
+      ...failure,
       ...(pause !== undefined && { until: new Date(now() + Math.min(Math.max(pause, 1_000), maxPauseMs)) }),
     };
   } catch (error) {
     const cause = error instanceof TypeError && error.cause !== undefined ? error.cause : error;
-    return { kind: 'failed', message: `${what}: ${withoutSecrets(describeError(cause), url)}` };
+    const advice = adviceOnError(cause);
+    return {
+      kind: 'failed',
+      message: `${what}: ${withoutSecrets(describeError(cause), url)}`,
+      ...(advice !== undefined && { action: advice }),
+    };
   }
 }
 
@@ -80,9 +93,4 @@ function tryDecode(part: string): string {
   } catch {
     return part;
   }
-}
-
-function hintFor(status: number): string {
-  if (status === 401 || status === 403 || status === 404 || status === 410) return '; check that the URL of the target is still valid';
-  return status >= 300 && status < 400 ? '; redirects are not followed: configure the URL that it leads to' : '';
 }

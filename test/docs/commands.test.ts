@@ -49,6 +49,7 @@ const runElsewhere: Readonly<Record<string, string>> = {
   'crd apply': 'needs a conversion webhook: test/cli/crd-apply.test.ts, test/end-to-end/upgrade.test.ts',
   rebase: 'needs a registry with the images: test/cli/rebase.test.ts',
   'crd migrate': 'needs one as well: test/cli/crd-migrate.test.ts',
+  'notify test': 'sends messages to chats: test/cli/notify.test.ts',
 };
 
 interface Named extends ShellCommand {

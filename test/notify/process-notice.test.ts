@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { WaitError } from '../../src/model/errors.ts';
-import { createNoticeProcessor, type ConfiguredTarget, type NoticePorts } from '../../src/notify/process-notice.ts';
+import type { ConfiguredTarget } from '../../src/notify/deliver.ts';
+import { createNoticeProcessor, type NoticePorts } from '../../src/notify/process-notice.ts';
 import type { SendResult } from '../../src/notify/send-notice.ts';
 import type { NoticeJob } from '../../src/queue/jobs.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
@@ -32,9 +33,9 @@ function processorFor(answers: readonly SendResult[], target: Partial<Configured
   const left = [...answers];
   const ports: NoticePorts = {
     targets: [{ ...ops, ...target }],
-    send(url) {
+    post(url) {
       sent.push(url.href);
-      return Promise.resolve(left.shift() ?? { kind: 'sent' });
+      return Promise.resolve(left.shift() ?? { kind: 'sent', message: 'answered 200' });
     },
     count: ({ result }) => counted.push(result),
     logger: createLogger('silent'),

@@ -27,7 +27,7 @@ const messageOf = (result: SendResult) => ('message' in result ? result.message 
 const secrets = /T0SECRET1|B0SECRET2|s3cretvalue/;
 
 describe('a notice that is sent', () => {
-  it('is sent', async (t) => assert.deepEqual(await sendTo(t, (_, response) => response.writeHead(204).end()), { kind: 'sent' }));
+  it('is sent', async (t) => assert.equal((await sendTo(t, (_, response) => response.writeHead(204).end())).kind, 'sent'));
 
   for (const status of [400, 413, 415, 422])
     it(`is refused by ${status}`, async (t) =>

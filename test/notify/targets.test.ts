@@ -24,7 +24,7 @@ const hostile =
 describe('targets of notifications', () => {
   for (const target of Object.values(targets)) {
     it(`${target.id} is shown what somebody needs to act`, () => {
-      const { body } = target.build(notice, delivery);
+      const { body } = target.build({ type: 'notice', notice }, delivery);
       JSON.parse(body);
       for (const part of ['1.1.0', 'aaaaaaaaaaaa', 'shop/web', 'r/shop/web:1.0.0', 'Deployment shop/web0'])
         assert.ok(body.includes(part), part);
@@ -37,7 +37,9 @@ describe('targets of notifications', () => {
     if (target.id !== 'webhook')
       it(`${target.id} shows untrusted text as text`, () => {
         const text = JSON.stringify(
-          JSON.parse(target.build({ ...notice, message: hostile, workloads: [hostile], from: [hostile] }, delivery).body),
+          JSON.parse(
+            target.build({ type: 'notice', notice: { ...notice, message: hostile, workloads: [hostile], from: [hostile] } }, delivery).body,
+          ),
         );
         for (const mention of ['<!channel', '<@', '@everyone', '@here', '://evil.example', '<users/all', '\u202E'])
           assert.ok(!text.includes(mention), `${mention} in ${text}`);
@@ -48,8 +50,10 @@ describe('targets of notifications', () => {
 
   it('discord lets no text mention anybody, and gets no longer message than it takes', () => {
     const body = JSON.parse(
-      targets.discord.build({ ...notice, message: '*'.repeat(9_000), workloads: Array(9).fill('*'.repeat(400)) as string[] }, delivery)
-        .body,
+      targets.discord.build(
+        { type: 'notice', notice: { ...notice, message: '*'.repeat(9_000), workloads: Array(9).fill('*'.repeat(400)) as string[] } },
+        delivery,
+      ).body,
     ) as {
       content: string;
       allowed_mentions: object;
@@ -60,7 +64,7 @@ describe('targets of notifications', () => {
 
   it('webhook gets a CloudEvent that is signed as Standard Webhooks', () => {
     const key = Buffer.from('a key of some length');
-    const { headers, body } = targets.webhook.build(notice, { ...delivery, secret: `whsec_${key.toString('base64')}` });
+    const { headers, body } = targets.webhook.build({ type: 'notice', notice }, { ...delivery, secret: `whsec_${key.toString('base64')}` });
     const event = JSON.parse(body) as Record<string, unknown>;
     const { specversion, type, source, id, time } = event;
     assert.deepEqual(

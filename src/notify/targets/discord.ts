@@ -7,8 +7,8 @@ const maxContent = 2_000;
 /** A webhook: https://discord.com/developers/docs/resources/webhook#execute-webhook; `allowed_mentions` lets no text mention anybody. */
 export const discord: NotificationTarget = {
   id: 'discord',
-  build: (notice) => ({
+  build: (content) => ({
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ content: textOf(messageOf(notice), markdown).slice(0, maxContent), allowed_mentions: { parse: [] } }),
+    body: JSON.stringify({ content: textOf(messageOf(content), markdown).slice(0, maxContent), allowed_mentions: { parse: [] } }),
   }),
 };

@@ -11,8 +11,8 @@ const chatMarkup: Markup = {
 /** An incoming webhook: https://developers.google.com/workspace/chat/quickstart/webhooks */
 export const googleChat: NotificationTarget = {
   id: 'googleChat',
-  build: (notice) => ({
+  build: (content) => ({
     headers: { 'content-type': 'application/json; charset=UTF-8' },
-    body: JSON.stringify({ text: textOf(messageOf(notice), chatMarkup) }),
+    body: JSON.stringify({ text: textOf(messageOf(content), chatMarkup) }),
   }),
 };

@@ -4,8 +4,8 @@ import { markdown } from '../markdown.ts';
 /** An incoming webhook: https://developers.mattermost.com/integrate/webhooks/incoming */
 export const mattermost: NotificationTarget = {
   id: 'mattermost',
-  build: (notice) => ({
+  build: (content) => ({
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ text: textOf(messageOf(notice), markdown) }),
+    body: JSON.stringify({ text: textOf(messageOf(content), markdown) }),
   }),
 };

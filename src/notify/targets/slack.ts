@@ -19,8 +19,8 @@ const mrkdwn: Markup = {
 /** An incoming webhook: https://api.slack.com/messaging/webhooks */
 export const slack: NotificationTarget = {
   id: 'slack',
-  build: (notice) => ({
+  build: (content) => ({
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ text: textOf(messageOf(notice), mrkdwn), link_names: false, unfurl_links: false, unfurl_media: false }),
+    body: JSON.stringify({ text: textOf(messageOf(content), mrkdwn), link_names: false, unfurl_links: false, unfurl_media: false }),
   }),
 };

@@ -6,9 +6,9 @@ const textBlock = (content: string, more: object = {}) => ({ type: 'TextBlock', 
 /** A workflow "When a Teams webhook request is received", which posts an Adaptive Card: https://adaptivecards.io/explorer/ */
 export const teams: NotificationTarget = {
   id: 'teams',
-  build(notice) {
-    const { title, facts, code, link } = messageOf(notice);
-    const content = {
+  build(content) {
+    const { title, facts, code, link } = messageOf(content);
+    const card = {
       $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
       type: 'AdaptiveCard',
       version: '1.4',
@@ -19,7 +19,7 @@ export const teams: NotificationTarget = {
       ],
       ...(link !== undefined && { actions: [{ type: 'Action.OpenUrl', title: link.text, url: link.url }] }),
     };
-    const attachments = [{ contentType: 'application/vnd.microsoft.card.adaptive', content }];
+    const attachments = [{ contentType: 'application/vnd.microsoft.card.adaptive', content: card }];
     return { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ type: 'message', attachments }) };
   },
 };

@@ -1,19 +1,19 @@
 import { createHmac } from 'node:crypto';
-import type { NotificationTarget } from '../message.ts';
+import type { Content, NotificationTarget } from '../message.ts';
 
 /** A CloudEvent 1.0 in structured mode, signed by Standard Webhooks: https://github.com/standard-webhooks/standard-webhooks */
 export const webhook: NotificationTarget = {
   id: 'webhook',
-  build({ policy, at, ...data }, { id, secret, now }) {
-    const name = { namespace: policy.namespace, name: policy.name };
+  build(content, { id, secret, now }) {
+    const { type, source, time, data } = eventOf(content);
     const body = JSON.stringify({
       specversion: '1.0',
-      type: `dev.technomad.image-watcher.${data.kind}`,
-      source: `/imagepolicies/${name.namespace}/${name.name}`,
+      type: `dev.technomad.image-watcher.${type}`,
+      source,
       id,
-      time: at,
+      time,
       datacontenttype: 'application/json',
-      data: { ...data, policy: name },
+      data,
     });
     const timestamp = String(Math.floor(now.getTime() / 1_000));
     const signature = createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.${body}`).digest('base64');
@@ -28,6 +28,13 @@ export const webhook: NotificationTarget = {
     };
   },
 };
+
+function eventOf(content: Content): { readonly type: string; readonly source: string; readonly time: string; readonly data: object } {
+  if (content.type === 'test') return { type: 'Test', source: '/test', time: content.at, data: { target: content.target } };
+  const { policy, at, ...data } = content.notice;
+  const name = { namespace: policy.namespace, name: policy.name };
+  return { type: data.kind, source: `/imagepolicies/${name.namespace}/${name.name}`, time: at, data: { ...data, policy: name } };
+}
 
 /** The key behind `whsec_` is in base64; any other text is the key itself. */
 function keyOf(secret: string): Buffer {
