@@ -5,6 +5,7 @@ import { addressOf, closeListener } from './compose/listener.ts';
 import { composeConvert } from './compose/convert.ts';
 import { composeApi } from './compose/api.ts';
 import { collectGarbage } from './compose/collect-garbage.ts';
+import { composeDashboard } from './compose/dashboard.ts';
 import { composeDoctor } from './compose/doctor.ts';
 import { composeReceive } from './compose/receive.ts';
 import { openRedis, measureWaiting } from './compose/redis.ts';
@@ -38,6 +39,7 @@ export function compose(settings: Settings, roles: ReadonlySet<Role>, { logger, 
   const convert = roles.has('convert') ? composeConvert(foundation) : undefined;
   const cluster = roles.has('work') ? openCluster(settings.kubeconfig) : undefined;
   const trustRoot = cluster === undefined ? undefined : openTrustRoot(config);
+  const dashboard = roles.has('web') ? composeDashboard(foundation, roles.has('work')) : undefined;
   const redis = roles.has('receive') || roles.has('work') ? openRedis(settings, logger) : undefined;
   const waiting = redis && measureWaiting(redis, foundation);
   const receive = roles.has('receive') && redis !== undefined ? composeReceive(foundation, redis) : undefined;
@@ -56,6 +58,7 @@ export function compose(settings: Settings, roles: ReadonlySet<Role>, { logger, 
   const api = redis && composeApi(foundation, redis, { cluster, policies: work?.policies, doctor, namespaces: work?.namespaces });
   const operations = buildOperationsApp({
     api: api?.options,
+    dashboard,
     checks: () => [...(isStopping ? [stopping] : []), ...[convert, redis, ...parts].flatMap((part) => part?.checks() ?? [])],
     metricsRegistry: metrics.registry,
     beforeScrape() {

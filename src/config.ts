@@ -61,6 +61,8 @@ export interface Settings {
   readonly secrets: Pick<SecretStore, 'reread' | 'guessable'>;
   /** The current secret of the proxy in front of the API (operations.proxy.secret). */
   readonly proxySecret: () => string | undefined;
+  /** The current secrets of the dashboard (dashboard.sessionSecret, dashboard.oidc.clientSecret). */
+  readonly dashboardSecrets: { readonly session: () => string | undefined; readonly oidcClient: () => string | undefined };
   /** The targets of notifications, with their current secrets. */
   readonly notificationTargets: readonly ConfiguredTarget[];
   /** The settings of traces; undefined if they are off. */
@@ -75,10 +77,12 @@ export function loadSettings(source: ConfigSource): Settings {
   const parsed = configSchema.safeParse(raw);
   const secrets = openSecrets(readableReceivers.parse(raw).receivers.map(toSecretHolder), source.env);
   const traces = openTraceSettings(parsed.data?.traces, source.env);
-  const proxySecret = openProxySecret(parsed.data?.operations, source.env);
+  const proxySecret = openLong('operations.proxy.secret', parsed.data?.operations.proxy.secret, source.env);
   const redisPassword = openOptional('redis.password', parsed.data?.redis.password, source.env);
   const notified = parsed.success ? openTargets(parsed.data.notifications, source.env) : [];
-  const problems = [secrets, traces, proxySecret, redisPassword, ...notified].flatMap((one) => one.problems);
+  const session = openLong('dashboard.sessionSecret', parsed.data?.dashboard.sessionSecret, source.env);
+  const oidcClient = openOptional('dashboard.oidc.clientSecret', parsed.data?.dashboard.oidc?.clientSecret, source.env);
+  const problems = [secrets, traces, proxySecret, redisPassword, session, oidcClient, ...notified].flatMap((one) => one.problems);
   if (!parsed.success) throw new ConfigError(label, [...parsed.error.issues.flatMap(toProblems), ...problems]);
   if (problems.length > 0) throw new ConfigError(label, problems);
   const config = deepFreeze(parsed.data);
@@ -92,6 +96,7 @@ export function loadSettings(source: ConfigSource): Settings {
     secretsOf: secrets.of,
     secrets,
     proxySecret: proxySecret.read,
+    dashboardSecrets: { session: session.read, oidcClient: oidcClient.read },
     notificationTargets: notified.map(({ target }) => target),
     traces: traces.settings,
   };
@@ -128,9 +133,9 @@ export function readNotificationTargets(source: ConfigSource): readonly OpenTarg
   return openTargets(readConfig(source).notifications, source.env);
 }
 
-function openProxySecret(operations: Config['operations'] | undefined, env: ConfigSource['env']): OpenSecret {
-  const path = 'operations.proxy.secret';
-  const { read, problems } = openOptional(path, operations?.auth === 'proxy' ? operations.proxy.secret : undefined, env);
+/** A secret that must be too long to be guessed. */
+function openLong(path: string, reference: SecretReference | undefined, env: ConfigSource['env']): OpenSecret {
+  const { read, problems } = openOptional(path, reference, env);
   if (problems.length > 0 || (read()?.length ?? minSecretLength) >= minSecretLength) return { read, problems };
   return { read, problems: [{ path, message: `has fewer than ${minSecretLength} characters; create one with: openssl rand -hex 24` }] };
 }

@@ -1,5 +1,5 @@
 /** What one process does: all of it, unless `--roles` says otherwise. */
-const allRoles = ['receive', 'work', 'convert'] as const;
+const allRoles = ['receive', 'work', 'convert', 'web'] as const;
 export type Role = (typeof allRoles)[number];
 
 /** `receive,work` → roles, or what is wrong with the text. */

@@ -52,6 +52,7 @@ test('an empty configuration has the defaults', () => {
       proxy: { userHeader: 'X-Forwarded-User', secretHeader: 'X-Proxy-Secret', trustedPeers: ['127.0.0.0/8', '::1'] },
       actions: false,
     },
+    dashboard: { sessionLifetime: 28_800_000, requestsPerMinute: 6_000 },
     conversion: {
       host: '0.0.0.0',
       port: 9443,
@@ -293,10 +294,7 @@ for (const [name, text, paths, env] of rows) {
 
 test('a file that cannot be read is one problem', () => {
   const file = join(folder, 'nowhere.yaml');
-  assert.throws(
-    () => loadSettings({ file, env: {} }),
-    (error) => error instanceof ConfigError && error.message.includes(file) && error.problems[0]?.path === '(file)',
-  );
+  assert.throws(() => loadSettings({ file, env: {} }), { name: 'ConfigError', message: new RegExp(`${file}.*\\(file\\)`, 's') });
 });
 
 test('no message contains a secret', () => {

@@ -31,7 +31,7 @@ test('the package contains the program, the definition, the documentation and th
   ])
     assert.ok(files.includes(file), file);
   const allowed =
-    /^(?:bin\/|src\/.*\.(?:ts|md)$|crd\/|docs\/(?!templates\/).+\.md$|(?:README(?:\.zh-CN)?|CHANGELOG)\.md$|LICENSE$|package\.json$)/;
+    /^(?:bin\/|src\/.*\.(?:ts|md)$|src\/dashboard\/assets\/|crd\/|docs\/(?!templates\/).+\.md$|(?:README(?:\.zh-CN)?|CHANGELOG)\.md$|LICENSE$|package\.json$)/;
   assert.deepEqual(
     files.filter((file) => !allowed.test(file)),
     [],

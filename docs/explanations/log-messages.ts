@@ -30,6 +30,11 @@ export const logActions = {
   'event replayed': '',
   'action requested': '',
 
+  'user signed in to the dashboard': '',
+  'sign-in at the identity provider failed':
+    'Check `dashboard.oidc`, the redirect URI that is registered at the provider, and whether the process reaches it ([dashboard](dashboard.md#sign-in)).',
+  'page of the dashboard cannot be shown': 'Report the bug with `why`.',
+
   'workload updated': '',
   'update blocked': 'Look up `reason` in [reasons](reasons.md).',
   'base policy reconciled': '',

@@ -21,7 +21,7 @@ The environment variables REDIS_URL, KUBECONFIG, LOG_LEVEL, PORT and OTEL_EXPORT
     roles: {
       value: 'ROLES',
       about:
-        'the roles of this process, separated by commas: receive (webhooks; needs Redis only), work (everything else), convert (policies between their versions, for the API server; needs no Redis). Default: all',
+        'the roles of this process, separated by commas: receive (webhooks; needs Redis only), work (everything else), convert (policies between their versions, for the API server; needs no Redis), web (the dashboard; needs only a process with the role work). Default: all',
     },
     config: {
       value: 'FILE',

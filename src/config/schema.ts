@@ -6,6 +6,7 @@ import { customTargets } from './custom-targets.ts';
 import { notifications } from './notifications.ts';
 import { namespaceSelector, policyDefaults } from './policy-defaults.ts';
 import { receiver } from './receiver.ts';
+import { dashboard } from './dashboard.ts';
 import { headersComeFirst, hostsAreUnambiguous, labelsAreWatched, namesAreUnique, redisIsOfOneForm } from './rules.ts';
 import { always, duration, host, name, port, requestsPerMinute, secretReference } from './scalars.ts';
 import { operations } from './operations.ts';
@@ -82,6 +83,7 @@ export const configSchema = z
       .superRefine(headersComeFirst, always)
       .prefault({}),
     operations,
+    dashboard,
     conversion,
     namespace: name
       .optional()

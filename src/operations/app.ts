@@ -1,8 +1,11 @@
-/** The operations listener: liveness, readiness, metrics, and the API. */
+/** The operations listener: liveness, readiness, metrics, the API, and the dashboard. */
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Registry } from '@prometheus-io/client';
 import { addApi, type ApiOptions } from '../api/add-api.ts';
 import { describeReadiness, type Check } from '../telemetry/readiness.ts';
+
+/** Adds the routes of the dashboard to `scope`; the API is in `app`, unless it is in another process. */
+export type AddDashboard = (scope: FastifyInstance, app: FastifyInstance) => Promise<void>;
 
 export interface OperationsOptions {
   /** The last known state of each dependency of the process; returns at once. */
@@ -12,10 +15,12 @@ export interface OperationsOptions {
   readonly beforeScrape: () => void;
   /** Absent in a process without Redis. */
   readonly api?: ApiOptions | undefined;
+  /** Absent in a process without the role `web`. */
+  readonly dashboard?: AddDashboard | undefined;
 }
 
 /** The Fastify app of the operations listener. */
-export function buildOperationsApp({ checks, metricsRegistry, beforeScrape, api }: OperationsOptions): FastifyInstance {
+export function buildOperationsApp({ checks, metricsRegistry, beforeScrape, api, dashboard }: OperationsOptions): FastifyInstance {
   const app = Fastify({ logger: false, forceCloseConnections: true });
   app.get('/livez', (_request, reply) => reply.type('text/plain').send('ok\n'));
   app.get('/readyz', (request, reply) => {
@@ -31,5 +36,6 @@ export function buildOperationsApp({ checks, metricsRegistry, beforeScrape, api 
     return reply.type(metricsRegistry.contentType).send(await metricsRegistry.metrics());
   });
   if (api !== undefined) addApi(app, api);
+  if (dashboard !== undefined) app.register((scope) => dashboard(scope, app));
   return app;
 }

@@ -53,6 +53,13 @@ export const logMessages = {
   'event replayed': { levels: ['info'], meaning: 'A user replayed a push' },
   'action requested': { levels: ['info'], meaning: 'A user acted on a policy through the API' },
 
+  'user signed in to the dashboard': { levels: ['info'], meaning: 'A user signed in with a token, or at the identity provider' },
+  'sign-in at the identity provider failed': {
+    levels: ['warn'],
+    meaning: 'The identity provider did not answer, or did not confirm a user; `why` is its answer',
+  },
+  'page of the dashboard cannot be shown': { levels: ['error'], meaning: 'Answered 500 because of a bug in image-watcher' },
+
   'workload updated': { levels: ['info'], meaning: 'The image of a workload was changed' },
   'update blocked': { levels: ['info'], meaning: 'A guard blocks an update, or a rollback was refused' },
   'base policy reconciled': { levels: ['debug'], meaning: 'A reconcile of a BaseImagePolicy ended; the fields count the images' },

@@ -3,6 +3,7 @@ import type { TestContext } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import type { PushEvent } from '../../src/model/push-event.ts';
 import { buildOperationsApp } from '../../src/operations/app.ts';
+import { addDashboard, type DashboardOptions } from '../../src/dashboard/add-dashboard.ts';
 import type { OperationsAuth } from '../../src/api/authenticate.ts';
 import type { ApiOptions } from '../../src/api/add-api.ts';
 import type { PolicyResult } from '../../src/queue/event-log.ts';
@@ -66,6 +67,7 @@ export function startApi(
   auth: OperationsAuth,
   records: readonly EventRecord[],
   ports: Partial<ApiOptions> = {},
+  dashboard?: (app: FastifyInstance, logger: ApiOptions['logger']) => DashboardOptions,
 ): TestApi {
   const stored: PushEvent[] = [];
   const logged: string[] = [];
@@ -89,7 +91,13 @@ export function startApi(
     logger: createLogger('trace', { write: (line: string) => void logged.push(line) }),
     ...ports,
   };
-  const app = buildOperationsApp({ checks: () => [], metricsRegistry: createMetrics().registry, beforeScrape: () => undefined, api });
+  const app = buildOperationsApp({
+    checks: () => [],
+    metricsRegistry: createMetrics().registry,
+    beforeScrape: () => undefined,
+    api,
+    dashboard: dashboard && ((scope, own) => addDashboard(scope, dashboard(own, api.logger))),
+  });
   t.after(() => app.close());
   return { app, stored, logged };
 }

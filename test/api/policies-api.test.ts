@@ -3,72 +3,14 @@ import { test, type TestContext } from 'node:test';
 import type { OperationsAuth } from '../../src/api/authenticate.ts';
 import { ActionRefused, type PolicyPorts } from '../../src/api/ports.ts';
 import { routes } from '../../src/api/routes/index.ts';
-import { createPolicyFeed } from '../../src/api/stream.ts';
 import type { ImagePolicy } from '../../src/model/image-policy.ts';
-import { appliedOnce, digestOf, policyOf, specOf, workloadOf } from '../model/samples.ts';
-import { viewOf } from '../rollout/rollout-samples.ts';
+import { appliedOnce, digestOf, policyOf } from '../model/samples.ts';
 import { startApi } from './fake-events.ts';
-
-const condition = (type: string, reason: string, status: 'True' | 'False' = 'True') =>
-  ({ type, status, reason, message: `${reason}!`, lastTransitionTime: '2026-03-01T11:00:00Z' }) as const;
-const ready = (value: 'True' | 'False', reason: string) => condition('Ready', reason, value);
-const pending = { tag: '1.3.0', digest: digestOf('b') };
-
-/** One of each state, by name. */
-const samples: Record<string, Partial<ImagePolicy>> = {
-  approval: {
-    status: { conditions: [ready('True', 'UpToDate'), condition('ApprovalRequired', 'ApprovalRequired')], pendingApproval: pending },
-  },
-  failed: { status: { conditions: [ready('False', 'RejectedDigest'), condition('Stalled', 'RejectedDigest')] } },
-  held: { status: { conditions: [ready('True', 'UpToDate'), condition('Held', 'Held')] } },
-  progressing: { status: { conditions: [ready('False', 'Progressing'), condition('Reconciling', 'Progressing')] } },
-  ready: {
-    status: { conditions: [ready('True', 'UpToDate')], running: '1.2.3', latest: { tag: '1.2.3', selectedAt: '2026-03-01T10:00:00Z' } },
-  },
-  stalled: { status: { conditions: [ready('False', 'RepositoryNotFound'), condition('Stalled', 'RepositoryNotFound')] } },
-  suspended: { spec: specOf({ suspended: true }), status: { conditions: [ready('True', 'Suspended')] } },
-  unknown: {},
-  unreadable: { spec: { problem: { reason: 'InvalidPolicy', message: 'no targets' } }, status: {} },
-  waiting: {
-    status: {
-      conditions: [ready('False', 'Window'), condition('Reconciling', 'Window')],
-      waiting: { ...pending, until: '2026-03-01T20:00:00Z', reason: 'Window' },
-    },
-  },
-};
-const all = [
-  ...Object.entries(samples).map(([name, policy]) => policyOf({ name, uid: `uid-${name}`, ...policy })),
-  policyOf({ namespace: 'ops', name: 'other', uid: 'uid-other' }),
-];
-
-interface Patched {
-  readonly policy: string;
-  readonly caller: string;
-  readonly body: object;
-}
+import { ann, type Patched, pending, samplePolicies, samplePorts } from './sample-policies.ts';
 
 function start(t: TestContext, auth: OperationsAuth = { kind: 'none' }, more: Partial<PolicyPorts> = {}) {
   const patched: Patched[] = [];
-  const policies: PolicyPorts = {
-    areKnown: () => true,
-    all: () => all,
-    find: (namespace, name) => all.find((one) => one.namespace === namespace && one.name === name),
-    consider: (policy) => ({ policy }),
-    cluster: {
-      ...viewOf(workloadOf({ web: 'registry.example.com/shop/web:1.2.3' })),
-      targetState: () => ({ since: 0 }),
-      repeatsPerHour: 5,
-      now: () => Date.parse('2026-03-01T12:00:00Z'),
-    },
-    feed: createPolicyFeed(),
-    read: ({ namespace, name }) => Promise.resolve({ metadata: { namespace, name }, spec: {} }),
-    noActions: undefined,
-    patch: (caller, { namespace, name }, body) => {
-      patched.push({ policy: `${namespace}/${name}`, caller: caller.kind, body });
-      return Promise.resolve();
-    },
-    ...more,
-  };
+  const policies = samplePorts(patched, more);
   const { app, logged } = startApi(t, auth, [], { policies });
   const headers = { host: 'localhost:9090', authorization: 'Bearer anns-token', 'content-type': 'application/json' };
   return {
@@ -102,13 +44,6 @@ interface List {
   readonly next?: string;
   readonly error?: string;
 }
-
-/** Ann, who has these rights: `get shop`, `list *`. */
-const ann = (...rights: string[]): OperationsAuth => ({
-  kind: 'kubernetes',
-  reviewToken: (token) => Promise.resolve(token === 'anns-token' ? { user: 'ann', groups: [] } : undefined),
-  reviewAccess: (_, { verb, namespace = '*' }) => Promise.resolve(rights.includes(`${verb} ${namespace}`)),
-});
 
 test('every state has its word, and the answer fits its schema', async (t) => {
   const { body } = await start(t).get('/policies');
@@ -152,11 +87,11 @@ test('pages follow each other without a gap', async (t) => {
     seen.push(...body.policies.map(({ namespace, name }) => `${namespace}/${name}`));
     ({ next } = body);
   }
-  assert.deepEqual(seen, all.map(({ namespace, name }) => `${namespace}/${name}`).toSorted());
+  assert.deepEqual(seen, samplePolicies.map(({ namespace, name }) => `${namespace}/${name}`).toSorted());
 });
 
 test('policies are sorted by state and by last change, also over pages', async (t) => {
-  const { get } = start(t, { kind: 'none' }, { all: () => [...all, changedAt('early', '09'), changedAt('late', '11')] });
+  const { get } = start(t, { kind: 'none' }, { all: () => [...samplePolicies, changedAt('early', '09'), changedAt('late', '11')] });
   const namesBy = async (sort: string) => {
     const names: string[] = [];
     for (let next: string | undefined = ''; next !== undefined;) {
@@ -170,7 +105,7 @@ test('policies are sorted by state and by last change, also over pages', async (
   assert.deepEqual(byState.slice(0, 4), ['failed', 'stalled', 'approval', 'progressing']);
   const byChange = await namesBy('changed');
   assert.deepEqual(byChange.slice(0, 3), ['late', 'early', 'other']);
-  for (const names of [byState, byChange]) assert.equal(new Set(names).size, all.length + 2);
+  for (const names of [byState, byChange]) assert.equal(new Set(names).size, samplePolicies.length + 2);
   assert.equal((await get('/policies?sort=size')).status, 400);
 });
 
@@ -210,7 +145,7 @@ test('a caller sees the policies of namespaces in which he may list them', async
 test('one policy fits its schema, whatever its state', async (t) => {
   const { get } = start(t);
   const schema = routes.find(({ id }) => id === 'getPolicy')?.answer;
-  for (const { namespace, name } of all) {
+  for (const { namespace, name } of samplePolicies) {
     const { body } = await get(`/policies/${namespace}/${name}`);
     const read = schema?.safeParse(body);
     assert.ok(read?.success, `${name}: ${JSON.stringify(read?.error?.issues)}`);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { fencesOf, linksOf, pages } from './markdown.ts';
 
 // One table or list each, which its readers search.
-const tables = ['docs/threat-model.md', 'docs/benchmarks.md', 'docs/command-line.md'];
+const tables = ['docs/threat-model.md', 'docs/benchmarks.md', 'docs/command-line.md', 'docs/configuration.md'];
 
 test('every page opens with what it is for, and an example within its first 20 lines', () => {
   const late = pages.filter(({ path, text }) => {

@@ -41,6 +41,13 @@ test('the operations listener answers no request without a token or with a wrong
     '/api/events/known',
     '/api/events/known/replay',
     '/',
+    '/policies/shop/web?push=r.example.com/web:1',
+    '/policies/shop/web/approve',
+    '/approvals/confirm?choice=shop/web',
+    '/language?to=zh&back=/',
+    '/sign-in?back=/policies',
+    '/stream',
+    '/assets/dashboard.css',
   ] as const;
   for (let round = 0; round < rounds; round++) {
     const { headers, body } = randomRequest(samples, samples, random);

@@ -204,7 +204,7 @@ async function isCheapForStrangers(samples: readonly Sample[], { provider, crede
 async function isCheapForSenders(t: Ending, samples: readonly Sample[], { provider, registry }: Suite): Promise<void> {
   const { app } = await startApp(t, { provider, unauthenticated: true, registryOverride: registry });
   const headers = new Map(samples.map((sample) => [sample.name, sample.headers]));
-  const check = async ([name, body]: HostileBody, limitMs: number) => {
+  const costOf = async ([name, body]: HostileBody, limitMs: number) => {
     assert.ok(body.length <= megabyte, name);
     let answered = { statusCode: 0, body: '' };
     const cost = await cpuCost(limitMs, async () => {
@@ -215,13 +215,20 @@ async function isCheapForSenders(t: Ending, samples: readonly Sample[], { provid
         body,
       });
     });
-    assert.ok(cost < limitMs, `${name}: ${cost} ms`);
     assert.ok([200, 202, 413].includes(answered.statusCode), `${name}: ${answered.statusCode}`);
     const { ignored = [] } = JSON.parse(answered.body) as { ignored?: readonly unknown[] };
     assert.ok(ignored.length <= 20 && JSON.stringify(ignored).length < 32_768, name);
+    return cost;
   };
-  for (const hostile of hostileBodies()) await check(hostile, 100);
-  for (const hostile of blownUp(samples, megabyte / share)) await check(hostile, 100 / share);
+  const whole = async (hostile: HostileBody) => {
+    const cost = await costOf(hostile, 100);
+    assert.ok(cost < 100, `${hostile[0]}: ${cost} ms`);
+  };
+  for (const hostile of hostileBodies()) await whole(hostile);
+  const costly = new Set<string>();
+  for (const hostile of blownUp(samples, megabyte / share)) if ((await costOf(hostile, 100 / share)) >= 100 / share) costly.add(hostile[0]);
+  // Some cost the same at any size, because a delivery has as many entries as are read in a quarter of it.
+  if (costly.size > 0) for (const hostile of blownUp(samples)) if (costly.has(hostile[0])) await whole(hostile);
 }
 
 function survivesMutation(sample: Sample, suite: Suite): void {

@@ -1,0 +1,56 @@
+/** The dashboard of one process: where its API is, and how its users are known. */
+import { randomBytes } from 'node:crypto';
+import { ConfigError, type Settings } from '../config.ts';
+import type { ApiTransport } from '../dashboard/api-client.ts';
+import { createOidcClient, type OidcClient } from '../dashboard/oidc.ts';
+import type { Identification } from '../dashboard/sender.ts';
+import { createSeal } from '../dashboard/session.ts';
+import { connectOver, connectWithin } from '../dashboard/transport.ts';
+import type { AddDashboard } from '../operations/app.ts';
+import type { Foundation } from './foundation.ts';
+
+/** Builds it; throws ConfigError where the process has no API, and does not know another's. */
+export function composeDashboard({ settings, logger }: Pick<Foundation, 'settings' | 'logger'>, hasApi: boolean): AddDashboard {
+  const { api, webhookUrl, publicUrl, requestsPerMinute } = settings.config.dashboard;
+  const elsewhere = hasApi ? undefined : elsewhereOf(api);
+  const identification = identificationOf(settings);
+  const oidc = openOidc(settings);
+  return async (scope, app) => {
+    // Loaded only where it is served: templates and pages need memory.
+    const { addDashboard } = await import('../dashboard/add-dashboard.ts');
+    const transport = elsewhere ?? connectWithin(app);
+    await addDashboard(scope, { transport, identification, settings: { webhookUrl }, oidc, publicUrl, requestsPerMinute, logger });
+  };
+}
+
+function elsewhereOf(address: string | undefined): ApiTransport {
+  if (address !== undefined) return connectOver(new URL(address), fetch);
+  const message = 'missing: a process with the role web and without work needs the address of one that has it';
+  throw new ConfigError('configuration', [{ path: 'dashboard.api', message }]);
+}
+
+function identificationOf({ config, dashboardSecrets, proxySecret }: Settings): Identification {
+  const { operations, dashboard } = config;
+  const { auth, proxy } = operations;
+  if (auth === 'none') return { kind: 'none' };
+  if (auth === 'proxy') {
+    const headers = [proxy.userHeader, proxy.groupsHeader, proxy.secretHeader].filter((header) => header !== undefined);
+    return { kind: 'proxy', headers: headers.map((header) => header.toLowerCase()) };
+  }
+  const own = randomBytes(32).toString('base64');
+  const isSecure = dashboard.publicUrl?.startsWith('https:') === true;
+  return {
+    kind: 'session',
+    seal: createSeal(() => dashboardSecrets.session() ?? own, dashboard.sessionLifetime),
+    // A cookie with this prefix cannot be set by another host of the domain.
+    cookie: isSecure ? '__Host-session' : 'session',
+    ...(proxy.secret !== undefined && { proxy: { ...proxy, secret: proxySecret } }),
+  };
+}
+
+function openOidc({ config, dashboardSecrets }: Settings): OidcClient | undefined {
+  const { oidc } = config.dashboard;
+  if (oidc === undefined || config.operations.auth !== 'kubernetes') return undefined;
+  const scopes = oidc.scopes.includes('openid') ? oidc.scopes : ['openid', ...oidc.scopes];
+  return createOidcClient({ ...oidc, scopes, clientSecret: dashboardSecrets.oidcClient });
+}

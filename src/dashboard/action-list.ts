@@ -1,0 +1,69 @@
+/** What users can ask of a policy, in the order of the buttons. Pure. */
+import type { z } from 'zod';
+import type { getPolicy } from '../api/routes/policies.ts';
+import { policyPath } from './parts/inline.ts';
+import type { Query } from './page.ts';
+import type { Texts } from './texts/en.ts';
+
+export type PolicyDetail = z.output<(typeof getPolicy)['answer']>;
+
+export const actionNames = ['approve', 'rollback', 'release', 'check', 'suspend', 'resume'] as const;
+export type ActionName = (typeof actionNames)[number];
+
+export interface PolicyAction {
+  readonly name: ActionName;
+  readonly label: string;
+  /** Whether it has an effect now. */
+  readonly isPossible: boolean;
+  readonly question: string;
+}
+
+/** The actions for a policy, or for any. */
+export function actionsFor(policy: PolicyDetail | undefined, texts: Texts): readonly PolicyAction[] {
+  const isSuspended = policy?.state === 'Suspended';
+  const pending = policy?.pendingApproval;
+  const isPossible: Record<ActionName, boolean> = {
+    approve: pending !== undefined,
+    rollback: previousTags(policy).length > 0,
+    release: policy?.state === 'Held' || policy?.state === 'Failed' || (policy?.status.rejected?.length ?? 0) > 0,
+    check: !isSuspended,
+    suspend: !isSuspended,
+    resume: isSuspended,
+  };
+  const questions: Record<ActionName, string> = {
+    approve: texts.confirmApprove(pending === undefined ? '' : `${pending.tag}${pending.digest === undefined ? '' : `@${pending.digest}`}`),
+    rollback: texts.confirmRollback,
+    release: texts.confirmRelease,
+    check: texts.confirmCheck,
+    suspend: texts.confirmSuspend,
+    resume: texts.confirmResume,
+  };
+  return actionNames.map((name) => ({ name, label: texts[name], isPossible: isPossible[name], question: questions[name] }));
+}
+
+/** The page that asks for confirmation. */
+export function actionPath(policy: { readonly namespace: string; readonly name: string }, action: ActionName): string {
+  return `${policyPath(policy)}/${action}`;
+}
+
+/** The tags that containers ran before, the newest first. */
+export function previousTags(policy: PolicyDetail | undefined): string[] {
+  const [current, ...older] = [...new Set((policy?.status.history ?? []).flatMap(({ tag, from }) => [tag, tagIn(from)]))];
+  return older.filter((tag) => tag !== undefined && tag !== current) as string[];
+}
+
+function tagIn(image: string | undefined): string | undefined {
+  return image?.split('@')[0]?.match(/:([\w][\w.-]{0,127})$/)?.[1];
+}
+
+/** The body of the request to the API, from the form. */
+export function bodyOf(action: ActionName, form: Query): object {
+  switch (action) {
+    case 'approve':
+      return { tag: form.one('tag'), digest: form.one('digest') };
+    case 'rollback':
+      return { to: form.one('to') };
+    default:
+      return {};
+  }
+}

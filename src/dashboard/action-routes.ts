@@ -1,0 +1,131 @@
+/** The pages that ask for confirmation, and the forms that act. */
+import type { FastifyInstance } from 'fastify';
+import { getPolicy } from '../api/routes/policies.ts';
+import { actionNames, actionPath, actionsFor, bodyOf, previousTags, type ActionName, type PolicyDetail } from './action-list.ts';
+import { type Api, ApiFailure } from './api-client.ts';
+import { parseChoice, type Choice } from './choices.ts';
+import { html, type Html } from './html.ts';
+import { option, policyLink, policyPath } from './parts/inline.ts';
+import { problem } from './parts/problem.ts';
+import type { Texts } from './texts/en.ts';
+import { type DashboardMeans, queryOf, sendPage, startVisit } from './visit.ts';
+
+type Params = Readonly<Record<'namespace' | 'name', string>>;
+
+/** Adds the routes of all actions. */
+export function addActionRoutes(app: FastifyInstance, means: DashboardMeans): void {
+  for (const action of actionNames) {
+    const path = `/policies/:namespace/:name/${action}`;
+    app.get<{ Params: Params }>(path, async (request, reply) => {
+      const { api, texts, viewer } = await startVisit(request, means);
+      const found = await api.read(getPolicy, request.params);
+      return sendPage(request, reply, viewer, {
+        section: 'policies',
+        title: `${texts[action]}: ${found.namespace}/${found.name}`,
+        body: confirm(found, action, texts),
+      });
+    });
+    app.post<{ Params: Params }>(path, async (request, reply) => {
+      const { api } = await startVisit(request, means);
+      await api.post(action, request.params, bodyOf(action, queryOf(request.body)));
+      return reply.redirect(`${policyPath(request.params)}?done=${action}`, 303);
+    });
+  }
+  app.get('/approvals/confirm', async (request, reply) => {
+    const { texts, viewer } = await startVisit(request, means);
+    const choices = choicesIn(queryOf(request.query).all('choice'));
+    if (choices.length === 0) return reply.redirect('/approvals?none=1', 303);
+    return sendPage(request, reply, viewer, { section: 'approvals', title: texts.approvals, body: confirmAll(choices, texts) });
+  });
+  app.post('/approvals', async (request, reply) => {
+    const { api, texts, viewer } = await startVisit(request, means);
+    const choices = choicesIn(queryOf(request.body).all('choice'));
+    if (choices.length === 0) return reply.redirect('/approvals?none=1', 303);
+    const results: Html[] = [];
+    for (const choice of choices) results.push(await approve(api, choice, texts));
+    const body = html`
+      <ul class="results">
+        ${results.map((result) => html`<li>${result}</li>`)}
+      </ul>
+      <p><a href="/approvals">${texts.approvals}</a></p>
+    `;
+    return sendPage(request, reply, viewer, { section: 'approvals', title: texts.approvals, body });
+  });
+}
+
+/** As many as a form has: the others are still there afterwards. */
+const maxChoices = 500;
+
+function choicesIn(texts: readonly string[]): Choice[] {
+  return texts
+    .slice(0, maxChoices)
+    .map(parseChoice)
+    .filter((choice) => choice !== undefined);
+}
+
+/** One that fails does not hold back the others. */
+async function approve(api: Api, { tag, digest, ...policy }: Choice, texts: Texts): Promise<Html> {
+  const name = html`${policyLink(policy)} <code>${tag}</code>`;
+  try {
+    await api.post('approve', policy, { tag, digest });
+    return html`${name}: ${texts.done(texts.approve)}`;
+  } catch (error) {
+    if (!(error instanceof ApiFailure) || error.status === 401) throw error;
+    return html`${name} ${problem(error.message)}`;
+  }
+}
+
+function confirm(found: PolicyDetail, action: ActionName, texts: Texts): Html {
+  const { question, label, isPossible } = actionsFor(found, texts).find(({ name }) => name === action) ?? {
+    question: '',
+    label: action,
+    isPossible: false,
+  };
+  if (!isPossible)
+    return html`
+      <p class="note">${texts.noEffect}</p>
+      <p><a href=${policyPath(found)}>${texts.cancel}</a></p>
+    `;
+  return html`
+    <form method="post" action=${actionPath(found, action)} class="confirm">
+      <p>${question}</p>
+      ${
+        action === 'approve' &&
+        html`<input type="hidden" name="tag" value=${found.pendingApproval?.tag} /><input
+            type="hidden"
+            name="digest"
+            value=${found.pendingApproval?.digest}
+          />`
+      }
+      ${
+        action === 'rollback' &&
+        html`<label>
+          ${texts.rollbackTo}
+          <select name="to">
+            ${option('previous', texts.previousImage, 'previous')} ${previousTags(found).map((tag) => option(tag, tag, 'previous'))}
+          </select>
+        </label>`
+      }
+      <p class="actions"><button class="primary">${label}</button> <a class="button" href=${policyPath(found)}>${texts.cancel}</a></p>
+    </form>
+  `;
+}
+
+function confirmAll(choices: readonly Choice[], texts: Texts): Html {
+  return html`
+    <form method="post" action="/approvals" class="confirm">
+      <p>${texts.confirmApprovals(choices.length)}</p>
+      <ul>
+        ${choices.map(
+          ({ tag, digest, ...policy }) => html`
+            <li>
+              ${policyLink(policy)} <code>${tag}</code> <small class="digest">${digest}</small>
+              <input type="hidden" name="choice" value=${`${policy.namespace}/${policy.name} ${tag} ${digest}`} />
+            </li>
+          `,
+        )}
+      </ul>
+      <p class="actions"><button class="primary">${texts.approve}</button> <a class="button" href="/approvals">${texts.cancel}</a></p>
+    </form>
+  `;
+}

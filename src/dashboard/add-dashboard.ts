@@ -1,0 +1,138 @@
+/** Serves the dashboard: pages, forms, the stream that tells pages to read again, and their files. */
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import fastifyCookie, { type CookieSerializeOptions } from '@fastify/cookie';
+import fastifyFormbody from '@fastify/formbody';
+import fastifyRateLimit from '@fastify/rate-limit';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { describeError } from '../model/errors.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { addActionRoutes } from './action-routes.ts';
+import { ApiFailure } from './api-client.ts';
+import { addAssets } from './assets.ts';
+import type { OidcClient } from './oidc.ts';
+import { pages } from './pages/index.ts';
+import { isOwnForm, localPath } from './same-site.ts';
+import { identifySender, RepeatedHeader, sessionCookies } from './sender.ts';
+import { addSignInRoutes } from './sign-in-routes.ts';
+import { asLanguage } from './texts/choose.ts';
+import { type DashboardMeans, queryOf, sendPage, sendProblem, startVisit, textsOf } from './visit.ts';
+
+export interface DashboardOptions extends DashboardMeans {
+  readonly oidc?: OidcClient | undefined;
+  /** The address of the dashboard in browsers, without a path. */
+  readonly publicUrl?: string | undefined;
+  /** The most requests of one address in a minute. */
+  readonly requestsPerMinute: number;
+  readonly logger: Logger;
+}
+
+const securityHeaders = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+};
+/** A form with 500 choices is about 100 KB. */
+const bodyLimit = 262_144;
+const yearSeconds = 31_536_000;
+
+/** Adds all routes. */
+export async function addDashboard(app: FastifyInstance, options: DashboardOptions): Promise<void> {
+  const { identification, oidc, publicUrl, requestsPerMinute, logger } = options;
+  const cookie: CookieSerializeOptions = { path: '/', httpOnly: true, sameSite: 'lax', secure: publicUrl?.startsWith('https:') === true };
+  app.removeAllContentTypeParsers();
+  await app.register(fastifyCookie);
+  await app.register(fastifyFormbody, { bodyLimit });
+  await app.register(fastifyRateLimit, {
+    max: requestsPerMinute,
+    timeWindow: 60_000,
+    keyGenerator: (request) => request.socket.remoteAddress ?? '',
+  });
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers({ ...securityHeaders, 'cache-control': 'private, no-cache' });
+    if (request.method === 'POST' && !isOwnForm(request.headers)) {
+      const texts = textsOf(request);
+      return sendProblem(request, reply, { texts, canSignOut: false }, 403, texts.foreignForm);
+    }
+  });
+  app.addHook('onSend', (request, reply, payload, sent) => sent(null, unlessKnown(request, reply, payload)));
+  app.setErrorHandler((error, request, reply) => answerError(error, request, reply, options));
+  app.setNotFoundHandler((request, reply) => {
+    const texts = textsOf(request);
+    return sendProblem(request, reply, { texts, canSignOut: false }, 404, texts.noPage);
+  });
+
+  for (const page of pages)
+    app.get<{ Params: Record<string, string> }>(page.path, async (request, reply) => {
+      const { viewer, ...visit } = await startVisit(request, options);
+      const call = { ...visit, params: request.params, query: queryOf(request.query), settings: options.settings };
+      return sendPage(request, reply, viewer, { section: page.section, ...(await page.show(call)) });
+    });
+  addActionRoutes(app, options);
+  if (identification.kind === 'session') {
+    const triesPerMinute = Math.min(60, requestsPerMinute);
+    addSignInRoutes(app, { ...options, identification, oidc, publicUrl, cookie, triesPerMinute, logger });
+  }
+  app.get('/language', (request, reply) => {
+    const query = queryOf(request.query);
+    const language = asLanguage(query.one('to'));
+    if (language !== undefined) reply.setCookie('language', language, { ...cookie, maxAge: yearSeconds });
+    return reply.redirect(localPath(query.one('back')), 303);
+  });
+  app.get('/stream', (request, reply) => passStream(request, reply, options));
+  addAssets(app);
+}
+
+/** Passes the stream of the API on, until the browser leaves. */
+async function passStream(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { transport, identification }: DashboardMeans,
+): Promise<FastifyReply> {
+  const sender = await identifySender(request, identification);
+  // 204 ends the attempts of an EventSource: https://html.spec.whatwg.org/multipage/server-sent-events.html
+  if (sender === undefined) return reply.code(204).send();
+  const left = new AbortController();
+  request.raw.on('close', () => left.abort());
+  const { status, body } = await transport.stream({ ...sender, method: 'GET', path: '/stream' }, left.signal);
+  if (status !== 200) {
+    left.abort();
+    return reply.code(status === 401 ? 204 : 503).send();
+  }
+  return reply.type('text/event-stream').headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' }).send(Readable.from(body));
+}
+
+/** Returns an empty payload, with status 304, where the browser has the page already. */
+function unlessKnown(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
+  if (request.method !== 'GET' || reply.statusCode !== 200 || typeof payload !== 'string' || reply.hasHeader('etag')) return payload;
+  const tag = `"${createHash('sha256').update(payload).digest('base64url').slice(0, 22)}"`;
+  reply.header('etag', tag);
+  if (request.headers['if-none-match']?.replace(/^W\//, '') !== tag) return payload;
+  reply.code(304);
+  return '';
+}
+
+function answerError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { identification, logger }: DashboardOptions,
+): FastifyReply {
+  const texts = textsOf(request);
+  const viewer = { texts, canSignOut: identification.kind === 'session' };
+  if (error instanceof ApiFailure) {
+    if (error.status !== 401 || identification.kind !== 'session') return sendProblem(request, reply, viewer, error.status, error.message);
+    for (const name of sessionCookies(request, identification.cookie)) reply.clearCookie(name, { path: '/' });
+    return reply.redirect(request.method === 'GET' ? `/sign-in?back=${encodeURIComponent(request.url)}` : '/sign-in', 303);
+  }
+  if (error instanceof RepeatedHeader) return sendProblem(request, reply, viewer, 401, error.message);
+  const status = error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 500;
+  if (status === 429) return sendProblem(request, reply, viewer, 429, texts.tooMany);
+  if (status < 500) return sendProblem(request, reply, viewer, status, texts.badRequest);
+  logger.error({ why: describeError(error) }, 'page of the dashboard cannot be shown');
+  return sendProblem(request, reply, viewer, 500, texts.unavailable);
+}

@@ -1,0 +1,100 @@
+/** The dashboard reads and changes everything through the API, with the rights of the user who looks at it. */
+import { z } from 'zod';
+import type { RouteOf } from '../api/route.ts';
+
+/** The headers that say who calls. */
+export type CallerHeaders = Readonly<Record<string, string>>;
+
+/** Who sent a request to the dashboard. */
+export interface Sender {
+  readonly headers: CallerHeaders;
+  /** The address of the connection. */
+  readonly peer: string;
+}
+
+export interface ApiRequest extends Sender {
+  readonly method: 'GET' | 'POST';
+  /** With its query, below `/api/v1`. */
+  readonly path: string;
+  readonly body?: string;
+}
+
+interface ApiAnswer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** Sends a request to a process that has the API: this one, or another. */
+export interface ApiTransport {
+  send(request: ApiRequest): Promise<ApiAnswer>;
+  /** The text of a stream, until `signal` is aborted. */
+  stream(request: ApiRequest, signal: AbortSignal): Promise<{ readonly status: number; readonly body: AsyncIterable<Uint8Array | string> }>;
+}
+
+/** The API refused a request, or cannot be reached; `message` is for the user. */
+export class ApiFailure extends Error {
+  override readonly name = 'ApiFailure';
+  readonly status: number;
+
+  constructor(status: number, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.status = status;
+  }
+}
+
+type Values = Readonly<Record<string, string | number | undefined>>;
+
+/** The API for one user. */
+export interface Api {
+  /** The answer of a route; `values` are its parameters and query. Throws ApiFailure. */
+  read<A extends z.ZodType>(route: RouteOf<A>, values?: Values): Promise<z.output<A>>;
+  /** Requests an action on a policy; throws ApiFailure. */
+  post(action: string, policy: { readonly namespace: string; readonly name: string }, body: object): Promise<void>;
+}
+
+/** The API for the user that sent a request. */
+export function createApi(transport: ApiTransport, { headers, peer }: Sender): Api {
+  return {
+    async read({ path, answer }, values = {}) {
+      const { status, text } = await sendOrFail(transport, { method: 'GET', path: addressOf(path, values), headers, peer });
+      if (status !== 200) throw new ApiFailure(status, errorIn(text));
+      return answer.parse(JSON.parse(text));
+    },
+    async post(action, { namespace, name }, body) {
+      const path = addressOf(`/policies/{namespace}/{name}/${action}`, { namespace, name });
+      const json = { ...headers, 'content-type': 'application/json' };
+      const { status, text } = await sendOrFail(transport, { method: 'POST', path, headers: json, peer, body: JSON.stringify(body) });
+      if (status >= 300) throw new ApiFailure(status, errorIn(text));
+    },
+  };
+}
+
+async function sendOrFail(transport: ApiTransport, request: ApiRequest): Promise<ApiAnswer> {
+  try {
+    return await transport.send(request);
+  } catch (error) {
+    throw new ApiFailure(503, 'the API (dashboard.api) does not answer', { cause: error });
+  }
+}
+
+/** Fills the parameters of a path, and appends the rest as its query. */
+export function addressOf(path: string, values: Values): string {
+  const query = new URLSearchParams();
+  let filled = path;
+  for (const [name, value] of Object.entries(values)) {
+    if (value === undefined || value === '') continue;
+    if (filled.includes(`{${name}}`)) filled = filled.replace(`{${name}}`, encodeURIComponent(value));
+    else query.set(name, String(value));
+  }
+  return query.size === 0 ? filled : `${filled}?${query.toString()}`;
+}
+
+const failure = z.object({ error: z.string() });
+
+function errorIn(text: string): string {
+  try {
+    return failure.parse(JSON.parse(text)).error;
+  } catch {
+    return 'the API gave no reason';
+  }
+}

@@ -1,0 +1,125 @@
+/** What pages do beyond HTML: times in the zone of the reader, search as one types, and pages that follow the changes. Everything works without it. */
+import { Idiomorph } from './idiomorph.js';
+
+const language = document.documentElement.lang;
+const format = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' });
+const statusLine = document.getElementById('live');
+let newest = 0;
+
+showTimes();
+document.addEventListener('input', (event) => searchSoon(event.target.form));
+document.addEventListener('submit', (event) => {
+  if ('instant' in event.target.dataset) {
+    event.preventDefault();
+    void search(event.target);
+  }
+});
+if (document.body.dataset.live !== undefined) follow(document.body.dataset.live);
+
+/** UTC moves into the tooltip. */
+function showTimes() {
+  for (const element of document.querySelectorAll('time:not([title])')) {
+    element.title = element.textContent;
+    element.textContent = format.format(new Date(element.dateTime));
+  }
+}
+
+let typing;
+function searchSoon(form) {
+  if (form === null || form === undefined || !('instant' in form.dataset)) return;
+  clearTimeout(typing);
+  typing = setTimeout(() => void search(form), 200);
+}
+
+/** Reads the page with the values of the form; the address can be shared, and Back leads to the page before. */
+async function search(form) {
+  clearTimeout(typing);
+  if (!form.reportValidity()) return;
+  const given = [...new FormData(form)].filter(([, value]) => value !== '');
+  const query = new URLSearchParams(given).toString();
+  history.replaceState(null, '', query === '' ? form.getAttribute('action') : `${form.getAttribute('action')}?${query}`);
+  await readAgain();
+}
+
+/** Replaces what differs. What somebody has opened, chosen or typed stays. */
+async function readAgain() {
+  const turn = ++newest;
+  let answer;
+  try {
+    answer = await fetch(location.href, { headers: { accept: 'text/html' } });
+  } catch {
+    return;
+  }
+  if (answer.redirected) {
+    location.reload();
+    return;
+  }
+  const text = await answer.text();
+  // An answer to an older question must not replace a newer one.
+  if (turn !== newest || !(answer.ok || answer.status < 500)) return;
+  const page = new DOMParser().parseFromString(text, 'text/html');
+  const main = page.querySelector('main');
+  if (main === null) return;
+  Idiomorph.morph(document.querySelector('main'), main, {
+    ignoreActiveValue: true,
+    callbacks: { beforeAttributeUpdated, beforeNodeMorphed },
+  });
+  document.title = page.title;
+  showTimes();
+}
+
+/** `open` of details, and the attributes that hold what somebody chose. */
+function beforeAttributeUpdated(name, element) {
+  return !(name === 'open' && element.tagName === 'DETAILS') && !(name === 'checked' && element.tagName === 'INPUT');
+}
+
+/** A time that is shown in the zone of the reader stays as it is unless it changes. */
+function beforeNodeMorphed(now, next) {
+  if (now.nodeType !== Node.ELEMENT_NODE || now.tagName !== 'TIME') return true;
+  if (now.dateTime === next.dateTime) return false;
+  now.removeAttribute('title');
+  return true;
+}
+
+/** Pages are read again at most once a second, and only while they are looked at. */
+function follow(path) {
+  let timer;
+  let isDue = false;
+  const soon = () => {
+    isDue = true;
+    if (document.hidden) return;
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      isDue = false;
+      void readAgain();
+    }, 1_000);
+  };
+  document.addEventListener('visibilitychange', () => {
+    if (!document.hidden && isDue) soon();
+  });
+  connect(path, soon, false);
+}
+
+/** `isAgain`: what happened since the last connection is missing. */
+function connect(path, changed, isAgain) {
+  const source = new EventSource(path);
+  let wasOpen = isAgain;
+  source.addEventListener('open', (event) => {
+    if (!('data' in event)) return say(true);
+    // The stream itself says that what happened before may be missing: always, but the page has just been read when it is new.
+    if (wasOpen) changed();
+    wasOpen = true;
+  });
+  source.addEventListener('policy', changed);
+  source.addEventListener('deleted', changed);
+  source.addEventListener('error', () => {
+    say(false);
+    // A connection that breaks is made again by the browser; an answer that is an error is final for it.
+    if (source.readyState === EventSource.CLOSED) setTimeout(() => connect(path, changed, true), 5_000);
+  });
+}
+
+function say(isLive) {
+  statusLine.textContent = isLive ? statusLine.dataset.on : statusLine.dataset.off;
+  statusLine.classList.toggle('on', isLive);
+}

@@ -1,0 +1,65 @@
+/** The frame of every page. */
+import { html, writeDocument, type Html } from './html.ts';
+import { sections, type Section, type Viewer } from './page.ts';
+import type { Texts } from './texts/en.ts';
+
+interface Framed {
+  readonly title: string;
+  readonly body: Html;
+  readonly section?: Section | undefined;
+  readonly viewer: Viewer;
+  readonly isLive?: boolean;
+  /** Where the page is, with its query: where a change of the language leads back to. */
+  readonly address: string;
+}
+
+/** The document of a page. */
+export function writePage({ title, body, section, viewer, isLive = false, address }: Framed): string {
+  const { texts, caller } = viewer;
+  return writeDocument(html`
+    <html lang=${texts.language}>
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${title} · ${texts.product}</title>
+        <link rel="icon" href="/assets/icon.svg" type="image/svg+xml" />
+        <link rel="stylesheet" href="/assets/dashboard.css" />
+        <script type="module" src="/assets/dashboard.js"></script>
+      </head>
+      <body data-live=${isLive ? '/stream' : undefined}>
+        <a class="skip" href="#content">${texts.skip}</a>
+        <header>
+          <a class="product" href="/">${texts.product}</a>
+          ${caller !== undefined && menu(texts, section)}
+          <span class="live" id="live" role="status" data-on=${texts.live} data-off=${texts.notLive}></span>
+        </header>
+        <main id="content" tabindex="-1">
+          <h1>${title}</h1>
+          ${body}
+        </main>
+        <footer>${footer(viewer, address)}</footer>
+      </body>
+    </html>
+  `);
+}
+
+function menu(texts: Texts, current: Section | undefined): Html {
+  const entries = sections.map(
+    (name) =>
+      html`<a href=${name === 'overview' ? '/' : `/${name}`} aria-current=${name === current ? 'page' : undefined}>${texts[name]}</a>`,
+  );
+  return html`<nav aria-label=${texts.menu}>${entries}</nav>`;
+}
+
+function footer({ texts, caller, canSignOut }: Viewer, address: string): Html {
+  const other = texts.language === 'en' ? 'zh' : 'en';
+  return html`
+    ${caller !== undefined && html`<span>${texts.signedInAs(caller.user)}</span>`}
+    ${canSignOut && html`<form method="post" action="/sign-out"><button class="plain">${texts.signOut}</button></form>`}
+    <a href="/api/v1/openapi.json">${texts.apiDocument}</a>
+    <a href=${`/language?to=${other}&back=${encodeURIComponent(address)}`} lang=${other === 'zh' ? 'zh-CN' : 'en'}
+      >${texts.otherLanguage}</a
+    >
+  `;
+}

@@ -1,0 +1,7 @@
+/** The package's own types are those of its CommonJS form. */
+declare const htm: {
+  bind<Tree>(
+    create: (type: unknown, props: object | null, ...children: unknown[]) => Tree,
+  ): (strings: TemplateStringsArray, ...values: readonly unknown[]) => Tree | Tree[];
+};
+export default htm;

@@ -1,0 +1,63 @@
+import { policyOrders } from '../../api/policy-order.ts';
+import { policyStates } from '../../api/policy-view.ts';
+import { getPolicies } from '../../api/routes/policies.ts';
+import { html, type Html } from '../html.ts';
+import type { Page, Query } from '../page.ts';
+import { option } from '../parts/inline.ts';
+import { policyTable } from '../parts/tables.ts';
+import type { Texts } from '../texts/en.ts';
+
+export const policies: Page = {
+  path: '/policies',
+  section: 'policies',
+  async show({ api, query, texts }) {
+    const filters = { search: query.one('search'), state: query.one('state'), namespace: query.one('namespace'), sort: query.one('sort') };
+    const { policies: found, counts, next } = await api.read(getPolicies, { ...filters, after: query.one('after'), limit: 100 });
+    const { state } = filters;
+    const total = Object.entries(counts).reduce((sum, [one, count]) => sum + (state === undefined || one === state ? count : 0), 0);
+    const isFiltered = filters.search !== undefined || state !== undefined || filters.namespace !== undefined;
+    const body = html`
+      ${showFilters(query, texts)}
+      <p role="status">${texts.found(total)}</p>
+      ${found.length > 0 ? policyTable(found, texts) : html`<p class="none">${isFiltered ? texts.noPolicies : texts.noPoliciesYet}</p>`}
+      <p class="pages">
+        ${query.one('after') !== undefined && html`<a href=${addressWith(filters)}>${texts.first}</a>`}
+        ${next !== undefined && html`<a rel="next" href=${addressWith({ ...filters, after: next })}>${texts.next}</a>`}
+      </p>
+    `;
+    return { title: texts.policies, body, isLive: true };
+  },
+};
+
+function showFilters(query: Query, texts: Texts): Html {
+  const orderTexts = { name: texts.byName, state: texts.byAttention, changed: texts.byChange };
+  return html`
+    <form class="filters" method="get" action="/policies" role="search" data-instant>
+      <label class="wide"
+        >${texts.search} <input type="search" name="search" value=${query.one('search')} placeholder=${texts.searchHint} maxlength="256"
+      /></label>
+      <label
+        >${texts.namespace}
+        <input name="namespace" value=${query.one('namespace')} maxlength="63" pattern="[a-z0-9\\-]*" autocapitalize="none"
+      /></label>
+      <label>
+        ${texts.state}
+        <select name="state">
+          ${option('', texts.anyState, query.one('state'))} ${policyStates.map((state) => option(state, texts[state], query.one('state')))}
+        </select>
+      </label>
+      <label>
+        ${texts.sort}
+        <select name="sort">
+          ${policyOrders.map((order) => option(order, orderTexts[order], query.one('sort') ?? 'name'))}
+        </select>
+      </label>
+      <button>${texts.apply}</button>
+    </form>
+  `;
+}
+
+function addressWith(values: Readonly<Record<string, string | undefined>>): string {
+  const given = Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return `/policies?${new URLSearchParams(given).toString()}`;
+}

@@ -1,0 +1,127 @@
+import { stringify } from 'yaml';
+import { getEvents } from '../../api/routes/events.ts';
+import { explainPolicy, getPolicy, getResource } from '../../api/routes/policies.ts';
+import { actionPath, actionsFor, type PolicyDetail } from '../action-list.ts';
+import { html, type Html } from '../html.ts';
+import type { Caller, Page, Query } from '../page.ts';
+import { explanation } from '../parts/explanation.ts';
+import { stateBadge, tagOf, time } from '../parts/inline.ts';
+import { partOf, problem } from '../parts/problem.ts';
+import { table } from '../parts/tables.ts';
+import { timeline } from '../parts/timeline.ts';
+import type { Texts } from '../texts/en.ts';
+
+export const policy: Page = {
+  path: '/policies/:namespace/:name',
+  section: 'policies',
+  async show({ api, params, query, caller, texts }) {
+    const push = query.one('push');
+    const [found, explained, pushes, resource] = await Promise.all([
+      api.read(getPolicy, params),
+      partOf(api.read(explainPolicy, { ...params, push }), (steps) => explanation(steps, texts)),
+      api.read(getEvents, { policy: `${params['namespace']}/${params['name']}`, limit: 50 }).catch(() => undefined),
+      partOf(api.read(getResource, params), (object) => html`<pre tabindex="0"><code>${stringify(object)}</code></pre>`),
+    ]);
+    const body = html`
+      ${showResult(query, texts)}
+      <p>${stateBadge(found.state, texts)} ${found.message}</p>
+      ${showActions(found, caller, texts)}
+      <section>
+        <h2>${texts.now}</h2>
+        ${showNow(found, texts)}
+      </section>
+      <section>
+        <h2>${texts.history}</h2>
+        ${timeline(found.status.history ?? [], pushes?.events ?? [], found, texts)}
+      </section>
+      <section id="explanation">
+        <h2>${texts.explanation}</h2>
+        <form class="filters" method="get" action="#explanation">
+          <label class="wide"
+            >${texts.explainPush} <input name="push" value=${push} placeholder=${texts.explainHint} maxlength="512"
+          /></label>
+          <button>${texts.explain}</button>
+        </form>
+        ${explained}
+      </section>
+      <details id="targets">
+        <summary>${texts.targets}: ${found.targets?.total ?? 0}</summary>
+        ${showTargets(found, texts)}
+      </details>
+      <details id="conditions">
+        <summary>${texts.conditions}</summary>
+        ${table(
+          [texts.conditions, texts.state, texts.reason, texts.since],
+          found.conditions.map(({ type, status, reason, message, lastTransitionTime }) => [
+            type,
+            status,
+            html`${reason} <span class="why">${message}</span>`,
+            time(lastTransitionTime),
+          ]),
+        )}
+      </details>
+      <details id="yaml">
+        <summary>${texts.yaml}</summary>
+        ${resource}
+      </details>
+    `;
+    return { title: `${found.namespace}/${found.name}`, body, isLive: true };
+  },
+};
+
+/** What came of the action from which the user returns. */
+function showResult(query: Query, texts: Texts): Html | undefined {
+  const done = actionsFor(undefined, texts).find(({ name }) => name === query.one('done'));
+  return done && html`<p class="done" role="status">${texts.done(done.label)}</p>`;
+}
+
+function showActions(found: PolicyDetail, { noActions }: Caller, texts: Texts): Html {
+  if (noActions !== undefined) return html`<p class="note">${texts.readOnly} ${noActions}</p>`;
+  return html`
+    <p class="actions" role="group" aria-label=${texts.actions}>
+      ${actionsFor(found, texts).map(({ name, label, isPossible }) => isPossible && html`<a class="button" href=${actionPath(found, name)}>${label}</a>`)}
+    </p>
+    ${found.requested !== undefined && html`<p class="note">${texts.requestedBy(texts[found.requested.action], found.requested.user)}</p>`}
+  `;
+}
+
+function showNow(found: PolicyDetail, texts: Texts): Html {
+  const { pendingApproval, waiting, rollouts, status } = found;
+  const rows: [string, unknown][] = [
+    [texts.image, found.image && html`<code>${found.image}</code>`],
+    [texts.selects, found.selects],
+    [texts.running, found.running && html`<code>${found.running}</code>`],
+    [texts.latest, tagOf(found.latest)],
+    [texts.mode, found.mode],
+    [texts.waitsForApproval, pendingApproval && tagOf(pendingApproval)],
+    [texts.Waiting, waiting && html`${tagOf(waiting)} ${waiting.reason} ${time(waiting.until)}`],
+    [texts.rollingOut, rollouts && rollouts.progressing > 0 && rollouts.progressing],
+    [texts.lastCheck, typeof status.lastCheckTime === 'string' && time(status.lastCheckTime)],
+  ];
+  return html`
+    <dl class="facts">
+      ${rows.map(
+        ([label, value]) =>
+          value !== undefined &&
+          value !== false &&
+          html`<div>
+            <dt>${label}</dt>
+            <dd>${value}</dd>
+          </div>`,
+      )}
+    </dl>
+    ${found.image === undefined && problem(found.message ?? '')}
+  `;
+}
+
+function showTargets({ status: { targets = [] } }: PolicyDetail, texts: Texts): Html {
+  return table(
+    [texts.workload, texts.container, texts.image, texts.state],
+    targets.map(({ kind, namespace, name, container, image, state, message }) => [
+      `${kind} ${namespace}/${name}`,
+      container ?? '–',
+      html`<code>${image ?? '–'}</code>`,
+      html`${state} <span class="why">${message}</span>`,
+    ]),
+  );
+}

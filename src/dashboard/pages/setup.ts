@@ -1,0 +1,50 @@
+import { getEvents } from '../../api/routes/events.ts';
+import { getReceivers } from '../../api/routes/installation.ts';
+import { documentation } from '../../model/reasons.ts';
+import { html } from '../html.ts';
+import type { Page } from '../page.ts';
+import { tagOf, time } from '../parts/inline.ts';
+
+export const setup: Page = {
+  path: '/setup',
+  section: 'setup',
+  async show({ api, caller, texts, settings: { webhookUrl } }) {
+    if (!caller.listsAll) return { title: texts.setup, body: html`<p class="note">${texts.onlyForAdministrators}</p>` };
+    const [{ receivers }, recent] = await Promise.all([
+      api.read(getReceivers),
+      api.read(getEvents, { limit: 500 }).catch(() => ({ events: [] })),
+    ]);
+    const body = html`
+      <p>${texts.setupIntro} <a href=${`${documentation}/receivers.md`} rel="noreferrer">${texts.moreSetup}</a></p>
+      ${webhookUrl === undefined && html`<p class="note">${texts.noWebhookUrl}</p>`}
+      ${receivers.length === 0 && html`<p class="none">${texts.noReceivers}</p>`}
+      ${receivers.map(({ name, provider, path, answers }) => {
+        const last = recent.events.find(({ receiver }) => receiver === name);
+        return html`
+          <section>
+            <h2>${name} <small>${provider}</small></h2>
+            <dl class="facts">
+              <div>
+                <dt>${texts.url}</dt>
+                <dd><code class="copy">${webhookUrl === undefined ? path : `${webhookUrl}${path}`}</code></dd>
+              </div>
+              <div>
+                <dt>${texts.lastSent}</dt>
+                <dd>${last === undefined ? '–' : html`${time(last.receivedAt)} <code>${last.repository}</code> ${tagOf(last)}`}</dd>
+              </div>
+              <div>
+                <dt>${texts.lastAnswers}</dt>
+                <dd>
+                  <ul class="plain">
+                    ${Object.entries(answers).map(([status, at]) => html`<li><code>${status}</code> ${time(at)}</li>`)}
+                  </ul>
+                </dd>
+              </div>
+            </dl>
+          </section>
+        `;
+      })}
+    `;
+    return { title: texts.setup, body };
+  },
+};

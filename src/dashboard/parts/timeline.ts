@@ -1,0 +1,102 @@
+import type { z } from 'zod';
+import type { getEvents } from '../../api/routes/events.ts';
+import type { getPolicy } from '../../api/routes/policies.ts';
+import { html, type Html } from '../html.ts';
+import type { Texts } from '../texts/en.ts';
+import { duration, tagOf, time } from './inline.ts';
+
+type Change = NonNullable<z.output<(typeof getPolicy)['answer']>['status']['history']>[number];
+type PushEvent = z.output<(typeof getEvents)['answer']>['events'][number];
+
+/** Changes of the same image that came together. */
+interface Episode {
+  readonly changes: readonly [Change, ...Change[]];
+  /** The push that caused them, if it is known. */
+  readonly push?: PushEvent;
+  /** From the receipt of the push to its last result, in ms. */
+  readonly afterMs?: number;
+}
+
+/** From the push of an image to its rollout, the latest first. */
+export function timeline(
+  history: readonly Change[],
+  pushes: readonly PushEvent[],
+  policy: { readonly namespace: string; readonly name: string },
+  texts: Texts,
+): Html {
+  if (history.length === 0) return html`<p class="none">${texts.noHistory}</p>`;
+  return html`
+    <ol class="timeline">
+      ${episodesOf(history, pushes, policy).map((episode) => showEpisode(episode, texts))}
+    </ol>
+  `;
+}
+
+function showEpisode({ changes, push, afterMs }: Episode, texts: Texts): Html {
+  const [first] = changes;
+  const oldest = changes.at(-1) ?? first;
+  const result = texts[first.result];
+  const isOut = first.result === 'RolledOut' && push !== undefined && afterMs !== undefined;
+  const outAt = isOut ? new Date(Date.parse(push.receivedAt) + afterMs).toISOString() : undefined;
+  const points: [string, Html | string | undefined][] = [
+    [texts.pushed, push?.pushedAt && time(push.pushedAt)],
+    [texts.received, push && html`${time(push.receivedAt)} <small>${push.receiver}</small>`],
+    [texts.changed, time(oldest.at)],
+    [result, outAt === undefined ? '' : html`${time(outAt)} <small>${texts.after(duration(afterMs ?? 0))}</small>`],
+  ];
+  return html`
+    <li class=${first.result}>
+      <p><b>${tagOf(first)}</b> <span class=${`badge ${toneOf[first.result]}`}>${result}</span> <small>${first.trigger}</small></p>
+      <ol class="points">
+        ${points.map(([label, value]) => value !== undefined && html`<li><span>${label}</span> ${value}</li>`)}
+      </ol>
+      ${first.rollbackRefused !== undefined && html`<p class="why">${first.rollbackRefused.message}</p>`}
+      <ul class="changes">
+        ${changes.map(
+          ({ kind, namespace, name, container, from, to }) => html`
+            <li>${kind} ${namespace}/${name} (${container}): <code>${from ?? '–'}</code> → <code>${to}</code></li>
+          `,
+        )}
+      </ul>
+    </li>
+  `;
+}
+
+const toneOf: Readonly<Record<Change['result'], string>> = { Applied: 'busy', RolledOut: 'good', RolledBack: 'wait', Failed: 'bad' };
+
+/** Groups changes, and finds the push of each group. Pure. */
+export function episodesOf(
+  history: readonly Change[],
+  pushes: readonly PushEvent[],
+  policy: { readonly namespace: string; readonly name: string },
+): Episode[] {
+  const groups: [Change, ...Change[]][] = [];
+  for (const change of history) {
+    const group = groups.at(-1);
+    if (group !== undefined && isSame(group[0], change)) group.push(change);
+    else groups.push([change]);
+  }
+  return groups.map((changes) => {
+    const [first] = changes;
+    for (const push of pushes) {
+      const own = push.policies.find(({ namespace, name }) => namespace === policy.namespace && name === policy.name);
+      const isCause = own?.changes?.some(({ to, container, workload }) => changes.some((change) => isOf(change, to, container, workload)));
+      if (isCause !== true || push.receivedAt > endOfSecond(first.at)) continue;
+      return { changes, push, ...(own?.afterMs !== undefined && { afterMs: own.afterMs }) };
+    }
+    return { changes };
+  });
+}
+
+function isSame(a: Change, b: Change): boolean {
+  return a.tag === b.tag && a.digest === b.digest && a.result === b.result && a.trigger === b.trigger;
+}
+
+function isOf(change: Change, to: string, container: string, workload: { readonly namespace: string; readonly name: string }): boolean {
+  return change.to === to && change.container === container && change.namespace === workload.namespace && change.name === workload.name;
+}
+
+/** Times in a history are in whole seconds. */
+function endOfSecond(at: string): string {
+  return new Date(Date.parse(at) + 999).toISOString();
+}

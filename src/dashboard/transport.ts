@@ -1,0 +1,42 @@
+/** How the dashboard reaches the API: in its own process, or in another one. */
+import type { FastifyInstance } from 'fastify';
+import type { ApiTransport } from './api-client.ts';
+
+/** The longest an answer may take; streams only their beginning. */
+const timeoutMs = 15_000;
+
+/** The API of this process, without a connection; `peer` is the address of the browser or proxy. */
+export function connectWithin(app: FastifyInstance): ApiTransport {
+  return {
+    async send({ method, path, headers, body, peer }) {
+      const answer = await app.inject({
+        method,
+        url: `/api/v1${path}`,
+        headers,
+        remoteAddress: peer,
+        ...(body !== undefined && { payload: body }),
+      });
+      return { status: answer.statusCode, text: answer.body };
+    },
+    async stream({ path, headers, peer }, signal) {
+      const answer = await app.inject({ url: `/api/v1${path}`, headers, remoteAddress: peer, payloadAsStream: true, signal });
+      return { status: answer.statusCode, body: answer.stream() };
+    },
+  };
+}
+
+/** The API at an address such as https://image-watcher-work:9090. */
+export function connectOver(address: URL, fetchFrom: typeof fetch): ApiTransport {
+  const ask = (path: string, init: RequestInit) => fetchFrom(new URL(`/api/v1${path}`, address), { ...init, redirect: 'error' });
+  return {
+    async send({ method, path, headers, body }) {
+      const sent = { method, headers, signal: AbortSignal.timeout(timeoutMs), ...(body !== undefined && { body }) };
+      const answer = await ask(path, sent);
+      return { status: answer.status, text: await answer.text() };
+    },
+    async stream({ path, headers }, signal) {
+      const answer = await ask(path, { headers, signal });
+      return { status: answer.status, body: answer.body ?? new ReadableStream<Uint8Array>() };
+    },
+  };
+}

@@ -1,0 +1,75 @@
+/** One request to the dashboard: who looks, in which language, and the API with his rights. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { getCaller } from '../api/routes/installation.ts';
+import { createApi, type Api, ApiFailure, type ApiTransport } from './api-client.ts';
+import { html } from './html.ts';
+import { writePage } from './layout.ts';
+import type { Caller, PageContent, PageSettings, Query, Section, Viewer } from './page.ts';
+import { problem } from './parts/problem.ts';
+import { identifySender, type Identification } from './sender.ts';
+import { textsFor } from './texts/choose.ts';
+import type { Texts } from './texts/en.ts';
+
+/** What the routes of the dashboard need. */
+export interface DashboardMeans {
+  readonly transport: ApiTransport;
+  readonly identification: Identification;
+  readonly settings: PageSettings;
+}
+
+export interface Visit {
+  readonly api: Api;
+  readonly caller: Caller;
+  readonly texts: Texts;
+  readonly viewer: Viewer;
+}
+
+/** The user of a request, as the API knows him; throws ApiFailure(401) if he has to sign in. */
+export async function startVisit(request: FastifyRequest, { transport, identification }: DashboardMeans): Promise<Visit> {
+  const texts = textsOf(request);
+  const sender = await identifySender(request, identification);
+  if (sender === undefined) throw new ApiFailure(401, texts.signInAgain);
+  const api = createApi(transport, sender);
+  const caller = await api.read(getCaller);
+  return { api, caller, texts, viewer: { texts, caller, canSignOut: identification.kind === 'session' } };
+}
+
+export function textsOf(request: FastifyRequest): Texts {
+  return textsFor(request.cookies['language'], request.headers['accept-language']);
+}
+
+/** Answers with a page. */
+export function sendPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  viewer: Viewer,
+  { section, ...content }: PageContent & { readonly section?: Section },
+): FastifyReply {
+  return reply.type('text/html; charset=utf-8').send(writePage({ ...content, section, viewer, address: request.url }));
+}
+
+/** Answers with a page that says why there is nothing else to see. */
+export function sendProblem(request: FastifyRequest, reply: FastifyReply, viewer: Viewer, status: number, message: string): FastifyReply {
+  const { texts } = viewer;
+  const body = html`
+    ${problem(message)}
+    <p><a href="/">${texts.backToOverview}</a></p>
+  `;
+  return sendPage(request, reply.code(status), viewer, { title: titleOf(status, texts), body });
+}
+
+function titleOf(status: number, texts: Texts): string {
+  if (status === 403) return texts.forbidden;
+  if (status === 404) return texts.notFound;
+  return status >= 500 || status === 429 ? texts.unavailable : texts.badRequest;
+}
+
+/** The values of a query, or of a form. */
+export function queryOf(values: unknown): Query {
+  const record = typeof values === 'object' && values !== null ? (values as Readonly<Record<string, unknown>>) : {};
+  const all = (name: string): readonly string[] => {
+    const value = Object.hasOwn(record, name) ? record[name] : undefined;
+    return (Array.isArray(value) ? value : [value]).filter((one): one is string => typeof one === 'string' && one !== '');
+  };
+  return { one: (name) => all(name)[0]?.trim() || undefined, all };
+}

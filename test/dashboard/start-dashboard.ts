@@ -1,0 +1,69 @@
+/** The dashboard before an API with samples of policies. */
+import type { TestContext } from 'node:test';
+import type { OperationsAuth } from '../../src/api/authenticate.ts';
+import type { PolicyPorts } from '../../src/api/ports.ts';
+import type { DashboardOptions } from '../../src/dashboard/add-dashboard.ts';
+import type { Identification } from '../../src/dashboard/sender.ts';
+import { createSeal } from '../../src/dashboard/session.ts';
+import { connectWithin } from '../../src/dashboard/transport.ts';
+import type { EventRecord } from '../../src/queue/event-record.ts';
+import { startApi } from '../api/fake-events.ts';
+import { type Patched, samplePorts } from '../api/sample-policies.ts';
+
+interface Options {
+  readonly auth?: OperationsAuth;
+  readonly identification?: Identification;
+  readonly policies?: Partial<PolicyPorts>;
+  readonly records?: readonly EventRecord[];
+  readonly more?: Partial<DashboardOptions>;
+}
+
+/** Sessions that users sign in to with a token. */
+export const sessions: Identification = { kind: 'session', seal: createSeal(() => 'a secret of the tests', 3_600_000), cookie: 'session' };
+
+/** A browser that keeps its cookies, without JavaScript. */
+export function openDashboard(
+  t: Pick<TestContext, 'after'>,
+  { auth = { kind: 'none' }, identification = { kind: 'none' }, policies, records = [], more }: Options = {},
+) {
+  const patched: Patched[] = [];
+  const { app, logged } = startApi(t, auth, records, { policies: samplePorts(patched, policies) }, (own, logger) => ({
+    transport: connectWithin(own),
+    identification,
+    settings: {},
+    requestsPerMinute: 100_000,
+    logger,
+    ...more,
+  }));
+  const cookies = new Map<string, string>();
+  const send = async (method: 'GET' | 'POST', url: string, headers: Readonly<Record<string, string | string[]>>, payload?: string) => {
+    const sent = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const answer = await app.inject({
+      method,
+      url,
+      headers: { host: 'localhost:9090', ...(sent !== '' && { cookie: sent }), ...headers },
+      ...(payload !== undefined && { payload }),
+    });
+    for (const { name, value, expires } of answer.cookies as { name: string; value: string; expires?: Date }[])
+      if (expires !== undefined && expires.getTime() === 0) cookies.delete(name);
+      else cookies.set(name, value);
+    return { status: answer.statusCode, headers: answer.headers, text: answer.body, location: answer.headers.location };
+  };
+  return {
+    app,
+    logged,
+    patched,
+    cookies,
+    get: (url: string, headers: Readonly<Record<string, string | string[]>> = {}) => send('GET', url, headers),
+    /** Sends a form, as a browser does from a page of the dashboard. */
+    submit(
+      url: string,
+      form: Readonly<Record<string, string>> | readonly (readonly [string, string])[] = {},
+      headers: Readonly<Record<string, string>> = { 'sec-fetch-site': 'same-origin' },
+    ) {
+      const entries = Array.isArray(form) ? form : Object.entries(form);
+      const type = { 'content-type': 'application/x-www-form-urlencoded' };
+      return send('POST', url, { ...type, ...headers }, new URLSearchParams(entries as [string, string][]).toString());
+    },
+  };
+}
