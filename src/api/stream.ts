@@ -42,10 +42,16 @@ const maxGathered = 10_000;
 const maxStreams = 500;
 const maxStreamsOfUser = 20;
 
+/** The text of one stream. */
+export interface StreamText extends AsyncIterableIterator<string> {
+  /** Ends it at once, also while it waits. */
+  return(): Promise<IteratorResult<string>>;
+}
+
 /** The streams of one process. */
 export interface Streams {
   /** The text of a stream for one caller, until it is returned; throws AccessError(503) where there are too many. */
-  open(feed: PolicyFeed, access: Access, namespace: string | undefined): AsyncGenerator<string>;
+  open(feed: PolicyFeed, access: Access, namespace: string | undefined): StreamText;
 }
 
 /** Counts the streams of each user. */
@@ -63,17 +69,32 @@ export function createStreams(): Streams {
       if (total >= maxStreams || (open.get(access.user) ?? 0) >= maxStreamsOfUser)
         throw new AccessError(503, 'too many streams are open; close one, or read /api/v1/policies');
       // Counted when it is read for the first time: one that never is has no end, either.
-      return streamChanges(feed, access, namespace, (by) => count(access.user, by));
+      const left = new AbortController();
+      const texts = streamChanges(feed, { access, namespace, count: (by) => count(access.user, by), left: left.signal });
+      return {
+        [Symbol.asyncIterator]() {
+          return this;
+        },
+        next: () => texts.next(),
+        // A generator ends only where it yields, and this one waits most of the time.
+        return() {
+          left.abort();
+          return texts.return(undefined);
+        },
+      };
     },
   };
 }
 
-async function* streamChanges(
-  feed: PolicyFeed,
-  access: Access,
-  namespace: string | undefined,
-  count: (by: 1 | -1) => void,
-): AsyncGenerator<string> {
+interface Listener {
+  readonly access: Access;
+  readonly namespace: string | undefined;
+  readonly count: (by: 1 | -1) => void;
+  /** Aborted when nobody reads any more. */
+  readonly left: AbortSignal;
+}
+
+async function* streamChanges(feed: PolicyFeed, { access, namespace, count, left }: Listener): AsyncGenerator<string> {
   const gathered = new Map<string, PolicyChange>();
   let wake: (() => void) | undefined;
   const unsubscribe = feed.subscribe((change) => {
@@ -82,11 +103,12 @@ async function* streamChanges(
     gathered.set(policyKey(change.object), change);
     wake?.();
   });
+  left.addEventListener('abort', () => wake?.());
   const endAt = performance.now() + lifeMs;
   count(1);
   try {
     yield `retry: ${retryMs}\nevent: open\ndata: {}\n\n`;
-    while (performance.now() < endAt) {
+    while (performance.now() < endAt && !left.aborted) {
       if (gathered.size === 0) await pause(keepAliveMs, (resolve) => (wake = resolve));
       if (gathered.size === 0) {
         yield ': nothing new\n\n';

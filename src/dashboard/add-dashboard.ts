@@ -97,7 +97,7 @@ async function passStream(
   // 204 ends the attempts of an EventSource: https://html.spec.whatwg.org/multipage/server-sent-events.html
   if (sender === undefined) return reply.code(204).send();
   const left = new AbortController();
-  request.raw.on('close', () => left.abort());
+  reply.raw.on('close', () => left.abort());
   const { status, body } = await transport.stream({ ...sender, method: 'GET', path: '/stream' }, left.signal);
   if (status !== 200) {
     left.abort();

@@ -19,7 +19,11 @@ export function connectWithin(app: FastifyInstance): ApiTransport {
       return { status: answer.statusCode, text: answer.body };
     },
     async stream({ path, headers, peer }, signal) {
-      const answer = await app.inject({ url: `/api/v1${path}`, headers, remoteAddress: peer, payloadAsStream: true, signal });
+      const answer = await app.inject({ url: `/api/v1${path}`, headers, remoteAddress: peer, payloadAsStream: true });
+      // A signal of inject ends what is read here, and not what the API sends.
+      const { res } = answer.raw;
+      if (signal.aborted) res.destroy();
+      else signal.addEventListener('abort', () => res.destroy(), { once: true });
       return { status: answer.statusCode, body: answer.stream() };
     },
   };

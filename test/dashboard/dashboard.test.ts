@@ -5,6 +5,7 @@ import { ActionRefused } from '../../src/api/ports.ts';
 import { isOwnForm, localPath } from '../../src/dashboard/same-site.ts';
 import { createSeal } from '../../src/dashboard/session.ts';
 import { ignoredOf, recordOf } from '../api/fake-events.ts';
+import { waitFor } from '../harness/wait-for.ts';
 import { ann, pending, samplePolicies } from '../api/sample-policies.ts';
 import { digestOf, policyOf } from '../model/samples.ts';
 import { openDashboard, sessions } from './start-dashboard.ts';
@@ -293,4 +294,27 @@ test('too many requests of one address are refused', async (t) => {
 test('the setup shows where senders deliver, and no secrets', async (t) => {
   const { get } = openDashboard(t, { more: { settings: { webhookUrl: 'https://hooks.example.com' } } });
   assert.match((await get('/setup')).text, /No receiver is configured/);
+});
+
+test('a stream ends when the browser leaves, so that it does not count any more', async (t) => {
+  const { app } = openDashboard(t);
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const address = app.server.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  // A user may have 20 at once.
+  for (let visit = 0; visit < 50; visit++) {
+    const left = new AbortController();
+    const open = async () => {
+      const response = await fetch(`http://localhost:${address.port}/stream`, { signal: left.signal });
+      if (response.status === 503) await response.body?.cancel();
+      return response.status === 200 && response;
+    };
+    // The service learns that a browser has left from its connection.
+    const response = await waitFor('a stream to be free', open);
+    assert.equal(response.headers.get('content-type'), 'text/event-stream');
+    const reader = response.body?.getReader();
+    assert.match(new TextDecoder().decode((await reader?.read())?.value), /event: open/);
+    left.abort();
+    await reader?.read().catch(() => undefined);
+  }
 });

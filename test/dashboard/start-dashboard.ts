@@ -1,7 +1,7 @@
 /** The dashboard before an API with samples of policies. */
 import type { TestContext } from 'node:test';
 import type { OperationsAuth } from '../../src/api/authenticate.ts';
-import type { PolicyPorts } from '../../src/api/ports.ts';
+import type { InstallationPorts, PolicyPorts } from '../../src/api/ports.ts';
 import type { DashboardOptions } from '../../src/dashboard/add-dashboard.ts';
 import type { Identification } from '../../src/dashboard/sender.ts';
 import { createSeal } from '../../src/dashboard/session.ts';
@@ -15,6 +15,7 @@ interface Options {
   readonly identification?: Identification;
   readonly policies?: Partial<PolicyPorts>;
   readonly records?: readonly EventRecord[];
+  readonly installation?: InstallationPorts;
   readonly more?: Partial<DashboardOptions>;
 }
 
@@ -24,17 +25,23 @@ export const sessions: Identification = { kind: 'session', seal: createSeal(() =
 /** A browser that keeps its cookies, without JavaScript. */
 export function openDashboard(
   t: Pick<TestContext, 'after'>,
-  { auth = { kind: 'none' }, identification = { kind: 'none' }, policies, records = [], more }: Options = {},
+  { auth = { kind: 'none' }, identification = { kind: 'none' }, policies, records = [], installation, more }: Options = {},
 ) {
   const patched: Patched[] = [];
-  const { app, logged } = startApi(t, auth, records, { policies: samplePorts(patched, policies) }, (own, logger) => ({
-    transport: connectWithin(own),
-    identification,
-    settings: {},
-    requestsPerMinute: 100_000,
-    logger,
-    ...more,
-  }));
+  const { app, logged } = startApi(
+    t,
+    auth,
+    records,
+    { policies: samplePorts(patched, policies), ...(installation && { installation }) },
+    (own, logger) => ({
+      transport: connectWithin(own),
+      identification,
+      settings: {},
+      requestsPerMinute: 100_000,
+      logger,
+      ...more,
+    }),
+  );
   const cookies = new Map<string, string>();
   const send = async (method: 'GET' | 'POST', url: string, headers: Readonly<Record<string, string | string[]>>, payload?: string) => {
     const sent = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');

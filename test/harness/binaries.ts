@@ -57,6 +57,11 @@ export async function findSkopeo(): Promise<string> {
   return (await once(tools.skopeo, (tool) => [onPath(tool), debianPackage(tool, 'skopeo')])).path;
 }
 
+/** Finds or installs Chromium. */
+export async function findChromium(): Promise<string> {
+  return (await once(tools.chromium, (tool) => [onPath(tool), debianPackage(tool, 'chromium-headless-shell')])).path;
+}
+
 /** Why tests of the chart have to be skipped; undefined where Helm can be had. */
 export const lacksHelm = (): Promise<string | undefined> => lacks(findHelm);
 
@@ -68,6 +73,9 @@ export const lacksCrane = (): Promise<string | undefined> => lacks(findCrane);
 
 /** Why skopeo cannot copy images; undefined where it can be had. */
 export const lacksSkopeo = (): Promise<string | undefined> => lacks(findSkopeo);
+
+/** Why pages cannot be looked at in a browser; undefined where one can be had. */
+export const lacksChromium = (): Promise<string | undefined> => lacks(findChromium);
 
 async function lacks(find: () => Promise<string>): Promise<string | undefined> {
   return find().then(

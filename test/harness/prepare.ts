@@ -1,4 +1,14 @@
-import { findControlPlane, findHelm, findKustomize, findRedis, findRegistry, lacksHelm, lacksKustomize } from './binaries.ts';
+import {
+  findChromium,
+  findControlPlane,
+  findHelm,
+  findKustomize,
+  findRedis,
+  findRegistry,
+  lacksChromium,
+  lacksHelm,
+  lacksKustomize,
+} from './binaries.ts';
 
 /** Makes sure that the servers of the demo are there; returns their paths. */
 export async function prepareServers({ controllerManager }: { controllerManager: boolean }): Promise<string[]> {
@@ -14,6 +24,7 @@ export async function prepare(): Promise<string[]> {
   const tools = [
     { what: 'the chart is', lacks: lacksHelm, find: findHelm },
     { what: 'the overlays for kustomize are', lacks: lacksKustomize, find: findKustomize },
+    { what: 'the dashboard in a browser is', lacks: lacksChromium, find: findChromium },
   ];
   for (const { what, lacks, find } of tools) {
     const reason = await lacks();

@@ -101,3 +101,12 @@ export const skopeo: Tool = {
   oldest: { major: 1, minor: 4 },
   advice: 'install skopeo (Debian and Ubuntu: apt-get install skopeo; macOS: brew install skopeo) so that it is on the PATH',
 };
+
+/** A browser, for the dashboard. */
+export const chromium: Tool = {
+  id: 'chromium',
+  names: ['chromium-headless-shell', 'chromium', 'google-chrome', 'chromium-browser'],
+  versionPattern: /(?:Chromium|Chrome\S*(?: for Testing)?) (\d+)\.(\d+)/,
+  oldest: { major: 123, minor: 0 },
+  advice: 'install Chromium 123 or newer (Debian: apt-get install chromium-headless-shell) so that it is on the PATH',
+};

@@ -1,7 +1,9 @@
 /** What pages do beyond HTML: times in the zone of the reader, search as one types, and pages that follow the changes. Everything works without it. */
 import { Idiomorph } from './idiomorph.js';
 
-const language = document.documentElement.lang;
+const { lang } = document.documentElement;
+/** Of British and American readers, each sees dates as usual. */
+const language = navigator.languages.find((one) => one.slice(0, 2) === lang.slice(0, 2)) ?? lang;
 const format = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' });
 const statusLine = document.getElementById('live');
 let newest = 0;

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { PolicyState } from '../../api/policy-view.ts';
+import { policyStates, type PolicyState } from '../../api/policy-view.ts';
 import { getOverview, getReceivers, getRegistries } from '../../api/routes/installation.ts';
 import { getPolicies } from '../../api/routes/policies.ts';
 import type { Api } from '../api-client.ts';
@@ -50,8 +50,9 @@ export const overview: Page = {
   },
 };
 
+/** What needs attention first. */
 function statesIn(counts: Overview['policies']): [PolicyState, number][] {
-  return Object.entries(counts) as [PolicyState, number][];
+  return policyStates.map((state): [PolicyState, number] => [state, counts[state] ?? 0]).filter(([, count]) => count > 0);
 }
 
 async function showGroup(
