@@ -45,7 +45,7 @@ const maxStreamsOfUser = 20;
 /** The text of one stream. */
 export interface StreamText extends AsyncIterableIterator<string> {
   /** Ends it at once, also while it waits. */
-  return(): Promise<IteratorResult<string>>;
+  return(value?: undefined): Promise<IteratorResult<string>>;
 }
 
 /** The streams of one process. */

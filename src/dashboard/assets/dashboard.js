@@ -99,25 +99,22 @@ function follow(path) {
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden && isDue) soon();
   });
-  connect(path, soon, false);
+  connect(path, soon);
 }
 
-/** `isAgain`: what happened since the last connection is missing. */
-function connect(path, changed, isAgain) {
+function connect(path, changed) {
   const source = new EventSource(path);
-  let wasOpen = isAgain;
   source.addEventListener('open', (event) => {
-    if (!('data' in event)) return say(true);
-    // The stream itself says that what happened before may be missing: always, but the page has just been read when it is new.
-    if (wasOpen) changed();
-    wasOpen = true;
+    // An event of the stream itself has data: what happened since the page was read may be missing.
+    if ('data' in event) changed();
+    else say(true);
   });
   source.addEventListener('policy', changed);
   source.addEventListener('deleted', changed);
   source.addEventListener('error', () => {
     say(false);
     // A connection that breaks is made again by the browser; an answer that is an error is final for it.
-    if (source.readyState === EventSource.CLOSED) setTimeout(() => connect(path, changed, true), 5_000);
+    if (source.readyState === EventSource.CLOSED) setTimeout(() => connect(path, changed), 5_000);
   });
 }
 

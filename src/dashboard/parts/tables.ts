@@ -4,9 +4,9 @@ import type { Texts } from '../texts/en.ts';
 import { policyLink, stateBadge, tagOf, time } from './inline.ts';
 
 /** A table whose rows become cards on narrow screens: the heading of a column is repeated in each cell. */
-export function table(headings: readonly string[], rows: readonly (readonly unknown[])[]): Html {
+export function table(headings: readonly string[], rows: readonly (readonly unknown[])[], kind = ''): Html {
   return html`
-    <table class="cards">
+    <table class=${`cards ${kind}`}>
       <thead>
         <tr>
           ${headings.map((heading) => html`<th scope="col">${heading}</th>`)}
@@ -38,5 +38,6 @@ export function policyTable(policies: readonly PolicySummary[], texts: Texts): H
       tagOf(policy.latest),
       time(policy.since),
     ]),
+    'policies',
   );
 }

@@ -64,7 +64,7 @@ function showEpisode({ changes, push, afterMs }: Episode, texts: Texts): Html {
 
 const toneOf: Readonly<Record<Change['result'], string>> = { Applied: 'busy', RolledOut: 'good', RolledBack: 'wait', Failed: 'bad' };
 
-/** Groups changes, and finds the push of each group. Pure. */
+/** Groups changes, and finds the latest push that announced the image of each group. Pure. */
 export function episodesOf(
   history: readonly Change[],
   pushes: readonly PushEvent[],
@@ -79,21 +79,24 @@ export function episodesOf(
   return groups.map((changes) => {
     const [first] = changes;
     for (const push of pushes) {
+      if (push.receivedAt > endOfSecond(first.at) || !announces(push, first)) continue;
       const own = push.policies.find(({ namespace, name }) => namespace === policy.namespace && name === policy.name);
-      const isCause = own?.changes?.some(({ to, container, workload }) => changes.some((change) => isOf(change, to, container, workload)));
-      if (isCause !== true || push.receivedAt > endOfSecond(first.at)) continue;
-      return { changes, push, ...(own?.afterMs !== undefined && { afterMs: own.afterMs }) };
+      // What was approved or waited is not the result of the push itself.
+      return { changes, push, ...(own?.outcome === 'updated' && own.afterMs !== undefined && { afterMs: own.afterMs }) };
     }
     return { changes };
   });
 }
 
-function isSame(a: Change, b: Change): boolean {
-  return a.tag === b.tag && a.digest === b.digest && a.result === b.result && a.trigger === b.trigger;
+/** Whether a push announced the image of a change. */
+function announces({ tag, digest, policies }: PushEvent, change: Change): boolean {
+  if (tag !== change.tag) return false;
+  const known = [digest, ...policies.map((policy) => policy.digest)].filter((one) => one !== undefined);
+  return change.digest === undefined || known.length === 0 || known.includes(change.digest);
 }
 
-function isOf(change: Change, to: string, container: string, workload: { readonly namespace: string; readonly name: string }): boolean {
-  return change.to === to && change.container === container && change.namespace === workload.namespace && change.name === workload.name;
+function isSame(a: Change, b: Change): boolean {
+  return a.tag === b.tag && a.digest === b.digest && a.result === b.result && a.trigger === b.trigger;
 }
 
 /** Times in a history are in whole seconds. */

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { episodesOf } from '../../src/dashboard/parts/timeline.ts';
+import { appliedOnce, digestOf } from '../model/samples.ts';
+
+type PushEvent = Parameters<typeof episodesOf>[1][number];
+const web = { namespace: 'shop', name: 'web' };
+const [applied] = appliedOnce('1.1.0');
+assert.ok(applied);
+const change = { ...applied, at: '2026-03-01T12:00:10Z', digest: digestOf('a') };
+
+function push(id: string, at: string, more: Partial<PushEvent> = {}): PushEvent {
+  const policies = [{ ...web, outcome: 'updated', tag: '1.1.0', digest: digestOf('a'), afterMs: 900 }] as const;
+  return { id, receiver: 'prod', provider: 'harbor', tag: '1.1.0', receivedAt: at, outcome: 'updated', policies, ...more };
+}
+
+const early = '2026-03-01T12:00:05.000Z';
+for (const [name, pushes, expected, afterMs] of [
+  ['the push of its tag and digest', [push('one', early)], 'one', 900],
+  [
+    'the latest push before it',
+    [push('later', '2026-03-01T12:01:00.000Z'), push('two', '2026-03-01T12:00:10.500Z'), push('one', early)],
+    'two',
+    900,
+  ],
+  ['no push of another tag', [push('one', early, { tag: '1.0.0' })], undefined, undefined],
+  [
+    'no push of another digest',
+    [push('one', early, { policies: [{ ...web, outcome: 'unchanged', digest: digestOf('b') }] })],
+    undefined,
+    undefined,
+  ],
+  [
+    'a push that waited for approval, which took longer than the push',
+    [push('one', early, { policies: [{ ...web, outcome: 'waiting', afterMs: 5 }] })],
+    'one',
+    undefined,
+  ],
+] as const)
+  test(`a change is shown with ${name}`, () => {
+    const [episode] = episodesOf([change], pushes, web);
+    assert.deepEqual([episode?.push?.id, episode?.afterMs], [expected, afterMs]);
+  });
+
+test('changes of one image are shown together, and those of another result apart', () => {
+  const [a, b, c] = [change, { ...change, name: 'second' }, { ...change, name: 'third', result: 'Failed' as const }];
+  assert.deepEqual(
+    episodesOf([a, b, c], [], web).map(({ changes }) => changes.map(({ name }) => name)),
+    [['web', 'second'], ['third']],
+  );
+});
