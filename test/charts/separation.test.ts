@@ -108,3 +108,26 @@ test('receivers can connect only to DNS and Redis, where the user enables that',
   assert.deepEqual(egress?.[2]?.to, to);
   assert.equal((await policyOf([]))?.egress?.length, 2);
 });
+
+test(
+  'the dashboard has neither credentials of the cluster nor a way to Redis, and reaches the API where that is restricted',
+  { skip },
+  async () => {
+    const operationsFrom = [{ namespaceSelector: { matchLabels: { name: 'monitoring' } } }];
+    const objects = await renderChart({ ...values, web: { enabled: true }, networkPolicy: { operationsFrom } });
+    const [pod, ...others] = podsBehind(objects, 'image-watcher-web');
+    assert.ok(pod);
+    assert.deepEqual([rolesOf(pod), others], ['web', []]);
+    assert.equal(pod.spec.automountServiceAccountToken, false);
+    assert.doesNotMatch(JSON.stringify(pod.spec), /redis|envFrom/);
+    const admits = (target: PodTemplate | undefined) =>
+      (target === undefined ? [] : networkPoliciesOf(objects, target))
+        .flatMap(({ ingress }) => ingress.flatMap(({ from = [] }) => from))
+        .some(
+          ({ podSelector }) =>
+            (podSelector as { matchLabels: Labels } | undefined) !== undefined && isSelected(pod.labels, podSelector.matchLabels),
+        );
+    assert.ok(admits(podsBehind(objects, 'image-watcher-operations')[0]));
+    assert.ok(!admits(podTemplatesOf(objects).find(({ labels }) => labels['app.kubernetes.io/component'] === 'redis')));
+  },
+);

@@ -56,6 +56,14 @@ export const valueSets: Readonly<Record<string, Values>> = {
     serviceMonitor: { enabled: true, labels: { release: 'prometheus' } },
     prometheusRule: { enabled: true },
     dashboard: { enabled: true },
+    web: { enabled: true },
+  },
+  'the dashboard on its own': {
+    web: { enabled: true, replicas: 2 },
+    config: {
+      operations: { actions: true },
+      dashboard: { publicUrl: 'https://images.example.com', sessionSecret: { env: 'HARBOR_SECRET' } },
+    },
   },
   'a ConfigMap beside the chart': { configFrom: 'settings', envFrom: [{ secretRef: { name: 'receivers', optional: true } }] },
   'a Redis of your own': { redis: { embedded: { enabled: false }, external: { secretName: 'redis' } } },
@@ -119,6 +127,7 @@ export const wrongValues: readonly [about: string, values: Values, message: RegE
     },
     /how KEDA reaches your Redis/,
   ],
+  ['several dashboards without a common secret', { web: { enabled: true, replicas: 2 } }, /config\.dashboard\.sessionSecret/],
   ['an Ingress for no host', { ingress: { enabled: true } }, /ingress\.host/],
   ['a route without a Gateway', { httpRoute: { enabled: true } }, /httpRoute\.parentRefs/],
 ];

@@ -5,6 +5,9 @@
 {{- $url := printf "redis://%s-redis.%s.svc:6379/0" (include "image-watcher.name" .) .Release.Namespace }}
 {{- $_ := set $own "redis" (dict "url" $url "password" (dict "file" "/etc/image-watcher-redis/password")) }}
 {{- end }}
+{{- if .Values.web.enabled }}
+{{- $_ := set $own "dashboard" (dict "api" (printf "http://%s-operations.%s.svc:9090" (include "image-watcher.name" .) .Release.Namespace)) }}
+{{- end }}
 {{- if and .Values.conversion.enabled (eq .Values.conversion.certificates "cert-manager") }}
 {{- $_ := set $own "conversion" (dict "certFile" "/etc/image-watcher-conversion/tls.crt" "keyFile" "/etc/image-watcher-conversion/tls.key") }}
 {{- end }}

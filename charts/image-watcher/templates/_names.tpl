@@ -27,12 +27,15 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version | replace "+" "_" }}
 {{- $name := include "image-watcher.name" . }}
 {{- $convert := ternary (list "convert") (list) .Values.conversion.enabled }}
 {{- if eq .Values.mode "together" }}
-- {name: {{ $name }}, component: together, roles: {{ concat (list "receive" "work") $convert | toJson }}}
+- {name: {{ $name }}, component: together, roles: {{ concat (list "receive" "work" "web") $convert | toJson }}}
 {{- else }}
 - {name: {{ $name }}-receive, component: receive, roles: [receive]}
 - {name: {{ $name }}-work, component: work, roles: [work]}
 {{- if .Values.conversion.enabled }}
 - {name: {{ $name }}-convert, component: convert, roles: [convert]}
+{{- end }}
+{{- if .Values.web.enabled }}
+- {name: {{ $name }}-web, component: web, roles: [web]}
 {{- end }}
 {{- end }}
 {{- end }}
@@ -76,6 +79,9 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version | replace "+" "_" }}
 {{- end }}
 {{- if and (not .Values.redis.embedded.enabled) (not .Values.redis.external.secretName) (not (dig "redis" "url" "" .Values.config)) }}
 {{- fail "redis.embedded.enabled: false needs a Redis: redis.external.secretName, or config.redis.url" }}
+{{- end }}
+{{- if and .Values.web.enabled (gt (int .Values.web.replicas) 1) (not (dig "dashboard" "sessionSecret" dict .Values.config)) }}
+{{- fail "web.replicas: a session of one replica is known to the others only with config.dashboard.sessionSecret" }}
 {{- end }}
 {{- if and .Values.ingress.enabled (not .Values.ingress.host) }}
 {{- fail "ingress.enabled: true needs ingress.host" }}
