@@ -120,11 +120,14 @@ interface OpenTarget {
 }
 
 function openTargets({ targets }: Config['notifications'], env: ConfigSource['env']): OpenTarget[] {
-  return targets.map(({ url, secret, ...target }, index) => {
+  return targets.map(({ url, secret, policies, ...target }, index) => {
     const path = `notifications.targets[${index}]`;
     const [address, key] = [openOptional(`${path}.url`, url, env), openOptional(`${path}.secret`, secret, env)];
     const problems = [...address.problems, ...key.problems];
-    return { problems, target: { ...target, url: () => address.read() ?? '', secret: () => key.read() ?? '' } };
+    return {
+      problems,
+      target: { ...target, policies: policies?.matchLabels, url: () => address.read() ?? '', secret: () => key.read() ?? '' },
+    };
   });
 }
 

@@ -23,6 +23,7 @@ const metadata = z.object({
   resourceVersion: z.string(),
   generation: z.number().default(0),
   creationTimestamp: z.string().optional().catch(undefined),
+  labels: z.record(z.string(), z.string()).optional().catch(undefined),
   managedFields: z.array(z.unknown()).catch([]),
 });
 const envelope = z.looseObject({ metadata, spec: z.unknown().optional(), status: z.unknown().optional() });
@@ -37,7 +38,7 @@ const sources = new WeakMap<PolicySpec | PolicyProblem, string>();
  */
 export function readPolicy(raw: unknown, context: ReadContext, before?: ImagePolicy): ImagePolicy {
   const object = envelope.parse(raw);
-  const { annotations, creationTimestamp: createdAt, managedFields, ...names } = object.metadata;
+  const { annotations, creationTimestamp: createdAt, labels, managedFields, ...names } = object.metadata;
   const actions = readActions(annotations);
   const requested = readRequest(annotations, actions);
   const source: SpecSource = { namespace: names.namespace, writtenIn: writtenIn(managedFields) };
@@ -51,6 +52,7 @@ export function readPolicy(raw: unknown, context: ReadContext, before?: ImagePol
     status: readStatus(object.status, names.generation),
     ...(Object.keys(actions).length > 0 && { actions }),
     ...(requested !== undefined && { requested }),
+    ...(labels !== undefined && { labels }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { processSource, readNotificationTargets } from '../config.ts';
 import { deliver } from '../notify/deliver.ts';
+import { sendMail } from '../notify/send-mail.ts';
 import { sendNotice, type SendResult } from '../notify/send-notice.ts';
 import { defineCommand, defineGroup, paintFor, type Terminal, UsageError } from './command.ts';
 import { fit, outputOption, print, printable } from './output.ts';
@@ -71,6 +72,7 @@ async function testTarget({ target, problems }: ReturnType<typeof readNotificati
       now: Date.now,
       signal,
       post: (url, request, deadline) => sendNotice(url, request, { fetch, now: Date.now, signal: deadline }),
+      mail: sendMail,
     },
   );
   const action = actionOf(result);

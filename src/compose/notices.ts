@@ -4,7 +4,8 @@ import { describeError } from '../model/errors.ts';
 import type { ImagePolicy } from '../model/image-policy.ts';
 import { readStatus } from '../model/policy-status.ts';
 import { noticeIdentity, noticesBetween } from '../notify/notices-between.ts';
-import { createNoticeProcessor, isFor, type NoticePorts, type NoticeResult } from '../notify/process-notice.ts';
+import { createNoticeProcessor, isWanted, type NoticePorts, type NoticeResult } from '../notify/process-notice.ts';
+import { sendMail } from '../notify/send-mail.ts';
 import { sendNotice } from '../notify/send-notice.ts';
 import type { NoticeJob } from '../queue/jobs.ts';
 import type { QueueAccess, WorkQueues } from '../queue/producer.ts';
@@ -29,7 +30,7 @@ export function createNoticeStore({ settings, logger, metrics }: Foundation, que
     const notices = noticesBetween(policy, known, readStatus(after), receivedAt);
     const jobs = notices.flatMap((notice) =>
       notificationTargets
-        .filter((target) => isFor(target, notice))
+        .filter((target) => isWanted(target, notice, policy.labels))
         .map(({ name }): NoticeJob => ({ schema: 1, target: name, identity: noticeIdentity(notice, known), notice, receivedAt })),
     );
     if (jobs.length === 0) return;
@@ -56,6 +57,8 @@ export function createNoticeWorker({ settings, logger, metrics }: Foundation, qu
   const ports: NoticePorts = {
     targets: settings.notificationTargets,
     post: (url, request, signal) => sendNotice(url, request, { fetch, now: Date.now, signal }),
+    mail: sendMail,
+    dashboardUrl: settings.config.dashboard.publicUrl,
     count: (labels) => metrics.notices.inc(labels),
     logger,
     now: Date.now,

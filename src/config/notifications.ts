@@ -3,19 +3,24 @@ import { z } from 'zod';
 import { noticeKinds } from '../model/notice.ts';
 import { name, secretReference } from './scalars.ts';
 
-const kinds = ['slack', 'mattermost', 'discord', 'teams', 'googleChat', 'webhook'] as const;
+const kinds = ['slack', 'mattermost', 'discord', 'teams', 'googleChat', 'webhook', 'email'] as const;
+const mailbox = z.string().regex(/^[^\s@<>,;"]{1,64}@[^\s@<>,;"]{1,255}$/, 'an address such as ops@example.com');
 
 const target = z
   .strictObject({
     name: name.describe('The name of the target, in metrics and the log.'),
-    kind: z.enum(kinds).describe('What receives the messages. webhook: any HTTP endpoint, which gets signed CloudEvents.'),
-    url: secretReference.describe('The URL of the incoming webhook, which is a secret: {env: NAME} or {file: PATH}.'),
+    kind: z
+      .enum(kinds)
+      .describe('What receives the messages. webhook: any HTTP endpoint, which gets signed CloudEvents. email: mails by SMTP.'),
+    url: secretReference.describe(
+      'The URL of the incoming webhook, which is a secret: {env: NAME} or {file: PATH}. With kind: email, that of the mail server: smtps://user:password@mail.example.com, or smtp:// for STARTTLS.',
+    ),
     secret: secretReference
       .optional()
       .describe(
         'The key that requests are signed with (Standard Webhooks, `whsec_…`): {env: NAME} or {file: PATH}. Required with kind: webhook.',
       ),
-    insecure: z.boolean().default(false).describe('Whether the URL may be plain http. Without this setting, it must be https.'),
+    insecure: z.boolean().default(false).describe('Whether the URL may be plain http, or a mail server without TLS.'),
     on: z
       .array(z.enum(noticeKinds).describe('A kind of event.'))
       .min(1)
@@ -27,8 +32,29 @@ const target = z
       .max(1_000)
       .default([])
       .describe('The namespaces whose policies the target is notified of. If the list is empty: all namespaces.'),
+    policies: z
+      .strictObject({
+        matchLabels: z
+          .record(z.string().min(1).max(317), z.string().max(63))
+          .describe('The labels that a policy must have, each with its value.'),
+      })
+      .optional()
+      .describe('The policies that the target is notified of, by their labels. The default is all of its namespaces.'),
+    email: z
+      .strictObject({
+        from: mailbox.describe('The sender.'),
+        to: z.array(mailbox.describe('A recipient.')).min(1).max(50).describe('The recipients.'),
+      })
+      .optional()
+      .describe('The addresses. Required with kind: email.'),
   })
-  .superRefine(({ kind, secret }, context) => {
+  .superRefine(({ kind, secret, email }, context) => {
+    if ((kind === 'email') !== (email !== undefined))
+      context.addIssue({
+        code: 'custom',
+        path: ['email'],
+        message: kind === 'email' ? 'is required: the sender and the recipients' : 'is only used with kind: email',
+      });
     if ((kind === 'webhook') !== (secret !== undefined))
       context.addIssue({
         code: 'custom',

@@ -27,6 +27,8 @@ export interface ImagePolicy {
   readonly actions?: PolicyActions;
   /** The last of these, if it came through the API. */
   readonly requested?: RequestedAction;
+  /** Absent if it has none. */
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 export interface PolicySpec {

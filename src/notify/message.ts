@@ -24,6 +24,8 @@ export interface Delivery {
   /** The key that requests are signed with; empty for chats. */
   readonly secret: string;
   readonly now: Date;
+  /** The address of the dashboard, for links; absent where it has none. */
+  readonly dashboardUrl?: string | undefined;
 }
 
 /** What a target is sent. */
@@ -35,8 +37,10 @@ export type Content =
 /** A kind of target: one file for each. */
 export interface NotificationTarget {
   /** The name in the configuration, and the file name. */
-  readonly id: 'slack' | 'mattermost' | 'discord' | 'teams' | 'googleChat' | 'webhook';
-  /** Builds the body of the POST. */
+  readonly id: 'slack' | 'mattermost' | 'discord' | 'teams' | 'googleChat' | 'webhook' | 'email';
+  /** How it is sent: as a POST, or as a mail, whose only header here is `subject`. */
+  readonly via: 'http' | 'smtp';
+  /** Builds what is sent. */
   build(content: Content, delivery: Delivery): TargetRequest;
 }
 
@@ -53,9 +57,9 @@ const verbs: Readonly<Record<NoticeKind, string>> = {
   Blocked: 'is blocked',
 };
 
-/** What a chat shows. */
-export function messageOf(content: Content): Message {
-  return content.type === 'notice' ? messageOfNotice(content.notice) : messageOfTest(content.target);
+/** What a reader is shown. */
+export function messageOf(content: Content, dashboardUrl?: string): Message {
+  return content.type === 'notice' ? messageOfNotice(content.notice, dashboardUrl) : messageOfTest(content.target);
 }
 
 function messageOfTest(target: string): Message {
@@ -66,7 +70,10 @@ function messageOfTest(target: string): Message {
   };
 }
 
-function messageOfNotice({ kind, policy, tag, digest, from, reason, message, ...notice }: Notice): Message {
+function messageOfNotice(
+  { kind, policy, tag, digest, from, reason, message, ...notice }: Notice,
+  dashboardUrl: string | undefined,
+): Message {
   const name = `${policy.namespace}/${policy.name}`;
   const image = [tag, digest && `(${digest.slice(0, 'sha256:'.length + 12)})`].filter(Boolean).join(' ');
   const facts: (readonly [string, string | undefined])[] = [
@@ -83,8 +90,22 @@ function messageOfNotice({ kind, policy, tag, digest, from, reason, message, ...
       .replaceAll(/ +/g, ' '),
     facts: facts.flatMap(([label, text]) => (text === undefined || text === '' ? [] : [[label, oneLine(text)] as const])),
     ...(kind === 'ApprovalRequired' && { code: `image-watcher approve ${name}` }),
-    ...(isReason(reason) && { link: { text: 'What to do', url: `${documentation}/reasons.md` } }),
+    ...linkFor(kind, policy, reason, dashboardUrl),
   };
+}
+
+/** To the page that asks whether to approve, which needs a sign-in; to the policy; or, without a dashboard, to what the reason means. */
+function linkFor(
+  kind: NoticeKind,
+  policy: Notice['policy'],
+  reason: string | undefined,
+  dashboardUrl: string | undefined,
+): Pick<Message, 'link'> {
+  if (dashboardUrl !== undefined) {
+    const page = `${dashboardUrl}/policies/${encodeURIComponent(policy.namespace)}/${encodeURIComponent(policy.name)}`;
+    return { link: kind === 'ApprovalRequired' ? { text: 'Approve', url: `${page}/approve` } : { text: 'Open the policy', url: page } };
+  }
+  return isReason(reason) ? { link: { text: 'What to do', url: `${documentation}/reasons.md` } } : {};
 }
 
 /** The message of a chat without its own structure: one line for each fact. */

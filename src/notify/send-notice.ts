@@ -78,7 +78,7 @@ async function readText(answer: Response): Promise<string> {
 }
 
 /** Servers name the path that they do not know ("Cannot POST /services/…"), which is the secret. */
-function withoutSecrets(text: string, { pathname, search, username, password }: URL): string {
+export function withoutSecrets(text: string, { pathname, search, username, password }: URL): string {
   const parts = [pathname, search, username, password, ...pathname.split('/'), ...search.split(/[?&=]/)];
   const secrets = parts.flatMap((part) => [part, tryDecode(part)]).filter((part) => part.length >= minSecretPart);
   return cut(

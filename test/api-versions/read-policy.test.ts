@@ -31,7 +31,7 @@ test('reads a typical manifest', () => {
     { apiVersion, kind: 'ImagePolicy', metadata: { ...metadata, labels: { a: 'b' }, annotations: { c: 'd' } }, spec },
     context,
   );
-  assert.deepEqual(policy, { ...metadata, apiVersion: 'operator.technomad.dev/v1', status: {} });
+  assert.deepEqual(policy, { ...metadata, apiVersion: 'operator.technomad.dev/v1', labels: { a: 'b' }, status: {} });
   assert.ok(isUsable(read));
   const { strategy, ...rest } = read;
   assert.deepEqual(rest, {

@@ -132,7 +132,7 @@ describe('image-watcher notify test', () => {
       other: /does not match certificate's altnames.*\n {4}→ use the name/,
       unknown: /unable to verify.*\n {4}→ .*NODE_EXTRA_CA_CERTS/,
       closed: /ECONNREFUSED.*\n {4}→ check the host and port/,
-      nonsense: /holds no URL\n {4}→ put the URL/,
+      nonsense: /holds no URL\n {4}→ put its URL/,
     }))
       assert.match(lines[name] ?? '', expected);
     const missing = join(folder, 'missing.yaml');

@@ -37,4 +37,17 @@ test('targets of notifications are read with their secrets, and every mistake is
     problems('notifications: {targets: [{name: a, kind: slack, url: {env: HOOK}}, {name: a, kind: slack, url: {env: HOOK}}]}', env),
     ['notifications.targets[1].name'],
   );
+  const mail = 'kind: email, url: {env: HOOK}';
+  const addresses = (from: string, to: string) => `email: {from: ${from}, to: [${to}]}`;
+  assert.deepEqual(
+    problems(target(`${mail}, ${addresses('a@example.com', 'b@example.com')}, policies: {matchLabels: {tier: a}}`), env),
+    [],
+  );
+  assert.deepEqual(problems(target(mail), env), [`${path}.email`]);
+  assert.deepEqual(problems(target(`kind: slack, url: {env: HOOK}, ${addresses('a@example.com', 'b@example.com')}`), env), [
+    `${path}.email`,
+  ]);
+  assert.deepEqual(problems(target(`${mail}, ${addresses('a@example.com', '"b@example.com, c@example.com"')}`), env), [
+    `${path}.email.to[0]`,
+  ]);
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { WaitError } from '../../src/model/errors.ts';
 import type { ConfiguredTarget } from '../../src/notify/deliver.ts';
-import { createNoticeProcessor, type NoticePorts } from '../../src/notify/process-notice.ts';
+import { createNoticeProcessor, isWanted, type NoticePorts } from '../../src/notify/process-notice.ts';
 import type { SendResult } from '../../src/notify/send-notice.ts';
 import type { NoticeJob } from '../../src/queue/jobs.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
@@ -37,6 +37,7 @@ function processorFor(answers: readonly SendResult[], target: Partial<Configured
       sent.push(url.href);
       return Promise.resolve(left.shift() ?? { kind: 'sent', message: 'answered 200' });
     },
+    mail: () => Promise.reject(new Error('not used')),
     count: ({ result }) => counted.push(result),
     logger: createLogger('silent'),
     now: () => now,
@@ -70,6 +71,15 @@ describe('a notice in the queue', () => {
       const { run, sent, counted } = processorFor([], { url: () => url });
       await assert.rejects(run(), (error: Error) => !error.message.includes('/hooks/abc'));
       assert.deepEqual([sent, counted], [[], ['failed']]);
+    });
+
+  for (const [labels, isSent] of [
+    [{ tier: 'critical', team: 'shop' }, true],
+    [{ tier: 'other' }, false],
+    [{}, false],
+  ] as const)
+    it(`is ${isSent ? '' : 'not '}stored for a target of critical policies where the labels are ${JSON.stringify(labels)}`, () => {
+      assert.equal(isWanted({ ...ops, policies: { tier: 'critical' } }, job.notice, labels), isSent);
     });
 
   it('is sent over plain http where the target allows it', async () => {

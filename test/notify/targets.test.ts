@@ -25,7 +25,7 @@ describe('targets of notifications', () => {
   for (const target of Object.values(targets)) {
     it(`${target.id} is shown what somebody needs to act`, () => {
       const { body } = target.build({ type: 'notice', notice }, delivery);
-      JSON.parse(body);
+      if (target.via === 'http') JSON.parse(body);
       for (const part of ['1.1.0', 'aaaaaaaaaaaa', 'shop/web', 'r/shop/web:1.0.0', 'Deployment shop/web0'])
         assert.ok(body.includes(part), part);
       if (target.id !== 'webhook') {
@@ -36,17 +36,23 @@ describe('targets of notifications', () => {
 
     if (target.id !== 'webhook')
       it(`${target.id} shows untrusted text as text`, () => {
-        const text = JSON.stringify(
-          JSON.parse(
-            target.build({ type: 'notice', notice: { ...notice, message: hostile, workloads: [hostile], from: [hostile] } }, delivery).body,
-          ),
-        );
+        const content = { type: 'notice', notice: { ...notice, message: hostile, workloads: [hostile], from: [hostile] } } as const;
+        const { body } = target.build(content, delivery);
+        const text = target.via === 'http' ? JSON.stringify(JSON.parse(body)) : body;
         for (const mention of ['<!channel', '<@', '@everyone', '@here', '://evil.example', '<users/all', '\u202E'])
           assert.ok(!text.includes(mention), `${mention} in ${text}`);
-        // Slack and Google Chat know no such links.
-        if (target.id !== 'slack' && target.id !== 'googleChat') assert.doesNotMatch(text, /(?<!\\)\[ok\]\(/);
+        // Slack, Google Chat and mails know no such links.
+        if (!['slack', 'googleChat', 'email'].includes(target.id)) assert.doesNotMatch(text, /(?<!\\)\[ok\]\(/);
       });
   }
+
+  for (const target of Object.values(targets).filter(({ id }) => id !== 'webhook'))
+    it(`${target.id} leads to the dashboard, where there is one`, () => {
+      const linkOf = (kind: Notice['kind']) =>
+        target.build({ type: 'notice', notice: { ...notice, kind } }, { ...delivery, dashboardUrl: 'https://images.example.com' }).body;
+      assert.match(linkOf('ApprovalRequired'), /https:\/\/images\.example\.com\/policies\/shop\/web\/approve\b/);
+      assert.match(linkOf('RolloutFailed'), /https:\/\/images\.example\.com\/policies\/shop\/web(?!\/)/);
+    });
 
   it('discord lets no text mention anybody, and gets no longer message than it takes', () => {
     const body = JSON.parse(

@@ -7,8 +7,12 @@ const maxContent = 2_000;
 /** A webhook: https://discord.com/developers/docs/resources/webhook#execute-webhook; `allowed_mentions` lets no text mention anybody. */
 export const discord: NotificationTarget = {
   id: 'discord',
-  build: (content) => ({
+  via: 'http',
+  build: (content, { dashboardUrl }) => ({
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ content: textOf(messageOf(content), markdown).slice(0, maxContent), allowed_mentions: { parse: [] } }),
+    body: JSON.stringify({
+      content: textOf(messageOf(content, dashboardUrl), markdown).slice(0, maxContent),
+      allowed_mentions: { parse: [] },
+    }),
   }),
 };

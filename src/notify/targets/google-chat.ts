@@ -11,8 +11,9 @@ const chatMarkup: Markup = {
 /** An incoming webhook: https://developers.google.com/workspace/chat/quickstart/webhooks */
 export const googleChat: NotificationTarget = {
   id: 'googleChat',
-  build: (content) => ({
+  via: 'http',
+  build: (content, { dashboardUrl }) => ({
     headers: { 'content-type': 'application/json; charset=UTF-8' },
-    body: JSON.stringify({ text: textOf(messageOf(content), chatMarkup) }),
+    body: JSON.stringify({ text: textOf(messageOf(content, dashboardUrl), chatMarkup) }),
   }),
 };

@@ -1,5 +1,6 @@
 import type { NotificationTarget } from '../message.ts';
 import { discord } from './discord.ts';
+import { email } from './email.ts';
 import { googleChat } from './google-chat.ts';
 import { mattermost } from './mattermost.ts';
 import { slack } from './slack.ts';
@@ -14,4 +15,5 @@ export const targets: Readonly<Record<NotificationTarget['id'], NotificationTarg
   teams,
   googleChat,
   webhook,
+  email,
 };

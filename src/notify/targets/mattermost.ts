@@ -4,8 +4,9 @@ import { markdown } from '../markdown.ts';
 /** An incoming webhook: https://developers.mattermost.com/integrate/webhooks/incoming */
 export const mattermost: NotificationTarget = {
   id: 'mattermost',
-  build: (content) => ({
+  via: 'http',
+  build: (content, { dashboardUrl }) => ({
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ text: textOf(messageOf(content), markdown) }),
+    body: JSON.stringify({ text: textOf(messageOf(content, dashboardUrl), markdown) }),
   }),
 };

@@ -19,8 +19,14 @@ const mrkdwn: Markup = {
 /** An incoming webhook: https://api.slack.com/messaging/webhooks */
 export const slack: NotificationTarget = {
   id: 'slack',
-  build: (content) => ({
+  via: 'http',
+  build: (content, { dashboardUrl }) => ({
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ text: textOf(messageOf(content), mrkdwn), link_names: false, unfurl_links: false, unfurl_media: false }),
+    body: JSON.stringify({
+      text: textOf(messageOf(content, dashboardUrl), mrkdwn),
+      link_names: false,
+      unfurl_links: false,
+      unfurl_media: false,
+    }),
   }),
 };

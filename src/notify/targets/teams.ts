@@ -6,8 +6,9 @@ const textBlock = (content: string, more: object = {}) => ({ type: 'TextBlock', 
 /** A workflow "When a Teams webhook request is received", which posts an Adaptive Card: https://adaptivecards.io/explorer/ */
 export const teams: NotificationTarget = {
   id: 'teams',
-  build(content) {
-    const { title, facts, code, link } = messageOf(content);
+  via: 'http',
+  build(content, { dashboardUrl }) {
+    const { title, facts, code, link } = messageOf(content, dashboardUrl);
     const card = {
       $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
       type: 'AdaptiveCard',

@@ -4,6 +4,7 @@ import type { Content, NotificationTarget } from '../message.ts';
 /** A CloudEvent 1.0 in structured mode, signed by Standard Webhooks: https://github.com/standard-webhooks/standard-webhooks */
 export const webhook: NotificationTarget = {
   id: 'webhook',
+  via: 'http',
   build(content, { id, secret, now }) {
     const { type, source, time, data } = eventOf(content);
     const body = JSON.stringify({

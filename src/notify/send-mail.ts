@@ -1,0 +1,75 @@
+/** Sends one mail by SMTP, with nodemailer. */
+import { describeError } from '../model/errors.ts';
+import { adviceOnError } from './advice.ts';
+import type { TargetRequest } from './message.ts';
+import { type SendResult, withoutSecrets } from './send-notice.ts';
+
+/** From whom and to whom. */
+export interface MailAddresses {
+  readonly from: string;
+  readonly to: readonly string[];
+}
+
+export interface MailOptions extends MailAddresses {
+  /** The same at every try: the `Message-ID`, by which mailboxes recognise a repetition. */
+  readonly id: string;
+  /** Whether a server without TLS is accepted. */
+  readonly insecure: boolean;
+  readonly signal: AbortSignal;
+  /** How long each step may take; 15 s unless given. */
+  readonly timeoutMs?: number;
+}
+
+/** The message itself, or one of its addresses, is not accepted (https://www.rfc-editor.org/rfc/rfc5321#section-4.2.3). Everything else may be mended meanwhile. */
+const refusals = new Set([501, 550, 551, 552, 553, 554]);
+
+/**
+ * Sends it once; never rejects. smtps: is TLS from the beginning; smtp: is upgraded by STARTTLS, which a server must offer unless `insecure`. The user and the
+ * password of the URL are secrets, so messages name only its host.
+ */
+export async function sendMail(url: URL, { headers, body }: TargetRequest, options: MailOptions): Promise<SendResult> {
+  const { from, to, id, insecure, signal, timeoutMs = 15_000 } = options;
+  const secure = url.protocol === 'smtps:';
+  const what = `mail by ${url.protocol}//${url.host}`;
+  // Loaded only where mails are sent.
+  const { createTransport } = await import('nodemailer');
+  const transport = createTransport({
+    host: url.hostname.replaceAll(/[[\]]/g, ''),
+    port: url.port === '' ? (secure ? 465 : 587) : Number(url.port),
+    secure,
+    requireTLS: !insecure,
+    ...(url.username !== '' && { auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } }),
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  const { promise: left, reject } = Promise.withResolvers<never>();
+  const leave = () => reject(signal.reason as Error);
+  signal.addEventListener('abort', leave, { once: true });
+  if (signal.aborted) leave();
+  try {
+    const sending = transport.sendMail({
+      from,
+      to: [...to],
+      subject: headers['subject'] ?? '',
+      text: body,
+      messageId: `<${id.replaceAll(/[^\w.-]/g, '.')}@image-watcher>`,
+      // So that nobody's absence is answered: https://www.rfc-editor.org/rfc/rfc3834
+      headers: { 'Auto-Submitted': 'auto-generated' },
+    });
+    const { response } = await Promise.race([sending, left]);
+    return { kind: 'sent', message: `${what} was answered ${response.slice(0, 3)}` };
+  } catch (error) {
+    const { code, responseCode: status } = error as { code?: string; responseCode?: number };
+    const action = code === 'EAUTH' ? 'check the user and password in the URL' : code === 'ETLS' ? tlsAdvice : adviceOnError(error);
+    const failure = { message: `${what}: ${withoutSecrets(describeError(error), url)}`, ...(action !== undefined && { action }) };
+    return { kind: code !== 'EAUTH' && status !== undefined && refusals.has(status) ? 'refused' : 'failed', ...failure };
+  } finally {
+    signal.removeEventListener('abort', leave);
+    transport.close();
+  }
+}
+
+const tlsAdvice = 'use smtps://, a server that offers STARTTLS, or allow a connection without TLS with insecure: true';

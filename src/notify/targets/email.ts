@@ -1,0 +1,19 @@
+import { messageOf, textOf, type Markup, type NotificationTarget } from '../message.ts';
+
+/** Plain text. Mail programs make links of what looks like an address, so a word joiner (invisible) stands in what others wrote. */
+const plain: Markup = {
+  escape: (text) => text.replaceAll(/[@<]|:\/\/|www\./gi, '$&\u2060'),
+  bold: (text) => text,
+  code: (text) => text,
+  link: (text, url) => `${text}: ${url}`,
+};
+
+/** A mail by SMTP: https://www.rfc-editor.org/rfc/rfc5321 */
+export const email: NotificationTarget = {
+  id: 'email',
+  via: 'smtp',
+  build(content, delivery) {
+    const message = messageOf(content, delivery.dashboardUrl);
+    return { headers: { subject: `[image-watcher] ${message.title}` }, body: `${textOf(message, plain)}\n` };
+  },
+};
