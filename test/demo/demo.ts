@@ -9,6 +9,7 @@ import { waitFor } from '../harness/wait-for.ts';
 import type { Repetition } from '../../src/async/repeat.ts';
 import { shippedRules } from '../harness/shipped-permissions.ts';
 import { runJavaPods, tellBaseStory } from './base.ts';
+import { inviteToDashboard } from './dashboard.ts';
 import { createSteps } from './steps.ts';
 
 const usage = `Usage: npm run demo [-- [SCENARIO] [--once]]
@@ -54,12 +55,16 @@ async function main(): Promise<number> {
     if (isBase) {
       pods = runJavaPods(world);
       await tellBaseStory(world, steps);
-      if (!values.once) await stayUpForBase(world);
+      if (values.once) return 0;
+      await inviteToDashboard(world, service, steps);
+      await stayUpForBase(world);
       return 0;
     }
     await tellStory(world);
     await showTraces(world, service);
-    if (!values.once) await stayUp(world, service);
+    if (values.once) return 0;
+    await inviteToDashboard(world, service, steps);
+    await stayUp(world, service);
     return 0;
   } catch (error) {
     process.stderr.write(`\nThe demo failed: ${error instanceof Error ? error.message : String(error)}\n`);
@@ -73,7 +78,7 @@ async function main(): Promise<number> {
 async function startProgram(world: World): Promise<Service> {
   const service = await steps.step(
     'image-watcher serve',
-    () => world.start(),
+    () => world.start({ config: { operations: { actions: true } } }),
     (up) => up.publicUrl,
   );
   await steps.step(

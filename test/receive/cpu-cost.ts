@@ -1,12 +1,12 @@
 /**
- * Milliseconds of CPU time that this thread spent on the work: the cheapest of at most ten runs, and the first one below the limit. CPU time does not count
+ * Milliseconds of CPU time that this thread spent on the work: the cheapest of at most `runs` runs, and the first one below the limit. CPU time does not count
  * what other processes of a busy machine take, and the repetition leaves out compilation, garbage collection and the coarse clock of some kernels. A run
  * above the limit counts as what it would cost on a machine that needs `referenceMs` for the reference, which is measured right after it: on a slow machine, or
  * one whose cores are shared, both take longer.
  */
-export async function cpuCost(limitMs: number, work: () => unknown): Promise<number> {
+export async function cpuCost(limitMs: number, work: () => unknown, runs = 10): Promise<number> {
   let least = Infinity;
-  for (let run = 0; run < 10 && least >= limitMs; run++) {
+  for (let run = 0; run < runs && least >= limitMs; run++) {
     const cost = await cpuTime(work);
     const slowness = cost < limitMs ? 1 : Math.max(1, (await cpuTime(readReference)) / referenceMs);
     least = Math.min(least, cost / slowness);
