@@ -31,9 +31,10 @@ export function addActionRoutes(app: FastifyInstance, means: DashboardMeans): vo
       return reply.redirect(`${policyPath(request.params)}?done=${action}`, 303);
     });
   }
-  app.get('/approvals/confirm', async (request, reply) => {
+  // A POST, because 500 choices do not fit into an address.
+  app.post('/approvals/confirm', async (request, reply) => {
     const { texts, viewer } = await startVisit(request, means);
-    const choices = choicesIn(queryOf(request.query).all('choice'));
+    const choices = choicesIn(queryOf(request.body).all('choice'));
     if (choices.length === 0) return reply.redirect('/approvals?none=1', 303);
     return sendPage(request, reply, viewer, { section: 'approvals', title: texts.approvals, body: confirmAll(choices, texts) });
   });

@@ -16,7 +16,7 @@ import { isOwnForm, localPath } from './same-site.ts';
 import { identifySender, RepeatedHeader, sessionCookies } from './sender.ts';
 import { addSignInRoutes } from './sign-in-routes.ts';
 import { asLanguage } from './texts/choose.ts';
-import { type DashboardMeans, queryOf, sendPage, sendProblem, startVisit, textsOf } from './visit.ts';
+import { type DashboardMeans, queryOf, sendPage, sendProblem, startVisit, textsOf, viewerOf } from './visit.ts';
 
 export interface DashboardOptions extends DashboardMeans {
   readonly oidc?: OidcClient | undefined;
@@ -122,8 +122,8 @@ function answerError(
   reply: FastifyReply,
   { identification, logger }: DashboardOptions,
 ): FastifyReply {
-  const texts = textsOf(request);
-  const viewer = { texts, canSignOut: identification.kind === 'session' };
+  const viewer = viewerOf(request, { identification });
+  const { texts } = viewer;
   if (error instanceof ApiFailure) {
     if (error.status !== 401 || identification.kind !== 'session') return sendProblem(request, reply, viewer, error.status, error.message);
     for (const name of sessionCookies(request, identification.cookie)) reply.clearCookie(name, { path: '/' });

@@ -77,14 +77,15 @@ async function sendOrFail(transport: ApiTransport, request: ApiRequest): Promise
   }
 }
 
-/** Fills the parameters of a path, and appends the rest as its query. */
+/** Fills the parameters of a path, and appends the rest as its query; throws ApiFailure(404) for a parameter that would lead to another path. */
 export function addressOf(path: string, values: Values): string {
   const query = new URLSearchParams();
   let filled = path;
   for (const [name, value] of Object.entries(values)) {
     if (value === undefined || value === '') continue;
-    if (filled.includes(`{${name}}`)) filled = filled.replace(`{${name}}`, encodeURIComponent(value));
-    else query.set(name, String(value));
+    if (!filled.includes(`{${name}}`)) query.set(name, String(value));
+    else if (/^\.{1,2}$/.test(String(value))) throw new ApiFailure(404, 'there is no such page');
+    else filled = filled.replace(`{${name}}`, encodeURIComponent(value));
   }
   return query.size === 0 ? filled : `${filled}?${query.toString()}`;
 }

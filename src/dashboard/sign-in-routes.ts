@@ -43,7 +43,8 @@ export function addSignInRoutes(app: FastifyInstance, means: SignInMeans): void 
   });
   app.post('/sign-out', (request, reply) => {
     for (const name of sessionCookies(request, identification.cookie)) reply.clearCookie(name, cookie);
-    return reply.redirect('/sign-in', 303);
+    // The pages that the browser keeps are not for whoever uses it next.
+    return reply.header('clear-site-data', '"cache"').redirect('/sign-in', 303);
   });
   if (oidc === undefined) return;
 

@@ -31,7 +31,16 @@ export async function startVisit(request: FastifyRequest, { transport, identific
   if (sender === undefined) throw new ApiFailure(401, texts.signInAgain);
   const api = createApi(transport, sender);
   const caller = await api.read(getCaller);
-  return { api, caller, texts, viewer: { texts, caller, canSignOut: identification.kind === 'session' } };
+  const viewer = { texts, caller, canSignOut: identification.kind === 'session' };
+  viewers.set(request, viewer);
+  return { api, caller, texts, viewer };
+}
+
+const viewers = new WeakMap<FastifyRequest, Viewer>();
+
+/** Who looks, as far as that is known: an error may come before. */
+export function viewerOf(request: FastifyRequest, { identification }: Pick<DashboardMeans, 'identification'>): Viewer {
+  return viewers.get(request) ?? { texts: textsOf(request), canSignOut: identification.kind === 'session' };
 }
 
 export function textsOf(request: FastifyRequest): Texts {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ActionRefused } from '../../src/api/ports.ts';
+import { addressOf } from '../../src/dashboard/api-client.ts';
 import { isOwnForm, localPath } from '../../src/dashboard/same-site.ts';
 import { createSeal } from '../../src/dashboard/session.ts';
 import { ignoredOf, recordOf } from '../api/fake-events.ts';
@@ -26,7 +27,6 @@ const everyPage = [
   '/events',
   '/events?outcome=updated',
   '/approvals',
-  `/approvals/confirm?choice=${encodeURIComponent(`shop/approval 1.3.0 ${digestOf('b')}`)}`,
   '/setup',
 ];
 
@@ -87,13 +87,18 @@ test('a page says why it cannot be shown, and its status does', async (t) => {
   for (const [url, status] of [
     ['/policies/shop/nobody', 404],
     ['/nowhere', 404],
-    ['/policies?state=Lost', 400],
-    ['/policies?after=yesterday', 400],
+    ['/events?outcome=lost', 400],
+    ['/events?before=yesterday', 400],
   ] as const) {
     const answer = await get(url);
     assert.equal(answer.status, status, url);
     assert.match(answer.text, /role="alert"/);
+    assert.match(answer.text, url === '/nowhere' ? /Back to the overview/ : /<nav/);
   }
+  // The filters stay, so that they can be changed.
+  const { text } = await get('/policies?state=Lost');
+  assert.match(text, /role="alert">[^<]*one of/);
+  assert.match(text, /<form class="filters"/);
   assert.equal((await openDashboard(t, { policies: { areKnown: () => false } }).get('/')).status, 503);
 });
 
@@ -128,7 +133,8 @@ test('a user signs in with a token, sees what he may see, and signs out', async 
   assert.match((await get('/setup')).text, /users who may list the policies of all namespaces/);
   assert.ok(logged.some((line) => line.includes('user signed in to the dashboard') && line.includes('"user":"ann"')));
   assert.ok(!logged.some((line) => line.includes('anns-token')));
-  assert.equal((await submit('/sign-out')).location, '/sign-in');
+  const left = await submit('/sign-out');
+  assert.deepEqual([left.location, left.headers['clear-site-data']], ['/sign-in', '"cache"']);
   assert.equal(cookies.size, 0);
   assert.equal((await get('/policies')).status, 303);
 });
@@ -192,6 +198,10 @@ test('several images are approved at once, and one that fails does not hold back
   const { get, submit, patched } = await act(t);
   const { text } = await get('/approvals');
   assert.ok(text.includes(`value="shop/approval 1.3.0 ${digestOf('b')}"`));
+  const many = Array.from({ length: 500 }, (_, index) => choice(`shop/policy-${index}`));
+  const asked = await submit('/approvals/confirm', many);
+  assert.match(asked.text, /Approve these 500 images\?/);
+  assert.equal((await submit('/approvals/confirm')).location, '/approvals?none=1');
   const result = await submit('/approvals', [choice('shop/approval', digestOf('c')), choice('shop/nobody'), choice('shop/approval')]);
   assert.match(result.text, /there is no ImagePolicy shop\/nobody/);
   assert.deepEqual(
@@ -317,4 +327,16 @@ test('a stream ends when the browser leaves, so that it does not count any more'
     left.abort();
     await reader?.read().catch(() => undefined);
   }
+});
+
+test('no parameter leads to another route of the API', () => {
+  const path = '/policies/{namespace}/{name}/approve';
+  for (const [namespace, name] of [
+    ['..', 'web'],
+    ['shop', '..'],
+    ['.', '.'],
+  ] as const)
+    assert.throws(() => addressOf(path, { namespace, name }), { status: 404 });
+  assert.equal(addressOf(path, { namespace: 'a/../b', name: '$&?x#y' }), '/policies/a%2F..%2Fb/%24%26%3Fx%23y/approve');
+  assert.equal(addressOf('/events', { policy: 'shop/web', before: undefined, limit: 50 }), '/events?policy=shop%2Fweb&limit=50');
 });

@@ -94,7 +94,7 @@ test('a rebased image waits for the signature that the own policy of its workloa
   assert.match(why, new RegExp(`ImagePolicy ${world.namespace}/signed has the same target and demands signatures: `));
   const { spec } = await world.readDeployment('signed');
   assert.equal(spec.template.spec.containers[0]?.image, `${app}:1.2.3`);
-  const [, tag = '', digest = ''] = /:(1\.2\.3-base\.\d{8}) \((sha256:[0-9a-f]{64})\)/.exec(why) ?? assert.fail(why);
+  const [, tag = '', digest = ''] = /:(1\.2\.3-base\.\d{8}(?:\.\d+)?) \((sha256:[0-9a-f]{64})\)/.exec(why) ?? assert.fail(why);
   await pushSimple({ host, repository: app.slice(host.length + 1) }, digest, [signSimple(digest, ours)]);
   await world.waitForImage('signed', `${app}:${tag}`);
 });

@@ -18,7 +18,7 @@ export const approvals: Page = {
         policies.length === 0
           ? html`<p class="none">${texts.nothingToApprove}</p>`
           : html`
-              <form method="get" action="/approvals/confirm">
+              <form method="post" action="/approvals/confirm">
                 <table class="cards">
                   <thead>
                     <tr>

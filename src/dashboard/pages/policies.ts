@@ -1,9 +1,11 @@
+import type { z } from 'zod';
 import { policyOrders } from '../../api/policy-order.ts';
 import { policyStates } from '../../api/policy-view.ts';
 import { getPolicies } from '../../api/routes/policies.ts';
 import { html, type Html } from '../html.ts';
 import type { Page, Query } from '../page.ts';
 import { option } from '../parts/inline.ts';
+import { partOf } from '../parts/problem.ts';
 import { policyTable } from '../parts/tables.ts';
 import type { Texts } from '../texts/en.ts';
 
@@ -12,22 +14,40 @@ export const policies: Page = {
   section: 'policies',
   async show({ api, query, texts }) {
     const filters = { search: query.one('search'), state: query.one('state'), namespace: query.one('namespace'), sort: query.one('sort') };
-    const { policies: found, counts, next } = await api.read(getPolicies, { ...filters, after: query.one('after'), limit: 100 });
-    const { state } = filters;
-    const total = Object.entries(counts).reduce((sum, [one, count]) => sum + (state === undefined || one === state ? count : 0), 0);
-    const isFiltered = filters.search !== undefined || state !== undefined || filters.namespace !== undefined;
-    const body = html`
-      ${showFilters(query, texts)}
-      <p role="status">${texts.found(total)}</p>
-      ${found.length > 0 ? policyTable(found, texts) : html`<p class="none">${isFiltered ? texts.noPolicies : texts.noPoliciesYet}</p>`}
-      <p class="pages">
-        ${query.one('after') !== undefined && html`<a href=${addressWith(filters)}>${texts.first}</a>`}
-        ${next !== undefined && html`<a rel="next" href=${addressWith({ ...filters, after: next })}>${texts.next}</a>`}
-      </p>
-    `;
+    // Whoever may list only some namespaces of many has to name one: the filters stay.
+    const listed = await partOf(api.read(getPolicies, { ...filters, after: query.one('after'), limit: 100 }), (list) =>
+      showList(list, { ...filters, after: query.one('after') }, texts),
+    );
+    const body = html`${showFilters(query, texts)} ${listed}`;
     return { title: texts.policies, body, isLive: true };
   },
 };
+
+interface Filters {
+  readonly search: string | undefined;
+  readonly state: string | undefined;
+  readonly namespace: string | undefined;
+  readonly sort: string | undefined;
+  readonly after: string | undefined;
+}
+
+function showList(
+  { policies: found, counts, next }: z.output<typeof getPolicies.answer>,
+  { after, ...filters }: Filters,
+  texts: Texts,
+): Html {
+  const { search, state, namespace } = filters;
+  const total = Object.entries(counts).reduce((sum, [one, count]) => sum + (state === undefined || one === state ? count : 0), 0);
+  const isFiltered = [search, state, namespace].some((filter) => filter !== undefined);
+  return html`
+    <p role="status">${texts.found(total)}</p>
+    ${found.length > 0 ? policyTable(found, texts) : html`<p class="none">${isFiltered ? texts.noPolicies : texts.noPoliciesYet}</p>`}
+    <p class="pages">
+      ${after !== undefined && html`<a href=${addressWith(filters)}>${texts.first}</a>`}
+      ${next !== undefined && html`<a rel="next" href=${addressWith({ ...filters, after: next })}>${texts.next}</a>`}
+    </p>
+  `;
+}
 
 function showFilters(query: Query, texts: Texts): Html {
   const orderTexts = { name: texts.byName, state: texts.byAttention, changed: texts.byChange };
