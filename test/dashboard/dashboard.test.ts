@@ -2,8 +2,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ActionRefused } from '../../src/api/ports.ts';
-import { addressOf } from '../../src/dashboard/api-client.ts';
-import { isOwnForm, localPath } from '../../src/dashboard/same-site.ts';
 import { createSeal } from '../../src/dashboard/session.ts';
 import { ignoredOf, recordOf } from '../api/fake-events.ts';
 import { waitFor } from '../harness/wait-for.ts';
@@ -242,28 +240,6 @@ test('forms of other sites are ignored', async (t) => {
   assert.equal((await submit('/policies/shop/ready/suspend', {}, { origin: 'http://localhost:9090' })).status, 303);
 });
 
-test('a browser that says where a form comes from is believed before its Origin', () => {
-  assert.equal(isOwnForm({ 'sec-fetch-site': 'cross-site', origin: 'http://localhost', host: 'localhost' }), false);
-  assert.equal(isOwnForm({ 'sec-fetch-site': 'same-origin' }), true);
-});
-
-test('nobody is sent to another site', () => {
-  for (const text of [
-    '//evil.example',
-    '/\\evil.example',
-    '\\\\evil.example',
-    'https://evil.example',
-    '/\t/evil.example',
-    '/ /evil.example',
-    'javascript:alert(1)',
-    '',
-    undefined,
-    '/..//evil.example',
-  ])
-    assert.equal(localPath(text), '/', String(text));
-  assert.equal(localPath('/policies?state=Ready'), '/policies?state=Ready');
-});
-
 test('with a proxy, its headers are passed on, and those of a client beside them are refused', async (t) => {
   const proxy = {
     userHeader: 'X-Forwarded-User',
@@ -327,16 +303,4 @@ test('a stream ends when the browser leaves, so that it does not count any more'
     left.abort();
     await reader?.read().catch(() => undefined);
   }
-});
-
-test('no parameter leads to another route of the API', () => {
-  const path = '/policies/{namespace}/{name}/approve';
-  for (const [namespace, name] of [
-    ['..', 'web'],
-    ['shop', '..'],
-    ['.', '.'],
-  ] as const)
-    assert.throws(() => addressOf(path, { namespace, name }), { status: 404 });
-  assert.equal(addressOf(path, { namespace: 'a/../b', name: '$&?x#y' }), '/policies/a%2F..%2Fb/%24%26%3Fx%23y/approve');
-  assert.equal(addressOf('/events', { policy: 'shop/web', before: undefined, limit: 50 }), '/events?policy=shop%2Fweb&limit=50');
 });

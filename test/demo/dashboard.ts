@@ -9,5 +9,5 @@ export async function inviteToDashboard(world: World, service: Service, steps: S
   await createAccount(world.cluster, you, [{ rules }]);
   steps.heading('The dashboard');
   steps.note(`${service.operationsUrl}   sign in with this token (an hour):\n`);
-  steps.note(`${await tokenOf(world.cluster, you)}`);
+  steps.note(await tokenOf(world.cluster, you));
 }

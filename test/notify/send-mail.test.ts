@@ -1,7 +1,6 @@
 /** Mails to a real SMTP server that accepts, refuses, hangs and is not what it says. */
 import assert from 'node:assert/strict';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { deliver, type ConfiguredTarget } from '../../src/notify/deliver.ts';
@@ -29,7 +28,9 @@ async function startSmtp(t: TestContext, more: SMTPServerOptions = {}) {
     onAuth: (auth, _session, done) =>
       auth.password === password ? done(null, { user: auth.username }) : done(Object.assign(new Error('535 wrong'), { responseCode: 535 })),
     onData(stream, { envelope, user }, done) {
-      void text(stream).then((mail) => {
+      let mail = '';
+      stream.on('data', (chunk: Buffer) => (mail += chunk.toString()));
+      stream.on('end', () => {
         mails.push({ mail, to: envelope.rcptTo.map(({ address }) => address), user: user as string | undefined });
         done();
       });
