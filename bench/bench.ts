@@ -1,5 +1,5 @@
 /** What is measured, by one command: `npm run bench -- --help`. */
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { prepare } from '../test/harness/prepare.ts';
@@ -20,7 +20,7 @@ const programs: Readonly<Record<string, { readonly what: string; readonly run: (
 const help = `npm run bench [-- ROW…] [--quick] [--profile FOLDER]
 
 Measures the product beside the floor, a bare script that does only what the job needs, in turns and on the same servers.
-All rows together write docs/benchmarks.md.
+All rows together write docs/benchmarks.md, and pictures and raw numbers beside it.
 
 ${rows.map(({ id, title }) => `  ${id.padEnd(10)} ${title}`).join('\n')}
 
@@ -58,12 +58,16 @@ async function measureRows(): Promise<void> {
   for (const row of rows) {
     if (positionals.length > 0 && !positionals.includes(row.id)) continue;
     const one = await measure(row, values.quick, values);
-    console.log(formatRow(one, false));
+    console.log(formatRow(one));
     measured.push(one);
   }
   if (measured.some(({ result }) => 'failed' in result)) process.exitCode = 1;
   if (positionals.length > 0 || values.quick) return;
-  const file = join(import.meta.dirname, '../docs/benchmarks.md');
-  writeFileSync(file, formatReport(await describeMachine(), new Date().toISOString().slice(0, 10), measured));
-  console.log(`written: ${file}`);
+  const folder = join(import.meta.dirname, '../docs/benchmarks');
+  const { page, files } = formatReport(await describeMachine(), new Date().toISOString().slice(0, 10), measured);
+  mkdirSync(folder, { recursive: true });
+  for (const [name, text] of [['../benchmarks.md', page] as const, ...files]) {
+    writeFileSync(join(folder, name), text);
+    console.log(`written: ${join(folder, name)}`);
+  }
 }

@@ -1,5 +1,6 @@
-/** docs/benchmarks.md, made of results alone. */
+/** docs/benchmarks.md, with its pictures and raw numbers in docs/benchmarks, made of results alone. */
 import type { Figure, Row, RowResult } from '../rows/row.ts';
+import { pictureOf } from './picture.ts';
 
 /** One row, measured or failed. */
 export interface Measured {
@@ -37,23 +38,40 @@ const explanation = `## What the figures mean
 - **unwatched** is not a ratio, and varies by the hour: 4,000 to 7,000 /s on the same day.
 `;
 
-/** The whole page. */
-export function formatReport(machine: Readonly<Record<string, string>>, date: string, measured: readonly Measured[]): string {
-  const facts = Object.entries({ Date: date, ...machine }).map(([name, value]) => `- ${name}: ${value}`);
-  return [introduction, facts.join('\n'), explanation, ...measured.map((one) => formatRow(one, true))]
-    .join('\n\n')
-    .replace(/\n{3,}/g, '\n\n');
+/** The page, and the files beside it by their names in `benchmarks/`. */
+export interface Report {
+  readonly page: string;
+  readonly files: ReadonlyMap<string, string>;
 }
 
-/** One part of it, with its raw numbers or without. */
-export function formatRow({ row, result, seconds }: Measured, withRaw: boolean): string {
+/** The whole page. */
+export function formatReport(machine: Readonly<Record<string, string>>, date: string, measured: readonly Measured[]): Report {
+  const facts = Object.entries({ Date: date, ...machine }).map(([name, value]) => `- ${name}: ${value}`);
+  const files = new Map(measured.flatMap(filesOf));
+  const sections = measured.map((one) => `${formatRow(one)}\n${linksTo(one, files)}`);
+  const legend = 'In the pictures, grey is the floor, and blue the product.';
+  const page = [introduction, facts.join('\n'), explanation, legend, ...sections].join('\n\n').replaceAll(/\n{3,}/g, '\n\n');
+  return { page: `${page.trimEnd()}\n`, files };
+}
+
+/** One part of it, without what is in files. */
+export function formatRow({ row, result }: Measured): string {
   const head = `## ${row.id}\n\n${row.title}\n`;
-  if ('failed' in result) return `${head}\nNot measured: ${result.failed}\n`;
-  const table = `${head}\n${formatTable(result.figures)}\n`;
-  if (!withRaw) return table;
+  return 'failed' in result ? `${head}\nNot measured: ${result.failed}\n` : `${head}\n${formatTable(result.figures)}\n`;
+}
+
+function filesOf({ row, result }: Measured): [name: string, text: string][] {
+  if ('failed' in result) return [];
   const json = JSON.stringify(result.raw, (_, value: unknown) => (typeof value === 'number' ? Number(value.toFixed(2)) : value));
-  const raw = `<details><summary>Raw numbers (${Math.round(seconds)} s)</summary>\n\n\`\`\`json\n${json}\n\`\`\`\n\n</details>\n`;
-  return `${table}\n${raw}`;
+  const picture = pictureOf(row.title, result.figures);
+  return [[`${row.id}.json`, `${json}\n`], ...(picture === undefined ? [] : [[`${row.id}.svg`, picture] as [string, string]])];
+}
+
+function linksTo({ row, seconds }: Measured, files: Report['files']): string {
+  const picture = files.has(`${row.id}.svg`) ? `![The table above as bars](benchmarks/${row.id}.svg)\n\n` : '';
+  return files.has(`${row.id}.json`)
+    ? `${picture}[Raw numbers](benchmarks/${row.id}.json), measured in ${Math.round(seconds)} s.\n`
+    : picture;
 }
 
 function formatTable(figures: readonly Figure[]): string {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { formatReport } from '../../bench/report/markdown.ts';
+import { pictureOf } from '../../bench/report/picture.ts';
 import { rows } from '../../bench/rows/index.ts';
 import { compared, limited } from '../../bench/rows/row.ts';
 import { alternate } from '../../bench/world/alternate.ts';
@@ -51,12 +52,31 @@ test('a figure shows whether it reached its target', () => {
 
 test('the report shows each figure beside its floor, and what could not be measured', () => {
   const figures = [compared({ name: 'p50', unit: 'ms', floor: 10, product: 14 }, { atMost: 1.5 })];
-  const page = formatReport({ Node: '24.21.0' }, '2026-11-21', [
+  const { page, files } = formatReport({ Node: '24.21.0' }, '2026-11-21', [
     { row: { id: 'latency', title: 'One push.' }, result: { figures, raw: { times: [14.123] } }, seconds: 3 },
     { row: { id: 'start', title: 'A start.' }, result: { failed: 'no cluster' }, seconds: 1 },
   ]);
   assert.match(page, /- Node: 24\.21\.0/);
   assert.match(page, /\| p50 \| 10 ms \| 14 ms \| 1\.40 \| ≤ 1\.5 × floor \| yes \|/);
-  assert.match(page, /"times":\[14\.12\]/);
+  assert.match(page, /!\[[^\]]+\]\(benchmarks\/latency\.svg\)\n\n\[Raw numbers\]\(benchmarks\/latency\.json\), measured in 3 s\.\n/);
+  assert.deepEqual([...files.keys()], ['latency.json', 'latency.svg']);
+  assert.equal(files.get('latency.json'), '{"times":[14.12]}\n');
   assert.match(page, /Not measured: no cluster/);
+});
+
+test('a picture shows floor and product as bars of one scale, and what they say to those who do not see it', () => {
+  const picture = pictureOf('One push.', [
+    { name: 'p50 < p99', unit: 'ms', floor: 10, product: 20 },
+    { name: 'memory', unit: 'MB', product: 60 },
+  ]);
+  const widths = [...(picture ?? '').matchAll(/class="(floor|product)"[^>]* width="([\d.]+)"/g)].map(([, kind, width]) => [
+    kind,
+    Number(width),
+  ]);
+  assert.deepEqual(widths, [
+    ['floor', 155],
+    ['product', 310],
+  ]);
+  assert.match(picture ?? '', /<title>One push\. p50 &lt; p99: floor 10 ms, product 20 ms<\/title>/);
+  assert.equal(pictureOf('Memory.', [{ name: 'memory', unit: 'MB', product: 60 }]), undefined);
 });
