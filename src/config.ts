@@ -7,6 +7,7 @@ import { configSchema, readableReceivers } from './config/schema.ts';
 import { minSecretLength, openSecret, openSecrets, type SecretStore } from './config/secrets.ts';
 import type { SecretReference } from './config/scalars.ts';
 import { openTraceSettings, type TraceSettings } from './config/traces.ts';
+import { defaultPerMinute } from './config/notifications.ts';
 import type { ConfiguredTarget } from './notify/deliver.ts';
 import { normaliseRegistry } from './model/image-reference.ts';
 import { providers } from './receive/providers/index.ts';
@@ -120,13 +121,19 @@ interface OpenTarget {
 }
 
 function openTargets({ targets }: Config['notifications'], env: ConfigSource['env']): OpenTarget[] {
-  return targets.map(({ url, secret, policies, ...target }, index) => {
+  return targets.map(({ url, secret, policies, perMinute, ...target }, index) => {
     const path = `notifications.targets[${index}]`;
     const [address, key] = [openOptional(`${path}.url`, url, env), openOptional(`${path}.secret`, secret, env)];
     const problems = [...address.problems, ...key.problems];
     return {
       problems,
-      target: { ...target, policies: policies?.matchLabels, url: () => address.read() ?? '', secret: () => key.read() ?? '' },
+      target: {
+        ...target,
+        policies: policies?.matchLabels,
+        perMinute: perMinute ?? defaultPerMinute(target.kind),
+        url: () => address.read() ?? '',
+        secret: () => key.read() ?? '',
+      },
     };
   });
 }

@@ -42,6 +42,7 @@ export const logActions = {
     'To use BaseImagePolicies, apply their definition with `image-watcher crd apply`. Nothing else depends on it.',
   'rebuild requested': '',
   'rebuild not accepted': 'Check the address, the project and the token. `status.requests` of the policy shows the same.',
+  'certificates not checked': 'Check Redis; `image-watcher doctor` checks the same certificates.',
   'notices not stored': 'Check Redis. The notifications may be missing; the state of the policy is in its status.',
   'notice not accepted': 'Check the URL of the target ([notifications](notifications.md)), and whether the chat is available.',
   'notice given up': 'The same, then see `kubectl describe ipol` for what the message would have said.',

@@ -25,6 +25,7 @@ import type { Ports } from '../reconcile/ports.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import { createBaseActions } from './base-actions.ts';
 import type { Foundation } from './foundation.ts';
+import type { NoticeStore } from './notices.ts';
 import { createRebuilds, createTriggerWorker, type TriggerMeans } from './triggers.ts';
 import { readContextOf } from './work-ports.ts';
 
@@ -38,6 +39,7 @@ export interface BaseMeans {
   readonly redisHealth: () => RedisHealth;
   readonly ports: Omit<Ports, 'bases'>;
   readonly readSecret: TriggerMeans['readSecret'];
+  readonly notices: Pick<NoticeStore, 'onBaseStatus'>;
   readonly isSelected: (namespace: string) => boolean;
 }
 
@@ -111,7 +113,7 @@ const pathOf = (namespace: string, name: string) => objectPath(basePolicyResourc
 
 function createBasePorts(
   foundation: Foundation,
-  { client, namespaces, registry, queue, queues, redisHealth, ports, readSecret, isSelected }: BaseMeans,
+  { client, namespaces, registry, queue, queues, redisHealth, ports, readSecret, notices, isSelected }: BaseMeans,
   cache: BasePolicyCache,
 ): BasePorts {
   const { aliases } = foundation;
@@ -130,6 +132,7 @@ function createBasePorts(
         path: pathOf(policy.namespace, policy.name),
         current: cached?.uid === policy.uid ? cached : policy,
         update: (status) => update(readBaseStatus(status)),
+        beforeWrite: (before, after) => notices.onBaseStatus(policy, before, after),
         signal,
       });
       if (written !== undefined) cache.policies.observe(readBasePolicy(written, readContext));

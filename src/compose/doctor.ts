@@ -128,7 +128,8 @@ async function gatherPermissions({ settings: { config } }: Foundation, client: K
   };
 }
 
-function registryAuthorities({ settings: { config } }: Foundation): OtherCertificate[] {
+/** The authorities that the configuration names. */
+export function registryAuthorities({ settings: { config } }: Foundation): OtherCertificate[] {
   return config.registries.flatMap(({ host, caFile }): OtherCertificate[] => {
     if (caFile === undefined) return [];
     const name = `${caFile} (registries[].caFile of ${host})`;
@@ -185,7 +186,7 @@ function summarise({ generation, createdAt, status, ...policy }: ImagePolicy): P
 }
 
 /** What the conversion webhook presents, as the API server would see it. */
-async function readConversionCertificate({ settings }: Foundation, own: string | undefined): Promise<ServedCertificate> {
+export async function readConversionCertificate({ settings }: Foundation, own: string | undefined): Promise<ServedCertificate> {
   const { name, namespace = settings.namespace } = settings.config.conversion.service;
   const url = new URL(own ?? `https://${name}.${namespace}.svc`);
   try {

@@ -1,69 +1,109 @@
 /** The part of the role `work` that sends notifications. */
 import { within } from '../async/deadline.ts';
+import { parentLabel } from '../base-policies/child-policies.ts';
+import { readBaseStatus, type BaseImagePolicy } from '../model/base-policy.ts';
 import { describeError } from '../model/errors.ts';
 import type { ImagePolicy } from '../model/image-policy.ts';
+import { formatSubject, type IdentifiedNotice, type NoticeKind } from '../model/notice.ts';
 import { readStatus } from '../model/policy-status.ts';
-import { noticeIdentity, noticesBetween } from '../notify/notices-between.ts';
-import { createNoticeProcessor, isWanted, type NoticePorts, type NoticeResult } from '../notify/process-notice.ts';
+import { baseNotices } from '../notify/base-notices.ts';
+import { policyNotices } from '../notify/policy-notices.ts';
+import { createNoticeProcessor, isWanted, type NoticePorts } from '../notify/process-notice.ts';
 import { sendMail } from '../notify/send-mail.ts';
 import { sendNotice } from '../notify/send-notice.ts';
-import type { NoticeJob } from '../queue/jobs.ts';
+import { createHeldNotices } from '../queue/held-notices.ts';
+import type { NoticeJob, SummaryJob } from '../queue/jobs.ts';
 import type { QueueAccess, WorkQueues } from '../queue/producer.ts';
 import { readNoticeJob } from '../queue/read-job.ts';
 import { createWorker, type QueueWorker } from '../queue/worker.ts';
 import type { Foundation } from './foundation.ts';
+import { watchCertificates } from './watch-certificates.ts';
 
-/** Stores what a write of a status is about to report. */
-export type StoreNotices = (policy: ImagePolicy, before: unknown, after: unknown) => Promise<void>;
+/** Stores notices, for each target that wants them. Never rejects. */
+export interface NoticeStore {
+  /** What a write of a status is about to report; called before the write. */
+  readonly onPolicyStatus: (policy: ImagePolicy, before: unknown, after: unknown) => Promise<void>;
+  readonly onBaseStatus: (policy: BaseImagePolicy, before: unknown, after: unknown) => Promise<void>;
+  /** `labels`: of the policy that the notice is about. */
+  readonly add: (notices: readonly IdentifiedNotice[], labels?: Readonly<Record<string, string>>) => Promise<void>;
+}
 
 const concurrency = 16;
 /** A status is written even if Redis does not answer: the notices are then not confirmed, and counted as such. */
 const confirmWithinMs = 1_000;
 
-/** Stores notices before the status that they follow from is written; undefined if there are no targets. Never rejects. */
-export function createNoticeStore({ settings, logger, metrics }: Foundation, queues: WorkQueues): StoreNotices | undefined {
+/** Builds it; it does nothing if there are no targets. */
+function createNoticeStore({ settings, logger, metrics }: Foundation, queues: WorkQueues): NoticeStore {
   const { notificationTargets } = settings;
-  if (notificationTargets.length === 0) return undefined;
-  return async (policy, before, after) => {
+  const hasTargets = notificationTargets.length > 0;
+  const add: NoticeStore['add'] = async (notices, labels) => {
     const receivedAt = new Date().toISOString();
-    const known = readStatus(before);
-    const notices = noticesBetween(policy, known, readStatus(after), receivedAt);
-    const jobs = notices.flatMap((notice) =>
+    const jobs = notices.flatMap(({ notice, identity }) =>
       notificationTargets
-        .filter((target) => isWanted(target, notice, policy.labels))
-        .map(({ name }): NoticeJob => ({ schema: 1, target: name, identity: noticeIdentity(notice, known), notice, receivedAt })),
+        .filter((target) => isWanted(target, notice, labels))
+        .map(({ name }): NoticeJob => ({ schema: 1, target: name, identity, notice, receivedAt })),
     );
     if (jobs.length === 0) return;
-    const count = (result: NoticeResult) => {
-      for (const { notice, target } of jobs) metrics.notices.inc({ kind: notice.kind, target, result });
-    };
     const { promise: added, resolve } = Promise.withResolvers<'stored' | 'unconfirmed'>();
-    const add = queues.addNoticeJobs(jobs).then(
+    const adding = queues.addNoticeJobs(jobs).then(
       () => resolve('stored'),
       (error: unknown) => {
-        logger.warn({ policy: `${policy.namespace}/${policy.name}`, why: describeError(error) }, 'notices not stored');
+        logger.warn(
+          { policy: jobs.map(({ notice }) => formatSubject(notice.subject))[0], why: describeError(error) },
+          'notices not stored',
+        );
         resolve('unconfirmed');
       },
     );
-    await within(confirmWithinMs, add);
+    await within(confirmWithinMs, adding);
     // Resolved only if it has not been yet.
     resolve('unconfirmed');
-    count(await added);
+    const result = await added;
+    for (const { notice, target } of jobs) metrics.notices.inc({ kind: notice.kind, target, result });
+  };
+  return {
+    add,
+    async onPolicyStatus(policy, before, after) {
+      if (!hasTargets) return;
+      const found = policyNotices(policy, readStatus(before), readStatus(after), new Date().toISOString());
+      const isChild = policy.labels?.[parentLabel] !== undefined;
+      await add(isChild ? found.filter(({ notice }) => !toldByBase.has(notice.kind)) : found, policy.labels);
+    },
+    async onBaseStatus(policy, before, after) {
+      if (hasTargets)
+        await add(baseNotices(policy, readBaseStatus(before), readBaseStatus(after), new Date().toISOString()), policy.labels);
+    },
   };
 }
 
-/** The worker that sends them. */
-export function createNoticeWorker({ settings, logger, metrics }: Foundation, queue: QueueAccess): QueueWorker {
+/** What a BaseImagePolicy reports for all the ImagePolicies that it created. */
+const toldByBase: ReadonlySet<NoticeKind> = new Set(['Updated', 'RolledOut']);
+
+/** The part: what stores notices, and the worker that sends them. */
+export interface NoticePart {
+  readonly store: NoticeStore;
+  readonly worker: QueueWorker;
+  /** Starts what looks for something to report; the worker is started apart. */
+  start(): void;
+  stop(): void;
+}
+
+/** Builds the part; it does not connect before it is started. */
+export function composeNotices(foundation: Foundation, { queue, queues }: { queue: QueueAccess; queues: WorkQueues }): NoticePart {
+  const { settings, logger, metrics } = foundation;
+  const store = createNoticeStore(foundation, queues);
   const ports: NoticePorts = {
-    targets: settings.notificationTargets,
+    findTarget: (name) => settings.notificationTargets.find((target) => target.name === name),
     post: (url, request, signal) => sendNotice(url, request, { fetch, now: Date.now, signal }),
     mail: sendMail,
+    held: createHeldNotices(queue.redis, queue.prefix),
+    addSummary: queues.addSummaryJob,
     dashboardUrl: settings.config.dashboard.publicUrl,
     count: (labels) => metrics.notices.inc(labels),
     logger,
     now: Date.now,
   };
-  return createWorker<NoticeJob>({
+  const worker = createWorker<NoticeJob | SummaryJob>({
     access: queue,
     now: Date.now,
     random: Math.random,
@@ -72,4 +112,13 @@ export function createNoticeWorker({ settings, logger, metrics }: Foundation, qu
     read: readNoticeJob,
     process: createNoticeProcessor(ports),
   });
+  let certificates: ReturnType<typeof watchCertificates> | undefined;
+  return {
+    store,
+    worker,
+    start() {
+      certificates ??= watchCertificates(foundation, queue.redis, store);
+    },
+    stop: () => certificates?.stop(),
+  };
 }

@@ -39,7 +39,7 @@ import { policyResource } from '../cluster/policy-watches.ts';
 import { createPolicyCheck } from '../cluster/check-policy.ts';
 import type { Foundation, TrustRoot } from './foundation.ts';
 import type { NamespaceCache } from '../cluster/namespace-cache.ts';
-import type { StoreNotices } from './notices.ts';
+import type { NoticeStore } from './notices.ts';
 import { pollSlotsOf } from './registries.ts';
 
 /** The settings that reading a policy depends on. */
@@ -62,8 +62,7 @@ export interface Adapters {
   readonly queue: QueueAccess;
   readonly trustRoot: TrustRoot | undefined;
   readonly bases: Bases;
-  /** Undefined if nobody is notified. */
-  readonly storeNotices: StoreNotices | undefined;
+  readonly notices: NoticeStore;
 }
 
 /** The real ports of the processors; tests pass their own. */
@@ -84,6 +83,7 @@ export function createWorkPorts(foundation: Foundation, adapters: Adapters): Pol
       gate: createPollGate({ slotsOf: pollSlotsOf(foundation.settings.config.registries), now: Date.now, random: Math.random }),
       finds: createUnannouncedFinds(queue.redis, queue.prefix, createEventReader(queue)),
       registryLabel: createBoundedLabel(maxRegistryLabels),
+      notify: ({ labels }, notice) => adapters.notices.add([notice], labels),
     },
   };
 }
@@ -110,7 +110,7 @@ function createSources(
 
 function createPolicies(
   foundation: Foundation,
-  { client, cache, namespaces, isWatching, policyWatchOf, storeNotices }: Adapters,
+  { client, cache, namespaces, isWatching, policyWatchOf, notices }: Adapters,
   { secretVersions }: Pick<Policies, 'secretVersions'>,
 ): Policies {
   const readContext = readContextOf(foundation);
@@ -142,7 +142,7 @@ function createPolicies(
         path: objectPath(policyResource, policy.namespace, policy.name),
         current: newest,
         update: (status, generation) => update(readStatus(status, generation)),
-        beforeWrite: storeNotices && ((before, after) => storeNotices(policy, before, after)),
+        beforeWrite: (before, after) => notices.onPolicyStatus(policy, before, after),
         signal,
       });
       if (written !== undefined) cache.written.observe(readPolicy(written, readContext, cache.written.get(policy.namespace, policy.name)));

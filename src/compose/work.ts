@@ -8,16 +8,10 @@ import { needsLabels, notSelected, notWatched } from '../model/policy-defaults.t
 import { createDiscovery } from '../kube/discovery.ts';
 import { createEventRecorder } from '../kube/record-event.ts';
 import { tickMs } from '../poll/poll-schedule.ts';
-import { processPoll } from '../poll/process-poll.ts';
-import { createTick, type TickPorts } from '../poll/tick.ts';
 import { connectWorker, type RedisConnection } from '../queue/connection.ts';
-import type { PolicyJob, PollJob, PushJob } from '../queue/jobs.ts';
-import { readPolicyJob, readPollQueueJob, readPushJob } from '../queue/read-job.ts';
-import { createWorkQueues, type QueueAccess, type TickJob } from '../queue/producer.ts';
+import { createWorkQueues, type QueueAccess } from '../queue/producer.ts';
 import type { RedisHealth } from '../queue/redis-health.ts';
-import { createWorker, type QueueWorker } from '../queue/worker.ts';
-import { processPolicyJob } from '../reconcile/process-policy.ts';
-import { processPush } from '../reconcile/process-push.ts';
+import type { QueueWorker } from '../queue/worker.ts';
 import { createEnqueuer } from '../reconcile/enqueue/enqueuer.ts';
 import { createAccessCache } from '../cluster/access-cache.ts';
 import { composeBasePolicies, type BasePart } from './base-policies.ts';
@@ -41,21 +35,17 @@ import { redisAddressOf } from './redis.ts';
 import { createNamespaceCache } from '../cluster/namespace-cache.ts';
 import { openRegistries } from './registries.ts';
 import type { RegistryMeans } from './probe-registries.ts';
-import type { JobRunner } from './trace-jobs.ts';
 import { traceCluster } from './trace-requests.ts';
 import { traceWork } from './trace-work.ts';
 import { measureBases } from './measure-bases.ts';
 import { measurePolicies } from './measure-policies.ts';
-import { createNoticeStore, createNoticeWorker } from './notices.ts';
+import { composeNotices } from './notices.ts';
+import { createQueueWorkers } from './queue-workers.ts';
 import { createWorkPorts, readContextOf, type Adapters } from './work-ports.ts';
 import type { PolicyPorts } from '../api/ports.ts';
 import { createPolicyFeed } from '../api/stream.ts';
 import type { SelectedNamespaces } from '../api/namespaces-api.ts';
 
-/** The number of concurrent jobs per queue: high enough that hundreds of images are changed before the first status is written. */
-const concurrency = { push: 256, policy: 256, poll: 32 } as const;
-/** The longest pause between the attempts of a failed poll, unless its interval is shorter. */
-const longestPollPauseMs = 3_600_000;
 /** How often all policies and schedulers are checked: a wiped Redis loses schedulers, and a crash may lose the job of a policy. */
 const sweepMs = 60_000;
 const maxKindsMs = 5_000;
@@ -117,6 +107,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
     reflectors.find((watch) => watch.namespace === undefined || watch.namespace === namespace)?.reflector;
   // Only the ports trace their requests: watches outlive the job that starts them, and must not belong to its span.
   const tracedClient = tracing === undefined ? client : traceCluster(client, tracing);
+  const notices = composeNotices(foundation, { queue, queues });
   const plain = createWorkPorts(foundation, {
     client: tracedClient,
     cache,
@@ -130,7 +121,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
     queue,
     trustRoot,
     bases: { onPush: (push) => bases.onPush(push) },
-    storeNotices: createNoticeStore(foundation, queues),
+    notices: notices.store,
   });
   const { ports, runner } = traceWork(plain, foundation, failFastRedis);
   const bases = composeBasePolicies(foundation, {
@@ -142,6 +133,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
     redisHealth,
     ports,
     readSecret: access.readSecret,
+    notices: notices.store,
     isSelected: cache.isSelected,
   });
   basePart = bases;
@@ -149,7 +141,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
     ...ports,
     onError: (error) => logger.warn({ why: describeError(error) }, 'jobs not enqueued, will be repeated'),
   });
-  const workers: QueueWorker[] = [...createWorkers(queue, ports, runner), ...bases.workers, createNoticeWorker(foundation, queue)];
+  const workers: QueueWorker[] = [...createQueueWorkers(queue, ports, runner), ...bases.workers, notices.worker];
   const feed = createPolicyFeed();
   let sweep: NodeJS.Timeout | undefined;
   const housekeeping = trimRedis({ redis, prefix: config.redis.prefix, health: redisHealth, queues, logger });
@@ -194,6 +186,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
     maintain();
     sweep = setInterval(maintain, sweepMs);
     housekeeping.start();
+    notices.start();
     // Redis may have lost its data.
     redis.on('ready', maintain);
   };
@@ -247,6 +240,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
       stopped = true;
       clearInterval(sweep);
       housekeeping.stop();
+      notices.stop();
       redis.off('ready', maintain);
       enqueuer.stop();
       bases.enqueuer.stop();
@@ -267,33 +261,4 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
 
 function isSameSecret(a: SecretRef, b: SecretRef): boolean {
   return a.namespace === b.namespace && a.name === b.name;
-}
-
-function createWorkers(access: QueueAccess, tickPorts: TickPorts, runner: JobRunner): QueueWorker[] {
-  const tick = createTick(tickPorts);
-  const common = { access, now: Date.now, random: Math.random };
-  return [
-    createWorker<PushJob>({
-      ...common,
-      queue: 'push',
-      concurrency: concurrency.push,
-      read: readPushJob,
-      process: (job, context) => runner.push(job, context, (ports) => processPush(job, context, ports)),
-    }),
-    createWorker<PolicyJob>({
-      ...common,
-      queue: 'policy',
-      concurrency: concurrency.policy,
-      read: readPolicyJob,
-      process: (job, context) => runner.policy(job, context, (ports) => processPolicyJob(job, context, ports)),
-    }),
-    createWorker<PollJob | TickJob>({
-      ...common,
-      queue: 'poll',
-      concurrency: concurrency.poll,
-      read: readPollQueueJob,
-      process: (job, context) => ('repository' in job ? runner.poll(job, context, (ports) => processPoll(job, context, ports)) : tick()),
-      longestPauseMs: (job) => Math.min('intervalMs' in job ? job.intervalMs : longestPollPauseMs, longestPollPauseMs),
-    }),
-  ];
 }

@@ -4,6 +4,11 @@ import { noticeKinds } from '../model/notice.ts';
 import { name, secretReference } from './scalars.ts';
 
 const kinds = ['slack', 'mattermost', 'discord', 'teams', 'googleChat', 'webhook', 'email'] as const;
+/** How many messages a target gets in a minute unless its settings say: people read no more, programs want each. */
+export function defaultPerMinute(kind: (typeof kinds)[number]): number | undefined {
+  return kind === 'webhook' ? undefined : 20;
+}
+
 const mailbox = z.string().regex(/^[^\s@<>,;"]{1,64}@[^\s@<>,;"]{1,255}$/, 'an address such as ops@example.com');
 
 const target = z
@@ -27,6 +32,14 @@ const target = z
       .max(noticeKinds.length)
       .default([...noticeKinds])
       .describe('What the target is notified of; everything by default.'),
+    perMinute: z
+      .int()
+      .min(1)
+      .max(6_000)
+      .optional()
+      .describe(
+        'How many messages the target is sent in a minute; what exceeds that is summed up in one message. The default is 20, and with kind: webhook no limit.',
+      ),
     namespaces: z
       .array(name.describe('A namespace.'))
       .max(1_000)

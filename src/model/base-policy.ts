@@ -12,6 +12,7 @@ export interface BaseImagePolicy {
   readonly generation: number;
   readonly resourceVersion: string;
   readonly createdAt?: string;
+  readonly labels?: Readonly<Record<string, string>>;
   /** It was deleted, and a finalizer keeps it. */
   readonly isDeleting?: boolean;
   /** The spec, or why it cannot be used. */

@@ -1,13 +1,33 @@
-/** What happened to a policy and is worth a message to somebody. */
+/** What happened and is worth a message to somebody. */
 
 /** What a notice can be about, in the words of `notifications.targets[].on`. */
-export const noticeKinds = ['Updated', 'RolledOut', 'RolloutFailed', 'RolledBack', 'ApprovalRequired', 'Blocked'] as const;
+export const noticeKinds = [
+  'Updated',
+  'RolledOut',
+  'RolloutFailed',
+  'RolledBack',
+  'ApprovalRequired',
+  'Blocked',
+  'WebhookMissing',
+  'CertificateExpiring',
+] as const;
 export type NoticeKind = (typeof noticeKinds)[number];
+
+export const noticeSubjects = ['ImagePolicy', 'BaseImagePolicy', 'Certificate'] as const;
+
+/** What a notice is about: a policy, or a certificate that the service uses, which has no namespace. */
+export interface NoticeSubject {
+  readonly kind: (typeof noticeSubjects)[number];
+  readonly namespace?: string;
+  readonly name: string;
+  /** Part of the identity of a notice: an object of the same name may be another one. */
+  readonly uid: string;
+}
 
 /** One notice; its texts come from registries and users, and are escaped for each target. */
 export interface Notice {
   readonly kind: NoticeKind;
-  readonly policy: { readonly namespace: string; readonly name: string; readonly uid: string };
+  readonly subject: NoticeSubject;
   /** RFC 3339. */
   readonly at: string;
   /** The image that it is about. */
@@ -20,4 +40,15 @@ export interface Notice {
   readonly hasMore?: boolean;
   readonly reason?: string;
   readonly message?: string;
+}
+
+/** `shop/web`, or the name of what has no namespace. */
+export function formatSubject({ namespace, name }: Pick<NoticeSubject, 'namespace' | 'name'>): string {
+  return namespace === undefined ? name : `${namespace}/${name}`;
+}
+
+/** A notice as it is stored: the identity is the same whenever and however often the same event is found. */
+export interface IdentifiedNotice {
+  readonly notice: Notice;
+  readonly identity: readonly string[];
 }

@@ -17,6 +17,8 @@ export interface ConfiguredTarget {
   readonly email?: MailAddresses | undefined;
   /** Whether plain http, or SMTP without TLS, is allowed. */
   readonly insecure: boolean;
+  /** How many messages it gets in a minute; the others are summed up. Undefined: all. */
+  readonly perMinute?: number | undefined;
   /** The current address, which is a secret. */
   readonly url: () => string;
   /** The current key for signatures; empty for chats. */

@@ -1,7 +1,8 @@
 /** A notice in words; each target escapes them for its markup. Pure. */
-import type { Notice, NoticeKind } from '../model/notice.ts';
+import { formatSubject, type Notice, type NoticeKind } from '../model/notice.ts';
 import { documentation, isReason } from '../model/reasons.ts';
 import { cut } from '../model/text.ts';
+import { messageOfSummary, type SummaryContent } from './summary.ts';
 
 /** A message; `facts` are pairs of a label and a text, `code` is a command to copy. */
 export interface Message {
@@ -30,6 +31,7 @@ export interface Delivery {
 
 /** What a target is sent. */
 export type Content =
+  | SummaryContent
   | { readonly type: 'notice'; readonly notice: Notice }
   /** Shows that a target is configured correctly; `at` in RFC 3339. */
   | { readonly type: 'test'; readonly target: string; readonly at: string };
@@ -54,11 +56,14 @@ const verbs: Readonly<Record<NoticeKind, string>> = {
   RolloutFailed: 'failed to roll out',
   RolledBack: 'was rolled back to',
   ApprovalRequired: 'waits for approval of',
-  Blocked: 'is blocked',
+  Blocked: 'is blocked:',
+  WebhookMissing: 'was updated by polls only: no webhooks arrive',
+  CertificateExpiring: 'must be renewed',
 };
 
 /** What a reader is shown. */
 export function messageOf(content: Content, dashboardUrl?: string): Message {
+  if (content.type === 'summary') return messageOfSummary(content, dashboardUrl);
   return content.type === 'notice' ? messageOfNotice(content.notice, dashboardUrl) : messageOfTest(content.target);
 }
 
@@ -71,10 +76,11 @@ function messageOfTest(target: string): Message {
 }
 
 function messageOfNotice(
-  { kind, policy, tag, digest, from, reason, message, ...notice }: Notice,
+  { kind, subject, tag, digest, from, reason, message, ...notice }: Notice,
   dashboardUrl: string | undefined,
 ): Message {
-  const name = `${policy.namespace}/${policy.name}`;
+  const name = formatSubject(subject);
+  const tellsReason = kind === 'Blocked';
   const image = [tag, digest && `(${digest.slice(0, 'sha256:'.length + 12)})`].filter(Boolean).join(' ');
   const facts: (readonly [string, string | undefined])[] = [
     ['Image', image],
@@ -84,25 +90,24 @@ function messageOfNotice(
     ['Why', message],
   ];
   return {
-    title: [name, verbs[kind], kind === 'Blocked' ? `: ${reason ?? ''}` : ` ${tag ?? ''}`]
-      .join(' ')
-      .replace(/ +:/, ':')
-      .replaceAll(/ +/g, ' '),
+    title: oneLine(
+      [...(subject.kind === 'BaseImagePolicy' ? ['base'] : []), name, verbs[kind], tellsReason ? (reason ?? '') : (tag ?? '')].join(' '),
+    ),
     facts: facts.flatMap(([label, text]) => (text === undefined || text === '' ? [] : [[label, oneLine(text)] as const])),
-    ...(kind === 'ApprovalRequired' && { code: `image-watcher approve ${name}` }),
-    ...linkFor(kind, policy, reason, dashboardUrl),
+    ...(kind === 'ApprovalRequired' && { code: approveCommand(subject) }),
+    ...linkFor(kind, subject, reason, dashboardUrl),
   };
 }
 
 /** To the page that asks whether to approve, which needs a sign-in; to the policy; or, without a dashboard, to what the reason means. */
 function linkFor(
   kind: NoticeKind,
-  policy: Notice['policy'],
+  { kind: subjectKind, namespace, name }: Notice['subject'],
   reason: string | undefined,
   dashboardUrl: string | undefined,
 ): Pick<Message, 'link'> {
-  if (dashboardUrl !== undefined) {
-    const page = `${dashboardUrl}/policies/${encodeURIComponent(policy.namespace)}/${encodeURIComponent(policy.name)}`;
+  if (dashboardUrl !== undefined && subjectKind === 'ImagePolicy') {
+    const page = `${dashboardUrl}/policies/${encodeURIComponent(namespace ?? '')}/${encodeURIComponent(name)}`;
     return { link: kind === 'ApprovalRequired' ? { text: 'Approve', url: `${page}/approve` } : { text: 'Open the policy', url: page } };
   }
   return isReason(reason) ? { link: { text: 'What to do', url: `${documentation}/reasons.md` } } : {};
@@ -122,6 +127,11 @@ export interface Markup {
   bold(text: string): string;
   code(text: string): string;
   link(text: string, url: string): string;
+}
+
+/** The command that approves what waits. */
+function approveCommand({ kind, namespace = '', name }: Notice['subject']): string {
+  return kind === 'BaseImagePolicy' ? `image-watcher approve -n ${namespace} bipol/${name}` : `image-watcher approve ${namespace}/${name}`;
 }
 
 function listWorkloads({ workloads = [], hasMore = false }: Pick<Notice, 'workloads' | 'hasMore'>): string {

@@ -1,6 +1,7 @@
 /** Detects missing webhooks: images that polls find should have been announced. */
 import { isUsable, policyKey, type ImagePolicy } from '../model/image-policy.ts';
 import { formatRepository, type Repository } from '../model/image-reference.ts';
+import type { IdentifiedNotice } from '../model/notice.ts';
 import type { UnannouncedFinds } from '../queue/unannounced-finds.ts';
 import type { Ports } from '../reconcile/ports.ts';
 import { formatTag } from '../reconcile/resolve-tag.ts';
@@ -11,6 +12,8 @@ export interface UnannouncedPorts extends Pick<Ports, 'report' | 'cluster'> {
     readonly finds: UnannouncedFinds;
     /** The name of a registry in metrics. It is limited because tenants choose hosts and could create any number of labels. */
     readonly registryLabel: (registry: string) => string;
+    /** Has the targets of notifications told; never rejects. */
+    readonly notify: (policy: ImagePolicy, notice: IdentifiedNotice) => Promise<void>;
   };
 }
 
@@ -23,7 +26,7 @@ export async function reportUnannounced(finds: readonly Find[], repository: Repo
     const count = await ports.poll.finds.add(repository, candidate, new Date(ports.cluster.now()));
     if (count === undefined) continue;
     ports.report.metrics.unannouncedFinds.inc({ registry: ports.poll.registryLabel(repository.registry) });
-    if (isWorthReporting(count)) report(policy, formatTag(repository, candidate.tag), { repository, count }, ports);
+    if (isWorthReporting(count)) await report(policy, formatTag(repository, candidate.tag), { repository, count }, ports);
   }
 }
 
@@ -46,12 +49,13 @@ function isWorthReporting(count: number): boolean {
   return count >= firstReportedAt && Number.isInteger(Math.log2(count / firstReportedAt));
 }
 
-function report(
-  { apiVersion, namespace, name, uid }: ImagePolicy,
+async function report(
+  policy: ImagePolicy,
   image: string,
   { repository, count }: { repository: Repository; count: number },
-  { report: { recordEvent, logger } }: UnannouncedPorts,
-): void {
+  { report: { recordEvent, logger }, cluster, poll }: UnannouncedPorts,
+): Promise<void> {
+  const { apiVersion, namespace, name, uid } = policy;
   const { registry } = repository;
   const message =
     `polls found ${count} images at ${registry} that no webhook had announced, and none was announced since; the last one is ${image}. ` +
@@ -59,6 +63,9 @@ function report(
     `"image-watcher events --repository ${formatRepository(repository)}" shows what arrived. A registry that sends none is only polled`;
   const regarding = { apiVersion, kind: 'ImagePolicy', namespace, name, uid };
   recordEvent({ regarding, type: 'Warning', reason: 'WebhookMissing', action: 'Poll', message });
-  const fields = { registry, count, image, policy: policyKey({ namespace, name }) };
+  const fields = { registry, count, image, policy: policyKey(policy) };
   logger.warn(fields, "found by polls, not announced: check the registry's webhook, the receiver's URL, and image-watcher events");
+  const subject = { kind: 'ImagePolicy' as const, namespace, name, uid };
+  const notice = { kind: 'WebhookMissing' as const, subject, at: new Date(cluster.now()).toISOString(), reason: 'WebhookMissing', message };
+  await poll.notify(policy, { notice, identity: [registry, 'WebhookMissing', String(count), image] });
 }

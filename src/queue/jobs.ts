@@ -93,6 +93,13 @@ export interface NoticeJob extends Versioned {
   readonly receivedAt: string;
 }
 
+/** Sends what was held back for a target of notifications, as one message. */
+export interface SummaryJob extends Versioned {
+  readonly target: string;
+  readonly group: number;
+  readonly receivedAt: string;
+}
+
 /** Whether this version of the program understands a job; jobs of a newer version are left to newer replicas. */
 export function isUnderstood(data: { readonly schema?: number } | null): boolean {
   return data?.schema === schema;
@@ -117,6 +124,11 @@ export function triggerJobId({
 /** Each target gets a notice once; also the id that targets see. */
 export function noticeJobId({ target, identity }: Pick<NoticeJob, 'target' | 'identity'>): string {
   return hashId([target, ...identity]);
+}
+
+/** Each group of held notices has one summary. */
+export function summaryJobId({ target, group }: Pick<SummaryJob, 'target' | 'group'>): string {
+  return hashId(['summary', target, String(group)]);
 }
 
 /** Each repository, interval and access has one poll at a time: while it is retried, another one would do the same. */
@@ -160,6 +172,9 @@ export const triggerOptions: JobsOptions = { removeOnComplete: true, removeOnFai
 
 /** The job of a notice is kept after its success, so that a repetition is recognised; one that was given up must not stop the next. */
 export const noticeOptions: JobsOptions = { removeOnComplete: { age: 3_600, count: 10_000 }, removeOnFail: true };
+
+/** The job of a summary is removed when it is over: its group is gone. */
+export const summaryOptions: JobsOptions = { removeOnComplete: true, removeOnFail: true };
 
 /** A poll's job is removed at once, because the next poll needs its id. */
 export const pollOptions: JobsOptions = { ...jobOptions, removeOnComplete: true, removeOnFail: true };

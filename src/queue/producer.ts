@@ -17,6 +17,9 @@ import {
   triggerOptions,
   type BaseJob,
   type NoticeJob,
+  summaryJobId,
+  summaryOptions,
+  type SummaryJob,
   type PolicyJob,
   type PollJob,
   type PushJob,
@@ -105,6 +108,7 @@ export interface WorkQueues {
   addBaseJobs(jobs: readonly BaseJob[]): Promise<void>;
   addTriggerJobs(jobs: readonly TriggerJob[]): Promise<void>;
   addNoticeJobs(jobs: readonly NoticeJob[]): Promise<void>;
+  addSummaryJob(job: SummaryJob, delayMs: number): Promise<void>;
   addPolls(polls: readonly { readonly job: PollJob; readonly delayMs: number }[]): Promise<void>;
   /** Schedules one tick per `everyMs` in the whole cluster; idempotent. */
   scheduleTick(everyMs: number): Promise<void>;
@@ -126,7 +130,7 @@ export function createWorkQueues(access: QueueAccess, now: () => number): WorkQu
   const polls = openQueue<PollJob | TickJob>('poll', access);
   const bases = openQueue<BaseJob>('base', access);
   const triggers = openQueue<TriggerJob>('trigger', access);
-  const notices = openQueue<NoticeJob>('notice', access);
+  const notices = openQueue<NoticeJob | SummaryJob>('notice', access);
   return {
     async addPolicyJobs(jobs) {
       for (const part of partsOf(jobs))
@@ -144,6 +148,9 @@ export function createWorkQueues(access: QueueAccess, now: () => number): WorkQu
     },
     async addNoticeJobs(jobs) {
       for (const part of partsOf(jobs)) await notices.addBulk(part.map((data) => job('notice', data, noticeJobId(data), noticeOptions)));
+    },
+    async addSummaryJob(data, delayMs) {
+      await notices.add('summary', data, { ...jobOptions, ...summaryOptions, delay: delayMs, jobId: summaryJobId(data) });
     },
     async addPolls(due) {
       for (const part of partsOf(due)) await polls.addBulk(part.map(pollOf));

@@ -5,9 +5,18 @@
 import { z } from 'zod';
 import { describeError } from '../model/errors.ts';
 import { isDigest, isTag } from '../model/image-reference.ts';
-import { noticeKinds } from '../model/notice.ts';
+import { noticeKinds, noticeSubjects, type Notice } from '../model/notice.ts';
 import type { TickJob } from './producer.ts';
-import { schema, type BaseJob, type NoticeJob, type PolicyJob, type PollJob, type PushJob, type TriggerJob } from './jobs.ts';
+import {
+  schema,
+  type BaseJob,
+  type NoticeJob,
+  type PolicyJob,
+  type PollJob,
+  type PushJob,
+  type SummaryJob,
+  type TriggerJob,
+} from './jobs.ts';
 
 const versioned = { schema: z.literal(schema) };
 const time = z.iso.datetime({ offset: true }).max(40);
@@ -98,24 +107,26 @@ const triggerJob = z.object({
   receivedAt: time,
 });
 
+const notice = z.object({
+  kind: z.enum(noticeKinds),
+  subject: z.object({ kind: z.enum(noticeSubjects), namespace: name.exactOptional(), name: word, uid: word }),
+  at: time,
+  tag: tag.exactOptional(),
+  digest: digest.exactOptional(),
+  from: z.array(z.string().max(1_024)).max(32).exactOptional(),
+  workloads: z.array(z.string().max(400)).max(32).exactOptional(),
+  hasMore: z.boolean().exactOptional(),
+  reason: z.string().max(1_024).exactOptional(),
+  message: z.string().max(32_768).exactOptional(),
+});
 const noticeJob = z.object({
   ...versioned,
   target: name,
   identity: z.array(z.string().max(512)).max(32),
-  notice: z.object({
-    kind: z.enum(noticeKinds),
-    policy: z.object({ namespace: name, name, uid: word }),
-    at: time,
-    tag: tag.exactOptional(),
-    digest: digest.exactOptional(),
-    from: z.array(z.string().max(1_024)).max(32).exactOptional(),
-    workloads: z.array(z.string().max(400)).max(32).exactOptional(),
-    hasMore: z.boolean().exactOptional(),
-    reason: z.string().max(1_024).exactOptional(),
-    message: z.string().max(32_768).exactOptional(),
-  }),
+  notice,
   receivedAt: time,
 });
+const summaryJob = z.object({ ...versioned, target: name, group: z.int().min(1), receivedAt: time });
 
 const secret = z.object({ namespace: name, name, namedBy: z.enum(['policy', 'target', 'serviceAccount']) });
 const pollJob = z.object({
@@ -133,8 +144,10 @@ export const readPolicyJob = (data: unknown): PolicyJob => read(policyJob, data)
 export const readBaseJob = (data: unknown): BaseJob => read(baseJob, data);
 /** Reads a rebuild to request; throws an Error that names what cannot be read. */
 export const readTriggerJob = (data: unknown): TriggerJob => read(triggerJob, data);
-/** Reads a notice to send; throws an Error that names what cannot be read. */
-export const readNoticeJob = (data: unknown): NoticeJob => read(noticeJob, data);
+/** Reads a notice to send, or a summary; throws an Error that names what cannot be read. */
+export const readNoticeJob = (data: unknown): NoticeJob | SummaryJob => read(z.union([noticeJob, summaryJob]), data);
+/** Reads a notice; throws an Error that names what cannot be read. */
+export const readNotice = (data: unknown): Notice => read(notice, data);
 /** Reads a repository to list; throws an Error that names what cannot be read. */
 export const readPollJob = (data: unknown): PollJob => read(pollJob, data);
 /** Reads a repository to list, or a tick, which has no data of its own; throws an Error that names what cannot be read. */

@@ -72,6 +72,10 @@ export const logMessages = {
     levels: ['warn'],
     meaning: 'A CI system did not accept a request; `why` is its answer. It is sent again for a day, unless the request itself is wrong',
   },
+  'certificates not checked': {
+    levels: ['warn'],
+    meaning: 'Whether certificates of the service end soon is not known; `why` is the error. Checked again in an hour',
+  },
   'notices not stored': {
     levels: ['warn'],
     meaning: 'Redis did not store the notifications about a status; `why` is the error. The status was written all the same',

@@ -71,7 +71,7 @@ export function createMetrics() {
     }),
     notices: new Counter({
       name: 'image_watcher_notices_total',
-      help: 'Notifications by kind, target and result: stored in the queue, unconfirmed by Redis, sent, failed (and sent again) or abandoned',
+      help: 'Notifications by kind, target and result: stored in the queue, unconfirmed by Redis, sent, held (for a summary), failed (and sent again) or abandoned',
       labelNames: ['kind', 'target', 'result'],
       registers,
     }),

@@ -11,6 +11,7 @@ import { toStructuralSchema } from '../../src/api-versions/structural-schema.ts'
 import * as v1 from '../../src/api-versions/v1.ts';
 import * as v1alpha1 from '../../src/api-versions/v1alpha1.ts';
 import { configSchema } from '../../src/config/schema.ts';
+import { noticeKinds, noticeSubjects } from '../../src/model/notice.ts';
 import { documentation, reasons } from '../../src/model/reasons.ts';
 import { policyReasons } from '../../src/rebase/rebase-for-policy.ts';
 import { finalReasons } from '../../src/rebase/refusal.ts';
@@ -47,6 +48,8 @@ describe('reasons', () => {
     ...Object.keys(reasons),
     ...rules.map(({ id }) => id),
     ...finalReasons,
+    ...noticeKinds,
+    ...noticeSubjects,
     ...policyReasons,
     ...policyFields.flatMap(({ schema }) => schema.enum ?? []).map(String),
     ...[conditions, ofKubernetes, ofOthers, ofTheCode].flatMap((names) => names.split(' ')),

@@ -13,7 +13,12 @@ const job: NoticeJob = {
   schema: 1,
   target: 'ops',
   identity: ['u1'],
-  notice: { kind: 'Updated', policy: { namespace: 'shop', name: 'web', uid: 'u1' }, at: '2026-11-23T12:00:00Z', tag: '1.1.0' },
+  notice: {
+    kind: 'Updated',
+    subject: { kind: 'ImagePolicy', namespace: 'shop', name: 'web', uid: 'u1' },
+    at: '2026-11-23T12:00:00Z',
+    tag: '1.1.0',
+  },
   receivedAt: '2026-11-23T12:00:00Z',
 };
 const ops: ConfiguredTarget = {
@@ -32,7 +37,13 @@ function processorFor(answers: readonly SendResult[], target: Partial<Configured
   let now = start;
   const left = [...answers];
   const ports: NoticePorts = {
-    targets: [{ ...ops, ...target }],
+    findTarget: (name) => [{ ...ops, ...target }].find((one) => one.name === name),
+    held: {
+      hold: () => Promise.resolve(undefined),
+      close: () => Promise.resolve({ notices: [], more: 0 }),
+      forget: () => Promise.resolve(),
+    },
+    addSummary: () => Promise.resolve(),
     post(url) {
       sent.push(url.href);
       return Promise.resolve(left.shift() ?? { kind: 'sent', message: 'answered 200' });

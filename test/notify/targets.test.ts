@@ -8,7 +8,7 @@ import { targets } from '../../src/notify/targets/index.ts';
 const digest = `sha256:${'a'.repeat(64)}`;
 const notice: Notice = {
   kind: 'ApprovalRequired',
-  policy: { namespace: 'shop', name: 'web', uid: 'u1' },
+  subject: { kind: 'ImagePolicy', namespace: 'shop', name: 'web', uid: 'u1' },
   at: '2026-11-23T12:00:00Z',
   tag: '1.1.0',
   digest,

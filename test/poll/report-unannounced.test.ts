@@ -26,6 +26,10 @@ test('the third unannounced image in a row is reported, then the sixth, the twel
   }
   assert.deepEqual(toldAt, [3, 6, 12, 24]);
   assert.deepEqual(reportedEvents(world)[0], ['web', 'Warning', 'WebhookMissing']);
+  assert.deepEqual(
+    world.notices.map(({ kind, subject }) => `${kind} ${subject.kind} ${subject.namespace}/${subject.name}`),
+    Array(4).fill('WebhookMissing ImagePolicy shop/web'),
+  );
   assert.match(
     world.events[0]?.message ?? '',
     /3 images at registry\.example\.com .*shop\/web:1\.3\.0.*image-watcher events --repository registry/,

@@ -4,6 +4,7 @@ import { matchesSelector } from '../../src/model/label-selector.ts';
 import { formatRepository } from '../../src/model/image-reference.ts';
 import type { LastUpdate } from '../../src/model/last-update.ts';
 import { createPolicyIndex } from '../../src/cluster/policy-indexes.ts';
+import type { Notice } from '../../src/model/notice.ts';
 import type { PolicyStatus } from '../../src/model/policy-status.ts';
 import type { PushEvent } from '../../src/model/push-event.ts';
 import {
@@ -49,6 +50,7 @@ export interface World {
   readonly unannounced: Set<string>;
   readonly announced: Set<string>;
   readonly events: ObjectEvent[];
+  readonly notices: Notice[];
   readonly unwatched: string[];
   readonly matched: Map<string, readonly string[]>;
   /** `event policy` → its result. */
@@ -96,6 +98,7 @@ export function createWorld(overrides: PortOverrides = {}): World {
   const unannounced = new Set<string>();
   const announced = new Set<string>();
   const events: ObjectEvent[] = [];
+  const notices: Notice[] = [];
   const unwatched: string[] = [];
   const matched = new Map<string, readonly string[]>();
   const results = new Map<string, PolicyResult>();
@@ -228,6 +231,7 @@ export function createWorld(overrides: PortOverrides = {}): World {
         },
       },
       registryLabel: (registry) => registry,
+      notify: async (_, { notice }) => void notices.push(notice),
     },
   };
   const world: World = {
@@ -243,6 +247,7 @@ export function createWorld(overrides: PortOverrides = {}): World {
     unannounced,
     announced,
     events,
+    notices,
     unwatched,
     matched,
     results,

@@ -28,6 +28,7 @@ const metadata = z.object({
   generation: z.number().default(0),
   creationTimestamp: z.string().optional().catch(undefined),
   deletionTimestamp: z.string().optional().catch(undefined),
+  labels: z.record(z.string(), z.string()).optional().catch(undefined),
 });
 const envelope = z.looseObject({ metadata, spec: z.unknown().optional(), status: z.unknown().optional() });
 const maxMessageLength = 1_000;
@@ -40,12 +41,13 @@ type Trigger = NonNullable<Action['trigger']>;
 /** Reads an object. What is wrong with its spec becomes the policy's problem, so that other policies are not affected; throws only without metadata. */
 export function readBasePolicy(raw: unknown, context: ReadContext): BaseImagePolicy {
   const object = envelope.parse(raw);
-  const { annotations, creationTimestamp: createdAt, deletionTimestamp, ...names } = object.metadata;
+  const { annotations, creationTimestamp: createdAt, deletionTimestamp, labels, ...names } = object.metadata;
   const actions = readActions(annotations);
   return {
     ...names,
     ...(createdAt !== undefined && { createdAt }),
     ...(deletionTimestamp !== undefined && { isDeleting: true }),
+    ...(labels !== undefined && { labels }),
     spec: readSpecOrProblem(object.spec, names.namespace, context),
     status: readBaseStatus(object.status),
     ...(Object.keys(actions).length > 0 && { actions }),

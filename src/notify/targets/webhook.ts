@@ -1,4 +1,6 @@
 import { createHmac } from 'node:crypto';
+import { formatSubject } from '../../model/notice.ts';
+import { countKinds } from '../summary.ts';
 import type { Content, NotificationTarget } from '../message.ts';
 
 /** A CloudEvent 1.0 in structured mode, signed by Standard Webhooks: https://github.com/standard-webhooks/standard-webhooks */
@@ -32,10 +34,17 @@ export const webhook: NotificationTarget = {
 
 function eventOf(content: Content): { readonly type: string; readonly source: string; readonly time: string; readonly data: object } {
   if (content.type === 'test') return { type: 'Test', source: '/test', time: content.at, data: { target: content.target } };
-  const { policy, at, ...data } = content.notice;
-  const name = { namespace: policy.namespace, name: policy.name };
-  return { type: data.kind, source: `/imagepolicies/${name.namespace}/${name.name}`, time: at, data: { ...data, policy: name } };
+  if (content.type === 'summary') {
+    const { target, at, notices, more } = content;
+    return { type: 'Summary', source: '/summaries', time: at, data: { target, counts: countKinds(notices), more } };
+  }
+  const { subject, at, ...data } = content.notice;
+  const { uid: _, ...shown } = subject;
+  const source = `/${plurals[subject.kind]}/${formatSubject(subject).split('/').map(encodeURIComponent).join('/')}`;
+  return { type: data.kind, source, time: at, data: { ...data, subject: shown } };
 }
+
+const plurals = { ImagePolicy: 'imagepolicies', BaseImagePolicy: 'baseimagepolicies', Certificate: 'certificates' } as const;
 
 /** The key behind `whsec_` is in base64; any other text is the key itself. */
 function keyOf(secret: string): Buffer {

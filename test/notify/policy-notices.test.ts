@@ -1,7 +1,7 @@
 /** What is reported about each change of a status. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { noticeIdentity, noticesBetween } from '../../src/notify/notices-between.ts';
+import { policyNotices } from '../../src/notify/policy-notices.ts';
 import type { Condition, HistoryEntry, PolicyStatus } from '../../src/model/policy-status.ts';
 
 const policy = { namespace: 'shop', name: 'web', uid: 'u1' };
@@ -154,7 +154,7 @@ const rows: readonly Row[] = [
 describe('notices between two statuses', () => {
   for (const { name, before, after, expected } of rows)
     it(name, () => {
-      const found = noticesBetween(policy, before, after, now).map(({ kind, tag = '', workloads, reason }) =>
+      const found = policyNotices(policy, before, after, now).map(({ notice: { kind, tag = '', workloads, reason } }) =>
         [kind, tag, ...(workloads ? [workloads.join(',')] : []), ...(reason ? [reason] : [])].join(' '),
       );
       assert.deepEqual(found, expected);
@@ -162,14 +162,14 @@ describe('notices between two statuses', () => {
 
   it('a full history says that there may be more workloads', () => {
     const history = Array.from({ length: 10 }, (_, index) => entry(`web${index}`));
-    const [notice] = noticesBetween(policy, {}, { history }, now);
-    assert.equal(notice?.hasMore, true);
-    assert.equal(notice.workloads?.length, 10);
+    const [found] = policyNotices(policy, {}, { history }, now);
+    assert.equal(found?.notice.hasMore, true);
+    assert.equal(found.notice.workloads?.length, 10);
   });
 
   it('a repeated write has the same identity, although its time differs, and another event another', () => {
     const identityOf = (before: PolicyStatus, after: PolicyStatus, at: string) =>
-      noticesBetween(policy, before, after, at).map((notice) => noticeIdentity(notice, before));
+      policyNotices(policy, before, after, at).map(({ identity }) => identity);
     const later = '2026-11-23T12:05:00.000Z';
     const blocked = { conditions: [condition('Stalled', 'NotSigned')] };
     const [earlier, first, again] = [

@@ -1,39 +1,46 @@
-/** What happened between two statuses of a policy. Pure. */
+/** What happened between two statuses of an ImagePolicy. Pure. */
 import type { ImagePolicy } from '../model/image-policy.ts';
-import type { Notice, NoticeKind } from '../model/notice.ts';
+import type { IdentifiedNotice, Notice, NoticeKind } from '../model/notice.ts';
 import { maxListed, type Condition, type HistoryEntry, type PolicyStatus } from '../model/policy-status.ts';
 import { formatWorkload, workloadKey } from '../model/workload.ts';
 
 type Subject = Pick<ImagePolicy, 'namespace' | 'name' | 'uid'>;
+type Details = Omit<Notice, 'kind' | 'subject'>;
 
 const isNew = ({ entry, was }: Change) => was === undefined && entry.trigger !== 'Rollback' && entry.result !== 'Failed';
 const isRollback = ({ entry, was }: Change) => was === undefined && entry.trigger === 'Rollback';
 const isFailure = ({ entry, was }: Change) => entry.result === 'Failed' && was?.result !== 'Failed';
 
 /** The notices about one write of a status: at most one of each kind for each image, however many workloads it concerns. */
-export function noticesBetween({ namespace, name, uid }: Subject, before: PolicyStatus, after: PolicyStatus, at: string): Notice[] {
-  const policy = { namespace, name, uid };
+export function policyNotices(
+  { namespace, name, uid }: Subject,
+  before: PolicyStatus,
+  after: PolicyStatus,
+  at: string,
+): IdentifiedNotice[] {
+  const subject = { kind: 'ImagePolicy' as const, namespace, name, uid };
   const changes = changedEntries(before, after);
   const about = (kind: NoticeKind, fits: (change: Change) => boolean) =>
-    byImage(changes.filter(fits)).map((entries) => ({ kind, policy, ...describeEntries(entries, after) }));
-  return [
+    byImage(changes.filter(fits)).map((entries) => ({ kind, subject, ...describeEntries(entries, after) }));
+  const found = [
     ...about('Updated', isNew),
     ...about('RolloutFailed', isFailure),
     ...about('RolledBack', isRollback),
     ...(isRolledOut(before, after) ? about('RolledOut', ({ entry }) => isLastOut(entry, after)) : []),
-    ...approvals(before, after).map((found) => ({ kind: 'ApprovalRequired' as const, policy, at, ...found })),
-    ...blocks(before, after).map((found) => ({ kind: 'Blocked' as const, policy, at, ...found })),
+    ...approvals(before, after).map((found) => ({ kind: 'ApprovalRequired' as const, subject, at, ...found })),
+    ...blocks(before, after).map((found) => ({ kind: 'Blocked' as const, subject, at, ...found })),
   ];
+  return found.map((notice) => ({ notice, identity: identityOf(notice, before) }));
 }
 
 /**
  * The same for the same event, whenever and however often its status is written: the times of changes differ then, and the history before them does not. A condition that
  * comes again within the hour counts as the same.
  */
-export function noticeIdentity({ kind, policy, tag, digest, reason, workloads }: Notice, { history: [last] = [] }: PolicyStatus): string[] {
+function identityOf({ kind, subject, tag, digest, reason, workloads }: Notice, { history: [last] = [] }: PolicyStatus): string[] {
   const image = digest ?? tag ?? '';
   const isCondition = kind === 'ApprovalRequired' || kind === 'Blocked';
-  return [policy.uid, kind, image, ...(isCondition ? [reason ?? ''] : [last?.at ?? '', last?.to ?? '', ...(workloads ?? [])])];
+  return [subject.uid, kind, image, ...(isCondition ? [reason ?? ''] : [last?.at ?? '', last?.to ?? '', ...(workloads ?? [])])];
 }
 
 /** An entry of the new history, with the same entry of the old one. */
@@ -57,7 +64,7 @@ function byImage(changes: readonly Change[]): HistoryEntry[][] {
   return [...groups.values()].map((group) => group.map(({ entry }) => entry));
 }
 
-function describeEntries(entries: readonly HistoryEntry[], { rejected = [] }: PolicyStatus): Omit<Notice, 'kind' | 'policy'> {
+function describeEntries(entries: readonly HistoryEntry[], { rejected = [] }: PolicyStatus): Details {
   const { tag, digest } = entries[0] ?? {};
   const from = unique(entries.flatMap((entry) => entry.from ?? []));
   const rejection = digest === undefined ? undefined : rejected.find((one) => one.digest === digest);
@@ -85,25 +92,32 @@ function isLastOut(entry: HistoryEntry, { history = [] }: PolicyStatus): boolean
   return entry.result === 'RolledOut' && entry.tag === last?.tag && entry.digest === last.digest;
 }
 
-function approvals(before: PolicyStatus, { pendingApproval, conditions }: PolicyStatus): Partial<Notice>[] {
+function approvals(before: PolicyStatus, { pendingApproval, conditions }: PolicyStatus): Partial<Details>[] {
   if (pendingApproval === undefined || pendingApproval.digest === before.pendingApproval?.digest) return [];
   const message = find(conditions, 'ApprovalRequired')?.message;
   return [{ ...pendingApproval, reason: 'ApprovalRequired', ...(message !== undefined && { message }) }];
 }
 
 /** What a failed rollout blocks is in its own notice. */
-function blocks(before: PolicyStatus, after: PolicyStatus): Partial<Notice>[] {
+function blocks(before: PolicyStatus, after: PolicyStatus): Partial<Details>[] {
   const isOwnNotice = ({ reason }: Condition) =>
     reason === 'RolloutFailed' || (reason === 'RejectedDigest' && after.history?.[0]?.trigger === 'Rollback');
-  const found = (['Stalled', 'Held'] as const).flatMap((type) => {
-    const condition = find(after.conditions, type);
-    if (condition === undefined || isOwnNotice(condition)) return [];
-    return find(before.conditions, type)?.reason === condition.reason ? [] : [condition];
-  });
-  const [first] = found;
+  const [first] = newConditions(before.conditions, after.conditions, ['Stalled', 'Held']).filter((one) => !isOwnNotice(one));
   if (first === undefined) return [];
   const { tag, digest } = after.latest ?? {};
   return [{ reason: first.reason, message: first.message, ...(tag !== undefined && { tag }), ...(digest !== undefined && { digest }) }];
+}
+
+/** Those that are true, and were not or had another reason before. */
+export function newConditions(
+  before: PolicyStatus['conditions'],
+  after: PolicyStatus['conditions'],
+  types: readonly string[],
+): Condition[] {
+  return types.flatMap((type) => {
+    const condition = find(after, type);
+    return condition === undefined || find(before, type)?.reason === condition.reason ? [] : [condition];
+  });
 }
 
 function find(conditions: PolicyStatus['conditions'], wanted: string): Condition | undefined {

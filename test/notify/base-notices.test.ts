@@ -1,0 +1,114 @@
+/** What is reported about each change of the status of a BaseImagePolicy. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { baseNotices } from '../../src/notify/base-notices.ts';
+import type { BaseStatus } from '../../src/model/base-policy.ts';
+
+const policy = { namespace: 'platform', name: 'java', uid: 'u1' };
+const now = '2026-11-23T12:00:00Z';
+const [first, second] = ['a', 'b'].map((letter) => `sha256:${letter.repeat(64)}`) as [string, string];
+const entry = (digest: string, result: 'Selected' | 'Rejected' = 'Selected') => ({
+  tag: '21',
+  digest,
+  selectedAt: now,
+  requested: 0,
+  updated: 0,
+  failed: 0,
+  result,
+});
+const images = (current: number, behind: number) => ({ total: current + behind, current, behind, unknown: 0, unrelated: 0 });
+const statusOf = (digest: string, counts: BaseStatus['images'], more: BaseStatus = {}): BaseStatus => ({
+  latest: { tag: '21', digest, selectedAt: now },
+  ...(counts && { images: counts }),
+  history: [entry(digest)],
+  ...more,
+});
+const waves = (pending: number, progressing: number, done: number, stopped?: string) => ({
+  base: second,
+  pending,
+  progressing,
+  done,
+  failed: 0,
+  ...(stopped !== undefined && { stopped }),
+});
+const condition = (type: 'Ready' | 'Stalled', reason: string, status: 'True' | 'False' = 'True') => ({
+  type,
+  status,
+  reason,
+  message: `because of ${reason}`,
+  lastTransitionTime: now,
+});
+const old = statusOf(first, images(30, 0));
+const rejected = [{ digest: second, tag: '21', at: now, message: 'the pods crash' }];
+
+const rows: Readonly<Record<string, { before: BaseStatus; after: BaseStatus; expected: readonly string[] }>> = {
+  'nothing changed': { before: old, after: old, expected: [] },
+  'a new policy whose images are current': { before: {}, after: old, expected: [] },
+  'a new policy with images that are behind': { before: {}, after: statusOf(first, images(1, 2)), expected: ['Updated a'] },
+  'a new base is one notice, however many images are behind': {
+    before: old,
+    after: statusOf(second, images(0, 30)),
+    expected: ['Updated b'],
+  },
+  'some images are still behind': { before: statusOf(second, images(0, 30)), after: statusOf(second, images(29, 1)), expected: [] },
+  'the last image is current': {
+    before: statusOf(second, images(29, 1)),
+    after: statusOf(second, images(30, 0)),
+    expected: ['RolledOut b'],
+  },
+  'a wave is still rolling out': {
+    before: statusOf(second, images(29, 1)),
+    after: statusOf(second, images(30, 0), { waves: waves(0, 1, 29) }),
+    expected: [],
+  },
+  'the last wave is done': {
+    before: statusOf(second, images(30, 0), { waves: waves(0, 1, 29) }),
+    after: statusOf(second, images(30, 0), { waves: waves(0, 0, 30) }),
+    expected: ['RolledOut b'],
+  },
+  'the waves were stopped': {
+    before: statusOf(second, images(5, 25), { waves: waves(25, 5, 0) }),
+    after: statusOf(second, images(5, 25), { waves: waves(25, 0, 4, 'one failed') }),
+    expected: ['RolloutFailed b RolloutFailed: one failed'],
+  },
+  'the base is rejected, which is one notice': {
+    before: statusOf(second, images(5, 25), { waves: waves(25, 5, 0) }),
+    after: statusOf(second, images(5, 25), {
+      rejected,
+      history: [entry(second, 'Rejected')],
+      waves: waves(25, 0, 4, 'one failed'),
+      conditions: [condition('Stalled', 'BaseRejected')],
+    }),
+    expected: ['RolloutFailed b BaseRejected: the pods crash'],
+  },
+  'an approval': {
+    before: old,
+    after: { ...old, pendingApproval: { tag: '21', digest: second }, conditions: [condition('Ready', 'UpToDate')] },
+    expected: ['ApprovalRequired b ApprovalRequired: because of UpToDate'],
+  },
+  'a stalled policy': {
+    before: old,
+    after: { ...old, conditions: [condition('Stalled', 'NoMatchingTag')] },
+    expected: ['Blocked a NoMatchingTag: because of NoMatchingTag'],
+  },
+  'a policy that is still stalled': {
+    before: { ...old, conditions: [condition('Stalled', 'NoMatchingTag')] },
+    after: { ...old, conditions: [condition('Stalled', 'NoMatchingTag')] },
+    expected: [],
+  },
+};
+
+describe('notices between two statuses of a BaseImagePolicy', () => {
+  for (const [name, { before, after, expected }] of Object.entries(rows))
+    it(name, () => {
+      const found = baseNotices(policy, before, after, now).map(({ notice: { kind, digest, reason, message } }) =>
+        [`${kind} ${digest?.at(-1) ?? ''}`, ...(reason === undefined ? [] : [`${reason}: ${message}`])].join(' '),
+      );
+      assert.deepEqual(found, expected);
+    });
+
+  it('have the same identity when a status is written again at another time', () => {
+    const identitiesAt = (at: string) => baseNotices(policy, old, statusOf(second, images(0, 30)), at).map(({ identity }) => identity);
+    assert.deepEqual(identitiesAt(now), identitiesAt('2026-11-23T12:05:00Z'));
+  });
+});

@@ -1,0 +1,43 @@
+/** One message in place of many. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Notice, NoticeKind } from '../../src/model/notice.ts';
+import { messageOf } from '../../src/notify/message.ts';
+import { targets } from '../../src/notify/targets/index.ts';
+
+const at = '2026-11-23T12:00:00Z';
+const noticesOf = (kind: NoticeKind, count: number): Notice[] =>
+  Array.from({ length: count }, (_, index) => ({
+    kind,
+    subject: { kind: 'ImagePolicy', namespace: 'shop', name: `web${index}`, uid: `u${index}` },
+    at,
+    tag: '1.1.0',
+  }));
+const content = {
+  type: 'summary',
+  target: 'ops',
+  at,
+  notices: [...noticesOf('Updated', 12), ...noticesOf('RolloutFailed', 1)],
+  more: 3,
+} as const;
+
+test('a summary tells what failed first, the first names of each kind, and how many are not listed', () => {
+  assert.deepEqual(messageOf(content, 'https://images.example.com'), {
+    title: '16 more notifications, summed up',
+    facts: [
+      ['Failed to roll out', '1: shop/web0 1.1.0'],
+      ['Updated', `12: ${Array.from({ length: 10 }, (_, index) => `shop/web${index} 1.1.0`).join(', ')} and 2 others`],
+      ['Not listed', '3'],
+    ],
+    link: { text: 'Open the dashboard', url: 'https://images.example.com' },
+  });
+});
+
+test('a program gets the counts', () => {
+  const { body } = targets.webhook.build(content, { id: 'id-1', secret: '', now: new Date(at) });
+  const { type, data } = JSON.parse(body) as { type: string; data: unknown };
+  assert.deepEqual(
+    [type, data],
+    ['dev.technomad.image-watcher.Summary', { target: 'ops', counts: { Updated: 12, RolloutFailed: 1 }, more: 3 }],
+  );
+});
