@@ -88,14 +88,22 @@ export interface NoticePart {
   stop(): void;
 }
 
+/** What the part shares with the rest of the role. */
+export interface NoticeMeans {
+  readonly queue: QueueAccess;
+  readonly queues: WorkQueues;
+  readonly readOrigins: NoticePorts['readOrigins'];
+}
+
 /** Builds the part; it does not connect before it is started. */
-export function composeNotices(foundation: Foundation, { queue, queues }: { queue: QueueAccess; queues: WorkQueues }): NoticePart {
+export function composeNotices(foundation: Foundation, { queue, queues, readOrigins }: NoticeMeans): NoticePart {
   const { settings, logger, metrics } = foundation;
   const store = createNoticeStore(foundation, queues);
   const ports: NoticePorts = {
     findTarget: (name) => settings.notificationTargets.find((target) => target.name === name),
     post: (url, request, signal) => sendNotice(url, request, { fetch, now: Date.now, signal }),
     mail: sendMail,
+    readOrigins,
     held: createHeldNotices(queue.redis, queue.prefix),
     addSummary: queues.addSummaryJob,
     dashboardUrl: settings.config.dashboard.publicUrl,

@@ -39,6 +39,7 @@ import { traceCluster } from './trace-requests.ts';
 import { traceWork } from './trace-work.ts';
 import { measureBases } from './measure-bases.ts';
 import { measurePolicies } from './measure-policies.ts';
+import { createNoticeOrigins } from './notice-origins.ts';
 import { composeNotices } from './notices.ts';
 import { createQueueWorkers } from './queue-workers.ts';
 import { createWorkPorts, readContextOf, type Adapters } from './work-ports.ts';
@@ -107,7 +108,15 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
     reflectors.find((watch) => watch.namespace === undefined || watch.namespace === namespace)?.reflector;
   // Only the ports trace their requests: watches outlive the job that starts them, and must not belong to its span.
   const tracedClient = tracing === undefined ? client : traceCluster(client, tracing);
-  const notices = composeNotices(foundation, { queue, queues });
+  const notices = composeNotices(foundation, {
+    queue,
+    queues,
+    readOrigins: createNoticeOrigins(
+      registry,
+      (namespace, name) => ports.policies.find(namespace, name),
+      (policy, spec) => ports.registry.sourceOf(policy, spec),
+    ),
+  });
   const plain = createWorkPorts(foundation, {
     client: tracedClient,
     cache,

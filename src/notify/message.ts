@@ -1,4 +1,5 @@
 /** A notice in words; each target escapes them for its markup. Pure. */
+import { linksOf, type Link, type Origins } from '../model/image-origin.ts';
 import { formatSubject, type Notice, type NoticeKind } from '../model/notice.ts';
 import { documentation, isReason } from '../model/reasons.ts';
 import { cut } from '../model/text.ts';
@@ -9,7 +10,7 @@ export interface Message {
   readonly title: string;
   readonly facts: readonly (readonly [label: string, text: string])[];
   readonly code?: string;
-  readonly link?: { readonly text: string; readonly url: string };
+  readonly links: readonly Link[];
 }
 
 /** What is sent to a target. */
@@ -32,7 +33,7 @@ export interface Delivery {
 /** What a target is sent. */
 export type Content =
   | SummaryContent
-  | { readonly type: 'notice'; readonly notice: Notice }
+  | { readonly type: 'notice'; readonly notice: Notice; readonly origins?: Origins }
   /** Shows that a target is configured correctly; `at` in RFC 3339. */
   | { readonly type: 'test'; readonly target: string; readonly at: string };
 
@@ -64,19 +65,20 @@ const verbs: Readonly<Record<NoticeKind, string>> = {
 /** What a reader is shown. */
 export function messageOf(content: Content, dashboardUrl?: string): Message {
   if (content.type === 'summary') return messageOfSummary(content, dashboardUrl);
-  return content.type === 'notice' ? messageOfNotice(content.notice, dashboardUrl) : messageOfTest(content.target);
+  return content.type === 'notice' ? messageOfNotice(content.notice, content.origins ?? {}, dashboardUrl) : messageOfTest(content.target);
 }
 
 function messageOfTest(target: string): Message {
   return {
     title: 'Test message of image-watcher',
     facts: [['Target', target]],
-    link: { text: 'About notifications', url: `${documentation}/notifications.md` },
+    links: [{ text: 'About notifications', url: `${documentation}/notifications.md` }],
   };
 }
 
 function messageOfNotice(
   { kind, subject, tag, digest, from, reason, message, ...notice }: Notice,
+  origins: Origins,
   dashboardUrl: string | undefined,
 ): Message {
   const name = formatSubject(subject);
@@ -95,7 +97,7 @@ function messageOfNotice(
     ),
     facts: facts.flatMap(([label, text]) => (text === undefined || text === '' ? [] : [[label, oneLine(text)] as const])),
     ...(kind === 'ApprovalRequired' && { code: approveCommand(subject) }),
-    ...linkFor(kind, subject, reason, dashboardUrl),
+    links: [...linkFor(kind, subject, reason, dashboardUrl), ...linksOf(origins)],
   };
 }
 
@@ -105,19 +107,19 @@ function linkFor(
   { kind: subjectKind, namespace, name }: Notice['subject'],
   reason: string | undefined,
   dashboardUrl: string | undefined,
-): Pick<Message, 'link'> {
+): Link[] {
   if (dashboardUrl !== undefined && subjectKind === 'ImagePolicy') {
     const page = `${dashboardUrl}/policies/${encodeURIComponent(namespace ?? '')}/${encodeURIComponent(name)}`;
-    return { link: kind === 'ApprovalRequired' ? { text: 'Approve', url: `${page}/approve` } : { text: 'Open the policy', url: page } };
+    return [kind === 'ApprovalRequired' ? { text: 'Approve', url: `${page}/approve` } : { text: 'Open the policy', url: page }];
   }
-  return isReason(reason) ? { link: { text: 'What to do', url: `${documentation}/reasons.md` } } : {};
+  return isReason(reason) ? [{ text: 'What to do', url: `${documentation}/reasons.md` }] : [];
 }
 
 /** The message of a chat without its own structure: one line for each fact. */
-export function textOf({ title, facts, code, link }: Message, markup: Markup): string {
+export function textOf({ title, facts, code, links }: Message, markup: Markup): string {
   const lines = facts.map(([label, text]) => `${label}: ${markup.escape(text)}`);
   const command = code === undefined ? [] : [`To approve: ${markup.code(code)}`];
-  const more = link === undefined ? [] : [markup.link(link.text, link.url)];
+  const more = links.map(({ text, url }) => markup.link(text, url));
   return [markup.bold(markup.escape(title)), ...lines, ...command, ...more].join('\n');
 }
 

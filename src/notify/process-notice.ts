@@ -1,5 +1,6 @@
 /** The processor of the queue `notice`: sends one notice, or a summary of many, to one target. */
 import { WaitError } from '../model/errors.ts';
+import type { Origins } from '../model/image-origin.ts';
 import { formatSubject, type Notice } from '../model/notice.ts';
 import type { HeldNotices } from '../queue/held-notices.ts';
 import type { NoticeJob, SummaryJob } from '../queue/jobs.ts';
@@ -14,6 +15,8 @@ export interface NoticePorts {
   readonly findTarget: (name: string) => ConfiguredTarget | undefined;
   readonly post: Post;
   readonly mail: Mail;
+  /** Where the images of a notice were built from, as far as that can be read soon; never rejects. */
+  readonly readOrigins: (notice: Notice, signal: AbortSignal) => Promise<Origins>;
   readonly held: HeldNotices;
   /** Stores the job of a summary, once for each group. */
   readonly addSummary: (job: SummaryJob, delayMs: number) => Promise<void>;
@@ -76,7 +79,10 @@ export function createNoticeProcessor(ports: NoticePorts): (job: NoticeJob | Sum
     awaitPause(name, context.isLastTry);
     const { perMinute } = target;
     const wait = perMinute === undefined ? undefined : await held.hold(name, perMinute, context.jobId, notice);
-    if (wait === undefined) return send(target, { type: 'notice', notice }, formatSubject(notice.subject), context);
+    if (wait === undefined) {
+      const origins = await ports.readOrigins(notice, context.signal);
+      return send(target, { type: 'notice', notice, origins }, formatSubject(notice.subject), context);
+    }
     // A process that dies here holds the notice again, under the same id.
     const { group, afterMs } = wait;
     await ports.addSummary({ schema: 1, target: name, group, receivedAt: new Date(now()).toISOString() }, afterMs);

@@ -47,7 +47,7 @@ export function messageOfSummary({ notices, more }: SummaryContent, dashboardUrl
   return {
     title: count === 1 ? '1 more notification' : `${count} more notifications, summed up`,
     facts: more > 0 ? [...facts, ['Not listed', String(more)]] : facts,
-    ...(dashboardUrl !== undefined && { link: { text: 'Open the dashboard', url: dashboardUrl } }),
+    links: dashboardUrl === undefined ? [] : [{ text: 'Open the dashboard', url: dashboardUrl }],
   };
 }
 

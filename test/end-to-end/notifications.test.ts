@@ -19,7 +19,13 @@ const key = 'a-signing-key-of-the-platform-team';
 
 interface Event {
   readonly type: string;
-  readonly data: { readonly tag?: string; readonly workloads?: readonly string[]; readonly reason?: string };
+  readonly data: {
+    readonly tag?: string;
+    readonly workloads?: readonly string[];
+    readonly reason?: string;
+    readonly origin?: object;
+    readonly originBefore?: object;
+  };
 }
 
 /** A receiver that fails twice before it accepts, and shows each id once. */
@@ -99,7 +105,18 @@ after(async () => {
 });
 
 const push = (name: string, tag: string) =>
-  pushImage({ host: world.registry.host, repository: `shop/${name}`, tag, content: `${name} ${tag}` });
+  pushImage({
+    host: world.registry.host,
+    repository: `shop/${name}`,
+    tag,
+    content: `${name} ${tag}`,
+    labels: {
+      'org.opencontainers.image.source': `https://github.com/shop/${name}`,
+      'org.opencontainers.image.revision': revisionOf(tag),
+      'org.opencontainers.image.version': tag,
+    },
+  });
+const revisionOf = (tag: string) => Buffer.from(tag.padEnd(20)).toString('hex');
 const eventsOf = (type: string) => [...receiver.accepted.values()].filter((event) => event.type.endsWith(`.${type}`));
 const untilEvent = (type: string, fits: (event: Event) => boolean) =>
   waitFor(`a notice ${type}`, () => Promise.resolve(eventsOf(type).some(fits)));
@@ -138,6 +155,8 @@ test('an update is reported once in effect, although the service is killed befor
       ['2.0.0', [`Deployment ${world.namespace}/later`]],
     ],
   );
+  const { data } = eventsOf('Updated').find((event) => event.data.tag === '1.1.0') ?? {};
+  assert.deepEqual(data?.originBefore, { repository: 'https://github.com/shop/killed', revision: revisionOf('1.0.0'), version: '1.0.0' });
   assert.ok([...receiver.tries.values()].every((count) => count >= 3));
   assert.deepEqual(receiver.forged, []);
 });
@@ -146,9 +165,13 @@ test('an approval is reported to those who asked for approvals, and no secret is
   await createApp('approved', { update: { mode: 'Approval' } });
   await push('approved', '1.1.0');
   await untilEvent('ApprovalRequired', ({ data }) => data.tag === '1.1.0');
+  const { data } = eventsOf('ApprovalRequired').find((event) => event.data.tag === '1.1.0') ?? {};
+  const repository = 'https://github.com/shop/approved';
+  assert.deepEqual(data?.origin, { repository, revision: revisionOf('1.1.0'), version: '1.1.0' });
   await waitFor('the chat to show it', () => Promise.resolve(receiver.chats.length > 0));
   assert.equal(receiver.chats.length, 1);
   assert.ok(receiver.chats[0]?.includes(`image-watcher approve ${world.namespace}/approved`), receiver.chats[0]);
+  assert.ok(receiver.chats[0]?.includes(`<${repository}/commit/${revisionOf('1.1.0')}|Commit `), receiver.chats[0]);
   const metrics = await (await fetch(`${service.operationsUrl}/metrics`)).text();
   assert.match(metrics, /image_watcher_notices_total\{kind="ApprovalRequired",target="approvers",result="sent"\} 1/);
   const output = service.logTail(10_000);

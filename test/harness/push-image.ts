@@ -17,9 +17,10 @@ const ociIndex = 'application/vnd.oci.image.index.v1+json';
 export async function pushImage({
   content = 'image',
   created,
+  labels,
   ...target
-}: PushTarget & { content?: string; created?: string }): Promise<Pushed> {
-  return putManifest(target, target.tag, ociManifest, await pushContent(target, 'amd64', content, created));
+}: PushTarget & { content?: string; created?: string; labels?: Record<string, string> }): Promise<Pushed> {
+  return putManifest(target, target.tag, ociManifest, await pushContent(target, 'amd64', content, { created, labels }));
 }
 
 /** Pushes an image of several platforms: an index under the tag, which names one image for each architecture. */
@@ -46,13 +47,18 @@ export async function pushChart({ created = '2026-01-01T00:00:00Z', ...target }:
   return putManifest(target, target.tag, ociManifest, { schemaVersion: 2, mediaType: ociManifest, config, layers, annotations });
 }
 
-async function pushContent(target: PushTarget, architecture: string, content: string, created?: string): Promise<object> {
+async function pushContent(
+  target: PushTarget,
+  architecture: string,
+  content: string,
+  { created, labels }: { created?: string | undefined; labels?: Record<string, string> | undefined } = {},
+): Promise<object> {
   const layerBytes = Buffer.from(content);
   const config = {
     ...(created && { created }),
     architecture,
     os: 'linux',
-    config: {},
+    config: labels === undefined ? {} : { Labels: labels },
     rootfs: { type: 'layers', diff_ids: [digestOf(layerBytes)] },
   };
   return {

@@ -38,6 +38,7 @@ function processorFor(answers: readonly SendResult[], target: Partial<Configured
   const left = [...answers];
   const ports: NoticePorts = {
     findTarget: (name) => [{ ...ops, ...target }].find((one) => one.name === name),
+    readOrigins: () => Promise.resolve({}),
     held: {
       hold: () => Promise.resolve(undefined),
       close: () => Promise.resolve({ notices: [], more: 0 }),

@@ -29,7 +29,7 @@ test('a summary tells what failed first, the first names of each kind, and how m
       ['Updated', `12: ${Array.from({ length: 10 }, (_, index) => `shop/web${index} 1.1.0`).join(', ')} and 2 others`],
       ['Not listed', '3'],
     ],
-    link: { text: 'Open the dashboard', url: 'https://images.example.com' },
+    links: [{ text: 'Open the dashboard', url: 'https://images.example.com' }],
   });
 });
 

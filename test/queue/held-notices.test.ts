@@ -90,6 +90,7 @@ describe('notices that exceed the limit of a target', () => {
       findTarget: () => ({ ...chat, url: () => url, secret: () => '' }),
       post: (to, request, signal) => sendNotice(to, request, { fetch, now: Date.now, signal }),
       mail: () => Promise.reject(new Error('not used')),
+      readOrigins: () => Promise.resolve({}),
       held: createHeldNotices(access.redis, access.prefix),
       // At once, instead of at the end of the minute.
       addSummary: (job) => queues.addSummaryJob(job, 0),

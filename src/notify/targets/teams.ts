@@ -8,7 +8,7 @@ export const teams: NotificationTarget = {
   id: 'teams',
   via: 'http',
   build(content, { dashboardUrl }) {
-    const { title, facts, code, link } = messageOf(content, dashboardUrl);
+    const { title, facts, code, links } = messageOf(content, dashboardUrl);
     const card = {
       $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
       type: 'AdaptiveCard',
@@ -18,7 +18,7 @@ export const teams: NotificationTarget = {
         { type: 'FactSet', facts: facts.map(([label, value]) => ({ title: label, value: markdown.escape(value) })) },
         ...(code === undefined ? [] : [textBlock(`To approve: ${code}`, { fontType: 'Monospace' })]),
       ],
-      ...(link !== undefined && { actions: [{ type: 'Action.OpenUrl', title: link.text, url: link.url }] }),
+      ...(links.length > 0 && { actions: links.map(({ text, url }) => ({ type: 'Action.OpenUrl', title: text, url })) }),
     };
     const attachments = [{ contentType: 'application/vnd.microsoft.card.adaptive', content: card }];
     return { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ type: 'message', attachments }) };

@@ -41,7 +41,9 @@ function eventOf(content: Content): { readonly type: string; readonly source: st
   const { subject, at, ...data } = content.notice;
   const { uid: _, ...shown } = subject;
   const source = `/${plurals[subject.kind]}/${formatSubject(subject).split('/').map(encodeURIComponent).join('/')}`;
-  return { type: data.kind, source, time: at, data: { ...data, subject: shown } };
+  const { now, before } = content.origins ?? {};
+  const origins = { ...(now && { origin: now }), ...(before && { originBefore: before }) };
+  return { type: data.kind, source, time: at, data: { ...data, ...origins, subject: shown } };
 }
 
 const plurals = { ImagePolicy: 'imagepolicies', BaseImagePolicy: 'baseimagepolicies', Certificate: 'certificates' } as const;

@@ -1,0 +1,104 @@
+/** What an image says about where it was built from, and links to that. Pure. */
+
+/** From annotations or labels: https://github.com/opencontainers/image-spec/blob/main/annotations.md. Whoever builds an image writes them. */
+export interface ImageOrigin {
+  /** The web address of the repository, without a trailing slash: `https://github.com/shop/web`. */
+  readonly repository: string;
+  /** The commit. */
+  readonly revision?: string;
+  /** The version of the software; not always the tag of the image. */
+  readonly version?: string;
+}
+
+/** What is known of a new image, and of the one that it replaces. */
+export interface Origins {
+  readonly now?: ImageOrigin;
+  readonly before?: ImageOrigin;
+}
+
+/** A link whose address contains nothing that a chat or a mail program could read as markup. */
+export interface Link {
+  readonly text: string;
+  readonly url: string;
+}
+
+type Texts = Readonly<Record<string, string>>;
+
+const segment = /^[A-Za-z0-9_~][A-Za-z0-9._~-]{0,127}$/;
+const hostPattern = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::\d{1,5})?$/;
+const maxSegments = 12;
+
+/** The origin by the first of several sets of annotations or labels that names a repository; a revision counts only beside it. */
+export function readOrigin(sets: readonly Texts[]): ImageOrigin | undefined {
+  for (const texts of sets) {
+    const repository = parseRepository(texts['org.opencontainers.image.source'] ?? '');
+    if (repository === undefined) continue;
+    const revision = texts['org.opencontainers.image.revision']?.trim().toLowerCase() ?? '';
+    const version = texts['org.opencontainers.image.version']?.trim() ?? '';
+    return {
+      repository,
+      ...(/^[0-9a-f]{7,64}$/.test(revision) && { revision }),
+      ...(/^[\w][\w.+-]{0,127}$/.test(version) && { version }),
+    };
+  }
+  return undefined;
+}
+
+/** `https://github.com/shop/web.git`, `git+https://…`, `git@github.com:shop/web.git`, `ssh://git@…`: the address of a repository on the web. */
+function parseRepository(source: string): string | undefined {
+  if (source.length > 1_024) return undefined;
+  const scp = /^[\w.-]+@([\w.-]+):(?!\/)(\S+)$/.exec(source.trim());
+  const url = scp === null ? URL.parse(source.trim().replace(/^git\+/, '')) : URL.parse(`https://${scp[1]}/${scp[2]}`);
+  if (url === null || !['https:', 'http:', 'ssh:', 'git:'].includes(url.protocol)) return undefined;
+  const host = (url.protocol === 'https:' || url.protocol === 'http:' ? url.host : url.hostname).toLowerCase();
+  const [path = ''] = url.pathname.split('/-/');
+  const segments = path
+    .replaceAll(/^\/+|\/+$/g, '')
+    .replace(/\.git$/, '')
+    .split('/');
+  const isRepository = segments.length >= 2 && segments.length <= maxSegments && segments.every((part) => segment.test(part));
+  return isRepository && hostPattern.test(host)
+    ? `https://${host}/${kindOf(host) === 'gitlab' ? segments.join('/') : segments.slice(0, 2).join('/')}`
+    : undefined;
+}
+
+/** Gitea and Forgejo have the paths of GitHub. */
+type HostKind = 'github' | 'gitlab' | 'bitbucket';
+
+function kindOf(host: string): HostKind {
+  if (host === 'bitbucket.org') return 'bitbucket';
+  return host.includes('gitlab') ? 'gitlab' : 'github';
+}
+
+const paths: Readonly<
+  Record<HostKind, { commit: (revision: string) => string; compare: (from: string, to: string) => string; releases: string }>
+> = {
+  github: { commit: (revision) => `commit/${revision}`, compare: (from, to) => `compare/${from}...${to}`, releases: 'releases' },
+  gitlab: { commit: (revision) => `-/commit/${revision}`, compare: (from, to) => `-/compare/${from}...${to}`, releases: '-/releases' },
+  bitbucket: {
+    commit: (revision) => `commits/${revision}`,
+    compare: (from, to) => `branches/compare/${to}%0D${from}`,
+    releases: 'downloads/?tab=tags',
+  },
+};
+
+/** To the changes between two images, or the commit of the new one, and to the releases. Empty if the image does not say where it was built. */
+export function linksOf({ now, before }: Origins): Link[] {
+  if (now === undefined) return [];
+  const { repository, revision, version } = now;
+  // Whoever built the image chose the host, so readers see it.
+  const { host } = new URL(repository);
+  const path = paths[kindOf(host)];
+  const old = before?.repository === repository ? before.revision : undefined;
+  const changes = (): Link[] => {
+    if (revision === undefined) return [{ text: `Source on ${host}`, url: repository }];
+    if (old === undefined || old === revision)
+      return [{ text: `Commit ${short(revision)} on ${host}`, url: `${repository}/${path.commit(revision)}` }];
+    return [{ text: `Changes ${short(old)}…${short(revision)} on ${host}`, url: `${repository}/${path.compare(old, revision)}` }];
+  };
+  return [...changes(), ...(version === undefined ? [] : [{ text: `Releases on ${host}`, url: `${repository}/${path.releases}` }])];
+}
+
+function short(revision: string): string {
+  return revision.slice(0, 7);
+}
