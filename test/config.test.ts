@@ -67,7 +67,7 @@ test('an empty configuration has the defaults', () => {
     registries: [],
     allowedRegistries: [],
     triggers: { hosts: [] },
-    notifications: { targets: [] },
+    notifications: { hosts: [], targets: [] },
     credentials: { secret: { name: 'oci-registry-creds', namespace: 'operators' }, cloud: ['ecr', 'google', 'azure'] },
     verification: {},
     watch: { namespaces: [] },

@@ -40,6 +40,9 @@ export const logActions = {
   'base policy reconciled': '',
   'base policies cannot be watched':
     'To use BaseImagePolicies, apply their definition with `image-watcher crd apply`. Nothing else depends on it.',
+  'notification targets cannot be watched':
+    'To use NotificationTargets, apply their definition with `image-watcher crd apply`. Nothing else depends on it.',
+  'notification target not checked': 'Check the permission to patch `notificationtargets/status`.',
   'rebuild requested': '',
   'rebuild not accepted': 'Check the address, the project and the token. `status.requests` of the policy shows the same.',
   'certificates not checked': 'Check Redis; `image-watcher doctor` checks the same certificates.',

@@ -1,6 +1,7 @@
 /** What the Chinese pages say instead of the descriptions and messages of the code and the comments of the samples. */
 import { documentation } from '../../src/model/reasons.ts';
 import { chineseBaseImages } from './zh-CN-base-images.ts';
+import { chineseNotifications } from './zh-CN-notifications.ts';
 
 const duration = '时长以 h、m 和 s 为单位，最长 8784h，例如 "90s"、"1h30m"。';
 const path = '路径的写法如 "spec.values.image.tag"。';
@@ -8,6 +9,7 @@ const path = '路径的写法如 "spec.values.image.tag"。';
 /** By the English text. A text without a translation fails `npm run generate`. */
 export const chinese: Readonly<Record<string, string>> = {
   ...chineseBaseImages,
+  ...chineseNotifications,
   // spec
   'Which image to watch, how to choose its tag, and which workloads to update.': '监视哪个镜像、如何选择它的标签，以及更新哪些工作负载。',
   'select.digest with update.pin: Tag would never change anything: remove pin, or write Digest':

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { baseDefinitionYaml, customResourceDefinitionYaml } from '../../src/api-versions/crd.ts';
+import { customResourceDefinitionYaml } from '../../src/api-versions/crd.ts';
+import { plainDefinitions } from '../../src/api-versions/plain-definitions.ts';
 import { apiParts, openApiText } from './api.ts';
 import { castOf } from './cast.ts';
 import { commandParts } from './commands.ts';
@@ -35,6 +36,7 @@ const policyPages = [
   '/v1alpha1',
   '/base-image-policy',
   '/base-image-status',
+  '/notification-target',
 ].map((page) => `policies${page}`);
 
 /** The list of reasons, and their explanations by what a user sees. */
@@ -48,7 +50,7 @@ export function generatedFiles(): readonly GeneratedFile[] {
     ...filesWithCoordinates(),
     { path: 'docs/tutorial.cast', content: castOf('image-watcher: from the first push to a rollback', tutorial) },
     { path: 'crd/imagepolicies.yaml', content: customResourceDefinitionYaml() },
-    { path: 'crd/baseimagepolicies.yaml', content: baseDefinitionYaml() },
+    ...plainDefinitions.map(({ plural, yaml }) => ({ path: `crd/${plural}.yaml`, content: yaml })),
     { path: 'src/doctor/shipped-permissions.ts', content: shippedPermissionsSource() },
     ...policyPages.flatMap((page) => [
       { path: `docs/${page}.md`, content: renderTemplate(`${page}.md`, policyParts) },

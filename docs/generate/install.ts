@@ -1,6 +1,7 @@
 /** charts/install: what the chart renders, as objects that kubectl and kustomize apply as often as they like. Needs Helm. */
 import { Document, isMap, parseAllDocuments, parseDocument, Scalar, stringify, visit } from 'yaml';
-import { baseDefinitionYaml, customResourceDefinitionYaml } from '../../src/api-versions/crd.ts';
+import { customResourceDefinitionYaml } from '../../src/api-versions/crd.ts';
+import { plainDefinitions } from '../../src/api-versions/plain-definitions.ts';
 import { chartFolder, helm, type Manifest, type Values } from '../../test/harness/helm.ts';
 import type { GeneratedFile } from './files.ts';
 
@@ -33,7 +34,7 @@ export async function installFiles(): Promise<readonly GeneratedFile[]> {
     ['base/install.yaml', whole.map(textOf).join('---\n')],
     ['base/kustomization.yaml', kustomization({ resources: ['install.yaml'] })],
     // For installations without the conversion webhook.
-    ['definition-v1.yaml', `${customResourceDefinitionYaml({ v1Only: true })}---\n${baseDefinitionYaml()}`],
+    ['definition-v1.yaml', [customResourceDefinitionYaml({ v1Only: true }), ...plainDefinitions.map(({ yaml }) => yaml)].join('---\n')],
   ];
   for (const [name, values] of Object.entries(overlays)) {
     const objects = await installObjects(values);
@@ -66,7 +67,7 @@ export async function installObjects(values: Values = base): Promise<Document[]>
     rendered.filter((object) => object.hasIn(['metadata', 'annotations', 'helm.sh/hook']) === isHook),
   );
   const { conversion } = values as { conversion?: { enabled: boolean } };
-  const definitions = conversion?.enabled === false ? [] : [customResourceDefinitionYaml(), baseDefinitionYaml()];
+  const definitions = conversion?.enabled === false ? [] : [customResourceDefinitionYaml(), ...plainDefinitions.map(({ yaml }) => yaml)];
   // Comments of hooks are about Helm.
   const ordinary = [...(hooks ?? []).map((object) => new Document(object.toJS())), ...(others ?? [])].map(withoutHelm);
   return [new Document(ownNamespace), ...definitions.map((text) => parseDocument(text)), ...ordinary] as Document[];

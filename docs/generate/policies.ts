@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { baseSchema } from '../../src/api-versions/base-policy/schema.ts';
+import { targetSchema } from '../../src/api-versions/notification-target/schema.ts';
 import { toStructuralSchema } from '../../src/api-versions/structural-schema.ts';
 import * as v1 from '../../src/api-versions/v1.ts';
 import * as v1alpha1 from '../../src/api-versions/v1alpha1.ts';
@@ -14,6 +15,7 @@ const versions: Readonly<Record<string, readonly Field[]>> = {
   v1: fieldsIn(v1.schema),
   v1alpha1: fieldsIn(v1alpha1.schema),
   base: fieldsIn(baseSchema),
+  target: fieldsIn(targetSchema),
 };
 const samples = join(import.meta.dirname, '../../crd/samples');
 
@@ -25,7 +27,7 @@ export const chinesePolicyParts = partsIn(chinese);
 
 function partsIn(words: Wording): Parts {
   return {
-    /** `{{fields v1 spec.select}}` (or v1alpha1, or base for BaseImagePolicy): a field and all below it, with its rules. */
+    /** `{{fields v1 spec.select}}` (or v1alpha1, base for BaseImagePolicy, target for NotificationTarget): a field and all below it, with its rules. */
     fields: (argument) => {
       const fields = select(argument, (path, root) => path === root || path.startsWith(`${root}.`) || path.startsWith(`${root}[`));
       return `${fieldTable(fields, words)}\n\n${ruleList(fields, words)}`;

@@ -1,7 +1,9 @@
 /** Everything that is wrong with a policy, for the reconcile and for `lint`. */
+import type { z } from 'zod';
 import { isObject } from '../model/untyped.ts';
 import { baseSpecSchema } from './base-policy/schema.ts';
-import { baseKind, group, kind } from './group.ts';
+import { baseKind, group, kind, notificationTargetKind } from './group.ts';
+import { targetSpecSchema } from './notification-target/schema.ts';
 import type { CheckContext } from './rules.ts';
 import { checkLabelKey } from './v1-fields/scalars.ts';
 import * as v1 from './v1.ts';
@@ -14,9 +16,13 @@ import { v1alpha1Problems } from './validation/v1alpha1-problems.ts';
 const kinds: Readonly<Record<string, readonly string[]>> = {
   [kind]: [v1.apiVersion, v1alpha1.apiVersion],
   [baseKind]: [v1.apiVersion],
+  [notificationTargetKind]: [v1.apiVersion],
 };
 
-/** Whether a document claims to be an ImagePolicy or a BaseImagePolicy of this group, however invalid it is. */
+/** The specs of the kinds that have one version. */
+const plainSpecs: Readonly<Record<string, z.ZodType>> = { [baseKind]: baseSpecSchema, [notificationTargetKind]: targetSpecSchema };
+
+/** Whether a document claims to be of a kind of this group, however invalid it is. */
 export function isPolicy(document: unknown): boolean {
   if (!isObject(document)) return false;
   const { apiVersion } = document;
@@ -25,7 +31,7 @@ export function isPolicy(document: unknown): boolean {
 }
 
 /**
- * Everything that is wrong with a document that claims to be an ImagePolicy of either version, or a BaseImagePolicy: its kind, metadata, unknown fields and spec. `status` is not
+ * Everything that is wrong with a document that claims to be of a kind of the group: its kind, metadata, unknown fields and spec. `status` is not
  * checked: the service writes it. Without what the operator allows, only built-in fields of custom resources are valid.
  */
 export function validatePolicy(document: unknown, operator: Omit<CheckContext, 'namespace'> = {}): readonly Problem[] {
@@ -38,9 +44,8 @@ export function validatePolicy(document: unknown, operator: Omit<CheckContext, '
   ];
   const namespace = isObject(metadata) && typeof metadata['namespace'] === 'string' ? metadata['namespace'] : undefined;
   const context = { ...operator, namespace };
-  if (document['kind'] === baseKind) {
-    return [...problems, ...unknownFields(baseSpecSchema, spec, ['spec']), ...specProblems(baseSpecSchema, spec, context)];
-  }
+  const plain = plainSpecs[String(document['kind'])];
+  if (plain !== undefined) return [...problems, ...unknownFields(plain, spec, ['spec']), ...specProblems(plain, spec, context)];
   if (apiVersion === v1alpha1.apiVersion) {
     return [...problems, ...unknownFields(v1alpha1.specSchema, spec, ['spec']), ...v1alpha1Problems(spec, context)];
   }
@@ -50,14 +55,15 @@ export function validatePolicy(document: unknown, operator: Omit<CheckContext, '
 
 function kindProblems({ apiVersion, kind: written }: Readonly<Record<string, unknown>>): Problem[] {
   const problems: Problem[] = [];
-  const versions = kinds[written === baseKind ? baseKind : kind] ?? [];
+  const isPlain = typeof written === 'string' && Object.hasOwn(plainSpecs, written);
+  const versions = kinds[isPlain ? written : kind] ?? [];
   if (typeof apiVersion !== 'string') problems.push(problem(['apiVersion'], `is missing: write ${v1.apiVersion}`));
   else if (!versions.includes(apiVersion)) {
-    const expected = written === baseKind ? `not ${v1.apiVersion}, the only version of ${baseKind}` : `none of ${versions.join(', ')}`;
+    const expected = isPlain ? `not ${v1.apiVersion}, the only version of ${written}` : `none of ${versions.join(', ')}`;
     problems.push(problem(['apiVersion'], `"${apiVersion}" is ${expected}`));
   }
   if (typeof written !== 'string' || !Object.hasOwn(kinds, written)) {
-    problems.push(problem(['kind'], `the group ${group} has only the kinds ${Object.keys(kinds).join(' and ')}`));
+    problems.push(problem(['kind'], `the group ${group} has only the kinds ${new Intl.ListFormat('en').format(Object.keys(kinds))}`));
   }
   return problems;
 }

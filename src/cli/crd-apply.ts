@@ -1,6 +1,7 @@
-import { baseDefinition, type Conversion, type ConversionEndpoint, defaultEndpoint } from '../api-versions/crd.ts';
+import { type Conversion, type ConversionEndpoint, defaultEndpoint } from '../api-versions/crd.ts';
 import { conversionSamples, type CrdRequest, lacksConversion, planCrd } from '../api-versions/plan-crd.ts';
-import { baseCrdName, crdName } from '../api-versions/group.ts';
+import { crdName } from '../api-versions/group.ts';
+import { plainDefinitions } from '../api-versions/plain-definitions.ts';
 import { describeError } from '../model/errors.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { UsageError, type Terminal } from './command.ts';
@@ -49,12 +50,12 @@ export async function applyCrd(values: CrdValues, output: 'text' | 'json' | 'yam
         },
         { onProgress },
       );
-      name = baseCrdName;
-      const { action: baseAction } = await applyCustomResourceDefinition(client, baseDefinition(), { onProgress });
-      const applied = [
-        { name: crdName, action },
-        { name: baseCrdName, action: baseAction },
-      ];
+      const applied = [{ name: crdName, action }];
+      for (const { name: plainName, object } of plainDefinitions) {
+        name = plainName;
+        const { action } = await applyCustomResourceDefinition(client, object, { onProgress });
+        applied.push({ name, action });
+      }
       print(terminal, output, applied, () => applied.map((one) => `customresourcedefinition ${one.name} ${one.action}\n`).join(''));
       return 0;
     } finally {

@@ -1,12 +1,6 @@
-import {
-  baseDefinition,
-  baseDefinitionYaml,
-  customResourceDefinition,
-  customResourceDefinitionYaml,
-  defaultEndpoint,
-  type CrdShape,
-} from '../api-versions/crd.ts';
-import { baseKind, kind as policyKind } from '../api-versions/group.ts';
+import { customResourceDefinition, customResourceDefinitionYaml, defaultEndpoint, type CrdShape } from '../api-versions/crd.ts';
+import { kind as policyKind } from '../api-versions/group.ts';
+import { plainDefinitions } from '../api-versions/plain-definitions.ts';
 import { defineCommand, defineGroup } from './command.ts';
 import { applyCrd } from './crd-apply.ts';
 import { migrateCrd } from './crd-migrate.ts';
@@ -23,13 +17,15 @@ import {
 import { outputOption } from './output.ts';
 import { clusterOptions } from './policy-client.ts';
 
+const kinds = [policyKind, ...plainDefinitions.map(({ kind }) => kind)];
+const allKinds = new Intl.ListFormat('en').format(kinds);
+
 const printCommand = defineCommand({
   name: 'crd print',
   summary: 'print the CustomResourceDefinitions',
-  about:
-    'Writes the CustomResourceDefinitions of ImagePolicy and BaseImagePolicy: YAML, or a List in JSON with --output json. The options about conversion and storage shape that of ImagePolicy; BaseImagePolicy has one version.',
+  about: `Writes the CustomResourceDefinitions of ${allKinds}: YAML, or a List in JSON with --output json. The options about conversion and storage shape that of ImagePolicy; the others have one version.`,
   options: {
-    kind: { value: 'KIND', choices: [policyKind, baseKind], about: 'the definition of this kind alone' },
+    kind: { value: 'KIND', choices: kinds, about: 'the definition of this kind alone' },
     ...shapeOptions,
     ...outputOption,
   },
@@ -39,7 +35,7 @@ const printCommand = defineCommand({
     const shape = shapeOf(values);
     const definitions = [
       { of: policyKind, object: customResourceDefinition(shape), yaml: customResourceDefinitionYaml(shape) },
-      { of: baseKind, object: baseDefinition(), yaml: baseDefinitionYaml() },
+      ...plainDefinitions.map(({ kind: of, object, yaml }) => ({ of, object, yaml })),
     ].filter(({ of }) => kind === undefined || kind === of);
     if (output === 'json') {
       const items = definitions.map(({ object }) => object);
@@ -52,9 +48,9 @@ const printCommand = defineCommand({
 const applyCommand = defineCommand({
   name: 'crd apply',
   summary: 'create or update them, and wait until they are served',
-  about: `Creates or updates the CustomResourceDefinitions of ImagePolicy and BaseImagePolicy, in this order, and waits until the API server serves them. BaseImagePolicy has one version, v1. ImagePolicy has v1 and v1alpha1, stored as v1, converted by the webhook of the role convert. A service of before v1 must have stopped: the older definition has no status subresource, so that from here on its status would be ignored, and it would act again and again.
+  about: `Creates or updates the CustomResourceDefinitions of ${allKinds}, in this order, and waits until the API server serves them. ImagePolicy has v1 and v1alpha1, stored as v1, converted by the webhook of the role convert. A service of before v1 must have stopped: the older definition has no status subresource, so that from here on its status would be ignored, and it would act again and again.
 
-A new webhook or storage version comes only after the endpoint has answered and the API server has converted all policies through it; otherwise the definition is unchanged or restored, and that of BaseImagePolicy is not written. Earlier decisions are kept unless an option changes them: the webhook, a retired v1alpha1, v1 alone. A version in status.storedVersions is never removed.`,
+A new webhook or storage version comes only after the endpoint has answered and the API server has converted all policies through it; otherwise the definition is unchanged or restored, and the others are not written. Earlier decisions are kept unless an option changes them: the webhook, a retired v1alpha1, v1 alone. A version in status.storedVersions is never removed.`,
   options: { ...applyOptions, ...clusterOptions, ...outputOption },
   examples: [
     ['crd apply', 'with the webhook of the chart'],
@@ -86,7 +82,7 @@ A policy needs v1alpha1 if it may be stored in it, if its manifest is applied in
 export const crd = defineGroup({
   name: 'crd',
   summary: 'print the CustomResourceDefinitions, apply them to a cluster, migrate stored policies',
-  about: 'The CustomResourceDefinitions of ImagePolicy and BaseImagePolicy.',
+  about: `The CustomResourceDefinitions of ${allKinds}.`,
   commands: [printCommand, applyCommand, migrateCommand],
 });
 

@@ -4,14 +4,12 @@ import { readBasePolicy } from '../api-versions/base-policy/read-base-policy.ts'
 import { basePlural } from '../api-versions/group.ts';
 import { apiVersion } from '../api-versions/v1.ts';
 import { type BaseImagePolicy, isUsableBase } from '../model/base-policy.ts';
-import { describeError } from '../model/errors.ts';
 import { sameRepository, type Repository } from '../model/image-reference.ts';
 import type { KindRef } from '../model/workload.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { isKubeError } from '../kube/kube-error.ts';
 import { createObjectStore, type ObjectStore } from '../kube/object-store.ts';
 import { listPath } from '../kube/objects.ts';
-import { startReflector, type Reflector } from '../kube/reflector.ts';
+import { startOptionalReflector, type Reflector } from './optional-reflector.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 /** The resource of BaseImagePolicies. */
@@ -38,7 +36,6 @@ export interface BasePolicyCacheOptions {
 export function createBasePolicyCache({ client, readContext, logger }: BasePolicyCacheOptions): BasePolicyCache {
   const policies = createObjectStore<BaseImagePolicy>();
   let reflectors: Reflector[] = [];
-  let isMissing = false;
   const usable = () => [...policies.values()].flatMap((policy) => (isUsableBase(policy.spec) ? [{ policy, spec: policy.spec }] : []));
   return {
     policies,
@@ -47,19 +44,10 @@ export function createBasePolicyCache({ client, readContext, logger }: BasePolic
     kinds: () => [...new Set(usable().flatMap(({ spec }) => spec.workloads.flatMap(({ kinds }) => kinds)))].map((kind) => ({ kind })),
     start(namespaces) {
       reflectors = namespaces.map((namespace) =>
-        startReflector({
-          client,
-          path: listPath(basePolicyResource, namespace),
-          project: (raw) => readBasePolicy(raw, readContext),
-          store: policies,
-          onError(error, nextTryMs) {
-            const isOptional = isKubeError(error, 404) || isKubeError(error, 403);
-            if (isOptional && isMissing) return;
-            isMissing = isOptional;
-            if (isOptional) logger.info({ why: describeError(error) }, 'base policies cannot be watched');
-            else logger.warn({ why: describeError(error), nextTryMs }, 'watch failed, will be repeated');
-          },
-        }),
+        startOptionalReflector(
+          { client, path: listPath(basePolicyResource, namespace), project: (raw) => readBasePolicy(raw, readContext), store: policies },
+          { logger, message: 'base policies cannot be watched' },
+        ),
       );
     },
     async stop() {

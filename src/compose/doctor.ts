@@ -116,7 +116,15 @@ async function gatherPermissions({ settings: { config } }: Foundation, client: K
   };
   const watched = config.watch.namespaces;
   const places = watched.length === 0 ? [undefined] : watched.slice(0, maxNamespaces);
-  const everywhere = ['work', 'work-bases', 'work-rebase', 'work-status', 'work-secrets', 'work-secret-watches'] as const;
+  const everywhere = [
+    'work',
+    'work-bases',
+    'work-notifications',
+    'work-rebase',
+    'work-status',
+    'work-secrets',
+    'work-secret-watches',
+  ] as const;
   const grants: GrantFacts[] = [];
   for (const place of places) for (const file of everywhere) grants.push(await review(file, place));
   grants.push(await review('work-namespaces'));

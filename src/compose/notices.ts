@@ -15,8 +15,10 @@ import { createHeldNotices } from '../queue/held-notices.ts';
 import type { NoticeJob, SummaryJob } from '../queue/jobs.ts';
 import type { QueueAccess, WorkQueues } from '../queue/producer.ts';
 import { readNoticeJob } from '../queue/read-job.ts';
+import { createBoundedLabel } from '../telemetry/metrics.ts';
 import { createWorker, type QueueWorker } from '../queue/worker.ts';
 import type { Foundation } from './foundation.ts';
+import { composeNamespacedTargets, type NamespacedTargetMeans, type NamespacedTargets } from './namespaced-targets.ts';
 import { watchCertificates } from './watch-certificates.ts';
 
 /** Stores notices, for each target that wants them. Never rejects. */
@@ -29,17 +31,23 @@ export interface NoticeStore {
 }
 
 const concurrency = 16;
+const maxTargetLabels = 500;
 /** A status is written even if Redis does not answer: the notices are then not confirmed, and counted as such. */
 const confirmWithinMs = 1_000;
 
 /** Builds it; it does nothing if there are no targets. */
-function createNoticeStore({ settings, logger, metrics }: Foundation, queues: WorkQueues): NoticeStore {
+function createNoticeStore(
+  { settings, logger, metrics }: Foundation,
+  queues: WorkQueues,
+  namespaced: NamespacedTargets,
+  labelOf: (target: string) => string,
+): NoticeStore {
   const { notificationTargets } = settings;
-  const hasTargets = notificationTargets.length > 0;
+  const hasTargets = () => notificationTargets.length > 0 || namespaced.hasTargets();
   const add: NoticeStore['add'] = async (notices, labels) => {
     const receivedAt = new Date().toISOString();
     const jobs = notices.flatMap(({ notice, identity }) =>
-      notificationTargets
+      [...notificationTargets, ...(notice.subject.namespace === undefined ? [] : namespaced.of(notice.subject.namespace))]
         .filter((target) => isWanted(target, notice, labels))
         .map(({ name }): NoticeJob => ({ schema: 1, target: name, identity, notice, receivedAt })),
     );
@@ -59,18 +67,18 @@ function createNoticeStore({ settings, logger, metrics }: Foundation, queues: Wo
     // Resolved only if it has not been yet.
     resolve('unconfirmed');
     const result = await added;
-    for (const { notice, target } of jobs) metrics.notices.inc({ kind: notice.kind, target, result });
+    for (const { notice, target } of jobs) metrics.notices.inc({ kind: notice.kind, target: labelOf(target), result });
   };
   return {
     add,
     async onPolicyStatus(policy, before, after) {
-      if (!hasTargets) return;
+      if (!hasTargets()) return;
       const found = policyNotices(policy, readStatus(before), readStatus(after), new Date().toISOString());
       const isChild = policy.labels?.[parentLabel] !== undefined;
       await add(isChild ? found.filter(({ notice }) => !toldByBase.has(notice.kind)) : found, policy.labels);
     },
     async onBaseStatus(policy, before, after) {
-      if (hasTargets)
+      if (hasTargets())
         await add(baseNotices(policy, readBaseStatus(before), readBaseStatus(after), new Date().toISOString()), policy.labels);
     },
   };
@@ -84,30 +92,37 @@ export interface NoticePart {
   readonly store: NoticeStore;
   readonly worker: QueueWorker;
   /** Starts what looks for something to report; the worker is started apart. */
-  start(): void;
-  stop(): void;
+  /** A Secret of a namespace has changed. */
+  onSecret(namespace: string): void;
+  start(namespaces: readonly (string | undefined)[]): void;
+  stop(): Promise<void>;
 }
 
 /** What the part shares with the rest of the role. */
-export interface NoticeMeans {
+export interface NoticeMeans extends NamespacedTargetMeans {
   readonly queue: QueueAccess;
   readonly queues: WorkQueues;
   readonly readOrigins: NoticePorts['readOrigins'];
 }
 
 /** Builds the part; it does not connect before it is started. */
-export function composeNotices(foundation: Foundation, { queue, queues, readOrigins }: NoticeMeans): NoticePart {
+export function composeNotices(foundation: Foundation, { queue, queues, readOrigins, ...means }: NoticeMeans): NoticePart {
   const { settings, logger, metrics } = foundation;
-  const store = createNoticeStore(foundation, queues);
+  const namespaced = composeNamespacedTargets(foundation, means);
+  // Teams choose the names of their targets, and could create any number of labels.
+  const labelOf = createBoundedLabel(maxTargetLabels);
+  const store = createNoticeStore(foundation, queues, namespaced, labelOf);
   const ports: NoticePorts = {
-    findTarget: (name) => settings.notificationTargets.find((target) => target.name === name),
+    findTarget: (name) =>
+      name.includes('/') ? namespaced.find(name) : settings.notificationTargets.find((target) => target.name === name),
+    onResult: namespaced.onResult,
     post: (url, request, signal) => sendNotice(url, request, { fetch, now: Date.now, signal }),
     mail: sendMail,
     readOrigins,
     held: createHeldNotices(queue.redis, queue.prefix),
     addSummary: queues.addSummaryJob,
     dashboardUrl: settings.config.dashboard.publicUrl,
-    count: (labels) => metrics.notices.inc(labels),
+    count: ({ kind, target, result }) => metrics.notices.inc({ kind, target: labelOf(target), result }),
     logger,
     now: Date.now,
   };
@@ -124,9 +139,14 @@ export function composeNotices(foundation: Foundation, { queue, queues, readOrig
   return {
     store,
     worker,
-    start() {
+    start(namespaces) {
       certificates ??= watchCertificates(foundation, queue.redis, store);
+      namespaced.start(namespaces);
     },
-    stop: () => certificates?.stop(),
+    onSecret: namespaced.onSecret,
+    async stop() {
+      certificates?.stop();
+      await namespaced.stop();
+    },
   };
 }

@@ -111,6 +111,9 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
   const notices = composeNotices(foundation, {
     queue,
     queues,
+    client,
+    readSecret: access.readSecret,
+    isSelected: cache.isSelected,
     readOrigins: createNoticeOrigins(
       registry,
       (namespace, name) => ports.policies.find(namespace, name),
@@ -186,6 +189,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
     });
     namespaceCache.onConsent((namespace) => enqueueForConsent(namespace, cache, ports.cluster, enqueuer));
     access.subscribe((changed) => {
+      notices.onSecret(changed.namespace);
       // The fallback Secret concerns the policies of all namespaces.
       const isFallback = isSameSecret(changed, config.credentials.secret);
       for (const policy of cache.stalledForSecretsIn(isFallback ? undefined : changed.namespace)) enqueuer.consider(policy);
@@ -195,7 +199,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
     maintain();
     sweep = setInterval(maintain, sweepMs);
     housekeeping.start();
-    notices.start();
+    notices.start(namespaces);
     // Redis may have lost its data.
     redis.on('ready', maintain);
   };
@@ -249,7 +253,6 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
       stopped = true;
       clearInterval(sweep);
       housekeeping.stop();
-      notices.stop();
       redis.off('ready', maintain);
       enqueuer.stop();
       bases.enqueuer.stop();
@@ -257,6 +260,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
       await recorder.flush(2_000);
       await Promise.all([
         access.stop(),
+        notices.stop(),
         namespaceCache.stop(),
         cache.workloads.stop(),
         bases.cache.stop(),

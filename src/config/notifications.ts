@@ -1,13 +1,8 @@
 /** Who is notified of what. */
 import { z } from 'zod';
+import { targetTypes } from '../model/notification-target.ts';
 import { noticeKinds } from '../model/notice.ts';
 import { name, secretReference } from './scalars.ts';
-
-const kinds = ['slack', 'mattermost', 'discord', 'teams', 'googleChat', 'webhook', 'email'] as const;
-/** How many messages a target gets in a minute unless its settings say: people read no more, programs want each. */
-export function defaultPerMinute(kind: (typeof kinds)[number]): number | undefined {
-  return kind === 'webhook' ? undefined : 20;
-}
 
 const mailbox = z.string().regex(/^[^\s@<>,;"]{1,64}@[^\s@<>,;"]{1,255}$/, 'an address such as ops@example.com');
 
@@ -15,7 +10,7 @@ const target = z
   .strictObject({
     name: name.describe('The name of the target, in metrics and the log.'),
     kind: z
-      .enum(kinds)
+      .enum(targetTypes)
       .describe('What receives the messages. webhook: any HTTP endpoint, which gets signed CloudEvents. email: mails by SMTP.'),
     url: secretReference.describe(
       'The URL of the incoming webhook, which is a secret: {env: NAME} or {file: PATH}. With kind: email, that of the mail server: smtps://user:password@mail.example.com, or smtp:// for STARTTLS.',
@@ -26,7 +21,7 @@ const target = z
         'The key that requests are signed with (Standard Webhooks, `whsec_…`): {env: NAME} or {file: PATH}. Required with kind: webhook.',
       ),
     insecure: z.boolean().default(false).describe('Whether the URL may be plain http, or a mail server without TLS.'),
-    on: z
+    events: z
       .array(z.enum(noticeKinds).describe('A kind of event.'))
       .min(1)
       .max(noticeKinds.length)
@@ -79,6 +74,22 @@ const target = z
 /** `notifications` of the configuration. */
 export const notifications = z
   .strictObject({
+    hosts: z
+      .array(
+        z
+          .string()
+          .max(300)
+          .regex(
+            /^(?:http:\/\/)?(?:\*\.)?[a-z0-9.-]+(?::[0-9]{1,5})?$/,
+            'a host such as "chat.example.com" or "*.example.com", or "http://chat.internal:8065" for plain http',
+          )
+          .describe('A host.'),
+      )
+      .max(100)
+      .default([])
+      .describe(
+        'The hosts to which the NotificationTargets of namespaces may send messages, besides those of the public chats. `*.` stands for any name before the rest; plain http must be written.',
+      ),
     targets: z
       .array(target.describe('A target.'))
       .max(100)

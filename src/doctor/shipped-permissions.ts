@@ -14,6 +14,9 @@ export const shippedPermissions: Readonly<Record<PermissionFile, readonly Permis
   'work-bases': [
     {"apiGroups":["operator.technomad.dev"],"resources":["baseimagepolicies"],"verbs":["get","list","watch"]},
   ],
+  'work-notifications': [
+    {"apiGroups":["operator.technomad.dev"],"resources":["notificationtargets"],"verbs":["get","list","watch"]},
+  ],
   'work-rebase': [
     {"apiGroups":["operator.technomad.dev"],"resources":["imagepolicies"],"verbs":["create","update","patch","delete"]},
     {"apiGroups":["operator.technomad.dev"],"resources":["imagepolicies"],"verbs":["rollback"]},
@@ -21,6 +24,7 @@ export const shippedPermissions: Readonly<Record<PermissionFile, readonly Permis
   'work-status': [
     {"apiGroups":["operator.technomad.dev"],"resources":["imagepolicies/status"],"verbs":["patch"]},
     {"apiGroups":["operator.technomad.dev"],"resources":["baseimagepolicies/status"],"verbs":["patch"]},
+    {"apiGroups":["operator.technomad.dev"],"resources":["notificationtargets/status"],"verbs":["patch"]},
   ],
   'work-secrets': [
     {"apiGroups":[""],"resources":["secrets"],"verbs":["get"]},

@@ -1,6 +1,6 @@
 /** What happened and is worth a message to somebody. */
 
-/** What a notice can be about, in the words of `notifications.targets[].on`. */
+/** What a notice can be about, in the words of `notifications.targets[].events`. */
 export const noticeKinds = [
   'Updated',
   'RolledOut',

@@ -1,4 +1,5 @@
 /** Sends one content to one target of the configuration. */
+import { describeError } from '../model/errors.ts';
 import type { Content, NotificationTarget, TargetRequest } from './message.ts';
 import type { MailAddresses, MailOptions } from './send-mail.ts';
 import type { SendResult } from './send-notice.ts';
@@ -8,7 +9,7 @@ import { targets } from './targets/index.ts';
 export interface ConfiguredTarget {
   readonly name: string;
   readonly kind: NotificationTarget['id'];
-  readonly on: readonly string[];
+  readonly events: readonly string[];
   /** The namespaces whose policies it gets notices about; empty: all. */
   readonly namespaces: readonly string[];
   /** Labels that a policy must have; undefined: all policies. */
@@ -19,10 +20,10 @@ export interface ConfiguredTarget {
   readonly insecure: boolean;
   /** How many messages it gets in a minute; the others are summed up. Undefined: all. */
   readonly perMinute?: number | undefined;
-  /** The current address, which is a secret. */
-  readonly url: () => string;
+  /** The current address, which is a secret; rejects where there is none that may be used. */
+  readonly url: () => string | Promise<string>;
   /** The current key for signatures; empty for chats. */
-  readonly secret: () => string;
+  readonly secret: () => string | Promise<string>;
 }
 
 /** Sends a request to a URL; never rejects. */
@@ -47,7 +48,9 @@ const schemes = { http: { safe: 'https:', unsafe: 'http:' }, smtp: { safe: 'smtp
 export async function deliver(target: ConfiguredTarget, content: Content, means: DeliveryMeans): Promise<SendResult> {
   const { id, post, mail, dashboardUrl, now, signal } = means;
   const { via, build } = targets[target.kind];
-  const url = URL.parse(target.url());
+  const read = await readSecrets(target);
+  if ('problem' in read) return { kind: 'failed', message: read.problem };
+  const url = URL.parse(read.url);
   const { safe, unsafe } = schemes[via];
   if (url === null) return { kind: 'failed', message: 'its secret holds no URL', action: `put its URL, ${safe}//…, into the secret` };
   // A server that is reached by smtp: has to offer STARTTLS, unless `insecure`.
@@ -56,9 +59,20 @@ export async function deliver(target: ConfiguredTarget, content: Content, means:
     const action = via === 'smtp' ? 'use an smtps: or smtp: URL' : 'use an https URL, or allow plain http with insecure: true';
     return { kind: 'failed', message: `its URL does not begin with ${safe}, and the target is not configured with insecure: true`, action };
   }
-  const request = build(content, { id, secret: target.secret(), now: new Date(now()), dashboardUrl });
+  const request = build(content, { id, secret: read.secret, now: new Date(now()), dashboardUrl });
   if (via === 'http') return post(url, request, signal);
   const { email, insecure } = target;
   if (email === undefined) return { kind: 'failed', message: 'it has no addresses', action: 'set email.from and email.to' };
   return mail(url, request, { ...email, id, insecure, signal });
+}
+
+async function readSecrets({
+  url,
+  secret,
+}: ConfiguredTarget): Promise<{ readonly url: string; readonly secret: string } | { readonly problem: string }> {
+  try {
+    return { url: await url(), secret: await secret() };
+  } catch (error) {
+    return { problem: describeError(error) };
+  }
 }

@@ -2,6 +2,7 @@
 import { linksOf, type Link, type Origins } from '../model/image-origin.ts';
 import { formatSubject, type Notice, type NoticeKind } from '../model/notice.ts';
 import { documentation, isReason } from '../model/reasons.ts';
+import type { TargetType } from '../model/notification-target.ts';
 import { cut } from '../model/text.ts';
 import { messageOfSummary, type SummaryContent } from './summary.ts';
 
@@ -40,7 +41,7 @@ export type Content =
 /** A kind of target: one file for each. */
 export interface NotificationTarget {
   /** The name in the configuration, and the file name. */
-  readonly id: 'slack' | 'mattermost' | 'discord' | 'teams' | 'googleChat' | 'webhook' | 'email';
+  readonly id: TargetType;
   /** How it is sent: as a POST, or as a mail, whose only header here is `subject`. */
   readonly via: 'http' | 'smtp';
   /** Builds what is sent. */

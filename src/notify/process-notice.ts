@@ -8,7 +8,7 @@ import type { JobContext } from '../queue/worker.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { deliver, type ConfiguredTarget, type Mail, type Post } from './deliver.ts';
 import type { Content } from './message.ts';
-import { describeResult } from './send-notice.ts';
+import { describeResult, type SendResult } from './send-notice.ts';
 
 export interface NoticePorts {
   /** The target of a name, as it is configured now. */
@@ -17,6 +17,8 @@ export interface NoticePorts {
   readonly mail: Mail;
   /** Where the images of a notice were built from, as far as that can be read soon; never rejects. */
   readonly readOrigins: (notice: Notice, signal: AbortSignal) => Promise<Origins>;
+  /** Told of every try, for targets that have a status. */
+  readonly onResult: (target: string, result: SendResult) => void;
   readonly held: HeldNotices;
   /** Stores the job of a summary, once for each group. */
   readonly addSummary: (job: SummaryJob, delayMs: number) => Promise<void>;
@@ -40,9 +42,9 @@ export function isWanted(
 }
 
 /** The same without labels, which a job does not have. */
-export function isFor({ on, namespaces }: Pick<ConfiguredTarget, 'on' | 'namespaces'>, { kind, subject }: Notice): boolean {
+export function isFor({ events, namespaces }: Pick<ConfiguredTarget, 'events' | 'namespaces'>, { kind, subject }: Notice): boolean {
   const { namespace } = subject;
-  return on.includes(kind) && (namespaces.length === 0 || (namespace !== undefined && namespaces.includes(namespace)));
+  return events.includes(kind) && (namespaces.length === 0 || (namespace !== undefined && namespaces.includes(namespace)));
 }
 
 /** Sends the notices of a queue. A target that asked for a pause, or failed, gets no request before the pause is over. */
@@ -58,6 +60,7 @@ export function createNoticeProcessor(ports: NoticePorts): (job: NoticeJob | Sum
   const send = async (target: ConfiguredTarget, content: Content, policy: string, { jobId: id, isLastTry, signal }: JobContext) => {
     const { name } = target;
     const result = await deliver(target, content, { ...ports, id, signal });
+    ports.onResult(name, result);
     const kind = content.type === 'notice' ? content.notice.kind : 'Summary';
     const count = (result: NoticeResult) => ports.count({ kind, target: name, result });
     if (result.kind === 'sent') return count('sent');

@@ -119,14 +119,19 @@ const notice = z.object({
   reason: z.string().max(1_024).exactOptional(),
   message: z.string().max(32_768).exactOptional(),
 });
+/** The name of a target of the configuration, or `namespace/name`. */
+const targetName = z
+  .string()
+  .max(512)
+  .regex(/^[a-z0-9][a-z0-9.-]*(?:\/[a-z0-9][a-z0-9.-]*)?$/);
 const noticeJob = z.object({
   ...versioned,
-  target: name,
+  target: targetName,
   identity: z.array(z.string().max(512)).max(32),
   notice,
   receivedAt: time,
 });
-const summaryJob = z.object({ ...versioned, target: name, group: z.int().min(1), receivedAt: time });
+const summaryJob = z.object({ ...versioned, target: targetName, group: z.int().min(1), receivedAt: time });
 
 const secret = z.object({ namespace: name, name, namedBy: z.enum(['policy', 'target', 'serviceAccount']) });
 const pollJob = z.object({

@@ -67,6 +67,15 @@ export const logMessages = {
     levels: ['info'],
     meaning: 'The definition of BaseImagePolicy is not installed, or may not be read; there are no base policies until it is',
   },
+  'notification targets cannot be watched': {
+    levels: ['info'],
+    meaning:
+      'The definition of NotificationTarget is not installed, or may not be read; only the targets of the configuration are notified until it is',
+  },
+  'notification target not checked': {
+    levels: ['warn'],
+    meaning: 'The status of a NotificationTarget could not be written; `why` is the error. It is checked again within a minute',
+  },
   'rebuild requested': { levels: ['info'], meaning: 'A CI system accepted the request to rebuild a source on a new base' },
   'rebuild not accepted': {
     levels: ['warn'],

@@ -2,13 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import {
-  baseDefinition,
-  baseDefinitionYaml,
-  type CrdShape,
-  customResourceDefinition,
-  customResourceDefinitionYaml,
-} from '../../src/api-versions/crd.ts';
+import { type CrdShape, customResourceDefinition, customResourceDefinitionYaml } from '../../src/api-versions/crd.ts';
+import { plainDefinitions } from '../../src/api-versions/plain-definitions.ts';
 
 interface Schema {
   readonly type?: string;
@@ -34,7 +29,7 @@ function* fieldsOf(schema: Schema, path = ''): Generator<[path: string, schema: 
 test('crd/ has what "image-watcher crd print" prints, a file for each kind', () => {
   for (const [file, text] of [
     ['imagepolicies', customResourceDefinitionYaml()],
-    ['baseimagepolicies', baseDefinitionYaml()],
+    ...plainDefinitions.map(({ plural, yaml }) => [plural, yaml] as const),
   ] as const)
     assert.equal(readFileSync(new URL(`../../crd/${file}.yaml`, import.meta.url), 'utf8'), text);
 });
@@ -79,9 +74,10 @@ test('exactly one version is stored, whichever is chosen', () => {
 });
 
 test('every field of spec and status has a type, a description, and a bound where it could grow', () => {
-  const [base] = baseDefinition().spec.versions.map(({ schema }) => JSON.parse(JSON.stringify(schema.openAPIV3Schema)) as Schema);
-  assert.ok(base);
-  for (const [path, schema] of [...schemas.values(), base].flatMap((root) => [...fieldsOf(root)])) {
+  const others = plainDefinitions
+    .flatMap(({ object }) => object.spec.versions)
+    .map(({ schema }) => JSON.parse(JSON.stringify(schema.openAPIV3Schema)) as Schema);
+  for (const [path, schema] of [...schemas.values(), ...others].flatMap((root) => [...fieldsOf(root)])) {
     assert.ok(schema.type, `${path} has no type`);
     if (path.startsWith('.spec') || path.startsWith('.status')) assert.ok(schema.description, `${path} has no description`);
     if (path.startsWith('.spec') && schema.type === 'string')

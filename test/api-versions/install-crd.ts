@@ -1,18 +1,22 @@
-import { baseDefinition, customResourceDefinition } from '../../src/api-versions/crd.ts';
-import { basePlural, group, plural } from '../../src/api-versions/group.ts';
+import { customResourceDefinition } from '../../src/api-versions/crd.ts';
+import { group, plural } from '../../src/api-versions/group.ts';
+import { plainDefinition, plainDefinitions } from '../../src/api-versions/plain-definitions.ts';
 import type { ControlPlane } from '../harness/control-plane.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
 /** Where the policies of a namespace are. */
 export const policiesPath = (namespace: string, version: string): string => `/apis/${group}/${version}/namespaces/${namespace}/${plural}`;
 
-/** Where the BaseImagePolicies of a namespace are. */
-export const basePoliciesPath = (namespace: string): string => `/apis/${group}/v1/namespaces/${namespace}/${basePlural}`;
+/** Where the objects of a kind with one version are. */
+export const plainPath = (kind: string, namespace: string): string =>
+  `/apis/${group}/v1/namespaces/${namespace}/${plainDefinition(kind).plural}`;
 
-/** Installs the definition of BaseImagePolicy, and waits until it is served. */
-export async function installBaseCrd(cluster: ControlPlane): Promise<void> {
-  await cluster.request('POST', definitions, baseDefinition());
-  await waitForList(cluster, basePoliciesPath('default'));
+/** Installs the definitions of the kinds that have one version, and waits until they are served. */
+export async function installPlainCrds(cluster: ControlPlane): Promise<void> {
+  for (const { kind, object } of plainDefinitions) {
+    await cluster.request('POST', definitions, object);
+    await waitForList(cluster, plainPath(kind, 'default'));
+  }
 }
 
 /** Installs the definition with some of its versions and without conversion (so they must not be mixed), and waits until it is served. */

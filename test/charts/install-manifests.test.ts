@@ -7,7 +7,7 @@ import { parse, parseAllDocuments, stringify } from 'yaml';
 import { installFiles, installObjects, manifestOf, overlays } from '../../docs/generate/install.ts';
 import { crdName } from '../../src/api-versions/group.ts';
 import { loadSettings } from '../../src/config.ts';
-import { basePoliciesPath, policiesPath } from '../api-versions/install-crd.ts';
+import { plainPath, policiesPath } from '../api-versions/install-crd.ts';
 import { findKustomize, lacksHelm, lacksKustomize } from '../harness/binaries.ts';
 import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import type { Manifest } from '../harness/helm.ts';
@@ -58,10 +58,10 @@ describe('charts/install', { skip }, () => {
     assert.ok(!/helm\.sh|managed-by/.test(read('base/install.yaml')));
     // What remains without a namespace is found by its label when it is removed.
     const inNoNamespace = objectsIn(read('base/install.yaml')).filter(({ metadata }) => metadata.namespace === undefined);
-    const [own, labelled] = [inNoNamespace.slice(0, 3), inNoNamespace.slice(3)];
+    const [own, labelled] = [inNoNamespace.slice(0, 4), inNoNamespace.slice(4)];
     assert.deepEqual(
       own.map(({ kind }) => kind),
-      ['Namespace', 'CustomResourceDefinition', 'CustomResourceDefinition'],
+      ['Namespace', ...Array<string>(3).fill('CustomResourceDefinition')],
     );
     for (const object of labelled) assert.equal(object.metadata.labels?.['app.kubernetes.io/instance'], 'image-watcher', keyOf(object));
   });
@@ -157,7 +157,9 @@ for (const installation of ['base', ...Object.keys(overlays).map((name) => `over
       if (isNamespaced) await apply(objectsIn(read('definition-v1.yaml')));
       await apply(objects);
       await isServed('v1');
-      await waitFor('policies of bases to be served', () => cluster.request('GET', basePoliciesPath('default')).then(() => true));
+      await waitFor('policies of bases to be served', () =>
+        cluster.request('GET', plainPath('BaseImagePolicy', 'default')).then(() => true),
+      );
       if (!hasPassword()) return;
       await waitFor('the password', () => kubelet.ran.length > 0);
       assert.deepEqual(ranJobs(), [[jobOf(version), 0, `Secret ${namespace}/image-watcher-redis: created\n`]]);

@@ -1,7 +1,7 @@
 /** Who may do what with ImagePolicies and BaseImagePolicies, by the roles and the admission policy that the chart makes, in the eyes of a real API server. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { basePoliciesPath, installBaseCrd, installCrd, policiesPath } from '../api-versions/install-crd.ts';
+import { plainPath, installPlainCrds, installCrd, policiesPath } from '../api-versions/install-crd.ts';
 import { olderPolicy } from '../end-to-end/conversion-world.ts';
 import { lacksHelm } from '../harness/binaries.ts';
 import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
@@ -16,7 +16,7 @@ import { resourceOf } from './manifests.ts';
 const namespace = 'shop';
 const path = policiesPath(namespace, 'v1');
 const web = `${path}/web`;
-const bases = basePoliciesPath(namespace);
+const bases = plainPath('BaseImagePolicy', namespace);
 const java = `${bases}/java`;
 const rbac = '/apis/rbac.authorization.k8s.io/v1';
 const annotate = (name: string, value: string | null = 'any') => ({
@@ -47,7 +47,7 @@ describe('permissions on policies', { skip: (await lacksHelm()) ?? false }, () =
   before(async () => {
     cluster = await borrowControlPlane({ controllerManager: true });
     await installCrd(cluster, ['v1', 'v1alpha1']);
-    await installBaseCrd(cluster);
+    await installPlainCrds(cluster);
     await cluster.request('POST', '/api/v1/namespaces', { metadata: { name: namespace } });
     for (const object of await renderChart({})) {
       const isBuiltIn = /^(?:ClusterRole|ValidatingAdmissionPolicy)/.test(object.kind) && !object.metadata.annotations?.['helm.sh/hook'];

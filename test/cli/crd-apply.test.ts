@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { convertReview } from '../../src/api-versions/convert-review.ts';
 import { baseCrdName, crdName } from '../../src/api-versions/group.ts';
+import { plainDefinitions } from '../../src/api-versions/plain-definitions.ts';
 import { oldCrd } from '../api-versions/old-crd.ts';
 import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { type ConversionEndpoint, startConversionEndpoint } from '../harness/conversion-endpoint.ts';
@@ -46,8 +47,10 @@ before(async () => {
 });
 after(() => Promise.all([cluster.stop(), endpoint.stop(), strange.stop()]));
 
+const allNames = [crdName, ...plainDefinitions.map(({ name }) => name)];
+
 beforeEach(async () => {
-  for (const name of [crdName, baseCrdName]) {
+  for (const name of allNames) {
     await cluster.request('DELETE', `${crds}/${name}`).catch((error: unknown) => assert.equal((error as { status: number }).status, 404));
     await waitFor(`${name} to be gone`, async () => (await read(name)) === undefined);
   }
@@ -91,12 +94,12 @@ async function installOld(): Promise<Crd> {
 
 test('in a new cluster the definition is created when the endpoint answers, and then unchanged, with and without its options', async () => {
   const first = await apply(...withUrl());
-  const created = `customresourcedefinition ${crdName} created\ncustomresourcedefinition ${baseCrdName} created\n`;
+  const created = allNames.map((name) => `customresourcedefinition ${name} created\n`).join('');
   assert.deepEqual([first.code, first.out], [0, created], first.err);
   assert.equal(await describe(), 'v1 stored, v1alpha1; Webhook; v1');
   for (const args of [withUrl(), []]) {
     const again = await apply('-o', 'json', ...args);
-    const unchanged = [crdName, baseCrdName].map((name) => ({ name, action: 'unchanged' }));
+    const unchanged = allNames.map((name) => ({ name, action: 'unchanged' }));
     assert.deepEqual([again.code, JSON.parse(again.out), again.err], [0, unchanged, '']);
   }
 });

@@ -153,7 +153,7 @@ for (const [name, text, expected] of [
   [
     'another kind of the group',
     policy('web').replace('ImagePolicy', 'ImagePolicies'),
-    /^2:1 kind: the group .* has only the kinds ImagePolicy and BaseImagePolicy$/,
+    /^2:1 kind: the group .* has only the kinds ImagePolicy, BaseImagePolicy, and NotificationTarget$/,
   ],
   ['no version', policy('web').replace(/.*\n/, ''), /^1:1 apiVersion: is missing: write operator\.technomad\.dev\/v1/],
   ['no name', policy('web').replace('name: web, ', ''), /^3:1 metadata\.name: is missing/],

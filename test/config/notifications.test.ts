@@ -27,12 +27,12 @@ test('targets of notifications are read with their secrets, and every mistake is
   const target = (more: string) => `notifications: {targets: [{name: ops, ${more}}]}`;
   const env = { HOOK: 'https://chat.example.com/hooks/abc', KEY: 'key' };
   const [ops] = load(target('kind: webhook, url: {env: HOOK}, secret: {env: KEY}'), env).notificationTargets;
-  assert.deepEqual([ops?.url(), ops?.secret(), ops?.insecure, ops?.on.length, ops?.namespaces], [env.HOOK, 'key', false, 6, []]);
+  assert.deepEqual([ops?.url(), ops?.secret(), ops?.insecure, ops?.events.length, ops?.namespaces], [env.HOOK, 'key', false, 8, []]);
   const path = 'notifications.targets[0]';
   assert.deepEqual(problems(target('kind: webhook, url: {env: HOOK}'), env), [`${path}.secret`]);
   assert.deepEqual(problems(target('kind: slack, url: {env: HOOK}, secret: {env: KEY}'), env), [`${path}.secret`]);
   assert.deepEqual(problems(target('kind: slack, url: {env: MISSING}'), env), [`${path}.url`]);
-  assert.deepEqual(problems(target('kind: slack, url: {env: HOOK}, on: [Exploded]'), env), [`${path}.on[0]`]);
+  assert.deepEqual(problems(target('kind: slack, url: {env: HOOK}, events: [Exploded]'), env), [`${path}.events[0]`]);
   assert.deepEqual(
     problems('notifications: {targets: [{name: a, kind: slack, url: {env: HOOK}}, {name: a, kind: slack, url: {env: HOOK}}]}', env),
     ['notifications.targets[1].name'],

@@ -11,6 +11,9 @@ import { toStructuralSchema } from '../../src/api-versions/structural-schema.ts'
 import * as v1 from '../../src/api-versions/v1.ts';
 import * as v1alpha1 from '../../src/api-versions/v1alpha1.ts';
 import { configSchema } from '../../src/config/schema.ts';
+import { notificationTargetKind } from '../../src/api-versions/group.ts';
+import { targetSchema } from '../../src/api-versions/notification-target/schema.ts';
+import { targetReasons } from '../../src/model/notification-target.ts';
 import { noticeKinds, noticeSubjects } from '../../src/model/notice.ts';
 import { documentation, reasons } from '../../src/model/reasons.ts';
 import { policyReasons } from '../../src/rebase/rebase-for-policy.ts';
@@ -25,7 +28,7 @@ import { anchorsOf, codeSpansOf, pages as allPages, root } from './markdown.ts';
 // What was is told in the changelog.
 const pages = allPages.filter(({ path }) => path !== 'CHANGELOG.md');
 
-const policySchemas = [v1.schema, v1alpha1.schema, baseSchema].map((schema) => toStructuralSchema(schema) as JsonSchema);
+const policySchemas = [v1.schema, v1alpha1.schema, baseSchema, targetSchema].map((schema) => toStructuralSchema(schema) as JsonSchema);
 const policyFields = policySchemas.flatMap((schema) => [...fieldsOf(schema, '')]);
 const settings = [...fieldsOf(JSON.parse(JSON.stringify(z.toJSONSchema(configSchema, { io: 'input' }))) as JsonSchema, '')];
 
@@ -50,6 +53,8 @@ describe('reasons', () => {
     ...finalReasons,
     ...noticeKinds,
     ...noticeSubjects,
+    ...targetReasons,
+    notificationTargetKind,
     ...policyReasons,
     ...policyFields.flatMap(({ schema }) => schema.enum ?? []).map(String),
     ...[conditions, ofKubernetes, ofOthers, ofTheCode].flatMap((names) => names.split(' ')),
@@ -148,6 +153,8 @@ describe('settings and fields', () => {
     'status.storedVersions',
     // A key of the ConfigMap image-watcher-settings.
     'receivers.yaml',
+    // A group of Kubernetes.
+    'events.k8s.io',
     ...builtInTargets.flatMap(({ fields }) => fields.map(({ path }) => path)),
   ]);
 

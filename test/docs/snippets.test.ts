@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { parseAllDocuments, stringify } from 'yaml';
+import { isPolicy } from '../../src/api-versions/validate.ts';
 import { lintText } from '../../src/cli/lint/lint-text.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { lacksHelm } from '../harness/binaries.ts';
@@ -44,7 +45,7 @@ function kindOf({ path, body, value }: Snippet): Kind | undefined {
   const [first = ''] = body.split('\n');
   const keys = Object.keys(value);
   if (others.some((pattern) => pattern.test(first))) return 'of others';
-  if (value['kind'] === 'ImagePolicy' || value['kind'] === 'BaseImagePolicy') return 'policy';
+  if (isPolicy(value)) return 'policy';
   if (typeof value['kind'] === 'string') return 'object';
   if (first.startsWith('# values.yaml') || path.startsWith('charts/') || keys.includes('permissions')) return 'values';
   if (keys.every((key) => settings.includes(key))) return 'settings';

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { issueCertificate, makeAuthority } from '../../src/certificates/make-certificate.ts';
-import { baseDefinition, customResourceDefinition } from '../../src/api-versions/crd.ts';
+import { customResourceDefinition } from '../../src/api-versions/crd.ts';
+import { plainDefinition } from '../../src/api-versions/plain-definitions.ts';
 import { certificates, type CertificateFacts } from '../../src/doctor/checks/certificates.ts';
 import { definition } from '../../src/doctor/checks/definition.ts';
 import { permissions } from '../../src/doctor/checks/permissions.ts';
@@ -34,6 +35,12 @@ test('the check of permissions names what is missing, and what that means', () =
     'warning',
     /BaseImagePolicies do nothing/,
   );
+  assertLine(
+    of({ file: 'work-notifications', missing: ['list notificationtargets.operator.technomad.dev'] }),
+    'permissions/work-notifications',
+    'warning',
+    /NotificationTargets of namespaces are not notified/,
+  );
   const rebase = of({ file: 'work-rebase', missing: ['create imagepolicies.operator.technomad.dev'] });
   assertLine(rebase, 'permissions/work-rebase', 'skipped', /rebased are not rolled out/);
   assert.match(rebase[0]?.action ?? '', /permissions\.rebase: true/);
@@ -50,7 +57,7 @@ test('the check of permissions names what is missing, and what that means', () =
 describe('definition', () => {
   const expected = customResourceDefinition().spec.versions;
   const installed = { spec: { versions: expected, conversion: { strategy: 'Webhook' } }, status: { storedVersions: ['v1'] } };
-  const expectedBases = baseDefinition().spec.versions;
+  const expectedBases = plainDefinition('BaseImagePolicy').object.spec.versions;
   const bases = { installed: { spec: { versions: expectedBases } }, expected: expectedBases };
   const of = (more: Partial<Extract<Parameters<typeof definition.evaluate>[0], { expected: unknown }>> = {}) =>
     evaluate(definition, { installed, expected, bases, reads: [{ version: 'v1', why: undefined }], ...more });

@@ -63,7 +63,16 @@ describe('an installation with v1 alone', () => {
     for (const line of ['appendonly', 'appendfsync', 'maxmemory-policy', 'memory', 'persistence', 'replicas'])
       assertHas(report, `redis/${line}`, 'ok', /./);
     for (const line of ['redis', 'api-server', 'registry', 'local']) assertHas(report, `clock/${line}`, 'ok', /agree/);
-    for (const file of ['work', 'work-bases', 'work-status', 'work-secrets', 'work-secret-watches', 'work-namespaces', 'work-reviews'])
+    for (const file of [
+      'work',
+      'work-bases',
+      'work-notifications',
+      'work-status',
+      'work-secrets',
+      'work-secret-watches',
+      'work-namespaces',
+      'work-reviews',
+    ])
       assertHas(report, `permissions/${file}`, 'ok', /has all permissions/);
     assertHas(report, 'permissions/work-rebase', 'skipped', /may not create imagepolicies/);
     assertHas(report, 'definition/current', 'ok', /./);

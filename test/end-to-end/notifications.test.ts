@@ -60,11 +60,12 @@ let world: World;
 let service: Service;
 let proxy: KubeProxy;
 const receiver = startReceiver();
+let origin: string;
 
 before(async () => {
   receiver.server.listen(0, '127.0.0.1');
   await once(receiver.server, 'listening');
-  const origin = `http://127.0.0.1:${(receiver.server.address() as AddressInfo).port}`;
+  origin = `http://127.0.0.1:${(receiver.server.address() as AddressInfo).port}`;
   world = await startWorld();
   proxy = await startKubeProxy(world.cluster, world.kubeconfig);
   const tokenFile = join(tempFolder('token'), 'token');
@@ -80,6 +81,7 @@ before(async () => {
     },
     config: {
       notifications: {
+        hosts: [origin],
         targets: [
           { name: 'platform', kind: 'webhook', url: { env: 'HOOK_URL' }, secret: { env: 'KEY' }, insecure: true },
           {
@@ -87,7 +89,7 @@ before(async () => {
             kind: 'slack',
             url: { env: 'CHAT_URL' },
             insecure: true,
-            on: ['ApprovalRequired'],
+            events: ['ApprovalRequired'],
             namespaces: [world.namespace],
           },
           { name: 'others', kind: 'slack', url: { env: 'CHAT_URL' }, insecure: true, namespaces: ['elsewhere'] },
@@ -183,4 +185,35 @@ test('a policy that needs a user is reported', async () => {
   await createApp('stalled');
   await world.patchPolicy('stalled', { targets: [{ kind: 'Deployment', name: 'missing' }] });
   await untilEvent('Blocked', ({ data }) => data.reason === 'TargetNotFound');
+});
+
+test('a team is notified of its own policies by a target in its namespace, whose status says what is wrong with it', async () => {
+  const path = `/apis/operator.technomad.dev/v1/namespaces/${world.namespace}/notificationtargets`;
+  const create = async (name: string, spec: object) =>
+    world.cluster.request('POST', path, { apiVersion: 'operator.technomad.dev/v1', kind: 'NotificationTarget', metadata: { name }, spec });
+  const createSecret = async (name: string, url: string) =>
+    world.cluster.request('POST', `/api/v1/namespaces/${world.namespace}/secrets`, { metadata: { name }, stringData: { url } });
+  const reasonOf = async (name: string) => {
+    const { status } = (await world.cluster.request('GET', `${path}/${name}`)) as {
+      status?: { conditions?: { reason: string; message: string }[] };
+    };
+    return status?.conditions?.[0];
+  };
+  const untilReason = (name: string, reason: string) =>
+    waitFor(`${name} to be ${reason}`, async () => (await reasonOf(name))?.reason === reason);
+  await createSecret('metadata-service', 'http://169.254.169.254/s3cret-path');
+  await create('forbidden', { type: 'slack', urlSecretRef: { name: 'metadata-service', key: 'url' } });
+  await untilReason('forbidden', 'HostNotAllowed');
+  assert.doesNotMatch((await reasonOf('forbidden'))?.message ?? '', /s3cret|169\.254/);
+
+  await create('team', { type: 'slack', urlSecretRef: { name: 'team-chat', key: 'url' }, events: ['Updated'] });
+  await untilReason('team', 'SecretNotUsable');
+  const shown = receiver.chats.length;
+  await createSecret('team-chat', `${origin}/chat/team`);
+  await untilReason('team', 'Configured');
+  await createApp('teams-app');
+  await push('teams-app', '3.0.0');
+  await untilReason('team', 'Delivered');
+  assert.match(receiver.chats.slice(shown).join(), /teams-app\* was updated to 3\.0\.0|teams-app was updated to 3\.0\.0/);
+  assert.equal(await reasonOf('forbidden').then((found) => found?.reason), 'HostNotAllowed');
 });

@@ -1,7 +1,8 @@
 /** A whole small world of real parts: Redis, API server, registry, and the program as a process of its own. */
 import { randomUUID } from 'node:crypto';
 import assert from 'node:assert/strict';
-import { baseDefinition, customResourceDefinition } from '../../src/api-versions/crd.ts';
+import { customResourceDefinition } from '../../src/api-versions/crd.ts';
+import { plainDefinitions } from '../../src/api-versions/plain-definitions.ts';
 import type { Spec } from '../../src/api-versions/v1.ts';
 import type { Condition, PolicyStatus } from '../../src/model/policy-status.ts';
 import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
@@ -264,7 +265,7 @@ function kubernetes(cluster: ControlPlane, namespace: string, controllers: boole
 }
 
 async function installCrd(cluster: ControlPlane, crd: Definition): Promise<void> {
-  for (const definition of [crd, baseDefinition()])
+  for (const definition of [crd, ...plainDefinitions.map(({ object }) => object)])
     await cluster.request('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition);
   const [version] = crd.spec.versions;
   for (const resource of [`${version?.name}/imagepolicies`, 'v1/baseimagepolicies'])

@@ -31,7 +31,9 @@ export function shippedGrants(
   switch (grantee) {
     case 'work': {
       const rules = [
-        ...['work', 'work-bases', ...(rebase ? ['work-rebase'] : []), 'work-secrets', 'work-secret-watches'].flatMap(shippedRules),
+        ...['work', 'work-bases', 'work-notifications', ...(rebase ? ['work-rebase'] : []), 'work-secrets', 'work-secret-watches'].flatMap(
+          shippedRules,
+        ),
         ...extraRules,
       ];
       const status = shippedRules('work-status');

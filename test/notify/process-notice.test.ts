@@ -24,7 +24,7 @@ const job: NoticeJob = {
 const ops: ConfiguredTarget = {
   name: 'ops',
   kind: 'slack',
-  on: ['Updated'],
+  events: ['Updated'],
   namespaces: [],
   insecure: false,
   url: () => 'https://chat.example.com/hooks/abc',
@@ -39,6 +39,7 @@ function processorFor(answers: readonly SendResult[], target: Partial<Configured
   const ports: NoticePorts = {
     findTarget: (name) => [{ ...ops, ...target }].find((one) => one.name === name),
     readOrigins: () => Promise.resolve({}),
+    onResult: () => undefined,
     held: {
       hold: () => Promise.resolve(undefined),
       close: () => Promise.resolve({ notices: [], more: 0 }),
@@ -69,7 +70,7 @@ describe('a notice in the queue', () => {
 
   for (const [name, target] of Object.entries({
     'a target that was removed': { name: 'other' },
-    'a target that is no longer notified of it': { on: ['Blocked'] },
+    'a target that is no longer notified of it': { events: ['Blocked'] },
     'a target for other namespaces': { namespaces: ['other'] },
   }))
     it(`is dropped for ${name}`, async () => {

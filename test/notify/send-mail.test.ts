@@ -135,7 +135,7 @@ describe('a target of kind email', () => {
   const target: ConfiguredTarget = {
     name: 'ops',
     kind: 'email',
-    on: [],
+    events: [],
     namespaces: [],
     insecure: false,
     url: () => 'smtps://mail.example.com',

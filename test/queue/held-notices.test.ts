@@ -85,12 +85,20 @@ describe('notices that exceed the limit of a target', () => {
     await once(receiver, 'listening');
     const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
     const queues = createWorkQueues(access, Date.now);
-    const chat = { name: 'chat', kind: 'slack', on: ['Updated', 'RolloutFailed'], namespaces: [], insecure: true, perMinute: 5 } as const;
+    const chat = {
+      name: 'chat',
+      kind: 'slack',
+      events: ['Updated', 'RolloutFailed'],
+      namespaces: [],
+      insecure: true,
+      perMinute: 5,
+    } as const;
     const process = createNoticeProcessor({
       findTarget: () => ({ ...chat, url: () => url, secret: () => '' }),
       post: (to, request, signal) => sendNotice(to, request, { fetch, now: Date.now, signal }),
       mail: () => Promise.reject(new Error('not used')),
       readOrigins: () => Promise.resolve({}),
+      onResult: () => undefined,
       held: createHeldNotices(access.redis, access.prefix),
       // At once, instead of at the end of the minute.
       addSummary: (job) => queues.addSummaryJob(job, 0),

@@ -1,7 +1,7 @@
 /** What a kubeconfig can check: the CustomResourceDefinitions, certificates, permissions of the role convert, the clock of this machine. */
-import { baseDefinition } from '../../api-versions/crd.ts';
 import { planCrd } from '../../api-versions/plan-crd.ts';
-import { baseCrdName, crdName } from '../../api-versions/group.ts';
+import { baseCrdName, baseKind, crdName } from '../../api-versions/group.ts';
+import { plainDefinition } from '../../api-versions/plain-definitions.ts';
 import { kubeconfigOf, processSource } from '../../config.ts';
 import { checks } from '../../doctor/checks/index.ts';
 import type { CertificateFacts, ConversionCertificates } from '../../doctor/checks/certificates.ts';
@@ -75,7 +75,7 @@ async function gatherDefinition(client: KubeClient, installed: Definition, insta
   const bases =
     installedBases !== undefined && 'why' in installedBases
       ? installedBases
-      : { installed: installedBases, expected: baseDefinition().spec.versions };
+      : { installed: installedBases, expected: plainDefinition(baseKind).object.spec.versions };
   if (installed === undefined) return { installed, expected, bases, reads: [] };
   const { objectsPath } = await import('../../kube/crd/definition.ts');
   const served = installed.spec.versions.filter((version) => version.served !== false);

@@ -21,6 +21,7 @@ export interface GrantFacts {
 const consequences = {
   work: undefined,
   'work-bases': 'BaseImagePolicies do nothing',
+  'work-notifications': 'NotificationTargets of namespaces are not notified',
   'work-rebase': 'images that BaseImagePolicies have rebased are not rolled out',
   'work-status': undefined,
   'work-secrets':

@@ -1,0 +1,34 @@
+/** The Chinese texts of NotificationTargets; zh-CN.ts has those of all kinds. */
+export const chineseNotifications: Readonly<Record<string, string>> = {
+  'What receives messages about the policies of the namespace, and which messages.':
+    '由什么接收该命名空间中各策略的消息，以及接收哪些消息。',
+  'What receives the messages. webhook: any HTTP endpoint, which gets signed CloudEvents. email: mails by SMTP.':
+    '由什么接收消息。webhook：任意 HTTP 端点，接收带签名的 CloudEvent。email：通过 SMTP 发送的邮件。',
+  'The Secret with the URL of the incoming webhook, or of the mail server (smtps://user:password@mail.example.com). Its host must be allowed by notifications.hosts of the configuration.':
+    '保存传入 webhook 的 URL 或邮件服务器 URL（smtps://user:password@mail.example.com）的 Secret。该主机必须由配置中的 notifications.hosts 允许。',
+  'The Secret with the key that requests are signed with (Standard Webhooks). Required with type webhook.':
+    '保存请求签名密钥（Standard Webhooks）的 Secret。type 为 webhook 时必填。',
+  'Name of the Secret, in the namespace of the target.': 'Secret 的名称，位于该 NotificationTarget 所在的命名空间。',
+  'The sender.': '发件人。',
+  'The recipients.': '收件人。',
+  'The addresses. Required with type email.': '邮件地址。type 为 email 时必填。',
+  'What the target is notified of; everything by default.': '通知哪些事件；默认为全部。',
+  'The labels that a policy must have, each with its value.': '策略必须带有的标签及其值。',
+  'The policies that the target is notified of, by their labels. The default is all policies of the namespace.':
+    '按标签选择通知哪些策略。默认为该命名空间中的所有策略。',
+  'How many messages the target is sent in a minute; what exceeds that is summed up in one message. The default is 20, and with type webhook no limit.':
+    '每分钟最多发送多少条消息；超出的部分汇总成一条消息。默认为 20；type 为 webhook 时没有限制。',
+  'Whether the target gets no messages for now.': '是否暂停向它发送消息。',
+  'write email, with from and to, with type email only': '只有 type 为 email 时才写 email，并写明 from 和 to',
+  'write secretRef, the key that requests are signed with, with type webhook only':
+    '只有 type 为 webhook 时才写 secretRef，即请求的签名密钥',
+  'What the service found.': '服务的检查结果。',
+  'The generation of the target that was last checked.': '最近一次检查的 generation。',
+  'Ready: whether messages can be sent, and whether the last one was accepted.': 'Ready：能否发送消息，以及最近一条消息是否被接受。',
+  "Notifies a team's Slack channel of what its policies need and of what failed, at most ten times a minute. The Secret slack, with the key url, is in the same namespace.":
+    '把策略的需求和失败通知到团队的 Slack 频道，每分钟最多十条。带有键 url 的 Secret slack 位于同一命名空间。',
+  "Sends every event of the namespace's policies to a program, signed. The operator must have allowed its host with notifications.hosts.":
+    '把该命名空间中各策略的所有事件带签名发送给一个程序。运维人员必须已用 notifications.hosts 允许其主机。',
+  'Mails failures to whoever is on call. The key url of the Secret mail is smtps://user:password@mail.example.com, a host of notifications.hosts.':
+    '把失败通过邮件发送给值班人员。Secret mail 的键 url 为 smtps://user:password@mail.example.com，其主机在 notifications.hosts 中。',
+};

@@ -1,0 +1,40 @@
+/** The cache of NotificationTargets. Their definition may not be installed, and reading them may be forbidden: nothing waits for them. */
+import { readNotificationTarget } from '../api-versions/notification-target/read-target.ts';
+import { notificationTargetPlural } from '../api-versions/group.ts';
+import { apiVersion } from '../api-versions/v1.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { createObjectStore, type ObjectStore } from '../kube/object-store.ts';
+import type { NotificationTarget } from '../model/notification-target.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { startOptionalReflector, type Reflector } from './optional-reflector.ts';
+import { listPath } from '../kube/objects.ts';
+
+/** The resource of NotificationTargets. */
+export const notificationTargetResource = { apiVersion, resource: notificationTargetPlural };
+
+export interface NotificationTargetCache {
+  readonly targets: ObjectStore<NotificationTarget>;
+  /** Starts the watches, of these namespaces or (undefined) of all. */
+  start(namespaces: readonly (string | undefined)[]): void;
+  stop(): Promise<void>;
+}
+
+/** An empty cache, which does not connect before `start`. */
+export function createNotificationTargetCache({ client, logger }: { client: KubeClient; logger: Logger }): NotificationTargetCache {
+  const targets = createObjectStore<NotificationTarget>();
+  let reflectors: Reflector[] = [];
+  return {
+    targets,
+    start(namespaces) {
+      reflectors = namespaces.map((namespace) =>
+        startOptionalReflector(
+          { client, path: listPath(notificationTargetResource, namespace), project: readNotificationTarget, store: targets },
+          { logger, message: 'notification targets cannot be watched' },
+        ),
+      );
+    },
+    async stop() {
+      await Promise.all(reflectors.map((reflector) => reflector.stop()));
+    },
+  };
+}

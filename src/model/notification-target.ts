@@ -1,0 +1,78 @@
+/** A NotificationTarget as the program works with it: whom a team notifies of its own policies. */
+import { z } from 'zod';
+import { conditionSchema, type Immutable } from './policy-status.ts';
+import type { NoticeKind } from './notice.ts';
+import type { PolicyProblem } from './image-policy.ts';
+
+/** What receives messages. */
+export const targetTypes = ['slack', 'mattermost', 'discord', 'teams', 'googleChat', 'webhook', 'email'] as const;
+export type TargetType = (typeof targetTypes)[number];
+
+/** How many messages people are sent in a minute unless a target says; programs are sent all. */
+export function defaultPerMinute(type: TargetType): number | undefined {
+  return type === 'webhook' ? undefined : 20;
+}
+
+export interface NotificationTarget {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly generation: number;
+  readonly resourceVersion: string;
+  readonly createdAt?: string;
+  /** The spec, or why it cannot be used. */
+  readonly spec: NotificationTargetSpec | PolicyProblem;
+  readonly status: TargetStatus;
+}
+
+export interface NotificationTargetSpec {
+  readonly type: TargetType;
+  /** The key of a Secret with the address. */
+  readonly urlSecret: SecretKeyRef;
+  /** The key of a Secret that requests are signed with. */
+  readonly secret?: SecretKeyRef;
+  readonly email?: { readonly from: string; readonly to: readonly string[] };
+  readonly events: readonly NoticeKind[];
+  readonly policyLabels: Readonly<Record<string, string>>;
+  readonly perMinute?: number;
+  readonly suspended: boolean;
+}
+
+/** One key of a Secret in the same namespace. */
+export interface SecretKeyRef {
+  readonly name: string;
+  readonly key: string;
+}
+
+/** What the service says about a target, as the reason of its condition Ready. */
+export const targetReasons = [
+  'Configured',
+  'Delivered',
+  'Suspended',
+  'InvalidTarget',
+  'SecretNotUsable',
+  'HostNotAllowed',
+  'TooManyTargets',
+  'NotAccepted',
+] as const;
+export type TargetReason = (typeof targetReasons)[number];
+
+/** The schema of `status`. */
+export const targetStatusSchema = z
+  .object({
+    observedGeneration: z.int().min(0).exactOptional().describe('The generation of the target that was last checked.'),
+    conditions: z
+      .array(conditionSchema)
+      .max(8)
+      .exactOptional()
+      .describe('Ready: whether messages can be sent, and whether the last one was accepted.')
+      .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] }),
+  })
+  .describe('What the service found.');
+
+export type TargetStatus = Immutable<z.output<typeof targetStatusSchema>>;
+
+/** Whether the spec can be used. */
+export function isUsableTarget(target: NotificationTarget): target is NotificationTarget & { readonly spec: NotificationTargetSpec } {
+  return !('problem' in target.spec);
+}

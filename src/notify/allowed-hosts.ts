@@ -1,0 +1,31 @@
+/** Where the NotificationTargets of namespaces may send messages. Pure. */
+
+/** Hosts of public chats. Nothing inside a cluster has these names. */
+const publicHosts = [
+  'hooks.slack.com',
+  'discord.com',
+  'discordapp.com',
+  'chat.googleapis.com',
+  '*.webhook.office.com',
+  '*.logic.azure.com',
+  '*.api.powerplatform.com',
+];
+
+/** Ports that a URL may leave out. */
+const defaultPorts: Readonly<Record<string, string>> = { 'https:': '443', 'http:': '80', 'smtps:': '465', 'smtp:': '587' };
+
+/**
+ * Whether an address may be used: its host is one of a public chat, or of `hosts`: `chat.example.com`, `mail.example.com:2525`, `*.example.com`,
+ * `http://chat.internal:8065`. An entry without a port is for the default port of the address; plain http needs an entry that says so.
+ */
+export function isAllowedHost({ protocol, hostname, port }: URL, hosts: readonly string[]): boolean {
+  const isPlain = protocol === 'http:';
+  const actual = port === '' ? defaultPorts[protocol] : port;
+  return [...(isPlain ? [] : publicHosts), ...hosts].some((entry) => {
+    if (entry.startsWith('http://') !== isPlain) return false;
+    const [, name = '', wanted = defaultPorts[protocol]] = /^(?:http:\/\/)?([^:]+)(?::(\d+))?$/.exec(entry) ?? [];
+    if (wanted !== actual) return false;
+    const host = hostname.toLowerCase();
+    return name.startsWith('*.') ? host.endsWith(name.slice(1)) && host.length > name.length - 1 : host === name;
+  });
+}
