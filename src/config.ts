@@ -7,7 +7,7 @@ import { configSchema, readableReceivers } from './config/schema.ts';
 import { minSecretLength, openSecret, openSecrets, type SecretStore } from './config/secrets.ts';
 import type { SecretReference } from './config/scalars.ts';
 import { openTraceSettings, type TraceSettings } from './config/traces.ts';
-import { defaultPerMinute } from './model/notification-target.ts';
+import { defaultPerMinute, publicGithub } from './model/notification-target.ts';
 import type { ConfiguredTarget } from './notify/deliver.ts';
 import { normaliseRegistry } from './model/image-reference.ts';
 import { providers } from './receive/providers/index.ts';
@@ -131,7 +131,7 @@ function openTargets({ targets }: Config['notifications'], env: ConfigSource['en
         ...target,
         policies: policies?.matchLabels,
         perMinute: perMinute ?? defaultPerMinute(target.kind),
-        url: () => address.read() ?? '',
+        url: () => address.read() ?? (target.kind === 'githubDeployment' ? publicGithub : ''),
         secret: () => key.read() ?? '',
       },
     };

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { processSource, readNotificationTargets } from '../config.ts';
 import { deliver } from '../notify/deliver.ts';
 import { sendMail } from '../notify/send-mail.ts';
-import { sendNotice, type SendResult } from '../notify/send-notice.ts';
+import { exchange, type SendResult } from '../notify/send-notice.ts';
 import { defineCommand, defineGroup, paintFor, type Terminal, UsageError } from './command.ts';
 import { fit, outputOption, print, printable } from './output.ts';
 
@@ -71,7 +71,7 @@ async function testTarget({ target, problems }: ReturnType<typeof readNotificati
       id: randomUUID(),
       now: Date.now,
       signal,
-      post: (url, request, deadline) => sendNotice(url, request, { fetch, now: Date.now, signal: deadline }),
+      exchange: (url, request, more) => exchange(url, request, { ...more, fetch, now: Date.now }),
       mail: sendMail,
     },
   );

@@ -19,7 +19,16 @@ export function composeDashboard({ settings, logger }: Pick<Foundation, 'setting
     // Loaded only where it is served: templates and pages need memory.
     const { addDashboard } = await import('../dashboard/add-dashboard.ts');
     const transport = elsewhere ?? connectWithin(app);
-    await addDashboard(scope, { transport, identification, settings: { webhookUrl }, oidc, publicUrl, requestsPerMinute, logger });
+    await addDashboard(scope, {
+      transport,
+      identification,
+      linkSecret: settings.dashboardSecrets.session,
+      settings: { webhookUrl },
+      oidc,
+      publicUrl,
+      requestsPerMinute,
+      logger,
+    });
   };
 }
 

@@ -6,6 +6,7 @@ import { patchStatus } from '../kube/patch-status.ts';
 import { describeError } from '../model/errors.ts';
 import {
   isUsableTarget,
+  publicGithub,
   type NotificationTarget,
   type NotificationTargetSpec,
   type SecretKeyRef,
@@ -73,12 +74,13 @@ export function composeNamespacedTargets(
     return Buffer.from(value, 'base64').toString('utf8').trim();
   };
   /** Its address, or why there is none that may be used. Neither contains anything of the Secret. */
-  const readUrl = async (namespace: string, spec: NotificationTargetSpec): Promise<string | State> => {
+  const readUrl = async (namespace: string, { urlSecret }: NotificationTargetSpec): Promise<string | State> => {
+    if (urlSecret === undefined) return publicGithub;
     try {
-      const text = await read(namespace, spec.urlSecret);
+      const text = await read(namespace, urlSecret);
       const url = URL.parse(text);
       if (url === null)
-        return { reason: 'SecretNotUsable', message: `the key ${spec.urlSecret.key} of the Secret ${spec.urlSecret.name} holds no URL` };
+        return { reason: 'SecretNotUsable', message: `the key ${urlSecret.key} of the Secret ${urlSecret.name} holds no URL` };
       if (isAllowedHost(url, hosts)) return text;
       const message = 'the host of its URL is not allowed: ask the operator to add it to notifications.hosts of the configuration';
       return { reason: 'HostNotAllowed', message };
@@ -93,6 +95,8 @@ export function composeNamespacedTargets(
     namespaces: [namespace],
     policies: spec.policyLabels,
     email: spec.email,
+    github: spec.github,
+    template: spec.template,
     // Whether plain http may be used is decided by the host; mails need TLS.
     insecure: spec.type !== 'email',
     perMinute: spec.perMinute,

@@ -4,13 +4,14 @@ import { parentLabel } from '../base-policies/child-policies.ts';
 import { readBaseStatus, type BaseImagePolicy } from '../model/base-policy.ts';
 import { describeError } from '../model/errors.ts';
 import type { ImagePolicy } from '../model/image-policy.ts';
+import { linkLifeMs, signApproval } from '../model/approval-link.ts';
 import { formatSubject, type IdentifiedNotice, type NoticeKind } from '../model/notice.ts';
 import { readStatus } from '../model/policy-status.ts';
 import { baseNotices } from '../notify/base-notices.ts';
 import { policyNotices } from '../notify/policy-notices.ts';
 import { createNoticeProcessor, isWanted, type NoticePorts } from '../notify/process-notice.ts';
 import { sendMail } from '../notify/send-mail.ts';
-import { sendNotice } from '../notify/send-notice.ts';
+import { exchange } from '../notify/send-notice.ts';
 import { createHeldNotices } from '../queue/held-notices.ts';
 import type { NoticeJob, SummaryJob } from '../queue/jobs.ts';
 import type { QueueAccess, WorkQueues } from '../queue/producer.ts';
@@ -116,12 +117,18 @@ export function composeNotices(foundation: Foundation, { queue, queues, readOrig
     findTarget: (name) =>
       name.includes('/') ? namespaced.find(name) : settings.notificationTargets.find((target) => target.name === name),
     onResult: namespaced.onResult,
-    post: (url, request, signal) => sendNotice(url, request, { fetch, now: Date.now, signal }),
+    exchange: (url, request, options) => exchange(url, request, { ...options, fetch, now: Date.now }),
     mail: sendMail,
     readOrigins,
     held: createHeldNotices(queue.redis, queue.prefix),
     addSummary: queues.addSummaryJob,
     dashboardUrl: settings.config.dashboard.publicUrl,
+    signLink({ subject, tag, digest }) {
+      const secret = settings.dashboardSecrets.session();
+      if (secret === undefined || tag === undefined || digest === undefined) return undefined;
+      const { namespace = '', name, uid } = subject;
+      return signApproval({ namespace, name, uid, tag, digest, until: Date.now() + linkLifeMs }, secret);
+    },
     count: ({ kind, target, result }) => metrics.notices.inc({ kind, target: labelOf(target), result }),
     logger,
     now: Date.now,

@@ -11,14 +11,18 @@ const target = z
     name: name.describe('The name of the target, in metrics and the log.'),
     kind: z
       .enum(targetTypes)
-      .describe('What receives the messages. webhook: any HTTP endpoint, which gets signed CloudEvents. email: mails by SMTP.'),
-    url: secretReference.describe(
-      'The URL of the incoming webhook, which is a secret: {env: NAME} or {file: PATH}. With kind: email, that of the mail server: smtps://user:password@mail.example.com, or smtp:// for STARTTLS.',
-    ),
+      .describe(
+        'What receives the messages. webhook: any HTTP endpoint, which gets signed CloudEvents. email: mails by SMTP. githubDeployment: deployments of GitHub, instead of messages.',
+      ),
+    url: secretReference
+      .optional()
+      .describe(
+        'The URL of the incoming webhook, which is a secret: {env: NAME} or {file: PATH}. With kind: email, that of the mail server: smtps://user:password@mail.example.com, or smtp:// for STARTTLS. With kind: githubDeployment, that of the API; by default https://api.github.com.',
+      ),
     secret: secretReference
       .optional()
       .describe(
-        'The key that requests are signed with (Standard Webhooks, `whsec_…`): {env: NAME} or {file: PATH}. Required with kind: webhook.',
+        'The key that requests are signed with (Standard Webhooks, `whsec_…`), or with kind: githubDeployment the token: {env: NAME} or {file: PATH}. Required with these kinds.',
       ),
     insecure: z.boolean().default(false).describe('Whether the URL may be plain http, or a mail server without TLS.'),
     events: z
@@ -48,6 +52,18 @@ const target = z
       })
       .optional()
       .describe('The policies that the target is notified of, by their labels. The default is all of its namespaces.'),
+    template: z
+      .strictObject({
+        title: z.string().min(1).max(1_000).optional().describe('The title, which is the subject of mails.'),
+        text: z
+          .string()
+          .min(1)
+          .max(4_000)
+          .optional()
+          .describe('The text, in place of the title and the facts, in the markup of the target.'),
+      })
+      .optional()
+      .describe('Your own texts, in Liquid. Not with kind: webhook or githubDeployment.'),
     email: z
       .strictObject({
         from: mailbox.describe('The sender.'),
@@ -55,19 +71,51 @@ const target = z
       })
       .optional()
       .describe('The addresses. Required with kind: email.'),
+    github: z
+      .strictObject({
+        environment: z.string().min(1).max(255).describe('The environment of the deployments.'),
+        repositories: z
+          .array(
+            z
+              .string()
+              .min(1)
+              .max(255)
+              .regex(/^[A-Za-z0-9._/*-]+$/, 'owner/name, in which "*" stands for any characters')
+              .describe('A repository.'),
+          )
+          .min(1)
+          .max(100)
+          .optional()
+          .describe('The repositories whose deployments may be reported, such as "shop/*"; by default all that the token may write.'),
+      })
+      .optional()
+      .describe('Where deployments are reported. Required with kind: githubDeployment.'),
   })
-  .superRefine(({ kind, secret, email }, context) => {
+  .superRefine(({ kind, url, secret, email, github, template }, context) => {
+    if (template !== undefined && (kind === 'webhook' || kind === 'githubDeployment'))
+      context.addIssue({ code: 'custom', path: ['template'], message: `is not used with kind: ${kind}` });
+    if (url === undefined && kind !== 'githubDeployment')
+      context.addIssue({ code: 'custom', path: ['url'], message: 'is required: {env: NAME} or {file: PATH}' });
+    if ((kind === 'githubDeployment') !== (github !== undefined))
+      context.addIssue({
+        code: 'custom',
+        path: ['github'],
+        message: kind === 'githubDeployment' ? 'is required: the environment' : 'is only used with kind: githubDeployment',
+      });
     if ((kind === 'email') !== (email !== undefined))
       context.addIssue({
         code: 'custom',
         path: ['email'],
         message: kind === 'email' ? 'is required: the sender and the recipients' : 'is only used with kind: email',
       });
-    if ((kind === 'webhook') !== (secret !== undefined))
+    const needsSecret = kind === 'webhook' || kind === 'githubDeployment';
+    if (needsSecret !== (secret !== undefined))
       context.addIssue({
         code: 'custom',
         path: ['secret'],
-        message: kind === 'webhook' ? 'is required: the key that requests are signed with' : 'is only used with kind: webhook',
+        message: needsSecret
+          ? 'is required: the key that requests are signed with, or the token'
+          : 'is only used with kind: webhook or githubDeployment',
       });
   });
 

@@ -1,5 +1,6 @@
 /** The pages that ask for confirmation, and the forms that act. */
 import type { FastifyInstance } from 'fastify';
+import { readApproval } from '../model/approval-link.ts';
 import { getPolicy } from '../api/routes/policies.ts';
 import { actionNames, actionPath, actionsFor, bodyOf, previousTags, type ActionName, type PolicyDetail } from './action-list.ts';
 import { type Api, ApiFailure } from './api-client.ts';
@@ -22,7 +23,7 @@ export function addActionRoutes(app: FastifyInstance, means: DashboardMeans): vo
       return sendPage(request, reply, viewer, {
         section: 'policies',
         title: `${texts[action]}: ${found.namespace}/${found.name}`,
-        body: confirm(found, action, texts),
+        body: whyNotLinked(found, queryOf(request.query).one('link'), means, texts) ?? confirm(found, action, texts),
       });
     });
     app.post<{ Params: Params }>(path, async (request, reply) => {
@@ -74,6 +75,25 @@ async function approve(api: Api, { tag, digest, ...policy }: Choice, texts: Text
     if (!(error instanceof ApiFailure) || error.status === 401) throw error;
     return html`${name} ${problem(error.message)}`;
   }
+}
+
+/** Why the link of a notification leads to nothing any more; undefined if it is good, or if there is none. A link approves the image that it was made for, not what waits by now. */
+function whyNotLinked(found: PolicyDetail, link: string | undefined, { linkSecret }: DashboardMeans, texts: Texts): Html | undefined {
+  if (link === undefined || link === '') return undefined;
+  const secret = linkSecret?.();
+  const approval = secret === undefined ? undefined : readApproval(link, secret, Date.now());
+  const isOfPolicy = approval?.namespace === found.namespace && approval.name === found.name && approval.uid === found.uid;
+  if (approval === undefined || !isOfPolicy) return linkNote(found, texts.linkInvalid, texts);
+  const { pendingApproval } = found;
+  const waits = pendingApproval?.digest === approval.digest && pendingApproval.tag === approval.tag;
+  return waits ? undefined : linkNote(found, texts.linkUsed(approval.tag), texts);
+}
+
+function linkNote(found: PolicyDetail, note: string, texts: Texts): Html {
+  return html`
+    <p class="note">${note}</p>
+    <p><a href=${policyPath(found)}>${found.namespace}/${found.name}</a> · <a href="/approvals">${texts.approvals}</a></p>
+  `;
 }
 
 function confirm(found: PolicyDetail, action: ActionName, texts: Texts): Html {

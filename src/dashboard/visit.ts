@@ -14,6 +14,8 @@ import type { Texts } from './texts/en.ts';
 export interface DashboardMeans {
   readonly transport: ApiTransport;
   readonly identification: Identification;
+  /** With what the links of notifications are signed; absent: they are not. */
+  readonly linkSecret?: (() => string | undefined) | undefined;
   readonly settings: PageSettings;
 }
 

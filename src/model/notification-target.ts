@@ -5,12 +5,28 @@ import type { NoticeKind } from './notice.ts';
 import type { PolicyProblem } from './image-policy.ts';
 
 /** What receives messages. */
-export const targetTypes = ['slack', 'mattermost', 'discord', 'teams', 'googleChat', 'webhook', 'email'] as const;
+export const targetTypes = ['slack', 'mattermost', 'discord', 'teams', 'googleChat', 'webhook', 'email', 'githubDeployment'] as const;
 export type TargetType = (typeof targetTypes)[number];
+
+/** The address of a type that has a public one. */
+export const publicGithub = 'https://api.github.com';
+
+/** Where deployments are reported, and for which repositories. */
+export interface GithubSettings {
+  readonly environment: string;
+  /** Patterns such as `shop/*`; absent: all that the token may write. */
+  readonly repositories?: readonly string[] | undefined;
+}
+
+/** Texts of messages, in Liquid; absent: the built-in ones. */
+export interface MessageTemplate {
+  readonly title?: string | undefined;
+  readonly text?: string | undefined;
+}
 
 /** How many messages people are sent in a minute unless a target says; programs are sent all. */
 export function defaultPerMinute(type: TargetType): number | undefined {
-  return type === 'webhook' ? undefined : 20;
+  return type === 'webhook' || type === 'githubDeployment' ? undefined : 20;
 }
 
 export interface NotificationTarget {
@@ -27,11 +43,13 @@ export interface NotificationTarget {
 
 export interface NotificationTargetSpec {
   readonly type: TargetType;
-  /** The key of a Secret with the address. */
-  readonly urlSecret: SecretKeyRef;
-  /** The key of a Secret that requests are signed with. */
+  /** The key of a Secret with the address; absent only where there is a public one. */
+  readonly urlSecret?: SecretKeyRef;
+  /** The key of a Secret that requests are signed with, or a token. */
   readonly secret?: SecretKeyRef;
   readonly email?: { readonly from: string; readonly to: readonly string[] };
+  readonly github?: GithubSettings;
+  readonly template?: MessageTemplate;
   readonly events: readonly NoticeKind[];
   readonly policyLabels: Readonly<Record<string, string>>;
   readonly perMinute?: number;

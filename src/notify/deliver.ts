@@ -1,19 +1,28 @@
 /** Sends one content to one target of the configuration. */
 import { describeError } from '../model/errors.ts';
-import type { Content, NotificationTarget, TargetRequest } from './message.ts';
+import type { Notice } from '../model/notice.ts';
+import { cut } from '../model/text.ts';
+import type { RenderedMessage } from './render-template.ts';
+import type { GithubSettings, MessageTemplate, TargetType } from '../model/notification-target.ts';
+import { reportDeployment, type GithubRequest } from './github-deployment.ts';
+import type { Content, SignLink, TargetRequest } from './message.ts';
 import type { MailAddresses, MailOptions } from './send-mail.ts';
-import type { SendResult } from './send-notice.ts';
+import type { Exchanged, SendResult } from './send-notice.ts';
 import { targets } from './targets/index.ts';
 
 /** A target of the configuration, with its secrets. */
 export interface ConfiguredTarget {
   readonly name: string;
-  readonly kind: NotificationTarget['id'];
+  readonly kind: TargetType;
   readonly events: readonly string[];
   /** The namespaces whose policies it gets notices about; empty: all. */
   readonly namespaces: readonly string[];
   /** Labels that a policy must have; undefined: all policies. */
   readonly policies?: Readonly<Record<string, string>> | undefined;
+  /** Of messages. */
+  readonly template?: MessageTemplate | undefined;
+  /** With kind githubDeployment. */
+  readonly github?: GithubSettings | undefined;
   /** With kind email. */
   readonly email?: MailAddresses | undefined;
   /** Whether plain http, or SMTP without TLS, is allowed. */
@@ -22,22 +31,27 @@ export interface ConfiguredTarget {
   readonly perMinute?: number | undefined;
   /** The current address, which is a secret; rejects where there is none that may be used. */
   readonly url: () => string | Promise<string>;
-  /** The current key for signatures; empty for chats. */
+  /** The current key for signatures, or a token; empty for chats. */
   readonly secret: () => string | Promise<string>;
 }
 
-/** Sends a request to a URL; never rejects. */
-export type Post = (url: URL, request: TargetRequest, signal: AbortSignal) => Promise<SendResult>;
+/** Sends a request to a URL, and reads the answer if `wantsJson`; never rejects. */
+export type Exchange = (
+  url: URL,
+  request: GithubRequest,
+  options: { readonly signal: AbortSignal; readonly wantsJson?: boolean },
+) => Promise<Exchanged>;
 /** Sends a mail by the server at a URL; never rejects. */
 export type Mail = (url: URL, request: TargetRequest, options: MailOptions) => Promise<SendResult>;
 
 export interface DeliveryMeans {
   /** The same at every try. */
   readonly id: string;
-  readonly post: Post;
+  readonly exchange: Exchange;
   readonly mail: Mail;
   /** The address of the dashboard, for links. */
   readonly dashboardUrl?: string | undefined;
+  readonly signLink?: SignLink | undefined;
   readonly now: () => number;
   readonly signal: AbortSignal;
 }
@@ -46,8 +60,9 @@ const schemes = { http: { safe: 'https:', unsafe: 'http:' }, smtp: { safe: 'smtp
 
 /** Builds the request for the target, and sends it once; never rejects. */
 export async function deliver(target: ConfiguredTarget, content: Content, means: DeliveryMeans): Promise<SendResult> {
-  const { id, post, mail, dashboardUrl, now, signal } = means;
-  const { via, build } = targets[target.kind];
+  const { id, exchange, mail, dashboardUrl, signLink, now, signal } = means;
+  const { kind } = target;
+  const via = kind === 'githubDeployment' ? 'http' : targets[kind].via;
   const read = await readSecrets(target);
   if ('problem' in read) return { kind: 'failed', message: read.problem };
   const url = URL.parse(read.url);
@@ -59,8 +74,18 @@ export async function deliver(target: ConfiguredTarget, content: Content, means:
     const action = via === 'smtp' ? 'use an smtps: or smtp: URL' : 'use an https URL, or allow plain http with insecure: true';
     return { kind: 'failed', message: `its URL does not begin with ${safe}, and the target is not configured with insecure: true`, action };
   }
-  const request = build(content, { id, secret: read.secret, now: new Date(now()), dashboardUrl });
-  if (via === 'http') return post(url, request, signal);
+  if (kind === 'githubDeployment') {
+    const { github } = target;
+    if (github === undefined) return { kind: 'failed', message: 'it has no environment', action: 'set github.environment' };
+    const send = (to: URL, request: GithubRequest) => exchange(to, request, { signal, wantsJson: true });
+    return reportDeployment(content, { ...github, api: url, token: read.secret, dashboardUrl, exchange: send });
+  }
+  const { build } = targets[kind];
+  const request = await buildWithTemplate(target, content, (shown, rendered) =>
+    build(shown, { id, secret: read.secret, now: new Date(now()), dashboardUrl, signLink, rendered }),
+  );
+  if ('problem' in request) return { kind: 'failed', message: request.problem, action: 'correct the template of the target' };
+  if (via === 'http') return (await exchange(url, { method: 'POST', ...request }, { signal })).result;
   const { email, insecure } = target;
   if (email === undefined) return { kind: 'failed', message: 'it has no addresses', action: 'set email.from and email.to' };
   return mail(url, request, { ...email, id, insecure, signal });
@@ -74,5 +99,36 @@ async function readSecrets({
     return { url: await url(), secret: await secret() };
   } catch (error) {
     return { problem: describeError(error) };
+  }
+}
+
+/** What `notify test` has the template made of, to find its mistakes. */
+const sample: Notice = {
+  kind: 'Updated',
+  subject: { kind: 'ImagePolicy', namespace: 'default', name: 'example', uid: '' },
+  at: '2026-01-01T00:00:00Z',
+  tag: '1.4.2',
+  from: ['registry.example.com/example:1.4.1'],
+  workloads: ['Deployment default/example'],
+};
+
+/** A template that fails must lose no message: the built-in one is then sent, and says so. Only a test fails. */
+async function buildWithTemplate(
+  { template }: ConfiguredTarget,
+  content: Content,
+  build: (content: Content, rendered?: RenderedMessage) => TargetRequest,
+): Promise<TargetRequest | { readonly problem: string }> {
+  if (template === undefined || content.type === 'summary') return build(content);
+  try {
+    // Loaded only where a target has a template.
+    const { renderTemplate } = await import('./render-template.ts');
+    if (content.type === 'notice') return build(content, renderTemplate(template, content.notice, content.origins ?? {}));
+    renderTemplate(template, sample, {}).text?.((value) => value);
+    return build(content);
+  } catch (error) {
+    const problem = `the template of the target fails: ${cut(describeError(error), 200)}`;
+    if (content.type === 'test') return { problem };
+    const message = [content.notice.message ?? [], problem].flat().join('; ');
+    return build({ ...content, notice: { ...content.notice, message } });
   }
 }

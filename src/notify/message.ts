@@ -4,6 +4,7 @@ import { formatSubject, type Notice, type NoticeKind } from '../model/notice.ts'
 import { documentation, isReason } from '../model/reasons.ts';
 import type { TargetType } from '../model/notification-target.ts';
 import { cut } from '../model/text.ts';
+import type { RenderedMessage } from './render-template.ts';
 import { messageOfSummary, type SummaryContent } from './summary.ts';
 
 /** A message; `facts` are pairs of a label and a text, `code` is a command to copy. */
@@ -12,7 +13,13 @@ export interface Message {
   readonly facts: readonly (readonly [label: string, text: string])[];
   readonly code?: string;
   readonly links: readonly Link[];
+  /** In place of the title and the facts, in the markup of the target: what a template makes of it. */
+  readonly text?: RenderedMessage['text'];
 }
+
+/** Returns a text that can stand in an address; undefined if the notice names no digest. */
+export type SignLink = (notice: Notice) => string | undefined;
+type LinkMeans = Pick<Delivery, 'dashboardUrl' | 'signLink'>;
 
 /** What is sent to a target. */
 export interface TargetRequest {
@@ -29,6 +36,10 @@ export interface Delivery {
   readonly now: Date;
   /** The address of the dashboard, for links; absent where it has none. */
   readonly dashboardUrl?: string | undefined;
+  /** Signs a link that approves what a notice is about; absent where the dashboard has no secret. */
+  readonly signLink?: SignLink | undefined;
+  /** What the template of the target made of the content. */
+  readonly rendered?: RenderedMessage | undefined;
 }
 
 /** What a target is sent. */
@@ -38,10 +49,13 @@ export type Content =
   /** Shows that a target is configured correctly; `at` in RFC 3339. */
   | { readonly type: 'test'; readonly target: string; readonly at: string };
 
-/** A kind of target: one file for each. */
+/** The kinds of targets that are sent messages. */
+export type MessageType = Exclude<TargetType, 'githubDeployment'>;
+
+/** A kind of target that is sent messages: one file for each. */
 export interface NotificationTarget {
   /** The name in the configuration, and the file name. */
-  readonly id: TargetType;
+  readonly id: MessageType;
   /** How it is sent: as a POST, or as a mail, whose only header here is `subject`. */
   readonly via: 'http' | 'smtp';
   /** Builds what is sent. */
@@ -51,6 +65,8 @@ export interface NotificationTarget {
 /** The most characters of one text: chats refuse longer messages. */
 const maxText = 500;
 const maxWorkloads = 5;
+/** The most characters that a template makes. */
+const maxRendered = 1_500;
 
 const verbs: Readonly<Record<NoticeKind, string>> = {
   Updated: 'was updated to',
@@ -64,9 +80,15 @@ const verbs: Readonly<Record<NoticeKind, string>> = {
 };
 
 /** What a reader is shown. */
-export function messageOf(content: Content, dashboardUrl?: string): Message {
+export function messageOf(
+  content: Content,
+  { dashboardUrl, signLink, rendered = {} }: Pick<Delivery, 'dashboardUrl' | 'signLink' | 'rendered'> = {},
+): Message {
   if (content.type === 'summary') return messageOfSummary(content, dashboardUrl);
-  return content.type === 'notice' ? messageOfNotice(content.notice, content.origins ?? {}, dashboardUrl) : messageOfTest(content.target);
+  if (content.type === 'test') return messageOfTest(content.target);
+  const message = messageOfNotice(content.notice, content.origins ?? {}, { dashboardUrl, signLink });
+  const { title = message.title, text } = rendered;
+  return { ...message, title: oneLine(title), ...(text !== undefined && { text }) };
 }
 
 function messageOfTest(target: string): Message {
@@ -77,11 +99,8 @@ function messageOfTest(target: string): Message {
   };
 }
 
-function messageOfNotice(
-  { kind, subject, tag, digest, from, reason, message, ...notice }: Notice,
-  origins: Origins,
-  dashboardUrl: string | undefined,
-): Message {
+function messageOfNotice(notice: Notice, origins: Origins, means: LinkMeans): Message {
+  const { kind, subject, tag, digest, from, reason, message } = notice;
   const name = formatSubject(subject);
   const tellsReason = kind === 'Blocked';
   const image = [tag, digest && `(${digest.slice(0, 'sha256:'.length + 12)})`].filter(Boolean).join(' ');
@@ -98,30 +117,32 @@ function messageOfNotice(
     ),
     facts: facts.flatMap(([label, text]) => (text === undefined || text === '' ? [] : [[label, oneLine(text)] as const])),
     ...(kind === 'ApprovalRequired' && { code: approveCommand(subject) }),
-    links: [...linkFor(kind, subject, reason, dashboardUrl), ...linksOf(origins)],
+    links: [...linkFor(notice, means), ...linksOf(origins)],
   };
 }
 
 /** To the page that asks whether to approve, which needs a sign-in; to the policy; or, without a dashboard, to what the reason means. */
-function linkFor(
-  kind: NoticeKind,
-  { kind: subjectKind, namespace, name }: Notice['subject'],
-  reason: string | undefined,
-  dashboardUrl: string | undefined,
-): Link[] {
-  if (dashboardUrl !== undefined && subjectKind === 'ImagePolicy') {
+function linkFor(notice: Notice, { dashboardUrl, signLink }: LinkMeans): Link[] {
+  const { kind, reason, subject } = notice;
+  const { namespace, name } = subject;
+  if (dashboardUrl !== undefined && subject.kind === 'ImagePolicy') {
     const page = `${dashboardUrl}/policies/${encodeURIComponent(namespace ?? '')}/${encodeURIComponent(name)}`;
-    return [kind === 'ApprovalRequired' ? { text: 'Approve', url: `${page}/approve` } : { text: 'Open the policy', url: page }];
+    if (kind !== 'ApprovalRequired') return [{ text: 'Open the policy', url: page }];
+    const link = signLink?.(notice);
+    return [{ text: 'Approve', url: `${page}/approve${link === undefined ? '' : `?link=${link}`}` }];
   }
   return isReason(reason) ? [{ text: 'What to do', url: `${documentation}/reasons.md` }] : [];
 }
 
 /** The message of a chat without its own structure: one line for each fact. */
-export function textOf({ title, facts, code, links }: Message, markup: Markup): string {
-  const lines = facts.map(([label, text]) => `${label}: ${markup.escape(text)}`);
+export function textOf({ title, facts, code, links, text }: Message, markup: Markup): string {
+  const lines =
+    text === undefined
+      ? [markup.bold(markup.escape(title)), ...facts.map(([label, value]) => `${label}: ${markup.escape(value)}`)]
+      : [cut(text(markup.escape), maxRendered)];
   const command = code === undefined ? [] : [`To approve: ${markup.code(code)}`];
   const more = links.map(({ text, url }) => markup.link(text, url));
-  return [markup.bold(markup.escape(title)), ...lines, ...command, ...more].join('\n');
+  return [...lines, ...command, ...more].join('\n');
 }
 
 /** How a chat writes what the message needs. `escape` makes sure that a text is shown as it is: no links, no mentions, no markup. */

@@ -6,14 +6,14 @@ import type { HeldNotices } from '../queue/held-notices.ts';
 import type { NoticeJob, SummaryJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { deliver, type ConfiguredTarget, type Mail, type Post } from './deliver.ts';
-import type { Content } from './message.ts';
+import { deliver, type ConfiguredTarget, type Exchange, type Mail } from './deliver.ts';
+import type { Content, SignLink } from './message.ts';
 import { describeResult, type SendResult } from './send-notice.ts';
 
 export interface NoticePorts {
   /** The target of a name, as it is configured now. */
   readonly findTarget: (name: string) => ConfiguredTarget | undefined;
-  readonly post: Post;
+  readonly exchange: Exchange;
   readonly mail: Mail;
   /** Where the images of a notice were built from, as far as that can be read soon; never rejects. */
   readonly readOrigins: (notice: Notice, signal: AbortSignal) => Promise<Origins>;
@@ -24,6 +24,7 @@ export interface NoticePorts {
   readonly addSummary: (job: SummaryJob, delayMs: number) => Promise<void>;
   /** The address of the dashboard, for links. */
   readonly dashboardUrl?: string | undefined;
+  readonly signLink?: SignLink | undefined;
   readonly count: (labels: { readonly kind: string; readonly target: string; readonly result: NoticeResult }) => void;
   readonly logger: Logger;
   readonly now: () => number;

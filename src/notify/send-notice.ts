@@ -1,9 +1,9 @@
 /** Sends one request to a target, and reads its answer. */
 import { parseRetryAfter } from '../async/backoff.ts';
+import { startDeadline } from '../async/deadline.ts';
 import { describeError } from '../model/errors.ts';
 import { cut } from '../model/text.ts';
 import { adviceOnError, adviceOnStatus } from './advice.ts';
-import type { TargetRequest } from './message.ts';
 
 /** What became of a request; `message` and `action` (what to do) are for the operator. Refused: repeating the same request is no use. */
 export type SendResult =
@@ -27,54 +27,79 @@ export interface SendOptions {
 
 const maxPauseMs = 3_600_000;
 const maxText = 300;
+const maxJson = 1024 * 1024;
 /** The message itself is not accepted. Everything else may be mended meanwhile: a revoked URL, a permission, a proxy. */
 const refusals = new Set([400, 413, 415, 422]);
 /** Shorter parts of a path are no secrets, and could be words of the answer. */
 const minSecretPart = 8;
 
-/** Posts it once; never rejects. The URL is a secret, so messages name only its host. Redirects are not followed: they could lead the message to another host. */
-export async function sendNotice(url: URL, { headers, body }: TargetRequest, options: SendOptions): Promise<SendResult> {
-  const { fetch, now, signal, timeoutMs = 15_000 } = options;
-  const what = `POST to ${url.origin}`;
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+/** What an API answered: `json` is its body, if that is JSON and not too long. */
+export interface Exchanged {
+  readonly result: SendResult;
+  readonly json?: unknown;
+}
+
+/**
+ * Sends one request, and reads the answer if `wantsJson`; never rejects. The URL is a secret, so messages name only its host. Redirects are not followed: they could lead
+ * the message to another host.
+ */
+export async function exchange(
+  url: URL,
+  request: { readonly method: 'GET' | 'POST'; readonly headers: Readonly<Record<string, string>>; readonly body?: string },
+  options: SendOptions & { readonly wantsJson?: boolean },
+): Promise<Exchanged> {
+  const { fetch, now, timeoutMs = 15_000, wantsJson = false } = options;
+  const what = `${request.method} to ${url.origin}`;
+  const deadline = startDeadline(timeoutMs, options.signal);
   try {
-    const answer = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal: deadline });
-    const { status } = answer;
-    if (answer.ok) {
-      await answer.body?.cancel();
-      return { kind: 'sent', message: `${what} was answered ${status}` };
-    }
-    const message = `${what} was answered ${status}${withoutSecrets(await readText(answer), url)}`;
-    const advice = adviceOnStatus(status);
-    const failure = { message, ...(advice !== undefined && { action: advice }) };
-    if (refusals.has(status)) return { kind: 'refused', ...failure };
-    const pause = parseRetryAfter(answer.headers.get('retry-after') ?? undefined, now());
-    return {
-      kind: 'failed',
-      ...failure,
-      ...(pause !== undefined && { until: new Date(now() + Math.min(Math.max(pause, 1_000), maxPauseMs)) }),
-    };
+    const answer = await fetch(url, { ...request, redirect: 'manual', signal: deadline.signal });
+    if (!answer.ok) return { result: await readFailure(answer, what, url, now()) };
+    const result = { kind: 'sent', message: `${what} was answered ${answer.status}` } as const;
+    if (wantsJson) return { result, json: parseJson(await readText(answer, maxJson)) };
+    await answer.body?.cancel();
+    return { result };
   } catch (error) {
     const cause = error instanceof TypeError && error.cause !== undefined ? error.cause : error;
     const advice = adviceOnError(cause);
-    return {
-      kind: 'failed',
-      message: `${what}: ${withoutSecrets(describeError(cause), url)}`,
-      ...(advice !== undefined && { action: advice }),
-    };
+    const message = `${what}: ${withoutSecrets(describeError(cause), url)}`;
+    return { result: { kind: 'failed', message, ...(advice !== undefined && { action: advice }) } };
+  } finally {
+    deadline.end();
   }
 }
 
-/** The beginning of an error's text, in one line. */
-async function readText(answer: Response): Promise<string> {
+async function readFailure(answer: Response, what: string, url: URL, now: number): Promise<SendResult> {
+  const { status } = answer;
+  const line = (await readText(answer, 2 * maxText)).replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
+  const message = `${what} was answered ${status}${withoutSecrets(line === '' ? '' : `: ${line}`, url)}`;
+  const advice = adviceOnStatus(status);
+  const failure = { message, ...(advice !== undefined && { action: advice }) };
+  if (refusals.has(status)) return { kind: 'refused', ...failure };
+  const pause = parseRetryAfter(answer.headers.get('retry-after') ?? undefined, now);
+  return {
+    kind: 'failed',
+    ...failure,
+    ...(pause !== undefined && { until: new Date(now + Math.min(Math.max(pause, 1_000), maxPauseMs)) }),
+  };
+}
+
+/** The beginning of a body; what is longer than the limit is cut off. */
+async function readText(answer: Response, maxLength: number): Promise<string> {
   let text = '';
   const decoder = new TextDecoder();
   for await (const chunk of answer.body ?? []) {
     text += decoder.decode(chunk as Uint8Array, { stream: true });
-    if (text.length >= 2 * maxText) break;
+    if (text.length >= maxLength) break;
   }
-  const line = text.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
-  return line === '' ? '' : `: ${line}`;
+  return text;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Servers name the path that they do not know ("Cannot POST /services/…"), which is the secret. */

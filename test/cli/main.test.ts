@@ -195,12 +195,14 @@ describe('the command line', () => {
   });
 
   it('prints the CustomResourceDefinitions that are in crd/, all or one', async () => {
-    const committed = ['imagepolicies', 'baseimagepolicies'].map((name) => readFileSync(join(root, `crd/${name}.yaml`), 'utf8'));
+    const committed = ['imagepolicies', 'baseimagepolicies', 'notificationtargets'].map((name) =>
+      readFileSync(join(root, `crd/${name}.yaml`), 'utf8'),
+    );
     assert.equal((await run(['crd', 'print'])).out, committed.join('---\n'), 'stale: run "npm run generate"');
     const items = committed.map((text) => parse(text) as object);
     const json = await run(['crd', 'print', '--output', 'json']);
     assert.deepEqual(JSON.parse(json.out), { apiVersion: 'v1', kind: 'List', items });
-    for (const [index, kind] of ['ImagePolicy', 'BaseImagePolicy'].entries()) {
+    for (const [index, kind] of ['ImagePolicy', 'BaseImagePolicy', 'NotificationTarget'].entries()) {
       assert.equal((await run(['crd', 'print', '--kind', kind])).out, committed[index]);
       assert.deepEqual(JSON.parse((await run(['crd', 'print', '--kind', kind, '-o', 'json'])).out), items[index]);
     }
@@ -217,7 +219,7 @@ describe('the command line', () => {
     it('creates the resource, which is then served, and does nothing the second time', async () => {
       const env = { KUBECONFIG: cluster.kubeconfigPath };
       const first = await run(['crd', 'apply', '--conversion-url', endpoint.url, '--ca-file', endpoint.caFile], env);
-      const names = ['imagepolicies.operator.technomad.dev', 'baseimagepolicies.operator.technomad.dev'];
+      const names = ['imagepolicies', 'baseimagepolicies', 'notificationtargets'].map((plural) => `${plural}.operator.technomad.dev`);
       assert.deepEqual([first.code, first.out], [0, names.map((name) => `customresourcedefinition ${name} created\n`).join('')]);
       const second = await run(['crd', 'apply', '--kubeconfig', cluster.kubeconfigPath, '-o', 'json']);
       assert.deepEqual(

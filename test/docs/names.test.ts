@@ -113,6 +113,7 @@ describe('metrics', () => {
       'runbook_url',
       'id_tokens',
       // Of CI systems, and what they are sent.
+      'in_progress',
       'repository_dispatch',
       'workflow_dispatch',
       'client_payload',

@@ -46,9 +46,9 @@ function processorFor(answers: readonly SendResult[], target: Partial<Configured
       forget: () => Promise.resolve(),
     },
     addSummary: () => Promise.resolve(),
-    post(url) {
+    exchange(url) {
       sent.push(url.href);
-      return Promise.resolve(left.shift() ?? { kind: 'sent', message: 'answered 200' });
+      return Promise.resolve({ result: left.shift() ?? { kind: 'sent', message: 'answered 200' } });
     },
     mail: () => Promise.reject(new Error('not used')),
     count: ({ result }) => counted.push(result),

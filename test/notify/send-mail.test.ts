@@ -142,7 +142,7 @@ describe('a target of kind email', () => {
     secret: () => '',
   };
   const content = { type: 'test', target: 'ops', at: '2026-11-23T12:00:00Z' } as const;
-  const means = { id: '1', now: Date.now, signal: options.signal, post: () => assert.fail('posted') };
+  const means = { id: '1', now: Date.now, signal: options.signal, exchange: () => assert.fail('posted') };
   for (const [name, changed, message] of [
     ['without addresses', {}, /email\.from/],
     ['with the URL of a chat', { url: () => 'https://chat.example.com', email: options }, /smtps: or smtp: URL/],

@@ -5,7 +5,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
-import { sendNotice, type SendResult } from '../../src/notify/send-notice.ts';
+import { exchange, type SendResult } from '../../src/notify/send-notice.ts';
 
 const path = '/services/T0SECRET1/B0SECRET2?token=s3cretvalue';
 const now = Date.parse('2026-11-23T12:00:00Z');
@@ -20,7 +20,8 @@ async function sendTo(t: TestContext, answer: RequestListener, { scheme = 'http'
   await once(server, 'listening');
   const url = new URL(`${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}${path}`);
   const { signal } = new AbortController();
-  return sendNotice(url, { headers: {}, body: '{}' }, { fetch, now: () => now, signal, timeoutMs });
+  const { result } = await exchange(url, { method: 'POST', headers: {}, body: '{}' }, { fetch, now: () => now, signal, timeoutMs });
+  return result;
 }
 
 const messageOf = (result: SendResult) => ('message' in result ? result.message : '');

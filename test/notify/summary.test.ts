@@ -22,7 +22,7 @@ const content = {
 } as const;
 
 test('a summary tells what failed first, the first names of each kind, and how many are not listed', () => {
-  assert.deepEqual(messageOf(content, 'https://images.example.com'), {
+  assert.deepEqual(messageOf(content, { dashboardUrl: 'https://images.example.com' }), {
     title: '16 more notifications, summed up',
     facts: [
       ['Failed to roll out', '1: shop/web0 1.1.0'],

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import type { Notice } from '../../src/model/notice.ts';
 import { createNoticeProcessor } from '../../src/notify/process-notice.ts';
-import { sendNotice } from '../../src/notify/send-notice.ts';
+import { exchange } from '../../src/notify/send-notice.ts';
 import { connectWorker } from '../../src/queue/connection.ts';
 import { createHeldNotices } from '../../src/queue/held-notices.ts';
 import type { NoticeJob, SummaryJob } from '../../src/queue/jobs.ts';
@@ -95,7 +95,7 @@ describe('notices that exceed the limit of a target', () => {
     } as const;
     const process = createNoticeProcessor({
       findTarget: () => ({ ...chat, url: () => url, secret: () => '' }),
-      post: (to, request, signal) => sendNotice(to, request, { fetch, now: Date.now, signal }),
+      exchange: (to, request, options) => exchange(to, request, { ...options, fetch, now: Date.now }),
       mail: () => Promise.reject(new Error('not used')),
       readOrigins: () => Promise.resolve({}),
       onResult: () => undefined,

@@ -58,12 +58,14 @@ function readSpecOrProblem(raw: unknown): NotificationTargetSpec | PolicyProblem
 }
 
 function readSpec(spec: z.output<typeof targetSpecSchema>): NotificationTargetSpec {
-  const { type, urlSecretRef, secretRef, email, events, policies, perMinute = defaultPerMinute(type), suspend } = spec;
+  const { type, urlSecretRef, secretRef, email, github, template, events, policies, perMinute = defaultPerMinute(type), suspend } = spec;
   return {
     type,
-    urlSecret: urlSecretRef,
+    ...(urlSecretRef !== undefined && { urlSecret: urlSecretRef }),
     ...(secretRef !== undefined && { secret: secretRef }),
     ...(email !== undefined && { email }),
+    ...(github !== undefined && { github }),
+    ...(template !== undefined && { template }),
     events: events ?? noticeKinds,
     policyLabels: policies?.matchLabels ?? {},
     ...(perMinute !== undefined && { perMinute }),

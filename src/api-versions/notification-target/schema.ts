@@ -30,12 +30,14 @@ export const targetSpecSchema = withRules(
     .object({
       type: z
         .enum(targetTypes)
-        .describe('What receives the messages. webhook: any HTTP endpoint, which gets signed CloudEvents. email: mails by SMTP.'),
+        .describe(
+          'What receives the messages. webhook: any HTTP endpoint, which gets signed CloudEvents. email: mails by SMTP. githubDeployment: deployments of GitHub, instead of messages.',
+        ),
       urlSecretRef: secretKey(
-        'The Secret with the URL of the incoming webhook, or of the mail server (smtps://user:password@mail.example.com). Its host must be allowed by notifications.hosts of the configuration.',
-      ),
+        'The Secret with the URL of the incoming webhook, or of the mail server (smtps://user:password@mail.example.com). Its host must be allowed by notifications.hosts of the configuration. With type githubDeployment, the API; by default https://api.github.com.',
+      ).exactOptional(),
       secretRef: secretKey(
-        'The Secret with the key that requests are signed with (Standard Webhooks). Required with type webhook.',
+        'The Secret with the key that requests are signed with (Standard Webhooks), or with type githubDeployment the token. Required with these types.',
       ).exactOptional(),
       email: z
         .object({
@@ -43,6 +45,38 @@ export const targetSpecSchema = withRules(
           to: distinct(z.array(mailbox('A recipient.')).min(1).max(50).describe('The recipients.')),
         })
         .describe('The addresses. Required with type email.')
+        .exactOptional(),
+      github: z
+        .object({
+          environment: z.string().min(1).max(255).describe('The environment of the deployments.'),
+          repositories: distinct(
+            z
+              .array(
+                z
+                  .string()
+                  .min(1)
+                  .max(255)
+                  .regex(/^[A-Za-z0-9._/*-]+$/, 'owner/name, in which "*" stands for any characters')
+                  .describe('A repository.'),
+              )
+              .min(1)
+              .max(100)
+              .describe('The repositories whose deployments may be reported, such as "shop/*"; by default all that the token may write.'),
+          ).exactOptional(),
+        })
+        .describe('Where deployments are reported. Required with type githubDeployment.')
+        .exactOptional(),
+      template: z
+        .object({
+          title: z.string().min(1).max(1_000).describe('The title, which is the subject of mails.').exactOptional(),
+          text: z
+            .string()
+            .min(1)
+            .max(4_000)
+            .describe('The text, in place of the title and the facts, in the markup of the target.')
+            .exactOptional(),
+        })
+        .describe('Your own texts, in Liquid. Not with type webhook or githubDeployment.')
         .exactOptional(),
       events: distinct(
         z
@@ -78,9 +112,24 @@ export const targetSpecSchema = withRules(
       holds: (self) => (fieldOf(self, 'type') === 'email') === has(self, 'email'),
     },
     {
-      rule: "(self.type == 'webhook') == has(self.secretRef)",
-      message: 'write secretRef, the key that requests are signed with, with type webhook only',
-      holds: (self) => (fieldOf(self, 'type') === 'webhook') === has(self, 'secretRef'),
+      rule: "(self.type in ['webhook', 'githubDeployment']) == has(self.secretRef)",
+      message: 'write secretRef, a signing key or a token, with type webhook or githubDeployment only',
+      holds: (self) => ['webhook', 'githubDeployment'].includes(String(fieldOf(self, 'type'))) === has(self, 'secretRef'),
+    },
+    {
+      rule: "(self.type == 'githubDeployment') == has(self.github)",
+      message: 'write github, with an environment, with type githubDeployment only',
+      holds: (self) => (fieldOf(self, 'type') === 'githubDeployment') === has(self, 'github'),
+    },
+    {
+      rule: "!has(self.template) || !(self.type in ['webhook', 'githubDeployment'])",
+      message: 'a template is for messages: remove it, or write another type',
+      holds: (self) => !has(self, 'template') || !['webhook', 'githubDeployment'].includes(String(fieldOf(self, 'type'))),
+    },
+    {
+      rule: "self.type == 'githubDeployment' || has(self.urlSecretRef)",
+      message: 'write urlSecretRef: the Secret with the URL',
+      holds: (self) => fieldOf(self, 'type') === 'githubDeployment' || has(self, 'urlSecretRef'),
     },
   ],
 );

@@ -132,6 +132,8 @@ export const en = {
   confirm: 'Confirm',
   cancel: 'Cancel',
   noEffect: 'This would have no effect now.',
+  linkInvalid: 'This link is not valid, or older than a day. Look at what waits now.',
+  linkUsed: (tag: string) => `${tag} does not wait for approval any more.`,
   confirmApprove: (image: string) => `Approve ${image}? It is rolled out at once, if nothing else blocks it.`,
   confirmSuspend: 'Suspend the policy? Nothing is checked or changed until it is resumed.',
   confirmResume: 'Resume the policy?',

@@ -128,6 +128,8 @@ export const zh: Texts = {
   confirm: '确认',
   cancel: '取消',
   noEffect: '目前执行此操作没有效果。',
+  linkInvalid: '此链接无效，或已超过一天。请查看目前等待批准的内容。',
+  linkUsed: (tag) => `${tag} 已不再等待批准。`,
   confirmApprove: (image) => `批准 ${image}？若没有其他阻止因素，将立即发布。`,
   confirmSuspend: '暂停该策略？恢复之前不会检查或变更任何内容。',
   confirmResume: '恢复该策略？',

@@ -8,10 +8,10 @@ const maxContent = 2_000;
 export const discord: NotificationTarget = {
   id: 'discord',
   via: 'http',
-  build: (content, { dashboardUrl }) => ({
+  build: (content, delivery) => ({
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({
-      content: textOf(messageOf(content, dashboardUrl), markdown).slice(0, maxContent),
+      content: textOf(messageOf(content, delivery), markdown).slice(0, maxContent),
       allowed_mentions: { parse: [] },
     }),
   }),

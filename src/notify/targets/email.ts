@@ -13,7 +13,7 @@ export const email: NotificationTarget = {
   id: 'email',
   via: 'smtp',
   build(content, delivery) {
-    const message = messageOf(content, delivery.dashboardUrl);
+    const message = messageOf(content, delivery);
     return { headers: { subject: `[image-watcher] ${message.title}` }, body: `${textOf(message, plain)}\n` };
   },
 };

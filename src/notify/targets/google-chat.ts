@@ -12,8 +12,8 @@ const chatMarkup: Markup = {
 export const googleChat: NotificationTarget = {
   id: 'googleChat',
   via: 'http',
-  build: (content, { dashboardUrl }) => ({
+  build: (content, delivery) => ({
     headers: { 'content-type': 'application/json; charset=UTF-8' },
-    body: JSON.stringify({ text: textOf(messageOf(content, dashboardUrl), chatMarkup) }),
+    body: JSON.stringify({ text: textOf(messageOf(content, delivery), chatMarkup) }),
   }),
 };

@@ -5,8 +5,8 @@ import { markdown } from '../markdown.ts';
 export const mattermost: NotificationTarget = {
   id: 'mattermost',
   via: 'http',
-  build: (content, { dashboardUrl }) => ({
+  build: (content, delivery) => ({
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ text: textOf(messageOf(content, dashboardUrl), markdown) }),
+    body: JSON.stringify({ text: textOf(messageOf(content, delivery), markdown) }),
   }),
 };

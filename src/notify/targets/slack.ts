@@ -20,10 +20,10 @@ const mrkdwn: Markup = {
 export const slack: NotificationTarget = {
   id: 'slack',
   via: 'http',
-  build: (content, { dashboardUrl }) => ({
+  build: (content, delivery) => ({
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({
-      text: textOf(messageOf(content, dashboardUrl), mrkdwn),
+      text: textOf(messageOf(content, delivery), mrkdwn),
       link_names: false,
       unfurl_links: false,
       unfurl_media: false,

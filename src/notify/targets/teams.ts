@@ -7,15 +7,17 @@ const textBlock = (content: string, more: object = {}) => ({ type: 'TextBlock', 
 export const teams: NotificationTarget = {
   id: 'teams',
   via: 'http',
-  build(content, { dashboardUrl }) {
-    const { title, facts, code, links } = messageOf(content, dashboardUrl);
+  build(content, delivery) {
+    const { title, facts, code, links, text } = messageOf(content, delivery);
     const card = {
       $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
       type: 'AdaptiveCard',
       version: '1.4',
       body: [
         textBlock(markdown.escape(title), { weight: 'Bolder' }),
-        { type: 'FactSet', facts: facts.map(([label, value]) => ({ title: label, value: markdown.escape(value) })) },
+        text === undefined
+          ? { type: 'FactSet', facts: facts.map(([label, value]) => ({ title: label, value: markdown.escape(value) })) }
+          : textBlock(text(markdown.escape)),
         ...(code === undefined ? [] : [textBlock(`To approve: ${code}`, { fontType: 'Monospace' })]),
       ],
       ...(links.length > 0 && { actions: links.map(({ text, url }) => ({ type: 'Action.OpenUrl', title: text, url })) }),

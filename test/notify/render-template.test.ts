@@ -1,0 +1,100 @@
+/** Templates of users: what they may reach, spend and break. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Notice } from '../../src/model/notice.ts';
+import { deliver, type ConfiguredTarget } from '../../src/notify/deliver.ts';
+import { renderTemplate } from '../../src/notify/render-template.ts';
+
+const notice: Notice = {
+  kind: 'Updated',
+  subject: { kind: 'ImagePolicy', namespace: 'shop', name: 'web', uid: 'u1' },
+  at: '2026-11-23T12:00:00Z',
+  tag: '1.4.2',
+  workloads: ['Deployment shop/web', 'CronJob shop/report'],
+  message: '<!channel> *bold*',
+};
+const escape = (value: string) => value.replaceAll(/[<*]/g, '\\$&');
+const textOf = (text: string) =>
+  renderTemplate({ text }, notice, { now: { repository: 'https://github.com/shop/web', revision: 'abc1234' } }).text?.(escape);
+
+describe('a template', () => {
+  for (const [template, expected] of Object.entries({
+    '{{ policy }} {{ event }} {{ tag }}': 'shop/web Updated 1.4.2',
+    '{{ workloads | join: ", " }}': 'Deployment shop/web, CronJob shop/report',
+    '{% for one in workloads %}- {{ one }}\n{% endfor %}': '- Deployment shop/web\n- CronJob shop/report\n',
+    '{% if event == "Updated" %}ok{% endif %}': 'ok',
+    '{{ source }}/commit/{{ revision }}': 'https://github.com/shop/web/commit/abc1234',
+    '*{{ message }}*': '*\\<!channel> \\*bold\\**',
+    '{{ message | raw }}': '\\<!channel> \\*bold\\*',
+    '{{ message | upcase }}': '\\<!CHANNEL> \\*BOLD\\*',
+    '{{ nothing }}{{ digest }}': '',
+    '{{ policy.constructor }}{{ workloads.__proto__ }}{{ __proto__ }}{{ constructor.constructor }}': '',
+    '{{ process.env }}{{ globalThis }}{{ require }}': '',
+  }))
+    it(`makes ${JSON.stringify(expected)} of ${JSON.stringify(template)}`, () => assert.equal(textOf(template), expected));
+
+  for (const template of [
+    '{% include "/etc/passwd" %}',
+    '{% render "../../etc/passwd" %}',
+    '{% layout "/etc/passwd" %}',
+    '{{ policy | nofilter }}',
+    '{% if %}',
+    '{{ policy',
+    '{% for a in (1..1000000000) %}x{% endfor %}',
+    '{% for a in (1..100000) %}{% for b in (1..100000) %}x{% endfor %}{% endfor %}',
+  ])
+    it(`fails for ${template}`, () => assert.throws(() => textOf(template)));
+
+  it('cannot make a text without end', () => {
+    const doubling = `{% assign a = "0123456789" %}${'{% assign a = a | append: a %}'.repeat(60)}{{ a }}`;
+    assert.throws(() => textOf(doubling));
+  });
+});
+
+describe('a target with a template', () => {
+  const send = async (template: ConfiguredTarget['template'], type: 'notice' | 'test' = 'notice', kind: 'slack' | 'email' = 'slack') => {
+    const sent: string[] = [];
+    const target: ConfiguredTarget = {
+      name: 'ops',
+      kind,
+      events: [],
+      namespaces: [],
+      insecure: false,
+      template,
+      email: { from: 'a@example.com', to: ['b@example.com'] },
+      url: () => (kind === 'slack' ? 'https://chat.example.com/' : 'smtps://mail.example.com'),
+      secret: () => '',
+    };
+    const ok = { kind: 'sent', message: '' } as const;
+    const result = await deliver(target, type === 'notice' ? { type, notice } : { type, target: 'ops', at: notice.at }, {
+      id: '1',
+      exchange: (_, { body = '' }) => Promise.resolve({ result: (sent.push((JSON.parse(body) as { text: string }).text), ok) }),
+      mail: (_, { headers, body }) => Promise.resolve((sent.push(`${headers['subject']}\n${body}`), ok)),
+      dashboardUrl: 'https://images.example.com',
+      now: Date.now,
+      signal: new AbortController().signal,
+    });
+    return { result, text: sent.join() };
+  };
+
+  it('is sent its own text, with the links', async () => {
+    const { text } = await send({ text: 'Hello {{ name }}: {{ message }}' });
+    assert.match(
+      text,
+      /^Hello web: &lt;!channel&gt; \*\u2060bold\*\u2060\n<https:\/\/images\.example\.com\/policies\/shop\/web\|Open the policy>$/,
+    );
+  });
+
+  it('has its own subject in mails, in one line', async () => {
+    const { text } = await send({ title: '{{ policy }}\n{{ tag }}\r\nBcc: evil@example.com' }, 'notice', 'email');
+    assert.match(text, /^\[image-watcher\] shop\/web 1\.4\.2 Bcc: evil@example\.com\n/);
+  });
+
+  it('is sent the built-in message where the template fails, and a test says why', async () => {
+    const { text, result } = await send({ text: '{{ a | nofilter }}' });
+    assert.equal(result.kind, 'sent');
+    assert.match(text, /shop\/web was updated to 1\.4\.2[^]*the template of the target fails: .*nofilter/);
+    const tested = await send({ text: '{{ a | nofilter }}' }, 'test');
+    assert.deepEqual([tested.result.kind, /nofilter/.test(tested.result.message), tested.text], ['failed', true, '']);
+  });
+});
