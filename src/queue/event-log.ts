@@ -16,6 +16,8 @@ export interface PolicyResult extends Pick<Outcome, 'reason' | 'message' | 'tag'
   readonly at: string;
   /** Milliseconds since the push was received. */
   readonly afterMs: number;
+  /** The same until the image was verified at the registry, before workloads were changed. A later result without it does not replace it. */
+  readonly verifiedMs?: number;
 }
 
 export interface EventLog {
@@ -100,11 +102,13 @@ export function createEventLog(redis: RedisConnection, prefix: string, onFull: (
     async matched(event, policies) {
       await write([hashKey(event.id), ...matchKeys(event)], matchOf(event, policies));
     },
-    async recordResult(eventId, policy, result, push) {
+    async recordResult(eventId, policy, { verifiedMs, ...result }, push) {
       const hash = hashKey(eventId);
       const keys = [hash, ...(push === undefined ? [] : matchKeys(push))];
       const match = push === undefined ? [] : matchOf(push, [policy]);
-      await write(keys, [...match, ['HSET', hash, `policy:${policy}`, JSON.stringify(result)], ['EXPIRE', hash, recordSeconds]]);
+      const verified = verifiedMs === undefined ? [] : [`verified:${policy}`, verifiedMs];
+      const fields = [`policy:${policy}`, JSON.stringify(result), ...verified];
+      await write(keys, [...match, ['HSET', hash, ...fields], ['EXPIRE', hash, recordSeconds]]);
     },
   };
 }

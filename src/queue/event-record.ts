@@ -107,13 +107,15 @@ export function readHash(hash: Readonly<Record<string, string>>): EventRecord | 
   const event = pushSchema.safeParse({ ...fields, repository: { registry, path: repository } });
   if (!event.success) return undefined;
   const known = names.safeParse(parseJson(policies)).data ?? [];
-  const results = new Map(known.map((name) => [name, readResult(hash[`policy:${name}`])]));
+  const results = new Map(known.map((name) => [name, readResult(hash[`policy:${name}`], hash[`verified:${name}`])]));
   return { event: event.data, state: outcome === 'unwatched' ? 'unwatched' : 'matched', results };
 }
 
-function readResult(json: string | undefined): PolicyResult | undefined {
+function readResult(json: string | undefined, verified: string | undefined): PolicyResult | undefined {
   const result = parseJson(json);
-  return resultShape.safeParse(result).success ? (result as PolicyResult) : undefined;
+  if (!resultShape.safeParse(result).success) return undefined;
+  const verifiedMs = Number(verified ?? Number.NaN);
+  return { ...(result as PolicyResult), ...(Number.isFinite(verifiedMs) && { verifiedMs }) };
 }
 
 function parseJson(json: string | undefined): unknown {

@@ -27,6 +27,8 @@ export interface ReconcileRequest extends SelectRequest {
   readonly sinceMs?: number;
   /** The cause of the reconcile, to be recorded on the workloads. */
   readonly source?: TriggerSource;
+  /** Called when the image is known to be the right one, before anything is changed. */
+  readonly onVerified?: () => void;
   /** Called with the changes that a failing reconcile had already made. */
   readonly onPartlyApplied?: (changes: readonly AppliedChange[]) => void;
 }

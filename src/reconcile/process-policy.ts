@@ -45,19 +45,21 @@ async function tryAndReport(
   const key = policyKey(request.policy);
   let policy = ports.policies.find(namespace, name);
   let applied: readonly AppliedChange[] = [];
+  let verifiedAt: number | undefined;
+  const onVerified = () => void (verifiedAt ??= ports.cluster.now());
   try {
     const prepared = await prepare();
     policy = prepared.policies.find(namespace, name);
     const since = causedAt(cause, isLastTry);
     const onPartlyApplied = (changes: readonly AppliedChange[]) => void (applied = changes);
     const found = await reconcilePolicy(
-      { ...request, source: cause.source, sinceMs: Date.parse(cause.receivedAt), onPartlyApplied },
+      { ...request, source: cause.source, sinceMs: Date.parse(cause.receivedAt), onVerified, onPartlyApplied },
       since === undefined ? prepared : { ...prepared, registry: withCause(prepared.registry, since) },
       signal,
     );
     const outcome = ports.registry.deniedPushes.recordResult(found, request.policy.uid, cause, isLastTry);
     if (policy === undefined) await reportGone(key, outcome, cause, ports);
-    else await reportOutcome({ policy, cause: onlyAsked(cause, policy), signal }, outcome, ports);
+    else await reportOutcome({ policy, cause: onlyAsked(cause, policy), signal, verifiedAt }, outcome, ports);
     return outcome;
   } catch (error) {
     const { hint } = request;

@@ -82,7 +82,10 @@ async function runStages(attempt: Attempt, ports: ReconcilePorts): Promise<End> 
   const selected = await select(attempt, ports);
   const planned = await next(selected, (selection) => plan(attempt, selection));
   const verified = await next(planned, (plan) => verify(attempt, plan, ports));
-  const applied = await next(verified, (plan) => apply(attempt, plan, ports));
+  const applied = await next(verified, (plan) => {
+    attempt.request.onVerified?.();
+    return apply(attempt, plan, ports);
+  });
   return next(applied, resultOf);
 }
 

@@ -28,10 +28,12 @@ export interface Subject {
   readonly policy: ImagePolicy;
   readonly cause: ReconcileCause;
   readonly signal: AbortSignal;
+  /** When the image was known to be the right one, in ms since 1970. */
+  readonly verifiedAt?: number | undefined;
 }
 
 /** Reports an outcome. Throws when the status or the audit record could not be written: the job is then retried. */
-export async function reportOutcome({ policy, cause, signal }: Subject, outcome: Outcome, ports: ReportPorts): Promise<void> {
+export async function reportOutcome({ policy, cause, signal, verifiedAt }: Subject, outcome: Outcome, ports: ReportPorts): Promise<void> {
   const now = new Date(ports.cluster.now());
   count(policyKey(policy), outcome, cause, ports);
   reportChanges(policy, outcome, cause, ports);
@@ -49,7 +51,9 @@ export async function reportOutcome({ policy, cause, signal }: Subject, outcome:
       signal,
     );
   };
-  await Promise.all([writeStatus(), recordResult(policyKey(policy), resultOf(outcome), cause, ports)]);
+  const verifiedMs = verifiedAt === undefined || outcome.kind !== 'updated' ? undefined : verifiedAt - Date.parse(cause.receivedAt);
+  const result = { ...resultOf(outcome), ...(verifiedMs !== undefined && { verifiedMs }) };
+  await Promise.all([writeStatus(), recordResult(policyKey(policy), result, cause, ports)]);
   // A concurrent reconcile may have reported the outcome already.
   const before = { ...policy, status: replaced };
   if (outcome.kind === 'stalled') reportStalled(before, outcome, ports);
@@ -162,7 +166,7 @@ function reportWaiting(policy: ImagePolicy, { reason, message, pending }: Outcom
 
 async function recordResult(
   key: string,
-  result: Pick<PolicyResult, 'kind' | 'reason' | 'message'>,
+  result: Omit<PolicyResult, 'at' | 'afterMs'>,
   cause: ReconcileCause,
   ports: ReportPorts,
 ): Promise<void> {

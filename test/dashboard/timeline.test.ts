@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { episodesOf } from '../../src/dashboard/parts/timeline.ts';
+import { writeDocument } from '../../src/dashboard/html.ts';
+import { episodesOf, timeline } from '../../src/dashboard/parts/timeline.ts';
+import { en } from '../../src/dashboard/texts/en.ts';
 import { appliedOnce, digestOf } from '../model/samples.ts';
 
 type PushEvent = Parameters<typeof episodesOf>[1][number];
@@ -48,4 +50,12 @@ test('changes of one image are shown together, and those of another result apart
     episodesOf([a, b, c], [], web).map(({ changes }) => changes.map(({ name }) => name)),
     [['web', 'second'], ['third']],
   );
+});
+
+test('a change is shown with the time at which its image was verified', () => {
+  const policies = [{ ...web, outcome: 'updated', tag: '1.1.0', digest: digestOf('a'), verifiedMs: 300, afterMs: 900 }] as const;
+  const policy = { namespace: 'shop', name: 'web' };
+  const shown = writeDocument(timeline([{ ...change, result: 'RolledOut' }], [push('one', early, { policies })], policy, en));
+  assert.match(shown, /Verified at the registry<\/span> <time datetime="2026-03-01T12:00:05\.300Z"/);
+  assert.match(shown, /datetime="2026-03-01T12:00:05\.900Z"/);
 });

@@ -3,6 +3,7 @@ import { test, type TestContext } from 'node:test';
 import type { PushEvent } from '../../src/model/push-event.ts';
 import { connectWorker } from '../../src/queue/connection.ts';
 import { createEventLog } from '../../src/queue/event-log.ts';
+import { eventKeys, readHash } from '../../src/queue/event-record.ts';
 import { forgetOldestRecords } from '../../src/queue/event-log.ts';
 import { askRedis, startRedis } from '../harness/redis.ts';
 
@@ -63,4 +64,16 @@ test('unwatched pushes take no more space than about the last thousand', { timeo
   assert.ok(hashes >= 1_000 && hashes <= 1_200, String(hashes));
   assert.equal(await connection.exists('{p}:event:event-2999'), 1);
   assert.equal(await connection.exists('{p}:event:event-0'), 0);
+});
+
+test('the time at which an image was verified outlives the results that follow', { timeout: 60_000 }, async (t) => {
+  const { connection, log } = await start(t);
+  const event = push(0);
+  const result = { kind: 'updated', reason: 'Updated', message: '', at: event.receivedAt } as const;
+  await log.recordResult(event.id, 'shop/web', { ...result, afterMs: 500, verifiedMs: 300 }, event);
+  await log.recordResult(event.id, 'shop/web', { ...result, afterMs: 9_000 });
+  const { hash } = eventKeys('{p}');
+  const record = readHash(await connection.hgetall(hash(event.id)));
+  const found = record?.state === 'matched' ? record.results.get('shop/web') : undefined;
+  assert.deepEqual([found?.afterMs, found?.verifiedMs], [9_000, 300]);
 });

@@ -53,6 +53,10 @@ const event = z
           digest: z.string().exactOptional(),
           changes: z.array(change).exactOptional(),
           at: z.string().exactOptional(),
+          verifiedMs: z
+            .number()
+            .exactOptional()
+            .describe('From the receipt of the event until the image was verified at the registry, in milliseconds.'),
           afterMs: z.number().exactOptional().describe('From the receipt of the event to the result, in milliseconds.'),
         }),
       )

@@ -15,6 +15,8 @@ interface Episode {
   readonly push?: PushEvent;
   /** From the receipt of the push to its last result, in ms. */
   readonly afterMs?: number;
+  /** The same until the image was verified. */
+  readonly verifiedMs?: number;
 }
 
 /** From the push of an image to its rollout, the latest first. */
@@ -32,15 +34,21 @@ export function timeline(
   `;
 }
 
-function showEpisode({ changes, push, afterMs }: Episode, texts: Texts): Html {
+function showEpisode({ changes, push, afterMs, verifiedMs }: Episode, texts: Texts): Html {
   const [first] = changes;
   const oldest = changes.at(-1) ?? first;
   const result = texts[first.result];
   const isOut = first.result === 'RolledOut' && push !== undefined && afterMs !== undefined;
-  const outAt = isOut ? new Date(Date.parse(push.receivedAt) + afterMs).toISOString() : undefined;
-  const points: [string, Html | string | undefined][] = [
+  const outAt = isOut ? addMs(push.receivedAt, afterMs) : undefined;
+  const points: [string, Html | string | false | undefined][] = [
     [texts.pushed, push?.pushedAt && time(push.pushedAt)],
     [texts.received, push && html`${time(push.receivedAt)} <small>${push.receiver}</small>`],
+    [
+      texts.verified,
+      push &&
+        verifiedMs !== undefined &&
+        html`${time(addMs(push.receivedAt, verifiedMs))} <small>${texts.after(duration(verifiedMs))}</small>`,
+    ],
     [texts.changed, time(oldest.at)],
     [result, outAt === undefined ? '' : html`${time(outAt)} <small>${texts.after(duration(afterMs ?? 0))}</small>`],
   ];
@@ -48,7 +56,7 @@ function showEpisode({ changes, push, afterMs }: Episode, texts: Texts): Html {
     <li class=${first.result}>
       <p><b>${tagOf(first)}</b> <span class=${`badge ${toneOf[first.result]}`}>${result}</span> <small>${first.trigger}</small></p>
       <ol class="points">
-        ${points.map(([label, value]) => value !== undefined && html`<li><span>${label}</span> ${value}</li>`)}
+        ${points.map(([label, value]) => value !== undefined && value !== false && html`<li><span>${label}</span> ${value}</li>`)}
       </ol>
       ${first.rollbackRefused !== undefined && html`<p class="why">${first.rollbackRefused.message}</p>`}
       <ul class="changes">
@@ -60,6 +68,10 @@ function showEpisode({ changes, push, afterMs }: Episode, texts: Texts): Html {
       </ul>
     </li>
   `;
+}
+
+function addMs(time: string, ms: number): string {
+  return new Date(Date.parse(time) + ms).toISOString();
 }
 
 const toneOf: Readonly<Record<Change['result'], string>> = { Applied: 'busy', RolledOut: 'good', RolledBack: 'wait', Failed: 'bad' };
@@ -82,7 +94,8 @@ export function episodesOf(
       if (push.receivedAt > endOfSecond(first.at) || !announces(push, first)) continue;
       const own = push.policies.find(({ namespace, name }) => namespace === policy.namespace && name === policy.name);
       // What was approved or waited is not the result of the push itself.
-      return { changes, push, ...(own?.outcome === 'updated' && own.afterMs !== undefined && { afterMs: own.afterMs }) };
+      const { afterMs, verifiedMs } = own?.outcome === 'updated' ? own : {};
+      return { changes, push, ...(afterMs !== undefined && { afterMs }), ...(verifiedMs !== undefined && { verifiedMs }) };
     }
     return { changes };
   });

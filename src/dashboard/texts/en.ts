@@ -98,6 +98,7 @@ export const en = {
   noHistory: 'No change yet.',
   pushed: 'Pushed',
   received: 'Received',
+  verified: 'Verified at the registry',
   changed: 'Changed',
   Applied: 'Applied',
   RolledOut: 'Rolled out',

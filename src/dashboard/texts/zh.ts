@@ -95,6 +95,7 @@ export const zh: Texts = {
   noHistory: '尚无变更。',
   pushed: '推送',
   received: '收到',
+  verified: '已在镜像仓库验证',
   changed: '变更',
   Applied: '已应用',
   RolledOut: '已发布',
