@@ -21,7 +21,7 @@ export async function fillCluster({ cluster, registry }: BenchWorld, namespace: 
     const workload = deployment(name, `${image}:1.0.0`) as { metadata: object };
     puts.push(put(`/registry/deployments/${namespace}/${name}`, { ...workload, metadata: { ...workload.metadata, ...metadata() } }));
     const path = `/registry/operator.technomad.dev/imagepolicies/${namespace}/${name}`;
-    puts.push(put(path, { ...policy(name, image), metadata: metadata(), status: status(name, image) }));
+    puts.push(put(path, { ...policy(name, image), metadata: metadata(), status: status(namespace, name, image) }));
   }
   const results = await inParallel(puts, concurrency, async (body) => {
     const answer = await request(`${cluster.etcd.url}/v3/kv/put`, { method: 'POST', body: JSON.stringify(body), dispatcher });
@@ -47,14 +47,14 @@ function managedFields(): object[] {
   ];
 }
 
-function status(name: string, image: string): object {
+function status(namespace: string, name: string, image: string): object {
   const condition = { status: 'True', reason: 'UpToDate', message: `runs ${image}:1.0.0`, lastTransitionTime: at, observedGeneration: 1 };
   return {
     observedGeneration: 1,
     conditions: [{ type: 'Ready', ...condition }],
     latest: { tag: '1.0.0', selectedAt: at },
     lastCheckTime: at,
-    targets: [{ kind: 'Deployment', namespace: 'bulk', name, container: 'web', image: `${image}:1.0.0`, state: 'UpToDate' }],
+    targets: [{ kind: 'Deployment', namespace, name, container: 'web', image: `${image}:1.0.0`, state: 'UpToDate' }],
     targetCounts: { total: 1, upToDate: 1, problems: 0 },
   };
 }

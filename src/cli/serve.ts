@@ -3,6 +3,7 @@ import { loadSettings, processSource } from '../config.ts';
 import { describeError } from '../model/errors.ts';
 import { parseRoles } from '../roles.ts';
 import { openTelemetry } from '../telemetry/open-telemetry.ts';
+import { keepStart, leanOptions, startLean } from './lean-start.ts';
 import { defineCommand, UsageError } from './command.ts';
 
 /** Kubernetes kills after 30 s by default. */
@@ -16,7 +17,9 @@ export const serve = defineCommand({
   summary: 'receive webhooks and update workloads',
   about: `Runs until SIGTERM or SIGINT, then accepts no new requests and jobs, finishes or requeues those in progress, and exits.
 
-The environment variables REDIS_URL, KUBECONFIG, LOG_LEVEL, PORT and OTEL_EXPORTER_OTLP_ENDPOINT override the configuration.`,
+The environment variables REDIS_URL, KUBECONFIG, LOG_LEVEL, PORT and OTEL_EXPORTER_OTLP_ENDPOINT override the configuration.
+
+The process replaces itself once (execve), to run with the settings of Node that the container image has and that halve its memory: ${leanOptions.join(' ')}. What is set already is kept; ${keepStart}=1 keeps all as it is.`,
   options: {
     roles: {
       value: 'ROLES',
@@ -34,6 +37,7 @@ The environment variables REDIS_URL, KUBECONFIG, LOG_LEVEL, PORT and OTEL_EXPORT
     const roles = parseRoles(values.roles);
     if (typeof roles === 'string') throw new UsageError(roles);
     const settings = loadSettings(processSource(values.config));
+    startLean();
     // Loaded only now: help and wrong usage should not wait for all of the program.
     const { compose } = await import('../compose.ts');
     const telemetry = await openTelemetry(settings.config.log.level, settings.traces, roles);

@@ -1,3 +1,4 @@
+import { keepStart } from '../../src/cli/lean-start.ts';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
@@ -58,7 +59,14 @@ export async function startService({
       writeFileSync(file, stringify({ ...listeners, redis: { url: redisUrl }, conversion: ownConversion, ...rest }));
       return [...program.args(file), 'serve', '--config', file, ...(roles === undefined ? [] : ['--roles', roles])];
     },
-    env: { ...withoutSettings(process.env), ...(kubeconfig !== undefined && { KUBECONFIG: kubeconfig }), LOG_LEVEL: 'debug', ...env },
+    // A start of its own is tested once (test/cli/lean-start.test.ts), and costs a second start here.
+    env: {
+      ...withoutSettings(process.env),
+      [keepStart]: '1',
+      ...(kubeconfig !== undefined && { KUBECONFIG: kubeconfig }),
+      LOG_LEVEL: 'debug',
+      ...env,
+    },
     isReady: async ([, operationsPort]) => {
       const answer = await fetch(`http://127.0.0.1:${operationsPort}/readyz?verbose`);
       const text = await answer.text();

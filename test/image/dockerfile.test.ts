@@ -4,6 +4,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { configSchema } from '../../src/config/schema.ts';
+import { leanEnvironment, leanOptions } from '../../src/cli/lean-start.ts';
+import { asInImage, readNodeOptions } from '../harness/image-start.ts';
 import { namedBases } from './base-images.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -13,6 +15,11 @@ const dockerfile = read('Dockerfile');
 test('the image runs the Node that the tests run with', () => {
   const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, { version: string }> };
   assert.match(namedBases()['NODE_IMAGE'] ?? '', new RegExp(`/node:${packages['node_modules/node']?.version}-`));
+});
+
+test('it starts Node as `serve` would, so that it need not start twice', () => {
+  assert.deepEqual(readNodeOptions(), leanOptions);
+  assert.deepEqual(asInImage().env, { NODE_ENV: 'production', ...leanEnvironment });
 });
 
 test('every base image has a fixed version', () => {

@@ -1,0 +1,45 @@
+/** The settings of Node with which the service runs, however it is started. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { describe, it, test } from 'node:test';
+import { keepStart, leanEnvironment, leanOptions, leanStart } from '../../src/cli/lean-start.ts';
+import { startService } from '../harness/service.ts';
+
+describe('a start', () => {
+  it('is repeated with what is missing', () => {
+    assert.deepEqual(leanStart({ options: ['--import=x'], env: { PATH: '/bin', UNSET: undefined } }), {
+      options: ['--import=x', ...leanOptions],
+      env: { ...leanEnvironment, PATH: '/bin' },
+    });
+  });
+
+  it('keeps what the user has set', () => {
+    const again = leanStart({
+      options: ['--max_semi_space_size=64'],
+      env: { NODE_OPTIONS: '--no-warnings --expose-gc', MALLOC_ARENA_MAX: '8' },
+    });
+    assert.deepEqual(again?.options, ['--max_semi_space_size=64', '--heap-growing-percent=30']);
+    assert.equal(again.env['MALLOC_ARENA_MAX'], '8');
+  });
+
+  it('is repeated once', () => {
+    const again = leanStart({ options: [], env: {} });
+    assert.ok(again);
+    assert.equal(leanStart(again), undefined);
+  });
+
+  it('is not repeated if the user does not want it', () => assert.equal(leanStart({ options: [], env: { [keepStart]: '1' } }), undefined));
+});
+
+test('the service replaces itself, and is still the same process', { skip: process.platform === 'win32' }, async (t) => {
+  const service = await startService({
+    redisUrl: 'redis://127.0.0.1:1',
+    roles: 'receive',
+    untilReady: false,
+    env: { [keepStart]: undefined as unknown as string },
+  });
+  t.after(() => service.stop());
+  const command = execFileSync('ps', ['-o', 'args=', '-p', String(service.pid)], { encoding: 'utf8' });
+  for (const option of leanOptions) assert.ok(command.includes(option), command);
+  assert.match(command, /main\.ts serve --config .* --roles receive/);
+});
