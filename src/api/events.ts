@@ -18,6 +18,7 @@ export interface EventQuery {
   readonly limit: number;
   readonly repository?: string | undefined;
   readonly outcome?: EventOutcome | undefined;
+  readonly receiver?: string | undefined;
   readonly policy?: { readonly namespace: string; readonly name: string } | undefined;
   /** Those that were received at this time or later, in ms since 1970. */
   readonly since?: number | undefined;
@@ -49,7 +50,8 @@ export async function listEvents({ reader }: EventPorts, access: Access, query: 
   return { events };
 }
 
-function isWanted(view: EventView, { outcome, policy }: EventQuery): boolean {
+function isWanted(view: EventView, { outcome, policy, receiver }: EventQuery): boolean {
+  if (receiver !== undefined && view.receiver !== receiver) return false;
   const isOfPolicy =
     policy === undefined || view.policies.some(({ namespace, name }) => namespace === policy.namespace && name === policy.name);
   return isOfPolicy && (outcome === undefined || hasOutcome(view, outcome));

@@ -27,7 +27,7 @@ export const configOption = {
 export const explain = defineCommand({
   name: 'explain',
   summary: 'explain why a policy does or does not update its workloads',
-  about: `Shows what the service would do, step by step: ✓ nothing is in the way, ✗ it stops here, … it waits, · decides nothing. Settings show where they come from: the policy, or a default of its namespace, of the cluster, or built in. Asks only the API server: what the policy selects is taken from its status.
+  about: `Shows what the service would do, step by step: ✓ nothing is in the way, ✗ it stops here, … it waits, · decides nothing. Settings show where they come from: the policy, or a default of its namespace, of the cluster, or built in. Asks only the API server: what the policy selects, and how its last reconcile ended, is taken from its status.
 
 Of a BaseImagePolicy (bipol/NAME) it shows each image of its status: the base that it is built on, since when it is behind, what is done about it, and why not.
 

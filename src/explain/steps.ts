@@ -1,5 +1,5 @@
 /** The explanation of a policy as a chain: what the service would do, step by step, what it saw, and what is in the way. Pure. */
-import { isUsable } from '../model/image-policy.ts';
+import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import type { Candidate } from '../model/image-reference.ts';
 import type { Origin } from '../model/policy-defaults.ts';
 import { documentation, isReason, type Reason } from '../model/reasons.ts';
@@ -14,7 +14,7 @@ export type StepResult = 'pass' | 'stop' | 'wait' | 'note';
 
 /** One step of the chain. */
 export interface Step {
-  /** Stable: `namespace`, `spec`, `tag`, a setting, `target`, `container`, or the id of a guard. */
+  /** Stable: `namespace`, `spec`, `status`, `tag`, a setting, `target`, `container`, or the id of a guard. */
   readonly id: string;
   readonly result: StepResult;
   /** What was seen, and where it stops, what to do. */
@@ -58,13 +58,29 @@ export function explainPlanned(planned: PlannedNow, pushed?: Pushed): Explanatio
   const { candidate, targets, pending } = planned;
   const unknown = pushed && unknownOf(planned, pushed);
   const description = isUsable(spec) ? spec.strategy.description : '';
+  const selected = selectedSteps(planned, pushed, unknown);
+  const chains = targets.map((target) => ({ target: target.target, steps: stepsOf(target) }));
+  const known = new Set([...selected, ...chains.flatMap(({ steps }) => steps)].map(({ reason }) => reason));
+  const last = lastReconcile(planned.policy, pushed !== undefined).filter(({ reason }) => reason === undefined || !known.has(reason));
   return {
-    allowed: isAllowed(targets) && pending === undefined && unknown === undefined,
+    allowed: isAllowed(targets) && pending === undefined && unknown === undefined && last.every(({ result }) => result !== 'stop'),
     summary: pushed === undefined ? `${namespace}/${name} selects ${description}: ${nameOf(candidate)}` : describePush(planned, pushed),
     candidate,
-    steps: [...basics(planned), ...selectedSteps(planned, pushed, unknown)],
-    targets: targets.map((target) => ({ target: target.target, steps: stepsOf(target) })),
+    steps: [...basics(planned), ...last, ...selected],
+    targets: chains,
   };
+}
+
+/** What only a reconcile finds out, by asking the registry. It may be otherwise for the image of another push. */
+function lastReconcile({ generation, status }: ImagePolicy, isOfPush: boolean): Step[] {
+  const { conditions = [], observedGeneration = generation } = status;
+  if (observedGeneration !== generation)
+    return [{ id: 'status', result: 'wait', text: 'the spec was changed, and has not been reconciled since' }];
+  const ready = conditions.find(({ type }) => type === 'Ready');
+  if (ready?.status !== 'False') return [];
+  const isStalled = conditions.some(({ type, status }) => type === 'Stalled' && status === 'True');
+  const result = isOfPush ? 'note' : isStalled ? 'stop' : 'wait';
+  return [{ id: 'status', result, text: `since ${ready.lastTransitionTime}: ${ready.message}`, ...linked(ready.reason) }];
 }
 
 /** What is checked before an image is selected. */

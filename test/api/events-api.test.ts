@@ -79,6 +79,12 @@ test('filters by the outcome of the event or of one of its policies', async (t) 
   assert.deepEqual((await get(api, '/api/events?outcome=failed')).ids, []);
 });
 
+test('filters by receiver', async (t) => {
+  const api = startApi(t, open, records);
+  assert.deepEqual((await get(api, '/api/events?receiver=another')).ids, []);
+  assert.ok((await get(api, `/api/events?receiver=${records[0]?.event.receiver}`)).ids?.length);
+});
+
 test('filters by policy, and by the time of receipt', async (t) => {
   const api = startApi(t, open, records);
   assert.deepEqual((await get(api, '/api/events?policy=shop/web')).ids, ['two', 'half', 'one']);

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { planNow, type Considered, type Pushed } from '../../src/explain/plan-now.ts';
 import { explainPlanned, type Step } from '../../src/explain/steps.ts';
 import type { ImagePolicy, PolicySpec } from '../../src/model/image-policy.ts';
+import { reasons, type Reason } from '../../src/model/reasons.ts';
 import type { PolicyStatus } from '../../src/model/policy-status.ts';
 import type { Workload } from '../../src/model/workload.ts';
 import type { ClusterView } from '../../src/reconcile/ports.ts';
@@ -149,4 +150,38 @@ test('what only the registry knows of a push is said', async () => {
   const tag = steps.find(({ id }) => id === 'tag');
   assert.deepEqual([allowed, tag?.result], [false, 'stop']);
   assert.match(tag?.text ?? '', /only if its digest is another one/);
+});
+
+const stalledBy = (reason: string): NonNullable<PolicyStatus['conditions']> =>
+  (['Ready', 'Stalled'] as const).map((type) => ({
+    type,
+    status: type === 'Ready' ? 'False' : 'True',
+    reason,
+    message: `because of ${reason}`,
+    lastTransitionTime: at,
+  }));
+
+for (const reason of Object.keys(reasons) as Reason[])
+  test(`a policy that is stalled by ${reason} is told so, whether it has selected an image before or not`, async () => {
+    for (const known of [{ latest }, {}]) {
+      const { allowed, steps, targets } = await explain({ status: { ...known, conditions: stalledBy(reason) } });
+      const found = [...steps, ...targets.flatMap((target) => target.steps)].find(
+        (step) => step.reason === reason && step.result === 'stop',
+      );
+      assert.deepEqual([allowed, found?.id], [false, 'latest' in known ? 'status' : 'tag']);
+      assert.match(found?.text ?? '', new RegExp(`because of ${reason}`));
+    }
+  });
+
+test('a policy that is being rolled out, or whose spec was just changed, is waited for', async () => {
+  const conditions = [{ type: 'Ready', status: 'False', reason: 'Progressing', message: 'rolling out', lastTransitionTime: at }] as const;
+  const rolling = await explain({ status: { latest, conditions } });
+  assert.deepEqual([rolling.allowed, rolling.steps.find(({ id }) => id === 'status')?.result], [true, 'wait']);
+  const changed = await explain({ status: { latest, observedGeneration: 0, conditions: stalledBy('RegistryDenied') } });
+  assert.match(changed.steps.find(({ id }) => id === 'status')?.text ?? '', /has not been reconciled since/);
+});
+
+test('what stalls a policy decides nothing about another push', async () => {
+  const { allowed, steps } = await explain({ status: { latest, conditions: stalledBy('NotSigned') }, push: '1.4.0' });
+  assert.deepEqual([allowed, steps.find(({ id }) => id === 'status')?.result], [true, 'note']);
 });

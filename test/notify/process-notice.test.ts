@@ -1,6 +1,7 @@
 /** What becomes of a job; end-to-end/notifications.test.ts shows it with a real queue and receiver. */
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, test } from 'node:test';
+import { backoffMs, jobBackoff } from '../../src/async/backoff.ts';
 import { WaitError } from '../../src/model/errors.ts';
 import type { ConfiguredTarget } from '../../src/notify/deliver.ts';
 import { createNoticeProcessor, isWanted, type NoticePorts } from '../../src/notify/process-notice.ts';
@@ -123,4 +124,54 @@ describe('a notice in the queue', () => {
       assert.deepEqual(counted, ['abandoned']);
     }
   });
+});
+
+test('each of a hundred notices reaches a target that was down for an hour once, and soon after it is back', async () => {
+  let now = start;
+  const hour = 3_600_000;
+  const accepted: string[] = [];
+  let tries = 0;
+  const process = createNoticeProcessor({
+    findTarget: () => ops,
+    exchange() {
+      tries++;
+      // At first it does not answer, then it asks for pauses.
+      if (now < start + hour / 2) return Promise.resolve({ result: { kind: 'failed', message: 'ECONNREFUSED' } });
+      if (now < start + hour)
+        return Promise.resolve({ result: { kind: 'failed', message: 'answered 503', until: new Date(now + 120_000) } });
+      return Promise.resolve({ result: { kind: 'sent', message: 'answered 200' } });
+    },
+    mail: () => Promise.reject(new Error('not used')),
+    readOrigins: () => Promise.resolve({}),
+    onResult: () => undefined,
+    held: {
+      hold: () => Promise.resolve(undefined),
+      close: () => Promise.resolve({ notices: [], more: 0 }),
+      forget: () => Promise.resolve(),
+    },
+    addSummary: () => Promise.resolve(),
+    count: () => undefined,
+    logger: createLogger('silent'),
+    now: () => now,
+  });
+  // As the worker does: a failure waits for longer and longer, a WaitError until its time.
+  let waiting = Array.from({ length: 100 }, (_, index) => ({ id: `id-${index}`, at: start + index, failures: 0 }));
+  while (waiting.length > 0) {
+    waiting.sort((a, b) => a.at - b.at);
+    const [next = assert.fail(), ...others] = waiting;
+    waiting = others;
+    now = Math.max(now, next.at);
+    const context = { jobId: next.id, name: 'notice', failures: next.failures, isLastTry: false, signal: new AbortController().signal };
+    await process(job, context).then(
+      () => accepted.push(next.id),
+      (error: unknown) => {
+        const at = error instanceof WaitError ? error.until.getTime() : now + backoffMs(next.failures, () => 0.5, jobBackoff);
+        waiting.push({ id: next.id, at, failures: next.failures + (error instanceof WaitError ? 0 : 1) });
+      },
+    );
+  }
+  assert.equal(new Set(accepted).size, 100);
+  assert.equal(accepted.length, 100);
+  assert.ok(now < start + hour + jobBackoff.maxMs, `${(now - start - hour) / 1_000} s after it was back`);
+  assert.ok(tries < 100 * 25, `${tries} requests`);
 });

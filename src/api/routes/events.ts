@@ -80,6 +80,7 @@ export const getEvents = defineRoute({
     repository: z.string().min(1).max(512).exactOptional().describe('`harbor.example.com/shop/web`'),
     outcome: z.enum(eventOutcomes, { error: `one of ${eventOutcomes.join(', ')}` }).exactOptional(),
     policy: policyName.exactOptional().describe('`NAMESPACE/NAME`'),
+    receiver: z.string().min(1).max(63).exactOptional().describe('The name of a receiver.'),
     since: since.exactOptional().describe('RFC 3339.'),
     before: position.exactOptional().describe('The `next` of the page before.'),
   }),

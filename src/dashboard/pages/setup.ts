@@ -5,6 +5,8 @@ import { html } from '../html.ts';
 import type { Page } from '../page.ts';
 import { tagOf, time } from '../parts/inline.ts';
 
+const maxAsked = 10;
+
 export const setup: Page = {
   path: '/setup',
   section: 'setup',
@@ -14,12 +16,19 @@ export const setup: Page = {
       api.read(getReceivers),
       api.read(getEvents, { limit: 500 }).catch(() => ({ events: [] })),
     ]);
+    const last = new Map(recent.events.toReversed().map((event) => [event.receiver, event]));
+    // A busy receiver has all of the recent ones; the API examines four times as many for each of the others.
+    const missing = receivers.filter(({ name }) => !last.has(name)).slice(0, maxAsked);
+    const older = await Promise.all(
+      missing.map(async ({ name }) => api.read(getEvents, { receiver: name, limit: 1 }).catch(() => ({ events: [] }))),
+    );
+    for (const { events } of older) for (const event of events) last.set(event.receiver, event);
     const body = html`
       <p>${texts.setupIntro} <a href=${`${documentation}/receivers.md`} rel="noreferrer">${texts.moreSetup}</a></p>
       ${webhookUrl === undefined && html`<p class="note">${texts.noWebhookUrl}</p>`}
       ${receivers.length === 0 && html`<p class="none">${texts.noReceivers}</p>`}
       ${receivers.map(({ name, provider, path, answers }) => {
-        const last = recent.events.find(({ receiver }) => receiver === name);
+        const event = last.get(name);
         return html`
           <section>
             <h2>${name} <small>${provider}</small></h2>
@@ -30,7 +39,7 @@ export const setup: Page = {
               </div>
               <div>
                 <dt>${texts.lastSent}</dt>
-                <dd>${last === undefined ? '–' : html`${time(last.receivedAt)} <code>${last.repository}</code> ${tagOf(last)}`}</dd>
+                <dd>${event === undefined ? '–' : html`${time(event.receivedAt)} <code>${event.repository}</code> ${tagOf(event)}`}</dd>
               </div>
               <div>
                 <dt>${texts.lastAnswers}</dt>
