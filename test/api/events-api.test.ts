@@ -79,14 +79,9 @@ test('filters by the outcome of the event or of one of its policies', async (t) 
   assert.deepEqual((await get(api, '/api/events?outcome=failed')).ids, []);
 });
 
-test('filters by receiver', async (t) => {
+test('filters by policy, by receiver, and by the time of receipt', async (t) => {
   const api = startApi(t, open, records);
-  assert.deepEqual((await get(api, '/api/events?receiver=another')).ids, []);
-  assert.ok((await get(api, `/api/events?receiver=${records[0]?.event.receiver}`)).ids?.length);
-});
-
-test('filters by policy, and by the time of receipt', async (t) => {
-  const api = startApi(t, open, records);
+  assert.equal((await get(api, '/api/events?receiver=another')).ids?.length, 0);
   assert.deepEqual((await get(api, '/api/events?policy=shop/web')).ids, ['two', 'half', 'one']);
   assert.deepEqual((await get(api, '/api/events?policy=shop%2Fweb&outcome=unchanged')).ids, ['one']);
   assert.deepEqual((await get(api, '/api/events?policy=shop/we')).ids, []);
