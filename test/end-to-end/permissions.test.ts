@@ -6,7 +6,7 @@ import { patchStatus } from '../../src/kube/patch-status.ts';
 import { rewriteObject } from '../../src/kube/crd/rewrite-objects.ts';
 import { readStatus } from '../../src/model/policy-status.ts';
 import { crdName } from '../../src/api-versions/group.ts';
-import { policiesPath } from '../api-versions/install-crd.ts';
+import { plainPath, policiesPath } from '../api-versions/install-crd.ts';
 import { runCommand, runCrd } from '../cli/run-command.ts';
 import { isUseOf, rightsOf, type AuditLog, type Right } from '../harness/audit-log.ts';
 import { startControlPlane } from '../harness/control-plane.ts';
@@ -126,6 +126,18 @@ describe('the permissions of the chart', () => {
       path,
       current: { resourceVersion: '1', status: {} },
       update: (status) => ({ ...readStatus(status), lastCheckTime: '2026-01-01T00:00:00Z' }),
+    });
+    // The same for a NotificationTarget, whose Secret does not exist either.
+    const own = plainPath('NotificationTarget', world.namespace);
+    const spec = { type: 'slack', urlSecretRef: { name: 'none', key: 'url' } };
+    const created = { apiVersion: 'operator.technomad.dev/v1', kind: 'NotificationTarget', metadata: { name: 'chat' }, spec };
+    await world.cluster.request('POST', own, created);
+    await waitFor('the target to be checked', async () => (await world.cluster.request('GET', `${own}/chat`)).status !== undefined);
+    await patchStatus({
+      client,
+      path: `${own}/chat`,
+      current: { resourceVersion: '1', status: {} },
+      update: (status) => ({ ...(status as object), observedGeneration: 2 }),
     });
     await client.close();
     await playKubelet(world.cluster, namespace).cannotPull('all', image('all', '1.1.0'), 'not found');
