@@ -34,11 +34,11 @@ export function leanStart({
  * Replaces the process by one that has the settings: its id, its files and its arguments stay the same. Returns if it has them, or where that is not possible: on
  * Windows, and in the executable of a release, which contains its options.
  */
-export function startLean(): void {
+export function startLean(env: Start['env']): void {
   const { execve, execPath, argv, execArgv, platform } = process;
   const script = argv[1];
   if (typeof execve !== 'function' || platform === 'win32' || script === undefined || isSea()) return;
-  const start = leanStart({ options: execArgv, env: process.env });
+  const start = leanStart({ options: execArgv, env });
   if (start !== undefined) execve.call(process, execPath, [execPath, ...start.options, ...argv.slice(1)], start.env);
 }
 

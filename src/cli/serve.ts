@@ -36,8 +36,9 @@ The process replaces itself once (execve), to run with the settings of Node that
   async run(values, _args, terminal) {
     const roles = parseRoles(values.roles);
     if (typeof roles === 'string') throw new UsageError(roles);
-    const settings = loadSettings(processSource(values.config));
-    startLean();
+    const source = processSource(values.config);
+    const settings = loadSettings(source);
+    startLean(source.env);
     // Loaded only now: help and wrong usage should not wait for all of the program.
     const { compose } = await import('../compose.ts');
     const telemetry = await openTelemetry(settings.config.log.level, settings.traces, roles);

@@ -9,7 +9,7 @@ import type { KindRef } from '../model/workload.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { createObjectStore, type ObjectStore } from '../kube/object-store.ts';
 import { listPath } from '../kube/objects.ts';
-import { startOptionalReflector, type Reflector } from './optional-reflector.ts';
+import { startOptionalReflector, type OptionalReflector } from './optional-reflector.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 /** The resource of BaseImagePolicies. */
@@ -35,7 +35,7 @@ export interface BasePolicyCacheOptions {
 /** An empty cache, which does not connect before `start`. */
 export function createBasePolicyCache({ client, readContext, logger }: BasePolicyCacheOptions): BasePolicyCache {
   const policies = createObjectStore<BaseImagePolicy>();
-  let reflectors: Reflector[] = [];
+  let reflectors: OptionalReflector[] = [];
   const usable = () => [...policies.values()].flatMap((policy) => (isUsableBase(policy.spec) ? [{ policy, spec: policy.spec }] : []));
   return {
     policies,

@@ -6,7 +6,7 @@ import type { KubeClient } from '../kube/client.ts';
 import { createObjectStore, type ObjectStore } from '../kube/object-store.ts';
 import type { NotificationTarget } from '../model/notification-target.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { startOptionalReflector, type Reflector } from './optional-reflector.ts';
+import { startOptionalReflector, type OptionalReflector } from './optional-reflector.ts';
 import { listPath } from '../kube/objects.ts';
 
 /** The resource of NotificationTargets. */
@@ -16,13 +16,17 @@ export interface NotificationTargetCache {
   readonly targets: ObjectStore<NotificationTarget>;
   /** Starts the watches, of these namespaces or (undefined) of all. */
   start(namespaces: readonly (string | undefined)[]): void;
+  /** Resolves when they are known, or when the API server has said that there are none. */
+  settled(): Promise<unknown>;
+  /** Whether a target that is not in the cache does not exist. */
+  isComplete(): boolean;
   stop(): Promise<void>;
 }
 
 /** An empty cache, which does not connect before `start`. */
 export function createNotificationTargetCache({ client, logger }: { client: KubeClient; logger: Logger }): NotificationTargetCache {
   const targets = createObjectStore<NotificationTarget>();
-  let reflectors: Reflector[] = [];
+  let reflectors: OptionalReflector[] = [];
   return {
     targets,
     start(namespaces) {
@@ -33,6 +37,8 @@ export function createNotificationTargetCache({ client, logger }: { client: Kube
         ),
       );
     },
+    settled: () => Promise.all(reflectors.map((reflector) => reflector.settled)),
+    isComplete: () => reflectors.length > 0 && reflectors.every((reflector) => reflector.state().synced),
     async stop() {
       await Promise.all(reflectors.map((reflector) => reflector.stop()));
     },

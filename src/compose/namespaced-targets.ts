@@ -33,6 +33,12 @@ export interface NamespacedTargets {
   /** Those of a namespace that can be used. */
   of(namespace: string): readonly ConfiguredTarget[];
   find(name: string): ConfiguredTarget | undefined;
+  /** Whether a target that is not found does not exist: it may not have been listed yet. */
+  isComplete(): boolean;
+  /** Resolves when they are known, or when the API server has said that there are none. */
+  settled(): Promise<unknown>;
+  /** Checks all of them; called when the namespaces are known. */
+  checkAll(): void;
   /** Reports in the status whether the target accepts messages. */
   onResult(name: string, result: SendResult): void;
   /** A Secret of a namespace has changed. */
@@ -146,6 +152,9 @@ export function composeNamespacedTargets(
     const isDue = status.observedGeneration !== generation || checkedAgain.has(reason);
     if (isDue && isSelected(target.namespace)) reportLogged(target, stateOf(target));
   };
+  const checkAll = () => {
+    for (const target of targets.values()) check(target);
+  };
   let timer: NodeJS.Timeout | undefined;
   return {
     hasTargets: () => targets.size > 0,
@@ -179,6 +188,9 @@ export function composeNamespacedTargets(
             stateOf(target).then((own) => (own.reason === 'Configured' ? refused : own));
       reportLogged(target, state);
     },
+    isComplete: cache.isComplete,
+    settled: cache.settled,
+    checkAll,
     onSecret(namespace) {
       for (const target of inOrder(namespace)) check(target);
     },
@@ -188,9 +200,7 @@ export function composeNamespacedTargets(
         else check(object);
       });
       cache.start(namespaces);
-      timer = setInterval(() => {
-        for (const target of targets.values()) check(target);
-      }, checkEveryMs);
+      timer = setInterval(checkAll, checkEveryMs);
     },
     async stop() {
       clearInterval(timer);

@@ -95,7 +95,11 @@ export interface NoticePart {
   /** Starts what looks for something to report; the worker is started apart. */
   /** A Secret of a namespace has changed. */
   onSecret(namespace: string): void;
-  start(namespaces: readonly (string | undefined)[]): void;
+  /** Starts the watch of the targets of namespaces. */
+  watch(namespaces: readonly (string | undefined)[]): void;
+  /** Resolves when these targets are known, or when there are none. */
+  settled(): Promise<unknown>;
+  start(): void;
   stop(): Promise<void>;
 }
 
@@ -116,6 +120,7 @@ export function composeNotices(foundation: Foundation, { queue, queues, readOrig
   const ports: NoticePorts = {
     findTarget: (name) =>
       name.includes('/') ? namespaced.find(name) : settings.notificationTargets.find((target) => target.name === name),
+    mayAppear: (name) => name.includes('/') && !namespaced.isComplete(),
     onResult: namespaced.onResult,
     exchange: (url, request, options) => exchange(url, request, { ...options, fetch, now: Date.now }),
     mail: sendMail,
@@ -146,9 +151,11 @@ export function composeNotices(foundation: Foundation, { queue, queues, readOrig
   return {
     store,
     worker,
-    start(namespaces) {
+    watch: namespaced.start,
+    settled: namespaced.settled,
+    start() {
       certificates ??= watchCertificates(foundation, queue.redis, store);
-      namespaced.start(namespaces);
+      namespaced.checkAll();
     },
     onSecret: namespaced.onSecret,
     async stop() {

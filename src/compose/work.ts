@@ -169,7 +169,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
   const workWhenSynced = async () => {
     await Promise.all([access.start(), namespaceCache.start(), untilSynced(reflectors)]);
     // Workers need the policies. Waiting a moment for the targets as well saves retries, but no kind may delay the workers for longer.
-    await within(maxKindsMs, cache.synced());
+    await within(maxKindsMs, Promise.all([cache.synced(), notices.settled()]));
     if (stopped) return;
     logger.info({ policies: cache.policies.size, workloads: cache.workloads.size }, 'caches are complete');
     collectGarbage();
@@ -199,7 +199,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
     maintain();
     sweep = setInterval(maintain, sweepMs);
     housekeeping.start();
-    notices.start(namespaces);
+    notices.start();
     // Redis may have lost its data.
     redis.on('ready', maintain);
   };
@@ -246,6 +246,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
       const readContext = readContextOf(foundation);
       reflectors = namespaces.map((namespace) => watchPolicies(namespace, { readContext, logger }, client, cache));
       bases.start(namespaces);
+      notices.watch(namespaces);
       void workWhenSynced();
       return Promise.resolve();
     },

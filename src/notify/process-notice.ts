@@ -13,6 +13,8 @@ import { describeResult, type SendResult } from './send-notice.ts';
 export interface NoticePorts {
   /** The target of a name, as it is configured now. */
   readonly findTarget: (name: string) => ConfiguredTarget | undefined;
+  /** Whether a target that is not found may be found later, because not all are known yet. */
+  readonly mayAppear: (name: string) => boolean;
   readonly exchange: Exchange;
   readonly mail: Mail;
   /** Where the images of a notice were built from, as far as that can be read soon; never rejects. */
@@ -105,8 +107,11 @@ export function createNoticeProcessor(ports: NoticePorts): (job: NoticeJob | Sum
 
   return async (job, context) => {
     const target = ports.findTarget(job.target);
-    // The configuration was changed: who may write to Redis reaches only what it names.
-    if (target === undefined) return;
+    if (target === undefined) {
+      if (ports.mayAppear(job.target) && !context.isLastTry) throw new Error(`it is not known yet whether there is a target ${job.target}`);
+      // The configuration was changed, or the target deleted: who may write to Redis reaches only what is there.
+      return;
+    }
     await ('group' in job ? sendSummary(job, target, context) : sendNotice(job, target, context));
   };
 }

@@ -39,6 +39,7 @@ function processorFor(answers: readonly SendResult[], target: Partial<Configured
   const left = [...answers];
   const ports: NoticePorts = {
     findTarget: (name) => [{ ...ops, ...target }].find((one) => one.name === name),
+    mayAppear: (name) => name === 'shop/not-listed-yet',
     readOrigins: () => Promise.resolve({}),
     onResult: () => undefined,
     held: {
@@ -57,8 +58,8 @@ function processorFor(answers: readonly SendResult[], target: Partial<Configured
     now: () => now,
   };
   const process = createNoticeProcessor(ports);
-  const run = (isLastTry = false) =>
-    process(job, { jobId: 'id-1', name: 'notice', failures: 0, isLastTry, signal: new AbortController().signal });
+  const run = (isLastTry = false, target = job.target) =>
+    process({ ...job, target }, { jobId: 'id-1', name: 'notice', failures: 0, isLastTry, signal: new AbortController().signal });
   return { run, sent, counted, advance: (ms: number) => (now += ms) };
 }
 
@@ -79,6 +80,14 @@ describe('a notice in the queue', () => {
       await run();
       assert.deepEqual([sent, counted], [[], []]);
     });
+
+  it('waits for a target of a namespace until it is known whether there is one', async () => {
+    const { run, counted } = processorFor([], { name: 'other' });
+    await assert.rejects(run(false, 'shop/not-listed-yet'), /not known yet/);
+    await run(false, 'shop/deleted');
+    await run(true, 'shop/not-listed-yet');
+    assert.deepEqual(counted, []);
+  });
 
   for (const url of ['http://chat.example.com/hooks/abc', 'file:///etc/passwd', 'no URL', ''])
     it(`is not sent to ${JSON.stringify(url)}, and not lost`, async () => {
@@ -142,6 +151,7 @@ test('each of a hundred notices reaches a target that was down for an hour once,
       return Promise.resolve({ result: { kind: 'sent', message: 'answered 200' } });
     },
     mail: () => Promise.reject(new Error('not used')),
+    mayAppear: (name) => name === 'shop/not-listed-yet',
     readOrigins: () => Promise.resolve({}),
     onResult: () => undefined,
     held: {

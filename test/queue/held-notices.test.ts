@@ -97,6 +97,7 @@ describe('notices that exceed the limit of a target', () => {
       findTarget: () => ({ ...chat, url: () => url, secret: () => '' }),
       exchange: (to, request, options) => exchange(to, request, { ...options, fetch, now: Date.now }),
       mail: () => Promise.reject(new Error('not used')),
+      mayAppear: () => false,
       readOrigins: () => Promise.resolve({}),
       onResult: () => undefined,
       held: createHeldNotices(access.redis, access.prefix),
