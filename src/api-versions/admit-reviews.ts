@@ -1,6 +1,5 @@
 /** Which connections and requests of the conversion listener are accepted, and when: anybody in the cluster may open them. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Server, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { createFairSeats } from './fair-seats.ts';
 
@@ -80,29 +79,4 @@ function isKnown(socket: FastifyRequest['raw']['socket'], clients: ConversionCli
   if (clients === undefined || clients.names.length === 0) return true;
   const name: unknown = (socket as TLSSocket).getPeerCertificate().subject?.CN;
   return typeof name === 'string' && clients.names.includes(name);
-}
-
-/**
- * Bounds a server's connections, so that nobody can take all of them: when there are too many, the oldest connection of the address with the most is closed, or, if
- * that is the address of the new connection, the new connection.
- */
-export function boundConnections(server: Pick<Server, 'on'>, max: number): void {
-  const open = new Map<string, Set<Socket>>();
-  let count = 0;
-  server.on('connection', (socket: Socket) => {
-    const address = socket.remoteAddress ?? '';
-    const own = open.get(address) ?? new Set();
-    open.set(address, own.add(socket));
-    count++;
-    socket.once('close', () => {
-      count--;
-      own.delete(socket);
-      if (own.size === 0 && open.get(address) === own) open.delete(address);
-    });
-    if (count <= max) return;
-    let largest = own;
-    for (const sockets of open.values()) if (sockets.size > largest.size) largest = sockets;
-    const [oldest = socket] = largest;
-    (largest === own ? socket : oldest).destroy();
-  });
 }

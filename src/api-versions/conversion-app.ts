@@ -4,7 +4,8 @@ import type { Server } from 'node:https';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { createAdmission, tooLong, boundConnections, type AdmissionOptions, type AdmittedReview } from './admit-reviews.ts';
+import { boundConnections } from '../async/bound-connections.ts';
+import { createAdmission, tooLong, type AdmissionOptions, type AdmittedReview } from './admit-reviews.ts';
 import { answerReview, type ConvertReview } from './answer-review.ts';
 
 export interface ConversionOptions extends AdmissionOptions {

@@ -5,7 +5,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { describeError, PermanentError } from '../model/errors.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { type Access, AccessError, createAuthenticate, isLocalHost, type OperationsAuth, refusePost } from './authenticate.ts';
+import { type Access, AccessError } from './access.ts';
+import { createAuthenticate, isLocalHost, type OperationsAuth, refusePost } from './authenticate.ts';
 import { shareReports } from './doctor-api.ts';
 import { NotReplayable } from './events.ts';
 import { describeApi } from './openapi.ts';
@@ -19,6 +20,10 @@ export interface ApiOptions extends Omit<ApiPorts, 'streams'> {
 }
 
 const bodyLimit = 4_096;
+/** Requests of one user that are answered at the same time; each list of events reads up to 2,000 records. */
+const maxOfUser = 32;
+/** Between two warnings of the same kind: whoever can connect can cause them. */
+const warningPauseMs = 10_000;
 
 /** Adds all routes, and the document that describes them. */
 export function addApi(app: FastifyInstance, { auth, ...options }: ApiOptions): void {
@@ -26,6 +31,13 @@ export function addApi(app: FastifyInstance, { auth, ...options }: ApiOptions): 
   const authenticate = createAuthenticate(auth, now);
   const ports: ApiPorts = { ...options, streams: createStreams(), doctor: options.doctor && shareReports(options.doctor, now) };
   const accesses = new WeakMap<FastifyRequest, Access>();
+  const begin = boundUsers(maxOfUser);
+  let warnedAt = -Infinity;
+  const warnOfAccess = (why: string) => {
+    if (now() - warnedAt < warningPauseMs) return;
+    warnedAt = now();
+    options.logger.warn({ why }, 'caller cannot be authenticated');
+  };
 
   app.register(
     (api, _none, done) => {
@@ -42,17 +54,26 @@ export function addApi(app: FastifyInstance, { auth, ...options }: ApiOptions): 
         if (refusal !== undefined) return reply.code(refusal.status).send({ error: refusal.message });
       });
       api.addHook('onSend', (request, reply, payload, sent) => sent(null, unlessKnown(request, reply, payload)));
-      api.setErrorHandler((error, request, reply) => answerError(error, request, reply, options.logger));
+      api.setErrorHandler((error, request, reply) => {
+        if (error instanceof AccessError && error.cause !== undefined) warnOfAccess(describeError(error));
+        return answerError(error, request, reply, options.logger);
+      });
       const add = (route: Route, path: string) =>
         api.route({
           method: route.method,
+          // A HEAD would leave the stream behind, which has no end of its own.
+          exposeHeadRoute: route.media === undefined,
           url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
           async handler(request, reply) {
             const access = accesses.get(request);
             if (access === undefined) throw new AccessError(401, 'the request is not authenticated');
             const raw = { params: request.params, query: request.query, body: route.body && readBody(request.body) };
+            if (route.media === undefined) {
+              const end = begin(access.user);
+              const answer = await Promise.resolve(route.run(raw, access, ports)).finally(end);
+              return reply.code(route.status ?? 200).send(answer);
+            }
             const answer = await route.run(raw, access, ports);
-            if (route.media === undefined) return reply.code(route.status ?? 200).send(answer);
             return reply
               .type(route.media)
               .header('x-accel-buffering', 'no')
@@ -69,6 +90,21 @@ export function addApi(app: FastifyInstance, { auth, ...options }: ApiOptions): 
     },
     { prefix: '/api' },
   );
+}
+
+/** Counts what each user has under way; throws AccessError(429) for more than the maximum. */
+function boundUsers(max: number): (user: string) => () => void {
+  const underWay = new Map<string, number>();
+  return (user) => {
+    const count = underWay.get(user) ?? 0;
+    if (count >= max) throw new AccessError(429, `you have ${max} requests under way; wait for their answers`);
+    underWay.set(user, count + 1);
+    return () => {
+      const left = (underWay.get(user) ?? 1) - 1;
+      if (left > 0) underWay.set(user, left);
+      else underWay.delete(user);
+    };
+  };
 }
 
 /** The whole body as JSON; an empty one is an empty object. */
@@ -108,8 +144,7 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   if (error instanceof PermanentError) return reply.code(400).send({ error: `repository: ${error.message}` });
   if (error instanceof AccessError) {
     if (error.status === 401) reply.header('www-authenticate', 'Bearer');
-    if (error.status === 503) reply.header('retry-after', '5');
-    if (error.cause !== undefined) logger.warn({ why: describeError(error) }, 'caller cannot be authenticated');
+    if (error.status === 503 || error.status === 429) reply.header('retry-after', '5');
     return reply.code(error.status).send({ error: error.message });
   }
   if (error instanceof ActionRefused) return reply.code(error.status).send({ error: error.message });

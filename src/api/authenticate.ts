@@ -2,6 +2,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { BlockList, isIPv6 } from 'node:net';
 import { createTtlCache } from '../async/bounded-map.ts';
+import { type Access, AccessError, type Caller, type Credentials, type Question, type ReviewAccess, type ReviewToken } from './access.ts';
+import { boundReviews } from './review-tokens.ts';
 
 /** How callers are authenticated and authorized. unavailable: this process cannot do so, and answers with `why`. */
 export type OperationsAuth =
@@ -59,6 +61,7 @@ export function createAuthenticate(auth: OperationsAuth, now: () => number): Aut
     case 'kubernetes': {
       const { proxy } = auth;
       const isTrusted = trust(proxy?.trustedPeers ?? []);
+      const reviewToken = boundReviews(auth.reviewToken, now);
       return async (request) => {
         if (proxy !== undefined && request.valuesOf(proxy.secretHeader.toLowerCase()).length > 0) {
           requireProxy(request, proxy, isTrusted);
@@ -66,7 +69,8 @@ export function createAuthenticate(auth: OperationsAuth, now: () => number): Aut
         }
         const token = bearerOf(request);
         if (token === undefined) throw new AccessError(401, 'send a bearer token that the API server knows');
-        const caller = await callers.get(hash(token), () => orUnavailable(auth.reviewToken(token)));
+        const key = hash(token);
+        const caller = await callers.get(key, () => orUnavailable(reviewToken({ value: token, hash: key }, request.peer)));
         if (caller === undefined) throw new AccessError(401, 'the API server does not know this token');
         return accessOf(caller, auth.reviewAccess, { kind: 'token', token });
       };
@@ -97,6 +101,7 @@ async function orUnavailable<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {
+    if (error instanceof AccessError) throw error;
     throw new AccessError(503, 'the API server could not be asked for your permissions', { cause: error });
   }
 }
@@ -152,47 +157,6 @@ function keyOf(caller: Caller, { verb, namespace }: Question): string {
 
 function hash(text: string): string {
   return createHash('sha256').update(text).digest('base64');
-}
-
-/** A caller of the API, in the API server's terms. */
-export interface Caller {
-  readonly user: string;
-  readonly groups: readonly string[];
-  readonly uid?: string;
-  readonly extra?: Readonly<Record<string, readonly string[]>>;
-}
-
-/** A verb on ImagePolicies; without a namespace: in all of them. */
-export interface Question {
-  readonly verb: 'get' | 'list' | 'update';
-  readonly namespace?: string;
-}
-
-/** The user that a bearer token belongs to; undefined if it is not valid. */
-export type ReviewToken = (token: string) => Promise<Caller | undefined>;
-
-/** Whether a caller has a permission. */
-export type ReviewAccess = (caller: Caller, question: Question) => Promise<boolean>;
-
-/** With what a caller can act at the API server itself. none: there is no authentication; proxy: the caller is known by name only. */
-export type Credentials = { readonly kind: 'none' | 'proxy' } | { readonly kind: 'token'; readonly token: string };
-
-/** A caller and its permissions. */
-export interface Access {
-  readonly user: string;
-  readonly credentials: Credentials;
-  may(question: Question): Promise<boolean>;
-}
-
-/** The request is refused, or cannot be served now; `message` is for the caller. */
-export class AccessError extends Error {
-  override readonly name = 'AccessError';
-  readonly status: 401 | 403 | 404 | 503;
-
-  constructor(status: 401 | 403 | 404 | 503, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.status = status;
-  }
 }
 
 export interface RequestOrigin {

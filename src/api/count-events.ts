@@ -1,5 +1,5 @@
 /** Counts the pushes since a time, as far as they are read. */
-import type { Access } from './authenticate.ts';
+import type { Access } from './access.ts';
 import type { EventOutcome } from './event-view.ts';
 import { listEvents, type EventPorts } from './events.ts';
 
@@ -27,7 +27,7 @@ export async function countEvents(
   let before: Parameters<typeof listEvents>[2]['before'];
   let isComplete = false;
   for (let page = 0; page < maxPages && !isComplete; page++) {
-    const { events, next } = await listEvents(ports, access, { limit: pageSize, since, before });
+    const { events, next } = await listEvents(ports, access, { limit: pageSize, since, before, namespace });
     for (const { outcome, policies } of events) {
       const own = namespace === undefined ? policies : policies.filter((policy) => policy.namespace === namespace);
       if (namespace !== undefined && own.length === 0) continue;

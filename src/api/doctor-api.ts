@@ -1,7 +1,7 @@
 /** `/api/v1/doctor`: the report on the installation, for those who may see all policies. */
 import { createTtlCache } from '../async/bounded-map.ts';
 import type { ServiceReport } from '../doctor/finding.ts';
-import { type Access, AccessError } from './authenticate.ts';
+import { type Access, AccessError } from './access.ts';
 
 /** Makes a report; never rejects. */
 export type MakeReport = () => Promise<ServiceReport>;

@@ -2,7 +2,7 @@
 import { hashId, type PushEvent } from '../model/push-event.ts';
 import type { EventRecord } from '../queue/event-record.ts';
 import type { EventReader, Position } from '../queue/read-events.ts';
-import { type Access, AccessError } from './authenticate.ts';
+import { type Access, AccessError } from './access.ts';
 import { hasOutcome, namespacesOf, viewEvent, type EventOutcome, type EventView } from './event-view.ts';
 
 export interface EventPorts {
@@ -19,6 +19,8 @@ export interface EventQuery {
   readonly repository?: string | undefined;
   readonly outcome?: EventOutcome | undefined;
   readonly receiver?: string | undefined;
+  /** Those of its policies only. */
+  readonly namespace?: string | undefined;
   readonly policy?: { readonly namespace: string; readonly name: string } | undefined;
   /** Those that were received at this time or later, in ms since 1970. */
   readonly since?: number | undefined;
@@ -33,21 +35,34 @@ export interface EventPage {
 
 /** The maximum number of events that are examined for one page, which limits the cost of a query for a rare outcome. */
 const maxExamined = 2_000;
+/** The same for namespaces: each is a question to the API server. */
+const maxNamespaces = 200;
 
 /** A page of events, newest first. */
 export async function listEvents({ reader }: EventPorts, access: Access, query: EventQuery): Promise<EventPage> {
   const { limit, repository, before, since = 0 } = query;
   const events: EventView[] = [];
   let examined = 0;
+  const asked = new Set<string>();
   for await (const batch of reader.list({ repository, before, ignored: true })) {
     for (const record of batch) {
       if (Date.parse(record.event.receivedAt) < since) return { events };
-      const view = await viewFor(access, record);
+      const isOf = isConcerned(record, query);
+      if (isOf) for (const one of namespacesOf(record)) asked.add(one);
+      const view = isOf ? await viewFor(access, record) : undefined;
       if (view !== undefined && isWanted(view, query)) events.push(view);
-      if (events.length >= limit || ++examined >= maxExamined) return { events, next: positionOf(record) };
+      if (events.length >= limit || ++examined >= maxExamined || asked.size >= maxNamespaces) return { events, next: positionOf(record) };
     }
   }
   return { events };
+}
+
+/** Whether the policies of a push can be among those that are asked for; what is not costs no question about rights. */
+function isConcerned(record: EventRecord, { policy, namespace }: EventQuery): boolean {
+  if (policy === undefined && namespace === undefined) return true;
+  if (record.state === 'ignored') return false;
+  if (policy !== undefined) return record.results.has(`${policy.namespace}/${policy.name}`);
+  return namespacesOf(record).includes(namespace ?? '');
 }
 
 function isWanted(view: EventView, { outcome, policy, receiver }: EventQuery): boolean {

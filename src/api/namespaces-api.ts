@@ -1,5 +1,5 @@
 /** `/api/v1/namespaces/NAME`: whether the service considers the policies of a namespace. Nothing is written to the others, so that nobody can see it there. */
-import { type Access, AccessError } from './authenticate.ts';
+import { type Access, AccessError } from './access.ts';
 
 /** What the service knows about namespaces. */
 export interface SelectedNamespaces {

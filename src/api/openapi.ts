@@ -50,6 +50,7 @@ const errors: Readonly<Record<number, readonly [name: string, description: strin
   403: ['Forbidden', 'The caller lacks the permission.'],
   404: ['NotFound', 'There is no such object, or the caller may not see it.'],
   409: ['Conflict', 'The state of the object does not allow it.'],
+  429: ['TooMany', 'The caller has too many requests under way, or its address sent too many unknown tokens.'],
   503: ['Unavailable', 'Redis or the API server does not answer, or this process lacks the role.'],
 };
 
@@ -62,7 +63,7 @@ function errorResponse(description: string): Json {
 }
 
 function describeRoute({ id, group, summary, about, params, query, body, answer, media, status = 200, errors: own = [] }: Route): Json {
-  const answers = [400, 401, 403, ...own, 503].map((code) => [code, { $ref: `#/components/responses/${nameOf(code)}` }]);
+  const answers = [400, 401, 403, ...own, 429, 503].map((code) => [code, { $ref: `#/components/responses/${nameOf(code)}` }]);
   return {
     operationId: id,
     tags: [group],

@@ -6,7 +6,7 @@ import type { ListedReceiver } from '../queue/receiver-list.ts';
 import type { Considered } from '../explain/plan-now.ts';
 import type { ClusterView } from '../reconcile/ports.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import type { Credentials } from './authenticate.ts';
+import type { Credentials } from './access.ts';
 import type { Doctor } from './doctor-api.ts';
 import type { EventPorts } from './events.ts';
 import type { SelectedNamespaces } from './namespaces-api.ts';

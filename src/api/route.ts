@@ -1,7 +1,7 @@
 /** A route of the API as data: what it takes and answers. Requests are checked, and the OpenAPI document is made, from the same schemas. */
 import { z } from 'zod';
 import type { Immutable } from '../model/policy-status.ts';
-import type { Access } from './authenticate.ts';
+import type { Access } from './access.ts';
 import type { ApiPorts } from './ports.ts';
 
 const nothing = z.object({});
@@ -33,7 +33,7 @@ interface Definition<P extends z.ZodObject, Q extends z.ZodObject, B extends z.Z
   readonly media?: 'text/event-stream';
   /** 200 unless given. */
   readonly status?: 200 | 202;
-  /** Besides 400, 401, 403 and 503, which every route may answer. */
+  /** Besides 400, 401, 403, 429 and 503, which every route may answer. */
   readonly errors?: readonly (404 | 409)[];
   /** Where the route was before there was `/api/v1`; still answered. */
   readonly formerPath?: string;

@@ -1,7 +1,7 @@
 /** Which policies a caller may see. */
 import { inParallel } from '../async/in-parallel.ts';
 import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
-import { type Access, AccessError } from './authenticate.ts';
+import { type Access, AccessError } from './access.ts';
 import type { ApiPorts, PolicyPorts } from './ports.ts';
 
 /** Each costs a question to the API server, whose answer is kept for some seconds. */

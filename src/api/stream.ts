@@ -1,6 +1,6 @@
 /** Changes of policies as server-sent events, for pages that stay open. */
 import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
-import { type Access, AccessError } from './authenticate.ts';
+import { type Access, AccessError } from './access.ts';
 import { summarize } from './policy-view.ts';
 
 /** A policy that was created, changed or deleted. */
@@ -38,6 +38,7 @@ const keepAliveMs = 15_000;
 const lifeMs = 600_000;
 const retryMs = 2_000;
 /** A page of all policies shows no more, and a client that does not read must not fill the memory. */
+const maxNamespaces = 200;
 const maxGathered = 10_000;
 const maxStreams = 500;
 const maxStreamsOfUser = 20;
@@ -71,16 +72,20 @@ export function createStreams(): Streams {
       // Counted when it is read for the first time: one that never is has no end, either.
       const left = new AbortController();
       const texts = streamChanges(feed, { access, namespace, count: (by) => count(access.user, by), left: left.signal });
+      const end = () => {
+        clearTimeout(timer);
+        left.abort();
+        return texts.return(undefined);
+      };
+      // Whoever does not read what was sent would keep it for longer.
+      const timer = setTimeout(() => void end(), lifeMs + keepAliveMs).unref();
       return {
         [Symbol.asyncIterator]() {
           return this;
         },
         next: () => texts.next(),
         // A generator ends only where it yields, and this one waits most of the time.
-        return() {
-          left.abort();
-          return texts.return(undefined);
-        },
+        return: end,
       };
     },
   };
@@ -116,7 +121,8 @@ async function* streamChanges(feed: PolicyFeed, { access, namespace, count, left
       }
       await pause(gatherMs);
       const changes = [...gathered.values()];
-      const isCut = changes.length >= maxGathered;
+      // Each namespace is a question to the API server.
+      const isCut = changes.length >= maxGathered || new Set(changes.map(({ object }) => object.namespace)).size > maxNamespaces;
       gathered.clear();
       let text = isCut ? 'event: open\ndata: {}\n\n' : '';
       for (const { type, object } of isCut ? [] : changes) {

@@ -1,7 +1,8 @@
 /** The ports of the API of the operations listener. */
 import { randomUUID } from 'node:crypto';
 import { group, plural } from '../api-versions/group.ts';
-import { AccessError, type OperationsAuth } from '../api/authenticate.ts';
+import { AccessError } from '../api/access.ts';
+import { type OperationsAuth } from '../api/authenticate.ts';
 import type { ApiOptions } from '../api/add-api.ts';
 import type { Doctor } from '../api/doctor-api.ts';
 import type { SelectedNamespaces } from '../api/namespaces-api.ts';
@@ -45,10 +46,12 @@ export function composeApi(
   const access = { redis: redis.connection, prefix, onError: (error: Error) => logger.debug({ err: error }, 'event queue error') };
   const queue = createPushQueue(access, config.redis.minReplicas, config.listen.confirmWithin);
   const noActions = whyNoActions(config.operations);
+  // With connections of its own: whoever calls the API takes none of the worker's.
+  const reviews = cluster === undefined ? undefined : openCluster(settings.kubeconfig);
   const users = cluster === undefined || noActions !== undefined ? undefined : openCluster(settings.kubeconfig, 'users');
   return {
     options: {
-      auth: authOf(settings, cluster),
+      auth: authOf(settings, reviews),
       reader: createEventReader(access),
       storePushes: (events) => queue.add(events),
       refusal: () => refusalOf(redis.health(), config.redis.durability),
@@ -57,7 +60,7 @@ export function composeApi(
         deliveries: () => readDeliveryTimes(redis.connection, prefix, Date.now()),
         announcements: (registries) => readAnnouncements(redis.connection, prefix, registries),
       },
-      policies: policies && cluster && { ...policies, noActions, patch: patchWith(users), read: readWith(cluster) },
+      policies: policies && reviews && { ...policies, noActions, patch: patchWith(users), read: readWith(reviews) },
       doctor,
       namespaces,
       now: () => new Date(),
@@ -66,7 +69,9 @@ export function composeApi(
       aliases,
       logger,
     },
-    close: async () => users?.close(),
+    close: async () => {
+      await Promise.all([users?.close(), reviews?.close()]);
+    },
   };
 }
 

@@ -5,6 +5,7 @@ import fastifyCookie, { type CookieSerializeOptions } from '@fastify/cookie';
 import fastifyFormbody from '@fastify/formbody';
 import fastifyRateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isLocalHost } from '../api/authenticate.ts';
 import { describeError } from '../model/errors.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { addActionRoutes } from './action-routes.ts';
@@ -39,10 +40,14 @@ const securityHeaders = {
 const bodyLimit = 262_144;
 const yearSeconds = 31_536_000;
 
+function cookieOptions(publicUrl: string | undefined): CookieSerializeOptions {
+  return { path: '/', httpOnly: true, sameSite: 'lax', secure: publicUrl?.startsWith('https:') === true };
+}
+
 /** Adds all routes. */
 export async function addDashboard(app: FastifyInstance, options: DashboardOptions): Promise<void> {
   const { identification, oidc, publicUrl, requestsPerMinute, logger } = options;
-  const cookie: CookieSerializeOptions = { path: '/', httpOnly: true, sameSite: 'lax', secure: publicUrl?.startsWith('https:') === true };
+  const cookie = cookieOptions(publicUrl);
   app.removeAllContentTypeParsers();
   await app.register(fastifyCookie);
   await app.register(fastifyFormbody, { bodyLimit });
@@ -54,6 +59,9 @@ export async function addDashboard(app: FastifyInstance, options: DashboardOptio
 
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ ...securityHeaders, 'cache-control': 'private, no-cache' });
+    // The API of another process does not see for which host a browser takes this one.
+    if (identification.kind === 'none' && !isLocalHost(request.headers.host))
+      return reply.code(403).type('text/plain').send('without authentication, the dashboard answers only requests to localhost\n');
     if (request.method === 'POST' && !isOwnForm(request.headers)) {
       const texts = textsOf(request);
       return sendProblem(request, reply, { texts, canSignOut: false }, 403, texts.foreignForm);
@@ -120,13 +128,13 @@ function answerError(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
-  { identification, logger }: DashboardOptions,
+  { identification, publicUrl, logger }: DashboardOptions,
 ): FastifyReply {
   const viewer = viewerOf(request, { identification });
   const { texts } = viewer;
   if (error instanceof ApiFailure) {
     if (error.status !== 401 || identification.kind !== 'session') return sendProblem(request, reply, viewer, error.status, error.message);
-    for (const name of sessionCookies(request, identification.cookie)) reply.clearCookie(name, { path: '/' });
+    for (const name of sessionCookies(request, identification.cookie)) reply.clearCookie(name, cookieOptions(publicUrl));
     return reply.redirect(request.method === 'GET' ? `/sign-in?back=${encodeURIComponent(request.url)}` : '/sign-in', 303);
   }
   if (error instanceof RepeatedHeader) return sendProblem(request, reply, viewer, 401, error.message);

@@ -100,7 +100,8 @@ export function identify(
   const user = claims[usernameClaim];
   if (typeof user !== 'string' || user === '') throw new Error(`the identity provider sent no claim "${usernameClaim}"`);
   // An address that nobody confirmed is not a name: https://kubernetes.io/docs/reference/access-authn-authz/authentication/#openid-connect-tokens
-  if (usernameClaim === 'email' && claims['email_verified'] === false) throw new Error('the e-mail address is not verified');
+  const verified = claims['email_verified'];
+  if (usernameClaim === 'email' && verified !== undefined && verified !== true) throw new Error('the e-mail address is not verified');
   const named = claims[groupsClaim];
   const groups = (Array.isArray(named) ? named : [named]).filter((group): group is string => typeof group === 'string' && group !== '');
   return { user: `${usernamePrefix}${user}`, groups: groups.map((group) => `${groupsPrefix}${group}`) };

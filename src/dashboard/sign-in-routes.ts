@@ -2,7 +2,7 @@
 import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { getCaller } from '../api/routes/installation.ts';
-import { describeError } from '../model/errors.ts';
+import { cut } from '../model/text.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { ApiFailure, createApi } from './api-client.ts';
 import { html } from './html.ts';
@@ -24,13 +24,12 @@ export interface SignInMeans extends DashboardMeans {
   readonly logger: Logger;
 }
 
-/** The cookie of a sign-in under way at an identity provider. */
-const underWayCookie = 'sign-in';
-
 /** Adds the routes. */
 export function addSignInRoutes(app: FastifyInstance, means: SignInMeans): void {
   const { identification, oidc, cookie, logger, triesPerMinute } = means;
   const { seal } = identification;
+  /** The cookie of a sign-in under way at an identity provider. With this prefix, no other host of the domain can set it. */
+  const underWayCookie = cookie.secure === true ? '__Host-sign-in' : 'sign-in';
   const limited = { config: { rateLimit: { max: triesPerMinute, timeWindow: 60_000 } } };
 
   app.get('/sign-in', (request, reply) => showSignIn(request, reply, means));
@@ -54,7 +53,7 @@ export function addSignInRoutes(app: FastifyInstance, means: SignInMeans): void 
       reply.setCookie(underWayCookie, await seal.signIn.close(underWay), { ...cookie, maxAge: 600 });
       return await reply.redirect(url.href, 303);
     } catch (error) {
-      logger.warn({ why: describeError(error) }, 'sign-in at the identity provider failed');
+      logger.warn({ why: describeRefusal(error) }, 'sign-in at the identity provider failed');
       return showSignIn(request, reply.code(503), means, textsOf(request).signInFailed);
     }
   });
@@ -68,7 +67,7 @@ export function addSignInRoutes(app: FastifyInstance, means: SignInMeans): void 
       const { search } = new URL(request.url, 'http://dashboard.invalid');
       identity = await oidc.complete(new URL(`${callbackOf(request, means)}${search}`), underWay);
     } catch (error) {
-      logger.warn({ why: describeError(error) }, 'sign-in at the identity provider failed');
+      logger.warn({ why: describeRefusal(error) }, 'sign-in at the identity provider failed');
       return showSignIn(request, reply.code(403), means, texts.signInFailed);
     }
     return finish(request, reply, await sessionOf(identity), underWay.back);
@@ -132,4 +131,11 @@ function showSignIn(request: FastifyRequest, reply: FastifyReply, { oidc }: Sign
     </form>
   `;
   return sendPage(request, reply, { texts, canSignOut: false }, { title: texts.signIn, body });
+}
+
+/** Without the cause: that holds what the provider answered, with its tokens and claims, of any length. `error` is the code of OAuth. */
+function describeRefusal(failure: unknown): string {
+  if (!(failure instanceof Error)) return 'unknown';
+  const { message, code, error } = failure as Error & { readonly code?: unknown; readonly error?: unknown };
+  return cut([message, code, error].filter((part) => typeof part === 'string').join(': '), 300);
 }

@@ -11,9 +11,9 @@ export function toSeconds(date: Date): string {
   return date.toISOString().replace(/\.\d{3}Z$/, 'Z');
 }
 
-/** Cuts a text to the length of its field, with an ellipsis: the API server would reject the whole status for a longer one. */
+/** Cuts a text to the length of its field, with an ellipsis: the API server would reject the whole status for a longer one. No character is cut in half. */
 export function cut(text: string, maxLength: number): string {
-  return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`;
+  return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
 const units = { s: 1_000, m: 60_000, h: 3_600_000 } as const;

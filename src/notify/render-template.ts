@@ -10,8 +10,10 @@ export interface RenderedMessage {
   readonly text?: (escape: (value: string) => string) => string;
 }
 
-/** A template that takes longer, or makes more, is stopped: whoever may write a NotificationTarget writes templates. */
-const limits = { parseLimit: 10_000, renderLimit: 50, memoryLimit: 200_000 };
+/** A template that makes more is stopped: whoever may write a NotificationTarget writes templates. The time, in ms, is only reached by what escapes the other limits, or on a machine that stands still. */
+const limits = { parseLimit: 10_000, renderLimit: 1_000, memoryLimit: 200_000 };
+/** Loops in loops over the same list take time, and no memory. */
+const maxLoops = 2;
 
 /** Renders the title, and prepares the text. Throws with the line of the template where it fails. */
 export function renderTemplate({ title, text }: MessageTemplate, notice: Notice, origins: Origins): RenderedMessage {
@@ -23,6 +25,8 @@ export function renderTemplate({ title, text }: MessageTemplate, notice: Notice,
 }
 
 function render(template: string, values: object, escape: (value: string) => string): string {
+  const loops = template.match(/\b(?:for|tablerow)\s+[\w-]+\s+in\b/g) ?? [];
+  if (loops.length > maxLoops) throw new Error(`it has ${loops.length} loops: at most ${maxLoops} are allowed`);
   const engine = new Liquid({
     ...limits,
     ownPropertyOnly: true,

@@ -1,5 +1,6 @@
 /** One message in place of many. Pure. */
 import { formatSubject, noticeKinds, type Notice, type NoticeKind } from '../model/notice.ts';
+import { cut } from '../model/text.ts';
 import type { Message } from './message.ts';
 
 /** What was held back, because the target had got as many messages in a minute as it may. */
@@ -35,13 +36,15 @@ const labels: Readonly<Record<NoticeKind, string>> = {
   RolledOut: 'Rolled out',
 };
 const maxNamed = 10;
+/** Of one kind: chats refuse long messages, and all notices of a summary would be lost. */
+const maxText = 500;
 
 /** Counts for each kind, with the first names. */
 export function messageOfSummary({ notices, more }: SummaryContent, dashboardUrl?: string): Message {
   const kinds = Map.groupBy(notices, ({ kind }) => kind);
   const facts = urgency.flatMap((kind): [string, string][] => {
     const found = kinds.get(kind);
-    return found === undefined ? [] : [[labels[kind], describe(found)]];
+    return found === undefined ? [] : [[labels[kind], cut(describe(found), maxText)]];
   });
   const count = notices.length + more;
   return {

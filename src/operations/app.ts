@@ -2,6 +2,7 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Registry } from '@prometheus-io/client';
 import { addApi, type ApiOptions } from '../api/add-api.ts';
+import { boundConnections } from '../async/bound-connections.ts';
 import { describeReadiness, type Check } from '../telemetry/readiness.ts';
 
 /** Adds the routes of the dashboard to `scope`; the API is in `app`, unless it is in another process. */
@@ -19,9 +20,21 @@ export interface OperationsOptions {
   readonly dashboard?: AddDashboard | undefined;
 }
 
+/** A browser keeps up to six, the process of a dashboard more. */
+const maxConnections = 2_000;
+
 /** The Fastify app of the operations listener. */
 export function buildOperationsApp({ checks, metricsRegistry, beforeScrape, api, dashboard }: OperationsOptions): FastifyInstance {
-  const app = Fastify({ logger: false, forceCloseConnections: true });
+  const app = Fastify({
+    logger: false,
+    forceCloseConnections: true,
+    // Anybody in the cluster may connect: whoever sends a request slowly is not waited for.
+    requestTimeout: 15_000,
+    http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
+    // Names of policies are as long.
+    routerOptions: { maxParamLength: 253 },
+  });
+  boundConnections(app.server, maxConnections);
   app.get('/livez', (_request, reply) => reply.type('text/plain').send('ok\n'));
   app.get('/readyz', (request, reply) => {
     const verbose = 'verbose' in (request.query as Record<string, unknown>);

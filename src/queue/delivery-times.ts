@@ -65,7 +65,7 @@ export async function readDeliveryTimes(
     const [receiver = '', status] = field.split(' ');
     const at = Number(value);
     // Whoever can write to Redis can write anything.
-    if (!Number.isInteger(Number(status)) || !(now - at < lifeMs)) continue;
+    if (!Number.isInteger(Number(status)) || !(Math.abs(now - at) < lifeMs)) continue;
     const ofReceiver = times.get(receiver) ?? new Map<number, number>();
     times.set(receiver, ofReceiver.set(Number(status), at));
   }

@@ -50,7 +50,11 @@ export function createEventReader({ redis, prefix, onError }: QueueAccess): Even
     async get(id) {
       const record = await readRecord(id);
       if (record !== undefined) return record;
-      const job = await queue.getJob(id);
+      // BullMQ keeps keys of its own beside the jobs: `wait`, `meta`.
+      const job = await queue.getJob(id).catch((error: unknown) => {
+        if (error instanceof Error && error.message.startsWith('WRONGTYPE')) return undefined;
+        throw error;
+      });
       if (job === undefined || !isUnderstood(job.data)) return undefined;
       const state = stateOf(await job.getState());
       // A job's record is written before the job ends: it exists by now, or has expired.

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { describeError } from '../model/errors.ts';
 import { isDigest, isTag } from '../model/image-reference.ts';
-import { noticeKinds, noticeSubjects, type Notice } from '../model/notice.ts';
+import { noticeKinds, type Notice } from '../model/notice.ts';
 import type { TickJob } from './producer.ts';
 import {
   schema,
@@ -109,7 +109,10 @@ const triggerJob = z.object({
 
 const notice = z.object({
   kind: z.enum(noticeKinds),
-  subject: z.object({ kind: z.enum(noticeSubjects), namespace: name.exactOptional(), name: word, uid: word }),
+  subject: z.union([
+    z.object({ kind: z.enum(['ImagePolicy', 'BaseImagePolicy']), namespace: name, name, uid: word }),
+    z.object({ kind: z.literal('Certificate'), name: word, uid: word }),
+  ]),
   at: time,
   tag: tag.exactOptional(),
   digest: digest.exactOptional(),

@@ -26,10 +26,15 @@ export async function readAnnouncements(redis: RedisConnection, prefix: string, 
     registries.map(async (registry) => {
       const lastPush = await redis.zscore(announcements, registry);
       const unannounced = await redis.zcount(findsKey(prefix, registry), lastPush ?? '-inf', '+inf');
-      return { lastPush: lastPush === null ? undefined : Number(lastPush), unannounced };
+      // Whoever can write to Redis can write anything.
+      const at = Number(lastPush ?? Number.NaN);
+      return { lastPush: Math.abs(at) < maxTime ? at : undefined, unannounced };
     }),
   );
 }
+
+/** The last time that a Date can hold. */
+const maxTime = 8.64e15;
 
 function findsKey(prefix: string, registry: string): string {
   return `${prefix}:poll:unannounced:${registry}`;

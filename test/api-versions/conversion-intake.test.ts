@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer, connect as connectTcp, type AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
-import { boundConnections } from '../../src/api-versions/admit-reviews.ts';
+import { boundConnections } from '../../src/async/bound-connections.ts';
 import { buildConversionApp, type ConversionOptions } from '../../src/api-versions/conversion-app.ts';
 import { convertReview } from '../../src/api-versions/convert-review.ts';
 import { makeProvisional } from '../../src/certificates/make-certificate.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { OperationsAuth, Question } from '../../src/api/authenticate.ts';
+import type { Question } from '../../src/api/access.ts';
+import type { OperationsAuth } from '../../src/api/authenticate.ts';
 import { ignoredOf, recordOf, startApi, type TestApi, eventTime } from './fake-events.ts';
 
 const open: OperationsAuth = { kind: 'none' };

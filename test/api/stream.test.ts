@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Access } from '../../src/api/authenticate.ts';
+import type { Access } from '../../src/api/access.ts';
 import { createPolicyFeed, createStreams } from '../../src/api/stream.ts';
 import { policyOf } from '../model/samples.ts';
 

@@ -266,7 +266,20 @@ test('with a proxy, its headers are passed on, and those of a client beside them
 
 test('without authentication, only requests to localhost are answered', async (t) => {
   const { get } = openDashboard(t);
-  assert.equal((await get('/policies', { host: 'rebound.example' })).status, 403);
+  // Also what needs nothing of the API: that may be in another process, which does not see this Host.
+  for (const path of ['/policies', '/sign-in']) {
+    const { status, text } = await get(path, { host: 'rebound.example' });
+    assert.deepEqual([status, /the dashboard answers only requests to localhost/.test(text)], [403, true], path);
+  }
+});
+
+test('a policy that is too large to write as YAML is named with the command that does', async (t) => {
+  const labels = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`label-${index}`, 'some text']));
+  const read = () => Promise.resolve({ metadata: { namespace: 'shop', name: 'ready', labels }, spec: {} });
+  const { get } = openDashboard(t, { policies: { read } });
+  const { text } = await get('/policies/shop/ready');
+  assert.match(text, /kubectl get ipol -n shop ready -o yaml/);
+  assert.doesNotMatch(text, /label-17/);
 });
 
 test('too many requests of one address are refused', async (t) => {

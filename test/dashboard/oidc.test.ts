@@ -1,5 +1,8 @@
 /** Sign-in at a real identity provider: whom the API takes the user for, and every answer of the provider that must not be believed. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, before, beforeEach, describe, it, type TestContext } from 'node:test';
 import type { OperationsAuth } from '../../src/api/authenticate.ts';
 import { createOidcClient, identify, type OidcSettings } from '../../src/dashboard/oidc.ts';
@@ -123,12 +126,28 @@ describe('the sign-in at an identity provider', () => {
     assert.equal((await opened.get(path)).status, 403);
   });
 
-  it('accepts no address that nobody has confirmed', async (t) => {
-    claims = { ...verified, email_verified: false };
-    const opened = open(t, { knowsTokens: false });
-    assert.equal((await opened.get(await opened.signIn())).status, 403);
-    assert.ok(opened.logged.some((line) => line.includes('the e-mail address is not verified')));
-  });
+  for (const confirmed of [false, 'false', 'true', null])
+    it(`accepts no address that is confirmed as ${JSON.stringify(confirmed)}`, async (t) => {
+      claims = { ...verified, email_verified: confirmed } as Claims;
+      const opened = open(t, { knowsTokens: false });
+      assert.equal((await opened.get(await opened.signIn())).status, 403);
+      assert.ok(opened.logged.some((line) => line.includes('the e-mail address is not verified')));
+    });
+
+  for (const [name, answer] of [
+    ['no identity token', { access_token: 'a secret token', refresh_token: 'a secret token', token_type: 'Bearer' }],
+    ['another kind of token', { access_token: 'a secret token', id_token: 'a secret token', token_type: 'mac' }],
+    ['a very long error', { error: 'invalid_grant', error_description: 'a secret token'.repeat(10_000) }],
+  ] as const)
+    it(`logs nothing of an answer with ${name}`, async (t) => {
+      const broken = await startBrokenProvider(t, answer);
+      const { get, logged } = open(t, { knowsTokens: true, issuer: broken });
+      const state = new URL((await get('/sign-in/oidc')).location ?? '').searchParams.get('state') ?? '';
+      const back = new URLSearchParams({ code: 'x', state, iss: broken });
+      assert.equal((await get(`/sign-in/callback?${back.toString()}`)).status, 403);
+      const [line = ''] = logged.filter((one) => one.includes('sign-in at the identity provider failed'));
+      assert.ok(line.length > 0 && line.length < 700 && !line.includes('a secret token'), line.slice(0, 1_000));
+    });
 
   it('says that the provider does not answer, and tries again the next time', async (t) => {
     const { get, logged } = open(t, { knowsTokens: true, issuer: 'http://localhost:9' });
@@ -140,6 +159,28 @@ describe('the sign-in at an identity provider', () => {
     assert.equal(logged.filter((line) => line.includes('sign-in at the identity provider failed')).length, 2);
   });
 });
+
+/** A provider whose token endpoint gives this answer. */
+async function startBrokenProvider(t: TestContext, answer: object): Promise<string> {
+  const server = createServer((request, response) => {
+    const issuer = `http://${request.headers.host}`;
+    const metadata = {
+      issuer,
+      authorization_endpoint: `${issuer}/auth`,
+      token_endpoint: `${issuer}/token`,
+      jwks_uri: `${issuer}/keys`,
+      response_types_supported: ['code'],
+      id_token_signing_alg_values_supported: ['RS256'],
+    };
+    response.statusCode = 'error' in answer && request.url === '/token' ? 400 : 200;
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(request.url === '/token' ? answer : metadata));
+  });
+  t.after(() => server.close());
+  server.listen(0, 'localhost');
+  await once(server, 'listening');
+  return `http://localhost:${(server.address() as AddressInfo).port}`;
+}
 
 describe('a user of an identity provider', () => {
   const claimed = { usernameClaim: 'sub', usernamePrefix: 'oidc:', groupsClaim: 'roles', groupsPrefix: '' };

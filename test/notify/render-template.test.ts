@@ -41,6 +41,8 @@ describe('a template', () => {
     '{% if %}',
     '{{ policy',
     '{% for a in (1..1000000000) %}x{% endfor %}',
+    `${'{% for a in workloads %}'.repeat(3)}x${'{% endfor %}'.repeat(3)}`,
+    '{% liquid\nfor a in from\nfor b in from\nfor c in from\necho a\nendfor\nendfor\nendfor %}',
     '{% for a in (1..100000) %}{% for b in (1..100000) %}x{% endfor %}{% endfor %}',
   ])
     it(`fails for ${template}`, () => assert.throws(() => textOf(template)));

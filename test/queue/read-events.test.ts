@@ -77,6 +77,12 @@ test('an event contains all its results', async () => {
   assert.equal(await reader.get('b'), undefined);
 });
 
+test('the keys of the queue itself are no events, whatever they are named', async () => {
+  const { queue, reader } = start();
+  await queue.add([event('a')]);
+  for (const id of ['wait', 'meta', 'events', 'id', 'marker']) assert.equal(await reader.get(id), undefined, id);
+});
+
 test('watched, unwatched and queued events are listed together, newest first, each once', async () => {
   const { log, reader, queue } = start();
   await log.matched(event('a', { seconds: 1 }), ['shop/web']);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { readHash } from '../../src/queue/event-record.ts';
-import { readPolicyJob, readPollQueueJob, readPushJob } from '../../src/queue/read-job.ts';
+import { readNoticeJob, readPolicyJob, readPollQueueJob, readPushJob } from '../../src/queue/read-job.ts';
 
 const receivedAt = '2026-03-01T12:00:00.000Z';
 const digest = `sha256:${'b'.repeat(64)}`;
@@ -73,6 +73,21 @@ describe('a job that we did not write is refused, with the path of the problem,'
     test(`in the case "${what}"`, () =>
       assert.throws(() => read(data), new RegExp(`^Error: the job cannot be read: ${place.replaceAll('.', '\\.')} `)));
   }
+
+  for (const subject of [
+    { kind: 'ImagePolicy', namespace: 'shop', name: '../../sign-in?x=', uid: '1' },
+    { kind: 'ImagePolicy', namespace: 'shop/x', name: 'web', uid: '1' },
+    { kind: 'BaseImagePolicy', name: 'web', uid: '1' },
+    { kind: 'Secret', namespace: 'shop', name: 'web', uid: '1' },
+  ])
+    test(`as one of the notice of ${JSON.stringify(subject)}`, () => {
+      const notice = { kind: 'Updated', subject, at: receivedAt };
+      const job = { schema: 1, target: 'chat', identity: ['1'], notice, receivedAt };
+      assert.throws(() => readNoticeJob(job), /^Error: the job cannot be read: /);
+      assert.ok(
+        readNoticeJob({ ...job, notice: { ...notice, subject: { kind: 'ImagePolicy', namespace: 'shop', name: 'web', uid: '1' } } }),
+      );
+    });
 
   test('with a short message, whatever it contains', () => {
     const read = [readPushJob, readPolicyJob, readPollQueueJob];

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { actionAnnotations, formatRequest, parseRollback, requestedByAnnotation, type ActionName } from '../../model/policy-actions.ts';
 import type { ImagePolicy } from '../../model/image-policy.ts';
 import { isDigest, isTag } from '../../model/image-reference.ts';
-import { AccessError } from '../authenticate.ts';
+import { AccessError } from '../access.ts';
 import { ActionRefused } from '../ports.ts';
 import { defineRoute, policyParams, type Route } from '../route.ts';
 import { policiesOf, seePolicy, whyNoActions } from '../see-policies.ts';

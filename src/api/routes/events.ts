@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { formatRepository, parseImageReference } from '../../model/image-reference.ts';
 import type { Position } from '../../queue/read-events.ts';
-import { AccessError } from '../authenticate.ts';
+import { AccessError } from '../access.ts';
 import { eventOutcomes } from '../event-view.ts';
 import { listEvents, readEvent, replayEvent } from '../events.ts';
 import { defineRoute, time } from '../route.ts';

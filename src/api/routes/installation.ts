@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isUsable } from '../../model/image-policy.ts';
 import { toSeconds } from '../../model/text.ts';
-import { type Access, AccessError } from '../authenticate.ts';
+import { type Access, AccessError } from '../access.ts';
 import { answerDoctor } from '../doctor-api.ts';
 import { answerNamespace } from '../namespaces-api.ts';
 import { countEvents } from '../count-events.ts';

@@ -11,6 +11,14 @@ import { table } from '../parts/tables.ts';
 import { timeline } from '../parts/timeline.ts';
 import type { Texts } from '../texts/en.ts';
 
+/** Writing YAML of an object with tens of thousands of keys takes seconds, in which nothing else is answered. */
+const maxYamlSource = 65_536;
+
+function showYaml(object: unknown, { namespace, name }: Readonly<Record<string, string>>): Html {
+  const text = JSON.stringify(object).length <= maxYamlSource ? stringify(object) : `kubectl get ipol -n ${namespace} ${name} -o yaml`;
+  return html`<pre tabindex="0"><code>${text}</code></pre>`;
+}
+
 export const policy: Page = {
   path: '/policies/:namespace/:name',
   section: 'policies',
@@ -20,7 +28,7 @@ export const policy: Page = {
       api.read(getPolicy, params),
       partOf(api.read(explainPolicy, { ...params, push }), (steps) => explanation(steps, texts)),
       api.read(getEvents, { policy: `${params['namespace']}/${params['name']}`, limit: 50 }).catch(() => undefined),
-      partOf(api.read(getResource, params), (object) => html`<pre tabindex="0"><code>${stringify(object)}</code></pre>`),
+      partOf(api.read(getResource, params), (object) => showYaml(object, params)),
     ]);
     const body = html`
       ${showResult(query, texts)}

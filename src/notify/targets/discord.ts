@@ -1,3 +1,4 @@
+import { cut } from '../../model/text.ts';
 import { messageOf, textOf, type NotificationTarget } from '../message.ts';
 import { markdown } from '../markdown.ts';
 
@@ -11,7 +12,7 @@ export const discord: NotificationTarget = {
   build: (content, delivery) => ({
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({
-      content: textOf(messageOf(content, delivery), markdown).slice(0, maxContent),
+      content: cut(textOf(messageOf(content, delivery), markdown), maxContent),
       allowed_mentions: { parse: [] },
     }),
   }),

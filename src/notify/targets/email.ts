@@ -2,7 +2,7 @@ import { messageOf, textOf, type Markup, type NotificationTarget } from '../mess
 
 /** Plain text. Mail programs make links of what looks like an address, so a word joiner (invisible) stands in what others wrote. */
 const plain: Markup = {
-  escape: (text) => text.replaceAll(/[@<]|:\/\/|www\./gi, '$&\u2060'),
+  escape: (text) => text.replaceAll(/[@<]|:(?=\/\/)|www(?=\.)/gi, '$&\u2060'),
   bold: (text) => text,
   code: (text) => text,
   link: (text, url) => `${text}: ${url}`,

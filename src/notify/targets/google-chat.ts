@@ -2,7 +2,7 @@ import { messageOf, textOf, type Markup, type NotificationTarget } from '../mess
 
 /** https://developers.google.com/workspace/chat/format-messages; it has no escape, so a word joiner (invisible) stands behind what would be markup. */
 const chatMarkup: Markup = {
-  escape: (text) => text.replaceAll(/[*_~`<>@]|:\/\/|www\./gi, '$&\u2060'),
+  escape: (text) => text.replaceAll(/[*_~`<>@]|:(?=\/\/)|www(?=\.)/gi, '$&\u2060'),
   bold: (text) => `*${text}*`,
   code: (text) => `\`${text}\``,
   link: (text, url) => `<${url}|${text}>`,

@@ -10,7 +10,7 @@ const mrkdwn: Markup = {
       .replaceAll('&', '&amp;')
       .replaceAll('<', '&lt;')
       .replaceAll('>', '&gt;')
-      .replaceAll(/([*_~`@#]|:\/\/)/g, '$1\u2060'),
+      .replaceAll(/[*_~`@#]|:(?=\/\/)|www(?=\.)/gi, '$&\u2060'),
   bold: (text) => `*${text}*`,
   code: (text) => `\`${text}\``,
   link: (text, url) => `<${url}|${text}>`,
