@@ -6,6 +6,7 @@ import { isAccessible, startBrowser, type OpenBrowser } from '../dashboard/brows
 import { lacksChromium } from '../harness/binaries.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { createAccount, tokenOf } from '../harness/service-account.ts';
+import { waitFor } from '../harness/wait-for.ts';
 import { deliver, harborBody, startWorld, type Service, type World } from './world.ts';
 
 const why = await lacksChromium();
@@ -99,6 +100,8 @@ describe('the dashboard of the service', { skip: why ?? false }, () => {
     await page.getByRole('button', { name: 'Approve' }).click();
     assert.equal(await page.getByText('Requested: Approve.').count(), 2);
     for (const name of ['web', 'api']) await world.waitForImage(name, `${world.quiet.host}/shop/${name}:1.2.0`);
+    // The page lists what the status has, which is written after the image, and without JavaScript it does not change by itself.
+    await waitFor('the history to have the update', async () => (await world.readStatus('web')).history?.[0]?.to?.endsWith(':1.2.0'));
 
     await page.goto(`${service.operationsUrl}/policies/${world.namespace}/web/rollback`);
     await page.getByLabel('Roll back to').selectOption('1.1.0');
