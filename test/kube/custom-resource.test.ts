@@ -47,7 +47,8 @@ test('a definition is created and served, then unchanged, then updated', async (
     'CustomResourceDefinition gears.example.com: created',
     'CustomResourceDefinition gears.example.com: established',
   ]);
-  await client.request({ method: 'GET', path: `/apis/example.com/v1/namespaces/${namespace}/gears` });
+  // An API server under load may not be ready to list what it serves: 429, "storage is (re)initializing".
+  await waitFor('the list', () => client.request({ method: 'GET', path: `/apis/example.com/v1/namespaces/${namespace}/gears` }));
   assert.deepEqual(await applyCustomResourceDefinition(client, crd('gears')), { action: 'unchanged' });
   assert.deepEqual(await applyCustomResourceDefinition(client, crd('gears', ['v1', 'v2'])), { action: 'updated' });
   await waitFor('the new version', () => client.request({ method: 'GET', path: `/apis/example.com/v2/namespaces/${namespace}/gears` }));
