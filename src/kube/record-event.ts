@@ -36,11 +36,12 @@ const idLength = 16;
 
 /**
  * The queue holds 5,000 Events and drops the oldest; each is tried twice. An Event costs the API server as much as a patch: in a burst of pushes they are
- * written after the workloads are changed.
+ * written after the workloads are changed. Those of the same object and reason that wait at the same time become one, with a count.
  */
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
   const { client, component, instance, onError, now = () => new Date(), lull } = options;
-  const waiting: Record<string, unknown>[] = [];
+  /** By what is aggregated. */
+  const waiting = new Map<string, WaitingEvent>();
   const workers = new Set<Promise<void>>();
   /** When hourly Events were recorded last, by subject and reason. */
   const recorded = new BoundedMap<string, number>(maxRemembered);
@@ -70,9 +71,9 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     }
   };
   const work = async (): Promise<void> => {
-    for (let event = waiting.shift(); event; event = waiting.shift()) {
+    for (let next = takeFirst(waiting); next; next = takeFirst(waiting)) {
       try {
-        await postTwice(event);
+        await postTwice(buildEvent(next.record, { component, instance, ...next }));
       } catch (error) {
         onError?.(error);
       }
@@ -93,7 +94,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     clearTimeout(quiet);
     clearTimeout(patience);
     quiet = patience = undefined;
-    while (workers.size < concurrency && waiting.length > 0) {
+    while (workers.size < concurrency && waiting.size > 0) {
       const worker = work().finally(() => workers.delete(worker));
       workers.add(worker);
     }
@@ -107,9 +108,11 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     record(event) {
       const id = event.atMostHourly === true ? hourlyId(event) : randomUUID().replaceAll('-', '').slice(0, idLength);
       if (id === undefined) return;
-      waiting.push(buildEvent(event, { component, instance, id, at: now() }));
-      if (waiting.length > maxWaiting) {
-        waiting.shift();
+      const key = `${event.regarding.uid} ${event.type} ${event.reason} ${event.action}`;
+      const before = waiting.get(key);
+      waiting.set(key, before === undefined ? { record: event, id, at: now(), count: 1, lastAt: now() } : aggregate(before, event, now()));
+      if (waiting.size > maxWaiting) {
+        takeFirst(waiting);
         onError?.(new Error(`more than ${maxWaiting} Events are queued: the oldest is dropped`));
       }
       if (lull === undefined) start();
@@ -120,6 +123,31 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
       await within(deadlineMs, Promise.all(workers));
     },
   };
+}
+
+/** Events that will be written as one. */
+interface WaitingEvent {
+  readonly record: EventRecord;
+  /** Makes the name unique. */
+  readonly id: string;
+  readonly at: Date;
+  readonly count: number;
+  readonly lastAt: Date;
+}
+
+/** With both messages if they fit, or else the newer one. */
+function aggregate({ record, id, at, count }: WaitingEvent, { message }: EventRecord, lastAt: Date): WaitingEvent {
+  const both = record.message === message ? message : `${record.message}; ${message}`;
+  const isShort = Buffer.byteLength(both) <= maxNoteBytes;
+  return { record: { ...record, message: isShort ? both : message }, id, at, count: count + 1, lastAt };
+}
+
+function takeFirst<K, V>(map: Map<K, V>): V | undefined {
+  for (const [key, value] of map) {
+    map.delete(key);
+    return value;
+  }
+  return undefined;
 }
 
 /** The object that an Event is about. */
@@ -149,10 +177,10 @@ export interface EventRecord {
 const maxNoteBytes = 1024;
 const maxWordBytes = 128;
 
-/** The `events.k8s.io/v1` Event of a record; `id` makes its name unique. */
+/** The `events.k8s.io/v1` Event of a record. */
 export function buildEvent(
   record: EventRecord,
-  source: { component: string; instance: string; id: string; at: Date },
+  source: Omit<WaitingEvent, 'record'> & { readonly component: string; readonly instance: string },
 ): Record<string, unknown> {
   const { regarding, type, reason, action, message } = record;
   // Cluster-scoped subjects have their Events in "default".
@@ -161,8 +189,8 @@ export function buildEvent(
     apiVersion: 'events.k8s.io/v1',
     kind: 'Event',
     metadata: { namespace, name: `${shortenName(regarding.name)}.${source.id}` },
-    // A MicroTime has exactly six digits.
-    eventTime: source.at.toISOString().replace('Z', '000Z'),
+    eventTime: toMicroTime(source.at),
+    ...(source.count > 1 && { series: { count: source.count, lastObservedTime: toMicroTime(source.lastAt) } }),
     regarding,
     type,
     reason: cutToBytes(reason, maxWordBytes),
@@ -171,6 +199,11 @@ export function buildEvent(
     reportingController: source.component,
     reportingInstance: cutToBytes(source.instance, maxWordBytes),
   };
+}
+
+/** A MicroTime has exactly six digits. */
+function toMicroTime(time: Date): string {
+  return time.toISOString().replace('Z', '000Z');
 }
 
 /** Leaves room for the id; no part of a name may end with a dash. */

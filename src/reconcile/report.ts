@@ -7,10 +7,11 @@ import { listFew } from '../model/text.ts';
 import { nextStatus, type ReconcileCause } from '../status/next-status.ts';
 import { describeChange, type Outcome, type Postponement } from '../plan/outcome.ts';
 import type { AppliedChange } from '../plan/plan-update.ts';
+import type { PolicyStatus } from '../model/policy-status.ts';
 import type { Reason } from '../model/reasons.ts';
 import { workloadKey } from '../model/workload.ts';
 import type { PolicyResult } from '../queue/event-log.ts';
-import type { Decision, Ports } from './ports.ts';
+import type { Decision, Ports, Report } from './ports.ts';
 import { toObject, reportBlocked, reportRepeated } from './report-events.ts';
 import { reportNotWatched } from './rollouts/report-rollouts.ts';
 
@@ -38,6 +39,7 @@ export async function reportOutcome({ policy, cause, signal, verifiedAt }: Subje
   count(policyKey(policy), outcome, cause, ports);
   reportChanges(policy, outcome, cause, ports);
   let replaced = policy.status;
+  let written: PolicyStatus | undefined;
   const writeStatus = async () => {
     // An ignored push is not written to the status.
     if (outcome.kind === 'ignored') return;
@@ -46,7 +48,8 @@ export async function reportOutcome({ policy, cause, signal, verifiedAt }: Subje
       policy,
       (status) => {
         replaced = status;
-        return nextStatus({ ...policy, status }, outcome, cause, now, asSeenBy(policy, ports.cluster));
+        written = nextStatus({ ...policy, status }, outcome, cause, now, asSeenBy(policy, ports.cluster));
+        return written;
       },
       signal,
     );
@@ -56,6 +59,7 @@ export async function reportOutcome({ policy, cause, signal, verifiedAt }: Subje
   await Promise.all([writeStatus(), recordResult(policyKey(policy), result, cause, ports)]);
   // A concurrent reconcile may have reported the outcome already.
   const before = { ...policy, status: replaced };
+  reportUpdate(before, written, outcome, ports.report);
   if (outcome.kind === 'stalled') reportStalled(before, outcome, ports);
   else if (outcome.kind === 'waiting') reportWaiting(before, outcome, ports);
   else reportBlocked(before, outcome, ports.report);
@@ -144,8 +148,17 @@ function reportChanges(policy: ImagePolicy, outcome: Pick<Outcome, 'changes'>, c
   }
   if (outcome.changes === undefined || outcome.changes.length === 0) return;
   ports.report.metrics.pushToPatchSeconds.observe((ports.cluster.now() - Date.parse(cause.receivedAt)) / 1_000);
-  const message = listFew(outcome.changes, describeChange);
-  ports.report.recordEvent({ regarding: toObject(policy), type: 'Normal', reason: 'Updated', action: 'UpdateImage', message });
+}
+
+/** Records an Event of the policy where an update changes what its condition says: each change has an Event of its workload, and an entry in the history. */
+function reportUpdate(policy: ImagePolicy, written: PolicyStatus | undefined, { changes = [] }: Outcome, { recordEvent }: Report): void {
+  if (changes.length === 0 || reasonOf(policy.status) === reasonOf(written ?? policy.status)) return;
+  const message = listFew(changes, describeChange);
+  recordEvent({ regarding: toObject(policy), type: 'Normal', reason: 'Updated', action: 'UpdateImage', message });
+}
+
+function reasonOf({ conditions = [] }: PolicyStatus): string | undefined {
+  return conditions.find(({ type }) => type === 'Ready')?.reason;
 }
 
 /** Records an Event when a policy becomes Stalled or its reason changes, not each time that it is found so. */

@@ -35,6 +35,7 @@ interface CoreEvent {
   readonly eventTime: string;
   readonly reportingComponent: string;
   readonly involvedObject: object;
+  readonly series?: { readonly count: number };
 }
 
 // The query of `kubectl describe`.
@@ -91,9 +92,34 @@ test('values that are too long are truncated to what the API server accepts', as
 
 test('hundreds of Events are all written', async () => {
   const recorder = createEventRecorder({ client, component: 'image-watcher', instance: 'pod-1', onError: fail });
-  for (let i = 0; i < 300; i++) recorder.record({ ...event(`many ${i}`), reason: 'Many' });
+  for (let i = 0; i < 300; i++) recorder.record({ ...event(`many ${i}`), reason: `Many${i}` });
   await recorder.flush(120_000);
-  assert.equal((await describedEvents()).filter(({ reason }) => reason === 'Many').length, 300);
+  assert.equal((await describedEvents()).filter(({ reason }) => reason.startsWith('Many')).length, 300);
+});
+
+test('Events of the same object and reason that wait for a lull are written as one', async () => {
+  const lull = { quietMs: 60_000, atMostMs: 60_000 };
+  const recorder = createEventRecorder({ client, component: 'image-watcher', instance: 'pod-1', onError: fail, lull });
+  for (const version of [2, 3, 4]) recorder.record({ ...event(`from ${version - 1} to ${version}`), reason: 'Burst' });
+  recorder.record({ ...event('from 4 to 5'), reason: 'Burst', type: 'Warning' });
+  recorder.record({ ...event('x'.repeat(1_000)), reason: 'Long' });
+  recorder.record({ ...event('y'.repeat(1_000)), reason: 'Long' });
+  await recorder.flush(120_000);
+  const described = await describedEvents();
+  const of = (wanted: string) => described.filter(({ reason }) => reason === wanted);
+  assert.deepEqual(
+    of('Burst')
+      .map(({ type, message, series }) => [type, message, series?.count])
+      .toSorted(([a = ''], [b = '']) => (String(a) < String(b) ? -1 : 1)),
+    [
+      ['Normal', 'from 1 to 2; from 2 to 3; from 3 to 4', 3],
+      ['Warning', 'from 4 to 5', undefined],
+    ],
+  );
+  assert.deepEqual(
+    of('Long').map(({ message, series }) => [message, series?.count]),
+    [['y'.repeat(1_000), 2]],
+  );
 });
 
 test('what is found again and again is one Event an hour for each subject and reason, whichever replica finds it', async () => {
@@ -168,7 +194,7 @@ test('the queue is bounded, drops the oldest Event, and flush keeps its deadline
     instance: 'pod-1',
     onError: (error) => errors.push(error),
   });
-  for (let i = 0; i < 5_104; i++) recorder.record(event(`${i}`));
+  for (let i = 0; i < 5_104; i++) recorder.record({ ...event(`${i}`), action: `Update${i}` });
   await recorder.flush(50);
   assert.equal(errors.length, 100);
   assert.match(String(errors[0]), /more than 5000 Events are queued: the oldest is dropped/);
@@ -181,7 +207,7 @@ test('Events wait until the load decreases, but not for ever and not at shutdown
   const never = 3_600_000;
   const common = { client: server.client(), component: 'image-watcher', instance: 'pod-1', onError: fail };
   const busy = createEventRecorder({ ...common, lull: { quietMs: never, atMostMs: never } });
-  for (let i = 0; i < 10; i++) busy.record(event(`${i}`));
+  for (let i = 0; i < 10; i++) busy.record({ ...event(`${i}`), action: `Update${i}` });
   assert.equal(server.exchanges.length, 0);
   await busy.flush(120_000);
   assert.equal(server.exchanges.length, 10);

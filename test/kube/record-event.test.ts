@@ -4,7 +4,8 @@ import { buildEvent, cutToBytes } from '../../src/kube/record-event.ts';
 
 const regarding = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'shop', name: 'web', uid: 'u' };
 const record = { regarding, type: 'Normal', reason: 'Updated', action: 'UpdateImage', message: 'web: 1 → 2' } as const;
-const source = { component: 'image-watcher', instance: 'pod-1', id: 'abc', at: new Date('2026-01-02T03:04:05.678Z') };
+const at = new Date('2026-01-02T03:04:05.678Z');
+const source = { component: 'image-watcher', instance: 'pod-1', id: 'abc', at, count: 1, lastAt: at };
 
 test('writes an Event of events.k8s.io/v1', () => {
   assert.deepEqual(buildEvent(record, source), {
@@ -20,6 +21,11 @@ test('writes an Event of events.k8s.io/v1', () => {
     reportingController: 'image-watcher',
     reportingInstance: 'pod-1',
   });
+});
+
+test('Events that became one have a count', () => {
+  const { series } = buildEvent(record, { ...source, count: 3, lastAt: new Date('2026-01-02T03:04:06Z') });
+  assert.deepEqual(series, { count: 3, lastObservedTime: '2026-01-02T03:04:06.000000Z' });
 });
 
 test('Events of cluster-scoped objects are written to the namespace default', () => {

@@ -28,7 +28,7 @@ async function report(world: World, outcome: Outcome, policy = policyOf()): Prom
 
 const eventsOf = ({ events }: World) => events.map(({ regarding: { kind, name }, type, reason }) => [kind, name, type, reason]);
 
-test('a change is an Event on the workload and one on the policy', async () => {
+test('a change is an Event on the workload, and one on the policy where it changes the reason of its condition', async () => {
   const world = createWorld();
   await report(world, updated);
   assert.deepEqual(eventsOf(world), [
@@ -38,6 +38,15 @@ test('a change is an Event on the workload and one on the policy', async () => {
   assert.equal(world.events[0]?.message, `web from ${image}:1.2.3 to ${image}:1.3.0, selected by ImagePolicy shop/web`);
   const { kind, afterMs, changes } = world.results.get('push-1 shop/web') ?? {};
   assert.deepEqual([kind, afterMs, changes], ['updated', 1_500, updated.changes]);
+});
+
+test('a change that leaves the reason of the condition as it was is an Event on the workload only', async () => {
+  const conditions = [
+    { type: 'Ready', status: 'True', reason: 'UpToDate', message: 'up to date', lastTransitionTime: '2026-03-01T11:00:00Z' },
+  ] as const;
+  const world = createWorld();
+  await report(world, updated, policyOf({ status: { conditions } }));
+  assert.deepEqual(eventsOf(world), [['Deployment', 'web', 'Normal', 'Updated']]);
 });
 
 test('a wait is an Event when it begins, not each time', async () => {
