@@ -36,11 +36,18 @@ export const burst: Row = {
       product: midMean(rounds.map(({ product }) => product[what])),
       unit: '/s',
     });
+    const spent = (program: string) => ({
+      floor: midMean(rounds.map(({ floor }) => floor.cpuMsPerUpdate[program] ?? 0)),
+      product: midMean(rounds.map(({ product }) => product.cpuMsPerUpdate[program] ?? 0)),
+      unit: 'ms',
+    });
     return {
       figures: [
         compared({ name: 'updates, as seen on a watch', ...figure('images') }, { atLeast: 0.8 }),
         compared({ name: 'updates, and all statuses written', ...figure('updates') }, { atLeast: 0.8 }),
         compared({ name: 'the floor with the smallest status', product: telling.telling, floor: telling.floor, unit: '/s' }, undefined),
+        compared({ name: 'processor time of its own process per update', ...spent('node') }, undefined),
+        compared({ name: 'processor time of the API server per update', ...spent('kube-apiserver') }, undefined),
         { name: 'memory of the product afterwards (RSS)', product: readRss(service.pid), unit: 'MB' },
       ],
       raw: { rounds, floorWithStatus: telling.rounds },
