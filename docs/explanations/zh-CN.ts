@@ -190,7 +190,10 @@ export const chinese: Readonly<Record<string, string>> = {
     '到此时间为止的修改都已完成：之后其工作负载发生的事不再属于滚动更新。',
   'The tag that was applied last; also set for policies that were updated before there was a history.':
     '最近应用的标签；在有历史记录之前更新过的策略也有。',
-  'The last 10 changes, the latest first.': '最近 10 次修改，最新的在前。',
+  'The last 3 changes, the latest first; those before them are in earlierChanges.':
+    '最近 3 次修改，最新的在前；更早的修改在 earlierChanges 中。',
+  "The changes before those of the history, the latest first, up to 10 in all: jq '.status.earlierChanges[] | fromjson'.":
+    "history 之前的修改，最新的在前，总共最多 10 次：jq '.status.earlierChanges[] | fromjson'。",
   'The container, or "volumes/NAME" for an image volume.': '容器，镜像卷则为 "volumes/NAME"。',
   'The previous image; absent if unknown, because the change was found afterwards.':
     '之前的镜像；如果修改是事后发现的，之前的镜像未知，则不存在。',

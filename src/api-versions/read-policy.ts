@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { PermanentError, describeError } from '../model/errors.ts';
 import { isUsable, type ImagePolicy, type PolicyProblem, type PolicySpec } from '../model/image-policy.ts';
 import { readActions, readRequest } from '../model/policy-actions.ts';
-import { readStatus } from '../model/policy-status.ts';
+import { readStatus } from '../model/stored-status.ts';
 import type { Reason } from '../model/reasons.ts';
 import { cut } from '../model/text.ts';
 import { refOf } from '../model/workload.ts';

@@ -23,6 +23,7 @@ const kept = new Set([
   'required',
   'x-kubernetes-list-map-keys',
   'x-kubernetes-list-type',
+  'x-kubernetes-map-type',
   'x-kubernetes-preserve-unknown-fields',
   'x-kubernetes-validations',
 ]);

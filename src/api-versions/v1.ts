@@ -1,6 +1,6 @@
 /** ImagePolicy v1, which users write and the cluster stores. The definition, the reference and the types are generated from these schemas. */
 import { z } from 'zod';
-import { statusSchema } from '../model/policy-status.ts';
+import { storedStatusSchema } from '../model/stored-status.ts';
 import { group } from './group.ts';
 import { fieldOf, has, withChecks, withRules } from './rules.ts';
 import { repositoryField } from './v1-fields/image.ts';
@@ -54,7 +54,7 @@ export const apiVersion = `${group}/${version}`;
 /** The whole resource below `metadata`. Only new objects need a spec: clusters have stored objects without one. */
 export const schema = withRules(
   z
-    .object({ spec: specSchema.exactOptional(), status: statusSchema.exactOptional() })
+    .object({ spec: specSchema.exactOptional(), status: storedStatusSchema.exactOptional() })
     .describe('Keeps the images of workloads up to date: a push to the repository changes them when the policy selects the tag.'),
   [
     {

@@ -65,7 +65,7 @@ export const policyDetail = policySummary
   .extend({
     generation: z.int(),
     conditions: z.array(conditionSchema),
-    status: statusSchema.loose().describe('The whole status, as the resource has it.'),
+    status: statusSchema.loose().describe('The whole status of the resource, with all changes in the history.'),
     actions: z
       .object({
         approve: z.string().exactOptional(),

@@ -35,6 +35,22 @@ export function startDeadline(timeoutMs: number | undefined, signal?: AbortSigna
   };
 }
 
+/** A signal that aborts when all of them have: for work that several wait for. `end` must be called. */
+export function whenAllAborted(signals: readonly AbortSignal[]): Pick<Deadline, 'signal' | 'end'> {
+  const controller = new AbortController();
+  const onAbort = () => {
+    if (signals.every(({ aborted }) => aborted)) controller.abort(signals[0]?.reason);
+  };
+  for (const signal of signals) signal.addEventListener('abort', onAbort, { once: true });
+  if (signals.length > 0) onAbort();
+  return {
+    signal: controller.signal,
+    end() {
+      for (const signal of signals) signal.removeEventListener('abort', onAbort);
+    },
+  };
+}
+
 /** The promise's outcome, or the signal's reason if that comes first; the work itself goes on. */
 export async function abortable<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T> {
   if (!signal) return promise;

@@ -1,9 +1,9 @@
 /** The status of a policy, for people. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { readStatus, type Condition, type PolicyStatus } from '../model/policy-status.ts';
+import type { Condition, PolicyStatus } from '../model/policy-status.ts';
 import type { Terminal } from './command.ts';
 import { printable } from './output.ts';
-import { statusOf, type PolicyClient } from './policy-client.ts';
+import { policyStatusOf, type PolicyClient } from './policy-client.ts';
 import { startProgress } from './progress.ts';
 import { reasonLinks } from './reason-links.ts';
 
@@ -48,7 +48,7 @@ export async function waitForStatus(
   let before: string | undefined;
   try {
     for (;;) {
-      const status = readStatus(statusOf(await policy.read()));
+      const status = policyStatusOf(await policy.read());
       if (isWanted(status)) return { status, last: status };
       const ready = status.conditions?.find(({ type }) => type === 'Ready');
       const state = printable(ready === undefined ? 'not reconciled yet' : `${ready.reason}: ${ready.message}`);

@@ -3,6 +3,8 @@ import { apiVersion } from '../api-versions/v1.ts';
 import { didYouMean } from '../api-versions/validation/schema-problems.ts';
 import { kubeconfigOf, processSource } from '../config.ts';
 import type { KubeClient } from '../kube/client.ts';
+import type { PolicyStatus } from '../model/policy-status.ts';
+import { readStatus } from '../model/stored-status.ts';
 import { type Options, type Terminal, UsageError } from './command.ts';
 
 /** The options of every command that asks a cluster, with the caller's own rights. */
@@ -238,6 +240,11 @@ export function metadataOf(raw: unknown): { readonly name: string; readonly name
 /** `status` of a raw object. */
 export function statusOf(raw: unknown): unknown {
   return fieldOf(raw, 'status');
+}
+
+/** The status of an ImagePolicy. */
+export function policyStatusOf(raw: unknown): PolicyStatus {
+  return readStatus(statusOf(raw));
 }
 
 function fieldOf(raw: unknown, field: string): unknown {

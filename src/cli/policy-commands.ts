@@ -1,7 +1,7 @@
 /** The commands that act on one policy, by writing an annotation or a field of it with the caller's own rights. */
 import { type ApiTarget, ApiError, apiOptions, callApi } from './api-client.ts';
 import type { NamespaceAnswer } from '../api/namespaces-api.ts';
-import { readStatus, type Condition, type PolicyStatus } from '../model/policy-status.ts';
+import type { Condition, PolicyStatus } from '../model/policy-status.ts';
 import { actionAnnotations, parseRollback } from '../model/policy-actions.ts';
 import { isReason, reasons } from '../model/reasons.ts';
 import { parseDuration } from '../model/text.ts';
@@ -13,7 +13,7 @@ import {
   anyPolicyArgument,
   policyArgument,
   policyOptions,
-  statusOf,
+  policyStatusOf,
   withAnyPolicy,
   withPolicy,
   type PolicyClient,
@@ -42,7 +42,7 @@ export const approve = defineCommand({
   ],
   run({ output, ...values }, [policy, wanted], terminal) {
     return withAnyPolicy(policy, values, terminal, async ({ namespace, name, resourceName, read, patch }) => {
-      const { pendingApproval } = readStatus(statusOf(await read()));
+      const { pendingApproval } = policyStatusOf(await read());
       if (pendingApproval === undefined || (wanted !== undefined && wanted !== pendingApproval.tag)) {
         const pending = pendingApproval === undefined ? 'no image is' : `${pendingApproval.tag}@${pendingApproval.digest} is`;
         terminal.err(`nothing was approved: ${pending} pending for ${namespace}/${name}\n`);
@@ -87,7 +87,7 @@ Exit codes: 0 the policy is Ready, or an update is rolling out (with --wait: it 
       const { namespace, name } = policy;
       if (values.server !== undefined && (await isLeftAlone(namespace, values, terminal))) return 1;
       const request = new Date().toISOString();
-      const before = readStatus(statusOf(await policy.patch({ metadata: { annotations: { [actionAnnotations.requestedAt]: request } } })));
+      const before = policyStatusOf(await policy.patch({ metadata: { annotations: { [actionAnnotations.requestedAt]: request } } }));
       if (noWait) {
         print(terminal, output, { namespace, name, requested: request }, () => `requested a check of ${namespace}/${name}\n`);
         return 0;
@@ -159,7 +159,7 @@ Exit codes: 0 rolled back, also where the rollout of that image is in progress, 
     if (parseRollback(to) !== to) throw new UsageError(`--to is a tag, not "${to}"`);
     const timeoutMs = readTimeout(timeout);
     return withPolicy(text, values, terminal, async (policy) => {
-      const before = trueCondition(readStatus(statusOf(await policy.read())), 'Stalled');
+      const before = trueCondition(policyStatusOf(await policy.read()), 'Stalled');
       // The time makes it a new request, also when the same rollback was requested before.
       const request = `${to} ${new Date().toISOString()}`;
       await policy.patch({ metadata: { annotations: { [actionAnnotations.rollbackTo]: request } } });
@@ -228,7 +228,7 @@ export const release = defineCommand({
   examples: [['release web', 'apply what the policy selects, although it is held']],
   run({ output, ...values }, [text], terminal) {
     return withAnyPolicy(text, values, terminal, async ({ namespace, name, resourceName, read, patch }) => {
-      const status = readStatus(statusOf(await read()));
+      const status = policyStatusOf(await read());
       const held = heldCondition(status);
       const time = latestTime(status, new Date());
       await patch({ metadata: { annotations: { [actionAnnotations.release]: time } } });

@@ -2,26 +2,36 @@
 export interface StatusDeferral {
   /** Runs `work`, during which status writes are deferred. */
   change<T>(work: () => Promise<T>): Promise<T>;
-  /** Resolves when no change is running, or after `atMostMs`. */
+  /** Resolves when no change has been running for `quietMs`, or after `atMostMs`. */
   untilIdle(): Promise<void>;
 }
 
-/** `atMostMs`: the longest deferral, so that a stream of changes or a slow API server cannot defer a status for ever. */
-export function createStatusDeferral({ atMostMs }: { readonly atMostMs: number }): StatusDeferral {
+/**
+ * `quietMs`: the next of several pushes must not wait behind the status of the one before, which costs the API server several times a patch. `atMostMs`: the
+ * longest deferral, so that a stream of changes or a slow API server cannot defer a status for ever.
+ */
+export function createStatusDeferral({ quietMs, atMostMs }: { readonly quietMs: number; readonly atMostMs: number }): StatusDeferral {
   let changes = 0;
+  let quiet: NodeJS.Timeout | undefined;
   const waiting = new Set<() => void>();
+  const onQuiet = () => {
+    quiet = undefined;
+    for (const go of waiting) go();
+  };
   return {
     async change(work) {
       changes++;
+      clearTimeout(quiet);
+      quiet = undefined;
       try {
         return await work();
       } finally {
         changes--;
-        if (changes === 0) for (const go of waiting) go();
+        if (changes === 0) quiet = setTimeout(onQuiet, quietMs).unref();
       }
     },
     untilIdle() {
-      if (changes === 0) return Promise.resolve();
+      if (changes === 0 && quiet === undefined) return Promise.resolve();
       return new Promise((resolve) => {
         const go = () => {
           clearTimeout(timer);

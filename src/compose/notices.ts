@@ -6,7 +6,7 @@ import { describeError } from '../model/errors.ts';
 import type { ImagePolicy } from '../model/image-policy.ts';
 import { linkLifeMs, signApproval } from '../model/approval-link.ts';
 import { formatSubject, type IdentifiedNotice, type NoticeKind } from '../model/notice.ts';
-import { readStatus } from '../model/policy-status.ts';
+import { readStatus } from '../model/stored-status.ts';
 import { baseNotices } from '../notify/base-notices.ts';
 import { policyNotices } from '../notify/policy-notices.ts';
 import { createNoticeProcessor, isWanted, type NoticePorts } from '../notify/process-notice.ts';

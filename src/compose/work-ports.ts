@@ -4,7 +4,6 @@ import type { ImagePolicy, PolicySpec, PolicyTarget } from '../model/image-polic
 import { normaliseRegistry } from '../model/image-reference.ts';
 import { pullAccess } from '../model/image-source.ts';
 import { notSelected } from '../model/policy-defaults.ts';
-import { readStatus } from '../model/policy-status.ts';
 import { resolveTarget } from '../model/resolve-target.ts';
 import { verificationSecrets } from '../model/verification.ts';
 import type { Workload } from '../model/workload.ts';
@@ -12,7 +11,6 @@ import { isNamespaceOpen } from '../plan/consent.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { listSelected, readWorkload } from '../kube/read-workload.ts';
 import { patchImages } from '../kube/patch-images.ts';
-import { patchStatus } from '../kube/patch-status.ts';
 import { retryTransient } from '../kube/retry.ts';
 import { readRolloutPods } from '../kube/read-rollout-pods.ts';
 import { objectPath, readObject } from '../kube/objects.ts';
@@ -41,6 +39,7 @@ import type { Foundation, TrustRoot } from './foundation.ts';
 import type { NamespaceCache } from '../cluster/namespace-cache.ts';
 import type { NoticeStore } from './notices.ts';
 import { pollSlotsOf } from './registries.ts';
+import { createStatusWriter } from './write-policy-status.ts';
 
 /** The settings that reading a policy depends on. */
 export function readContextOf({ settings, aliases }: Foundation): ReadContext {
@@ -68,7 +67,7 @@ export interface Adapters {
 /** The real ports of the processors; tests pass their own. */
 export function createWorkPorts(foundation: Foundation, adapters: Adapters): PollPorts {
   const { queue, queues } = adapters;
-  const statusDeferral = createStatusDeferral({ atMostMs: 1_000 });
+  const statusDeferral = createStatusDeferral({ quietMs: 30, atMostMs: 1_000 });
   const sources = createSources(foundation, adapters);
   return {
     policies: createPolicies(foundation, adapters, sources),
@@ -133,20 +132,7 @@ function createPolicies(
     },
     isCurrent: async (policy, signal) => cache.isSelected(policy.namespace) && (await isConfirmed(policy, signal)),
     secretVersions,
-    async writeStatus(policy, update, signal) {
-      const cached = cache.policies.get(policy.namespace, policy.name);
-      // A policy that was deleted and created again under the same name is another policy.
-      const newest = cached?.uid === policy.uid ? cached : policy;
-      const written = await patchStatus({
-        client,
-        path: objectPath(policyResource, policy.namespace, policy.name),
-        current: newest,
-        update: (status, generation) => update(readStatus(status, generation)),
-        beforeWrite: (before, after) => notices.onPolicyStatus(policy, before, after),
-        signal,
-      });
-      if (written !== undefined) cache.written.observe(readPolicy(written, readContext, cache.written.get(policy.namespace, policy.name)));
-    },
+    writeStatus: createStatusWriter({ client, cache, notices, readContext }),
     mutex: createKeyedMutex(),
   };
 }

@@ -20,6 +20,8 @@ export interface StatusPatch {
   readonly current: KnownStatus;
   /** The new status, given the current one and the generation of its object; pure, because it is called again after a conflict. Undefined or equal: nothing to write. */
   readonly update: (status: unknown, generation: number | undefined) => object | undefined;
+  /** Fields of which all are written where one is: the server may still have the others in an older form. */
+  readonly together?: readonly string[];
   /** Awaited before each write, with the status before and after it; must not reject. */
   readonly beforeWrite?: ((before: unknown, after: unknown) => Promise<void>) | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -36,11 +38,11 @@ const maxTries = 20;
  * Writes what `update` changes, guarded by resourceVersion; without a conflict that is one request. Returns the resulting object; undefined if there was nothing
  * to write for the known state, or if the object was deleted. Throws the last 409 after twenty tries: that many jobs and replicas may write at once, and each conflict means that one of them succeeded.
  */
-export async function patchStatus({ client, path, current, update, beforeWrite, signal }: StatusPatch): Promise<unknown> {
+export async function patchStatus({ client, path, current, update, together = [], beforeWrite, signal }: StatusPatch): Promise<unknown> {
   let known = current;
   let object: RawObject | undefined;
   for (let tries = 1; ; tries++) {
-    const change = diffStatus(known, update);
+    const change = diffStatus(known, update, together);
     if (!change) return object;
     await beforeWrite?.(change.before, change.after);
     try {
@@ -70,13 +72,19 @@ interface StatusChange {
   readonly patch: Json;
 }
 
-function diffStatus({ status = {}, generation }: KnownStatus, update: StatusPatch['update']): StatusChange | undefined {
+function diffStatus(
+  { status = {}, generation }: KnownStatus,
+  update: StatusPatch['update'],
+  together: readonly string[],
+): StatusChange | undefined {
   const before = toJson(status);
   const next = update(status, generation);
   if (next === undefined) return undefined;
   const after = toJson(next);
   const patch = diffMergePatch(before, after);
-  return patch && { before, after, patch };
+  if (patch === undefined) return undefined;
+  const whole = together.some((field) => field in patch) ? Object.fromEntries(together.map((field) => [field, after[field] ?? null])) : {};
+  return { before, after, patch: { ...patch, ...whole } };
 }
 
 /** As the API server receives it: without undefined, dates as text. */

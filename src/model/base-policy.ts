@@ -1,7 +1,8 @@
 /** A BaseImagePolicy as the program works with it: which base to watch, whose images may be built on it, and what happens when a new base is found. */
 import { z } from 'zod';
 import type { PolicyActions } from './policy-actions.ts';
-import { conditions, maxLengths, withoutOddFields, type Immutable } from './policy-status.ts';
+import { conditions, maxLengths, type Immutable } from './policy-status.ts';
+import { withoutOddFields } from './stored-status.ts';
 import type { PolicyProblem, PolicySpec, WaveSettings } from './image-policy.ts';
 import type { LabelSelector } from './label-selector.ts';
 

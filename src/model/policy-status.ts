@@ -128,7 +128,8 @@ const rollouts = z
   })
   .describe(`Counts of the workloads that run what the policy applied; the history has only the last ${maxListed} changes.`);
 
-const change = z
+/** One change of one container. */
+export const changeSchema = z
   .object({
     ...workload,
     uid,
@@ -200,7 +201,7 @@ export const statusSchema = z
     lastAppliedTag: tag(
       'The tag that was applied last; also set for policies that were updated before there was a history.',
     ).exactOptional(),
-    history: z.array(change).max(maxListed).exactOptional().describe(`The last ${maxListed} changes, the latest first.`),
+    history: z.array(changeSchema).max(maxListed).exactOptional().describe(`The last ${maxListed} changes, the latest first.`),
     rejected: z.array(rejected).max(maxListed).exactOptional().describe(`The last ${maxListed} images that failed, the latest first.`),
     reverted: z
       .array(reverted)
@@ -239,7 +240,7 @@ export type TargetCounts = Immutable<z.output<typeof targetCounts>>;
 /** Counts of the workloads that run the image that the policy applied. */
 export type RolloutCounts = Immutable<z.output<typeof rollouts>>;
 /** One change of one container. */
-export type HistoryEntry = Immutable<z.output<typeof change>>;
+export type HistoryEntry = Immutable<z.output<typeof changeSchema>>;
 /** An image that is not applied again. */
 export type RejectedImage = Immutable<z.output<typeof rejected>>;
 /** How often a GitOps tool reverted the changes of a container. */
@@ -248,24 +249,4 @@ export type Reversion = Immutable<z.output<typeof reverted>>;
 /** Whether a value is one of the causes of a reconcile. */
 export function isTriggerSource(value: unknown): value is TriggerSource {
   return typeof value === 'string' && Object.hasOwn(triggerSource.enum, value);
-}
-
-const storedStatus = statusSchema.loose();
-
-/**
- * Reads `status`. A field that does not fit the schema is dropped, and one that this version does not know is kept, because a status is written back.
- * An `observedGeneration` that the object has not reached was observed before the object was restored from a backup, and is dropped as well.
- */
-export function readStatus(raw: unknown, generation = Number.POSITIVE_INFINITY): PolicyStatus {
-  const read = storedStatus.safeParse(raw);
-  const status = read.success ? read.data : storedStatus.parse(withoutOddFields(raw, read.error));
-  const { observedGeneration = 0, ...rest } = status;
-  return observedGeneration > generation ? rest : status;
-}
-
-/** The fields of a status that fit its schema. */
-export function withoutOddFields(raw: unknown, { issues }: z.ZodError): Readonly<Record<string, unknown>> {
-  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return {};
-  const odd = new Set(issues.map(({ path: [field] }) => field));
-  return Object.fromEntries(Object.entries(raw).filter(([field]) => !odd.has(field)));
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Candidate } from '../model/image-reference.ts';
 import { countRollouts, rolloutStatesOf } from '../rollout/count-rollouts.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
@@ -6,7 +7,15 @@ import { nextConditions } from './next-conditions.ts';
 import { nextHistory } from './next-history.ts';
 import type { Outcome, Postponement } from '../plan/outcome.ts';
 import type { AppliedChange } from '../plan/plan-update.ts';
-import { maxLengths, type LatestImage, type PolicyStatus, type Trigger, type TriggerSource, type Waiting } from '../model/policy-status.ts';
+import {
+  maxLengths,
+  type Condition,
+  type LatestImage,
+  type PolicyStatus,
+  type Trigger,
+  type TriggerSource,
+  type Waiting,
+} from '../model/policy-status.ts';
 import type { WorkloadView } from '../model/resolve-target.ts';
 import { rolloutConditions } from './condition-states.ts';
 import { compareTags } from '../select/select-tag.ts';
@@ -161,21 +170,16 @@ function toTrigger({ source, receiver, eventId, receivedAt }: ReconcileCause, no
 
 /** Whether a status says anything new; a reconcile that found nothing new is written at most once a minute. */
 export function isWorthWriting(old: PolicyStatus, next: PolicyStatus, now: Date): boolean {
-  const { lastCheckTime: oldTime, ...oldRest } = old;
-  const { lastCheckTime: nextTime, ...nextRest } = next;
-  if (canonical(oldRest) !== canonical(nextRest)) return true;
+  const { lastCheckTime: oldTime, conditions: oldConditions = [], ...oldRest } = old;
+  const { lastCheckTime: nextTime, conditions: nextConditions = [], ...nextRest } = next;
+  if (!isDeepStrictEqual(byType(oldConditions), byType(nextConditions)) || !isDeepStrictEqual(oldRest, nextRest)) return true;
   if (nextTime === oldTime) return false;
   // In this form, an unreadable time counts as none.
   const isRecent = oldTime !== undefined && now.getTime() - Date.parse(oldTime) < checkTimeStepMs;
   return !isRecent;
 }
 
-/** The same text for the same content, whatever the order of fields and conditions. */
-function canonical({ conditions = [], ...rest }: PolicyStatus): string {
-  const byType = conditions.toSorted((a, b) => (a.type < b.type ? -1 : 1));
-  return JSON.stringify({ ...rest, conditions: byType }, (_, value: unknown) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : value,
-  );
+/** The order of conditions means nothing. */
+function byType(conditions: readonly Condition[]): readonly Condition[] {
+  return conditions.toSorted((a, b) => (a.type < b.type ? -1 : 1));
 }

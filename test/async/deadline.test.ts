@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { abortable, startDeadline, within } from '../../src/async/deadline.ts';
+import { abortable, startDeadline, whenAllAborted, within } from '../../src/async/deadline.ts';
 
 const never = new Promise<never>(() => undefined);
 
@@ -24,6 +24,18 @@ test('an exceeded deadline says how long it was', async () => {
   assert.match(String(deadline.signal.reason), /no complete answer within 1 ms/);
   assert.equal(deadline.isOver, true);
   deadline.end();
+});
+
+test('work that several wait for is aborted when all have given up', () => {
+  const [ann, bob] = [new AbortController(), new AbortController()];
+  const { signal, end } = whenAllAborted([ann.signal, bob.signal]);
+  ann.abort(new Error('stopped'));
+  assert.equal(signal.aborted, false);
+  bob.abort();
+  assert.match(String(signal.reason), /stopped/);
+  end();
+  assert.equal(whenAllAborted([ann.signal]).signal.aborted, true);
+  assert.equal(whenAllAborted([]).signal.aborted, false);
 });
 
 test('a deadline that was cancelled no longer aborts', () => {

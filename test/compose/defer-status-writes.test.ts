@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createStatusDeferral } from '../../src/compose/defer-status-writes.ts';
 
 test('status writes wait for all image changes in progress, whether they succeed or not', async () => {
-  const { change, untilIdle } = createStatusDeferral({ atMostMs: 60_000 });
+  const { change, untilIdle } = createStatusDeferral({ quietMs: 1, atMostMs: 60_000 });
   await untilIdle();
   const [firstChange, secondChange] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()];
   const changes = Promise.allSettled([change(() => firstChange.promise), change(() => secondChange.promise)]);
@@ -19,8 +19,28 @@ test('status writes wait for all image changes in progress, whether they succeed
   await untilIdle();
 });
 
+test('status writes also wait for a change that follows soon', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { change, untilIdle } = createStatusDeferral({ quietMs: 30, atMostMs: 1_000 });
+  await change(() => Promise.resolve());
+  let isIdle = false;
+  const idle = untilIdle().then(() => (isIdle = true));
+  t.mock.timers.tick(29);
+  const second = Promise.withResolvers<void>();
+  const changing = change(() => second.promise);
+  t.mock.timers.tick(500);
+  second.resolve();
+  await changing;
+  t.mock.timers.tick(29);
+  await Promise.resolve();
+  assert.equal(isIdle, false);
+  t.mock.timers.tick(1);
+  await idle;
+  assert.equal(isIdle, true);
+});
+
 test('status writes do not wait for ever', async () => {
-  const { change, untilIdle } = createStatusDeferral({ atMostMs: 1 });
+  const { change, untilIdle } = createStatusDeferral({ quietMs: 60_000, atMostMs: 1 });
   const never = Promise.withResolvers<void>();
   const changing = change(() => never.promise);
   await untilIdle();

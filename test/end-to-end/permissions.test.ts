@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { createKubeClient } from '../../src/kube/client.ts';
 import { patchStatus } from '../../src/kube/patch-status.ts';
 import { rewriteObject } from '../../src/kube/crd/rewrite-objects.ts';
-import { readStatus } from '../../src/model/policy-status.ts';
+import { readStatus } from '../../src/model/stored-status.ts';
 import { crdName } from '../../src/api-versions/group.ts';
 import { plainPath, policiesPath } from '../api-versions/install-crd.ts';
 import { runCommand, runCrd } from '../cli/run-command.ts';

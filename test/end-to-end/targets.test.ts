@@ -179,6 +179,9 @@ describe('targets of every kind', () => {
       return found.latest?.tag === '1.1.0' && found.targetCounts?.upToDate === 30 && found;
     });
     assert.deepEqual([status.targets?.length, status.history?.length], [20, 10]);
+    const [stored] = (await world.listPolicies()).filter(({ metadata }) => metadata.name === 'base');
+    const { history, earlierChanges } = (stored?.status ?? {}) as { history?: unknown[]; earlierChanges?: string[] };
+    assert.deepEqual([history?.length, earlierChanges?.length], [3, 7]);
 
     await deployment('late', { uses: 'base' });
     await world.waitForImage('late', next);

@@ -5,6 +5,7 @@ import { customResourceDefinition } from '../../src/api-versions/crd.ts';
 import { plainDefinitions } from '../../src/api-versions/plain-definitions.ts';
 import type { Spec } from '../../src/api-versions/v1.ts';
 import type { Condition, PolicyStatus } from '../../src/model/policy-status.ts';
+import { readStatus as readStoredStatus } from '../../src/model/stored-status.ts';
 import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { startRedis, type Redis } from '../harness/redis.ts';
 import { resend } from '../harness/resend.ts';
@@ -167,8 +168,8 @@ export async function deliverUntilAccepted(body: string, ...services: Service[])
 function kubernetes(cluster: ControlPlane, namespace: string, controllers: boolean) {
   const readDeployment = (name: string) => cluster.request<Deployment>('GET', `${deploymentPath(namespace)}/${name}`);
   const readStatus = async (name: string): Promise<PolicyStatus> => {
-    const policy = (await cluster.request('GET', `${policyPath(namespace)}/${name}`)) as { status?: PolicyStatus };
-    return policy.status ?? {};
+    const policy = await cluster.request<{ status?: unknown }>('GET', `${policyPath(namespace)}/${name}`);
+    return readStoredStatus(policy.status);
   };
   const condition = async (name: string, type: string): Promise<Condition | undefined> =>
     (await readStatus(name)).conditions?.find((candidate) => candidate.type === type);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { maxListed, maxTargetsListed, readStatus } from '../../src/model/policy-status.ts';
+import { maxListed, maxTargetsListed, type HistoryEntry } from '../../src/model/policy-status.ts';
+import { readStatus, storedStatusSchema, toStored } from '../../src/model/stored-status.ts';
 import { v1StatusArbitrary } from '../api-versions/arbitraries.ts';
 
 const at = '2026-03-01T12:00:00Z';
@@ -29,6 +30,39 @@ test('a status is read unchanged, including fields of a later version', () => {
 
 test('every status that the definition allows is read unchanged', () => {
   fc.assert(fc.property(v1StatusArbitrary, (written) => assert.deepEqual(readStatus(written), written)));
+});
+
+test('every status is read as it was stored, and fits the definition', () => {
+  fc.assert(
+    fc.property(v1StatusArbitrary, (status) => {
+      const stored = JSON.parse(JSON.stringify(toStored(status))) as Record<string, unknown>;
+      assert.deepEqual(readStatus(stored), JSON.parse(JSON.stringify(status)));
+      assert.ok(((stored['history'] ?? []) as unknown[]).length <= 3);
+    }),
+  );
+  const [entry] = status.history;
+  const longest = (length: number) => String.fromCharCode(1).repeat(length);
+  const long = {
+    ...entry,
+    from: longest(1_024),
+    to: longest(1_024),
+    rollbackRefused: { reason: 'RollbackFailed', message: longest(1_024), at },
+  };
+  const history = Array.from({ length: maxListed }, () => long) as HistoryEntry[];
+  const stored = toStored({ history });
+  assert.ok(storedStatusSchema.safeParse(stored).success);
+  assert.deepEqual(readStatus(stored), { history });
+});
+
+test('changes of earlier versions are read, and texts that are none are dropped without the others', () => {
+  const [entry] = status.history;
+  const history = Array.from({ length: maxListed }, (_, index) => ({ ...entry, tag: `1.2.${index}` }));
+  assert.deepEqual(readStatus({ history }), { history });
+  for (const earlierChanges of [['{'], ['{}'], [7], ['null'], 'text', [JSON.stringify(entry), '[]']])
+    assert.deepEqual(readStatus({ history: history.slice(0, 3), earlierChanges }), { history: history.slice(0, 3) });
+  const texts = history.map((one) => JSON.stringify(one));
+  assert.deepEqual(readStatus({ history: history.slice(0, 3), earlierChanges: texts.slice(3) }), { history });
+  assert.deepEqual(readStatus({ earlierChanges: texts }), { history });
 });
 
 test('a list in the status is read up to its maximum length, and dropped above it', () => {

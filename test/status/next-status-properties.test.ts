@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { readStatus, type PolicyStatus } from '../../src/model/policy-status.ts';
+import type { PolicyStatus } from '../../src/model/policy-status.ts';
+import { readStatus } from '../../src/model/stored-status.ts';
 import {
   ignoredOutcome,
   statusAfter,

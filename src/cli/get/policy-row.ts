@@ -1,6 +1,7 @@
 /** A policy as a row of `image-watcher get`. Pure. */
 import { isDigest, tryParseImageReference } from '../../model/image-reference.ts';
-import { readStatus, type Condition, type PolicyStatus } from '../../model/policy-status.ts';
+import type { Condition, PolicyStatus } from '../../model/policy-status.ts';
+import { readStatus } from '../../model/stored-status.ts';
 import { reasonLinks } from '../reason-links.ts';
 import { formatAge, printable } from '../output.ts';
 import { notReconciledYet } from '../../explain/plan-now.ts';

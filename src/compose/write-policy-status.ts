@@ -1,0 +1,74 @@
+/** Writes statuses of policies: several updates of the same policy become one write, and those of one process do not conflict. */
+import { readPolicy } from '../api-versions/read-policy.ts';
+import type { ReadContext } from '../api-versions/read-spec.ts';
+import { abortable, whenAllAborted } from '../async/deadline.ts';
+import { batchWrites } from '../async/serialize.ts';
+import type { ClusterCache } from '../cluster/cluster-cache.ts';
+import { policyResource } from '../cluster/policy-watches.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { objectPath } from '../kube/objects.ts';
+import { patchStatus } from '../kube/patch-status.ts';
+import type { ImagePolicy } from '../model/image-policy.ts';
+import type { PolicyStatus } from '../model/policy-status.ts';
+import { historyFields, readStatus, toStored } from '../model/stored-status.ts';
+import type { Policies } from '../reconcile/ports.ts';
+import type { NoticeStore } from './notices.ts';
+
+/** What a status is written with. */
+export interface StatusWriting {
+  readonly client: KubeClient;
+  readonly cache: Pick<ClusterCache, 'policies' | 'written'>;
+  readonly notices: Pick<NoticeStore, 'onPolicyStatus'>;
+  readonly readContext: ReadContext;
+}
+
+interface Update {
+  readonly policy: ImagePolicy;
+  readonly update: (status: PolicyStatus) => PolicyStatus | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** The writer of one process. An update waits while an earlier one of the same policy is written, and is then written with all others that wait. */
+export function createStatusWriter({ client, cache, notices, readContext }: StatusWriting): Policies['writeStatus'] {
+  const write = async (updates: readonly Update[]): Promise<void> => {
+    const [first] = updates;
+    if (first === undefined) return;
+    const { policy } = first;
+    const cached = cache.policies.get(policy.namespace, policy.name);
+    // A policy that was deleted and created again under the same name is another policy.
+    const newest = cached?.uid === policy.uid ? cached : policy;
+    const { signal, end } = whenAllAborted(updates.map((one) => one.signal));
+    const stored = toStored(newest.status);
+    try {
+      const written = await patchStatus({
+        client,
+        path: objectPath(policyResource, policy.namespace, policy.name),
+        current: { ...newest, status: stored },
+        update: (status, generation) => updateAll(status === stored ? newest.status : readStatus(status, generation), updates),
+        together: historyFields,
+        beforeWrite: (before, after) => notices.onPolicyStatus(policy, before, after),
+        signal,
+      });
+      if (written !== undefined) cache.written.observe(readPolicy(written, readContext, cache.written.get(policy.namespace, policy.name)));
+    } finally {
+      end();
+    }
+  };
+  const writers = new Map<string, { readonly add: (update: Update) => Promise<void>; open: number }>();
+  return async (policy, update, signal) => {
+    const writer = writers.get(policy.uid) ?? { add: batchWrites(write), open: 0 };
+    writers.set(policy.uid, writer);
+    writer.open++;
+    try {
+      await abortable(writer.add({ policy, update, signal }), signal);
+    } finally {
+      if (--writer.open === 0) writers.delete(policy.uid);
+    }
+  };
+}
+
+/** What all updates make of a status, one after the other; undefined if none changes it. */
+function updateAll(status: PolicyStatus, updates: readonly Update[]): object | undefined {
+  const next = updates.reduce<PolicyStatus | undefined>((changed, { update }) => update(changed ?? status) ?? changed, undefined);
+  return next && toStored(next);
+}
