@@ -133,7 +133,7 @@ function createPolicies(
     },
     isCurrent: async (policy, signal) => cache.isSelected(policy.namespace) && (await isConfirmed(policy, signal)),
     secretVersions,
-    async writeStatus(policy, update, signal) {
+    async writeStatus(policy, update, signal, eventId) {
       const cached = cache.policies.get(policy.namespace, policy.name);
       // A policy that was deleted and created again under the same name is another policy.
       const newest = cached?.uid === policy.uid ? cached : policy;
@@ -142,7 +142,7 @@ function createPolicies(
         path: objectPath(policyResource, policy.namespace, policy.name),
         current: newest,
         update: (status, generation) => update(readStatus(status, generation)),
-        beforeWrite: (before, after) => notices.onPolicyStatus(policy, before, after),
+        beforeWrite: (before, after) => notices.onPolicyStatus(policy, before, after, eventId),
         signal,
       });
       if (written !== undefined) cache.written.observe(readPolicy(written, readContext, cache.written.get(policy.namespace, policy.name)));

@@ -208,6 +208,7 @@ export function createWorld(overrides: PortOverrides = {}): World {
           if (push !== undefined) matched.set(push.id, [policy]);
           results.set(`${event} ${policy}`, result);
         },
+        recordGivenUp: async () => undefined,
       },
       metrics: overrides.report?.metrics ?? createMetrics(),
       logger: createLogger('silent'),
