@@ -48,7 +48,8 @@ export const logActions = {
   'certificates not checked': 'Check Redis; `image-watcher doctor` checks the same certificates.',
   'notices not stored': 'Check Redis. The notifications may be missing; the state of the policy is in its status.',
   'notice not accepted': 'Check the URL of the target ([notifications](notifications.md)), and whether the chat is available.',
-  'notice given up': 'The same, then see `kubectl describe ipol` for what the message would have said.',
+  'notice given up':
+    'The same, then see `kubectl describe ipol` for what the message would have said. `image-watcher events` shows it with its push.',
   'base policy is gone': '',
   'reconcile of a base policy failed':
     'Look up `reason` in [reasons](reasons.md). The same message is in the policy: `kubectl describe bipol NAME`.',

@@ -1,4 +1,5 @@
 /** The view of an event in the API, limited to the namespaces that the caller may see. Pure. */
+import type { GivenUpNotice } from '../model/notice.ts';
 import type { PolicyResult } from '../queue/event-log.ts';
 import type { EventRecord, IgnoredEvent, PushState } from '../queue/event-record.ts';
 
@@ -47,6 +48,8 @@ export interface PolicyView extends Partial<Omit<PolicyResult, 'kind'>> {
   readonly namespace: string;
   readonly name: string;
   readonly outcome: EventOutcome;
+  /** The notices about it that were given up. */
+  readonly noticesGivenUp?: readonly GivenUpNotice[];
 }
 
 /** The namespaces of the policies that an event matched; empty for an event that a receiver ignored. */
@@ -58,9 +61,9 @@ export function namespacesOf(record: EventRecord): string[] {
 /** The event with only the policies of these namespaces (undefined: all). Returns undefined if the caller may see none of it. */
 export function viewEvent(record: EventRecord, namespaces: ReadonlySet<string> | undefined): EventView | undefined {
   if (record.state === 'ignored') return namespaces === undefined ? { ...record.event, outcome: 'ignored', policies: [] } : undefined;
-  const { event, state, why, results } = record;
+  const { event, state, why, results, givenUp } = record;
   const policies = [...results]
-    .map(([name, result]) => viewPolicy(name, result))
+    .map(([name, result]) => viewPolicy(name, result, givenUp?.get(name)))
     .filter(({ namespace }) => namespaces === undefined || namespaces.has(namespace));
   if (policies.length === 0 && namespaces !== undefined) return undefined;
   const { repository, ...rest } = event;
@@ -79,10 +82,9 @@ export function hasOutcome(view: EventView, outcome: EventOutcome): boolean {
   return view.outcome === outcome || view.policies.some((policy) => policy.outcome === outcome);
 }
 
-function viewPolicy(key: string, result: PolicyResult | undefined): PolicyView {
-  if (result === undefined) return { ...splitName(key), outcome: 'working' };
-  const { kind, ...rest } = result;
-  return { ...splitName(key), outcome: kind, ...rest };
+function viewPolicy(key: string, result: PolicyResult | undefined, noticesGivenUp?: readonly GivenUpNotice[]): PolicyView {
+  const { kind: outcome = 'working', ...rest } = result ?? {};
+  return { ...splitName(key), outcome, ...rest, ...(noticesGivenUp && { noticesGivenUp }) };
 }
 
 function outcomeOf(state: PushState, policies: readonly PolicyView[]): EventOutcome {

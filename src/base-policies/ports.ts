@@ -28,7 +28,12 @@ export interface BasePolicies {
   readonly find: (namespace: string, name: string) => BaseImagePolicy | undefined;
   readonly read: (namespace: string, name: string, signal: AbortSignal) => Promise<BaseImagePolicy | undefined>;
   /** Writes what `update` makes of the newest status; writes nothing when it returns the same. */
-  readonly writeStatus: (policy: BaseImagePolicy, update: (status: BaseStatus) => BaseStatus, signal: AbortSignal) => Promise<void>;
+  readonly writeStatus: (
+    policy: BaseImagePolicy,
+    update: (status: BaseStatus) => BaseStatus,
+    signal: AbortSignal,
+    eventId?: string,
+  ) => Promise<void>;
   /** The keys of those that this process reconciles now: each is reconciled by one job at a time. */
   readonly underWay: Set<string>;
 }

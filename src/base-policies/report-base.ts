@@ -40,6 +40,7 @@ export async function reportStatus(
       return after;
     },
     signal,
+    job.eventId,
   );
   const ready = readyOf(after);
   if (ready === undefined) return;

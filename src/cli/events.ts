@@ -1,5 +1,6 @@
 import { eventOutcomes, type EventView } from '../api/event-view.ts';
 import { isDigest } from '../model/image-reference.ts';
+import type { GivenUpNotice } from '../model/notice.ts';
 import { parseDuration } from '../model/text.ts';
 import { describeError } from '../model/errors.ts';
 import { ApiError, type ApiTarget, apiOptions, callApi, withApi } from './api-client.ts';
@@ -105,9 +106,10 @@ function describe(event: EventView, details: boolean): string {
   const isByDigest = event.tag !== undefined && isDigest(event.tag);
   const image = `${repository}${event.tag === undefined ? '' : `${isByDigest ? '@' : ':'}${event.tag}`}${isByDigest ? '' : digest}`;
   const head = `${event.receivedAt}  ${event.outcome.padEnd(9)}  ${image}  ${event.receiver}  ${event.id}`;
-  const policies = event.policies.map(({ namespace, name, outcome, reason, message, afterMs }) => {
+  const policies = event.policies.flatMap(({ namespace, name, outcome, reason, message, afterMs, noticesGivenUp = [] }) => {
     const after = afterMs === undefined ? '' : ` after ${afterMs} ms`;
-    return `    ${namespace}/${name}: ${outcome}${after}${reason === undefined ? '' : ` (${reason})`}${message === undefined ? '' : `: ${message}`}`;
+    const result = `    ${namespace}/${name}: ${outcome}${after}${reason === undefined ? '' : ` (${reason})`}${message === undefined ? '' : `: ${message}`}`;
+    return [result, ...noticesGivenUp.map(describeGivenUp)];
   });
   const times = event.count === undefined || event.count === 1 ? '' : ` (${event.count} times)`;
   const unwatched = event.outcome === 'unwatched' ? [`    no policy watches ${repository}`] : [];
@@ -116,4 +118,9 @@ function describe(event: EventView, details: boolean): string {
   const pages = details ? reasonLinks([own, ...event.policies.map(({ reason }) => reason)]) : [];
   const lines = [head, ...(why === '' ? [] : [`    ${why}${times}`]), ...unwatched, ...policies].map((line) => printable(line));
   return [...lines, ...pages].join('\n');
+}
+
+function describeGivenUp({ target, kind, reason, message }: GivenUpNotice): string {
+  const why = reason === 'Refused' ? 'refused it' : 'did not accept it for a day';
+  return `        the notification ${kind} was given up: the target ${target} ${why}${message === undefined ? '' : `: ${message}`}`;
 }

@@ -125,14 +125,14 @@ function createBasePorts(
       const raw = await readObject<unknown>(client, pathOf(namespace, name), signal);
       return raw === undefined || !isSelected(namespace) ? undefined : readBasePolicy(raw, readContext);
     },
-    async writeStatus(policy, update, signal) {
+    async writeStatus(policy, update, signal, eventId) {
       const cached = cache.policies.get(policy.namespace, policy.name);
       const written = await patchStatus({
         client,
         path: pathOf(policy.namespace, policy.name),
         current: cached?.uid === policy.uid ? cached : policy,
         update: (status) => update(readBaseStatus(status)),
-        beforeWrite: (before, after) => notices.onBaseStatus(policy, before, after),
+        beforeWrite: (before, after) => notices.onBaseStatus(policy, before, after, eventId),
         signal,
       });
       if (written !== undefined) cache.policies.observe(readBasePolicy(written, readContext));

@@ -1,17 +1,19 @@
 /** The part of the role `work` that sends notifications. */
 import { within } from '../async/deadline.ts';
+import { baseKey } from '../base-policies/enqueue-bases.ts';
 import { parentLabel } from '../base-policies/child-policies.ts';
 import { readBaseStatus, type BaseImagePolicy } from '../model/base-policy.ts';
 import { describeError } from '../model/errors.ts';
-import type { ImagePolicy } from '../model/image-policy.ts';
+import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
 import { linkLifeMs, signApproval } from '../model/approval-link.ts';
 import { formatSubject, type IdentifiedNotice, type NoticeKind } from '../model/notice.ts';
-import { readStatus } from '../model/stored-status.ts';
+import type { PolicyStatus } from '../model/policy-status.ts';
 import { baseNotices } from '../notify/base-notices.ts';
 import { policyNotices } from '../notify/policy-notices.ts';
 import { createNoticeProcessor, isWanted, type NoticePorts } from '../notify/process-notice.ts';
 import { sendMail } from '../notify/send-mail.ts';
 import { exchange } from '../notify/send-notice.ts';
+import type { EventLog } from '../queue/event-log.ts';
 import { createHeldNotices } from '../queue/held-notices.ts';
 import type { NoticeJob, SummaryJob } from '../queue/jobs.ts';
 import type { QueueAccess, WorkQueues } from '../queue/producer.ts';
@@ -24,9 +26,9 @@ import { watchCertificates } from './watch-certificates.ts';
 
 /** Stores notices, for each target that wants them. Never rejects. */
 export interface NoticeStore {
-  /** What a write of a status is about to report; called before the write. */
-  readonly onPolicyStatus: (policy: ImagePolicy, before: unknown, after: unknown) => Promise<void>;
-  readonly onBaseStatus: (policy: BaseImagePolicy, before: unknown, after: unknown) => Promise<void>;
+  /** What a write of a status is about to report; called before the write. `eventId`: the push that led to it. */
+  readonly onPolicyStatus: (policy: ImagePolicy, before: PolicyStatus, after: PolicyStatus, eventId?: string) => Promise<void>;
+  readonly onBaseStatus: (policy: BaseImagePolicy, before: unknown, after: unknown, eventId?: string) => Promise<void>;
   /** `labels`: of the policy that the notice is about. */
   readonly add: (notices: readonly IdentifiedNotice[], labels?: Readonly<Record<string, string>>) => Promise<void>;
 }
@@ -72,15 +74,16 @@ function createNoticeStore(
   };
   return {
     add,
-    async onPolicyStatus(policy, before, after) {
+    async onPolicyStatus(policy, before, after, eventId) {
       if (!hasTargets()) return;
-      const found = policyNotices(policy, readStatus(before), readStatus(after), new Date().toISOString());
+      const found = policyNotices(policy, before, after, new Date().toISOString(), eventId);
       const isChild = policy.labels?.[parentLabel] !== undefined;
       await add(isChild ? found.filter(({ notice }) => !toldByBase.has(notice.kind)) : found, policy.labels);
     },
-    async onBaseStatus(policy, before, after) {
-      if (hasTargets())
-        await add(baseNotices(policy, readBaseStatus(before), readBaseStatus(after), new Date().toISOString()), policy.labels);
+    async onBaseStatus(policy, before, after, eventId) {
+      if (!hasTargets()) return;
+      const found = baseNotices(policy, readBaseStatus(before), readBaseStatus(after), new Date().toISOString(), eventId);
+      await add(found, policy.labels);
     },
   };
 }
@@ -108,10 +111,11 @@ export interface NoticeMeans extends NamespacedTargetMeans {
   readonly queue: QueueAccess;
   readonly queues: WorkQueues;
   readonly readOrigins: NoticePorts['readOrigins'];
+  readonly recordGivenUp: EventLog['recordGivenUp'];
 }
 
 /** Builds the part; it does not connect before it is started. */
-export function composeNotices(foundation: Foundation, { queue, queues, readOrigins, ...means }: NoticeMeans): NoticePart {
+export function composeNotices(foundation: Foundation, { queue, queues, readOrigins, recordGivenUp, ...means }: NoticeMeans): NoticePart {
   const { settings, logger, metrics } = foundation;
   const namespaced = composeNamespacedTargets(foundation, means);
   // Teams choose the names of their targets, and could create any number of labels.
@@ -122,6 +126,14 @@ export function composeNotices(foundation: Foundation, { queue, queues, readOrig
       name.includes('/') ? namespaced.find(name) : settings.notificationTargets.find((target) => target.name === name),
     mayAppear: (name) => name.includes('/') && !namespaced.isComplete(),
     onResult: namespaced.onResult,
+    async recordGivenUp(notices) {
+      const records = notices.map(({ eventId, subject, ...notice }) => {
+        const { namespace = '', name } = subject;
+        const key = subject.kind === 'BaseImagePolicy' ? baseKey({ namespace, name }) : policyKey({ namespace, name });
+        return recordGivenUp(eventId, key, notice);
+      });
+      await Promise.all(records);
+    },
     exchange: (url, request, options) => exchange(url, request, { ...options, fetch, now: Date.now }),
     mail: sendMail,
     readOrigins,

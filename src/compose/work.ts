@@ -114,6 +114,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
     client,
     readSecret: access.readSecret,
     isSelected: cache.isSelected,
+    recordGivenUp: (...given) => ports.report.eventLog.recordGivenUp(...given),
     readOrigins: createNoticeOrigins(
       registry,
       (namespace, name) => ports.policies.find(namespace, name),

@@ -26,6 +26,14 @@ interface Update {
   readonly policy: ImagePolicy;
   readonly update: (status: PolicyStatus) => PolicyStatus | undefined;
   readonly signal: AbortSignal;
+  readonly eventId: string | undefined;
+}
+
+/** What one update makes of the status, on top of those before it. */
+interface Step {
+  readonly before: PolicyStatus;
+  readonly after: PolicyStatus;
+  readonly eventId: string | undefined;
 }
 
 /** The writer of one process. An update waits while an earlier one of the same policy is written, and is then written with all others that wait. */
@@ -39,14 +47,22 @@ export function createStatusWriter({ client, cache, notices, readContext }: Stat
     const newest = cached?.uid === policy.uid ? cached : policy;
     const { signal, end } = whenAllAborted(updates.map((one) => one.signal));
     const stored = toStored(newest.status);
+    let steps: readonly Step[] = [];
     try {
       const written = await patchStatus({
         client,
         path: objectPath(policyResource, policy.namespace, policy.name),
         current: { ...newest, status: stored },
-        update: (status, generation) => updateAll(status === stored ? newest.status : readStatus(status, generation), updates),
+        update(status, generation) {
+          steps = stepsOf(status === stored ? newest.status : readStatus(status, generation), updates);
+          const last = steps.at(-1);
+          return last && toStored(last.after);
+        },
         together: historyFields,
-        beforeWrite: (before, after) => notices.onPolicyStatus(policy, before, after),
+        // Each update reports what it does: what the next one hides has happened all the same.
+        beforeWrite: async () => {
+          await Promise.all(steps.map(({ before, after, eventId }) => notices.onPolicyStatus(policy, before, after, eventId)));
+        },
         signal,
       });
       if (written !== undefined) cache.written.observe(readPolicy(written, readContext, cache.written.get(policy.namespace, policy.name)));
@@ -55,20 +71,25 @@ export function createStatusWriter({ client, cache, notices, readContext }: Stat
     }
   };
   const writers = new Map<string, { readonly add: (update: Update) => Promise<void>; open: number }>();
-  return async (policy, update, signal) => {
+  return async (policy, update, signal, eventId) => {
     const writer = writers.get(policy.uid) ?? { add: batchWrites(write), open: 0 };
     writers.set(policy.uid, writer);
     writer.open++;
     try {
-      await abortable(writer.add({ policy, update, signal }), signal);
+      await abortable(writer.add({ policy, update, signal, eventId }), signal);
     } finally {
       if (--writer.open === 0) writers.delete(policy.uid);
     }
   };
 }
 
-/** What all updates make of a status, one after the other; undefined if none changes it. */
-function updateAll(status: PolicyStatus, updates: readonly Update[]): object | undefined {
-  const next = updates.reduce<PolicyStatus | undefined>((changed, { update }) => update(changed ?? status) ?? changed, undefined);
-  return next && toStored(next);
+/** What the updates make of a status, one after the other; empty if none changes it. */
+function stepsOf(status: PolicyStatus, updates: readonly Update[]): Step[] {
+  const steps: Step[] = [];
+  for (const { update, eventId } of updates) {
+    const before = steps.at(-1)?.after ?? status;
+    const after = update(before);
+    if (after !== undefined) steps.push({ before, after, eventId });
+  }
+  return steps;
 }

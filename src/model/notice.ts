@@ -40,6 +40,22 @@ export interface Notice {
   readonly hasMore?: boolean;
   readonly reason?: string;
   readonly message?: string;
+  /** The push that led to it, whose audit record says so if the notice is given up; absent if none did. */
+  readonly eventId?: string;
+}
+
+/** Why no message was sent. Refused: the target does not accept this message; NotAccepted: it accepted none for a day. */
+export const givenUpReasons = ['Refused', 'NotAccepted'] as const;
+
+/** A notice that was given up, as the audit record of its push shows it. */
+export interface GivenUpNotice {
+  readonly target: string;
+  readonly kind: NoticeKind;
+  readonly reason: (typeof givenUpReasons)[number];
+  /** What the target answered. */
+  readonly message?: string;
+  /** RFC 3339. */
+  readonly at: string;
 }
 
 /** `shop/web`, or the name of what has no namespace. */

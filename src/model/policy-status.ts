@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { documentation } from './reasons.ts';
+import { toSeconds } from './text.ts';
 
 /** The maximum length of the lists of changes and of images, which would otherwise grow with every change. */
 export const maxListed = 10;
@@ -249,4 +250,10 @@ export type Reversion = Immutable<z.output<typeof reverted>>;
 /** Whether a value is one of the causes of a reconcile. */
 export function isTriggerSource(value: unknown): value is TriggerSource {
   return typeof value === 'string' && Object.hasOwn(triggerSource.enum, value);
+}
+
+/** Whether a change came with the trigger that the status shows: it is that of the newest change, and for older ones it is no longer known. */
+export function isTriggered({ trigger }: PolicyStatus, { at }: Pick<HistoryEntry, 'at'>): boolean {
+  const handled = Date.parse(trigger?.handledAt ?? '');
+  return !Number.isNaN(handled) && toSeconds(new Date(handled)) === at;
 }

@@ -6,14 +6,25 @@ import { newConditions } from './policy-notices.ts';
 type Subject = Pick<BaseImagePolicy, 'namespace' | 'name' | 'uid'>;
 type Details = Omit<Notice, 'kind' | 'subject' | 'at'>;
 
-/** The notices about one write of a status. However many images are built on a base, a new one is one notice, and so is the end of its roll-out. */
-export function baseNotices({ namespace, name, uid }: Subject, before: BaseStatus, after: BaseStatus, at: string): IdentifiedNotice[] {
+/** The notices about one write of a status. However many images are built on a base, a new one is one notice, and so is the end of its roll-out. `eventId`: the push that led to the write. */
+export function baseNotices(
+  { namespace, name, uid }: Subject,
+  before: BaseStatus,
+  after: BaseStatus,
+  at: string,
+  eventId?: string,
+): IdentifiedNotice[] {
   const subject = { kind: 'BaseImagePolicy' as const, namespace, name, uid };
   const [wasSelected] = before.history ?? [];
   const about = (kind: NoticeKind, details: Details | undefined): IdentifiedNotice[] => {
     if (details === undefined) return [];
     const { digest = '', reason = '' } = details;
-    return [{ notice: { kind, subject, at, ...details }, identity: [uid, kind, digest, reason, wasSelected?.digest ?? ''] }];
+    return [
+      {
+        notice: { kind, subject, at, ...details, ...(eventId !== undefined && { eventId }) },
+        identity: [uid, kind, digest, reason, wasSelected?.digest ?? ''],
+      },
+    ];
   };
   return [
     ...about('Updated', selected(before, after)),

@@ -1,7 +1,7 @@
 /** What happened between two statuses of an ImagePolicy. Pure. */
 import type { ImagePolicy } from '../model/image-policy.ts';
 import type { IdentifiedNotice, Notice, NoticeKind } from '../model/notice.ts';
-import { maxListed, type Condition, type HistoryEntry, type PolicyStatus } from '../model/policy-status.ts';
+import { isTriggered, maxListed, type Condition, type HistoryEntry, type PolicyStatus } from '../model/policy-status.ts';
 import { formatWorkload, workloadKey } from '../model/workload.ts';
 
 type Subject = Pick<ImagePolicy, 'namespace' | 'name' | 'uid'>;
@@ -11,24 +11,32 @@ const isNew = ({ entry, was }: Change) => was === undefined && entry.trigger !==
 const isRollback = ({ entry, was }: Change) => was === undefined && entry.trigger === 'Rollback';
 const isFailure = ({ entry, was }: Change) => entry.result === 'Failed' && was?.result !== 'Failed';
 
-/** The notices about one write of a status: at most one of each kind for each image, however many workloads it concerns. */
+/**
+ * The notices about one write of a status: at most one of each kind for each image, however many workloads it concerns. `eventId`: the push that led to
+ * the write; a rollout is that of the push which the status names.
+ */
 export function policyNotices(
   { namespace, name, uid }: Subject,
   before: PolicyStatus,
   after: PolicyStatus,
   at: string,
+  eventId?: string,
 ): IdentifiedNotice[] {
   const subject = { kind: 'ImagePolicy' as const, namespace, name, uid };
+  const own = eventId === undefined ? {} : { eventId };
   const changes = changedEntries(before, after);
   const about = (kind: NoticeKind, fits: (change: Change) => boolean) =>
-    byImage(changes.filter(fits)).map((entries) => ({ kind, subject, ...describeEntries(entries, after) }));
+    byImage(changes.filter(fits)).map((entries) => {
+      const push = pushOf(entries, [after, before]) ?? (kind === 'Updated' ? own : {});
+      return { kind, subject, ...describeEntries(entries, after), ...push };
+    });
   const found = [
     ...about('Updated', isNew),
     ...about('RolloutFailed', isFailure),
     ...about('RolledBack', isRollback),
     ...(isRolledOut(before, after) ? about('RolledOut', ({ entry }) => isLastOut(entry, after)) : []),
-    ...approvals(before, after).map((found) => ({ kind: 'ApprovalRequired' as const, subject, at, ...found })),
-    ...blocks(before, after).map((found) => ({ kind: 'Blocked' as const, subject, at, ...found })),
+    ...approvals(before, after).map((found) => ({ kind: 'ApprovalRequired' as const, subject, at, ...found, ...own })),
+    ...blocks(before, after).map((found) => ({ kind: 'Blocked' as const, subject, at, ...found, ...own })),
   ];
   return found.map((notice) => ({ notice, identity: identityOf(notice, before) }));
 }
@@ -78,6 +86,14 @@ function describeEntries(entries: readonly HistoryEntry[], { rejected = [] }: Po
     ...(rejection !== undefined && { reason: rejection.reason }),
     ...(rejection?.message !== undefined && { message: rejection.message }),
   };
+}
+
+/** The push that led to changes, as far as a status still knows: for a rollback, that of the changes that it undoes. */
+function pushOf(entries: readonly HistoryEntry[], statuses: readonly PolicyStatus[]): Pick<Notice, 'eventId'> | undefined {
+  const undone = (status: PolicyStatus) =>
+    (status.history ?? []).filter(({ to }) => entries.some(({ trigger, from }) => trigger === 'Rollback' && from === to));
+  const status = statuses.find((one) => one.trigger?.event && [...entries, ...undone(one)].some((entry) => isTriggered(one, entry)));
+  return status?.trigger?.event === undefined ? undefined : { eventId: status.trigger.event };
 }
 
 /** The last rollout is complete, and no wave follows. */

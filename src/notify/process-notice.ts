@@ -1,7 +1,8 @@
 /** The processor of the queue `notice`: sends one notice, or a summary of many, to one target. */
 import { WaitError } from '../model/errors.ts';
 import type { Origins } from '../model/image-origin.ts';
-import { formatSubject, type Notice } from '../model/notice.ts';
+import { formatSubject, type GivenUpNotice, type Notice } from '../model/notice.ts';
+import { cut } from '../model/text.ts';
 import type { HeldNotices } from '../queue/held-notices.ts';
 import type { NoticeJob, SummaryJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
@@ -27,10 +28,31 @@ export interface NoticePorts {
   /** The address of the dashboard, for links. */
   readonly dashboardUrl?: string | undefined;
   readonly signLink?: SignLink | undefined;
+  /** Shows in the records of pushes that notices were given up; rejects if Redis does not answer. */
+  readonly recordGivenUp: (notices: readonly PushNotice[]) => Promise<void>;
   readonly count: (labels: { readonly kind: string; readonly target: string; readonly result: NoticeResult }) => void;
   readonly logger: Logger;
   readonly now: () => number;
 }
+
+/** A notice that was given up, with the push that led to it. */
+export interface PushNotice extends GivenUpNotice, Pick<Notice, 'subject'> {
+  readonly eventId: string;
+}
+
+/** What is sent at once: one notice, or those of a summary. */
+interface Parcel {
+  readonly kind: string;
+  /** For the log. */
+  readonly about: string;
+  readonly notices: readonly Notice[];
+}
+
+function parcelOf(notice: Notice): Parcel {
+  return { kind: notice.kind, about: formatSubject(notice.subject), notices: [notice] };
+}
+
+const maxAnswer = 300;
 
 /** What became of a notice: the label of `image_watcher_notices_total`. */
 export type NoticeResult = 'stored' | 'unconfirmed' | 'sent' | 'held' | 'failed' | 'abandoned';
@@ -59,25 +81,35 @@ export function createNoticeProcessor(ports: NoticePorts): (job: NoticeJob | Sum
     const pause = pausedUntil.get(name) ?? 0;
     if (pause > now() && !isLastTry) throw new WaitError('Retrying', new Date(pause), `target ${name} asked for a pause`);
   };
+  /** Says in the metric, the log and the records of the pushes that nothing more is sent. */
+  const giveUp = async (target: string, { kind, about, notices }: Parcel, reason: GivenUpNotice['reason'], why: string) => {
+    ports.count({ kind, target, result: 'abandoned' });
+    const event = notices.length === 1 ? notices[0]?.eventId : undefined;
+    ports.logger.warn({ target, policy: about, event, why }, 'notice given up');
+    // Teams may read the records of their pushes. What a target of the operator answers is not for them.
+    const answer = target.includes('/') ? { message: cut(why, maxAnswer) } : {};
+    const at = new Date(now()).toISOString();
+    const records = notices.flatMap(({ kind, subject, eventId }) =>
+      eventId === undefined ? [] : [{ eventId, subject, target, kind, reason, ...answer, at }],
+    );
+    await ports.recordGivenUp(records);
+  };
   /** Throws to be retried; returns when the content was accepted, or given up. */
-  const send = async (target: ConfiguredTarget, content: Content, policy: string, { jobId: id, isLastTry, signal }: JobContext) => {
+  const send = async (target: ConfiguredTarget, content: Content, parcel: Parcel, { jobId: id, isLastTry, signal }: JobContext) => {
     const { name } = target;
     const result = await deliver(target, content, { ...ports, id, signal });
     ports.onResult(name, result);
-    const kind = content.type === 'notice' ? content.notice.kind : 'Summary';
+    const { kind, about } = parcel;
     const count = (result: NoticeResult) => ports.count({ kind, target: name, result });
     if (result.kind === 'sent') return count('sent');
-    const fields = { target: name, policy, why: describeResult(result) };
-    if (result.kind === 'refused' || isLastTry) {
-      count('abandoned');
-      ports.logger.warn(fields, 'notice given up');
-      return;
-    }
+    const why = describeResult(result);
+    if (result.kind === 'refused') return giveUp(name, parcel, 'Refused', why);
+    if (isLastTry) return giveUp(name, parcel, 'NotAccepted', why);
     count('failed');
-    ports.logger.warn(fields, 'notice not accepted');
-    if (result.until === undefined) throw new Error(describeResult(result));
+    ports.logger.warn({ target: name, policy: about, why }, 'notice not accepted');
+    if (result.until === undefined) throw new Error(why);
     pausedUntil.set(name, result.until.getTime());
-    throw new WaitError('Retrying', result.until, describeResult(result));
+    throw new WaitError('Retrying', result.until, why);
   };
 
   const sendNotice = async ({ notice, target: name }: NoticeJob, target: ConfiguredTarget, context: JobContext) => {
@@ -87,7 +119,7 @@ export function createNoticeProcessor(ports: NoticePorts): (job: NoticeJob | Sum
     const wait = perMinute === undefined ? undefined : await held.hold(name, perMinute, context.jobId, notice);
     if (wait === undefined) {
       const origins = await ports.readOrigins(notice, context.signal);
-      return send(target, { type: 'notice', notice, origins }, formatSubject(notice.subject), context);
+      return send(target, { type: 'notice', notice, origins }, parcelOf(notice), context);
     }
     // A process that dies here holds the notice again, under the same id.
     const { group, afterMs } = wait;
@@ -100,7 +132,7 @@ export function createNoticeProcessor(ports: NoticePorts): (job: NoticeJob | Sum
     const wanted = notices.filter((notice) => isFor(target, notice));
     if (wanted.length + more > 0) {
       const content = { type: 'summary', target: name, at: new Date(now()).toISOString(), notices: wanted, more } as const;
-      await send(target, content, `${wanted.length + more} notices`, context);
+      await send(target, content, { kind: 'Summary', about: `${wanted.length + more} notices`, notices: wanted }, context);
     }
     await held.forget(name, group);
   };
@@ -108,9 +140,11 @@ export function createNoticeProcessor(ports: NoticePorts): (job: NoticeJob | Sum
   return async (job, context) => {
     const target = ports.findTarget(job.target);
     if (target === undefined) {
-      if (ports.mayAppear(job.target) && !context.isLastTry) throw new Error(`it is not known yet whether there is a target ${job.target}`);
       // The configuration was changed, or the target deleted: who may write to Redis reaches only what is there.
-      return;
+      if (!ports.mayAppear(job.target)) return;
+      const why = `it is not known yet whether there is a target ${job.target}`;
+      if (!context.isLastTry) throw new Error(why);
+      return giveUp(job.target, 'group' in job ? { kind: 'Summary', about: '', notices: [] } : parcelOf(job.notice), 'NotAccepted', why);
     }
     await ('group' in job ? sendSummary(job, target, context) : sendNotice(job, target, context));
   };

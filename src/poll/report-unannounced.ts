@@ -23,10 +23,16 @@ const firstReportedAt = 3;
 export async function reportUnannounced(finds: readonly Find[], repository: Repository, ports: UnannouncedPorts): Promise<void> {
   for (const { policy, candidate } of onePerImage(finds.filter(isNews))) {
     if (await ports.poll.finds.isAnnounced(repository, candidate)) continue;
+    const image = formatTag(repository, candidate.tag);
+    const expected = await ports.poll.finds.countWith(repository, candidate);
+    if (expected === undefined) continue;
+    // Before it is counted: a process that dies in between reports the same count again, under the same identity.
+    if (isWorthReporting(expected)) await report(policy, image, { repository, count: expected }, ports);
     const count = await ports.poll.finds.add(repository, candidate, new Date(ports.cluster.now()));
     if (count === undefined) continue;
     ports.report.metrics.unannouncedFinds.inc({ registry: ports.poll.registryLabel(repository.registry) });
-    if (isWorthReporting(count)) await report(policy, formatTag(repository, candidate.tag), { repository, count }, ports);
+    // Another poll has counted a find at the same time.
+    if (count !== expected && isWorthReporting(count)) await report(policy, image, { repository, count }, ports);
   }
 }
 

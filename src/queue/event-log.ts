@@ -4,9 +4,10 @@
  */
 import { formatRepository } from '../model/image-reference.ts';
 import type { Outcome } from '../plan/outcome.ts';
+import type { GivenUpNotice } from '../model/notice.ts';
 import type { PushEvent } from '../model/push-event.ts';
 import type { RedisConnection } from './connection.ts';
-import { eventKeys, recordSeconds } from './event-record.ts';
+import { eventKeys, givenUpCount, givenUpField, maxGivenUp, recordSeconds } from './event-record.ts';
 import { runTogether, type Command } from './commands.ts';
 import { batchWrites } from '../async/serialize.ts';
 
@@ -27,7 +28,18 @@ export interface EventLog {
   matched(event: PushEvent, policies: readonly string[]): Promise<void>;
   /** Records the result for one policy; a later result replaces an earlier one. With the push, it records the match as well. */
   recordResult(eventId: string, policy: string, result: PolicyResult, push?: PushEvent): Promise<void>;
+  /** Records that a notice about one policy was given up; the same one again changes nothing. */
+  recordGivenUp(eventId: string, policy: string, notice: GivenUpNotice): Promise<void>;
 }
+
+/**
+ * KEYS: the hash of the event. ARGV: the counter and the field of the notice, its text, how many are kept, and the life of a hash that is no record: one that has
+ * expired, or one of which only this is known yet.
+ */
+const givenUpScript = `
+if redis.call('HEXISTS', KEYS[1], ARGV[2]) == 0 and redis.call('HINCRBY', KEYS[1], ARGV[1], 1) > tonumber(ARGV[4]) then return end
+redis.call('HSET', KEYS[1], ARGV[2], ARGV[3])
+if redis.call('TTL', KEYS[1]) < 0 then redis.call('EXPIRE', KEYS[1], ARGV[5]) end`;
 
 const maxEvents = 100_000;
 const maxUnwatched = 1_000;
@@ -39,9 +51,10 @@ const unwatchedSlack = 100;
  * Failing the job instead would keep it in the queue, which is what fills Redis.
  */
 export function createEventLog(redis: RedisConnection, prefix: string, onFull: (error: Error) => void): EventLog {
-  const write = async (keys: readonly string[], commands: readonly Command[]): Promise<unknown> => {
+  const write = (keys: readonly string[], commands: readonly Command[]) => unlessFull(() => runTogether(redis, keys, commands));
+  const unlessFull = async (run: () => Promise<unknown>): Promise<unknown> => {
     try {
-      return await runTogether(redis, keys, commands);
+      return await run();
     } catch (error) {
       if (!(error instanceof Error && error.message.startsWith('OOM '))) throw error;
       onFull(error);
@@ -109,6 +122,11 @@ export function createEventLog(redis: RedisConnection, prefix: string, onFull: (
       const verified = verifiedMs === undefined ? [] : [`verified:${policy}`, verifiedMs];
       const fields = [`policy:${policy}`, JSON.stringify(result), ...verified];
       await write(keys, [...match, ['HSET', hash, ...fields], ['EXPIRE', hash, recordSeconds]]);
+    },
+    async recordGivenUp(eventId, policy, notice) {
+      const fields = [givenUpCount(policy), givenUpField(policy, notice)];
+      const values = [JSON.stringify(notice), maxGivenUp, 24 * 3_600];
+      await unlessFull(() => redis.eval(givenUpScript, 1, hashKey(eventId), ...fields, ...values));
     },
   };
 }

@@ -1,6 +1,7 @@
 /** The audit records in Redis: their keys, their shapes, and how they are read. */
 import { z } from 'zod';
 import { formatRepository } from '../model/image-reference.ts';
+import { givenUpReasons, noticeKinds, type GivenUpNotice } from '../model/notice.ts';
 import type { PushEvent } from '../model/push-event.ts';
 import { ignoredReasons, type IgnoredReason } from '../model/reasons.ts';
 import type { PolicyResult } from './event-log.ts';
@@ -51,7 +52,17 @@ export interface PushRecord {
   readonly why?: string;
   /** By policy (`namespace/name`); undefined while the policy has no result yet. */
   readonly results: ReadonlyMap<string, PolicyResult | undefined>;
+  /** By policy: the notices about the push that were given up; undefined if there are none. */
+  readonly givenUp?: ReadonlyMap<string, readonly GivenUpNotice[]>;
 }
+
+/** How many given up notices are kept for each policy of a push. */
+export const maxGivenUp = 10;
+
+/** The fields of the hash: a counter for each policy, and one field for each notice, the same at a repetition. */
+export const givenUpCount = (policy: string) => `notices:${policy}`;
+export const givenUpField = (policy: string, { kind, target }: Pick<GivenUpNotice, 'kind' | 'target'>) =>
+  `notice:${policy} ${kind} ${target}`;
 
 /** Something that a receiver ignored, with the names that the sender gave. */
 export interface IgnoredEvent {
@@ -88,6 +99,13 @@ const text = z
   .string()
   .max(512)
   .transform((value) => value.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\ufffd'));
+const givenUpSchema = z.object({
+  target: text,
+  kind: z.enum(noticeKinds),
+  reason: z.enum(givenUpReasons),
+  message: text.exactOptional(),
+  at: z.string().max(40),
+});
 const ignoredSchema = pushSchema.pick({ id: true, receiver: true, provider: true, receivedAt: true }).extend({
   reason: z.enum(ignoredReasons),
   message: text,
@@ -108,7 +126,25 @@ export function readHash(hash: Readonly<Record<string, string>>): EventRecord | 
   if (!event.success) return undefined;
   const known = names.safeParse(parseJson(policies)).data ?? [];
   const results = new Map(known.map((name) => [name, readResult(hash[`policy:${name}`], hash[`verified:${name}`])]));
-  return { event: event.data, state: outcome === 'unwatched' ? 'unwatched' : 'matched', results };
+  const givenUp = readGivenUp(hash, known);
+  return {
+    event: event.data,
+    state: outcome === 'unwatched' ? 'unwatched' : 'matched',
+    results,
+    ...(givenUp.size > 0 && { givenUp }),
+  };
+}
+
+function readGivenUp(hash: Readonly<Record<string, string>>, policies: readonly string[]): Map<string, GivenUpNotice[]> {
+  const known = new Set(policies);
+  const found = new Map<string, GivenUpNotice[]>();
+  for (const [field, json] of Object.entries(hash)) {
+    const [, policy = ''] = /^notice:(\S+) /.exec(field) ?? [];
+    const notice = known.has(policy) ? givenUpSchema.safeParse(parseJson(json)).data : undefined;
+    if (notice !== undefined) found.set(policy, [...(found.get(policy) ?? []), notice]);
+  }
+  for (const [policy, notices] of found) found.set(policy, notices.toSorted((a, b) => (a.at < b.at ? -1 : 1)).slice(0, maxGivenUp));
+  return found;
 }
 
 function readResult(json: string | undefined, verified: string | undefined): PolicyResult | undefined {

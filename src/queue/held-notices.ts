@@ -88,8 +88,8 @@ export function createHeldNotices(redis: RedisConnection, prefix: string): HeldN
   };
 }
 
-/** What a summary shows of it. */
-function shorten({ kind, subject, at, tag, digest, reason, message }: Notice): Notice {
+/** What a summary shows of it, and the push whose record says what became of it. */
+function shorten({ kind, subject, at, tag, digest, reason, message, eventId }: Notice): Notice {
   return {
     kind,
     subject,
@@ -98,6 +98,7 @@ function shorten({ kind, subject, at, tag, digest, reason, message }: Notice): N
     ...(digest !== undefined && { digest }),
     ...(reason !== undefined && { reason }),
     ...(message !== undefined && { message: cut(message, 200) }),
+    ...(eventId !== undefined && { eventId }),
   };
 }
 

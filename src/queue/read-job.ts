@@ -121,6 +121,8 @@ const notice = z.object({
   hasMore: z.boolean().exactOptional(),
   reason: z.string().max(1_024).exactOptional(),
   message: z.string().max(32_768).exactOptional(),
+  // As a status names it.
+  eventId: z.string().max(128).exactOptional(),
 });
 /** The name of a target of the configuration, or `namespace/name`. */
 const targetName = z

@@ -7,6 +7,8 @@ import type { EventReader } from './read-events.ts';
 export interface UnannouncedFinds {
   /** Whether a webhook announced the image, as far back as the audit record goes; pushes in the queue count. */
   isAnnounced(repository: Repository, image: Candidate): Promise<boolean>;
+  /** How many finds the registry would have with this one; undefined when it was counted before. Counts nothing. */
+  countWith(repository: Repository, image: Candidate): Promise<number | undefined>;
   /** Counts a find; returns how many the registry has had since its last announced push, or undefined when this one was counted before. */
   add(repository: Repository, image: Candidate, at: Date): Promise<number | undefined>;
 }
@@ -58,12 +60,19 @@ export function createUnannouncedFinds(redis: RedisConnection, prefix: string, e
       }
       return false;
     },
-    async add(repository, { tag, digest = '' }, at) {
+    async countWith(repository, image) {
+      const key = findsKey(prefix, repository.registry);
+      const counted = await redis.zscore(key, memberOf(repository, image));
+      const lastPush = await redis.zscore(announcements, repository.registry);
+      if (counted !== null && (lastPush === null || Number(counted) > Number(lastPush))) return undefined;
+      return (await redis.zcount(key, lastPush === null ? '-inf' : `(${lastPush}`, '+inf')) + 1;
+    },
+    async add(repository, image, at) {
       const key = findsKey(prefix, repository.registry);
       const lastPush = await redis.zscore(announcements, repository.registry);
       const transaction = redis.multi();
       if (lastPush !== null) transaction.zremrangebyscore(key, '-inf', lastPush);
-      transaction.zadd(key, 'NX', at.getTime(), `${repository.path}:${tag}@${digest}`);
+      transaction.zadd(key, 'NX', at.getTime(), memberOf(repository, image));
       transaction.zremrangebyrank(key, 0, -maxFinds - 1);
       transaction.zcard(key);
       transaction.expire(key, lifeSeconds);
@@ -73,6 +82,10 @@ export function createUnannouncedFinds(redis: RedisConnection, prefix: string, e
       return added === 1 ? count : undefined;
     },
   };
+}
+
+function memberOf({ path }: Repository, { tag, digest = '' }: Candidate): string {
+  return `${path}:${tag}@${digest}`;
 }
 
 function isSame(pushed: Candidate, { tag, digest }: Candidate): boolean {

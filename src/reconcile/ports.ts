@@ -54,11 +54,12 @@ export interface Policies {
   /** Whether the policy is still the one that the plan was made for, as the API server confirmed within the last seconds. */
   readonly isCurrent: (policy: ImagePolicy, signal: AbortSignal) => Promise<boolean>;
   readonly secretVersions: SecretVersions;
-  /** Writes what `update` makes of the newest status; writes nothing when it returns undefined. */
+  /** Writes what `update` makes of the newest status; writes nothing when it returns undefined. `eventId`: the push that led to it. */
   readonly writeStatus: (
     policy: ImagePolicy,
     update: (status: PolicyStatus) => PolicyStatus | undefined,
     signal: AbortSignal,
+    eventId?: string,
   ) => Promise<void>;
   /** Keeps the jobs of one policy apart, by its key. */
   readonly mutex: KeyedMutex;

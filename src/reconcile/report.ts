@@ -52,6 +52,7 @@ export async function reportOutcome({ policy, cause, signal, verifiedAt }: Subje
         return written;
       },
       signal,
+      cause.eventId,
     );
   };
   const verifiedMs = verifiedAt === undefined || outcome.kind !== 'updated' ? undefined : verifiedAt - Date.parse(cause.receivedAt);
@@ -115,6 +116,7 @@ export async function reportFailure(
         policy,
         (status) => nextStatus({ ...policy, status }, postponement, cause, new Date(ports.cluster.now()), asSeenBy(policy, ports.cluster)),
         signal,
+        cause.eventId,
       ),
   ]);
   for (const result of results) {

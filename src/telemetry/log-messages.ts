@@ -95,7 +95,8 @@ export const logMessages = {
   },
   'notice given up': {
     levels: ['warn'],
-    meaning: 'A target did not accept a notification for a day, or refused the message itself; it is not sent again',
+    meaning:
+      'A target did not accept a notification for a day, or refused the message itself; it is not sent again. `event` is the push that it was about',
   },
   'base policy is gone': { levels: ['debug'], meaning: 'A BaseImagePolicy was deleted before its job ran' },
   'reconcile of a base policy failed': {

@@ -125,6 +125,20 @@ describe('events', () => {
     assert.deepEqual([refused.code, refused.err], [1, `http://127.0.0.1:${port} answered 403: no\n`]);
   });
 
+  it('shows which notifications about a push were given up, without what would write to the terminal', async () => {
+    const push = pushOf('a', 'updated');
+    const at = '2026-03-01T12:00:01.000Z';
+    const noticesGivenUp = [
+      { target: 'shop/team', kind: 'Updated', reason: 'Refused', message: 'was answered 400: \u001b[2Jno', at },
+      { target: 'ops', kind: 'RolledOut', reason: 'NotAccepted', at },
+    ] as const;
+    events = [{ ...push, policies: push.policies.map((policy) => ({ ...policy, noticesGivenUp })) }];
+    const { out } = await runCommand('events', argumentsOf());
+    assert.match(out, /the notification Updated was given up: the target shop\/team refused it: was answered 400: .*no\n/);
+    assert.ok(!out.includes('\u001b'));
+    assert.match(out, /the notification RolledOut was given up: the target ops did not accept it for a day\n/);
+  });
+
   it('of a policy, over all pages', async () => {
     events = ['a', 'b', 'c', 'd', 'e'].map((id) => pushOf(id, 'updated', id === 'b' || id === 'e' ? 'api' : 'web'));
     assert.deepEqual(idsIn((await runCommand('events', argumentsOf('shop/api'))).out), ['b', 'e']);

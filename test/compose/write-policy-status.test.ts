@@ -44,7 +44,7 @@ describe('the writer of statuses', () => {
     const written = createObjectStore<ImagePolicy>();
     const policy = readPolicy(raw, readContext);
     written.put(policy);
-    const notices: [before: unknown, after: unknown][] = [];
+    const notices: [before: string | undefined, after: string | undefined, eventId: string | undefined][] = [];
     const patches: unknown[] = [];
     const write = createStatusWriter({
       client: {
@@ -57,8 +57,8 @@ describe('the writer of statuses', () => {
       },
       cache: { policies: written, written },
       notices: {
-        onPolicyStatus: (_policy, before, after) => {
-          notices.push([before, after]);
+        onPolicyStatus: (_policy, before, after, eventId) => {
+          notices.push([before.running, after.running, eventId]);
           return Promise.resolve();
         },
       },
@@ -71,9 +71,13 @@ describe('the writer of statuses', () => {
 
   it('writes at once what comes at once, each update on top of the others', async () => {
     const { policy, write, patches, notices } = await startWriter('together');
-    await Promise.all(['1', '2', '3'].map((tag) => write(policy, applied(tag), signal)));
+    await Promise.all(['1', '2', '3'].map((tag) => write(policy, applied(tag), signal, `event-${tag}`)));
     assert.equal(patches.length, 1);
-    assert.equal(notices.length, 1);
+    assert.deepEqual(notices, [
+      [undefined, '1', 'event-1'],
+      ['1', '12', 'event-2'],
+      ['12', '123', 'event-3'],
+    ]);
     assert.deepEqual(await readStored('together'), { lastAppliedTag: '3', running: '123' });
     await write(policy, () => undefined, signal);
     assert.equal(patches.length, 1);

@@ -80,6 +80,14 @@ test('text of others is shown as text', async (t) => {
   }
 });
 
+test('an event shows which notifications about it were given up', async (t) => {
+  const notice = { target: 'shop/team', kind: 'Updated', reason: 'Refused', at: '2026-03-01T12:00:06Z', message: 'was <b>' } as const;
+  const record = { ...recordOf('event-number-00001', 5, { 'shop/ready': 'updated' }), givenUp: new Map([['shop/ready', [notice]]]) };
+  const { get } = openDashboard(t, { records: [record] });
+  assert.match((await get('/events')).text, /Updated was given up: the target shop\/team refused it: was &lt;b>/);
+  assert.match((await get('/events', { 'accept-language': 'zh-CN' })).text, /通知 Updated 已放弃/);
+});
+
 test('a page says why it cannot be shown, and its status does', async (t) => {
   const { get } = openDashboard(t);
   for (const [url, status] of [

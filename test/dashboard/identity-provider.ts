@@ -1,5 +1,6 @@
 /** A real identity provider (OpenID Connect) on loopback, and a user who signs in there. */
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { Provider } from 'oidc-provider';
 
@@ -12,12 +13,13 @@ export interface Claims {
 
 export const client = { id: 'image-watcher', secret: 'the secret of the client' } as const;
 
-/** Starts it for a dashboard at `publicUrl`; `claims` are read at each sign-in. */
-export async function startProvider(publicUrl: string, claims: () => Claims) {
+/** Starts it for a dashboard at `publicUrl`, over TLS if there is a certificate; `claims` are read at each sign-in. */
+export async function startProvider(publicUrl: string, claims: () => Claims, tls?: Pick<ServerOptions, 'cert' | 'key'>) {
   let answer: ReturnType<Provider['callback']> | undefined;
-  const server = createServer((request, response) => void answer?.(request, response));
+  const listener: RequestListener = (request, response) => void answer?.(request, response);
+  const server = tls === undefined ? createServer(listener) : createTlsServer(tls, listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const issuer = `http://localhost:${(server.address() as AddressInfo).port}`;
+  const issuer = `${tls === undefined ? 'http' : 'https'}://localhost:${(server.address() as AddressInfo).port}`;
   // It warns of what is only for development, which this is.
   const { info, warn } = console;
   console.info = console.warn = () => undefined;

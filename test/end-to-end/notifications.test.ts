@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
+import { runCommand } from '../cli/run-command.ts';
 import { startKubeProxy, type KubeProxy } from '../harness/kube-proxy.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
@@ -15,6 +16,7 @@ import { waitFor } from '../harness/wait-for.ts';
 import { writeKubeconfig } from '../kube/fake-api-server.ts';
 import { announce, startWorld, type Service, type World } from './world.ts';
 
+const mergePatch = 'application/merge-patch+json';
 const key = 'a-signing-key-of-the-platform-team';
 
 interface Event {
@@ -40,6 +42,7 @@ function startReceiver() {
         chats.push((JSON.parse(body) as { text: string }).text);
         return response.writeHead(200).end('ok');
       }
+      if (request.url?.startsWith('/strict')) return response.writeHead(400).end(`cannot read what ${request.url} got`);
       const id = String(request.headers['webhook-id']);
       const signed = createHmac('sha256', key)
         .update(`${id}.${String(request.headers['webhook-timestamp'])}.${body}`)
@@ -77,6 +80,7 @@ before(async () => {
       WEBHOOK_SECRET: 'end-to-end-secret',
       HOOK_URL: `${origin}/hooks/s3cret-of-the-hook`,
       CHAT_URL: `${origin}/chat/s3cret-of-the-chat`,
+      STRICT_URL: `${origin}/strict/s3cret-of-the-strict`,
       KEY: key,
     },
     config: {
@@ -92,6 +96,7 @@ before(async () => {
             events: ['ApprovalRequired'],
             namespaces: [world.namespace],
           },
+          { name: 'strict', kind: 'slack', url: { env: 'STRICT_URL' }, insecure: true, policies: { matchLabels: { strict: 'yes' } } },
           { name: 'others', kind: 'slack', url: { env: 'CHAT_URL' }, insecure: true, namespaces: ['elsewhere'] },
         ],
       },
@@ -216,4 +221,35 @@ test('a team is notified of its own policies by a target in its namespace, whose
   await untilReason('team', 'Delivered');
   assert.match(receiver.chats.slice(shown).join(), /teams-app\* was updated to 3\.0\.0|teams-app was updated to 3\.0\.0/);
   assert.equal(await reasonOf('forbidden').then((found) => found?.reason), 'HostNotAllowed');
+});
+
+test('what a target does not accept is shown with the push that it was about, without an address', async () => {
+  const path = `/apis/operator.technomad.dev/v1/namespaces/${world.namespace}`;
+  await world.cluster.request('POST', `/api/v1/namespaces/${world.namespace}/secrets`, {
+    metadata: { name: 'strict-chat' },
+    stringData: { url: `${origin}/strict/s3cret-of-the-team` },
+  });
+  await world.cluster.request('POST', `${path}/notificationtargets`, {
+    apiVersion: 'operator.technomad.dev/v1',
+    kind: 'NotificationTarget',
+    metadata: { name: 'strict' },
+    spec: { type: 'slack', urlSecretRef: { name: 'strict-chat', key: 'url' }, policies: { matchLabels: { strict: 'yes' } } },
+  });
+  await createApp('strict');
+  await world.cluster.request('PATCH', `${path}/imagepolicies/strict`, { metadata: { labels: { strict: 'yes' } } }, mergePatch);
+  await push('strict', '4.0.0');
+  const tokenFile = join(tempFolder('admin'), 'token');
+  writeFileSync(tokenFile, world.cluster.token);
+  const options = ['--server', service.operationsUrl, '--token-file', tokenFile];
+  const read = async () => {
+    const { code, out, err } = await runCommand('events', [`${world.namespace}/strict`, ...options]);
+    assert.deepEqual([code, err], [0, '']);
+    return out;
+  };
+  await waitFor('both to be shown', async () => ((await read()).match(/was given up/g) ?? []).length >= 2);
+  const shown = await read();
+  assert.match(shown, /the notification Updated was given up: the target strict refused it\n/);
+  const team = new RegExp(`the target ${world.namespace}/strict refused it: POST to ${origin} was answered 400: cannot read what … got`);
+  assert.match(shown, team);
+  assert.doesNotMatch(shown + service.logTail(10_000), /s3cret-of-the/);
 });

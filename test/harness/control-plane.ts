@@ -68,8 +68,13 @@ export async function borrowControlPlane({ controllerManager = false, pool = pro
   };
 }
 
-/** Starts a control plane on free loopback ports; many may run side by side. `fsync: false` trades etcd's durability for speed, `audit` writes all requests down. */
-export async function startControlPlane({ controllerManager = false, fsync = true, audit = false } = {}): Promise<OwnControlPlane> {
+/** Starts a control plane on free loopback ports; many may run side by side. `fsync: false` trades etcd's durability for speed, `audit` writes all requests down, `moreFlags` are for the API server. */
+export async function startControlPlane({
+  controllerManager = false,
+  fsync = true,
+  audit = false,
+  moreFlags = [] as readonly string[],
+} = {}): Promise<OwnControlPlane> {
   const binaries = await findControlPlane({ controllerManager });
   const dir = tempFolder('control-plane');
   const started: Server[] = [];
@@ -83,7 +88,12 @@ export async function startControlPlane({ controllerManager = false, fsync = tru
     const watchList = binaries.etcdVersion.major > 3 || binaries.etcdVersion.minor >= 5;
     const auditLog = audit ? createAuditLog(dir) : undefined;
     const apiServer = keep(
-      await startApiServer(binaries.kubeApiServer, { keys, etcdUrl: etcd.url, watchList, moreFlags: auditLog?.flags ?? [] }),
+      await startApiServer(binaries.kubeApiServer, {
+        keys,
+        etcdUrl: etcd.url,
+        watchList,
+        moreFlags: [...(auditLog?.flags ?? []), ...moreFlags],
+      }),
     );
     const server = `https://127.0.0.1:${apiServer.ports[0]}`;
     const kubeconfigPath = join(dir, 'kubeconfig');

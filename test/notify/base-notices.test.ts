@@ -107,6 +107,11 @@ describe('notices between two statuses of a BaseImagePolicy', () => {
       assert.deepEqual(found, expected);
     });
 
+  it('are about the push that led to them', () => {
+    const found = baseNotices(policy, old, statusOf(second, images(0, 30)), now, 'push-1');
+    assert.ok(found.length > 0 && found.every(({ notice }) => notice.eventId === 'push-1'));
+  });
+
   it('have the same identity when a status is written again at another time', () => {
     const identitiesAt = (at: string) => baseNotices(policy, old, statusOf(second, images(0, 30)), at).map(({ identity }) => identity);
     assert.deepEqual(identitiesAt(now), identitiesAt('2026-11-23T12:05:00Z'));

@@ -167,6 +167,45 @@ describe('notices between two statuses', () => {
     assert.equal(found.notice.workloads?.length, 10);
   });
 
+  const push = (event: string, handledAt: string) => ({ trigger: { source: 'Webhook' as const, event, handledAt } });
+  const own = push('own', '2026-11-23T11:59:59.500Z');
+  const other = push('other', '2026-11-23T12:30:00.500Z');
+  const progressing = { ...own, history: [entry('web')], rollouts: counts(1) };
+  for (const [name, before, after, writer, expected] of [
+    ['an update', {}, { ...own, history: [entry('web')] }, 'own', 'Updated own'],
+    ['an update that is found late', {}, { ...other, history: [entry('web')] }, 'own', 'Updated own'],
+    ['an update that no push caused', {}, { history: [entry('web')] }, undefined, 'Updated -'],
+    ['the end of a rollout', progressing, { ...own, history: [out], rollouts: counts(0) }, undefined, 'RolledOut own'],
+    [
+      'the end of a rollout that another push finds',
+      progressing,
+      { ...other, history: [out], rollouts: counts(0) },
+      'other',
+      'RolledOut own',
+    ],
+    [
+      'the end of an older rollout',
+      { ...progressing, ...other },
+      { ...other, history: [out], rollouts: counts(0) },
+      'other',
+      'RolledOut -',
+    ],
+    ['a failure', progressing, { ...own, history: [failed] }, undefined, 'RolloutFailed own'],
+    [
+      'a rollback',
+      { ...own, history: [failed] },
+      { trigger: { source: 'Rollback', handledAt: now }, history: [back, { ...failed, result: 'RolledBack' }] },
+      undefined,
+      'RolledBack own',
+    ],
+    ['an approval', {}, { pendingApproval: image }, 'own', 'ApprovalRequired own'],
+    ['what blocks', own, { ...own, conditions: [condition('Stalled', 'NotSigned')] }, 'other', 'Blocked other'],
+  ] satisfies [string, PolicyStatus, PolicyStatus, string | undefined, string][])
+    it(`${name} is about the push that led to it`, () => {
+      const found = policyNotices(policy, before, after, now, writer).map(({ notice: { kind, eventId = '-' } }) => `${kind} ${eventId}`);
+      assert.deepEqual(found, [expected]);
+    });
+
   it('a repeated write has the same identity, although its time differs, and another event another', () => {
     const identityOf = (before: PolicyStatus, after: PolicyStatus, at: string) =>
       policyNotices(policy, before, after, at).map(({ identity }) => identity);

@@ -4,7 +4,8 @@ import { describe, it, test } from 'node:test';
 import { backoffMs, jobBackoff } from '../../src/async/backoff.ts';
 import { WaitError } from '../../src/model/errors.ts';
 import type { ConfiguredTarget } from '../../src/notify/deliver.ts';
-import { createNoticeProcessor, isWanted, type NoticePorts } from '../../src/notify/process-notice.ts';
+import type { Notice } from '../../src/model/notice.ts';
+import { createNoticeProcessor, isWanted, type NoticePorts, type PushNotice } from '../../src/notify/process-notice.ts';
 import type { SendResult } from '../../src/notify/send-notice.ts';
 import type { NoticeJob } from '../../src/queue/jobs.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
@@ -35,6 +36,7 @@ const ops: ConfiguredTarget = {
 function processorFor(answers: readonly SendResult[], target: Partial<ConfiguredTarget> = {}) {
   const sent: string[] = [];
   const counted: string[] = [];
+  const recorded: PushNotice[] = [];
   let now = start;
   const left = [...answers];
   const ports: NoticePorts = {
@@ -48,6 +50,7 @@ function processorFor(answers: readonly SendResult[], target: Partial<Configured
       forget: () => Promise.resolve(),
     },
     addSummary: () => Promise.resolve(),
+    recordGivenUp: async (notices) => void recorded.push(...notices),
     exchange(url) {
       sent.push(url.href);
       return Promise.resolve({ result: left.shift() ?? { kind: 'sent', message: 'answered 200' } });
@@ -58,9 +61,12 @@ function processorFor(answers: readonly SendResult[], target: Partial<Configured
     now: () => now,
   };
   const process = createNoticeProcessor(ports);
-  const run = (isLastTry = false, target = job.target) =>
-    process({ ...job, target }, { jobId: 'id-1', name: 'notice', failures: 0, isLastTry, signal: new AbortController().signal });
-  return { run, sent, counted, advance: (ms: number) => (now += ms) };
+  const run = (isLastTry = false, target = job.target, more: Partial<Notice> = {}) =>
+    process(
+      { ...job, target, notice: { ...job.notice, ...more } },
+      { jobId: 'id-1', name: 'notice', failures: 0, isLastTry, signal: new AbortController().signal },
+    );
+  return { run, sent, counted, recorded, advance: (ms: number) => (now += ms) };
 }
 
 describe('a notice in the queue', () => {
@@ -85,8 +91,9 @@ describe('a notice in the queue', () => {
     const { run, counted } = processorFor([], { name: 'other' });
     await assert.rejects(run(false, 'shop/not-listed-yet'), /not known yet/);
     await run(false, 'shop/deleted');
-    await run(true, 'shop/not-listed-yet');
     assert.deepEqual(counted, []);
+    await run(true, 'shop/not-listed-yet');
+    assert.deepEqual(counted, ['abandoned'], 'lost silently');
   });
 
   for (const url of ['http://chat.example.com/hooks/abc', 'file:///etc/passwd', 'no URL', ''])
@@ -133,6 +140,38 @@ describe('a notice in the queue', () => {
       assert.deepEqual(counted, ['abandoned']);
     }
   });
+
+  for (const [name, result, isLastTry, reason] of [
+    ['refuses it', { kind: 'refused', message: 'was answered 400: too long' }, false, 'Refused'],
+    ['is down for a day', { kind: 'failed', message: 'was answered 503' }, true, 'NotAccepted'],
+  ] as const)
+    it(`is given up in the record of its push if the target ${name}`, async () => {
+      const { run, recorded } = processorFor([result], { name: 'shop/team' });
+      await run(isLastTry, 'shop/team', { eventId: 'push-1' });
+      const { subject, kind } = job.notice;
+      const at = new Date(start).toISOString();
+      assert.deepEqual(recorded, [{ eventId: 'push-1', subject, target: 'shop/team', kind, reason, message: result.message, at }]);
+    });
+
+  it('says nothing there of what an endpoint of the operator answers', async () => {
+    const { run, recorded } = processorFor([{ kind: 'refused', message: 'POST to https://internal.example.com was answered 400' }]);
+    await run(false, 'ops', { eventId: 'push-1' });
+    assert.deepEqual(
+      recorded.map(({ target, reason, message }) => [target, reason, message]),
+      [['ops', 'Refused', undefined]],
+    );
+  });
+
+  it('has no record if no push led to it, or if it is not given up', async () => {
+    const { run, recorded } = processorFor([
+      { kind: 'refused', message: 'no' },
+      { kind: 'failed', message: 'down' },
+    ]);
+    await run();
+    await assert.rejects(run(false, 'ops', { eventId: 'push-1' }));
+    await run(false, 'ops', { eventId: 'push-1' });
+    assert.deepEqual(recorded, []);
+  });
 });
 
 test('each of a hundred notices reaches a target that was down for an hour once, and soon after it is back', async () => {
@@ -160,6 +199,7 @@ test('each of a hundred notices reaches a target that was down for an hour once,
       forget: () => Promise.resolve(),
     },
     addSummary: () => Promise.resolve(),
+    recordGivenUp: () => Promise.resolve(),
     count: () => undefined,
     logger: createLogger('silent'),
     now: () => now,

@@ -101,6 +101,7 @@ describe('notices that exceed the limit of a target', () => {
       readOrigins: () => Promise.resolve({}),
       onResult: () => undefined,
       held: createHeldNotices(access.redis, access.prefix),
+      recordGivenUp: () => Promise.resolve(),
       // At once, instead of at the end of the minute.
       addSummary: (job) => queues.addSummaryJob(job, 0),
       count: () => undefined,

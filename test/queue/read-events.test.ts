@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import type { GivenUpNotice } from '../../src/model/notice.ts';
 import type { PushEvent } from '../../src/model/push-event.ts';
 import { connectWorker, type RedisConnection } from '../../src/queue/connection.ts';
 import { createEventLog, type PolicyResult } from '../../src/queue/event-log.ts';
@@ -75,6 +76,53 @@ test('an event contains all its results', async () => {
   assert.deepEqual(await reader.get('a'), expected);
   assert.deepEqual(await read(reader), [expected]);
   assert.equal(await reader.get('b'), undefined);
+});
+
+const notice: GivenUpNotice = { target: 'ops', kind: 'Updated', reason: 'NotAccepted', at: new Date(at).toISOString() };
+
+test('an event shows which notices about it were given up, each once, and until it expires', async () => {
+  const { log, reader, prefix } = start();
+  await log.matched(event('a'), ['shop/web', 'shop/api']);
+  const refused: GivenUpNotice = { ...notice, target: 'shop/team', kind: 'RolledOut', reason: 'Refused', message: 'was answered 400' };
+  const later = new Date(at + 1_000).toISOString();
+  for (const one of [notice, notice, { ...refused, at: later }]) await log.recordGivenUp('a', 'shop/web', one);
+  await log.recordGivenUp('a', 'ops/other', notice);
+  await log.recordResult('a', 'shop/web', result);
+  const found = await reader.get('a');
+  assert.deepEqual(found?.state === 'matched' ? found.givenUp : found, new Map([['shop/web', [notice, { ...refused, at: later }]]]));
+  assert.ok((await connection.ttl(eventKeys(prefix).hash('a'))) > 6 * 86_400, 'the record ends earlier');
+});
+
+test('a notice that is given up before its push is recorded is kept, and one of a push that has expired leaves nothing', async () => {
+  const { log, reader, prefix } = start();
+  await log.recordGivenUp('a', 'shop/web', notice);
+  assert.deepEqual([await reader.get('a'), await read(reader)], [undefined, []]);
+  const left = await connection.ttl(eventKeys(prefix).hash('a'));
+  assert.ok(left > 0 && left <= 86_400, String(left));
+  await log.recordResult('a', 'shop/web', result, event('a'));
+  const found = await reader.get('a');
+  assert.deepEqual(found?.state === 'matched' ? found.givenUp : found, new Map([['shop/web', [notice]]]));
+});
+
+test('few of many given up notices are kept, and those that somebody else wrote are shown as text or not at all', async () => {
+  const { log, reader, prefix } = start();
+  await log.matched(event('a'), ['shop/web', 'shop/api']);
+  const names = Array.from({ length: 50 }, (_, index) => `shop/target-${String(index).padStart(2, '0')}`);
+  for (const target of names) await log.recordGivenUp('a', 'shop/web', { ...notice, target });
+  const hash = eventKeys(prefix).hash('a');
+  assert.equal((await connection.hkeys(hash)).filter((field) => field.startsWith('notice:')).length, 10);
+  const hostile = { ...notice, target: '\u001b[2Jops', message: 'a\nb' };
+  await connection.hset(hash, {
+    'notice:shop/api Updated x': JSON.stringify(hostile),
+    'notice:shop/api Updated y': JSON.stringify({ ...notice, kind: 'Invented' }),
+    'notice:shop/api Updated z': JSON.stringify({ ...notice, message: 'x'.repeat(100_000) }),
+    'notice:shop/api Blocked z': 'no JSON',
+    'notice:': '{}',
+  });
+  const found = await reader.get('a');
+  const givenUp = found?.state === 'matched' ? found.givenUp : undefined;
+  assert.equal(givenUp?.get('shop/web')?.length, 10);
+  assert.deepEqual(givenUp?.get('shop/api'), [{ ...hostile, target: '\ufffd[2Jops', message: 'a\ufffdb' }]);
 });
 
 test('the keys of the queue itself are no events, whatever they are named', async () => {

@@ -74,6 +74,16 @@ test('an announced push resets the count, and one of another registry, an older 
   assert.equal(await finds.add(repository, { tag: '3' }, secondsLater(30)), 1);
 });
 
+test('a count is known before it is counted, and an image of before the last push counts again', async () => {
+  const { finds, log } = start();
+  assert.equal(await finds.countWith(repository, { tag: '1' }), 1);
+  await finds.add(repository, { tag: '1' }, secondsLater(10));
+  assert.deepEqual([await finds.countWith(repository, { tag: '1' }), await finds.countWith(repository, { tag: '2' })], [undefined, 2]);
+  await log.matched(event('a', { receivedAt: secondsLater(15).toISOString() }), []);
+  assert.equal(await finds.countWith(repository, { tag: '1' }), 1);
+  assert.equal(await finds.add(repository, { tag: '1' }, secondsLater(20)), 1);
+});
+
 test('the counts expire', async () => {
   const { finds, log, prefix } = start();
   await log.matched(event('a'), ['shop/web']);

@@ -1,7 +1,7 @@
 /** A cluster, a registry, a queue and an audit record in memory, as the ports of the processors. Tests assert what is in it afterwards. */
 import { type ImagePolicy, policyKey } from '../../src/model/image-policy.ts';
 import { matchesSelector } from '../../src/model/label-selector.ts';
-import { formatRepository } from '../../src/model/image-reference.ts';
+import { formatRepository, type Candidate, type Repository } from '../../src/model/image-reference.ts';
 import type { LastUpdate } from '../../src/model/last-update.ts';
 import { createPolicyIndex } from '../../src/cluster/policy-indexes.ts';
 import type { Notice } from '../../src/model/notice.ts';
@@ -96,6 +96,7 @@ export function createWorld(overrides: PortOverrides = {}): World {
   const jobs: PolicyJob[] = [];
   const polls: PollJob[] = [];
   const unannounced = new Set<string>();
+  const findOf = ({ path }: Repository, { tag, digest = '' }: Candidate) => `${path}:${tag}@${digest}`;
   const announced = new Set<string>();
   const events: ObjectEvent[] = [];
   const notices: Notice[] = [];
@@ -208,6 +209,7 @@ export function createWorld(overrides: PortOverrides = {}): World {
           if (push !== undefined) matched.set(push.id, [policy]);
           results.set(`${event} ${policy}`, result);
         },
+        recordGivenUp: async () => undefined,
       },
       metrics: overrides.report?.metrics ?? createMetrics(),
       logger: createLogger('silent'),
@@ -224,11 +226,8 @@ export function createWorld(overrides: PortOverrides = {}): World {
       gate: { enter: () => ({ leave: () => undefined }) },
       finds: {
         isAnnounced: async (_, { tag }) => announced.has(tag),
-        async add({ path }, { tag, digest = '' }) {
-          const find = `${path}:${tag}@${digest}`;
-          if (unannounced.has(find)) return undefined;
-          return unannounced.add(find).size;
-        },
+        countWith: async (...find) => (unannounced.has(findOf(...find)) ? undefined : unannounced.size + 1),
+        add: async (...[where, what]) => (unannounced.has(findOf(where, what)) ? undefined : unannounced.add(findOf(where, what)).size),
       },
       registryLabel: (registry) => registry,
       notify: async (_, { notice }) => void notices.push(notice),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { givenUpReasons, noticeKinds } from '../../model/notice.ts';
 import { formatRepository, parseImageReference } from '../../model/image-reference.ts';
 import type { Position } from '../../queue/read-events.ts';
 import { AccessError } from '../access.ts';
@@ -58,6 +59,21 @@ const event = z
             .exactOptional()
             .describe('From the receipt of the event until the image was verified at the registry, in milliseconds.'),
           afterMs: z.number().exactOptional().describe('From the receipt of the event to the result, in milliseconds.'),
+          noticesGivenUp: z
+            .array(
+              z.object({
+                target: z.string().describe('The name of the target, never its address.'),
+                kind: z.enum(noticeKinds),
+                reason: z
+                  .enum(givenUpReasons)
+                  .describe('Refused: the target does not accept this message. NotAccepted: it accepted none for a day.'),
+                message: z.string().exactOptional().describe('What a target of the namespace answered.'),
+                at: z.string(),
+              }),
+            )
+            .readonly()
+            .exactOptional()
+            .describe('The notifications about it that are not sent any more; at most ten.'),
         }),
       )
       .readonly()

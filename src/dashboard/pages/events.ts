@@ -74,6 +74,10 @@ function showEvent(event: PushEvent, texts: Texts): Html {
               ${policyLink(policy)} <span class=${`badge ${toneOf[policy.outcome]}`}>${texts.outcomes[policy.outcome]}</span>
               ${policy.afterMs !== undefined && html` <small>${texts.after(duration(policy.afterMs))}</small>`}
               ${policy.message !== undefined && html`<span class="why">${policy.message}</span>`}
+              ${policy.noticesGivenUp?.map(
+                ({ target, kind, reason, message }) =>
+                  html`<span class="why">${texts.noticeGivenUp[reason](kind, target)}${message !== undefined && `: ${message}`}</span>`,
+              )}
             </li>
           `,
         )}

@@ -171,6 +171,11 @@ export const en = {
   replayOf: 'Replay of',
   ignoredTimes: (count: number) => `${count} times`,
   unwatched: 'no policy watches this repository',
+  noticeGivenUp: {
+    Refused: (kind: string, target: string) => `The notification ${kind} was given up: the target ${target} refused it`,
+    NotAccepted: (kind: string, target: string) =>
+      `The notification ${kind} was given up: the target ${target} did not accept it for a day`,
+  },
 
   // Approvals
   nothingToApprove: 'No image waits for your approval.',

@@ -165,6 +165,10 @@ export const zh: Texts = {
   replayOf: '重放自',
   ignoredTimes: (count) => `${count} 次`,
   unwatched: '没有策略关注此仓库',
+  noticeGivenUp: {
+    Refused: (kind, target) => `通知 ${kind} 已放弃：目标 ${target} 拒绝了它`,
+    NotAccepted: (kind, target) => `通知 ${kind} 已放弃：目标 ${target} 一天内未接受它`,
+  },
 
   nothingToApprove: '没有等待您审批的镜像。',
   chooseAll: '选择',

@@ -3,9 +3,9 @@ import { whyNoRollback, type RefusedRollback, type Rollback } from '../../rollou
 import { isRecorded } from '../../rollout/current-rollouts.ts';
 import { isUsable, policyKey, type ImagePolicy } from '../../model/image-policy.ts';
 import { evaluateRollout } from '../../rollout/evaluate-rollout.ts';
-import { listFew, toSeconds } from '../../model/text.ts';
+import { listFew } from '../../model/text.ts';
 import type { Outcome } from '../../plan/outcome.ts';
-import type { HistoryEntry, PolicyStatus } from '../../model/policy-status.ts';
+import { isTriggered, type HistoryEntry, type PolicyStatus } from '../../model/policy-status.ts';
 import { findRejection } from '../../plan/rejections.ts';
 import type { Reason } from '../../model/reasons.ts';
 import { isSameEntry, type Finding, type Refusal } from '../../status/record-rollouts.ts';
@@ -178,12 +178,6 @@ function wantsRollback({ spec }: ImagePolicy): boolean {
 
 function resultOf({ history = [] }: PolicyStatus, entry: HistoryEntry): HistoryEntry['result'] | undefined {
   return history.find((one) => isSameEntry(one, entry))?.result;
-}
-
-/** The trigger in the status is that of the newest change; for older changes it is no longer known. */
-function isTriggered({ trigger }: PolicyStatus, entry: HistoryEntry): boolean {
-  const handled = Date.parse(trigger?.handledAt ?? '');
-  return !Number.isNaN(handled) && toSeconds(new Date(handled)) === entry.at;
 }
 
 /** A result that was found late, because no replica was running, is not measured. */
