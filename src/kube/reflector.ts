@@ -90,6 +90,10 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
     const unreadable: ObjectName[] = [];
     let listVersion = '';
     let sliceEnd = performance.now() + sliceMs;
+    const yieldTurn = async () => {
+      await nextTurn();
+      sliceEnd = performance.now() + sliceMs;
+    };
     for await (const page of listPages(client, { path, pageSize, fieldSelector, accept: accept?.list, signal })) {
       listVersion = page.resourceVersion;
       for (const raw of page.items) {
@@ -101,14 +105,14 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
           skip(readMetadata(raw), error);
         }
         // Each of hundreds of objects may take milliseconds: tenants control their content.
-        if (performance.now() < sliceEnd) continue;
-        await nextTurn();
-        sliceEnd = performance.now() + sliceMs;
+        if (performance.now() >= sliceEnd) await yieldTurn();
       }
     }
     const force = resourceVersion !== undefined && isNewer(resourceVersion, listVersion);
     try {
-      store.replace({ objects, unreadable, resourceVersion: listVersion, namespace, force });
+      // A large list takes seconds to index.
+      for (const _ of store.replaceInSteps({ objects, unreadable, resourceVersion: listVersion, namespace, force }))
+        if (performance.now() >= sliceEnd) await yieldTurn();
     } catch (error) {
       // A bug in a listener: the store itself is complete, and another list would not help.
       onError?.(error, undefined);
