@@ -13,6 +13,7 @@ const programs: Readonly<Record<string, { readonly what: string; readonly run: (
   convert: { what: 'how long conversions between the versions of a policy take', run: () => import('./convert.ts') },
   faults: { what: 'the fault suite in its long form; --seed N repeats a run', run: () => import('./faults.ts') },
   fuzz: { what: 'nonsense for every provider, for some minutes', run: () => import('./fuzz.ts') },
+  'hundred-thousand': { what: 'a service with up to 100,000 policies; --sizes, --simulate', run: () => import('./hundred-thousand.ts') },
   poll: { what: 'what a tick of the poll costs with 10,000 policies', run: () => import('./poll.ts') },
   traces: { what: 'what traces cost: the same pushes with and without', run: () => import('./traces.ts') },
 };

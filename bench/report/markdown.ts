@@ -35,6 +35,7 @@ const explanation = `## What the figures mean
 - **burst** and **fan-out**: images are patched first, and statuses are written later. *As seen on a watch* is the time until the last image change was seen, with a service that also writes statuses. One policy with a selector needs one plan for all its workloads; 200 policies need 200 jobs, plans and guard runs.
 - **webhooks**: the difference to the floor is necessary work: authenticating the sender, parsing and normalising the payload, deriving a stable id, a deadline, metrics.
 - **memory** is RSS, with the options of the container image; 62 MB of it are mapped from Node's own executable, which all processes of a machine share. 10,000 policies and 10,000 Deployments take about 35 MB.
+- **scale** ends at 10,000 others; [scale](scale.md) goes on to 100,000.
 - **unwatched** is not a ratio, and varies by the hour: 4,000 to 7,000 /s on the same day.
 `;
 

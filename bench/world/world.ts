@@ -37,12 +37,14 @@ export interface ProductOptions {
 export interface WorldOptions {
   /** A folder for CPU profiles of the product, written when it ends. */
   readonly profile?: string | undefined;
+  /** More options of Node for the product. */
+  readonly nodeOptions?: readonly string[];
 }
 
 /** Starts it all. */
-export async function startBenchWorld({ profile }: WorldOptions = {}): Promise<BenchWorld> {
+export async function startBenchWorld({ profile, nodeOptions = [] }: WorldOptions = {}): Promise<BenchWorld> {
   const [redis, cluster, registry] = await Promise.all([startRedis({ fsync: true }), startControlPlane(), startRegistry()]);
-  const asImage = asInImage(profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]);
+  const asImage = asInImage([...nodeOptions, ...(profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`])]);
   const started: { stop(): Promise<void> }[] = [];
   const keep = <T extends { stop(): Promise<void> }>(one: T): T => {
     started.unshift(one);

@@ -1,5 +1,6 @@
 /** `spec` of v1, as the program works with it. */
 import type { z } from 'zod';
+import { BoundedMap } from '../async/bounded-map.ts';
 import { parseDuration } from '../model/text.ts';
 import { PermanentError } from '../model/errors.ts';
 import { checkFields, type FieldContext } from '../model/field-rules.ts';
@@ -105,8 +106,25 @@ export function readStrategy({ select, tags = {} }: Pick<Spec, 'select' | 'tags'
     const found = chosen.length === 0 ? 'nothing is chosen' : `${chosen.join(' and ')} exclude each other`;
     throw invalid(`spec.select: ${found}: write exactly one of semver, digest, newest, alphabetical, numerical, replace`);
   }
-  const strategy = inField(`spec.select.${chosen.join()}`, () => buildStrategy(select), '.');
-  return withoutRebased(inField('spec', () => filterTags(strategy, tags), '.'));
+  return Object.keys(tags).length === 0
+    ? sharedStrategy(select)
+    : withoutRebased(inField('spec', () => filterTags(strategyOf(select), tags), '.'));
+}
+
+/** Without a filter, which remembers tags of its own, a strategy has no state: most policies of a large cluster select in the same few ways. */
+const shared = new BoundedMap<string, TagStrategy>(1_000);
+
+function sharedStrategy(select: Spec['select']): TagStrategy {
+  const key = JSON.stringify(select);
+  const known = shared.get(key);
+  if (known !== undefined) return known;
+  const strategy = withoutRebased(strategyOf(select));
+  shared.set(key, strategy);
+  return strategy;
+}
+
+function strategyOf(select: Spec['select']): TagStrategy {
+  return inField(`spec.select.${Object.keys(select).join()}`, () => buildStrategy(select), '.');
 }
 
 function buildStrategy({ semver, digest, newest, alphabetical, numerical, replace }: Spec['select']): TagStrategy {

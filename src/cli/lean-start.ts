@@ -2,8 +2,10 @@
 
 import { isSea } from 'node:sea';
 
+/** By itself, Node ends when its heap has reached half of the memory of the container, although the process needs little besides its heap. */
+const heapShare = '--max-old-space-size-percentage';
 /** By itself, Node lets garbage grow by what it thinks the machine has: a third of the memory, which buys little here (docs/benchmarks.md). The same as in the Dockerfile. */
-export const leanOptions = ['--max-semi-space-size=16', '--heap-growing-percent=30', '--expose-gc'] as const;
+export const leanOptions = ['--max-semi-space-size=16', '--heap-growing-percent=30', `${heapShare}=70`, '--expose-gc'] as const;
 /** glibc otherwise keeps what each thread has freed: 30 MB after a start. */
 export const leanEnvironment = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' } as const;
 
@@ -24,7 +26,8 @@ export function leanStart({
 }: Start): { readonly options: readonly string[]; readonly env: Readonly<Record<string, string>> } | undefined {
   if (env[keepStart] !== undefined) return undefined;
   const given = new Set([...options, ...(env['NODE_OPTIONS'] ?? '').split(/\s+/)].map(nameOf));
-  const missing = leanOptions.filter((option) => !given.has(nameOf(option)));
+  const isGiven = (name: string) => given.has(name) || (name === heapShare && given.has('--max-old-space-size'));
+  const missing = leanOptions.filter((option) => !isGiven(nameOf(option)));
   if (missing.length === 0) return undefined;
   const known = Object.entries(env).filter((pair): pair is [string, string] => pair[1] !== undefined);
   return { options: [...options, ...missing], env: { ...leanEnvironment, ...Object.fromEntries(known) } };

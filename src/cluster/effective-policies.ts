@@ -2,7 +2,7 @@
  * The policies that the service acts on: those of selected namespaces, with the defaults of their namespace and of the cluster. Everything else reads policies
  * from here, so that nothing can act on a policy whose namespace is not selected, and nobody has to ask where a value comes from.
  */
-import { isUsable, policyKey, type ImagePolicy, type PolicySpec } from '../model/image-policy.ts';
+import { isUsable, type ImagePolicy, type PolicySpec } from '../model/image-policy.ts';
 import {
   isSelected,
   matchingDefaults,
@@ -54,11 +54,11 @@ export function createEffectivePolicies(written: StoreView<ImagePolicy>, { rules
     const { namespace } = object;
     const known = byNamespace.get(namespace) ?? new Map<string, ImagePolicy>();
     if (type === 'deleted') {
-      known.delete(policyKey(object));
+      known.delete(object.name);
       if (known.size === 0) byNamespace.delete(namespace);
       unset(object);
     } else {
-      byNamespace.set(namespace, known.set(policyKey(object), object));
+      byNamespace.set(namespace, known.set(object.name, object));
       apply(object);
     }
   });
@@ -80,7 +80,8 @@ function memoize({ cluster }: NamespaceRules): (spec: PolicySpec, ofNamespace: r
       before?.ofNamespace.length === ofNamespace.length && before.ofNamespace.every((values, index) => values === ofNamespace[index]);
     if (before !== undefined && isSame) return before.spec;
     const used = withDefaults(spec, ofNamespace, cluster);
-    known.set(spec, { ofNamespace, spec: used });
+    // Usually there are no defaults, and nothing to keep.
+    if (used !== spec) known.set(spec, { ofNamespace, spec: used });
     return used;
   };
 }

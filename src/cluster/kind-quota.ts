@@ -37,6 +37,16 @@ interface Namespace {
 /** No policies yet. */
 export function createKindQuota(max: number = maxKindsPerNamespace): KindQuota {
   const namespaces = new Map<string, Namespace>();
+  /** The built-in kinds are few, so that many policies name the same ones. */
+  const builtIn = new Map<string, Entry['kinds']>();
+  const kindsOf = (policy: ImagePolicy): Entry['kinds'] => {
+    const kinds = new Map(wantedKinds(policy).map((kind) => [kindKey(kind), kind]));
+    if ([...kinds.values()].some(({ apiVersion }) => isCustomVersion(apiVersion))) return kinds;
+    const names = [...kinds.keys()].join(',');
+    const known = builtIn.get(names) ?? kinds;
+    builtIn.set(names, known);
+    return known;
+  };
   const isAllowed = (space: Namespace | undefined, key: string): boolean => {
     if (space === undefined || space.uses.size <= max || !space.uses.has(key)) return true;
     space.allowed ??= firstKinds(space.byAge, max);
@@ -45,7 +55,7 @@ export function createKindQuota(max: number = maxKindsPerNamespace): KindQuota {
   const quota: KindQuota = {
     put(policy) {
       quota.remove(policy);
-      const kinds = new Map(wantedKinds(policy).map((kind) => [kindKey(kind), kind]));
+      const kinds = kindsOf(policy);
       const { namespace, name, createdAt = '' } = policy;
       const space = namespaces.get(namespace) ?? { byName: new Map<string, Entry>(), byAge: [], uses: new Map<string, number>() };
       namespaces.set(namespace, space);
@@ -81,10 +91,13 @@ export function createKindQuota(max: number = maxKindsPerNamespace): KindQuota {
       return wantedKinds(policy).filter((kind) => isAllowed(space, kindKey(kind)));
     },
     allowed() {
-      const all = [...namespaces.values()].flatMap((space) =>
-        space.byAge.flatMap(({ kinds }) => [...kinds].filter(([key]) => isAllowed(space, key))),
-      );
-      return [...new Map(all).values()];
+      const found = new Map<string, KindRef>();
+      for (const space of namespaces.values()) {
+        // Policies that name the same built-in kinds share them.
+        const named = new Set(space.byAge.map(({ kinds }) => kinds));
+        for (const [key, kind] of [...named].flatMap((kinds) => [...kinds])) if (isAllowed(space, key)) found.set(key, kind);
+      }
+      return [...found.values()];
     },
   };
   return quota;

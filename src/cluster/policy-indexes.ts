@@ -1,8 +1,9 @@
 import { formatRepository, type Repository } from '../model/image-reference.ts';
-import { type ImagePolicy, isUsable, policyKey, mayBeClearedBySecret } from '../model/image-policy.ts';
+import { type ImagePolicy, isUsable, policyKey, mayBeClearedBySecret, type PolicyTarget } from '../model/image-policy.ts';
 import { formatSelector, type LabelSelector, matchesSelector } from '../model/label-selector.ts';
 import { kindKey, type KindRef, type Workload, workloadKey, type WorkloadRef } from '../model/workload.ts';
 import type { Asker } from '../plan/consent.ts';
+import { createGroups } from './groups.ts';
 
 /** Policies by the repository they watch: a push finds its policies in one lookup, however many there are. */
 export interface PolicyIndex {
@@ -14,17 +15,15 @@ export interface PolicyIndex {
 
 /** An empty index. */
 export function createPolicyIndex(): PolicyIndex {
-  const byRepository = new Map<string, Map<string, ImagePolicy>>();
-  const repositoryOf = new Map<string, string>();
+  const byRepository = createGroups<ImagePolicy>(policyKey);
+  const repositoryOf = new Map<string, Repository>();
 
   const remove = (policy: { namespace: string; name: string }) => {
     const key = policyKey(policy);
     const repository = repositoryOf.get(key);
     if (repository === undefined) return;
     repositoryOf.delete(key);
-    const policies = byRepository.get(repository);
-    policies?.delete(key);
-    if (policies?.size === 0) byRepository.delete(repository);
+    byRepository.remove(formatRepository(repository), key);
   };
 
   return {
@@ -32,17 +31,12 @@ export function createPolicyIndex(): PolicyIndex {
     put(policy) {
       remove(policy);
       if (!isUsable(policy.spec)) return;
-      const repository = formatRepository(policy.spec.repository);
+      const { repository } = policy.spec;
       repositoryOf.set(policyKey(policy), repository);
-      let policies = byRepository.get(repository);
-      if (policies === undefined) byRepository.set(repository, (policies = new Map()));
-      policies.set(policyKey(policy), policy);
+      byRepository.set(formatRepository(repository), policy);
     },
-    match(repository) {
-      const policies = byRepository.get(formatRepository(repository));
-      if (policies === undefined) return [];
-      return [...policies.values()].sort((a, b) => (policyKey(a) < policyKey(b) ? -1 : 1));
-    },
+    match: (repository) =>
+      [...byRepository.get(formatRepository(repository)).values()].sort((a, b) => (policyKey(a) < policyKey(b) ? -1 : 1)),
   };
 }
 
@@ -88,57 +82,64 @@ export interface TargetIndex {
   policiesOf(workload: WorkloadRef & Pick<Workload, 'labels'>, maySee: (asker: Asker) => boolean): readonly PolicyName[];
 }
 
-interface IndexedTarget {
-  readonly policy: PolicyName;
+interface IndexedTarget extends PolicyName {
   /** Undefined where the target names the workload. */
   readonly selector?: LabelSelector;
 }
 
 /** An empty index. A selector is tried only on workloads of its kind and namespace. */
 export function createTargetIndex(): TargetIndex {
-  // Grouped by the namespace of the policies: there are many policies, and one question decides whether all of a namespace may see a workload.
-  const byTarget = new Map<string, Map<string, Map<string, IndexedTarget>>>();
-  const targetKeysOf = new Map<string, (readonly [targetKey: string, claim: string])[]>();
+  const byTarget = createGroups<IndexedTarget>(nameOf);
+  const targetsOf = new Map<string, readonly PolicyTarget[]>();
   const remove = (policy: PolicyName) => {
     const key = policyKey(policy);
-    for (const [targetKey, claim] of targetKeysOf.get(key) ?? []) {
-      const askers = byTarget.get(targetKey);
-      const claims = askers?.get(policy.namespace);
-      claims?.delete(claim);
-      if (claims?.size === 0) askers?.delete(policy.namespace);
-      if (askers?.size === 0) byTarget.delete(targetKey);
-    }
-    targetKeysOf.delete(key);
+    for (const target of targetsOf.get(key) ?? []) byTarget.remove(targetKey(target), nameOf(indexed(policy, target)));
+    targetsOf.delete(key);
   };
   return {
     remove,
     put(policy) {
       remove(policy);
       if (!isUsable(policy.spec)) return;
-      const { namespace, name } = policy;
-      const key = policyKey(policy);
-      const keys = policy.spec.targets.map((target) => {
-        const { selector } = target;
-        const targetKey = selector === undefined ? workloadKey(target) : selectorKey(target, target.namespace);
-        const claim = selector === undefined ? key : `${key} ${formatSelector(selector)}`;
-        const askers = byTarget.get(targetKey) ?? new Map<string, Map<string, IndexedTarget>>();
-        const claims = askers.get(namespace) ?? new Map<string, IndexedTarget>();
-        claims.set(claim, { policy: { namespace, name }, ...(selector !== undefined && { selector }) });
-        byTarget.set(targetKey, askers.set(namespace, claims));
-        return [targetKey, claim] as const;
-      });
-      targetKeysOf.set(key, keys);
+      const { targets } = policy.spec;
+      for (const target of targets) byTarget.set(targetKey(target), indexed(policy, target));
+      targetsOf.set(policyKey(policy), targets);
     },
     policiesOf(workload, maySee) {
       // Consent was not always required: only a policy that names a single target may predate it.
-      const named = [...(byTarget.get(workloadKey(workload)) ?? [])].filter(([namespace]) => maySee({ namespace, legacyTarget: workload }));
-      const selecting = byTarget.get(selectorKey(workload, workload.namespace)) ?? [];
-      const selected = [...selecting].filter(([namespace]) => maySee({ namespace }));
-      const claims = [...named, ...selected].flatMap(([, claims]) => [...claims.values()]);
-      const matching = claims.filter(({ selector }) => selector === undefined || matchesSelector(selector, workload.labels));
-      return [...new Map(matching.map(({ policy }) => [policyKey(policy), policy])).values()];
+      const naming = askedOnce((namespace) => maySee({ namespace, legacyTarget: workload }));
+      const selecting = askedOnce((namespace) => maySee({ namespace }));
+      const named = [...byTarget.get(workloadKey(workload)).values()].filter(({ namespace }) => naming(namespace));
+      const selected = [...byTarget.get(selectorKey(workload, workload.namespace)).values()].filter(
+        ({ namespace, selector = {} }) => selecting(namespace) && matchesSelector(selector, workload.labels),
+      );
+      const matching = [...named, ...selected];
+      return [...new Map(matching.map((policy) => [policyKey(policy), policy])).values()];
     },
   };
+}
+
+function indexed({ namespace, name }: PolicyName, { selector }: PolicyTarget): IndexedTarget {
+  return selector === undefined ? { namespace, name } : { namespace, name, selector };
+}
+
+/** Tells the targets of all policies apart that have the same key. */
+function nameOf({ selector, ...policy }: IndexedTarget): string {
+  return selector === undefined ? policyKey(policy) : `${policyKey(policy)} ${formatSelector(selector)}`;
+}
+
+/** There may be many policies of a namespace, and one question decides whether all of them may see a workload. */
+function askedOnce(ask: (namespace: string) => boolean): (namespace: string) => boolean {
+  const answers = new Map<string, boolean>();
+  return (namespace) => {
+    const answer = answers.get(namespace) ?? ask(namespace);
+    answers.set(namespace, answer);
+    return answer;
+  };
+}
+
+function targetKey(target: PolicyTarget): string {
+  return target.selector === undefined ? workloadKey(target) : selectorKey(target, target.namespace);
 }
 
 /** The key for selectors. It is never that of a workload, because no name is a star. */

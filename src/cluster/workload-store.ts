@@ -1,6 +1,7 @@
 import type { LabelSelector } from '../model/label-selector.ts';
 import type { Workload } from '../model/workload.ts';
 import { createObjectStore, type ObjectStore } from '../kube/object-store.ts';
+import { createGroups } from './groups.ts';
 
 /** All workloads of one kind, indexed by namespace and label: a selector among ten thousand workloads is compared with those that have its rarest label. */
 export interface WorkloadStore extends ObjectStore<Workload> {
@@ -8,29 +9,23 @@ export interface WorkloadStore extends ObjectStore<Workload> {
   in(namespace: string, selector?: LabelSelector, annotated?: 'annotated'): Iterable<Workload>;
 }
 
-const nothing: ReadonlyMap<string, Workload> = new Map();
-
 /** An empty store. */
 export function createWorkloadStore(): WorkloadStore {
   const store = createObjectStore<Workload>();
-  const index = new Map<string, Map<string, Workload>>();
+  const index = createGroups<Workload>(({ name }) => name);
   const drop = (workload: Workload) => {
-    for (const key of indexKeysOf(workload)) {
-      const names = index.get(key);
-      names?.delete(workload.name);
-      if (names?.size === 0) index.delete(key);
-    }
+    for (const key of indexKeysOf(workload)) index.remove(key, workload.name);
   };
   store.subscribe(({ type, object, previous }) => {
     if (previous !== undefined) drop(previous);
     if (type === 'deleted') return drop(object);
-    for (const key of indexKeysOf(object)) index.set(key, (index.get(key) ?? new Map<string, Workload>()).set(object.name, object));
+    for (const key of indexKeysOf(object)) index.set(key, object);
   });
   return Object.assign(store, {
     in(namespace: string, selector: LabelSelector = {}, annotated?: 'annotated') {
-      if (annotated !== undefined) return (index.get(annotatedKey(namespace)) ?? nothing).values();
+      if (annotated !== undefined) return index.get(annotatedKey(namespace)).values();
       const pairs = Object.entries(selector.matchLabels ?? {}).map((pair) => labelKey(namespace, pair));
-      const found = (pairs.length === 0 ? [namespace] : pairs).map((key) => index.get(key) ?? nothing);
+      const found = (pairs.length === 0 ? [namespace] : pairs).map((key) => index.get(key));
       return found.reduce((rarest, entry) => (entry.size < rarest.size ? entry : rarest)).values();
     },
   });

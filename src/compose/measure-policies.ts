@@ -1,4 +1,4 @@
-import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
+import type { ImagePolicy } from '../model/image-policy.ts';
 import { isReason } from '../model/reasons.ts';
 import { otherLabel, type Metrics } from '../telemetry/metrics.ts';
 
@@ -10,7 +10,7 @@ export function measurePolicies(
 ): void {
   if (max === 0) return;
   const states = [...policies].map(stateOf);
-  const measured = states.length <= max ? states : inTurns(states.sort(byUrgency)).slice(0, max);
+  const measured = states.length <= max ? states : mostUrgent(states, max);
   policyReady.reset();
   for (const { namespace, name, reason, isReady } of measured) policyReady.set({ namespace, name, reason }, isReady ? 1 : 0);
   policiesWithoutMetric.set(states.length - measured.length);
@@ -30,22 +30,30 @@ function stateOf({ namespace, name, status }: ImagePolicy): State {
   return { namespace, name, reason, isReady: ready?.status === 'True' };
 }
 
-/** Those that are not ready first, then by name: the same policies in each scrape. */
-function byUrgency(a: State, b: State): number {
-  if (a.isReady !== b.isReady) return a.isReady ? 1 : -1;
-  return policyKey(a) < policyKey(b) ? -1 : 1;
+/** Those that are not ready first; the same policies in each scrape. */
+function mostUrgent(states: readonly State[], max: number): State[] {
+  const notReady = inTurns(
+    states.filter(({ isReady }) => !isReady),
+    max,
+  );
+  return [
+    ...notReady,
+    ...inTurns(
+      states.filter(({ isReady }) => isReady),
+      max - notReady.length,
+    ),
+  ];
 }
 
-/** One of each namespace, then a second one of each, and so on, so that a namespace with many policies does not crowd out others. */
-function inTurns(states: readonly State[]): State[] {
-  const turns = new Map<string, number>();
-  const turnOf = ({ namespace, isReady }: State) => {
-    const key = `${String(isReady)} ${namespace}`;
-    const turn = turns.get(key) ?? 0;
-    turns.set(key, turn + 1);
-    return turn;
-  };
-  const withTurns = states.map((state) => ({ state, turn: turnOf(state) }));
-  // Stable: within a turn the order stays.
-  return withTurns.sort((a, b) => Number(a.state.isReady) - Number(b.state.isReady) || a.turn - b.turn).map(({ state }) => state);
+/**
+ * One of each namespace, then a second one of each, and so on, in the order of their names, so that a namespace with many policies does not crowd out others.
+ * Only the names in a namespace are sorted: a scrape of 100,000 policies must not delay pushes.
+ */
+function inTurns(states: readonly State[], max: number): State[] {
+  const namespaces = [...Map.groupBy(states, ({ namespace }) => namespace)].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
+  const largest = namespaces.reduce((size, group) => Math.max(size, group.length), 0);
+  for (const group of namespaces) group.sort((a, b) => (a.name < b.name ? -1 : 1));
+  const chosen: State[] = [];
+  for (let turn = 0; turn < largest && chosen.length < max; turn++) chosen.push(...namespaces.flatMap((group) => group[turn] ?? []));
+  return chosen.slice(0, max);
 }

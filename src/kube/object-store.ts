@@ -48,8 +48,11 @@ export interface ObjectStore<T extends StoredObject> {
   put(object: T): void;
   /** From a watch: deleted at this resourceVersion. Ignored if the stored state is newer. */
   remove(deleted: ObjectName & { readonly resourceVersion: string }): void;
-  /** From a list: only differences from the stored state are reported as changes. */
-  replace(replacement: Replacement<T>): void;
+  /**
+   * From a list: only differences from the stored state are reported as changes. Each step makes one change at most, so that other work may run between them,
+   * and changes of other origin may come in between. If a listener throws, the others and all further changes are still made; then the error is thrown.
+   */
+  replaceInSteps(replacement: Replacement<T>): Generator<void, void>;
 }
 
 /** What can be read of a store. */
@@ -145,22 +148,31 @@ export function createObjectStore<T extends StoredObject>(): ObjectStore<T> {
       const stored = objects.get(keyOf(deleted));
       if (stored && !isNewer(stored.resourceVersion, deleted.resourceVersion)) emit(unset(stored));
     },
-    replace({ objects: listed, resourceVersion, namespace, unreadable = [], force = false }) {
-      const present = new Set([...listed, ...unreadable].map(keyOf));
-      const changes: ObjectChange<T>[] = [];
-      for (const stored of objects.values()) {
+    *replaceInSteps({ objects: listed, resourceVersion, namespace, unreadable = [], force = false }) {
+      const errors: unknown[] = [];
+      const report = (changes: readonly ObjectChange<T>[]) => {
+        try {
+          emit(changes);
+        } catch (error) {
+          errors.push(error);
+        }
+      };
+      const present = new Set<string>();
+      // In an empty store, nothing can be gone.
+      for (const object of objects.size === 0 ? [] : [...listed, ...unreadable]) yield void present.add(keyOf(object));
+      for (const stored of objects.size === 0 ? [] : objects.values()) {
         if (namespace !== undefined && stored.namespace !== namespace) continue;
         const isGone = !present.has(keyOf(stored)) && (force || !isNewer(stored.resourceVersion, resourceVersion));
-        if (isGone) changes.push(...unset(stored));
+        yield isGone ? report(unset(stored)) : undefined;
       }
       for (const object of listed) {
         const stored = objects.get(keyOf(object));
         const differs = force
           ? stored?.resourceVersion !== object.resourceVersion
           : !stored || isNewer(object.resourceVersion, stored.resourceVersion);
-        if (differs) changes.push(...set(object));
+        yield differs ? report(set(object)) : undefined;
       }
-      emit(changes);
+      if (errors.length > 0) throw new AggregateError(errors, 'a listener of the object store failed', { cause: errors[0] });
     },
   };
 }

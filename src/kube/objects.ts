@@ -63,27 +63,45 @@ export interface ListPage {
 // A page of large objects through a slow API server proxy takes longer than an ordinary response.
 const pageTimeoutMs = 30_000;
 
-/** Lists a collection page by page, as one snapshot. Throws KubeError 410 if it takes so long that the snapshot expires: start again. */
-export async function* listPages(
+/**
+ * Lists a collection page by page, as one snapshot. The next page is requested while the caller works on the last one, because either takes as long. Throws
+ * KubeError 410 if it takes so long that the snapshot expires: start again.
+ */
+export async function* listPages(client: KubeClient, { pageSize, ...request }: ListRequest): AsyncGenerator<ListPage> {
+  const readAhead = (next?: string) => {
+    const page = readPage(client, { pageSize, ...request }, next);
+    // Nobody waits for it while the caller works, or if the caller stops.
+    page.catch(() => undefined);
+    return page;
+  };
+  for (let ahead: Promise<PageWithNext> | undefined = readAhead(); ahead !== undefined;) {
+    const { next, ...page }: PageWithNext = await ahead;
+    ahead = next === undefined ? undefined : readAhead(next);
+    yield page;
+  }
+}
+
+interface PageWithNext extends ListPage {
+  readonly next: string | undefined;
+}
+
+async function readPage(
   client: KubeClient,
   { path, pageSize, signal, fieldSelector, labelSelector, accept }: ListRequest,
-): AsyncGenerator<ListPage> {
-  let next: string | undefined;
-  do {
-    const query = { limit: pageSize, continue: next, fieldSelector, labelSelector };
-    const page = await client.request<{
-      metadata?: { resourceVersion?: string; continue?: string; remainingItemCount?: number };
-      items?: unknown[] | null;
-    }>({
-      method: 'GET',
-      path,
-      query,
-      timeoutMs: pageTimeoutMs,
-      accept,
-      signal,
-    });
-    if (!page?.metadata?.resourceVersion) throw new Error(`GET ${path}: the answer is not a list`);
-    yield { items: page.items ?? [], resourceVersion: page.metadata.resourceVersion, remaining: page.metadata.remainingItemCount ?? 0 };
-    next = page.metadata.continue;
-  } while (next);
+  next: string | undefined,
+): Promise<PageWithNext> {
+  const page = await client.request<{
+    metadata?: { resourceVersion?: string; continue?: string; remainingItemCount?: number };
+    items?: unknown[] | null;
+  }>({
+    method: 'GET',
+    path,
+    query: { limit: pageSize, continue: next, fieldSelector, labelSelector },
+    timeoutMs: pageTimeoutMs,
+    accept,
+    signal,
+  });
+  if (!page?.metadata?.resourceVersion) throw new Error(`GET ${path}: the answer is not a list`);
+  const { resourceVersion, continue: more, remainingItemCount: remaining = 0 } = page.metadata;
+  return { items: page.items ?? [], resourceVersion, remaining, next: more || undefined };
 }

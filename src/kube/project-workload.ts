@@ -47,7 +47,7 @@ export function projectWorkload(target: TargetKind, raw: unknown): Workload {
     uid: textOrEmpty(metadata.uid),
     generation: typeof metadata.generation === 'number' ? metadata.generation : 0,
     resourceVersion: textOrEmpty(metadata.resourceVersion),
-    containersPath: `/${[...target.podSpecPath, 'containers'].join('/')}`,
+    containersPath: containersPathOf(target),
     containers: projectImages(target, raw, 'containers', entries),
     ...(initContainers.length > 0 && { initContainers }),
     ...(volumes.length > 0 && { volumes }),
@@ -60,6 +60,15 @@ export function projectWorkload(target: TargetKind, raw: unknown): Workload {
     ...projectPullAccess(walk(raw, target.podSpecPath)),
     ...(rollout !== undefined && { rollout }),
   };
+}
+
+const containersPaths = new WeakMap<TargetKind, string>();
+
+/** The same text for all workloads of a kind. */
+function containersPathOf(target: TargetKind): string {
+  const known = containersPaths.get(target) ?? `/${[...target.podSpecPath, 'containers'].join('/')}`;
+  containersPaths.set(target, known);
+  return known;
 }
 
 function projectPullAccess(podSpec: unknown): Pick<Workload, 'pullSecrets' | 'serviceAccount'> {

@@ -57,6 +57,7 @@ const sliceMs = 5;
 // A watch that ends sooner than this counts as a failure, even without an error: resuming at once would spin.
 const shortLifeMs = 1_000;
 const maxRetryAfterMs = 60_000;
+const maxRetryAfterFactor = 5;
 const metadataForms = {
   list: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1',
   watch: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1',
@@ -90,6 +91,10 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
     const unreadable: ObjectName[] = [];
     let listVersion = '';
     let sliceEnd = performance.now() + sliceMs;
+    const yieldTurn = async () => {
+      await nextTurn();
+      sliceEnd = performance.now() + sliceMs;
+    };
     for await (const page of listPages(client, { path, pageSize, fieldSelector, accept: accept?.list, signal })) {
       listVersion = page.resourceVersion;
       for (const raw of page.items) {
@@ -101,14 +106,14 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
           skip(readMetadata(raw), error);
         }
         // Each of hundreds of objects may take milliseconds: tenants control their content.
-        if (performance.now() < sliceEnd) continue;
-        await nextTurn();
-        sliceEnd = performance.now() + sliceMs;
+        if (performance.now() >= sliceEnd) await yieldTurn();
       }
     }
     const force = resourceVersion !== undefined && isNewer(resourceVersion, listVersion);
     try {
-      store.replace({ objects, unreadable, resourceVersion: listVersion, namespace, force });
+      // A large list takes seconds to index.
+      for (const _ of store.replaceInSteps({ objects, unreadable, resourceVersion: listVersion, namespace, force }))
+        if (performance.now() >= sliceEnd) await yieldTurn();
     } catch (error) {
       // A bug in a listener: the store itself is complete, and another list would not help.
       onError?.(error, undefined);
@@ -164,8 +169,9 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
   };
 
   const run = async (): Promise<void> => {
-    // Counted separately: after a list has succeeded, a watch that finds it expired (410, at the start of an API server) is a first failure.
-    const failures = { list: 0, watch: 0 };
+    // Counted separately. After a list has succeeded, a watch that finds it expired (410, at the start of an API server) is a first failure; so is the 410 after
+    // the many 429 of an API server that has to read 100,000 objects before it can say that.
+    const failures = { list: 0, watch: 0, version: 0 };
     let mustList = true;
     while (!signal.aborted) {
       openedAt = undefined;
@@ -184,13 +190,14 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
         await watch();
       } catch (error) {
         failure = error;
+        if (failing === 'watch' && needsNewList(error)) failing = 'version';
         mustList ||= needsNewList(error);
       }
       if (signal.aborted) return;
       const hasLived = openedAt !== undefined && now() - openedAt >= shortLifeMs;
-      if (hasLived) failures.watch = 0;
+      if (hasLived) Object.assign(failures, { watch: 0, version: 0 });
       if (hasLived && failure === undefined) continue;
-      const pauseMs = Math.max(backoffMs(failures[failing], random, requestBackoff), retryAfterOf(failure));
+      const pauseMs = pauseAfter(failure, backoffMs(failures[failing], random, requestBackoff));
       failures[failing] += 1;
       if (failure !== undefined) {
         lastError = failure;
@@ -223,6 +230,8 @@ function explain(error: unknown): string {
   return `${describeError(error)}${hint}`;
 }
 
-function retryAfterOf(error: unknown): number {
-  return error instanceof KubeError ? Math.min(error.retryAfterMs ?? 0, maxRetryAfterMs) : 0;
+/** The pause after a failure. A server that says when to come back is asked at most five times less often, however long it takes: it works on it. */
+export function pauseAfter(error: unknown, backoffMs: number): number {
+  const retryAfterMs = error instanceof KubeError ? Math.min(error.retryAfterMs ?? 0, maxRetryAfterMs) : 0;
+  return retryAfterMs === 0 ? backoffMs : Math.max(retryAfterMs, Math.min(backoffMs, retryAfterMs * maxRetryAfterFactor));
 }

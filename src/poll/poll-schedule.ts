@@ -27,7 +27,11 @@ export function pollSchedule(repository: Repository, intervalMs: number): PollSc
  * How long to delay the poll that became due after `from` and no later than `to`; undefined where none did. Polls that are long overdue do not all run at once:
  * they keep the order of their next regular times, and are spread like those.
  */
-export function dueIn({ intervalMs, offsetMs }: PollSchedule, from: number, to: number): number | undefined {
+export function dueIn(
+  { intervalMs, offsetMs }: Pick<PollSchedule, 'intervalMs' | 'offsetMs'>,
+  from: number,
+  to: number,
+): number | undefined {
   const periodAt = (at: number) => Math.floor((at + offsetMs) / intervalMs);
   const period = periodAt(to);
   if (period <= periodAt(from)) return undefined;
@@ -63,28 +67,31 @@ export interface DuePoll {
 /** The polls of the policies that become due after `from` and no later than `to`, each once. */
 export type DuePolls = (policies: Iterable<ImagePolicy>, from: number, to: number) => DuePoll[];
 
-/** Caches the schedule of each policy, since every tick needs all of them. `sourceOf` is called only for policies that are due. */
+/** Caches the offset of each policy, since every tick needs all of them. `sourceOf` is called only for policies that are due. */
 export function createDuePolls(sourceOf: (policy: ImagePolicy, spec: PolicySpec) => ImageSource): DuePolls {
-  const schedules = new WeakMap<PolicySpec, PollSchedule>();
-  const scheduleOf = (spec: PolicySpec): PollSchedule => {
-    const known = schedules.get(spec);
+  const offsets = new WeakMap<PolicySpec, number>();
+  const offsetOf = (spec: PolicySpec): number => {
+    const known = offsets.get(spec);
     if (known !== undefined) return known;
-    const schedule = pollSchedule(spec.repository, spec.pollIntervalMs);
-    schedules.set(spec, schedule);
-    return schedule;
+    const { offsetMs } = pollSchedule(spec.repository, spec.pollIntervalMs);
+    offsets.set(spec, offsetMs);
+    return offsetMs;
   };
   return (policies, from, to) => {
     const due = new Map<string, DuePoll>();
     for (const policy of policies) {
       const { spec } = policy;
       if (!isUsable(spec) || spec.suspended) continue;
-      const schedule = scheduleOf(spec);
-      const delayMs = dueIn(schedule, from, to);
+      const { pollIntervalMs: intervalMs } = spec;
+      const delayMs = dueIn({ intervalMs, offsetMs: offsetOf(spec) }, from, to);
       if (delayMs === undefined) continue;
       const repository = sourceOf(policy, spec);
       const access = accessKey(repository);
-      const { intervalMs } = schedule;
-      due.set(`${schedule.key} ${access}`, { repository, intervalMs, delayMs: delayMs + accessDelayMs(access, intervalMs) });
+      due.set(`${formatRepository(repository)} ${intervalMs} ${access}`, {
+        repository,
+        intervalMs,
+        delayMs: delayMs + accessDelayMs(access, intervalMs),
+      });
     }
     return [...due.values()];
   };

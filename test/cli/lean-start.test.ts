@@ -18,8 +18,16 @@ describe('a start', () => {
       options: ['--max_semi_space_size=64'],
       env: { NODE_OPTIONS: '--no-warnings --expose-gc', MALLOC_ARENA_MAX: '8' },
     });
-    assert.deepEqual(again?.options, ['--max_semi_space_size=64', '--heap-growing-percent=30']);
+    assert.deepEqual(again?.options, ['--max_semi_space_size=64', '--heap-growing-percent=30', '--max-old-space-size-percentage=70']);
     assert.equal(again.env['MALLOC_ARENA_MAX'], '8');
+  });
+
+  it('leaves the size of the heap to the user, who may also write it in MiB', () => {
+    const again = leanStart({ options: [], env: { NODE_OPTIONS: '--max-old-space-size=500' } });
+    assert.ok(
+      again?.options.every((option) => !option.includes('old-space')),
+      String(again?.options),
+    );
   });
 
   it('is repeated once', () => {

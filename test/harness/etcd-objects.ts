@@ -28,7 +28,7 @@ export async function writeStoredText(etcdUrl: string, key: string, text: string
 }
 
 /** One call of etcd's key-value API as JSON; keys and values are in base64. */
-export async function etcdCall<T>(etcdUrl: string, method: 'range' | 'put' | 'txn', request: object): Promise<T> {
+export async function etcdCall<T>(etcdUrl: string, method: 'range' | 'put' | 'deleterange' | 'txn', request: object): Promise<T> {
   const answer = await fetch(`${etcdUrl}/v3/kv/${method}`, { method: 'POST', body: JSON.stringify(request) });
   if (!answer.ok) throw new Error(`etcd: ${answer.status} ${await answer.text()}`);
   return (await answer.json()) as T;

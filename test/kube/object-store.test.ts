@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isNewer } from '../../src/model/workload.ts';
-import { createObjectStore, type ObjectStore, type StoredObject } from '../../src/kube/object-store.ts';
+import { createObjectStore, type ObjectStore, type Replacement, type StoredObject } from '../../src/kube/object-store.ts';
 
 const object = (name: string, resourceVersion: string, { namespace = 'shop', uid = `uid-${name}` } = {}): StoredObject => ({
   namespace,
@@ -19,6 +19,11 @@ function storeOf(...objects: StoredObject[]): { store: ObjectStore<StoredObject>
     changes.push(`${type} ${object.name}@${object.resourceVersion}${from}`);
   });
   return { store, changes, content: () => [...store.values()].map(({ name, resourceVersion }) => `${name}@${resourceVersion}`) };
+}
+
+/** All steps at once. */
+function replace(store: ObjectStore<StoredObject>, replacement: Replacement<StoredObject>): void {
+  for (const _ of store.replaceInSteps(replacement));
 }
 
 type Case = { name: string; stored: StoredObject[]; act: (store: ObjectStore<StoredObject>) => void; changes: string[]; content: string[] };
@@ -76,35 +81,35 @@ const cases: Case[] = [
   {
     name: 'replace: reports only what differs',
     stored: [object('same', '1'), object('changed', '2'), object('gone', '3')],
-    act: (store) => store.replace({ objects: [object('same', '1'), object('changed', '5'), object('new', '6')], resourceVersion: '7' }),
+    act: (store) => replace(store, { objects: [object('same', '1'), object('changed', '5'), object('new', '6')], resourceVersion: '7' }),
     changes: ['deleted gone@3', 'updated changed@5 from 2', 'added new@6'],
     content: ['same@1', 'changed@5', 'new@6'],
   },
   {
     name: 'replace: leaves what is newer than the list',
     stored: [object('written', '9'), object('created', '8')],
-    act: (store) => store.replace({ objects: [object('written', '5')], resourceVersion: '7' }),
+    act: (store) => replace(store, { objects: [object('written', '5')], resourceVersion: '7' }),
     changes: [],
     content: ['written@9', 'created@8'],
   },
   {
     name: 'replace: concerns its own namespace only',
     stored: [object('mine', '1'), object('other', '2', { namespace: 'ops' })],
-    act: (store) => store.replace({ objects: [], resourceVersion: '7', namespace: 'shop' }),
+    act: (store) => replace(store, { objects: [], resourceVersion: '7', namespace: 'shop' }),
     changes: ['deleted mine@1'],
     content: ['other@2'],
   },
   {
     name: 'replace: keeps what exists but cannot be read',
     stored: [web],
-    act: (store) => store.replace({ objects: [], unreadable: [{ namespace: 'shop', name: 'web' }], resourceVersion: '17' }),
+    act: (store) => replace(store, { objects: [], unreadable: [{ namespace: 'shop', name: 'web' }], resourceVersion: '17' }),
     changes: [],
     content: ['web@10'],
   },
   {
     name: 'replace: a restored backup is right, although older',
     stored: [web, object('later', '9')],
-    act: (store) => store.replace({ objects: [object('web', '4')], resourceVersion: '7', force: true }),
+    act: (store) => replace(store, { objects: [object('web', '4')], resourceVersion: '7', force: true }),
     changes: ['deleted later@9', 'updated web@4 from 10'],
     content: ['web@4'],
   },
@@ -120,12 +125,17 @@ for (const { name, stored, act, changes, content } of cases) {
   });
 }
 
-test('a listener sees the store after the whole replacement', () => {
-  const { store } = storeOf(object('gone', '1'));
-  const sizes: number[] = [];
-  store.subscribe(() => sizes.push(store.size));
-  store.replace({ objects: [object('a', '2'), object('b', '3')], resourceVersion: '3' });
-  assert.deepEqual(sizes, [2, 2, 2]);
+test('a replacement makes one change at a time, and what comes in between is kept', () => {
+  const { store, changes } = storeOf(object('gone', '1'), object('own', '2'));
+  const steps = store.replaceInSteps({ objects: [object('own', '3'), object('a', '4'), object('b', '5')], resourceVersion: '5' });
+  let before = 0;
+  for (const _ of steps) {
+    assert.ok(changes.length - before <= 1, String(changes));
+    // The answer to a write of our own.
+    if (changes.at(-1) === 'deleted gone@1') store.observe(object('own', '6'));
+    before = changes.length;
+  }
+  assert.deepEqual(changes, ['deleted gone@1', 'updated own@6 from 2', 'added a@4', 'added b@5']);
 });
 
 test('a listener that throws does not hide the change from others, and is reported', () => {
@@ -136,7 +146,7 @@ test('a listener that throws does not hide the change from others, and is report
   const seen: string[] = [];
   store.subscribe(({ object }) => seen.push(object.name));
   assert.throws(
-    () => store.replace({ objects: [object('a', '1'), object('b', '2')], resourceVersion: '2' }),
+    () => replace(store, { objects: [object('a', '1'), object('b', '2')], resourceVersion: '2' }),
     /a listener of the object store failed/,
   );
   assert.deepEqual(seen, ['a', 'b']);

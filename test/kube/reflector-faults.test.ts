@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { createObjectStore, type ObjectStore, type StoredObject } from '../../src/kube/object-store.ts';
-import { type Reflector, type ReflectorOptions, startReflector } from '../../src/kube/reflector.ts';
+import { KubeError } from '../../src/kube/kube-error.ts';
+import { pauseAfter, type Reflector, type ReflectorOptions, startReflector } from '../../src/kube/reflector.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { type Exchange, startFakeApiServer } from './fake-api-server.ts';
 
@@ -217,6 +218,26 @@ test('Retry-After is a lower bound for the delay', async (context) => {
   assert.equal(errors[0]?.nextTryMs, 20_000);
   // Nothing has to be waited for to stop.
   await reflector.stop();
+});
+
+test('a server that says when to come back is asked little less often than that, however long it takes', () => {
+  const busy = new KubeError('list', 429, { retryAfterMs: 1_000 });
+  assert.deepEqual(
+    [100, 1_600, 30_000].map((backoffMs) => pauseAfter(busy, backoffMs)),
+    [1_000, 1_600, 5_000],
+  );
+  assert.equal(pauseAfter(new KubeError('list', 429, { retryAfterMs: 3_600_000 }), 100), 60_000);
+  assert.equal(pauseAfter(new KubeError('list', 500, {}), 30_000), 30_000);
+});
+
+test('a version that has expired is a first failure, after the failures of an API server that could not say so yet', async (context) => {
+  const steps = [listing('5'), ...Array.from({ length: 5 }, () => failing(429)), failing(410), listing('9', raw('web', '8'))];
+  const { content, errors } = await world(context, steps);
+  await waitFor('the second list', () => content() === 'web@8');
+  assert.deepEqual(
+    errors.map(({ nextTryMs }) => nextTryMs),
+    [50, 100, 200, 400, 800, 50],
+  );
 });
 
 test('a malformed object is reported and hides no other one', async (context) => {

@@ -74,6 +74,22 @@ test('a resync of many policies is added in parts', async (t) => {
   assert.ok(batches.every(({ length }) => length <= 500));
 });
 
+test('a resync reads each policy as it is when its turn comes, and another one that is requested meanwhile begins anew', async (t) => {
+  const stored = new Map(policies(3).map((policy) => [policy.name, policy]));
+  // Each policy is a slice of its own.
+  let time = 0;
+  t.mock.method(performance, 'now', () => (time += 10));
+  const { enqueuer, batches, pass } = start(t, { policies: { all: () => stored.values() } });
+  enqueuer.resync();
+  await pass(0);
+  stored.delete('p1');
+  stored.set('p3', policyOf({ name: 'p3' }));
+  enqueuer.resync();
+  enqueuer.resync();
+  for (let turns = 0; turns < 20; turns++) await pass(0);
+  assert.deepEqual(batches, [['p0'], ['p2'], ['p3'], ['p0'], ['p2'], ['p3']]);
+});
+
 test('a policy that cannot be evaluated does not delay the others', async (t) => {
   const targetState: EnqueuerPorts['cluster']['targetState'] = (_, { namespace }) => {
     if (namespace === 'odd') throw new Error('odd');

@@ -51,6 +51,9 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
   const pending = new Map<string, PolicyJob>();
   let timer: NodeJS.Timeout | undefined;
   const considered = new Map<string, ImagePolicy>();
+  /** The rest of a pass over all policies, and whether another one was requested meanwhile. */
+  let pass: Iterator<ImagePolicy> | undefined;
+  let isPassRequested = false;
   const newTargets = new Map<string, NewTargets>();
   const arrived = new Map<string, ImagePolicy>();
   let newTargetsTimer: NodeJS.Timeout | undefined;
@@ -81,17 +84,35 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
     expire(policyKey(policy), known);
     return known.since.size > 0 && selectedBy(policy) !== known.comparedWith ? compare(policy, known) : undefined;
   };
+  const evaluateOne = (policy: ImagePolicy) => {
+    isolated(() => [
+      ...neededReconciles(policy, ports.cluster, new Date(ports.cluster.now()), ports.policies.secretVersions),
+      waitJob(policy),
+      waveJob(policy, ports.cluster),
+      rolloutJob(policy, ports.cluster, new Date(ports.cluster.now())),
+      followUp(policy),
+    ]);
+  };
+  /** The next policy of the pass, as it is by now: a copy of all policies would be garbage of megabytes each minute. */
+  const nextOfPass = (): ImagePolicy | undefined => {
+    if (pass === undefined && isPassRequested) {
+      pass = ports.policies.all()[Symbol.iterator]();
+      isPassRequested = false;
+    }
+    const next = pass?.next();
+    if (next?.done !== true) return next?.value;
+    pass = undefined;
+    return undefined;
+  };
   const evaluate = () => {
     const sliceEnd = performance.now() + sliceMs;
     for (const [key, policy] of considered) {
       considered.delete(key);
-      isolated(() => [
-        ...neededReconciles(policy, ports.cluster, new Date(ports.cluster.now()), ports.policies.secretVersions),
-        waitJob(policy),
-        waveJob(policy, ports.cluster),
-        rolloutJob(policy, ports.cluster, new Date(ports.cluster.now())),
-        followUp(policy),
-      ]);
+      evaluateOne(policy);
+      if (performance.now() >= sliceEnd) return;
+    }
+    for (let policy = nextOfPass(); policy !== undefined; policy = nextOfPass()) {
+      evaluateOne(policy);
       if (performance.now() >= sliceEnd) return;
     }
   };
@@ -104,7 +125,7 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
         for (const [id] of batch) pending.delete(id);
       }
       timer = undefined;
-      if (pending.size + considered.size > 0) schedule(0);
+      if (pending.size + considered.size > 0 || pass !== undefined || isPassRequested) schedule(0);
     } catch (error) {
       ports.onError(error);
       timer = undefined;
@@ -148,7 +169,8 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
     resync() {
       // This includes policies that were deleted.
       for (const [key, known] of newTargets) expire(key, known);
-      for (const policy of ports.policies.all()) consider(policy);
+      isPassRequested = true;
+      schedule(0);
     },
     stop() {
       stopping.abort();
