@@ -1,7 +1,8 @@
 /** The list of rows, in the order of the report. */
+import { api } from './api.ts';
 import { burst } from './burst.ts';
 import { fanOut } from './fan-out.ts';
-import { latency } from './latency.ts';
+import { backToBack, latency } from './latency.ts';
 import { memory } from './memory.ts';
 import { requests } from './requests.ts';
 import type { Row } from './row.ts';
@@ -10,4 +11,4 @@ import { start } from './start.ts';
 import { unwatched } from './unwatched.ts';
 import { webhooks } from './webhooks.ts';
 
-export const rows: readonly Row[] = [latency, burst, fanOut, webhooks, scale, memory, start, requests, unwatched];
+export const rows: readonly Row[] = [latency, backToBack, burst, fanOut, webhooks, scale, memory, start, requests, unwatched, api];

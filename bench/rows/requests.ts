@@ -26,10 +26,7 @@ export const requests: Row = {
     };
     const [kubeBefore, registryBefore] = [await countKubeRequests(world.cluster), await countRegistryRequests(product)];
     const redis = await monitorRedis(world.redis.url, updates);
-    await waitFor('the Events to be written', async () => {
-      const made = difference(kubeBefore, await countKubeRequests(world.cluster));
-      return (made['POST events'] ?? 0) >= 2 * pushes;
-    });
+    await side.untilQuiet();
     const kube = perPush(difference(kubeBefore, await countKubeRequests(world.cluster)), pushes);
     const registry = perPush(difference(registryBefore, await countRegistryRequests(product)), pushes);
     const figures: Figure[] = [

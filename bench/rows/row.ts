@@ -43,9 +43,10 @@ export function compared(
 /** A figure that must not be above (or below) a number of its own. */
 export function limited(
   figure: Pick<Figure, 'name' | 'unit' | 'product'>,
-  limit: { readonly below: number } | { readonly atLeast: number } | { readonly exactly: number },
+  limit: { readonly below: number } | { readonly atMost: number } | { readonly atLeast: number } | { readonly exactly: number },
 ): Figure {
   if ('below' in limit) return { ...figure, target: `< ${limit.below}`, reached: figure.product < limit.below };
+  if ('atMost' in limit) return { ...figure, target: `≤ ${limit.atMost}`, reached: figure.product <= limit.atMost };
   if ('atLeast' in limit) return { ...figure, target: `≥ ${limit.atLeast}`, reached: figure.product >= limit.atLeast };
   return { ...figure, target: `${limit.exactly}`, reached: figure.product === limit.exactly };
 }

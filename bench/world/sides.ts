@@ -26,6 +26,8 @@ export interface Side {
   reported(application: Application): Promise<number>;
   /** Resolves when all of the last round is done, Events too: what is measured next must not pay for it. */
   untilQuiet(): Promise<void>;
+  /** Milliseconds of a core that its process has used so far. */
+  cpuMs(): number;
   /** How many milliseconds the last answers to webhooks took. */
   readonly answers: number[];
 }
@@ -54,13 +56,13 @@ export async function startSide(world: BenchWorld, name: Side['name'], options: 
   const images = world.keep(await watchObjects(cluster, deploymentsIn(namespace), imageOf));
   const statuses = world.keep(await watchObjects(cluster, policiesIn(namespace), ({ status }) => status?.lastAppliedTag));
   const product = name === 'product' ? (started ?? (await world.startProduct())) : undefined;
-  const send =
+  const { send, pid } =
     product === undefined
       ? await openFloor(world, namespace, applications, options.tells === true)
-      : await openProduct(world, namespace, applications, options, product);
+      : { send: await openProduct(world, namespace, applications, options, product), pid: product.pid };
   const untilQuiet = () => (product === undefined ? Promise.resolve() : untilProcessIsQuiet(product.pid));
   const tells = name === 'product' || options.tells === true;
-  return createSide(world, { name, namespace, applications, images, statuses, tells, send, untilQuiet });
+  return createSide(world, { name, namespace, applications, images, statuses, tells, send, untilQuiet, cpuMs: () => readCpuMs(pid) });
 }
 
 interface SideParts {
@@ -72,6 +74,7 @@ interface SideParts {
   readonly tells: boolean;
   readonly send: (application: Application, tag: string, digest: string) => Promise<void>;
   readonly untilQuiet: () => Promise<void>;
+  readonly cpuMs: () => number;
 }
 
 function createSide(world: BenchWorld, { images, statuses, send, ...rest }: SideParts): Side {
@@ -114,8 +117,8 @@ async function openFloor(
   namespace: string,
   applications: readonly Application[],
   tells: boolean,
-): Promise<SideParts['send']> {
-  const { url } = await startFloor(world);
+): Promise<{ readonly send: SideParts['send']; readonly pid: number }> {
+  const { url, pid } = await startFloor(world);
   const paths = Map.groupBy(applications, ({ repository }) => repository);
   const targets: FloorTargets = Object.fromEntries(
     [...paths].map(([repository, ones]) => [repository, ones.map(({ name }) => `${deploymentsIn(namespace)}/${name}`)]),
@@ -128,7 +131,7 @@ async function openFloor(
     );
     await post(`${url}/policies`, {}, JSON.stringify(policies));
   }
-  return ({ repository }, tag) => post(url, {}, JSON.stringify({ repository, tag }));
+  return { send: ({ repository }, tag) => post(url, {}, JSON.stringify({ repository, tag })), pid };
 }
 
 async function openProduct(

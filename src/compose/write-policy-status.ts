@@ -7,6 +7,7 @@ import type { ClusterCache } from '../cluster/cluster-cache.ts';
 import { policyResource } from '../cluster/policy-watches.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { objectPath } from '../kube/objects.ts';
+import { readMetadata } from '../kube/watch-events.ts';
 import { patchStatus } from '../kube/patch-status.ts';
 import type { ImagePolicy } from '../model/image-policy.ts';
 import type { PolicyStatus } from '../model/policy-status.ts';
@@ -65,7 +66,10 @@ export function createStatusWriter({ client, cache, notices, readContext }: Stat
         },
         signal,
       });
-      if (written !== undefined) cache.written.observe(readPolicy(written, readContext, cache.written.get(policy.namespace, policy.name)));
+      if (written === undefined) return;
+      const known = cache.written.get(policy.namespace, policy.name);
+      // The watch may be faster than the response.
+      if (known?.resourceVersion !== readMetadata(written).resourceVersion) cache.written.observe(readPolicy(written, readContext, known));
     } finally {
       end();
     }
