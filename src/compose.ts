@@ -74,8 +74,7 @@ export function compose(settings: Settings, roles: ReadonlySet<Role>, { logger, 
       await operations.listen({ host: config.operations.host, port: config.operations.port });
       for (const part of parts) await part.start();
       logger.info({ roles: [...roles], ...this.addresses() }, 'started');
-      // Too early for a large heap.
-      void collectGarbage();
+      void collectGarbage('started');
     },
     async stop(deadlineMs) {
       isStopping = true;

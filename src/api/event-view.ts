@@ -84,7 +84,7 @@ export function hasOutcome(view: EventView, outcome: EventOutcome): boolean {
 
 function viewPolicy(key: string, result: PolicyResult | undefined, noticesGivenUp?: readonly GivenUpNotice[]): PolicyView {
   const { kind: outcome = 'working', ...rest } = result ?? {};
-  return { ...splitName(key), outcome, ...rest, ...(noticesGivenUp && { noticesGivenUp }) };
+  return { ...rest, ...splitName(key), outcome, ...(noticesGivenUp && { noticesGivenUp }) };
 }
 
 function outcomeOf(state: PushState, policies: readonly PolicyView[]): EventOutcome {

@@ -42,7 +42,7 @@ export function createKindQuota(max: number = maxKindsPerNamespace): KindQuota {
   const kindsOf = (policy: ImagePolicy): Entry['kinds'] => {
     const kinds = new Map(wantedKinds(policy).map((kind) => [kindKey(kind), kind]));
     if ([...kinds.values()].some(({ apiVersion }) => isCustomVersion(apiVersion))) return kinds;
-    const names = [...kinds.keys()].join(',');
+    const names = [...kinds.keys()].sort().join(',');
     const known = builtIn.get(names) ?? kinds;
     builtIn.set(names, known);
     return known;

@@ -51,9 +51,11 @@ function mostUrgent(states: readonly State[], max: number): State[] {
  */
 function inTurns(states: readonly State[], max: number): State[] {
   const namespaces = [...Map.groupBy(states, ({ namespace }) => namespace)].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
-  const largest = namespaces.reduce((size, group) => Math.max(size, group.length), 0);
   for (const group of namespaces) group.sort((a, b) => (a.name < b.name ? -1 : 1));
   const chosen: State[] = [];
-  for (let turn = 0; turn < largest && chosen.length < max; turn++) chosen.push(...namespaces.flatMap((group) => group[turn] ?? []));
+  for (let turn = 0, rest = namespaces; rest.length > 0 && chosen.length < max; turn++) {
+    rest = rest.filter((group) => group.length > turn);
+    chosen.push(...rest.flatMap((group) => group[turn] ?? []));
+  }
   return chosen.slice(0, max);
 }

@@ -173,7 +173,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
     await within(maxKindsMs, Promise.all([cache.synced(), notices.settled()]));
     if (stopped) return;
     logger.info({ policies: cache.policies.size, workloads: cache.workloads.size }, 'caches are complete');
-    await collectGarbage();
+    await collectGarbage('caches complete');
     if (stopped) return;
     cache.policies.subscribe((change) => {
       const { type, object } = change;

@@ -6,6 +6,7 @@ import { batchWrites } from '../async/serialize.ts';
 import type { ClusterCache } from '../cluster/cluster-cache.ts';
 import { policyResource } from '../cluster/policy-watches.ts';
 import type { KubeClient } from '../kube/client.ts';
+import { isKubeError } from '../kube/kube-error.ts';
 import { objectPath } from '../kube/objects.ts';
 import { readMetadata } from '../kube/watch-events.ts';
 import { patchStatus } from '../kube/patch-status.ts';
@@ -28,6 +29,8 @@ interface Update {
   readonly update: (status: PolicyStatus) => PolicyStatus | undefined;
   readonly signal: AbortSignal;
   readonly eventId: string | undefined;
+  /** For an error that concerns this update only. */
+  readonly onError: (error: unknown) => void;
 }
 
 /** What one update makes of the status, on top of those before it. */
@@ -39,10 +42,7 @@ interface Step {
 
 /** The writer of one process. An update waits while an earlier one of the same policy is written, and is then written with all others that wait. */
 export function createStatusWriter({ client, cache, notices, readContext }: StatusWriting): Policies['writeStatus'] {
-  const write = async (updates: readonly Update[]): Promise<void> => {
-    const [first] = updates;
-    if (first === undefined) return;
-    const { policy } = first;
+  const writeTogether = async (policy: ImagePolicy, updates: readonly Update[]): Promise<void> => {
     const cached = cache.policies.get(policy.namespace, policy.name);
     // A policy that was deleted and created again under the same name is another policy.
     const newest = cached?.uid === policy.uid ? cached : policy;
@@ -55,12 +55,13 @@ export function createStatusWriter({ client, cache, notices, readContext }: Stat
         path: objectPath(policyResource, policy.namespace, policy.name),
         current: { ...newest, status: stored },
         update(status, generation) {
+          // The first try gets the status that was passed, which need not be read again.
           steps = stepsOf(status === stored ? newest.status : readStatus(status, generation), updates);
           const last = steps.at(-1);
           return last && toStored(last.after);
         },
         together: historyFields,
-        // Each update reports what it does: what the next one hides has happened all the same.
+        // Each update reports what it does, also where the next one hides it.
         beforeWrite: async () => {
           await Promise.all(steps.map(({ before, after, eventId }) => notices.onPolicyStatus(policy, before, after, eventId)));
         },
@@ -74,26 +75,44 @@ export function createStatusWriter({ client, cache, notices, readContext }: Stat
       end();
     }
   };
+  const write = async (updates: readonly Update[]): Promise<void> => {
+    const wanted = updates.filter(({ signal }) => !signal.aborted);
+    const [first] = wanted;
+    if (first === undefined) return;
+    try {
+      await writeTogether(first.policy, wanted);
+    } catch (error) {
+      if (wanted.length === 1 || !isKubeError(error, 422)) throw error;
+      // One of them is at fault, and the others must not fail with it.
+      for (const one of wanted) await writeTogether(one.policy, [one]).catch(one.onError);
+    }
+  };
   const writers = new Map<string, { readonly add: (update: Update) => Promise<void>; open: number }>();
   return async (policy, update, signal, eventId) => {
     const writer = writers.get(policy.uid) ?? { add: batchWrites(write), open: 0 };
     writers.set(policy.uid, writer);
     writer.open++;
-    try {
-      await abortable(writer.add({ policy, update, signal, eventId }), signal);
-    } finally {
+    let failure: { readonly error: unknown } | undefined;
+    const onError = (error: unknown) => (failure ??= { error });
+    const written = writer.add({ policy, update, signal, eventId, onError }).finally(() => {
       if (--writer.open === 0) writers.delete(policy.uid);
-    }
+    });
+    await abortable(written, signal);
+    if (failure !== undefined) throw failure.error;
   };
 }
 
 /** What the updates make of a status, one after the other; empty if none changes it. */
 function stepsOf(status: PolicyStatus, updates: readonly Update[]): Step[] {
   const steps: Step[] = [];
-  for (const { update, eventId } of updates) {
+  for (const { update, eventId, onError } of updates) {
     const before = steps.at(-1)?.after ?? status;
-    const after = update(before);
-    if (after !== undefined) steps.push({ before, after, eventId });
+    try {
+      const after = update(before);
+      if (after !== undefined) steps.push({ before, after, eventId });
+    } catch (error) {
+      onError(error);
+    }
   }
   return steps;
 }

@@ -108,7 +108,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     record(event) {
       const id = event.atMostHourly === true ? hourlyId(event) : randomUUID().replaceAll('-', '').slice(0, idLength);
       if (id === undefined) return;
-      const key = `${event.regarding.uid} ${event.type} ${event.reason} ${event.action}`;
+      const key = [event.regarding.uid, event.type, event.reason, event.action, event.atMostHourly === true].join(' ');
       const before = waiting.get(key);
       waiting.set(key, before === undefined ? { record: event, id, at: now(), count: 1, lastAt: now() } : aggregate(before, event, now()));
       if (waiting.size > maxWaiting) {

@@ -113,7 +113,10 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
     try {
       // A large list takes seconds to index.
       for (const _ of store.replaceInSteps({ objects, unreadable, resourceVersion: listVersion, namespace, force }))
-        if (performance.now() >= sliceEnd) await yieldTurn();
+        if (performance.now() >= sliceEnd) {
+          await yieldTurn();
+          if (signal.aborted) break;
+        }
     } catch (error) {
       // A bug in a listener: the store itself is complete, and another list would not help.
       onError?.(error, undefined);
@@ -180,6 +183,7 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
       try {
         if (mustList) {
           resourceVersion = await list();
+          if (signal.aborted) return;
           failures.list = 0;
           mustList = false;
           lastError = undefined;

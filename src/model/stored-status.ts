@@ -1,19 +1,16 @@
 /** The status of an ImagePolicy as it is stored, and how it is read. */
 import { z } from 'zod';
-import { changeSchema, maxListed, statusSchema, type PolicyStatus } from './policy-status.ts';
+import { changeSchema, maxListed, statusSchema, type Immutable, type PolicyStatus } from './policy-status.ts';
 import { isObject } from './untyped.ts';
 
 /** How many of the changes are stored with a field for each value; the older ones are texts, which cost the API server a fraction. */
-const maxDetailed = 3;
+export const maxDetailed = 3;
 /** A change as JSON, in which a character may take six. */
 const maxChangeLength = 32_768;
 /** Of the list and of its entries: kubectl explains both. */
 const earlier = `The changes before those of the history, the latest first, up to ${maxListed} in all: jq '.status.earlierChanges[] | fromjson'.`;
 
-/**
- * The schema of `status` as it is stored. A write of a status costs the API server about as much as it has fields: so older changes are texts, and for field
- * management (atomic) the status is one value.
- */
+/** The schema of `status` as it is stored. A write of a status costs the API server about as much as it has fields: so older changes are texts. */
 export const storedStatusSchema = statusSchema
   .extend({
     history: z
@@ -23,8 +20,9 @@ export const storedStatusSchema = statusSchema
       .describe(`The last ${maxDetailed} changes, the latest first; those before them are in earlierChanges.`),
     earlierChanges: z.array(z.string().max(maxChangeLength).describe(earlier)).max(maxListed).exactOptional().describe(earlier),
   })
-  .describe('What the service found and did.')
-  .meta({ 'x-kubernetes-map-type': 'atomic' });
+  .describe('What the service found and did.');
+/** A status as it is stored. */
+export type StoredStatus = Immutable<z.input<typeof storedStatusSchema>>;
 
 const looseStatus = statusSchema.loose();
 
@@ -44,12 +42,10 @@ export function readStatus(raw: unknown, generation = Number.POSITIVE_INFINITY):
 export const historyFields = ['history', 'earlierChanges'] as const;
 
 /** The status as it is stored; `readStatus` is the reverse. */
-export function toStored({ history, ...status }: PolicyStatus): z.input<typeof storedStatusSchema> {
-  if (history === undefined) return status as z.input<typeof storedStatusSchema>;
+export function toStored({ history, ...status }: PolicyStatus): StoredStatus {
+  if (history === undefined) return status;
   const earlier = history.slice(maxDetailed).map((entry) => JSON.stringify(entry));
-  return { ...status, history: history.slice(0, maxDetailed), ...(earlier.length > 0 && { earlierChanges: earlier }) } as z.input<
-    typeof storedStatusSchema
-  >;
+  return { ...status, history: history.slice(0, maxDetailed), ...(earlier.length > 0 && { earlierChanges: earlier }) };
 }
 
 /** With all changes in the history, as far as they can be read. */
@@ -57,14 +53,15 @@ function withWholeHistory(raw: unknown): unknown {
   if (!isObject(raw) || raw['earlierChanges'] === undefined) return raw;
   const { earlierChanges, ...status } = raw;
   const { history = [] } = status;
-  const earlier = z.array(z.string().transform(readJson).pipe(changeSchema)).safeParse(earlierChanges);
-  return earlier.success && Array.isArray(history) ? { ...status, history: [...history, ...earlier.data].slice(0, maxListed) } : status;
+  if (!Array.isArray(earlierChanges) || !Array.isArray(history)) return status;
+  const earlier = earlierChanges.flatMap((text) => changeSchema.safeParse(readJson(text)).data ?? []);
+  return { ...status, history: [...history, ...earlier].slice(0, maxListed) };
 }
 
 /** undefined if it is not JSON. */
-function readJson(text: string): unknown {
+function readJson(text: unknown): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(String(text));
   } catch {
     return undefined;
   }

@@ -27,7 +27,7 @@ export function policyNotices(
   const changes = changedEntries(before, after);
   const about = (kind: NoticeKind, fits: (change: Change) => boolean) =>
     byImage(changes.filter(fits)).map((entries) => {
-      const push = pushOf(entries, [after, before]) ?? (kind === 'Updated' ? own : {});
+      const push = kind === 'Updated' && eventId !== undefined ? own : pushOf(entries, [after, before]);
       return { kind, subject, ...describeEntries(entries, after), ...push };
     });
   const found = [

@@ -1,5 +1,5 @@
 /** The processor of the queue `notice`: sends one notice, or a summary of many, to one target. */
-import { WaitError } from '../model/errors.ts';
+import { describeError, WaitError } from '../model/errors.ts';
 import type { Origins } from '../model/image-origin.ts';
 import { formatSubject, type GivenUpNotice, type Notice } from '../model/notice.ts';
 import { cut } from '../model/text.ts';
@@ -92,7 +92,12 @@ export function createNoticeProcessor(ports: NoticePorts): (job: NoticeJob | Sum
     const records = notices.flatMap(({ kind, subject, eventId }) =>
       eventId === undefined ? [] : [{ eventId, subject, target, kind, reason, ...answer, at }],
     );
-    await ports.recordGivenUp(records);
+    try {
+      await ports.recordGivenUp(records);
+    } catch (error) {
+      // Not a reason to send it again.
+      ports.logger.warn({ target, policy: about, event, why: describeError(error) }, 'failure could not be reported');
+    }
   };
   /** Throws to be retried; returns when the content was accepted, or given up. */
   const send = async (target: ConfiguredTarget, content: Content, parcel: Parcel, { jobId: id, isLastTry, signal }: JobContext) => {

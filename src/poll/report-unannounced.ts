@@ -73,5 +73,5 @@ async function report(
   logger.warn(fields, "found by polls, not announced: check the registry's webhook, the receiver's URL, and image-watcher events");
   const subject = { kind: 'ImagePolicy' as const, namespace, name, uid };
   const notice = { kind: 'WebhookMissing' as const, subject, at: new Date(cluster.now()).toISOString(), reason: 'WebhookMissing', message };
-  await poll.notify(policy, { notice, identity: [registry, 'WebhookMissing', String(count), image] });
+  await poll.notify(policy, { notice, identity: [registry, 'WebhookMissing', String(count)] });
 }

@@ -89,7 +89,13 @@ export interface IgnoredRecord {
 export type EventRecord = PushRecord | IgnoredRecord;
 
 const names = z.array(z.string().max(512)).max(100_000);
-const resultShape = z.looseObject({
+/** Whoever can write to Redis must not add fields that the view of an event has from elsewhere. */
+const resultShape = z.object({
+  reason: z.string().exactOptional(),
+  message: z.string().exactOptional(),
+  tag: z.string().exactOptional(),
+  digest: z.string().exactOptional(),
+  changes: z.array(z.unknown()).exactOptional(),
   kind: z.enum(['updated', 'unchanged', 'ignored', 'stalled', 'suspended', 'retrying', 'waiting', 'failed']),
   at: z.string().max(40),
   afterMs: z.number(),
@@ -148,10 +154,10 @@ function readGivenUp(hash: Readonly<Record<string, string>>, policies: readonly 
 }
 
 function readResult(json: string | undefined, verified: string | undefined): PolicyResult | undefined {
-  const result = parseJson(json);
-  if (!resultShape.safeParse(result).success) return undefined;
+  const result = resultShape.safeParse(parseJson(json));
+  if (!result.success) return undefined;
   const verifiedMs = Number(verified ?? Number.NaN);
-  return { ...(result as PolicyResult), ...(Number.isFinite(verifiedMs) && { verifiedMs }) };
+  return { ...(result.data as PolicyResult), ...(Number.isFinite(verifiedMs) && { verifiedMs }) };
 }
 
 function parseJson(json: string | undefined): unknown {

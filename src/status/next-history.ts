@@ -1,3 +1,4 @@
+import { maxDetailed } from '../model/stored-status.ts';
 import { cut, toSeconds } from '../model/text.ts';
 import type { Outcome, OwnImage } from '../plan/outcome.ts';
 import type { AppliedChange } from '../plan/plan-update.ts';
@@ -74,7 +75,8 @@ function isRecorded(
   const newest = newestAt(history, { workload, container });
   if (newest !== undefined) return newest.to === cut(image, maxLengths.image);
   if (history.length === 0) return lastAppliedTag === tag;
-  return history.length >= maxListed && history[0]?.tag === tag;
+  // A definition of an earlier build drops all changes but those that are stored with their fields.
+  return (history.length >= maxListed || history.length === maxDetailed) && history[0]?.tag === tag;
 }
 
 /** A late reconcile reports outdated state: the history may already hold a later change, such as a rollback at the same moment. */

@@ -108,6 +108,33 @@ describe('the writer of statuses', () => {
     assert.equal((await readStored('impatient'))['lastAppliedTag'], '2');
   });
 
+  it('lets nobody fail with another one', async () => {
+    const { policy, write } = await startWriter('innocent');
+    const refused = (status: PolicyStatus) => ({ ...status, running: 'x'.repeat(200) });
+    const broken = () => {
+      throw new Error('broken');
+    };
+    const results = await Promise.allSettled([refused, applied('2'), broken, applied('3')].map((update) => write(policy, update, signal)));
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      ['rejected', 'fulfilled', 'rejected', 'fulfilled'],
+    );
+    assert.equal((await readStored('innocent'))['running'], '23');
+  });
+
+  it('does not write what was given up before its turn', async () => {
+    const first = Promise.withResolvers<void>();
+    const { policy, write, notices } = await startWriter('stopped', {}, () => first.promise);
+    const ann = new AbortController();
+    const writing = write(policy, applied('1'), signal);
+    const waiting = write(policy, applied('2'), ann.signal);
+    ann.abort(new Error('stopped'));
+    await assert.rejects(waiting, /stopped/);
+    first.resolve();
+    await writing;
+    assert.deepEqual(notices, [[undefined, '1', undefined]]);
+  });
+
   it('writes the whole history where an earlier version had stored it in the first field', async () => {
     const history = Array.from({ length: 10 }, (_, index) => change(`1.0.${9 - index}`));
     const { policy, write } = await startWriter('upgraded', { history });

@@ -165,6 +165,12 @@ export async function deliverUntilAccepted(body: string, ...services: Service[])
   await waitFor('the delivery to be accepted', tryEach, { intervalMs: 100 });
 }
 
+interface WorldEvent {
+  readonly reason: string;
+  readonly message: string;
+  readonly type: string;
+}
+
 function kubernetes(cluster: ControlPlane, namespace: string, controllers: boolean) {
   const readDeployment = (name: string) => cluster.request<Deployment>('GET', `${deploymentPath(namespace)}/${name}`);
   const readStatus = async (name: string): Promise<PolicyStatus> => {
@@ -173,6 +179,13 @@ function kubernetes(cluster: ControlPlane, namespace: string, controllers: boole
   };
   const condition = async (name: string, type: string): Promise<Condition | undefined> =>
     (await readStatus(name)).conditions?.find((candidate) => candidate.type === type);
+  const listEvents = async (kind: string, name: string): Promise<WorldEvent[]> => {
+    const { items } = await cluster.request<{ items: (WorldEvent & { involvedObject: { kind: string; name: string } })[] }>(
+      'GET',
+      `/api/v1/namespaces/${namespace}/events`,
+    );
+    return items.filter(({ involvedObject: about }) => about.kind === kind && about.name === name);
+  };
   return {
     readDeployment,
     readStatus,
@@ -252,13 +265,11 @@ function kubernetes(cluster: ControlPlane, namespace: string, controllers: boole
       };
       await waitFor(`policy ${name} to be looked at`, check);
     },
+    listEvents,
     /** The Events about an object, once there is one: they are written after the status, and nothing waits for them. */
-    waitForEvents(kind: string, name: string): Promise<{ reason: string; message: string; type: string }[]> {
+    waitForEvents(kind: string, name: string): Promise<WorldEvent[]> {
       return waitFor(`an Event about ${kind} ${name}`, async () => {
-        const list = (await cluster.request('GET', `/api/v1/namespaces/${namespace}/events`)) as {
-          items: { reason: string; message: string; type: string; involvedObject: { kind: string; name: string } }[];
-        };
-        const found = list.items.filter(({ involvedObject: about }) => about.kind === kind && about.name === name);
+        const found = await listEvents(kind, name);
         return found.length > 0 && found;
       });
     },

@@ -207,6 +207,28 @@ test('a new workload is reconciled with the current policy', async (t) => {
   );
 });
 
+test('a policy that changes all the time and takes long does not stop the pass over all policies', async (t) => {
+  let clock = 0;
+  t.mock.method(performance, 'now', () => clock);
+  const busy = policyOf({ namespace: 'tenant', name: 'busy', status: { observedGeneration: 1 } });
+  const { enqueuer, batches, pass } = start(t, {
+    policies: { all: () => policies(3) },
+    cluster: {
+      targetState(_target, { namespace }) {
+        if (namespace !== busy.namespace) return { since: 0 };
+        // Longer than a slice, and changed again meanwhile, as long as another one waits.
+        clock += 1_000;
+        if (batches.length < 3) enqueuer.consider(busy);
+        return { since: 0 };
+      },
+    },
+  });
+  enqueuer.consider(busy);
+  enqueuer.resync();
+  for (let turns = 0; turns < 4; turns++) await pass(0);
+  assert.deepEqual(batches.flat(), ['p0', 'p1', 'p2']);
+});
+
 test('nothing is added after the stop', async (t) => {
   const { enqueuer, batches, pass } = start(t);
   for (const policy of policies(2)) enqueuer.consider(policy);

@@ -109,8 +109,9 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
     for (const [key, policy] of considered) {
       considered.delete(key);
       evaluateOne(policy);
-      if (performance.now() >= sliceEnd) return;
+      if (performance.now() >= sliceEnd) break;
     }
+    // One of the pass at least: a policy that changes all the time must not stop it.
     for (let policy = nextOfPass(); policy !== undefined; policy = nextOfPass()) {
       evaluateOne(policy);
       if (performance.now() >= sliceEnd) return;
