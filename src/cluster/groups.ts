@@ -17,7 +17,7 @@ export interface Group<V> {
 
 const empty: Group<never> = { size: 0, values: () => [] };
 
-/** No groups yet; `nameOf` tells the objects of a group apart. */
+/** No groups yet; `nameOf` distinguishes the objects of a group. */
 export function createGroups<V extends object>(nameOf: (object: V) => string): Groups<V> {
   const groups = new Map<string, V | Map<string, V>>();
   return {

@@ -123,7 +123,7 @@ function indexed({ namespace, name }: PolicyName, { selector }: PolicyTarget): I
   return selector === undefined ? { namespace, name } : { namespace, name, selector };
 }
 
-/** Tells the targets of all policies apart that have the same key. */
+/** Distinguishes targets of different policies that have the same key. */
 function nameOf({ selector, ...policy }: IndexedTarget): string {
   return selector === undefined ? policyKey(policy) : `${policyKey(policy)} ${formatSelector(selector)}`;
 }
