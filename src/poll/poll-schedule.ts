@@ -19,8 +19,12 @@ const minuteMs = 60_000;
 
 /** The schedule of polls of a repository with this interval. */
 export function pollSchedule(repository: Repository, intervalMs: number): PollSchedule {
-  const key = `${formatRepository(repository)} ${intervalMs}`;
+  const key = keyOf(repository, intervalMs);
   return { key, intervalMs, offsetMs: hash(key) % intervalMs };
+}
+
+function keyOf(repository: Repository, intervalMs: number): string {
+  return `${formatRepository(repository)} ${intervalMs}`;
 }
 
 /**
@@ -87,7 +91,7 @@ export function createDuePolls(sourceOf: (policy: ImagePolicy, spec: PolicySpec)
       if (delayMs === undefined) continue;
       const repository = sourceOf(policy, spec);
       const access = accessKey(repository);
-      due.set(`${formatRepository(repository)} ${intervalMs} ${access}`, {
+      due.set(`${keyOf(repository, intervalMs)} ${access}`, {
         repository,
         intervalMs,
         delayMs: delayMs + accessDelayMs(access, intervalMs),

@@ -28,7 +28,7 @@ export interface EventLog {
   matched(event: PushEvent, policies: readonly string[]): Promise<void>;
   /** Records the result for one policy; a later result replaces an earlier one. With the push, it records the match as well. */
   recordResult(eventId: string, policy: string, result: PolicyResult, push?: PushEvent): Promise<void>;
-  /** Records that a notice about one policy was given up; the same one again changes nothing. */
+  /** Records that a notice about one policy was given up; the same one again replaces it, and is not counted again. */
   recordGivenUp(eventId: string, policy: string, notice: GivenUpNotice): Promise<void>;
 }
 
