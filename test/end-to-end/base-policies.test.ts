@@ -104,8 +104,9 @@ test('the push of a base is recorded with what each policy found', async () => {
       { headers },
     );
     const { events = [] } = (await answer.json()) as { events?: EventView[] };
-    const found = events[0]?.policies.find(({ name }) => name === 'bipol:recorded');
-    return found?.outcome === 'unchanged' && events[0]?.policies;
+    const { policies = [] } = events[0] ?? {};
+    const outcomes = ['bipol:recorded', 'bipol:all'].map((of) => policies.find(({ name }) => name === of)?.outcome);
+    return outcomes.every((outcome) => outcome === 'unchanged') && policies;
   });
   // A record may say that it is gone, if the push came before the cache knew.
   const idle = results.filter(({ name }) => name === 'bipol:suspended' || name === 'bipol:deleted');
@@ -115,7 +116,7 @@ test('the push of a base is recorded with what each policy found', async () => {
   );
   await setFinalizers([]);
   const all = results.find(({ name }) => name === 'bipol:all');
-  assert.deepEqual([all?.outcome, all?.reason], ['unchanged', 'ImagesBehind']);
+  assert.equal(all?.reason, 'ImagesBehind');
 });
 
 test('images of other namespaces count only with the consent of their owners', async () => {

@@ -259,6 +259,7 @@ describe('guards', () => {
     await create('early', { select: { semver: { range: '>=1.0.0-0, <2' } } });
     await push('early', '1.1.0');
     await world.waitForImage('early', image('early', '1.1.0'));
+    await waitForHistory('early', '1.1.0');
     await waitFor('Ready to say so', async () => note.test((await world.condition('early', 'Ready'))?.message ?? ''));
     await push('early', '1.2.0-rc.1');
     const explained = await cli('explain', 'early');
