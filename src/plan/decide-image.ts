@@ -12,7 +12,8 @@
  * | the candidate's digest, without a tag     | no: UpToDate                   | keep: UpToDate                   |
  * | no candidate, a lower version             | change                         | change                           |
  * | no candidate, a higher version (semver)   | no: OlderThanRunning           | keep: OlderThanRunning           |
- * | no candidate, policy never applied a tag  | change                         | change                           |
+ * | no candidate, and neither the status nor  | change                         | change                           |
+ * |   the workload records an earlier change  |                                |                                  |
  * | no candidate, we rolled back to it, or a  | change                         | change                           |
  * |   workload that was created anew          |                                |                                  |
  * | no candidate otherwise                    | no: NotComparable              | keep: NotComparable              |
@@ -40,6 +41,8 @@ export interface Comparison {
   readonly candidate: Candidate;
   /** Whether the policy has ever changed anything. */
   readonly hasApplied: boolean;
+  /** Whether a workload itself records that the policy has changed the container: the status is written later, and may not say so yet. */
+  readonly hasAppliedTo?: (workload: Workload, container: string) => boolean;
   /** Whether the policy treats a container that runs this image as before its first change: because it rolled back to it from the tag `left`, or the workload was created anew. */
   readonly startsOver?: (workload: Workload, container: string, image: string) => Start | undefined;
   /** The digest of a tag when the policy selected or applied it, where that is known. */
@@ -92,7 +95,7 @@ function compareImage(
   running: ImageReference,
   tag: string | undefined,
   { workload, container, image }: ImageLocation,
-  { spec, candidate, hasApplied, startsOver, digestOf = () => undefined }: Comparison,
+  { spec, candidate, hasApplied, hasAppliedTo, startsOver, digestOf = () => undefined }: Comparison,
 ): ImageDecision {
   const start = startsOver?.(workload, container, image);
   const isCandidate = tag !== undefined && spec.strategy.reject(tag) === undefined;
@@ -111,7 +114,8 @@ function compareImage(
   const versions = compareVersions(spec, tag, candidate.tag);
   if (versions !== undefined && versions < 0) return 'change';
   if (versions !== undefined && versions > 0 && spec.strategy.id === 'semver') return older(tag ?? '', spec, candidate);
-  if (!hasApplied || (start !== undefined && mayFollow(start, spec, candidate))) return 'change';
+  const isFirst = !hasApplied && hasAppliedTo?.(workload, container) !== true;
+  if (isFirst || (start !== undefined && mayFollow(start, spec, candidate))) return 'change';
   const what = tag ?? running.digest ?? running.name;
   return {
     reason: 'NotComparable',

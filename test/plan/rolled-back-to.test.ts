@@ -75,6 +75,8 @@ test('an image that somebody else or another change of the policy deployed is no
     { history: [{ ...rollbackEntry, to: `${image}:1.0.0`, trigger: 'Webhook', at: '2026-03-01T12:01:00Z' }, rollbackEntry] },
     { history: [{ ...rollbackEntry, container: 'other' }] },
     { runs: { image: `${image}:branch`, lastUpdate: { ...remembered, policy: 'of another policy' } } },
+    // The status is written after the image, and somebody was faster.
+    { history: [], runs: { image: `${image}:branch`, imageOwner: 'kubectl-edit', lastUpdate: { ...remembered, trigger: 'Webhook' } } },
   ];
   for (const row of rows) assert.equal(planAfterRollback(row), 'NotComparable', JSON.stringify(row));
 });

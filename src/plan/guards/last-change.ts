@@ -36,10 +36,11 @@ export function lastChange(
 }
 
 /** What planning needs to know of a policy's earlier changes. */
-export function pastOf(policy: Pick<ImagePolicy, 'uid' | 'status'>): Pick<PlanInput, 'hasApplied' | 'startsOver'> {
+export function pastOf(policy: Pick<ImagePolicy, 'uid' | 'status'>): Pick<PlanInput, 'hasApplied' | 'hasAppliedTo' | 'startsOver'> {
   const { history = [], lastAppliedTag } = policy.status;
   return {
     hasApplied: history.length > 0 || lastAppliedTag !== undefined,
+    hasAppliedTo: (workload, container) => lastUpdateOf(workload, container)?.policy === policy.uid,
     startsOver: (workload, container, image) => {
       const last = recordedChange(workload, workload, container, policy);
       // Changes to an object of this name with another uid: the workload was created anew.
