@@ -23,6 +23,7 @@ for (const field of ['authorization', 'cookie', 'password', 'token', 'secret', '
       { headers: { [field]: secret } },
       { request: { headers: { [field]: secret } } },
       { [field]: [secret] },
+      { requests: [{ [field]: secret }] },
     ];
     for (const fields of objectsWithSecret) {
       const text = JSON.stringify(log(fields));
@@ -37,6 +38,18 @@ test('an error of Redis does not log the command', () => {
   const error = Object.assign(new Error('WRONGPASS invalid username-password pair'), { command });
   const text = JSON.stringify(log({ err: error }));
   assert.ok(text.includes('WRONGPASS') && !text.includes(secret), text);
+});
+
+test('dates, lists and absent values are written as JSON writes them', () => {
+  const { time: _, ...line } = log({
+    notAfter: new Date(0),
+    files: ['a', 'b'],
+    roles: { a: null, b: undefined },
+    count: undefined,
+    tag: null,
+  });
+  const fields = { notAfter: '1970-01-01T00:00:00.000Z', files: ['a', 'b'], roles: { a: null }, tag: null };
+  assert.deepEqual(line, { level: 'info', service: 'image-watcher', ...fields, msg: 'started' });
 });
 
 test('the log level is respected', () => assert.deepEqual(log({}, 'warn'), {}));
