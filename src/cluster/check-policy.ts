@@ -1,6 +1,6 @@
 /**
  * Checks before a patch that a policy is still current. The connection of a watch can die silently, and then the cache does not show that a policy was suspended,
- * deleted or changed. If the watch has received nothing for 3 s, the policy is read from the API server; otherwise the check costs no request.
+ * deleted or changed. If the watch has received nothing for 3 s, the policy's version is read from the API server; otherwise the check costs no request.
  */
 import { abortable } from '../async/deadline.ts';
 import { createTtlCache } from '../async/bounded-map.ts';
@@ -8,6 +8,7 @@ import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
 import { isNewer } from '../model/workload.ts';
 import type { ObjectStore } from '../kube/object-store.ts';
 import type { Reflector } from '../kube/reflector.ts';
+import type { ReadVersion } from './read-versions.ts';
 
 /** How long a policy counts as current after an event of its watch, or after it was read. */
 export const confirmedForMs = 3_000;
@@ -20,6 +21,8 @@ export interface PolicySources {
   readonly watchOf: (namespace: string) => Pick<Reflector, 'state' | 'reconnect'> | undefined;
   /** Reads the policy from the API server; undefined if it does not exist. */
   readonly readPolicy: (namespace: string, name: string) => Promise<ImagePolicy | undefined>;
+  /** Reads only its resourceVersion. */
+  readonly readVersion: ReadVersion;
   /** A monotonic clock, in milliseconds. */
   readonly monotonicNow?: () => number;
 }
@@ -29,18 +32,19 @@ export interface PolicySources {
  * missed it is reopened.
  */
 export function createPolicyCheck(sources: PolicySources): (policy: ImagePolicy, signal: AbortSignal) => Promise<boolean> {
-  const { policies, watchOf, readPolicy, monotonicNow = () => performance.now() } = sources;
+  const { policies, watchOf, readPolicy, readVersion, monotonicNow = () => performance.now() } = sources;
   const reads = createTtlCache<void>({ ttlMs: confirmedForMs, limit: maxReads, now: monotonicNow });
 
   const readAgain = async ({ namespace, name }: ImagePolicy): Promise<void> => {
     const before = policies.get(namespace, name);
-    const found = await readPolicy(namespace, name);
+    const version = await readVersion(namespace, name);
     const cached = policies.get(namespace, name);
     // The watch has reported the deletion meanwhile, which must not be reverted.
     if (before === undefined || cached === undefined) return;
+    if (version !== undefined && !isNewer(version, cached.resourceVersion)) return;
+    const found = version === undefined ? undefined : await readPolicy(namespace, name);
     if (found === undefined) policies.remove({ namespace, name, resourceVersion: before.resourceVersion });
-    else if (!isNewer(found.resourceVersion, cached.resourceVersion)) return;
-    else policies.put(found);
+    else if (policies.get(namespace, name) !== undefined) policies.put(found);
     watchOf(namespace)?.reconnect();
   };
   /** One read serves all patches of a policy that has hundreds of targets. */

@@ -34,6 +34,7 @@ import { createSharedAnswers, createTagMemory } from '../reconcile/registry-memo
 import type { AccessCache } from '../cluster/access-cache.ts';
 import { awaitTargets, type ClusterCache } from '../cluster/cluster-cache.ts';
 import { policyResource } from '../cluster/policy-watches.ts';
+import { createVersionReader } from '../cluster/read-versions.ts';
 import { createPolicyCheck } from '../cluster/check-policy.ts';
 import type { Foundation, TrustRoot } from './foundation.ts';
 import type { NamespaceCache } from '../cluster/namespace-cache.ts';
@@ -115,9 +116,14 @@ function createPolicies(
   const readContext = readContextOf(foundation);
   const readWritten = async (namespace: string, name: string, signal?: AbortSignal) => {
     const raw = await readObject<unknown>(client, objectPath(policyResource, namespace, name), signal);
-    return raw === undefined ? undefined : readPolicy(raw, readContext);
+    return raw === undefined ? undefined : readPolicy(raw, readContext, cache.written.get(namespace, name));
   };
-  const isConfirmed = createPolicyCheck({ policies: cache.written, watchOf: policyWatchOf, readPolicy: readWritten });
+  const isConfirmed = createPolicyCheck({
+    policies: cache.written,
+    watchOf: policyWatchOf,
+    readPolicy: readWritten,
+    readVersion: createVersionReader(client),
+  });
   return {
     all: () => cache.policies.values(),
     find: cache.findPolicy,

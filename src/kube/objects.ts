@@ -32,10 +32,25 @@ function segment(name: string): string {
   throw new PermanentError('InvalidPolicy', `"${name.slice(0, 100)}" cannot be the name of a Kubernetes object`);
 }
 
+/** The media types of a list, and of one object or its changes, of which only the metadata are wanted. */
+export const metadataForms = {
+  list: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1',
+  object: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1',
+} as const;
+
 /** Reads the current state of one object; undefined if it does not exist. */
-export async function readObject<T>(client: KubeClient, path: string, signal?: AbortSignal): Promise<T | undefined> {
+export function readObject<T>(client: KubeClient, path: string, signal?: AbortSignal): Promise<T | undefined> {
+  return unlessMissing(client.request<T>({ method: 'GET', path, signal }));
+}
+
+/** Reads no more of an object than its metadata; undefined if it does not exist. */
+export function readMetadataOnly(client: KubeClient, path: string): Promise<{ readonly metadata: object } | undefined> {
+  return unlessMissing(client.request({ method: 'GET', path, accept: metadataForms.object }));
+}
+
+async function unlessMissing<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
-    return await client.request<T>({ method: 'GET', path, signal });
+    return await answer;
   } catch (error) {
     if (isKubeError(error, 404)) return undefined;
     throw error;

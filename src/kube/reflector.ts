@@ -3,7 +3,7 @@ import { describeError } from '../model/errors.ts';
 import { backoffMs, requestBackoff } from '../async/backoff.ts';
 import type { KubeClient } from './client.ts';
 import { isKubeError, KubeError } from './kube-error.ts';
-import { listPages } from './objects.ts';
+import { listPages, metadataForms } from './objects.ts';
 import { isNewer } from '../model/workload.ts';
 import { type ObjectName, type ObjectStore, type StoredObject } from './object-store.ts';
 import { needsNewList, parseWatchEvent, readMetadata } from './watch-events.ts';
@@ -58,10 +58,6 @@ const sliceMs = 5;
 const shortLifeMs = 1_000;
 const maxRetryAfterMs = 60_000;
 const maxRetryAfterFactor = 5;
-const metadataForms = {
-  list: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1',
-  watch: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1',
-} as const;
 
 /**
  * Lists in pages, then watches with bookmarks and resumes; retries whatever fails with growing, jittered pauses. client-node's informer gives up at the first
@@ -159,7 +155,7 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
         method: 'GET',
         path,
         query,
-        accept: accept?.watch,
+        accept: accept?.object,
         timeoutMs,
         signal: watchSignal,
         onOpen,

@@ -1,4 +1,5 @@
 import type { KubeClient } from '../../kube/client.ts';
+import { metadataForms } from '../../kube/objects.ts';
 import type { Completed } from '../command.ts';
 import { clusterOf, currentNamespace, isResourceWord, listPolicies, metadataOf } from '../policy-client.ts';
 
@@ -29,12 +30,11 @@ export async function askCluster(
 }
 
 async function namespacesOf(client: KubeClient, signal: AbortSignal): Promise<string[]> {
-  const accept = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
   const { items = [] } = await client.request<{ items?: unknown[] }>({
     method: 'GET',
     path: '/api/v1/namespaces',
     query: { limit: maxNames },
-    accept,
+    accept: metadataForms.list,
     signal,
   });
   return items.map((item) => metadataOf(item).name);
