@@ -12,7 +12,8 @@ import { readMetadata } from '../kube/watch-events.ts';
 import { patchStatus } from '../kube/patch-status.ts';
 import type { ImagePolicy } from '../model/image-policy.ts';
 import type { PolicyStatus } from '../model/policy-status.ts';
-import { historyFields, readStatus, toStored } from '../model/stored-status.ts';
+import { historyFields, readStatus, toStored, type StoredStatus } from '../model/stored-status.ts';
+import { fieldsOf, isSameJson } from '../model/untyped.ts';
 import type { Policies } from '../reconcile/ports.ts';
 import type { NoticeStore } from './notices.ts';
 
@@ -49,6 +50,15 @@ export function createStatusWriter({ client, cache, notices, readContext }: Stat
     const { signal, end } = whenAllAborted(updates.map((one) => one.signal));
     const stored = toStored(newest.status);
     let steps: readonly Step[] = [];
+    /** What the status becomes on top of the one that was known, and how that is stored. */
+    let expected: { readonly status: PolicyStatus; readonly stored: StoredStatus } | undefined;
+    /** The policy as it is now: known from what was sent, because nothing else can have changed, unless the server has dropped something. */
+    const readBack = (written: unknown, known: ImagePolicy | undefined): ImagePolicy => {
+      const sent = known?.resourceVersion === newest.resourceVersion ? expected : undefined;
+      if (known === undefined || sent === undefined || !isSameJson(fieldsOf(written)['status'], sent.stored))
+        return readPolicy(written, readContext, known);
+      return { ...known, resourceVersion: readMetadata(written).resourceVersion, status: sent.status };
+    };
     try {
       const written = await patchStatus({
         client,
@@ -56,9 +66,12 @@ export function createStatusWriter({ client, cache, notices, readContext }: Stat
         current: { ...newest, status: stored },
         update(status, generation) {
           // The first try gets the status that was passed, which need not be read again.
-          steps = stepsOf(status === stored ? newest.status : readStatus(status, generation), updates);
-          const last = steps.at(-1);
-          return last && toStored(last.after);
+          const isKnown = status === stored;
+          steps = stepsOf(isKnown ? newest.status : readStatus(status, generation), updates);
+          const after = steps.at(-1)?.after;
+          const next = after && { status: after, stored: toStored(after) };
+          expected = isKnown ? next : undefined;
+          return next?.stored;
         },
         together: historyFields,
         // Each update reports what it does, also where the next one hides it.
@@ -70,7 +83,8 @@ export function createStatusWriter({ client, cache, notices, readContext }: Stat
       if (written === undefined) return;
       const known = cache.written.get(policy.namespace, policy.name);
       // The watch may be faster than the response.
-      if (known?.resourceVersion !== readMetadata(written).resourceVersion) cache.written.observe(readPolicy(written, readContext, known));
+      if (known?.resourceVersion === readMetadata(written).resourceVersion) return;
+      cache.written.observe(readBack(written, known));
     } finally {
       end();
     }

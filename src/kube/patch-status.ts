@@ -2,8 +2,7 @@ import type { KubeClient } from './client.ts';
 import { fieldManager } from '../model/last-update.ts';
 import { isKubeError } from './kube-error.ts';
 import { readObject } from './objects.ts';
-import { isDeepStrictEqual } from 'node:util';
-import { isObject } from '../model/untyped.ts';
+import { fieldsOf, isObject, isSameJson, type JsonObject } from '../model/untyped.ts';
 
 /** The object as known before the first try; with `uid`, another object of the same name counts as deleted. */
 export interface KnownStatus {
@@ -67,9 +66,9 @@ export async function patchStatus({ client, path, current, update, together = []
 }
 
 interface StatusChange {
-  readonly before: Json;
-  readonly after: Json;
-  readonly patch: Json;
+  readonly before: JsonObject;
+  readonly after: JsonObject;
+  readonly patch: JsonObject;
 }
 
 function diffStatus(
@@ -77,34 +76,25 @@ function diffStatus(
   update: StatusPatch['update'],
   together: readonly string[],
 ): StatusChange | undefined {
-  const before = toJson(status);
   const next = update(status, generation);
   if (next === undefined) return undefined;
-  const after = toJson(next);
+  const [before, after] = [fieldsOf(status), fieldsOf(next)];
   const patch = diffMergePatch(before, after);
   if (patch === undefined) return undefined;
   const whole = together.some((field) => field in patch) ? Object.fromEntries(together.map((field) => [field, after[field] ?? null])) : {};
   return { before, after, patch: { ...patch, ...whole } };
 }
 
-/** As the API server receives it: without undefined, dates as text. */
-function toJson(value: unknown): Record<string, unknown> {
-  const json: unknown = JSON.parse(JSON.stringify(value));
-  return typeof json === 'object' && json !== null ? { ...json } : {};
-}
-
-type Json = Record<string, unknown>;
-
 /**
  * The JSON merge patch (RFC 7386) that turns `before` into `after`, or undefined when they are equal. Removed keys are null at every depth, because a merge
  * would keep them; arrays are replaced whole.
  */
-export function diffMergePatch(before: Json, after: Json): Json | undefined {
-  const patch: Json = {};
+export function diffMergePatch(before: JsonObject, after: JsonObject): JsonObject | undefined {
+  const patch: Record<string, unknown> = {};
   for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
     // In a merge patch null means absent, so the two must not count as different.
     const [old, now] = [before[key] ?? null, after[key] ?? null];
-    if (isDeepStrictEqual(old, now)) continue;
+    if (isSameJson(old, now)) continue;
     const change = isObject(old) && isObject(now) ? diffMergePatch(old, now) : now;
     if (change !== undefined) patch[key] = change;
   }

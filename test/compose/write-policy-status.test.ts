@@ -64,7 +64,7 @@ describe('the writer of statuses', () => {
       },
       readContext,
     });
-    return { policy, write, patches, notices };
+    return { policy, write, patches, notices, cached: () => written.get(namespace, name) };
   }
 
   const applied = (tag: string) => (status: PolicyStatus) => ({ ...status, lastAppliedTag: tag, running: `${status.running ?? ''}${tag}` });
@@ -133,6 +133,28 @@ describe('the writer of statuses', () => {
     first.resolve();
     await writing;
     assert.deepEqual(notices, [[undefined, '1', undefined]]);
+  });
+
+  it('caches what the API server has afterwards, also of what it drops', async () => {
+    const { policy, write, cached } = await startWriter('cached', {
+      history: Array.from({ length: 5 }, (_, index) => change(`1.0.${index}`)),
+    });
+    const asStored = async () => readPolicy(await cluster.request('GET', pathOf('cached')), readContext, policy);
+    await write(policy, applied('1'), signal);
+    assert.equal(cached()?.status.running, '1');
+    assert.deepEqual(cached(), await asStored());
+    await write(policy, (status) => ({ ...applied('2')(status), ofANewerVersion: true }), signal);
+    assert.deepEqual(cached(), await asStored());
+  });
+
+  it('caches the spec that somebody else writes at the same moment', async () => {
+    const { policy, write, cached } = await startWriter('contended');
+    await cluster.request('PATCH', pathOf('contended'), { spec: { suspend: true } }, 'application/merge-patch+json');
+    // Another replica has already written what this one wants to write.
+    await cluster.request('PATCH', `${pathOf('contended')}/status`, { status: { running: '1' } }, 'application/merge-patch+json');
+    await write(policy, (status) => (status.running === '1' ? undefined : { ...status, running: '1' }), signal);
+    assert.deepEqual(cached(), readPolicy(await cluster.request('GET', pathOf('contended')), readContext));
+    assert.equal(cached()?.generation, policy.generation + 1);
   });
 
   it('writes the whole history where an earlier version had stored it in the first field', async () => {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { diffMergePatch } from '../../src/kube/patch-status.ts';
+import { isSameJson } from '../../src/model/untyped.ts';
 
 const cases = [
   { name: 'equal', before: { a: { b: [1] } }, after: { a: { b: [1] } }, expected: undefined },
@@ -26,6 +28,18 @@ const { status } = fc.letrec((tie) => ({
 
 test('merging the difference yields the new value', () => {
   fc.assert(fc.property(status, status, (before, after) => assert.deepEqual(merge(before, diffMergePatch(before, after) ?? {}), after)));
+});
+
+test('values are the same JSON where their texts say the same, in whatever order', () => {
+  const value = fc.oneof(status, fc.array(status, { maxLength: 2 }), fc.constant(null), fc.nat(1));
+  const withUndefined = fc.record({ a: fc.option(value, { nil: undefined }), b: value }, { requiredKeys: ['b'] });
+  const read = (json: unknown): unknown => JSON.parse(JSON.stringify(json));
+  fc.assert(
+    fc.property(withUndefined, withUndefined, (a, b) => {
+      assert.equal(isSameJson(a, b), isDeepStrictEqual(read(a), read(b)));
+      assert.ok(isSameJson(a, read(a)) && isSameJson(read(a), a));
+    }),
+  );
 });
 
 /** RFC 7386 §2. */
