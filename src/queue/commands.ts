@@ -1,4 +1,4 @@
-/** Sends several commands to Redis in one request or one write. */
+/** Sends several commands to Redis in one request. */
 import type { RedisConnection } from './connection.ts';
 
 /** ARGV: for each command, the number of its words, then the words. */
@@ -21,16 +21,4 @@ export type Command = readonly (string | number)[];
  */
 export async function runTogether(redis: RedisConnection, keys: readonly string[], commands: readonly Command[]): Promise<unknown> {
   return redis.eval(script, keys.length, ...keys, ...commands.flatMap((command) => [command.length, ...command]));
-}
-
-/**
- * Sends the commands of one turn of the event loop to Redis in one write. Under load this saves a system call per command here, and in Redis a read and, with
- * `appendfsync always`, an fsync; a single command leaves as soon as without it.
- */
-export function gatherWrites(connection: RedisConnection): void {
-  // A Cluster has a connection to each node.
-  const stream = 'stream' in connection ? connection.stream : undefined;
-  if (stream === undefined || stream.writableCorked > 0) return;
-  stream.cork();
-  setImmediate(() => stream.uncork());
 }

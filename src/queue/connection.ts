@@ -26,15 +26,25 @@ const silenceMs = 45_000;
  */
 export function connectProducer(address: RedisAddress, commandTimeoutMs = 2_000): RedisConnection {
   const connection = connect(address, { maxRetriesPerRequest: 1, connectTimeout: 2_000, reconnectOnError: andFail }, false);
-  if (connection instanceof Cluster) connection.on('+node', (node: Redis) => limitCommands(node, commandTimeoutMs));
-  else limitCommands(connection, commandTimeoutMs);
+  ofEachServer(connection, (server) => {
+    gatherWrites(server);
+    limitCommands(server, commandTimeoutMs);
+  });
   return connection;
 }
 
 /** Connects workers: their commands wait until Redis is back, because a worker can do nothing without it. */
 export function connectWorker(address: RedisAddress): RedisConnection {
   const patience = { maxRetriesPerRequest: null, connectTimeout: 5_000, socketTimeout: silenceMs, reconnectOnError: andRepeat };
-  return connect(address, patience, true);
+  const connection = connect(address, patience, true);
+  ofEachServer(connection, gatherWrites);
+  return connection;
+}
+
+/** A Cluster has a connection to each node. */
+function ofEachServer(connection: RedisConnection, prepare: (server: Redis) => void): void {
+  if (connection instanceof Cluster) connection.on('+node', prepare);
+  else prepare(connection);
 }
 
 /** After a failover the address may belong to another server, which only a new connection reaches. */
@@ -104,6 +114,22 @@ export const tooLate = 'Command timed out';
 export function describeRedisError(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return message.startsWith("Stream isn't writeable") ? 'there is no connection to it' : message;
+}
+
+/**
+ * Sends the commands of one turn of the event loop in one write. Under load this saves a system call per command here, and in Redis a read and, with
+ * `appendfsync always`, an fsync; a single command leaves as soon as without it.
+ */
+function gatherWrites(server: Redis): void {
+  const send = server.sendCommand.bind(server);
+  server.sendCommand = (command, stream) => {
+    const socket = server.stream;
+    if (socket !== undefined && socket.writableCorked === 0) {
+      socket.cork();
+      setImmediate(() => socket.uncork());
+    }
+    return send(command, stream);
+  };
 }
 
 /**

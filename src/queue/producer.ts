@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { Queue, type JobsOptions } from 'bullmq';
 import { hashId, type PushEvent } from '../model/push-event.ts';
 import type { RedisConnection } from './connection.ts';
-import { gatherWrites } from './commands.ts';
 import {
   baseOptions,
   jobOptions,
@@ -51,7 +50,6 @@ export function createPushQueue(access: QueueAccess, minReplicas: number, confir
 
   /** Adds the jobs to the queue; returns their ids. */
   const store = async (jobs: readonly NewPush[]): Promise<readonly string[]> => {
-    gatherWrites(access.redis);
     const [only] = jobs;
     // Several pushes make one transaction; for a single push, which is usual, it would double the cost of a webhook.
     const isOne = jobs.length === 1 && only !== undefined;
