@@ -32,6 +32,20 @@ export interface EventLog {
   recordGivenUp(eventId: string, policy: string, notice: GivenUpNotice): Promise<void>;
 }
 
+/** A push, and the policies that match it, by name. */
+interface Match {
+  readonly event: PushEvent;
+  readonly policies: readonly string[];
+}
+
+/** The result of a push for one policy; with the push, where the match is recorded as well. */
+interface Recorded {
+  readonly eventId: string;
+  readonly policy: string;
+  readonly result: PolicyResult;
+  readonly push: PushEvent | undefined;
+}
+
 /**
  * KEYS: the hash of the event. ARGV: the counter and the field of the notice, its text, how many are kept, and the life of a hash that is no record: one that has
  * expired, or one of which only this is known yet.
@@ -62,25 +76,51 @@ export function createEventLog(redis: RedisConnection, prefix: string, onFull: (
     }
   };
   const { hash: hashKey, byTime, byRepository, unwatched: unwatchedIndex, announcements } = eventKeys(prefix);
-  const matchOf = (event: PushEvent, policies: readonly string[]): Command[] => {
-    const index = byRepository(formatRepository(event.repository));
-    const score = Date.parse(event.receivedAt);
-    return [
-      ['HSET', hashKey(event.id), ...flatten(event), 'outcome', 'matched', 'policies', JSON.stringify(policies)],
-      ['EXPIRE', hashKey(event.id), recordSeconds],
-      ...[byTime, index].flatMap((index): Command[] => [
-        ['ZADD', index, score, event.id],
-        ['ZREMRANGEBYSCORE', index, '-inf', score - recordSeconds * 1_000],
+  /** Writes pushes with the policies that match them, and their places in the indexes. */
+  const matchesOf = (
+    matches: readonly [Match, ...Match[]],
+  ): { readonly keys: readonly string[]; readonly commands: readonly Command[] } => {
+    const places = matches.flatMap(({ event }) =>
+      [byTime, byRepository(formatRepository(event.repository))].map((index) => ({
+        index,
+        place: [Date.parse(event.receivedAt), event.id],
+      })),
+    );
+    const indexes = Map.groupBy(places, ({ index }) => index);
+    // A replay does not prove that webhooks arrive.
+    const announced = matches.filter(({ event }) => event.replayOf === undefined);
+    const oldest = Date.parse(matches[0].event.receivedAt) - recordSeconds * 1_000;
+    const commands = [
+      ...matches.flatMap(({ event, policies }): Command[] => [
+        ['HSET', hashKey(event.id), ...flatten(event), 'outcome', 'matched', 'policies', JSON.stringify(policies)],
+        ['EXPIRE', hashKey(event.id), recordSeconds],
+      ]),
+      ...[...indexes].flatMap(([index, entries]): Command[] => [
+        ['ZADD', index, ...entries.flatMap(({ place }) => place)],
+        ['ZREMRANGEBYSCORE', index, '-inf', oldest],
         ['ZREMRANGEBYRANK', index, 0, -maxEvents - 1],
         ['EXPIRE', index, recordSeconds],
       ]),
-      // A replay does not prove that webhooks arrive.
-      ...(event.replayOf === undefined ? [['ZADD', announcements, 'GT', score, event.repository.registry]] : []),
-      ['ZREMRANGEBYSCORE', announcements, '-inf', score - recordSeconds * 1_000],
+      ...announced.map(({ event }): Command => ['ZADD', announcements, 'GT', Date.parse(event.receivedAt), event.repository.registry]),
+      ['ZREMRANGEBYSCORE', announcements, '-inf', oldest],
       ['EXPIRE', announcements, recordSeconds],
     ];
+    return { keys: [...matches.map(({ event }) => hashKey(event.id)), ...indexes.keys(), announcements], commands };
   };
-  const matchKeys = (event: PushEvent) => [byTime, byRepository(formatRepository(event.repository)), announcements];
+  /** A burst of pushes is written together, which costs a fraction. */
+  const writeResults = batchWrites<Recorded>(async (results) => {
+    const [first, ...others] = results.flatMap(({ push, policy }) => (push === undefined ? [] : [{ event: push, policies: [policy] }]));
+    const matches = first === undefined ? { keys: [], commands: [] } : matchesOf([first, ...others]);
+    const commands = results.flatMap(({ eventId, policy, result: { verifiedMs, ...result } }): Command[] => {
+      const verified = verifiedMs === undefined ? [] : [`verified:${policy}`, verifiedMs];
+      return [
+        ['HSET', hashKey(eventId), `policy:${policy}`, JSON.stringify(result), ...verified],
+        ['EXPIRE', hashKey(eventId), recordSeconds],
+      ];
+    });
+    const keys = new Set([...results.map(({ eventId }) => hashKey(eventId)), ...matches.keys]);
+    await write([...keys], [...matches.commands, ...commands]);
+  });
 
   /** Removes index entries together with their records: if only the index were trimmed, a flood of pushes would fill Redis for a week. */
   const forgetUnwatched = async () => {
@@ -113,16 +153,10 @@ export function createEventLog(redis: RedisConnection, prefix: string, onFull: (
   return {
     unwatched: (event, at) => writeUnwatched({ event, at }),
     async matched(event, policies) {
-      await write([hashKey(event.id), ...matchKeys(event)], matchOf(event, policies));
+      const { keys, commands } = matchesOf([{ event, policies }]);
+      await write(keys, commands);
     },
-    async recordResult(eventId, policy, { verifiedMs, ...result }, push) {
-      const hash = hashKey(eventId);
-      const keys = [hash, ...(push === undefined ? [] : matchKeys(push))];
-      const match = push === undefined ? [] : matchOf(push, [policy]);
-      const verified = verifiedMs === undefined ? [] : [`verified:${policy}`, verifiedMs];
-      const fields = [`policy:${policy}`, JSON.stringify(result), ...verified];
-      await write(keys, [...match, ['HSET', hash, ...fields], ['EXPIRE', hash, recordSeconds]]);
-    },
+    recordResult: (eventId, policy, result, push) => writeResults({ eventId, policy, result, push }),
     async recordGivenUp(eventId, policy, notice) {
       const fields = [givenUpCount(policy), givenUpField(policy, notice)];
       const values = [JSON.stringify(notice), maxGivenUp, 24 * 3_600];

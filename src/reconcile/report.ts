@@ -43,7 +43,6 @@ export async function reportOutcome({ policy, cause, signal, verifiedAt }: Subje
   const writeStatus = async () => {
     // An ignored push is not written to the status.
     if (outcome.kind === 'ignored') return;
-    await ports.report.untilPatched?.();
     await ports.policies.writeStatus(
       policy,
       (status) => {
@@ -57,7 +56,9 @@ export async function reportOutcome({ policy, cause, signal, verifiedAt }: Subje
   };
   const verifiedMs = verifiedAt === undefined || outcome.kind !== 'updated' ? undefined : verifiedAt - Date.parse(cause.receivedAt);
   const result = { ...resultOf(outcome), ...(verifiedMs !== undefined && { verifiedMs }) };
-  await Promise.all([writeStatus(), recordResult(policyKey(policy), result, cause, ports)]);
+  // The next push must not wait behind the report of this one.
+  if (outcome.kind !== 'ignored') await ports.report.untilPatched?.();
+  await Promise.all([writeStatus(), recordResult(policyKey(policy), result, cause, ports, now)]);
   // A concurrent reconcile may have reported the outcome already.
   const before = { ...policy, status: replaced };
   reportUpdate(before, written, outcome, ports.report);
@@ -184,9 +185,9 @@ async function recordResult(
   result: Omit<PolicyResult, 'at' | 'afterMs'>,
   cause: ReconcileCause,
   ports: ReportPorts,
+  at = new Date(ports.cluster.now()),
 ): Promise<void> {
   if (cause.eventId === undefined) return;
-  const at = new Date(ports.cluster.now());
   const afterMs = at.getTime() - Date.parse(cause.receivedAt);
   await ports.report.eventLog.recordResult(cause.eventId, key, { ...result, at: at.toISOString(), afterMs });
 }

@@ -77,3 +77,32 @@ test('the time at which an image was verified outlives the results that follow',
   const found = record?.state === 'matched' ? record.results.get('shop/web') : undefined;
   assert.deepEqual([found?.afterMs, found?.verifiedMs], [9_000, 300]);
 });
+
+test('the results of a burst are written together, and later ones replace earlier ones', { timeout: 60_000 }, async (t) => {
+  const { redis, connection, log } = await start(t);
+  const calls = async () => Number(/cmdstat_eval:calls=(\d+)/.exec(await askRedis(redis.port, 'INFO commandstats'))?.[1] ?? 0);
+  const pushes = Array.from({ length: 100 }, (_, index) => push(index));
+  const replay: PushEvent = { ...push(100), repository: { registry: 'other.example.com', path: 'shop/web' }, replayOf: 'event-0' };
+  const result = { kind: 'updated', reason: 'Updated', message: '', at: replay.receivedAt, afterMs: 500 } as const;
+  await Promise.all([
+    ...[...pushes, replay].map((event) => log.recordResult(event.id, 'shop/web', result, event)),
+    log.recordResult('event-0', 'shop/web', { ...result, reason: 'Retrying' }),
+    log.recordResult('event-0', 'shop/web', { ...result, verifiedMs: 7 }),
+  ]);
+  assert.equal(await calls(), 1);
+  const { hash, byTime, byRepository, announcements } = eventKeys('{p}');
+  assert.deepEqual(
+    await connection.zrange(byTime, '0', '-1'),
+    [...pushes, replay].map(({ id }) => id),
+  );
+  assert.equal(await connection.zcard(byRepository('r.example.com/shop/web-1')), 50);
+  assert.equal(await connection.zcard(byRepository('other.example.com/shop/web')), 1);
+  // A replay does not prove that webhooks of its registry arrive.
+  const latest = String(Date.parse(pushes.at(-1)?.receivedAt ?? ''));
+  assert.deepEqual(await connection.zrange(announcements, '0', '-1', 'WITHSCORES'), ['r.example.com', latest]);
+  const record = readHash(await connection.hgetall(hash('event-0')));
+  assert.ok(record?.state === 'matched');
+  assert.deepEqual(record.results.get('shop/web'), { ...result, verifiedMs: 7 });
+  for (const key of [hash('event-42'), byTime, byRepository('r.example.com/shop/web-0'), announcements])
+    assert.ok((await connection.ttl(key)) > 600_000, key);
+});
