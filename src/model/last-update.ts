@@ -85,19 +85,26 @@ export function updatedTag({ to, tag }: LastUpdate): string {
   return tryParseImageReference(to)?.tag ?? tag ?? '';
 }
 
-/** The images that a container was changed to within the hour before `now`, the last change included; the most frequent first, because a loop repeats images. */
-export function recentChanges(last: LastUpdate | undefined, now: Date): RecentChange[] {
+/** The images that a container was changed to, the last one first, as its record has them. */
+export function changesOf(last: LastUpdate | undefined): readonly RecentChange[] {
   if (last === undefined) return [];
   const { digest, at, earlier = [] } = last;
   const tag = updatedTag(last);
   const before = earlier.find((one) => one.tag === tag && one.digest === digest);
   const latest = { tag, ...(digest !== undefined && { digest }), at: [at, ...(before?.at ?? [])] };
-  const isRecent = (time: string) => {
-    const age = now.getTime() - Date.parse(time);
-    return age < recentMs && age >= -maxSkewMs;
-  };
-  return [latest, ...earlier.filter((one) => one !== before)]
-    .map((one) => ({ ...one, at: one.at.filter(isRecent).slice(0, maxTimes) }))
+  return [latest, ...earlier.filter((one) => one !== before)];
+}
+
+/** Whether a change at this time counts towards a loop. */
+export function isRecent(time: string, now: Date): boolean {
+  const age = now.getTime() - Date.parse(time);
+  return age < recentMs && age >= -maxSkewMs;
+}
+
+/** Those of them within the hour before `now`; the most frequent first, because a loop repeats images. */
+export function recentChanges(last: LastUpdate | undefined, now: Date): RecentChange[] {
+  return changesOf(last)
+    .map((one) => ({ ...one, at: one.at.filter((time) => isRecent(time, now)).slice(0, maxTimes) }))
     .filter((one) => one.tag !== '' && one.at.length > 0)
     .toSorted((a, b) => b.at.length - a.at.length)
     .slice(0, maxImages);

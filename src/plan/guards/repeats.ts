@@ -1,5 +1,5 @@
 import type { Candidate } from '../../model/image-reference.ts';
-import { lastUpdateOf, recentChanges, recentMs } from '../../model/last-update.ts';
+import { changesOf, isRecent, lastUpdateOf, recentMs } from '../../model/last-update.ts';
 import { toSeconds } from '../../model/text.ts';
 import { formatWorkload } from '../../model/workload.ts';
 import type { Guard } from './guard.ts';
@@ -14,11 +14,14 @@ export const repeats: Guard = {
   id: 'repeats',
   bindsRollback: false,
   check({ target, workload, changes }, { policy, candidate, now, repeatsPerHour }) {
-    const history = (policy.status?.history ?? []).map((entry) => ({ ...entry, at: [entry.at] }));
+    const isSame = ({ tag, digest }: Candidate) =>
+      tag === candidate.tag && (candidate.digest === undefined || digest === undefined || digest === candidate.digest);
+    const history = (policy.status?.history ?? []).filter(isSame);
     const loops = changes.flatMap(({ container }) => {
-      const remembered = recentChanges(workload && lastUpdateOf(workload, container), now);
+      const remembered = changesOf(workload && lastUpdateOf(workload, container)).filter(isSame);
       const recorded = history.filter((entry) => isOf(entry, target, container));
-      const until = [remembered, recorded].flatMap((known) => roomAt(known, candidate, now, repeatsPerHour));
+      const times = [remembered.flatMap(({ at }) => at.filter((time) => isRecent(time, now))), recorded.map(({ at }) => at)];
+      const until = times.flatMap((known) => roomAt(known, now, repeatsPerHour));
       return until.length === 0 ? [] : [{ container, until: Math.max(...until) }];
     });
     if (loops.length === 0) return undefined;
@@ -31,20 +34,9 @@ export const repeats: Guard = {
   },
 };
 
-/** When one more change to the candidate is allowed: as soon as enough counted changes are over an hour old. Undefined if one is allowed now. */
-function roomAt(
-  changes: readonly (Pick<Candidate, 'tag' | 'digest'> & { readonly at: readonly string[] })[],
-  candidate: Candidate,
-  now: Date,
-  repeatsPerHour: number,
-): number[] {
-  const isSame = ({ tag, digest }: Candidate) =>
-    tag === candidate.tag && (candidate.digest === undefined || digest === undefined || digest === candidate.digest);
-  const times = changes
-    .filter(isSame)
-    .flatMap(({ at }) => at.map((time) => Date.parse(time)))
-    .filter((at) => at > now.getTime() - recentMs)
-    .toSorted((a, b) => b - a);
-  const last = times[repeatsPerHour - 1];
+/** When one more change to the candidate is allowed: as soon as enough of the counted ones are over an hour old. Undefined if one is allowed now. */
+function roomAt(changedAt: readonly string[], now: Date, repeatsPerHour: number): number[] {
+  const times = changedAt.map((time) => Date.parse(time)).filter((at) => at > now.getTime() - recentMs);
+  const last = times.toSorted((a, b) => b - a)[repeatsPerHour - 1];
   return last === undefined ? [] : [last + recentMs];
 }
