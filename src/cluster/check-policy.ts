@@ -43,8 +43,10 @@ export function createPolicyCheck(sources: PolicySources): (policy: ImagePolicy,
     if (before === undefined || cached === undefined) return;
     if (version !== undefined && !isNewer(version, cached.resourceVersion)) return;
     const found = version === undefined ? undefined : await readPolicy(namespace, name);
-    if (found === undefined) policies.remove({ namespace, name, resourceVersion: before.resourceVersion });
-    else if (policies.get(namespace, name) !== undefined) policies.put(found);
+    // Our own write may have made a newer version of it meanwhile; what is missing now does not come back with the same uid.
+    const newest = policies.get(namespace, name);
+    if (found === undefined && newest?.uid === before.uid) policies.remove(newest);
+    else if (found !== undefined && newest !== undefined) policies.put(found);
     watchOf(namespace)?.reconnect();
   };
   /** One read serves all patches of a policy that has hundreds of targets. */

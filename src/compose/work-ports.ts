@@ -15,7 +15,7 @@ import { retryTransient } from '../kube/retry.ts';
 import { readRolloutPods } from '../kube/read-rollout-pods.ts';
 import { objectPath, readObject } from '../kube/objects.ts';
 import type { EventRecorder } from '../kube/record-event.ts';
-import { createStatusDeferral, type StatusDeferral } from './defer-status-writes.ts';
+import { createReportDeferral, type ReportDeferral } from './defer-reports.ts';
 import { createPollGate } from '../poll/poll-gate.ts';
 import type { PollPorts } from '../poll/process-poll.ts';
 import { createEventLog } from '../queue/event-log.ts';
@@ -68,15 +68,15 @@ export interface Adapters {
 /** The real ports of the processors; tests pass their own. */
 export function createWorkPorts(foundation: Foundation, adapters: Adapters): PollPorts {
   const { queue, queues } = adapters;
-  const statusDeferral = createStatusDeferral({ quietMs: 30, atMostMs: 1_000 });
+  const reportDeferral = createReportDeferral({ quietMs: 30, atMostMs: 1_000 });
   const sources = createSources(foundation, adapters);
   return {
     policies: createPolicies(foundation, adapters, sources),
     cluster: createClusterView(foundation, adapters),
-    workloads: createWorkloads(foundation, adapters, statusDeferral),
+    workloads: createWorkloads(foundation, adapters, reportDeferral),
     registry: createRegistry(adapters, sources),
     signatures: createSignatures(adapters),
-    report: createReport(foundation, adapters, statusDeferral),
+    report: createReport(foundation, adapters, reportDeferral),
     queues,
     bases: adapters.bases,
     poll: {
@@ -168,7 +168,7 @@ function createClusterView({ settings: { config }, aliases }: Foundation, { cach
   };
 }
 
-function createWorkloads({ metrics }: Foundation, { client, cache, namespaces }: Adapters, statusDeferral: StatusDeferral): Workloads {
+function createWorkloads({ metrics }: Foundation, { client, cache, namespaces }: Adapters, reportDeferral: ReportDeferral): Workloads {
   const remember = (workload: Workload) => cache.workloads.observe(workload);
   return {
     awaitTargets: (policy, spec, signal) => awaitTargets(policy, spec, cache, signal),
@@ -190,7 +190,7 @@ function createWorkloads({ metrics }: Foundation, { client, cache, namespaces }:
     async patchImages(workload, changes, changeCause, signal) {
       const target = cache.workloads.targetOf(workload);
       const patch = () => patchImages(client, workload, changes, changeCause, signal, target);
-      const result = await statusDeferral.change(() => retryTransient(patch, { signal, random: Math.random, now: Date.now }));
+      const result = await reportDeferral.change(() => retryTransient(patch, { signal, random: Math.random, now: Date.now }));
       if (result.kind === 'patched') remember(result.workload);
       return result;
     },
@@ -218,13 +218,13 @@ function createSignatures({ registry, access, trustRoot }: Adapters): Signatures
   return { verify: createImageVerifier({ registry, trustRoot, readSecret }) };
 }
 
-function createReport({ logger, metrics }: Foundation, { recorder, queue }: Adapters, statusDeferral: StatusDeferral): Report {
+function createReport({ logger, metrics }: Foundation, { recorder, queue }: Adapters, reportDeferral: ReportDeferral): Report {
   return {
     recordEvent: recorder.record,
     eventLog: createEventLog(queue.redis, queue.prefix, (error) => logger.debug({ why: error.message }, 'redis full, record not written')),
     metrics,
     logger,
-    untilPatched: statusDeferral.untilIdle,
+    untilPatched: reportDeferral.untilIdle,
   };
 }
 

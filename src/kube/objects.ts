@@ -44,8 +44,8 @@ export function readObject<T>(client: KubeClient, path: string, signal?: AbortSi
 }
 
 /** Reads no more of an object than its metadata; undefined if it does not exist. */
-export function readMetadataOnly(client: KubeClient, path: string): Promise<{ readonly metadata: object } | undefined> {
-  return unlessMissing(client.request({ method: 'GET', path, accept: metadataForms.object }));
+export function readMetadataOnly(client: KubeClient, path: string, timeoutMs: number): Promise<object | undefined> {
+  return unlessMissing(client.request<object>({ method: 'GET', path, accept: metadataForms.object, timeoutMs }));
 }
 
 async function unlessMissing<T>(answer: Promise<T>): Promise<T | undefined> {

@@ -20,11 +20,15 @@ export function textOrEmpty(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Whether two values are the same JSON: a field that is undefined is none. */
+/** Whether two values, each as JSON has them, are the same: a field that is undefined is none. */
 export function isSameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, index) => isSameJson(item, b[index]));
   if (!isObject(a) || !isObject(b)) return false;
-  const isMissing = (key: string) => b[key] !== undefined && a[key] === undefined;
-  return Object.keys(a).every((key) => isSameJson(a[key], b[key])) && !Object.keys(b).some(isMissing);
+  const isMissing = (key: string) => b[key] !== undefined && ownField(a, key) === undefined;
+  return Object.keys(a).every((key) => isSameJson(a[key], ownField(b, key))) && !Object.keys(b).some(isMissing);
+}
+
+function ownField(object: JsonObject, key: string): unknown {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
 }

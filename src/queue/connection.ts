@@ -118,7 +118,7 @@ export function describeRedisError(error: unknown): string {
 
 /**
  * Sends the commands of one turn of the event loop in one write. Under load this saves a system call per command here, and in Redis a read and, with
- * `appendfsync always`, an fsync; a single command leaves as soon as without it.
+ * `appendfsync always`, an fsync; a command leaves when what the turn has to do is done.
  */
 function gatherWrites(server: Redis): void {
   const send = server.sendCommand.bind(server);

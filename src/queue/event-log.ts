@@ -56,6 +56,8 @@ redis.call('HSET', KEYS[1], ARGV[2], ARGV[3])
 if redis.call('TTL', KEYS[1]) < 0 then redis.call('EXPIRE', KEYS[1], ARGV[5]) end`;
 
 const maxEvents = 100_000;
+/** How many results are written in one request: a push may concern thousands of policies, and a request must not keep Redis from others. */
+const maxTogether = 500;
 const maxUnwatched = 1_000;
 /** They are removed in batches of this size, which costs less than one by one. */
 const unwatchedSlack = 100;
@@ -80,15 +82,10 @@ export function createEventLog(redis: RedisConnection, prefix: string, onFull: (
   const matchesOf = (
     matches: readonly [Match, ...Match[]],
   ): { readonly keys: readonly string[]; readonly commands: readonly Command[] } => {
-    const places = matches.flatMap(({ event }) =>
-      [byTime, byRepository(formatRepository(event.repository))].map((index) => ({
-        index,
-        place: [Date.parse(event.receivedAt), event.id],
-      })),
-    );
-    const indexes = Map.groupBy(places, ({ index }) => index);
+    const events = matches.map(({ event }) => event);
+    const indexes = new Map([[byTime, events], ...Map.groupBy(events, ({ repository }) => byRepository(formatRepository(repository)))]);
     // A replay does not prove that webhooks arrive.
-    const announced = matches.filter(({ event }) => event.replayOf === undefined);
+    const announced = events.filter(({ replayOf }) => replayOf === undefined);
     const oldest = Date.parse(matches[0].event.receivedAt) - recordSeconds * 1_000;
     const commands = [
       ...matches.flatMap(({ event, policies }): Command[] => [
@@ -96,30 +93,31 @@ export function createEventLog(redis: RedisConnection, prefix: string, onFull: (
         ['EXPIRE', hashKey(event.id), recordSeconds],
       ]),
       ...[...indexes].flatMap(([index, entries]): Command[] => [
-        ['ZADD', index, ...entries.flatMap(({ place }) => place)],
+        ['ZADD', index, ...entries.flatMap(({ receivedAt, id }) => [Date.parse(receivedAt), id])],
         ['ZREMRANGEBYSCORE', index, '-inf', oldest],
         ['ZREMRANGEBYRANK', index, 0, -maxEvents - 1],
         ['EXPIRE', index, recordSeconds],
       ]),
-      ...announced.map(({ event }): Command => ['ZADD', announcements, 'GT', Date.parse(event.receivedAt), event.repository.registry]),
+      ...announced.map(({ receivedAt, repository }): Command => ['ZADD', announcements, 'GT', Date.parse(receivedAt), repository.registry]),
       ['ZREMRANGEBYSCORE', announcements, '-inf', oldest],
       ['EXPIRE', announcements, recordSeconds],
     ];
-    return { keys: [...matches.map(({ event }) => hashKey(event.id)), ...indexes.keys(), announcements], commands };
+    return { keys: [...events.map(({ id }) => hashKey(id)), ...indexes.keys(), announcements], commands };
+  };
+  const writeSome = async (results: readonly Recorded[]): Promise<void> => {
+    const [first, ...others] = results.flatMap(({ push, policy }) => (push === undefined ? [] : [{ event: push, policies: [policy] }]));
+    const matches = first === undefined ? { keys: [], commands: [] } : matchesOf([first, ...others]);
+    const hashes = new Set(results.map(({ eventId }) => hashKey(eventId)));
+    const commands = results.map(({ eventId, policy, result: { verifiedMs, ...result } }): Command => {
+      const verified = verifiedMs === undefined ? [] : [`verified:${policy}`, verifiedMs];
+      return ['HSET', hashKey(eventId), `policy:${policy}`, JSON.stringify(result), ...verified];
+    });
+    const lives = [...hashes].map((hash): Command => ['EXPIRE', hash, recordSeconds]);
+    await write([...new Set([...hashes, ...matches.keys])], [...matches.commands, ...commands, ...lives]);
   };
   /** A burst of pushes is written together, which costs a fraction. */
   const writeResults = batchWrites<Recorded>(async (results) => {
-    const [first, ...others] = results.flatMap(({ push, policy }) => (push === undefined ? [] : [{ event: push, policies: [policy] }]));
-    const matches = first === undefined ? { keys: [], commands: [] } : matchesOf([first, ...others]);
-    const commands = results.flatMap(({ eventId, policy, result: { verifiedMs, ...result } }): Command[] => {
-      const verified = verifiedMs === undefined ? [] : [`verified:${policy}`, verifiedMs];
-      return [
-        ['HSET', hashKey(eventId), `policy:${policy}`, JSON.stringify(result), ...verified],
-        ['EXPIRE', hashKey(eventId), recordSeconds],
-      ];
-    });
-    const keys = new Set([...results.map(({ eventId }) => hashKey(eventId)), ...matches.keys]);
-    await write([...keys], [...matches.commands, ...commands]);
+    for (let start = 0; start < results.length; start += maxTogether) await writeSome(results.slice(start, start + maxTogether));
   });
 
   /** Removes index entries together with their records: if only the index were trimmed, a flood of pushes would fill Redis for a week. */

@@ -16,6 +16,8 @@ export function createLogger(level: string, destination?: DestinationStream, fie
     base: { service: 'image-watcher' },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }), log: redact },
+    // They are objects by then.
+    serializers: { err: (error: object) => error },
     ...(fields !== undefined && { mixin: fields }),
   };
   return destination === undefined ? pino(options) : pino(options, destination);

@@ -182,7 +182,9 @@ test('the older definition is switched, and all policies are served in both vers
   assert.match(err, /service older than v1 must have stopped[^]*converts all 2 objects/);
   assert.equal(await describe(), 'v1 stored, v1alpha1; Webhook; v1alpha1, v1');
   for (const version of ['v1', 'v1alpha1']) {
-    const { items } = await cluster.request<{ items: { metadata: { name: string } }[] }>('GET', policies(version));
+    // An API server under load may not be ready to list what it serves: 429, "storage is (re)initializing".
+    const list = () => cluster.request<{ items: { metadata: { name: string } }[] }>('GET', policies(version));
+    const { items } = await waitFor(`the policies in ${version}`, list);
     assert.deepEqual(
       items.map(({ metadata }) => metadata.name),
       ['usual', 'without-spec'],

@@ -84,6 +84,15 @@ for (const [what, live] of [
     assert.equal(state.reconnects, 1);
   });
 
+test('a policy that is deleted while our own write is stored must not act', async () => {
+  const { policies, cached, state, check } = world();
+  state.live = undefined;
+  const checked = check();
+  policies.put({ ...cached, resourceVersion: '12' });
+  assert.equal(await checked, false);
+  assert.equal(policies.get('shop', 'web'), undefined);
+});
+
 test('a policy that the watch has not delivered yet is read', async () => {
   const { cached, state, check } = world();
   const newcomer = { ...cached, name: 'new', uid: 'new' };

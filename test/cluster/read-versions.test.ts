@@ -22,7 +22,7 @@ after(async () => {
 
 const names = ['a', 'b', 'c', 'd', 'e', 'f'];
 
-/** Six policies in a namespace of their own, a reader, and the requests that it makes. `refuse`: whose requests fail. */
+/** Six policies in a namespace of their own, a reader, and the requests that it makes. `refuse`: the requests that fail. */
 async function start(t: TestContext, { pageSize, refuse }: { pageSize?: number; refuse?: string } = {}) {
   const namespace = await cluster.namespace('versions');
   const path = `/apis/operator.technomad.dev/v1/namespaces/${namespace}/imagepolicies`;
@@ -34,8 +34,9 @@ async function start(t: TestContext, { pageSize, refuse }: { pageSize?: number; 
   const requests: string[] = [];
   const request = t.mock.fn(async <T>(call: KubeRequest): Promise<T> => {
     assert.match(call.accept ?? '', /PartialObjectMetadata/);
-    requests.push(call.path.slice(path.length + 1) || 'list');
-    if (refuse !== undefined && call.path.startsWith(path)) throw new Error(refuse);
+    const asked = call.path.slice(path.length + 1) || 'list';
+    requests.push(asked);
+    if (asked === refuse) throw new Error('no answer');
     return client.request<T>(call);
   });
   const read = createVersionReader({ ...client, request }, pageSize);
@@ -64,8 +65,27 @@ test('what the first page of a namespace does not have is read one by one', asyn
   assert.deepEqual(requests, ['list', 'e', 'f']);
 });
 
+test('policies are read one by one where a list of them fails', async (t) => {
+  const { namespace, requests, versions, read } = await start(t, { refuse: 'list' });
+  assert.deepEqual(await Promise.all([...names.slice(0, 4), 'missing'].map((name) => read(namespace, name))), [
+    ...versions.slice(0, 4),
+    undefined,
+  ]);
+  assert.deepEqual(requests, ['list', 'a', 'b', 'c', 'd', 'missing']);
+});
+
+test('policies of a namespace that is empty by now have no version', async (t) => {
+  const { namespace, requests, read } = await start(t);
+  await cluster.request('DELETE', `/apis/operator.technomad.dev/v1/namespaces/${namespace}/imagepolicies`);
+  assert.deepEqual(
+    await Promise.all(names.map((name) => read(namespace, name))),
+    names.map(() => undefined),
+  );
+  assert.deepEqual(requests, ['list']);
+});
+
 test('a namespace that cannot be read does not concern another one, and is read again', async (t) => {
-  const [one, other] = [await start(t, { refuse: 'no answer' }), await start(t)];
+  const [one, other] = [await start(t, { refuse: 'a' }), await start(t)];
   await assert.rejects(one.read(one.namespace, 'a'), /no answer/);
   assert.equal(await other.read(other.namespace, 'a'), other.versions[0]);
   await assert.rejects(one.read(one.namespace, 'a'), /no answer/);

@@ -8,6 +8,7 @@ import { hostileReviews } from '../api-versions/hostile-reviews.ts';
 import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { startService, type Service } from '../harness/service.ts';
 import { kubeconfigAsShipped } from '../harness/shipped-permissions.ts';
+import { waitFor } from '../harness/wait-for.ts';
 import { conversionCluster, nowhere, olderPolicy } from './conversion-world.ts';
 
 /** As in the Dockerfile, and a heap as V8 makes it in a container of 256 MiB. */
@@ -63,7 +64,10 @@ describe('a conversion listener that serves an API server and a hundred stranger
         const metadata = { ...policy.metadata, finalizers, annotations: { filler: 'x<'.repeat(60_000) } };
         await cluster.request('POST', world.listPath('v1alpha1', namespace), { ...policy, metadata });
       }
-      for (const version of ['v1', 'v1alpha1']) assert.equal((await world.list(version, namespace)).length, count);
+      for (const version of ['v1', 'v1alpha1']) {
+        const policies = await waitFor(`the list of ${version}`, () => world.list(version, namespace));
+        assert.equal(policies.length, count);
+      }
 
       const stop = new AbortController();
       const floods = Array.from({ length: strangers }, (_, index) => flood(service.conversionUrl, index, stop.signal));

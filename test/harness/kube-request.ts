@@ -1,5 +1,4 @@
 import { Agent, request as httpsRequest } from 'node:https';
-import { untilServed } from './resend.ts';
 
 /** What the API server answered instead of success. */
 export class KubeRequestError extends Error {
@@ -18,19 +17,18 @@ export class KubeRequestError extends Error {
 // oxlint-disable-next-line typescript/no-explicit-any -- the caller knows which kind it asked for
 export type KubeRequest = <T = any>(method: string, path: string, body?: unknown, contentType?: string, accept?: string) => Promise<T>;
 
-/** A small client for tests, independent of the one under test. Like every client, it sends again what was answered 429. */
+/** A small client for tests, independent of the one under test. */
 export function kubeRequest({ server, token, caPem }: { server: string; token: string; caPem: string }): KubeRequest {
   const agent = new Agent({ ca: caPem, keepAlive: true, timeout: 60_000 });
   return async <T>(method: string, path: string, body?: unknown, contentType?: string, accept = 'application/json'): Promise<T> => {
-    const call = {
+    const { status, text } = await send(new URL(path, server), {
       agent,
       method,
       token,
       body: body === undefined || typeof body === 'string' ? body : JSON.stringify(body),
       contentType: contentType ?? (method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'),
       accept,
-    };
-    const { status, text } = await untilServed(() => send(new URL(path, server), call));
+    });
     if (status >= 300) throw new KubeRequestError(`${method} ${path}`, status, text);
     // Health endpoints answer plain text.
     return (/^\s*[[{]/.test(text) ? JSON.parse(text) : text) as T;

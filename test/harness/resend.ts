@@ -10,13 +10,3 @@ export function resend<T extends { readonly status: number }>(send: () => Promis
     return answer.status !== 503 && answer;
   });
 }
-
-/** Sends again what an API server answered 429: on a busy machine it may not be ready to list what it serves ("storage is (re)initializing"). Rejects as `send` does. */
-export async function untilServed<T extends { readonly status: number }>(send: () => Promise<T>): Promise<T> {
-  const sent = await waitFor('the API server to be ready', async () => {
-    const [outcome] = await Promise.allSettled([send()]);
-    return (outcome.status === 'rejected' || outcome.value.status !== 429) && outcome;
-  });
-  if (sent.status === 'rejected') throw sent.reason;
-  return sent.value;
-}

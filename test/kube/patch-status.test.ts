@@ -42,6 +42,11 @@ test('values are the same JSON where their texts say the same, in whatever order
   );
 });
 
+test('what an object inherits is no field of it', () => {
+  const inherited = { constructor: Object };
+  assert.deepEqual([isSameJson({}, inherited), isSameJson(inherited, {})], [false, false]);
+});
+
 /** RFC 7386 §2. */
 function merge(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;

@@ -106,3 +106,15 @@ test('the results of a burst are written together, and later ones replace earlie
   for (const key of [hash('event-42'), byTime, byRepository('r.example.com/shop/web-0'), announcements])
     assert.ok((await connection.ttl(key)) > 600_000, key);
 });
+
+test('a push that concerns thousands of policies is written in parts', { timeout: 60_000 }, async (t) => {
+  const { connection, log } = await start(t);
+  const policies = Array.from({ length: 15_000 }, (_, index) => `shop/web-${index}`);
+  const event = push(0);
+  await log.matched(event, policies);
+  const result = { kind: 'ignored', reason: 'NoMatchingTag', message: '', at: event.receivedAt, afterMs: 500, verifiedMs: 300 } as const;
+  await Promise.all(policies.map((policy) => log.recordResult(event.id, policy, result)));
+  const record = readHash(await connection.hgetall(eventKeys('{p}').hash(event.id)));
+  assert.ok(record?.state === 'matched');
+  assert.equal([...record.results.values()].filter((found) => found?.reason === 'NoMatchingTag').length, policies.length);
+});

@@ -35,9 +35,24 @@ for (const field of ['authorization', 'cookie', 'password', 'token', 'secret', '
 
 test('an error of Redis does not log the command', () => {
   const command = { name: 'auth', args: ['default', secret] };
-  const error = Object.assign(new Error('WRONGPASS invalid username-password pair'), { command });
-  const text = JSON.stringify(log({ err: error }));
-  assert.ok(text.includes('WRONGPASS') && !text.includes(secret), text);
+  const error = Object.assign(new TypeError('WRONGPASS invalid username-password pair'), { command });
+  for (const err of [
+    error,
+    Object.assign(new Error('all nodes failed'), { lastNodeError: error }),
+    new AggregateError([error], 'all nodes failed'),
+  ]) {
+    const text = JSON.stringify(log({ err }));
+    assert.ok(text.includes('WRONGPASS') && text.includes('[redacted]') && !text.includes(secret), text);
+  }
+});
+
+test('an error is logged with its type, message and stack', () => {
+  class Refused extends Error {
+    readonly status = 403;
+  }
+  const { err } = log({ err: new Refused('forbidden', { cause: new TypeError('why') }) }) as { err: Record<string, unknown> };
+  assert.deepEqual([err['type'], err['message'], err['status']], ['Refused', 'forbidden: why', 403]);
+  assert.match(String(err['stack']), /logger\.test[^]*caused by: TypeError: why/);
 });
 
 test('dates, lists and absent values are written as JSON writes them', () => {

@@ -1,16 +1,16 @@
-/** Defers status writes while images are being changed. */
-export interface StatusDeferral {
-  /** Runs `work`, during which status writes are deferred. */
+/** Defers reports (statuses, results of pushes) while images are being changed. */
+export interface ReportDeferral {
+  /** Runs `work`, during which reports are deferred. */
   change<T>(work: () => Promise<T>): Promise<T>;
   /** Resolves when no change has been running for `quietMs`, or after `atMostMs`. */
   untilIdle(): Promise<void>;
 }
 
 /**
- * `quietMs`: the next of several pushes must not wait behind the status of the one before, which costs the API server several times a patch. `atMostMs`: the
- * longest deferral, so that a stream of changes or a slow API server cannot defer a status for ever.
+ * `quietMs`: the next of several pushes must not wait behind the report of the one before, whose status costs the API server several times a patch. `atMostMs`: the
+ * longest deferral, so that a stream of changes or a slow API server cannot defer a report for ever.
  */
-export function createStatusDeferral({ quietMs, atMostMs }: { readonly quietMs: number; readonly atMostMs: number }): StatusDeferral {
+export function createReportDeferral({ quietMs, atMostMs }: { readonly quietMs: number; readonly atMostMs: number }): ReportDeferral {
   let changes = 0;
   let quiet: NodeJS.Timeout | undefined;
   const waiting = new Set<() => void>();

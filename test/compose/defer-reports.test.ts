@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createStatusDeferral } from '../../src/compose/defer-status-writes.ts';
+import { createReportDeferral } from '../../src/compose/defer-reports.ts';
 
 test('status writes wait for all image changes in progress, whether they succeed or not', async () => {
-  const { change, untilIdle } = createStatusDeferral({ quietMs: 1, atMostMs: 60_000 });
+  const { change, untilIdle } = createReportDeferral({ quietMs: 1, atMostMs: 60_000 });
   await untilIdle();
   const [firstChange, secondChange] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()];
   const changes = Promise.allSettled([change(() => firstChange.promise), change(() => secondChange.promise)]);
@@ -21,7 +21,7 @@ test('status writes wait for all image changes in progress, whether they succeed
 
 test('status writes also wait for a change that follows soon', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const { change, untilIdle } = createStatusDeferral({ quietMs: 30, atMostMs: 1_000 });
+  const { change, untilIdle } = createReportDeferral({ quietMs: 30, atMostMs: 1_000 });
   await change(() => Promise.resolve());
   let isIdle = false;
   const idle = untilIdle().then(() => (isIdle = true));
@@ -40,7 +40,7 @@ test('status writes also wait for a change that follows soon', async (t) => {
 });
 
 test('status writes do not wait for ever', async () => {
-  const { change, untilIdle } = createStatusDeferral({ quietMs: 60_000, atMostMs: 1 });
+  const { change, untilIdle } = createReportDeferral({ quietMs: 60_000, atMostMs: 1 });
   const never = Promise.withResolvers<void>();
   const changing = change(() => never.promise);
   await untilIdle();
