@@ -22,6 +22,8 @@ test('answers 202 although this process was suspended beyond its deadline, if Re
   await waitFor('Redis to answer', async () => (await connection.ping()) === 'PONG');
   const storePushes: StorePushes = async (events) => {
     const stored = connection.set('push', 'stored');
+    // Commands leave at the end of a turn.
+    await new Promise(setImmediate);
     holdUp(redis.port, tooLongMs);
     await stored;
     return events;
