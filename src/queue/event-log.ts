@@ -78,7 +78,7 @@ export function createEventLog(redis: RedisConnection, prefix: string, onFull: (
     }
   };
   const { hash: hashKey, byTime, byRepository, unwatched: unwatchedIndex, announcements } = eventKeys(prefix);
-  /** Writes pushes with the policies that match them, and their places in the indexes. */
+  /** The commands that write pushes with the policies that match them, and their places in the indexes. */
   const matchesOf = (
     matches: readonly [Match, ...Match[]],
   ): { readonly keys: readonly string[]; readonly commands: readonly Command[] } => {
