@@ -42,11 +42,11 @@ export function compose(settings: Settings, roles: ReadonlySet<Role>, { logger, 
   const dashboard = roles.has('web') ? composeDashboard(foundation, roles.has('work')) : undefined;
   const redis = roles.has('receive') || roles.has('work') ? openRedis(settings, logger) : undefined;
   const waiting = redis && measureWaiting(redis, foundation);
-  const receive = roles.has('receive') && redis !== undefined ? composeReceive(foundation, redis) : undefined;
   const work =
     cluster === undefined || redis === undefined
       ? undefined
       : composeWork(foundation, { client: cluster, failFastRedis: redis.connection, redisHealth: redis.health, trustRoot });
+  const receive = roles.has('receive') && redis !== undefined ? composeReceive(foundation, redis, work?.takePush) : undefined;
   const doctor =
     cluster === undefined || redis === undefined || work === undefined
       ? undefined

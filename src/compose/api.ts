@@ -44,7 +44,7 @@ export function composeApi(
   const { config } = settings;
   const { prefix } = config.redis;
   const access = { redis: redis.connection, prefix, onError: (error: Error) => logger.debug({ err: error }, 'event queue error') };
-  const queue = createPushQueue(access, config.redis.minReplicas, config.listen.confirmWithin);
+  const queue = createPushQueue(access, config.redis.minReplicas, { confirmWithinMs: config.listen.confirmWithin });
   const noActions = whyNoActions(config.operations);
   // With connections of its own: whoever calls the API takes none of the worker's.
   const reviews = cluster === undefined ? undefined : openCluster(settings.kubeconfig);

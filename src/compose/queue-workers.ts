@@ -15,25 +15,29 @@ const concurrency = { push: 256, policy: 256, poll: 32 } as const;
 const longestPollPauseMs = 3_600_000;
 
 /** Builds them; they are not started. */
-export function createQueueWorkers(access: QueueAccess, tickPorts: TickPorts, runner: JobRunner): QueueWorker[] {
+export function createQueueWorkers(
+  access: QueueAccess,
+  tickPorts: TickPorts,
+  runner: JobRunner,
+): Readonly<Record<'push' | 'policy' | 'poll', QueueWorker>> {
   const tick = createTick(tickPorts);
   const common = { access, now: Date.now, random: Math.random };
-  return [
-    createWorker<PushJob>({
+  return {
+    push: createWorker<PushJob>({
       ...common,
       queue: 'push',
       concurrency: concurrency.push,
       read: readPushJob,
       process: (job, context) => runner.push(job, context, (ports) => processPush(job, context, ports)),
     }),
-    createWorker<PolicyJob>({
+    policy: createWorker<PolicyJob>({
       ...common,
       queue: 'policy',
       concurrency: concurrency.policy,
       read: readPolicyJob,
       process: (job, context) => runner.policy(job, context, (ports) => processPolicyJob(job, context, ports)),
     }),
-    createWorker<PollJob | TickJob>({
+    poll: createWorker<PollJob | TickJob>({
       ...common,
       queue: 'poll',
       concurrency: concurrency.poll,
@@ -41,5 +45,5 @@ export function createQueueWorkers(access: QueueAccess, tickPorts: TickPorts, ru
       process: (job, context) => ('repository' in job ? runner.poll(job, context, (ports) => processPoll(job, context, ports)) : tick()),
       longestPauseMs: (job) => Math.min('intervalMs' in job ? job.intervalMs : longestPollPauseMs, longestPollPauseMs),
     }),
-  ];
+  };
 }

@@ -18,13 +18,18 @@ import { openReceivers } from './receivers.ts';
 import { storeTraced, traceDeliveries } from './trace-deliveries.ts';
 import { crowdedShare } from './trim-redis.ts';
 
-/** Builds the role. */
-export function composeReceive(foundation: Foundation, redis: RedisAccess): Part & { address(): string | undefined } {
+/** Builds the role. `takePush`: of the role `work` in the same process. */
+export function composeReceive(
+  foundation: Foundation,
+  redis: RedisAccess,
+  takePush?: () => void,
+): Part & { address(): string | undefined } {
   const { settings, aliases, logger, metrics, tracing } = foundation;
   const { config } = settings;
   const onError = (error: Error) => logger.debug({ err: error }, 'push queue error');
   const { confirmWithin } = config.listen;
-  const queue = createPushQueue({ redis: redis.connection, prefix: config.redis.prefix, onError }, config.redis.minReplicas, confirmWithin);
+  const access = { redis: redis.connection, prefix: config.redis.prefix, onError };
+  const queue = createPushQueue(access, config.redis.minReplicas, { confirmWithinMs: confirmWithin, take: takePush });
   const store = tracing === undefined ? (events: readonly PushEvent[]) => queue.add(events) : storeTraced(queue, tracing);
   const ignoredLog = createIgnoredLog({
     redis: redis.connection,

@@ -62,6 +62,8 @@ export interface WorkConnections extends Pick<Adapters, 'client' | 'trustRoot'> 
 export type WorkPart = Part & {
   readonly view: RegistryMeans & { readonly isWatching: () => boolean };
   readonly namespaces: SelectedNamespaces;
+  /** Takes a push as soon as it is sent to Redis; see `QueueWorker.takerOn`. */
+  readonly takePush: () => void;
   readonly policies: Omit<PolicyPorts, 'noActions' | 'patch' | 'read'>;
 };
 
@@ -154,7 +156,8 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
     ...ports,
     onError: (error) => logger.warn({ why: describeError(error) }, 'jobs not enqueued, will be repeated'),
   });
-  const workers: QueueWorker[] = [...createQueueWorkers(queue, ports, runner), ...bases.workers, notices.worker];
+  const queueWorkers = createQueueWorkers(queue, ports, runner);
+  const workers: QueueWorker[] = [...Object.values(queueWorkers), ...bases.workers, notices.worker];
   const feed = createPolicyFeed();
   let sweep: NodeJS.Timeout | undefined;
   const housekeeping = trimRedis({ redis, prefix: config.redis.prefix, health: redisHealth, queues, logger });
@@ -228,6 +231,10 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
       feed,
     },
     namespaces: { areKnown: namespaceCache.areLabelsKnown, whyNotSelected },
+    takePush: queueWorkers.push.takerOn({
+      redis: failFastRedis,
+      onError: (error) => logger.debug({ err: error }, 'push queue error'),
+    }),
     checks: () => [...allReflectors().map(checkReflector), ...checkKinds(cache), ...access.checks(), ...namespaceCache.checks()],
     measure() {
       metrics.policies.set(cache.policies.size);

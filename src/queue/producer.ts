@@ -43,8 +43,19 @@ export interface PushQueue {
   add(events: readonly PushEvent[], traceparent?: string): Promise<readonly PushEvent[]>;
 }
 
-/** A queue for pushes whose `add` is an acknowledgement; replicas must confirm within `confirmWithinMs`, the write included. */
-export function createPushQueue(access: QueueAccess, minReplicas: number, confirmWithinMs = 2_000): PushQueue {
+export interface PushQueueOptions {
+  /** How long replicas have to confirm, the write included; 2 s unless given. */
+  readonly confirmWithinMs?: number;
+  /** Takes a job as soon as it is sent; see `QueueWorker.takerOn`. Without it, Redis wakes a worker. */
+  readonly take?: (() => void) | undefined;
+}
+
+/** A queue for pushes whose `add` is an acknowledgement. */
+export function createPushQueue(
+  access: QueueAccess,
+  minReplicas: number,
+  { confirmWithinMs = 2_000, take }: PushQueueOptions = {},
+): PushQueue {
   const queue = openQueue<PushJob>('push', access);
   const confirm = createReplicatedWrite(access.redis, access.prefix, { minReplicas, withinMs: confirmWithinMs });
 
@@ -53,7 +64,10 @@ export function createPushQueue(access: QueueAccess, minReplicas: number, confir
     const [only] = jobs;
     // Several pushes make one transaction; for a single push, which is usual, it would double the cost of a webhook.
     const isOne = jobs.length === 1 && only !== undefined;
-    const added = isOne ? [await queue.add(only.name, only.data, only.opts)] : await queue.addBulk([...jobs]);
+    const adding = isOne ? queue.add(only.name, only.data, only.opts).then((job) => [job]) : queue.addBulk([...jobs]);
+    // Runs when the jobs have been sent, but before the connection writes what was sent in this turn of the event loop.
+    if (take !== undefined) setImmediate(() => jobs.forEach(take));
+    const added = await adding;
     return (await Promise.all(jobs.map((job, index) => confirmJob(job, added[index]?.id ?? job.data.id)))).flat();
   };
   /** Returns the id of the job for a push. If BullMQ returned another `id`, that job is waiting: it gets the data of this push, or a new job is added if it has started. */

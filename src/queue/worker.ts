@@ -1,8 +1,9 @@
-import { DelayedError, UnrecoverableError, Worker, type Job } from 'bullmq';
+import { DelayedError, UnrecoverableError, type Job } from 'bullmq';
 import { WaitError, describeError } from '../model/errors.ts';
 import { backoffMs, jobBackoff } from '../async/backoff.ts';
 import { within } from '../async/deadline.ts';
 import { isUnderstood, keptJobs, type QueueName } from './jobs.ts';
+import { DirectWorker } from './direct-worker.ts';
 import type { QueueAccess } from './producer.ts';
 
 /** The state of a job in the queue, for its processor. */
@@ -22,6 +23,11 @@ export type Processor<T> = (data: T, context: JobContext) => Promise<void>;
 
 export interface QueueWorker {
   start(): void;
+  /**
+   * A function for what adds jobs over this connection in the same process: it takes a waiting job, if there is one, in the write to Redis that the present turn of
+   * the event loop makes. It does nothing while the worker does not run or is busy.
+   */
+  takerOn(access: Pick<QueueAccess, 'redis' | 'onError'>): () => void;
   /** Takes no new jobs; resolves when the running ones have finished. Another worker takes up the unfinished ones within seconds. */
   stop(deadlineMs: number): Promise<void>;
 }
@@ -57,9 +63,7 @@ export function createWorker<T extends { readonly schema: number; readonly recei
     }
   };
   const stopping = new AbortController();
-  const worker = new Worker<T>(queue, (job, token) => run(job, token ?? '', options, stopping.signal), {
-    connection: access.redis,
-    prefix: access.prefix,
+  const worker = new DirectWorker<T>(queue, (job, token) => run(job, token ?? '', options, stopping.signal), access, {
     autorun: false,
     concurrency,
     skipVersionCheck: true,
@@ -79,6 +83,7 @@ export function createWorker<T extends { readonly schema: number; readonly recei
     start() {
       running ??= worker.run().catch(access.onError);
     },
+    takerOn: (from) => worker.takerOn(from),
     async stop(stopDeadlineMs) {
       const deadline = now() + stopDeadlineMs;
       const closed = worker.close();
