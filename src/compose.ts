@@ -4,7 +4,7 @@ import { type Foundation, openCluster, openTrustRoot, type Part } from './compos
 import { addressOf, closeListener } from './compose/listener.ts';
 import { composeConvert } from './compose/convert.ts';
 import { composeApi } from './compose/api.ts';
-import { collectGarbage } from './compose/collect-garbage.ts';
+import { tendHeap } from './compose/heap.ts';
 import { composeDashboard } from './compose/dashboard.ts';
 import { composeDoctor } from './compose/doctor.ts';
 import { composeReceive } from './compose/receive.ts';
@@ -55,6 +55,7 @@ export function compose(settings: Settings, roles: ReadonlySet<Role>, { logger, 
   // Without Redis, these gauges would look like an outage.
   if (redis === undefined) for (const gauge of [metrics.redisReachable, metrics.redisDurable, metrics.redisMemoryShare]) gauge.remove();
   let isStopping = false;
+  let heap: { stop(): void } | undefined;
   const api = redis && composeApi(foundation, redis, { cluster, policies: work?.policies, doctor, namespaces: work?.namespaces });
   const operations = buildOperationsApp({
     api: api?.options,
@@ -74,10 +75,11 @@ export function compose(settings: Settings, roles: ReadonlySet<Role>, { logger, 
       await operations.listen({ host: config.operations.host, port: config.operations.port });
       for (const part of parts) await part.start();
       logger.info({ roles: [...roles], ...this.addresses() }, 'started');
-      void collectGarbage('started');
+      heap = tendHeap();
     },
     async stop(deadlineMs) {
       isStopping = true;
+      heap?.stop();
       const deadline = Date.now() + deadlineMs;
       for (const part of parts) await part.stop(Math.max(0, deadline - Date.now()));
       waiting?.stop();

@@ -1,5 +1,5 @@
 /** What others counted: the API server its requests, the product its own, Linux the process. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import type { ControlPlane } from '../../test/harness/control-plane.ts';
 import type { Product } from './world.ts';
 
@@ -38,13 +38,20 @@ export function readRss(pid: number): number {
   return Number(kilobytes) / 1_000;
 }
 
-/** Milliseconds of a core that a process has used so far. */
+/** Milliseconds of a core that the threads of a process have used so far, those that have ended excepted. */
 export function readCpuMs(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /, '')
-    .split(' ');
-  // Fields 14 and 15 of proc(5), in ticks of 10 ms.
-  return (Number(fields[11]) + Number(fields[12])) * 10;
+  // Nanoseconds, as the scheduler counts them; the times in /proc/PID/stat have a resolution of 10 ms.
+  const times = readdirSync(`/proc/${pid}/task`).map((thread) => readIfThere(`/proc/${pid}/task/${thread}/schedstat`));
+  return times.reduce((sum, time) => sum + Number(time.split(' ')[0]), 0) / 1_000_000;
+}
+
+/** A thread may end meanwhile. */
+function readIfThere(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '0';
+  }
 }
 
 async function readMetrics({ operationsUrl }: Product): Promise<string> {

@@ -29,7 +29,7 @@ import {
   workloadReflectors,
   type PolicyWatch,
 } from '../cluster/policy-watches.ts';
-import { collectGarbage } from './collect-garbage.ts';
+import { collectLargeHeap } from './heap.ts';
 import { trimRedis } from './trim-redis.ts';
 import { redisAddressOf } from './redis.ts';
 import { createNamespaceCache } from '../cluster/namespace-cache.ts';
@@ -176,7 +176,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
     await within(maxKindsMs, Promise.all([cache.synced(), notices.settled()]));
     if (stopped) return;
     logger.info({ policies: cache.policies.size, workloads: cache.workloads.size }, 'caches are complete');
-    await collectGarbage('caches complete');
+    await collectLargeHeap();
     if (stopped) return;
     cache.policies.subscribe((change) => {
       const { type, object } = change;

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { growthOf } from '../../src/compose/heap.ts';
+
+const run = promisify(execFile);
+const heapModule = JSON.stringify(new URL('../../src/compose/heap.ts', import.meta.url).href);
+
+test('a small heap may more than double, a large one grows by a third', () => {
+  assert.deepEqual(
+    [25, 50, 100, 400].map((megabytes) => growthOf(megabytes * 1_000_000)),
+    [200, 100, 50, 30],
+  );
+});
+
+/** Makes garbage that V8 keeps, rests, and prints the megabytes that are left of it when some are gone. */
+const garbage = `
+import { tendHeap } from ${heapModule};
+const used = () => process.memoryUsage().heapUsed / 1_000_000;
+tendHeap();
+let garbage = Array.from({ length: 200_000 }, (_, index) => ({ index, text: 'x'.repeat(index % 40) }));
+gc({ type: 'minor' }); gc({ type: 'minor' });
+const before = used();
+garbage = undefined;
+const timer = setInterval(() => {
+  if (used() > before - 5) return;
+  clearInterval(timer);
+  console.log('collected');
+}, 50);`;
+
+test('a process that rests collects its garbage', async () => {
+  const options = ['--expose-gc', '--heap-growing-percent=30', '--input-type=module', '--eval', garbage];
+  const { stdout } = await run(process.execPath, options, { timeout: 120_000 });
+  assert.equal(stdout.trim(), 'collected');
+});
