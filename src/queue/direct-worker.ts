@@ -5,7 +5,7 @@ import type { QueueAccess } from './producer.ts';
 
 type OwnOptions = Omit<WorkerOptions, 'connection' | 'prefix' | 'concurrency'> & { readonly concurrency: number };
 
-/** A worker that can also take a job in the write to Redis that stores it, where BullMQ's would be woken by it and then ask for it. */
+/** A worker that can also take a job in the write to Redis that stores it, where BullMQ's would fetch it in a second exchange. */
 export class DirectWorker<T> extends Worker<T> {
   readonly #taken = new Set<Promise<void>>();
   #count = 0;
@@ -43,8 +43,8 @@ export class DirectWorker<T> extends Worker<T> {
 }
 
 /**
- * KEYS: the waiting jobs, those with a priority, and the marker that wakes one worker. BullMQ sets the marker again whenever a job is taken, for the next job;
- * where there is none, it would wake a worker for nothing. All scripts that add a job set it.
+ * KEYS: the waiting jobs, those with a priority, and the marker that ends the blocking read of one worker. BullMQ sets the marker again whenever a job is taken, for the next job;
+ * where there is none, a worker would ask for nothing. All scripts that add a job set it.
  */
 const removeMarkerScript = `
 if redis.call('LLEN', KEYS[1]) == 0 and redis.call('ZCARD', KEYS[2]) == 0 then return redis.call('ZREM', KEYS[3], '0') end

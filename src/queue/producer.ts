@@ -46,7 +46,7 @@ export interface PushQueue {
 export interface PushQueueOptions {
   /** How long replicas have to confirm, the write included; 2 s unless given. */
   readonly confirmWithinMs?: number;
-  /** Takes a job as soon as it is sent; see `QueueWorker.takerOn`. Without it, Redis wakes a worker. */
+  /** Takes a job as soon as it is sent; see `QueueWorker.takerOn`. Without it, a worker fetches the job. */
   readonly take?: (() => void) | undefined;
 }
 

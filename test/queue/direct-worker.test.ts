@@ -66,13 +66,13 @@ async function start(t: TestContext, { concurrency = 8, queueUrl = redis.url, on
     takerOf: (id: string) => consumer.get(key(`${id}:lock`)),
     marker: () => consumer.zscore(key('marker'), '0'),
     isCompleted: async (id: string) => (await consumer.zscore(key('completed'), id)) !== null,
-    /** Resolves when the worker waits to be woken. */
+    /** Resolves when the worker blocks on Redis. */
     waiting: () => waitFor('the worker to wait', async () => /cmd=bzpopmin/.test((await consumer.client('LIST')) as string)),
     cut: () => producer.disconnect(),
   };
 }
 
-test('a push is taken in the write that stores it, and leaves no marker that would wake a worker', async (t) => {
+test('a push is taken in the write that stores it, and leaves no marker behind', async (t) => {
   const { worker, queue, running, takerOf, marker, isCompleted, waiting } = await start(t);
   worker.start();
   await waiting();
