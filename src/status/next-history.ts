@@ -10,15 +10,15 @@ const raceMs = 10_000;
 
 /**
  * The history after an outcome, the latest first; undefined if nothing is new. An image that the policy applied but that has no entry gets one: a crash between
- * the patch and the status update loses the entry.
+ * the patch and the status update loses the entry. `isOvertaken`: another replica has recorded something newer.
  */
 export function nextHistory(
   before: Pick<PolicyStatus, 'history' | 'lastAppliedTag' | 'targets'>,
-  outcome: Outcome,
+  outcome: Outcome & { readonly isOvertaken?: boolean },
   trigger: TriggerSource,
   now: Date,
 ): HistoryEntry[] | undefined {
-  const { tag, digest, changes = [], ours = [] } = outcome;
+  const { tag, digest, changes = [], ours = [], isOvertaken = false } = outcome;
   const { history: old = [] } = before;
   if (tag === undefined) return undefined;
   const common = { tag, ...(digest !== undefined && { digest }), trigger, at: toSeconds(now), result: 'Applied' as const };
@@ -35,18 +35,41 @@ export function nextHistory(
     .filter((own) => !changes.some((change) => isSame(own, change)) && !isRecorded(before, own, tag) && !isReplaced(old, own, now))
     .map((own) => ({ ...toEntry(own, { ...ranBefore(before, own), to: cut(own.image, maxLengths.image) }), ...remembered(own, now) }));
   if (changed.length + found.length === 0) return undefined;
-  return changed.reduceRight<readonly HistoryEntry[]>(insert, [...found, ...old]).slice(0, maxListed);
+  return changed
+    .reduceRight<readonly HistoryEntry[]>((history, entry) => insert(history, entry, isOvertaken), [...found, ...old])
+    .slice(0, maxListed);
 }
 
-/** Entries are usually added at the top. A replica that lost a race reports its change after the following one, so its entry is inserted where `from` and `to` fit. */
-function insert(history: readonly HistoryEntry[], entry: HistoryEntry): HistoryEntry[] {
+/**
+ * Entries are usually added at the top. Replicas that change a container one after the other report this in any order, so the changes of the last seconds are joined
+ * where the `from` of one is the `to` of another; one that fits nowhere yet is the newest, or the oldest of them if it `isOvertaken`.
+ */
+function insert(history: readonly HistoryEntry[], entry: HistoryEntry, isOvertaken: boolean): HistoryEntry[] {
   const container = { workload: entry, container: entry.container };
-  const isOfSame = (other: HistoryEntry) => isSame({ workload: other, container: other.container }, container);
-  if (history.find(isOfSame)?.to === entry.from) return [entry, ...history];
-  const isRival = (other: HistoryEntry) => isOfSame(other) && Date.parse(entry.at) - Date.parse(other.at) < raceMs;
-  const follower = history.findIndex((other) => isRival(other) && other.from === entry.to);
-  const forerunner = history.findIndex((other) => isRival(other) && other.to === entry.from);
-  return history.toSpliced(follower >= 0 ? follower + 1 : Math.max(0, forerunner), 0, entry);
+  const isRival = (other: HistoryEntry) =>
+    isSame({ workload: other, container: other.container }, container) && Date.parse(entry.at) - Date.parse(other.at) < raceMs;
+  const rivals = history.filter(isRival);
+  const ordered = join(rivals, entry, isOvertaken);
+  const newer = rivals[ordered.indexOf(entry) - 1];
+  const longer = history.toSpliced(newer === undefined ? 0 : history.indexOf(newer) + 1, 0, entry);
+  const next = ordered.values();
+  return longer.map((one) => (one === entry || isRival(one) ? (next.next().value ?? one) : one));
+}
+
+/** All of them, the newest first: series of changes that follow each other directly stay together, and `entry` may connect two of them. */
+function join(rivals: readonly HistoryEntry[], entry: HistoryEntry, isOvertaken: boolean): HistoryEntry[] {
+  const series: HistoryEntry[][] = [];
+  for (const rival of rivals) {
+    const last = series.at(-1);
+    if (last?.at(-1)?.from === rival.to) last?.push(rival);
+    else series.push([rival]);
+  }
+  const before = series.find(([newest]) => newest?.to === entry.from);
+  const after = series.find((one) => one !== before && one.at(-1)?.from === entry.to);
+  const joined = [...(after ?? []), entry, ...(before ?? [])];
+  if (before === undefined && after === undefined) return isOvertaken ? [...rivals, entry] : [entry, ...rivals];
+  const place = series.findIndex((one) => one === before || one === after);
+  return series.flatMap((one, index) => (index === place ? joined : one === before || one === after ? [] : one));
 }
 
 /** The annotation says what ran before; if it was removed, the status from before the crash says what ran at the last reconcile before the patch. */

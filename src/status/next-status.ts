@@ -100,7 +100,7 @@ function keptWait(waiting: Waiting | undefined, result: Outcome | Postponement):
 
 /** Records the changes that were made, and nothing else. */
 function addChanges(status: PolicyStatus, outcome: Outcome, cause: ReconcileCause, now: Date): PolicyStatus | undefined {
-  const history = nextHistory(status, { ...outcome, ours: [] }, cause.source, now);
+  const history = nextHistory(status, { ...outcome, ours: [], isOvertaken: true }, cause.source, now);
   const [newest] = history ?? [];
   return history === undefined || newest === undefined ? undefined : { ...status, history, lastAppliedTag: newest.tag };
 }

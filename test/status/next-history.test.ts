@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
 import type { Outcome } from '../../src/plan/outcome.ts';
 import { maxDetailed } from '../../src/model/stored-status.ts';
 import type { PolicyStatus } from '../../src/model/policy-status.ts';
@@ -124,33 +125,54 @@ test('the history contains what admission made of the image', () => {
   assert.equal(writtenStatusAfter({}, { ...updatedOutcome, changes }).history?.[0]?.to, `${image}:1.3.0-hardened`);
 });
 
-test('an earlier change that is reported later is put below the newer one, and the selection stays', () => {
-  const step = (from: string, to: string): Outcome => ({
+describe('changes of replicas that are reported in any order', () => {
+  const tags = ['1.0.0', '1.1.0', '1.2.0', '1.3.0', '1.4.0', '1.5.0'];
+  /** What the author of the change to the tag of this number reports. */
+  const reported = (number: number): Outcome => ({
     ...updatedOutcome,
-    tag: to,
-    changes: [{ workload: webDeployment, container: 'web', index: 0, from: `${image}:${from}`, to: `${image}:${to}` }],
-    selection: { candidate: { tag: to }, containers: [], isNamed: true },
+    tag: tags[number] ?? '',
+    changes: [{ workload: webDeployment, container: 'web', index: 0, ...imagesOf(number) }],
+    selection: { candidate: { tag: tags[number] ?? '' }, containers: [], isNamed: true },
   });
-  const statusAfterSteps = (...steps: readonly (readonly [string, string])[]) => {
-    const status = steps.reduce<PolicyStatus>((before, [from, to]) => writtenStatusAfter(before, step(from, to)), {});
-    return [status.history?.map(({ tag }) => tag), status.latest?.tag, status.lastAppliedTag];
+  /** What another replica reports that finds it on the workload. */
+  const found = (number: number): Outcome => {
+    const update = { policy: 'p', at: reconcileTime.toISOString(), trigger: 'Webhook', ...imagesOf(number) } as const;
+    const own = { workload: webDeployment, container: 'web', image: imagesOf(number).to, update };
+    return {
+      ...unchangedOutcome,
+      tag: tags[number] ?? '',
+      ours: [own],
+      selection: { candidate: { tag: tags[number] ?? '' }, containers: [] },
+    };
   };
-  const right = [['1.4.0', '1.3.0', '1.2.0', '1.1.0'], '1.4.0', '1.4.0'];
-  const [one, two, three, four] = [
-    ['1.0.0', '1.1.0'],
-    ['1.1.0', '1.2.0'],
-    ['1.2.0', '1.3.0'],
-    ['1.3.0', '1.4.0'],
-  ] as const;
-  for (const order of [
-    [one, two, three, four],
-    [one, four, three, two],
-    [one, four, two, three],
-    [two, one, four, three],
-    [one, three, four, two],
-  ]) {
-    assert.deepEqual(statusAfterSteps(...order), right);
-  }
+  const imagesOf = (number: number) => ({ from: `${image}:${tags[number - 1]}`, to: `${image}:${tags[number]}` });
+  const after = (...reports: readonly Outcome[]) =>
+    reports.reduce<PolicyStatus>((before, report) => statusAfter(before, report, 2, reconcileTime) ?? before, {});
+  const changesOf = ({ history = [] }: PolicyStatus) => history.map(({ from, to }) => ({ from, to }));
+
+  test('each is recorded once and in its place, and the newest stays the selection', () => {
+    const ofAll = fc.integer({ min: 1, max: tags.length - 1 }).chain((last) => {
+      const changes = Array.from({ length: last }, (_, index) => index + 1);
+      const order = fc.shuffledSubarray(changes, { minLength: last });
+      return fc.record({ last: fc.constant(last), order, foundAt: fc.option(fc.nat({ max: last }), { nil: undefined }) });
+    });
+    fc.assert(
+      fc.property(ofAll, ({ last, order, foundAt }) => {
+        const reports = order.map(reported);
+        const status = after(...(foundAt === undefined ? reports : reports.toSpliced(foundAt, 0, found(last))));
+        assert.deepEqual(
+          changesOf(status),
+          Array.from({ length: last }, (_, index) => imagesOf(last - index)),
+        );
+        assert.deepEqual([status.latest?.tag, status.lastAppliedTag], [tags[last], tags[last]]);
+      }),
+    );
+  });
+
+  test('one between which and the newest others are missing is not the newest', () => {
+    assert.deepEqual(changesOf(after(found(4), reported(1))), [imagesOf(4), imagesOf(1)]);
+    assert.deepEqual(changesOf(after(reported(1), reported(4))), [imagesOf(4), imagesOf(1)]);
+  });
 });
 
 test('the result of a reconcile of all tags is the selection, even when it is older', () => {
