@@ -46,7 +46,7 @@ export function compose(settings: Settings, roles: ReadonlySet<Role>, { logger, 
     cluster === undefined || redis === undefined
       ? undefined
       : composeWork(foundation, { client: cluster, failFastRedis: redis.connection, redisHealth: redis.health, trustRoot });
-  const receive = roles.has('receive') && redis !== undefined ? composeReceive(foundation, redis, work?.takePush) : undefined;
+  const receive = roles.has('receive') && redis !== undefined ? composeReceive(foundation, redis, work?.takes) : undefined;
   const doctor =
     cluster === undefined || redis === undefined || work === undefined
       ? undefined

@@ -7,6 +7,7 @@ import { readPolicyJob, readPollQueueJob, readPushJob } from '../queue/read-job.
 import { createWorker, type QueueWorker } from '../queue/worker.ts';
 import { processPolicyJob } from '../reconcile/process-policy.ts';
 import { processPush } from '../reconcile/process-push.ts';
+import type { AheadSelections } from '../reconcile/select-ahead.ts';
 import type { JobRunner } from './trace-jobs.ts';
 
 /** The number of concurrent jobs per queue: high enough that hundreds of images are changed before the first status is written. */
@@ -19,6 +20,7 @@ export function createQueueWorkers(
   access: QueueAccess,
   tickPorts: TickPorts,
   runner: JobRunner,
+  ahead: AheadSelections,
 ): Readonly<Record<'push' | 'policy' | 'poll', QueueWorker>> {
   const tick = createTick(tickPorts);
   const common = { access, now: Date.now, random: Math.random };
@@ -28,7 +30,7 @@ export function createQueueWorkers(
       queue: 'push',
       concurrency: concurrency.push,
       read: readPushJob,
-      process: (job, context) => runner.push(job, context, (ports) => processPush(job, context, ports)),
+      process: (job, context) => runner.push(job, context, (ports) => processPush(job, context, ports, ahead)),
     }),
     policy: createWorker<PolicyJob>({
       ...common,

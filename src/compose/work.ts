@@ -9,9 +9,10 @@ import { createDiscovery } from '../kube/discovery.ts';
 import { createEventRecorder } from '../kube/record-event.ts';
 import { tickMs } from '../poll/poll-schedule.ts';
 import { connectWorker, type RedisConnection } from '../queue/connection.ts';
-import { createWorkQueues, type QueueAccess } from '../queue/producer.ts';
+import { createWorkQueues, type PushQueueOptions, type QueueAccess } from '../queue/producer.ts';
 import type { RedisHealth } from '../queue/redis-health.ts';
 import type { QueueWorker } from '../queue/worker.ts';
+import { createAheadSelections } from '../reconcile/select-ahead.ts';
 import { createEnqueuer } from '../reconcile/enqueue/enqueuer.ts';
 import { createAccessCache } from '../cluster/access-cache.ts';
 import { composeBasePolicies, type BasePart } from './base-policies.ts';
@@ -62,8 +63,8 @@ export interface WorkConnections extends Pick<Adapters, 'client' | 'trustRoot'> 
 export type WorkPart = Part & {
   readonly view: RegistryMeans & { readonly isWatching: () => boolean };
   readonly namespaces: SelectedNamespaces;
-  /** Takes a push as soon as it is sent to Redis; see `QueueWorker.takerOn`. */
-  readonly takePush: () => void;
+  /** For the queue of pushes of the same process. */
+  readonly takes: Pick<PushQueueOptions, 'take' | 'onTaken'>;
   readonly policies: Omit<PolicyPorts, 'noActions' | 'patch' | 'read'>;
 };
 
@@ -156,7 +157,8 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
     ...ports,
     onError: (error) => logger.warn({ why: describeError(error) }, 'jobs not enqueued, will be repeated'),
   });
-  const queueWorkers = createQueueWorkers(queue, ports, runner);
+  const ahead = createAheadSelections(ports);
+  const queueWorkers = createQueueWorkers(queue, ports, runner, ahead);
   const workers: QueueWorker[] = [...Object.values(queueWorkers), ...bases.workers, notices.worker];
   const feed = createPolicyFeed();
   let sweep: NodeJS.Timeout | undefined;
@@ -220,6 +222,10 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
     if (!namespaces.some((watched) => watched === undefined || watched === namespace)) return notWatched(namespace);
     return cache.isSelected(namespace) ? undefined : notSelected(namespace);
   };
+  const take = queueWorkers.push.takerOn({
+    redis: failFastRedis,
+    onError: (error) => logger.debug({ err: error }, 'push queue error'),
+  });
   return {
     view: { registry, policies: ports.policies.all, sourceOf: ports.registry.sourceOf, isWatching },
     policies: {
@@ -231,10 +237,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
       feed,
     },
     namespaces: { areKnown: namespaceCache.areLabelsKnown, whyNotSelected },
-    takePush: queueWorkers.push.takerOn({
-      redis: failFastRedis,
-      onError: (error) => logger.debug({ err: error }, 'push queue error'),
-    }),
+    takes: { take, onTaken: ahead.begin },
     checks: () => [...allReflectors().map(checkReflector), ...checkKinds(cache), ...access.checks(), ...namespaceCache.checks()],
     measure() {
       metrics.policies.set(cache.policies.size);

@@ -15,14 +15,15 @@ export class DirectWorker<T> extends Worker<T> {
   }
 
   /** See `QueueWorker`. */
-  takerOn({ redis, onError }: Pick<QueueAccess, 'redis' | 'onError'>): () => void {
+  takerOn({ redis, onError }: Pick<QueueAccess, 'redis' | 'onError'>): () => boolean {
     const backend = backendFor(redis, onError)(this.name, { ...this.opts, connection: redis, skipWaitingForReady: true });
     backend.on('error', onError);
     return () => {
-      if (!this.isRunning() || this.closing || this.#taken.size + this.lockManager.getActiveJobCount() >= this.concurrency) return;
+      if (!this.isRunning() || this.closing || this.#taken.size + this.lockManager.getActiveJobCount() >= this.concurrency) return false;
       const taken = this.#take(backend, `${this.id}:direct:${this.#count++}`).catch(onError);
       this.#taken.add(taken);
       void taken.finally(() => this.#taken.delete(taken));
+      return true;
     };
   }
 

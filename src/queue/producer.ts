@@ -47,18 +47,24 @@ export interface PushQueueOptions {
   /** How long replicas have to confirm, the write included; 2 s unless given. */
   readonly confirmWithinMs?: number;
   /** Takes a job as soon as it is sent; see `QueueWorker.takerOn`. Without it, a worker fetches the job. */
-  readonly take?: (() => void) | undefined;
+  readonly take?: (() => boolean) | undefined;
+  /** Called with a push that was taken while it was being stored, and whose job can be for no other push. */
+  readonly onTaken?: ((push: PushJob) => void) | undefined;
 }
 
 /** A queue for pushes whose `add` is an acknowledgement. */
 export function createPushQueue(
   access: QueueAccess,
   minReplicas: number,
-  { confirmWithinMs = 2_000, take }: PushQueueOptions = {},
+  { confirmWithinMs = 2_000, take, onTaken }: PushQueueOptions = {},
 ): PushQueue {
   const queue = openQueue<PushJob>('push', access);
   const confirm = createReplicatedWrite(access.redis, access.prefix, { minReplicas, withinMs: confirmWithinMs });
 
+  /** In the next turn of the event loop, after the write. The job of a push without an id may be for a later one. */
+  const announce = ({ data, opts }: NewPush) => {
+    if (onTaken !== undefined && opts.deduplication === undefined) setImmediate(() => onTaken(data));
+  };
   /** Adds the jobs to the queue; returns their ids. */
   const store = async (jobs: readonly NewPush[]): Promise<readonly string[]> => {
     const [only] = jobs;
@@ -66,7 +72,7 @@ export function createPushQueue(
     const isOne = jobs.length === 1 && only !== undefined;
     const adding = isOne ? queue.add(only.name, only.data, only.opts).then((job) => [job]) : queue.addBulk([...jobs]);
     // Runs when the jobs have been sent, but before the connection writes what was sent in this turn of the event loop.
-    if (take !== undefined) setImmediate(() => jobs.forEach(take));
+    if (take !== undefined) setImmediate(() => jobs.forEach((job) => take() && announce(job)));
     const added = await adding;
     return (await Promise.all(jobs.map((job, index) => confirmJob(job, added[index]?.id ?? job.data.id)))).flat();
   };

@@ -27,7 +27,7 @@ export interface QueueWorker {
    * A function for what adds jobs over this connection in the same process: it takes a waiting job, if there is one, in the write to Redis that the present turn of
    * the event loop makes. It does nothing while the worker does not run or is busy.
    */
-  takerOn(access: Pick<QueueAccess, 'redis' | 'onError'>): () => void;
+  takerOn(access: Pick<QueueAccess, 'redis' | 'onError'>): () => boolean;
   /** Takes no new jobs; resolves when the running ones have finished. Another worker takes up the unfinished ones within seconds. */
   stop(deadlineMs: number): Promise<void>;
 }

@@ -29,6 +29,8 @@ export interface ReconcileRequest extends SelectRequest {
   readonly source?: TriggerSource;
   /** Called when the image is known to be the right one, before anything is changed. */
   readonly onVerified?: () => void;
+  /** What was selected for this request before the job ran; undefined where that failed. */
+  readonly selectedAhead?: Promise<Progress | undefined>;
   /** Called with the changes that a failing reconcile had already made. */
   readonly onPartlyApplied?: (changes: readonly AppliedChange[]) => void;
 }

@@ -68,7 +68,8 @@ async function tryAndReport(
   }
 }
 
-function withCause(registry: Registry, causedAt: number): Registry {
+/** The registry, asked because of what was received at `causedAt`, in ms since 1970. */
+export function withCause(registry: Registry, causedAt: number): Registry {
   return { ...registry, sourceOf: (...of) => ({ ...registry.sourceOf(...of), causedAt }) };
 }
 

@@ -7,9 +7,11 @@ import type { PushJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
 import { inSlices } from '../async/in-parallel.ts';
 import { causeOf, fanOutPush, hintOf, type Match } from './fan-out-push.ts';
+import type { ReconcileRequest } from './attempt.ts';
 import type { Ports } from './ports.ts';
 import { reconcileAndReport } from './process-policy.ts';
 import { announcedAt } from './resolve-tag.ts';
+import type { AheadSelections } from './select-ahead.ts';
 import { rejectPush } from './selection.ts';
 
 /** In the record of a push. */
@@ -17,7 +19,7 @@ const maxUnselected = 100;
 const watchPauseMs = { least: 1_000, most: 5_000 } as const;
 
 /** Brings one push to all policies that watch its repository. Where several do, each gets a job of its own, whose result is recorded with the push. */
-export async function processPush(push: PushJob, context: JobContext, ports: Ports): Promise<void> {
+export async function processPush(push: PushJob, context: JobContext, ports: Ports, ahead?: AheadSelections): Promise<void> {
   const policies = ports.policies.match(push.repository);
   const matches: Match[] = [];
   // There may be a thousand policies, each with patterns of its own.
@@ -44,7 +46,7 @@ export async function processPush(push: PushJob, context: JobContext, ports: Por
   }
   const [first] = policies;
   if (policies.length === 1 && unselected.length === 0 && bases.length === 0 && first !== undefined)
-    return reconcileOne(push, first, context, ports);
+    return reconcileOne(push, first, context, ports, ahead?.take(push.id, first));
   await Promise.all([
     ports.report.eventLog.matched(push, [...[...policies, ...unselected].map(policyKey), ...bases]),
     fanOutPush(push, matches, ports, context.signal),
@@ -79,10 +81,21 @@ async function reportUnselected(
 }
 
 /** The match is recorded together with its result: this saves a write to Redis, and nothing is written before the image is applied. */
-async function reconcileOne(push: PushJob, policy: ImagePolicy, context: JobContext, ports: Ports): Promise<void> {
-  const { report, cluster } = ports;
+async function reconcileOne(
+  push: PushJob,
+  policy: ImagePolicy,
+  context: JobContext,
+  ports: Ports,
+  selectedAhead: ReconcileRequest['selectedAhead'],
+): Promise<void> {
+  const { report } = ports;
   const recordResult: EventLog['recordResult'] = (id, key, result) => report.eventLog.recordResult(id, key, result, push);
   const recording: Ports = { ...ports, report: { ...report, eventLog: { ...report.eventLog, recordResult } } };
-  const request = { policy, hint: hintOf(push), announced: true, announcedAt: announcedAt(push.receivedAt, cluster.now()) };
+  const request = { ...requestOf(push, policy, ports), ...(selectedAhead !== undefined && { selectedAhead }) };
   await reconcileAndReport({ ...context, request, cause: causeOf(push) }, recording);
+}
+
+/** What the push of one policy requests. */
+export function requestOf(push: PushJob, policy: ImagePolicy, { cluster }: Pick<Ports, 'cluster'>): ReconcileRequest {
+  return { policy, hint: hintOf(push), announced: true, announcedAt: announcedAt(push.receivedAt, cluster.now()) };
 }

@@ -39,12 +39,12 @@ export async function reconcilePolicy(request: ReconcileRequest, ports: Reconcil
   const mutex = holdMutex(ports.policies.mutex, key);
   const changes: string[] = [];
   try {
-    for (let progress = noProgress; changes.length < maxAttempts;) {
+    for (let progress = (await request.selectedAhead) ?? noProgress; changes.length < maxAttempts;) {
+      await (progress.selected === undefined ? mutex.release() : mutex.take());
       const end = await attemptOnce(request, progress, ports, signal);
       if ('kind' in end) return end;
       if (end.again !== 'Prepared') changes.push(changed[end.again]);
       ({ progress } = end);
-      await (progress.selected === undefined ? mutex.release() : mutex.take());
     }
   } finally {
     mutex.release();
@@ -52,8 +52,23 @@ export async function reconcilePolicy(request: ReconcileRequest, ports: Reconcil
   throw new Error(`${key} changed during ${maxAttempts} attempts in a row: ${[...new Set(changes)].join(', ')}`);
 }
 
+/** Only selects an image, as the first attempt does; returns what it has found, or undefined where the reconcile must find out for itself. */
+export async function selectOnly(request: ReconcileRequest, ports: ReconcilePorts, signal: AbortSignal): Promise<Progress | undefined> {
+  const end = await attemptOnce(request, noProgress, ports, signal, async (attempt) => {
+    const selected = await select(attempt, ports);
+    return 'kind' in selected || 'again' in selected ? selected : { again: 'Prepared', progress: { ...attempt.progress, selected } };
+  });
+  return 'again' in end && end.again === 'Prepared' ? end.progress : undefined;
+}
+
 /** Reads the policy, and makes one attempt with it. */
-async function attemptOnce(request: ReconcileRequest, progress: Progress, ports: ReconcilePorts, signal: AbortSignal): Promise<End> {
+async function attemptOnce(
+  request: ReconcileRequest,
+  progress: Progress,
+  ports: ReconcilePorts,
+  signal: AbortSignal,
+  stages = runStages,
+): Promise<End> {
   const policy = findSame(request, ports.policies);
   if (policy === undefined) return { kind: 'ignored', reason: 'PolicyGone', message: `${policyKey(request.policy)} was deleted` };
   const spec = usableSpec(policy);
@@ -61,15 +76,16 @@ async function attemptOnce(request: ReconcileRequest, progress: Progress, ports:
   const { selected } = progress;
   if (selected !== undefined && selected.generation !== policy.generation) return { again: 'PolicyChanged', progress: noProgress };
   const { secrets = ports.policies.secretVersions(policy, spec) } = progress;
-  const end = await unlessStalled(withProgress({ policy, spec, request, cluster: ports.cluster, signal }, { ...progress, secrets }), ports);
+  const attempt = withProgress({ policy, spec, request, cluster: ports.cluster, signal }, { ...progress, secrets });
+  const end = await unlessStalled(() => stages(attempt, ports));
   // Reported now, it might overwrite the result of the reconcile that the change caused, and no other would follow.
   const isOutdated = 'kind' in end && isClearedBySecret(end) && ports.policies.secretVersions(policy, spec) !== secrets;
   return isOutdated ? { again: 'SecretChanged', progress: noProgress } : end;
 }
 
-async function unlessStalled(attempt: Attempt, ports: ReconcilePorts): Promise<End> {
+async function unlessStalled(work: () => Promise<End>): Promise<End> {
   try {
-    return await runStages(attempt, ports);
+    return await work();
   } catch (error) {
     if (!(error instanceof PermanentError)) throw error;
     const { reason, message, retryAt } = error;

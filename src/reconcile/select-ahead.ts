@@ -1,0 +1,53 @@
+/** Selects the image of a push while Redis still stores the push. This only reads: the job of the push goes on from there, and checks what was found as usual. */
+import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
+import type { PushJob } from '../queue/jobs.ts';
+import type { Progress } from './attempt.ts';
+import type { Ports } from './ports.ts';
+import { withCause } from './process-policy.ts';
+import { requestOf } from './process-push.ts';
+import { selectOnly } from './reconcile-policy.ts';
+import { mayGoBack, rejectPush } from './selection.ts';
+
+/** The selections that this process has begun. */
+export interface AheadSelections {
+  /** Begins with a push that is being stored; does nothing where that would take more than one request, or where enough others have begun. */
+  begin(push: PushJob): void;
+  /** The selection of this policy for the job of a push, for its first try; undefined where there is none or it failed. */
+  take(id: string, policy: Pick<ImagePolicy, 'uid'>): Promise<Progress | undefined> | undefined;
+}
+
+/** Shorter than a lock of the queue. A push that is not stored, or was stored before, holds its place for this long: so repeated deliveries cost few requests. */
+const lastsMs = 3_000;
+const maxBegun = 4;
+
+export function createAheadSelections(ports: Ports): AheadSelections {
+  const begun = new Map<
+    string,
+    { readonly uid: string; readonly selected: Promise<Progress | undefined>; readonly expiry: NodeJS.Timeout }
+  >();
+  return {
+    begin(push) {
+      if (begun.size >= maxBegun || begun.has(push.id)) return;
+      const [policy, another] = ports.policies.match(push.repository);
+      if (policy === undefined || another !== undefined || rejectPush(policy, push) !== undefined) return;
+      const { spec } = policy;
+      if (!isUsable(spec) || mayGoBack(spec) || spec.verification !== undefined) return;
+      const controller = new AbortController();
+      const expire = () => {
+        begun.delete(push.id);
+        controller.abort(new Error(`not used within ${lastsMs} ms`));
+      };
+      const expiry = setTimeout(expire, lastsMs).unref();
+      const registry = withCause(ports.registry, Date.parse(push.receivedAt));
+      const selected = selectOnly(requestOf(push, policy, ports), { ...ports, registry }, controller.signal).catch(() => undefined);
+      begun.set(push.id, { uid: policy.uid, selected, expiry });
+    },
+    take(id, { uid }) {
+      const found = begun.get(id);
+      // A policy that was deleted and created again under the same name is another policy.
+      if (found?.uid !== uid) return undefined;
+      begun.delete(id);
+      return found.selected.finally(() => clearTimeout(found.expiry));
+    },
+  };
+}
