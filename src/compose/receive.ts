@@ -22,7 +22,7 @@ import { crowdedShare } from './trim-redis.ts';
 export function composeReceive(
   foundation: Foundation,
   redis: RedisAccess,
-  takes?: Pick<PushQueueOptions, 'take' | 'onTaken'>,
+  takes?: Pick<PushQueueOptions, 'taker' | 'onTaken'>,
 ): Part & { address(): string | undefined } {
   const { settings, aliases, logger, metrics, tracing } = foundation;
   const { config } = settings;

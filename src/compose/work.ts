@@ -64,7 +64,7 @@ export type WorkPart = Part & {
   readonly view: RegistryMeans & { readonly isWatching: () => boolean };
   readonly namespaces: SelectedNamespaces;
   /** For the queue of pushes of the same process. */
-  readonly takes: Pick<PushQueueOptions, 'take' | 'onTaken'>;
+  readonly takes: Pick<PushQueueOptions, 'taker' | 'onTaken'>;
   readonly policies: Omit<PolicyPorts, 'noActions' | 'patch' | 'read'>;
 };
 
@@ -222,7 +222,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
     if (!namespaces.some((watched) => watched === undefined || watched === namespace)) return notWatched(namespace);
     return cache.isSelected(namespace) ? undefined : notSelected(namespace);
   };
-  const take = queueWorkers.push.takerOn({
+  const taker = queueWorkers.push.takerOn({
     redis: failFastRedis,
     onError: (error) => logger.debug({ err: error }, 'push queue error'),
   });
@@ -237,7 +237,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
       feed,
     },
     namespaces: { areKnown: namespaceCache.areLabelsKnown, whyNotSelected },
-    takes: { take, onTaken: ahead.begin },
+    takes: { taker, onTaken: ahead.begin },
     checks: () => [...allReflectors().map(checkReflector), ...checkKinds(cache), ...access.checks(), ...namespaceCache.checks()],
     measure() {
       metrics.policies.set(cache.policies.size);

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { Queue, type JobsOptions } from 'bullmq';
+import { createRedisBackend, Queue, type BackendFactory, type JobsOptions, type RedisQueueBackend } from 'bullmq';
 import { hashId, type PushEvent } from '../model/push-event.ts';
 import type { RedisConnection } from './connection.ts';
+import { storingBackend, type DirectTaker } from './direct-worker.ts';
 import {
   baseOptions,
   jobOptions,
@@ -46,9 +47,9 @@ export interface PushQueue {
 export interface PushQueueOptions {
   /** How long replicas have to confirm, the write included; 2 s unless given. */
   readonly confirmWithinMs?: number;
-  /** Takes a job as soon as it is sent; see `QueueWorker.takerOn`. Without it, a worker fetches the job. */
-  readonly take?: (() => boolean) | undefined;
-  /** Called with a push that was taken while it was being stored, and whose job can be for no other push. */
+  /** Takes the jobs in the write that stores them. Without it, a worker fetches them. */
+  readonly taker?: DirectTaker | undefined;
+  /** Called with a push whose job is about to be taken, while it is being stored. */
   readonly onTaken?: ((push: PushJob) => void) | undefined;
 }
 
@@ -56,23 +57,17 @@ export interface PushQueueOptions {
 export function createPushQueue(
   access: QueueAccess,
   minReplicas: number,
-  { confirmWithinMs = 2_000, take, onTaken }: PushQueueOptions = {},
+  { confirmWithinMs = 2_000, taker, onTaken }: PushQueueOptions = {},
 ): PushQueue {
-  const queue = openQueue<PushJob>('push', access);
+  const queue = openQueue<PushJob>('push', access, taker && storingBackend(access.redis, taker));
   const confirm = createReplicatedWrite(access.redis, access.prefix, { minReplicas, withinMs: confirmWithinMs });
 
-  /** In the next turn of the event loop, after the write. The job of a push without an id may be for a later one. */
-  const announce = ({ data, opts }: NewPush) => {
-    if (onTaken !== undefined && opts.deduplication === undefined) setImmediate(() => onTaken(data));
-  };
   /** Adds the jobs to the queue; returns their ids. */
   const store = async (jobs: readonly NewPush[]): Promise<readonly string[]> => {
-    const [only] = jobs;
-    // Several pushes make one transaction; for a single push, which is usual, it would double the cost of a webhook.
-    const isOne = jobs.length === 1 && only !== undefined;
-    const adding = isOne ? queue.add(only.name, only.data, only.opts).then((job) => [job]) : queue.addBulk([...jobs]);
-    // Runs when the jobs have been sent, but before the connection writes what was sent in this turn of the event loop.
-    if (take !== undefined) setImmediate(() => jobs.forEach((job) => take() && announce(job)));
+    const isTaken = taker?.isFree() === true;
+    const adding = Promise.all(jobs.map(({ name, data, opts }) => queue.add(name, data, opts)));
+    // The connection writes at the end of this turn of the event loop.
+    if (isTaken && onTaken !== undefined) setImmediate(() => setImmediate(() => jobs.forEach(({ data }) => onTaken(data))));
     const added = await adding;
     return (await Promise.all(jobs.map((job, index) => confirmJob(job, added[index]?.id ?? job.data.id)))).flat();
   };
@@ -210,13 +205,13 @@ export interface TickJob {
   readonly schema: typeof schema;
 }
 
-function openQueue<T>(name: QueueName, { redis, prefix, onError }: QueueAccess): Queue<T, unknown, string, T, unknown, string> {
-  const queue = new Queue<T, unknown, string, T, unknown, string>(name, {
-    connection: redis,
-    prefix,
-    skipVersionCheck: true,
-    skipWaitingForReady: true,
-  });
+function openQueue<T>(
+  name: QueueName,
+  { redis, prefix, onError }: QueueAccess,
+  backend: BackendFactory<RedisQueueBackend> = createRedisBackend,
+): Queue<T, unknown, string, T, unknown, string> {
+  const options = { connection: redis, prefix, skipVersionCheck: true, skipWaitingForReady: true };
+  const queue = new Queue<T, unknown, string, T, unknown, string>(name, options, backend);
   queue.on('error', onError);
   return queue;
 }

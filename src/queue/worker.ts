@@ -3,7 +3,7 @@ import { WaitError, describeError } from '../model/errors.ts';
 import { backoffMs, jobBackoff } from '../async/backoff.ts';
 import { within } from '../async/deadline.ts';
 import { isUnderstood, keptJobs, type QueueName } from './jobs.ts';
-import { DirectWorker } from './direct-worker.ts';
+import { DirectWorker, type DirectTaker } from './direct-worker.ts';
 import type { QueueAccess } from './producer.ts';
 
 /** The state of a job in the queue, for its processor. */
@@ -23,11 +23,8 @@ export type Processor<T> = (data: T, context: JobContext) => Promise<void>;
 
 export interface QueueWorker {
   start(): void;
-  /**
-   * A function for what adds jobs over this connection in the same process: it takes a waiting job, if there is one, in the write to Redis that the present turn of
-   * the event loop makes. It does nothing while the worker does not run or is busy.
-   */
-  takerOn(access: Pick<QueueAccess, 'redis' | 'onError'>): () => boolean;
+  /** For what stores jobs over this connection in the same process. */
+  takerOn(access: Pick<QueueAccess, 'redis' | 'onError'>): DirectTaker;
   /** Takes no new jobs; resolves when the running ones have finished. Another worker takes up the unfinished ones within seconds. */
   stop(deadlineMs: number): Promise<void>;
 }

@@ -13,7 +13,7 @@ export interface AheadSelections {
   /** Begins with a push that is being stored; does nothing where that would take more than one request, or where enough others have begun. */
   begin(push: PushJob): void;
   /** The selection of this policy for the job of a push, for its first try; undefined where there is none or it failed. */
-  take(id: string, policy: Pick<ImagePolicy, 'uid'>): Promise<Progress | undefined> | undefined;
+  take(push: Pick<PushJob, 'id' | 'receivedAt'>, policy: Pick<ImagePolicy, 'uid'>): Promise<Progress | undefined> | undefined;
 }
 
 /** Shorter than a lock of the queue. A push that is not stored, or was stored before, holds its place for this long: so repeated deliveries cost few requests. */
@@ -23,7 +23,7 @@ const maxBegun = 4;
 export function createAheadSelections(ports: Ports): AheadSelections {
   const begun = new Map<
     string,
-    { readonly uid: string; readonly selected: Promise<Progress | undefined>; readonly expiry: NodeJS.Timeout }
+    { readonly uid: string; readonly receivedAt: string; readonly selected: Promise<Progress | undefined>; readonly expiry: NodeJS.Timeout }
   >();
   return {
     begin(push) {
@@ -40,12 +40,12 @@ export function createAheadSelections(ports: Ports): AheadSelections {
       const expiry = setTimeout(expire, lastsMs).unref();
       const registry = withCause(ports.registry, Date.parse(push.receivedAt));
       const selected = selectOnly(requestOf(push, policy, ports), { ...ports, registry }, controller.signal).catch(() => undefined);
-      begun.set(push.id, { uid: policy.uid, selected, expiry });
+      begun.set(push.id, { uid: policy.uid, receivedAt: push.receivedAt, selected, expiry });
     },
-    take(id, { uid }) {
+    take({ id, receivedAt }, { uid }) {
       const found = begun.get(id);
-      // A policy that was deleted and created again under the same name is another policy.
-      if (found?.uid !== uid) return undefined;
+      // A policy that was deleted and created again under the same name is another policy, and a job that was waiting may be for a later push by now.
+      if (found?.uid !== uid || found.receivedAt !== receivedAt) return undefined;
       begun.delete(id);
       return found.selected.finally(() => clearTimeout(found.expiry));
     },

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test, type TestContext } from 'node:test';
+import { after, before, describe, test, type TestContext } from 'node:test';
 import type { PushEvent } from '../../src/model/push-event.ts';
 import { connectProducer, connectWorker } from '../../src/queue/connection.ts';
 import type { PushJob } from '../../src/queue/jobs.ts';
+import type { DirectTaker } from '../../src/queue/direct-worker.ts';
 import { createPushQueue } from '../../src/queue/producer.ts';
 import { readPushJob } from '../../src/queue/read-job.ts';
 import { createWorker } from '../../src/queue/worker.ts';
@@ -29,10 +30,14 @@ interface Options {
   /** The address of the queue; the worker's is Redis itself. */
   readonly queueUrl?: string;
   readonly onError?: (error: Error) => void;
+  /** In place of the worker's own. */
+  readonly taker?: DirectTaker;
+  readonly onTaken?: (push: PushJob) => void;
 }
 
 /** A queue and a worker of one process, where the worker takes what the queue adds. Jobs run until they are released. */
-async function start(t: TestContext, { concurrency = 8, queueUrl = redis.url, onError = () => undefined }: Options = {}) {
+async function start(t: TestContext, options: Options = {}) {
+  const { concurrency = 8, queueUrl = redis.url, onError = () => undefined, onTaken } = options;
   const prefix = `{${randomUUID()}}`;
   const [producer, consumer] = [connectProducer(queueUrl), connectWorker(redis.url)];
   const running = new Map<string, PromiseWithResolvers<void>>();
@@ -56,7 +61,8 @@ async function start(t: TestContext, { concurrency = 8, queueUrl = redis.url, on
     consumer.disconnect();
   });
   await waitFor('the connections', () => producer.status === 'ready' && consumer.status === 'ready');
-  const queue = createPushQueue({ redis: producer, prefix, onError }, 0, { take: worker.takerOn({ redis: producer, onError }) });
+  const taker = options.taker ?? worker.takerOn({ redis: producer, onError });
+  const queue = createPushQueue({ redis: producer, prefix, onError }, 0, { taker, onTaken });
   const key = (name: string) => `${prefix}:push:${name}`;
   return {
     worker,
@@ -65,6 +71,18 @@ async function start(t: TestContext, { concurrency = 8, queueUrl = redis.url, on
     /** Who took a job: the token of its lock. */
     takerOf: (id: string) => consumer.get(key(`${id}:lock`)),
     marker: () => consumer.zscore(key('marker'), '0'),
+    keys: async () => (await consumer.keys(`${prefix}*`)).map((name) => name.slice(key('').length)),
+    /** How often workers have begun to wait for jobs. */
+    waits: async () => Number(/cmdstat_bzpopmin:calls=(\d+)/.exec(await consumer.info('commandstats'))?.[1]),
+    setPaused: (isPaused: boolean) => (isPaused ? consumer.hset(key('meta'), 'paused', 1) : consumer.hdel(key('meta'), 'paused')),
+    /** What calls a worker, as a process that does not run any more gets it. */
+    awaitCall: async () => {
+      const frozen = connectWorker(redis.url);
+      t.after(() => frozen.disconnect());
+      await waitFor('the connection', () => frozen.status === 'ready');
+      return { call: frozen.bzpopmin(key('marker'), 0).catch(() => undefined) };
+    },
+    forgetScripts: () => consumer.script('FLUSH'),
     isCompleted: async (id: string) => (await consumer.zscore(key('completed'), id)) !== null,
     /** Resolves when the worker blocks on Redis. */
     waiting: () => waitFor('the worker to wait', async () => /cmd=bzpopmin/.test((await consumer.client('LIST')) as string)),
@@ -72,16 +90,84 @@ async function start(t: TestContext, { concurrency = 8, queueUrl = redis.url, on
   };
 }
 
-test('a push is taken in the write that stores it, and leaves no marker behind', async (t) => {
-  const { worker, queue, running, takerOf, marker, isCompleted, waiting } = await start(t);
+test('a push is taken in the write that stores it, and no worker is called', async (t) => {
+  const { worker, queue, running, takerOf, marker, isCompleted, waiting, waits, keys } = await start(t);
   worker.start();
   await waiting();
+  const before = await waits();
   await queue.add([push('a')]);
   await waitFor('the job to run', () => running.has('a'));
   assert.match((await takerOf('a')) ?? '', /:direct:/);
-  await waitFor('no marker', async () => (await marker()) === null);
   running.get('a')?.resolve();
   await waitFor('the job to be completed', () => isCompleted('a'));
+  assert.deepEqual([await waits(), await marker()], [before, null]);
+  assert.ok(!(await keys()).some((key) => key.startsWith('marker')), 'no key of ours is left');
+});
+
+test('another process is called to a job that is waiting beside the one that is taken', async (t) => {
+  const { worker, queue, running, marker } = await start(t, { concurrency: 1 });
+  await queue.add([push('early')]);
+  assert.equal(await marker(), '0');
+  worker.start();
+  await waitFor('the first job to run', () => running.has('early'));
+  await queue.add([push('while-busy')]);
+  assert.equal(await marker(), '0');
+});
+
+describe('a push that is stored without a call is processed all the same', () => {
+  test('because Redis had forgotten the script that stores it, and took first', async (t) => {
+    const { worker, queue, running, waiting, forgetScripts } = await start(t);
+    worker.start();
+    await waiting();
+    await forgetScripts();
+    await queue.add([push('a')]);
+    await waitFor('the job to run', () => running.has('a'));
+  });
+
+  test('because its taker died before Redis had all of the write', async (t) => {
+    const { worker, queue, running, waiting, marker } = await start(t, { taker: { isFree: () => true, take: () => undefined } });
+    worker.start();
+    await waiting();
+    await queue.add([push('a')]);
+    assert.equal(await marker(), null);
+    // Less than a worker waits for a call.
+    await waitFor('the job to run', () => running.has('a'), { timeoutMs: 25_000 });
+  });
+
+  test('because a process was called that does not run any more', async (t) => {
+    const { worker, queue, running, waiting, awaitCall } = await start(t, { taker: { isFree: () => false, take: () => undefined } });
+    const { call } = await awaitCall();
+    await waiting();
+    worker.start();
+    await queue.add([push('a')]);
+    assert.notEqual(await call, undefined);
+    await waitFor('the job to run', () => running.has('a'), { timeoutMs: 25_000 });
+  });
+});
+
+test('a paused queue keeps the pushes, and no worker asks for them again and again', async (t) => {
+  const { worker, queue, running, waiting, waits, setPaused } = await start(t);
+  worker.start();
+  await waiting();
+  await setPaused(true);
+  const before = await waits();
+  for (let number = 0; number < 10; number++) await queue.add([push(`push-${number}`)]);
+  assert.ok((await waits()) - before <= 20);
+  assert.equal(running.size, 0);
+  await setPaused(false);
+  await waitFor('the jobs to run', () => running.size === 8);
+});
+
+test('the queue reports the pushes that are about to be taken', async (t) => {
+  const reported: string[] = [];
+  const { worker, queue, running, waiting } = await start(t, { onTaken: ({ id }) => void reported.push(id) });
+  await queue.add([push('early')]);
+  worker.start();
+  await waitFor('the first job to run', () => running.has('early'));
+  await waiting();
+  await queue.add([push('a'), push('b')]);
+  await waitFor('the reports', () => reported.length === 2);
+  assert.deepEqual(reported, ['a', 'b']);
 });
 
 test('every push of a delivery is taken at once', async (t) => {

@@ -4,7 +4,7 @@ import { processPush } from '../../src/reconcile/process-push.ts';
 import { createAheadSelections } from '../../src/reconcile/select-ahead.ts';
 import type { PushJob } from '../../src/queue/jobs.ts';
 import { digestOf, latestSpec, policyOf, specOf } from '../model/samples.ts';
-import { contextOf, createWorld, image, pushOf, setWorkload, withPorts, type PortOverrides, type World } from './world.ts';
+import { contextOf, createWorld, image, pushOf, setWorkload, startTime, withPorts, type PortOverrides, type World } from './world.ts';
 
 /** A world in which the selection for `push` has begun, and how its job is processed. */
 async function begun(world: World, push: PushJob = pushOf(), overrides: PortOverrides = {}) {
@@ -84,9 +84,14 @@ test('where it fails, the job asks for itself', async () => {
 test('it serves one try of one push', async () => {
   const world = createWorld();
   const { ahead } = await begun(world);
-  assert.equal(ahead.take('push-2', policyOf()), undefined);
-  assert.equal((await ahead.take('push-1', policyOf()))?.selected?.selection.candidate.tag, '1.3.0');
-  assert.equal(ahead.take('push-1', policyOf()), undefined);
+  assert.equal(
+    ahead.take(pushOf({ receivedAt: new Date(startTime).toISOString() }), policyOf()),
+    undefined,
+    'a later push has joined the job',
+  );
+  assert.equal(ahead.take(pushOf({ id: 'push-2' }), policyOf()), undefined);
+  assert.equal((await ahead.take(pushOf(), policyOf()))?.selected?.selection.candidate.tag, '1.3.0');
+  assert.equal(ahead.take(pushOf(), policyOf()), undefined);
 });
 
 test('nothing is requested where more than one request may follow, or none', async () => {
@@ -136,7 +141,7 @@ test('pushes that are never stored cost few requests, and hold no memory', async
   assert.equal(signals.length, 4);
   t.mock.timers.tick(3_000);
   assert.ok(signals.every(({ aborted }) => aborted));
-  assert.equal(ahead.take('push-0', policyOf()), undefined);
+  assert.equal(ahead.take(pushOf({ id: 'push-0' }), policyOf()), undefined);
   await beginMany();
   assert.equal(signals.length, 8);
 });
