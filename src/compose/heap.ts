@@ -2,6 +2,7 @@
  * The heap: small at rest, with room for a burst. V8 sizes it by the memory of the machine, or by a share of what is in use: the first wastes memory, the second
  * collects all of a small heap over and over in a burst.
  */
+import { constants, PerformanceObserver } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 
 interface CollectOptions {
@@ -40,11 +41,13 @@ export async function collectLargeHeap(): Promise<void> {
 }
 
 /** Collects garbage after the start, and when the process rests and has grown; sets what the heap may grow by, unless the process was started with a value of its own. */
-export function tendHeap(): { stop(): void } {
+export function tendHeap(setGrowth = setGrowingPercent): { stop(): void } {
   const collect = collector();
   if (collect === undefined) return { stop: () => undefined };
-  const isGrowthOurs = process.execArgv.includes(startGrowth);
-  let inUse = 0;
+  const collections = new PerformanceObserver((list) => {
+    if (list.getEntries().some(isMajor)) setGrowth(growthOf(used()));
+  });
+  if (process.execArgv.includes(startGrowth)) collections.observe({ entryTypes: ['gc'] });
   let resting = 0;
   let since = performance.eventLoopUtilization();
   let restedMs = 0;
@@ -53,16 +56,29 @@ export function tendHeap(): { stop(): void } {
     const { utilization } = performance.eventLoopUtilization(now, since);
     since = now;
     restedMs = utilization <= restingShare ? restedMs + everyMs : 0;
-    if (isGrowthOurs) setFlagsFromString(`--heap-growing-percent=${growthOf(inUse || used())}`);
     const hasGrown = process.memoryUsage.rss() > resting + restBytes;
     const isDue = restedMs >= (resting === 0 ? everyMs : restMs);
     if (!isDue || !hasGrown || used() >= largeBytes) return;
     await collect();
-    inUse = used();
     resting = process.memoryUsage.rss();
   };
   const timer = setInterval(() => void tend(), everyMs).unref();
-  return { stop: () => clearInterval(timer) };
+  return {
+    stop() {
+      clearInterval(timer);
+      collections.disconnect();
+    },
+  };
+}
+
+/** V8 applies it at its next collection, to what is left then. */
+function setGrowingPercent(percent: number): void {
+  setFlagsFromString(`--heap-growing-percent=${percent}`);
+}
+
+function isMajor(collection: object): boolean {
+  const detail = 'detail' in collection ? collection.detail : undefined;
+  return typeof detail === 'object' && detail !== null && 'kind' in detail && detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR;
 }
 
 /** By how many percent a heap of this size may grow. */

@@ -34,6 +34,8 @@ export interface AppliedChange extends ContainerChange {
   readonly workload: WorkloadIdentity;
   /** The image as the API server stored it, if admission rewrote it. */
   readonly became?: string;
+  /** When it was made, as the workload says; absent where it does not. */
+  readonly at?: string;
 }
 
 /** A container that is not changed, and why. */

@@ -3,7 +3,7 @@ import type { AppliedChange, TargetPlan, TargetProblem, UpdatePlan } from '../pl
 import type { PendingDecision } from '../plan/pending-candidate.ts';
 import { PermanentError, WaitError } from '../model/errors.ts';
 import { policyKey } from '../model/image-policy.ts';
-import { withUpdates } from '../model/last-update.ts';
+import { lastUpdateOf, withUpdates } from '../model/last-update.ts';
 import { findContainer, identityOf, workloadKey, type ContainerChange, type Workload } from '../model/workload.ts';
 import { inParallel } from '../async/in-parallel.ts';
 import { imagesOf, withProgress, type Attempt, type Progress, type StartAgain } from './attempt.ts';
@@ -116,7 +116,13 @@ function recordResults({ applied, fresh, refused, ...progress }: Progress, resul
 function toApplied(change: ContainerChange, workload: Workload, patched: Workload): AppliedChange {
   const { container, fields, to } = change;
   const became = fields === undefined ? findContainer(patched, container)?.image : undefined;
-  return { ...change, workload: identityOf(workload), ...(became !== undefined && became !== to && { became }) };
+  const at = lastUpdateOf(patched, container)?.at;
+  return {
+    ...change,
+    workload: identityOf(workload),
+    ...(became !== undefined && became !== to && { became }),
+    ...(at !== undefined && { at }),
+  };
 }
 
 function withRefusals(plan: UpdatePlan, refused: Progress['refused']): UpdatePlan {

@@ -29,7 +29,10 @@ export function nextHistory(
     ...common,
   });
   const changed = changes
-    .map((change) => toEntry(change, { from: cut(change.from, maxLengths.image), to: cut(change.became ?? change.to, maxLengths.image) }))
+    .map((change) => ({
+      ...toEntry(change, { from: cut(change.from, maxLengths.image), to: cut(change.became ?? change.to, maxLengths.image) }),
+      ...(change.at !== undefined && { at: change.at }),
+    }))
     .filter((entry) => !isWritten(old, entry));
   const found = ours
     .filter((own) => !changes.some((change) => isSame(own, change)) && !isRecorded(before, own, tag) && !isReplaced(old, own, now))
@@ -42,22 +45,25 @@ export function nextHistory(
 
 /**
  * Entries are usually added at the top. Replicas that change a container one after the other report this in any order, so the changes of the last seconds are joined
- * where the `from` of one is the `to` of another; one that fits nowhere yet is the newest, or the oldest of them if it `isOvertaken`.
+ * where the `from` of one is the `to` of another. One that fits nowhere yet is put below those that were made later, and below all if it `isOvertaken`.
  */
 function insert(history: readonly HistoryEntry[], entry: HistoryEntry, isOvertaken: boolean): HistoryEntry[] {
+  const laterMs = (other: HistoryEntry) => Date.parse(other.at) - Date.parse(entry.at);
+  const isLater = (other: HistoryEntry) => (isOvertaken ? laterMs(other) >= 0 : laterMs(other) > 0 && laterMs(other) < raceMs);
+  const oldestLater = history.findLastIndex(isLater);
   const container = { workload: entry, container: entry.container };
-  const isRival = (other: HistoryEntry) =>
-    isSame({ workload: other, container: other.container }, container) && Date.parse(entry.at) - Date.parse(other.at) < raceMs;
+  const isRival = (other: HistoryEntry) => isSame({ workload: other, container: other.container }, container) && laterMs(other) > -raceMs;
   const rivals = history.filter(isRival);
-  const ordered = join(rivals, entry, isOvertaken);
-  const newer = rivals[ordered.indexOf(entry) - 1];
-  const longer = history.toSpliced(newer === undefined ? 0 : history.indexOf(newer) + 1, 0, entry);
-  const next = ordered.values();
-  return longer.map((one) => (one === entry || isRival(one) ? (next.next().value ?? one) : one));
+  const joined = join(rivals, entry);
+  if (joined === undefined) return history.toSpliced(oldestLater + 1, 0, entry);
+  const newer = rivals[joined.indexOf(entry) - 1];
+  const place = newer === undefined ? Math.min(oldestLater + 1, history.findIndex(isRival)) : history.indexOf(newer) + 1;
+  const next = joined.values();
+  return history.toSpliced(place, 0, entry).map((one) => (one === entry || isRival(one) ? (next.next().value ?? one) : one));
 }
 
-/** All of them, the newest first: series of changes that follow each other directly stay together, and `entry` may connect two of them. */
-function join(rivals: readonly HistoryEntry[], entry: HistoryEntry, isOvertaken: boolean): HistoryEntry[] {
+/** All of them, the newest first; series of changes that follow each other directly stay together, and `entry` may connect two of them. undefined if it follows none and precedes none. */
+function join(rivals: readonly HistoryEntry[], entry: HistoryEntry): HistoryEntry[] | undefined {
   const series: HistoryEntry[][] = [];
   for (const rival of rivals) {
     const last = series.at(-1);
@@ -65,11 +71,12 @@ function join(rivals: readonly HistoryEntry[], entry: HistoryEntry, isOvertaken:
     else series.push([rival]);
   }
   const before = series.find(([newest]) => newest?.to === entry.from);
-  const after = series.find((one) => one !== before && one.at(-1)?.from === entry.to);
-  const joined = [...(after ?? []), entry, ...(before ?? [])];
-  if (before === undefined && after === undefined) return isOvertaken ? [...rivals, entry] : [entry, ...rivals];
+  const isAfter = (oldest: HistoryEntry | undefined) => oldest?.from === entry.to && Date.parse(oldest.at) >= Date.parse(entry.at);
+  const after = series.find((one) => one !== before && isAfter(one.at(-1)));
+  if (before === undefined && after === undefined) return undefined;
+  const connected = [...(after ?? []), entry, ...(before ?? [])];
   const place = series.findIndex((one) => one === before || one === after);
-  return series.flatMap((one, index) => (index === place ? joined : one === before || one === after ? [] : one));
+  return series.flatMap((one, index) => (index === place ? connected : one === before || one === after ? [] : one));
 }
 
 /** The annotation says what ran before; if it was removed, the status from before the crash says what ran at the last reconcile before the patch. */

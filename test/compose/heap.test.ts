@@ -34,3 +34,25 @@ test('a process that rests collects its garbage', async () => {
   const { stdout } = await run(process.execPath, options, { timeout: 120_000 });
   assert.equal(stdout.trim(), 'collected');
 });
+
+/** Prints by how much the heap may grow after a collection, while it is small and when it has been filled. */
+const growing = `
+import { tendHeap } from ${heapModule};
+let set = Promise.withResolvers();
+// Nothing else keeps the process alive.
+setInterval(() => undefined, 1_000);
+tendHeap((percent) => set.resolve(percent));
+gc();
+const small = await set.promise;
+const lasting = Array.from({ length: 1_000_000 }, (_, index) => ({ index, text: [index] }));
+set = Promise.withResolvers();
+gc();
+console.log(JSON.stringify([small, await set.promise, lasting.length]));
+process.exit();`;
+
+test('what the heap may grow by follows its size with each collection', async () => {
+  const options = ['--expose-gc', '--heap-growing-percent=30', '--input-type=module', '--eval', growing];
+  const { stdout } = await run(process.execPath, options, { timeout: 120_000 });
+  const [small = 0, large = 0] = JSON.parse(stdout) as number[];
+  assert.ok(small > 300 && large < 100 && large >= 30, stdout);
+});

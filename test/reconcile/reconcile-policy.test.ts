@@ -217,7 +217,7 @@ test('conflict: the plan uses the object that was read, not the cache', async ()
     },
   );
   assert.deepEqual(outcome.changes, [
-    { workload: thisDeployment, container: 'web', index: 1, from: `${image}:1.2.4`, to: `${image}:1.3.0` },
+    { workload: thisDeployment, container: 'web', index: 1, from: `${image}:1.2.4`, to: `${image}:1.3.0`, at: '2026-03-01T12:00:00Z' },
   ]);
   assert.deepEqual(world.images(), ['nginx:1', `${image}:1.3.0`]);
 });

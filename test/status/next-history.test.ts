@@ -169,6 +169,44 @@ describe('changes of replicas that are reported in any order', () => {
     );
   });
 
+  test('of one between which and the newest others are missing, the time of the change says that it is older', () => {
+    const later = new Date(reconcileTime.getTime() + 2_000);
+    const moved = (number: number, at: Date): Outcome => {
+      const { changes = [], ...rest } = reported(number);
+      const selection = { candidate: { tag: 'latest' }, containers: [], isNamed: true as const };
+      return { ...rest, tag: 'latest', selection, changes: changes.map((change) => ({ ...change, at: at.toISOString() })) };
+    };
+    assert.deepEqual(changesOf(after(moved(4, later), moved(1, reconcileTime))), [imagesOf(4), imagesOf(1)]);
+    assert.deepEqual(changesOf(after(moved(1, reconcileTime), moved(4, later))), [imagesOf(4), imagesOf(1)]);
+  });
+
+  test('a change that somebody else reverted, made again and rolled back stays in order', () => {
+    const [{ from, to }] = [imagesOf(1)];
+    const second = (number: number) => new Date(reconcileTime.getTime() + number * 1_000).toISOString();
+    const made = (images: { from: string; to: string }, at: string): Outcome => ({
+      ...updatedOutcome,
+      tag: images.to.split(':').at(-1) ?? '',
+      changes: [{ workload: webDeployment, container: 'web', index: 0, ...images, at }],
+    });
+    const there = { from, to };
+    const back = { from: to, to: from };
+    const status = after(made(there, second(0)), made(there, second(2)), made(back, second(3)));
+    assert.deepEqual(changesOf(status), [back, there, there]);
+    assert.equal(status.lastAppliedTag, '1.0.0');
+  });
+
+  test('a late report does not take the place of more changes than the history holds', () => {
+    const many = Array.from({ length: 11 }, (_, index) => ({ ...webDeployment, name: `web-${index}` }));
+    const all = (number: number): Outcome => ({
+      ...reported(number),
+      changes: many.map((workload) => ({ workload, container: 'web', index: 0, ...imagesOf(number) })),
+    });
+    const status = after(all(4), all(3));
+    const newest = new Map((status.history ?? []).toReversed().map(({ name, to }) => [name, to]));
+    assert.deepEqual([...new Set(newest.values())], [imagesOf(4).to]);
+    assert.equal(status.lastAppliedTag, '1.4.0');
+  });
+
   test('one between which and the newest others are missing is not the newest', () => {
     assert.deepEqual(changesOf(after(found(4), reported(1))), [imagesOf(4), imagesOf(1)]);
     assert.deepEqual(changesOf(after(reported(1), reported(4))), [imagesOf(4), imagesOf(1)]);
