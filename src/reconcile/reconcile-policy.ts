@@ -6,6 +6,7 @@ import type { Outcome } from '../plan/outcome.ts';
 import { PermanentError } from '../model/errors.ts';
 import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
 import { type ApplyPorts, apply } from './apply.ts';
+import { abortable } from '../async/deadline.ts';
 import { holdMutex } from '../async/serialize.ts';
 import { type Progress, noProgress, next, withProgress, type Again, type Attempt, type End, type ReconcileRequest } from './attempt.ts';
 import { isClearedBySecret } from './enqueue/needs-reconcile.ts';
@@ -39,7 +40,10 @@ export async function reconcilePolicy(request: ReconcileRequest, ports: Reconcil
   const mutex = holdMutex(ports.policies.mutex, key);
   const changes: string[] = [];
   try {
-    for (let progress = (await request.selectedAhead) ?? noProgress; changes.length < maxAttempts;) {
+    for (
+      let progress = (request.selectedAhead && (await abortable(request.selectedAhead, signal))) ?? noProgress;
+      changes.length < maxAttempts;
+    ) {
       await (progress.selected === undefined ? mutex.release() : mutex.take());
       const end = await attemptOnce(request, progress, ports, signal);
       if ('kind' in end) return end;

@@ -1,5 +1,5 @@
 /** Selects the image of a push while Redis still stores the push. This only reads: the job of the push goes on from there, and checks what was found as usual. */
-import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
+import { isUsable, type ImagePolicy, type PolicySpec } from '../model/image-policy.ts';
 import type { PushJob } from '../queue/jobs.ts';
 import type { Progress } from './attempt.ts';
 import type { Ports } from './ports.ts';
@@ -30,8 +30,7 @@ export function createAheadSelections(ports: Ports): AheadSelections {
       if (begun.size >= maxBegun || begun.has(push.id)) return;
       const [policy, another] = ports.policies.match(push.repository);
       if (policy === undefined || another !== undefined || rejectPush(policy, push) !== undefined) return;
-      const { spec } = policy;
-      if (!isUsable(spec) || mayGoBack(spec) || spec.verification !== undefined) return;
+      if (!isUsable(policy.spec) || !asksOnce(policy.spec)) return;
       const controller = new AbortController();
       const expire = () => {
         begun.delete(push.id);
@@ -50,4 +49,10 @@ export function createAheadSelections(ports: Ports): AheadSelections {
       return found.selected.finally(() => clearTimeout(found.expiry));
     },
   };
+}
+
+/** Whether a tag is selected with one request: without a list of tags, creation times, platforms, signatures, or a pending image. */
+function asksOnce(spec: PolicySpec): boolean {
+  const { platforms, verification, minAgeMs, strategy } = spec;
+  return !mayGoBack(spec) && [platforms, verification, minAgeMs, strategy.withCreationTimes].every((demand) => demand === undefined);
 }

@@ -73,6 +73,15 @@ describe('what changes until the job starts is respected', () => {
   });
 });
 
+test('a process that stops does not wait for it', async () => {
+  const world = createWorld();
+  const { ahead } = await begun(world, pushOf(), { registry: { headManifest: () => new Promise(() => undefined) } });
+  const stopping = new AbortController();
+  const working = processPush(pushOf(), contextOf({ signal: stopping.signal }), world.ports, ahead);
+  stopping.abort(new Error('the process is stopping'));
+  await assert.rejects(working, /the process is stopping/);
+});
+
 test('where it fails, the job asks for itself', async () => {
   const world = createWorld();
   const failing = { registry: { headManifest: () => Promise.reject(new Error('connection reset')) } };
@@ -102,6 +111,8 @@ test('nothing is requested where more than one request may follow, or none', asy
     ['a tag that is not selected', [], pushOf({ tag: 'main' })],
     ['a suspended policy', [policyOf({ spec: specOf({ suspended: true }) })], pushOf()],
     ['signatures', [policyOf({ spec: specOf({ verification }) })], pushOf()],
+    ['platforms', [policyOf({ spec: specOf({ platforms: ['linux/amd64'] }) })], pushOf()],
+    ['a minimum age', [policyOf({ spec: specOf({ minAgeMs: 60_000 }) })], pushOf()],
     ['downgrades', [policyOf({ spec: specOf({ allowDowngrade: true }) })], pushOf()],
     ['a tag that runs already', [], pushOf({ tag: '1.2.3', digest: digestOf('a') })],
   ] as const) {
