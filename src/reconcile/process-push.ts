@@ -46,7 +46,7 @@ export async function processPush(push: PushJob, context: JobContext, ports: Por
   }
   const [first] = policies;
   if (policies.length === 1 && unselected.length === 0 && bases.length === 0 && first !== undefined)
-    return reconcileOne(push, first, context, ports, ahead?.take(push, first));
+    return reconcileOne(push, first, context, ports, ahead?.take(push, first, context.signal));
   await Promise.all([
     ports.report.eventLog.matched(push, [...[...policies, ...unselected].map(policyKey), ...bases]),
     fanOutPush(push, matches, ports, context.signal),

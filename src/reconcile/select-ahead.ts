@@ -12,8 +12,20 @@ import { mayGoBack, rejectPush } from './selection.ts';
 export interface AheadSelections {
   /** Begins with a push that is being stored; does nothing where that would take more than one request, or where enough others have begun. */
   begin(push: PushJob): void;
-  /** The selection of this policy for the job of a push, for its first try; undefined where there is none or it failed. */
-  take(push: Pick<PushJob, 'id' | 'receivedAt'>, policy: Pick<ImagePolicy, 'uid'>): Promise<Progress | undefined> | undefined;
+  /** The selection of this policy for the job of a push, for its first try; undefined where there is none or it failed. From now on, it ends with the job's `signal`. */
+  take(
+    push: Pick<PushJob, 'id' | 'receivedAt'>,
+    policy: Pick<ImagePolicy, 'uid'>,
+    signal: AbortSignal,
+  ): Promise<Progress | undefined> | undefined;
+}
+
+interface Begun {
+  readonly uid: string;
+  readonly receivedAt: string;
+  readonly selected: Promise<Progress | undefined>;
+  readonly controller: AbortController;
+  readonly expiry: NodeJS.Timeout;
 }
 
 /** Shorter than a lock of the queue. A push that is not stored, or was stored before, holds its place for this long: so repeated deliveries cost few requests. */
@@ -21,10 +33,7 @@ const lastsMs = 3_000;
 const maxBegun = 4;
 
 export function createAheadSelections(ports: Ports): AheadSelections {
-  const begun = new Map<
-    string,
-    { readonly uid: string; readonly receivedAt: string; readonly selected: Promise<Progress | undefined>; readonly expiry: NodeJS.Timeout }
-  >();
+  const begun = new Map<string, Begun>();
   return {
     begin(push) {
       if (begun.size >= maxBegun || begun.has(push.id)) return;
@@ -39,14 +48,18 @@ export function createAheadSelections(ports: Ports): AheadSelections {
       const expiry = setTimeout(expire, lastsMs).unref();
       const registry = withCause(ports.registry, Date.parse(push.receivedAt));
       const selected = selectOnly(requestOf(push, policy, ports), { ...ports, registry }, controller.signal).catch(() => undefined);
-      begun.set(push.id, { uid: policy.uid, receivedAt: push.receivedAt, selected, expiry });
+      begun.set(push.id, { uid: policy.uid, receivedAt: push.receivedAt, selected, controller, expiry });
     },
-    take({ id, receivedAt }, { uid }) {
+    take({ id, receivedAt }, { uid }, signal) {
       const found = begun.get(id);
       // A policy that was deleted and created again under the same name is another policy, and a job that was waiting may be for a later push by now.
       if (found?.uid !== uid || found.receivedAt !== receivedAt) return undefined;
       begun.delete(id);
-      return found.selected.finally(() => clearTimeout(found.expiry));
+      clearTimeout(found.expiry);
+      const stop = () => found.controller.abort(signal.reason);
+      if (signal.aborted) stop();
+      else signal.addEventListener('abort', stop, { once: true });
+      return found.selected.finally(() => signal.removeEventListener('abort', stop));
     },
   };
 }

@@ -75,11 +75,21 @@ describe('what changes until the job starts is respected', () => {
 
 test('a process that stops does not wait for it', async () => {
   const world = createWorld();
-  const { ahead } = await begun(world, pushOf(), { registry: { headManifest: () => new Promise(() => undefined) } });
+  const signals: AbortSignal[] = [];
+  const headManifest: World['ports']['registry']['headManifest'] = (_source, _tag, signal) => {
+    signals.push(signal);
+    return new Promise(() => undefined);
+  };
+  const { ahead } = await begun(world, pushOf(), { registry: { headManifest } });
   const stopping = new AbortController();
   const working = processPush(pushOf(), contextOf({ signal: stopping.signal }), world.ports, ahead);
   stopping.abort(new Error('the process is stopping'));
   await assert.rejects(working, /the process is stopping/);
+  assert.deepEqual(
+    signals.map(({ aborted }) => aborted),
+    [true],
+    'the request ends as well',
+  );
 });
 
 test('where it fails, the job asks for itself', async () => {
@@ -94,13 +104,13 @@ test('it serves one try of one push', async () => {
   const world = createWorld();
   const { ahead } = await begun(world);
   assert.equal(
-    ahead.take(pushOf({ receivedAt: new Date(startTime).toISOString() }), policyOf()),
+    ahead.take(pushOf({ receivedAt: new Date(startTime).toISOString() }), policyOf(), contextOf().signal),
     undefined,
     'a later push has joined the job',
   );
-  assert.equal(ahead.take(pushOf({ id: 'push-2' }), policyOf()), undefined);
-  assert.equal((await ahead.take(pushOf(), policyOf()))?.selected?.selection.candidate.tag, '1.3.0');
-  assert.equal(ahead.take(pushOf(), policyOf()), undefined);
+  assert.equal(ahead.take(pushOf({ id: 'push-2' }), policyOf(), contextOf().signal), undefined);
+  assert.equal((await ahead.take(pushOf(), policyOf(), contextOf().signal))?.selected?.selection.candidate.tag, '1.3.0');
+  assert.equal(ahead.take(pushOf(), policyOf(), contextOf().signal), undefined);
 });
 
 test('nothing is requested where more than one request may follow, or none', async () => {
@@ -152,7 +162,7 @@ test('pushes that are never stored cost few requests, and hold no memory', async
   assert.equal(signals.length, 4);
   t.mock.timers.tick(3_000);
   assert.ok(signals.every(({ aborted }) => aborted));
-  assert.equal(ahead.take(pushOf({ id: 'push-0' }), policyOf()), undefined);
+  assert.equal(ahead.take(pushOf({ id: 'push-0' }), policyOf(), contextOf().signal), undefined);
   await beginMany();
   assert.equal(signals.length, 8);
 });
