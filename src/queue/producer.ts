@@ -49,7 +49,7 @@ export interface PushQueueOptions {
   readonly confirmWithinMs?: number;
   /** Takes the jobs in the write that stores them. Without it, a worker fetches them. */
   readonly taker?: DirectTaker | undefined;
-  /** Called with a push whose job is about to be taken, while it is being stored. */
+  /** Called with a push whose job is about to be taken, while Redis stores it. */
   readonly onTaken?: ((push: PushJob) => void) | undefined;
 }
 
@@ -62,13 +62,22 @@ export function createPushQueue(
   const queue = openQueue<PushJob>('push', access, taker && storingBackend(access.redis, taker));
   const confirm = createReplicatedWrite(access.redis, access.prefix, { minReplicas, withinMs: confirmWithinMs });
 
+  /** The connection writes at the end of this turn of the event loop. When Redis has answered, the job may run already. */
+  const announce = (push: PushJob, adding: Promise<unknown>) => {
+    let isAnswered = false;
+    const onAnswer = () => void (isAnswered = true);
+    adding.then(onAnswer, onAnswer);
+    setImmediate(() => setImmediate(() => isAnswered || onTaken?.(push)));
+  };
   /** Adds the jobs to the queue; returns their ids. */
   const store = async (jobs: readonly NewPush[]): Promise<readonly string[]> => {
     const isTaken = taker?.isFree() === true;
-    const adding = Promise.all(jobs.map(({ name, data, opts }) => queue.add(name, data, opts)));
-    // The connection writes at the end of this turn of the event loop.
-    if (isTaken && onTaken !== undefined) setImmediate(() => setImmediate(() => jobs.forEach(({ data }) => onTaken(data))));
-    const added = await adding;
+    const add = ({ name, data, opts }: NewPush) => {
+      const adding = queue.add(name, data, opts);
+      if (isTaken) announce(data, adding);
+      return adding;
+    };
+    const added = await Promise.all(jobs.map(add));
     return (await Promise.all(jobs.map((job, index) => confirmJob(job, added[index]?.id ?? job.data.id)))).flat();
   };
   /** Returns the id of the job for a push. If BullMQ returned another `id`, that job is waiting: it gets the data of this push, or a new job is added if it has started. */

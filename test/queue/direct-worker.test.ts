@@ -158,16 +158,21 @@ test('a paused queue keeps the pushes, and no worker asks for them again and aga
   await waitFor('the jobs to run', () => running.size === 8);
 });
 
-test('the queue reports the pushes that are about to be taken', async (t) => {
+test('the queue reports the pushes that are about to be taken, until Redis has answered', async (t) => {
+  const relay = await startSilentRelay(Number(new URL(redis.url).port));
+  t.after(() => relay.stop());
   const reported: string[] = [];
-  const { worker, queue, running, waiting } = await start(t, { onTaken: ({ id }) => void reported.push(id) });
-  await queue.add([push('early')]);
+  const queueUrl = `redis://127.0.0.1:${relay.port}`;
+  const { worker, queue, waiting, cut } = await start(t, { queueUrl, onTaken: ({ id }) => void reported.push(id) });
+  relay.swallowAnswers();
+  const early = assert.rejects(queue.add([push('early')]));
   worker.start();
-  await waitFor('the first job to run', () => running.has('early'));
   await waiting();
-  await queue.add([push('a'), push('b')]);
+  const added = assert.rejects(queue.add([push('a'), push('b')]));
   await waitFor('the reports', () => reported.length === 2);
   assert.deepEqual(reported, ['a', 'b']);
+  cut();
+  await Promise.all([early, added]);
 });
 
 test('every push of a delivery is taken at once', async (t) => {
