@@ -67,9 +67,10 @@ export function createPushQueue(
     let isAnswered = false;
     const onAnswer = () => void (isAnswered = true);
     adding.then(onAnswer, onAnswer);
-    setImmediate(() => setImmediate(() => isAnswered || onTaken?.(push)));
+    const report = async () => isAnswered || onTaken?.(push);
+    setImmediate(() => setImmediate(() => void report().catch(access.onError)));
   };
-  /** Adds the jobs to the queue; returns their ids. */
+  /** Adds the jobs to the queue; returns their ids. If it rejects, some of them may be stored, and adding them again is harmless. */
   const store = async (jobs: readonly NewPush[]): Promise<readonly string[]> => {
     const isTaken = taker?.isFree() === true;
     const add = ({ name, data, opts }: NewPush) => {

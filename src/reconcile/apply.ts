@@ -116,12 +116,12 @@ function recordResults({ applied, fresh, refused, ...progress }: Progress, resul
 function toApplied(change: ContainerChange, workload: Workload, patched: Workload): AppliedChange {
   const { container, fields, to } = change;
   const became = fields === undefined ? findContainer(patched, container)?.image : undefined;
-  const at = lastUpdateOf(patched, container)?.at;
+  const record = lastUpdateOf(patched, container);
   return {
     ...change,
     workload: identityOf(workload),
     ...(became !== undefined && became !== to && { became }),
-    ...(at !== undefined && { at }),
+    ...(record?.to === to && { at: record.at }),
   };
 }
 

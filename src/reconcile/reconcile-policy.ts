@@ -56,7 +56,7 @@ export async function reconcilePolicy(request: ReconcileRequest, ports: Reconcil
   throw new Error(`${key} changed during ${maxAttempts} attempts in a row: ${[...new Set(changes)].join(', ')}`);
 }
 
-/** Only selects an image, as the first attempt does; returns what it has found, or undefined where the reconcile must find out for itself. */
+/** Only selects an image, as the first attempt does; returns what it has found, or undefined where that is no image. */
 export async function selectOnly(request: ReconcileRequest, ports: ReconcilePorts, signal: AbortSignal): Promise<Progress | undefined> {
   const end = await attemptOnce(request, noProgress, ports, signal, async (attempt) => {
     const selected = await select(attempt, ports);

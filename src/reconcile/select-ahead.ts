@@ -10,18 +10,19 @@ import { mayGoBack, rejectPush } from './selection.ts';
 
 /** The selections that this process has begun. */
 export interface AheadSelections {
-  /** Begins with a push that is being stored; does nothing where that would take more than one request, or where enough others have begun. */
+  /** Begins with a push that is being stored; does nothing where more than its tag would be asked for, or where enough others have begun. */
   begin(push: PushJob): void;
-  /** The selection of this policy for the job of a push, for its first try; undefined where there is none or it failed. From now on, it ends with the job's `signal`. */
+  /** The selection of this policy for one try of the job; undefined where the job must select. It fails as the job would, and from now on ends with its `signal`. */
   take(
     push: Pick<PushJob, 'id' | 'receivedAt'>,
-    policy: Pick<ImagePolicy, 'uid'>,
+    policy: Pick<ImagePolicy, 'uid' | 'spec'>,
     signal: AbortSignal,
   ): Promise<Progress | undefined> | undefined;
 }
 
 interface Begun {
   readonly uid: string;
+  readonly spec: ImagePolicy['spec'];
   readonly receivedAt: string;
   readonly selected: Promise<Progress | undefined>;
   readonly controller: AbortController;
@@ -39,7 +40,7 @@ export function createAheadSelections(ports: Ports): AheadSelections {
       if (begun.size >= maxBegun || begun.has(push.id)) return;
       const [policy, another] = ports.policies.match(push.repository);
       if (policy === undefined || another !== undefined || rejectPush(policy, push) !== undefined) return;
-      if (!isUsable(policy.spec) || !asksOnce(policy.spec)) return;
+      if (ports.policies.matchUnselected(push.repository).length > 0 || !isUsable(policy.spec) || !asksForTagAlone(policy.spec)) return;
       const controller = new AbortController();
       const expire = () => {
         begun.delete(push.id);
@@ -47,13 +48,17 @@ export function createAheadSelections(ports: Ports): AheadSelections {
       };
       const expiry = setTimeout(expire, lastsMs).unref();
       const registry = withCause(ports.registry, Date.parse(push.receivedAt));
-      const selected = selectOnly(requestOf(push, policy, ports), { ...ports, registry }, controller.signal).catch(() => undefined);
-      begun.set(push.id, { uid: policy.uid, receivedAt: push.receivedAt, selected, controller, expiry });
+      const selected = selectOnly(requestOf(push, policy, ports), { ...ports, registry }, controller.signal);
+      // It may fail before a job uses it.
+      selected.catch(() => undefined);
+      begun.set(push.id, { uid: policy.uid, spec: policy.spec, receivedAt: push.receivedAt, selected, controller, expiry });
     },
-    take({ id, receivedAt }, { uid }, signal) {
+    take({ id, receivedAt }, { uid, spec }, signal) {
       const found = begun.get(id);
       // A policy that was deleted and created again under the same name is another policy, and a job that was waiting may be for a later push by now.
       if (found?.uid !== uid || found.receivedAt !== receivedAt) return undefined;
+      // The labels of its namespace may have given it other defaults.
+      if (found.spec !== spec) return undefined;
       begun.delete(id);
       clearTimeout(found.expiry);
       const stop = () => found.controller.abort(signal.reason);
@@ -64,8 +69,8 @@ export function createAheadSelections(ports: Ports): AheadSelections {
   };
 }
 
-/** Whether a tag is selected with one request: without a list of tags, creation times, platforms, signatures, or a pending image. */
-function asksOnce(spec: PolicySpec): boolean {
+/** Whether only the tag itself is asked for: no list of tags, creation times, platforms, signatures or pending image. */
+function asksForTagAlone(spec: PolicySpec): boolean {
   const { platforms, verification, minAgeMs, strategy } = spec;
   return !mayGoBack(spec) && [platforms, verification, minAgeMs, strategy.withCreationTimes].every((demand) => demand === undefined);
 }

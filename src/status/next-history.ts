@@ -45,7 +45,8 @@ export function nextHistory(
 
 /**
  * Entries are usually added at the top. Replicas that change a container one after the other report this in any order, so the changes of the last seconds are joined
- * where the `from` of one is the `to` of another. One that fits nowhere yet is put below those that were made later, and below all if it `isOvertaken`.
+ * where the `from` of one is the `to` of another. One that fits nowhere yet is put below those that were made in the
+ * seconds after it, or if it `isOvertaken`, below all that are not older.
  */
 function insert(history: readonly HistoryEntry[], entry: HistoryEntry, isOvertaken: boolean): HistoryEntry[] {
   const laterMs = (other: HistoryEntry) => Date.parse(other.at) - Date.parse(entry.at);

@@ -102,9 +102,7 @@ function keptWait(waiting: Waiting | undefined, result: Outcome | Postponement):
 function addChanges(status: PolicyStatus, outcome: Outcome, cause: ReconcileCause, now: Date): PolicyStatus | undefined {
   const history = nextHistory(status, { ...outcome, ours: [], isOvertaken: true }, cause.source, now);
   const [newest] = history ?? [];
-  return history === undefined || newest === undefined
-    ? undefined
-    : { ...status, history, lastAppliedTag: status.lastAppliedTag ?? newest.tag };
+  return history === undefined || newest === undefined ? undefined : { ...status, history, lastAppliedTag: newest.tag };
 }
 
 /** The outcome with the pending candidate that remains: another replica may have replaced it in the meantime. */

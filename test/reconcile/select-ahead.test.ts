@@ -92,10 +92,12 @@ test('a process that stops does not wait for it', async () => {
   );
 });
 
-test('where it fails, the job asks for itself', async () => {
+test('where it fails, the job fails with the same error, and its next try asks for itself', async () => {
   const world = createWorld();
   const failing = { registry: { headManifest: () => Promise.reject(new Error('connection reset')) } };
   const { work } = await begun(world, pushOf(), failing);
+  await assert.rejects(work(), /connection reset/);
+  assert.deepEqual(world.requests, []);
   await work();
   assert.deepEqual([world.requests, world.images()], [['HEAD 1.3.0', 'PATCH web'], [`${image}:1.3.0`]]);
 });
@@ -103,14 +105,17 @@ test('where it fails, the job asks for itself', async () => {
 test('it serves one try of one push', async () => {
   const world = createWorld();
   const { ahead } = await begun(world);
-  assert.equal(
-    ahead.take(pushOf({ receivedAt: new Date(startTime).toISOString() }), policyOf(), contextOf().signal),
-    undefined,
-    'a later push has joined the job',
-  );
-  assert.equal(ahead.take(pushOf({ id: 'push-2' }), policyOf(), contextOf().signal), undefined);
-  assert.equal((await ahead.take(pushOf(), policyOf(), contextOf().signal))?.selected?.selection.candidate.tag, '1.3.0');
-  assert.equal(ahead.take(pushOf(), policyOf(), contextOf().signal), undefined);
+  const policy = world.policies.get('shop/web') ?? policyOf();
+  const { signal } = contextOf();
+  const refused = [
+    ahead.take(pushOf({ receivedAt: new Date(startTime).toISOString() }), policy, signal),
+    ahead.take(pushOf({ id: 'push-2' }), policy, signal),
+    ahead.take(pushOf(), { ...policy, uid: 'another' }, signal),
+    ahead.take(pushOf(), { ...policy, spec: specOf() }, signal),
+  ];
+  assert.deepEqual(new Set(refused), new Set([undefined]), 'a later push has joined the job, or the policy has other defaults');
+  assert.equal((await ahead.take(pushOf(), policy, signal))?.selected?.selection.candidate.tag, '1.3.0');
+  assert.equal(ahead.take(pushOf(), policy, signal), undefined);
 });
 
 test('nothing is requested where more than one request may follow, or none', async () => {
