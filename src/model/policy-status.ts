@@ -64,9 +64,6 @@ export const conditionSchema = z
 /** The conditions of a policy, in every version. */
 export const conditions = z.array(conditionSchema).max(32);
 
-/** One value for field management, which costs the API server less than each of its fields. Conditions are not: others may add theirs. */
-const atomic = { 'x-kubernetes-map-type': 'atomic' };
-
 const latest = z
   .object({
     tag: tag('The selected tag.'),
@@ -74,8 +71,7 @@ const latest = z
     createdAt: time('When the image was created, according to its own metadata; set with select.newest.').exactOptional(),
     selectedAt: time('When the policy first selected it.'),
   })
-  .describe('The image that the policy selects.')
-  .meta(atomic);
+  .describe('The image that the policy selects.');
 
 const trigger = z
   .object({
@@ -85,8 +81,7 @@ const trigger = z
     receivedAt: time('When the service received or noticed it.').exactOptional(),
     handledAt: time('When the reconcile that it caused ended.'),
   })
-  .describe('The cause of the last reconcile that changed something or found something new.')
-  .meta(atomic);
+  .describe('The cause of the last reconcile that changed something or found something new.');
 
 const waiting = z
   .object({
@@ -96,8 +91,7 @@ const waiting = z
     until: time('When the policy is reconciled again.'),
     reason,
   })
-  .describe('A selected image that is not applied before a time, or a retry.')
-  .meta(atomic);
+  .describe('A selected image that is not applied before a time, or a retry.');
 
 const containerState = z
   .object({
@@ -120,8 +114,7 @@ const targetCounts = z
     upToDate: count('Those that run the selected image.'),
     problems: count('Those that cannot be updated.'),
   })
-  .describe(`Counts of containers; the list of targets has only the first ${maxTargetsListed}.`)
-  .meta(atomic);
+  .describe(`Counts of containers; the list of targets has only the first ${maxTargetsListed}.`);
 
 const rollouts = z
   .object({
@@ -134,8 +127,7 @@ const rollouts = z
     ).exactOptional(),
     lastDoneAt: time('When the last rollout was complete; only with rollout.waves.').exactOptional(),
   })
-  .describe(`Counts of the workloads that run what the policy applied; the history has only the last ${maxListed} changes.`)
-  .meta(atomic);
+  .describe(`Counts of the workloads that run what the policy applied; the history has only the last ${maxListed} changes.`);
 
 /** One change of one container. */
 export const changeSchema = z
@@ -220,8 +212,7 @@ export const statusSchema = z
     pendingApproval: z
       .object({ tag: tag('The tag that waits for approval.'), digest: digest('The digest that waits for approval.') })
       .exactOptional()
-      .describe('The image that waits for approval.')
-      .meta(atomic),
+      .describe('The image that waits for approval.'),
   })
   .describe('What the service found and did.');
 

@@ -10,6 +10,9 @@ const maxChangeLength = 32_768;
 /** Of the list and of its entries: kubectl explains both. */
 const earlier = `The changes before those of the history, the latest first, up to ${maxListed} in all: jq '.status.earlierChanges[] | fromjson'.`;
 
+/** One value for field management, because only this service writes it: owners of single fields would cost the API server a tenth of each write. */
+const atomic = { 'x-kubernetes-map-type': 'atomic' };
+
 /** The schema of `status` as it is stored. A write of a status costs the API server about as much as it has fields: so older changes are texts. */
 export const storedStatusSchema = statusSchema
   .extend({
@@ -20,7 +23,8 @@ export const storedStatusSchema = statusSchema
       .describe(`The last ${maxDetailed} changes, the latest first; those before them are in earlierChanges.`),
     earlierChanges: z.array(z.string().max(maxChangeLength).describe(earlier)).max(maxListed).exactOptional().describe(earlier),
   })
-  .describe('What the service found and did.');
+  .describe('What the service found and did.')
+  .meta(atomic);
 /** A status as it is stored. */
 export type StoredStatus = Immutable<z.input<typeof storedStatusSchema>>;
 
