@@ -62,21 +62,17 @@ export function createPushQueue(
   const queue = openQueue<PushJob>('push', access, taker && storingBackend(access.redis, taker));
   const confirm = createReplicatedWrite(access.redis, access.prefix, { minReplicas, withinMs: confirmWithinMs });
 
-  /** The connection writes at the end of this turn of the event loop. When Redis has answered, the job may run already. */
-  const announce = (push: PushJob, adding: Promise<unknown>) => {
-    let isAnswered = false;
-    const onAnswer = () => void (isAnswered = true);
-    adding.then(onAnswer, onAnswer);
-    const report = async () => isAnswered || onTaken?.(push);
-    setImmediate(() => setImmediate(() => void report().catch(access.onError)));
+  /** Behind the command to Redis, which is written at the end of this turn of the event loop, and before its answer is read: then the job may run already. */
+  const announce = (push: PushJob) => {
+    const report = async () => onTaken?.(push);
+    process.nextTick(setImmediate, () => void report().catch(access.onError));
   };
   /** Adds the jobs to the queue; returns their ids. If it rejects, some of them may be stored, and adding them again is harmless. */
   const store = async (jobs: readonly NewPush[]): Promise<readonly string[]> => {
     const isTaken = taker?.isFree() === true;
     const add = ({ name, data, opts }: NewPush) => {
-      const adding = queue.add(name, data, opts);
-      if (isTaken) announce(data, adding);
-      return adding;
+      if (isTaken) announce(data);
+      return queue.add(name, data, opts);
     };
     const added = await Promise.all(jobs.map(add));
     return (await Promise.all(jobs.map((job, index) => confirmJob(job, added[index]?.id ?? job.data.id)))).flat();

@@ -48,9 +48,17 @@ async function selectImage(reconcile: Reconcile, ports: SelectPorts): Promise<Se
   const { hint, rollbackTo } = request;
   if (rollbackTo !== undefined) return selectRollback(reconcile, rollbackTo, ports);
   if (hint === undefined) return selectBest(reconcile, ports.registry);
-  return (
-    rejectTag(spec, hint.tag) ?? (mayGoBack(spec) ? selectBest(reconcile, ports.registry) : selectHinted(reconcile, hint, ports.registry))
-  );
+  const rejected = rejectTag(spec, hint.tag);
+  if (rejected !== undefined) return rejected;
+  const selected = mayGoBack(spec) ? selectBest(reconcile, ports.registry) : selectHinted(reconcile, hint, ports.registry);
+  confirmAhead(reconcile, ports);
+  return selected;
+}
+
+/** A push usually leads to a patch, before which the policy must be confirmed. Behind the request to the registry, for which the patch waits in any case, this takes no time. */
+function confirmAhead({ policy, signal }: Reconcile, { policies }: SelectPorts): void {
+  // What fails is asked again before the patch.
+  setImmediate(() => void policies.isCurrent(policy, signal).catch(() => undefined));
 }
 
 async function reconsider(attempt: Attempt, selected: Selected, ports: SelectPorts): Promise<Selected> {

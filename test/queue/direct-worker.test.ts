@@ -158,7 +158,7 @@ test('a paused queue keeps the pushes, and no worker asks for them again and aga
   await waitFor('the jobs to run', () => running.size === 8);
 });
 
-test('the queue reports the pushes that are about to be taken, until Redis has answered', async (t) => {
+test('the queue reports the pushes that are about to be taken, before Redis has answered', async (t) => {
   const relay = await startSilentRelay(Number(new URL(redis.url).port));
   t.after(() => relay.stop());
   const reported: string[] = [];

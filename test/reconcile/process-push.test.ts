@@ -5,7 +5,7 @@ import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { processPush } from '../../src/reconcile/process-push.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { digestOf, lastMatching, latestSpec, policyOf, specOf, webDeployment } from '../model/samples.ts';
-import { contextOf, createWorld, image, pushOf, startTime, neededReconcile, withPorts } from './world.ts';
+import { contextOf, createWorld, image, pushOf, startTime, neededReconcile, withPorts, type World } from './world.ts';
 
 test('a push of an unwatched repository is recorded without a request', async () => {
   const world = createWorld();
@@ -55,6 +55,24 @@ test('a push with a policy is processed whether the watch is stale or not', asyn
   const world = createWorld({ policies: { isWatching: () => false } });
   await processPush(pushOf(), contextOf(), world.ports);
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+});
+
+test('whether the policy is current is already asked while the registry answers, and once more if that fails', async () => {
+  const world = createWorld();
+  let checks = 0;
+  let checksBeforeAnswer = 0;
+  const isCurrent: World['ports']['policies']['isCurrent'] = async (...policy) => {
+    if (++checks === 1) throw new Error('the API server does not answer');
+    return world.ports.policies.isCurrent(...policy);
+  };
+  const headManifest: World['ports']['registry']['headManifest'] = async (...tag) => {
+    // Longer than the turn of the event loop that comes after the request.
+    for (let turns = 0; turns < 3; turns++) await new Promise(setImmediate);
+    checksBeforeAnswer = checks;
+    return world.ports.registry.headManifest(...tag);
+  };
+  await processPush(pushOf(), contextOf(), withPorts(world.ports, { policies: { isCurrent }, registry: { headManifest } }));
+  assert.deepEqual([checksBeforeAnswer, checks, world.images()], [1, 2, [`${image}:1.3.0`]]);
 });
 
 test('for one policy the job does the work itself, and ends when everything is confirmed', async () => {
