@@ -40,7 +40,7 @@ const explanation = `## What the figures mean
 - **webhooks**: the difference to the floor is necessary work: authenticating the sender, parsing and normalising the payload, deriving a stable id, a deadline, metrics.
 - **memory** is RSS, with the options of the container image, which \`serve\` also takes by itself; 62 MB of it are mapped from Node's own executable, which all processes of a machine share. 10,000 policies and 10,000 Deployments take about 35 MB.
 - **scale** ends at 10,000 others; [scale](scale.md) goes on to 100,000.
-- **unwatched** is not a ratio, and varies by the hour: 4,000 to 7,500 /s.
+- **unwatched** is not a ratio, and varies by the hour and the machine: 3,500 to 7,500 /s.
 `;
 
 /** The page, and the files beside it by their names in `benchmarks/`. */
