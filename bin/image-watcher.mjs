@@ -1,9 +1,5 @@
 #!/usr/bin/env node
-// Node runs TypeScript, but not below node_modules, where an installed package is: there the types are taken off on the way.
-import { readFileSync } from 'node:fs';
-// As a whole, because older versions of Node, which must be able to read this file, lack some of it.
-import * as nodeModules from 'node:module';
-import { fileURLToPath } from 'node:url';
+import { existsSync, readFileSync } from 'node:fs';
 
 const { engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 const needed = engines.node.replace('>=', '');
@@ -14,23 +10,6 @@ if (process.versions.node.localeCompare(needed, 'en', { numeric: true }) < 0) {
   process.exit(2);
 }
 
-const sources = new URL('../src/', import.meta.url).href;
-
-if (sources.includes('/node_modules/')) {
-  // Its first call warns that it is experimental. It is what Node itself does to the files of a checkout.
-  const { emitWarning } = process;
-  process.emitWarning = () => {};
-  nodeModules.stripTypeScriptTypes('');
-  process.emitWarning = emitWarning;
-  nodeModules.registerHooks({
-    load(url, context, nextLoad) {
-      if (!url.startsWith(sources) || !url.endsWith('.ts')) return nextLoad(url, context);
-      return {
-        format: 'module',
-        shortCircuit: true,
-        source: nodeModules.stripTypeScriptTypes(readFileSync(fileURLToPath(url), 'utf8'), { mode: 'strip' }),
-      };
-    },
-  });
-}
-await import('../src/main.ts');
+// A checkout has the sources, which Node runs as they are; a package has what prepack made of them.
+const sources = '../src/main.ts';
+await import(existsSync(new URL(sources, import.meta.url)) ? sources : '../dist/main.js');

@@ -1,9 +1,10 @@
 /** The composition root: configuration → adapters → roles. Starts in this order, stops in the reverse one. */
 import type { Role } from './roles.ts';
-import { type Foundation, openCluster, openTrustRoot, type Part } from './compose/foundation.ts';
+import { type Foundation, openAccess, openTrustRoot, type Part } from './compose/foundation.ts';
 import { addressOf, closeListener } from './compose/listener.ts';
 import { composeConvert } from './compose/convert.ts';
 import { composeApi } from './compose/api.ts';
+import { createKubeClient } from './kube/client.ts';
 import { tendHeap } from './compose/heap.ts';
 import { composeDashboard } from './compose/dashboard.ts';
 import { composeDoctor } from './compose/doctor.ts';
@@ -29,15 +30,16 @@ const stopping: Check = { name: 'running', ok: false, required: true, detail: 's
 
 /**
  * Builds the roles of one process. Nothing is opened before `start`, except connections that are established in the background.
- * Throws ConfigError without a usable kubeconfig, or with an invalid trust root.
+ * Rejects with ConfigError without a usable kubeconfig, or with an invalid trust root.
  */
-export function compose(settings: Settings, roles: ReadonlySet<Role>, { logger, tracing }: Telemetry): Service {
+export async function compose(settings: Settings, roles: ReadonlySet<Role>, { logger, tracing }: Telemetry): Promise<Service> {
   const { config } = settings;
   const metrics = createMetrics();
   const foundation: Foundation = { settings, aliases: registryAliases(config), logger, metrics, tracing };
   // What may throw comes first, while nothing is open.
-  const convert = roles.has('convert') ? composeConvert(foundation) : undefined;
-  const cluster = roles.has('work') ? openCluster(settings.kubeconfig) : undefined;
+  const convert = roles.has('convert') ? await composeConvert(foundation) : undefined;
+  const access = roles.has('work') ? await openAccess(settings) : undefined;
+  const cluster = access && createKubeClient(access);
   const trustRoot = cluster === undefined ? undefined : openTrustRoot(config);
   const dashboard = roles.has('web') ? composeDashboard(foundation, roles.has('work')) : undefined;
   const redis = roles.has('receive') || roles.has('work') ? openRedis(settings, logger) : undefined;
@@ -45,8 +47,14 @@ export function compose(settings: Settings, roles: ReadonlySet<Role>, { logger, 
   const work =
     cluster === undefined || redis === undefined
       ? undefined
-      : composeWork(foundation, { client: cluster, failFastRedis: redis.connection, redisHealth: redis.health, trustRoot });
-  const receive = roles.has('receive') && redis !== undefined ? composeReceive(foundation, redis, work?.takes) : undefined;
+      : composeWork(foundation, {
+          client: cluster,
+          failFastRedis: redis.connection,
+          storesPushes: roles.has('receive'),
+          redisHealth: redis.health,
+          trustRoot,
+        });
+  const receive = roles.has('receive') && redis !== undefined ? composeReceive(foundation, redis, () => work?.takeStored()) : undefined;
   const doctor =
     cluster === undefined || redis === undefined || work === undefined
       ? undefined
@@ -56,7 +64,7 @@ export function compose(settings: Settings, roles: ReadonlySet<Role>, { logger, 
   if (redis === undefined) for (const gauge of [metrics.redisReachable, metrics.redisDurable, metrics.redisMemoryShare]) gauge.remove();
   let isStopping = false;
   let heap: { stop(): void } | undefined;
-  const api = redis && composeApi(foundation, redis, { cluster, policies: work?.policies, doctor, namespaces: work?.namespaces });
+  const api = redis && composeApi(foundation, redis, { access, policies: work?.policies, doctor, namespaces: work?.namespaces });
   const operations = buildOperationsApp({
     api: api?.options,
     dashboard,
@@ -68,13 +76,13 @@ export function compose(settings: Settings, roles: ReadonlySet<Role>, { logger, 
     },
   });
 
-  return {
+  const service: Service = {
     async start() {
       // A starting API server cannot even list the policies until the conversion webhook answers.
       await convert?.start();
       await operations.listen({ host: config.operations.host, port: config.operations.port });
       for (const part of parts) await part.start();
-      logger.info({ roles: [...roles], ...this.addresses() }, 'started');
+      logger.info({ roles: [...roles], ...service.addresses() }, 'started');
       heap = tendHeap();
     },
     async stop(deadlineMs) {
@@ -97,4 +105,5 @@ export function compose(settings: Settings, roles: ReadonlySet<Role>, { logger, 
       };
     },
   };
+  return service;
 }

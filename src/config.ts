@@ -49,6 +49,8 @@ export interface ConfigSource {
 export interface Settings {
   readonly config: Config;
   readonly kubeconfig: string | undefined;
+  /** Where a pod finds the API server. */
+  readonly pod: ReturnType<typeof podOf>;
   /** The Azure workload identity of the pod; undefined outside of Azure. */
   readonly azure: AzureIdentity | undefined;
   /** The password of Redis if it is not in the URL (redis.password). */
@@ -90,6 +92,7 @@ export function loadSettings(source: ConfigSource): Settings {
   return {
     config,
     kubeconfig: kubeconfigOf(source),
+    pod: podOf(source),
     azure: azureIdentityOf(source.env),
     redisPassword: redisPassword.read(),
     sentinelPassword: source.env['REDIS_SENTINEL_PASSWORD'] || undefined,
@@ -157,6 +160,11 @@ export function readConfig(source: ConfigSource): Config {
   const parsed = configSchema.safeParse(withEnvironment(file === undefined ? {} : readFiles(file), source.env, label));
   if (!parsed.success) throw new ConfigError(label, parsed.error.issues.flatMap(toProblems));
   return deepFreeze(parsed.data);
+}
+
+/** Where a pod finds the API server. */
+export function podOf({ env }: ConfigSource): { readonly host: string | undefined; readonly port: string | undefined } {
+  return { host: env['KUBERNETES_SERVICE_HOST'] || undefined, port: env['KUBERNETES_SERVICE_PORT'] || undefined };
 }
 
 /** The environment variable KUBECONFIG. */

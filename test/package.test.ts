@@ -1,27 +1,31 @@
 /** What `npm pack` makes, and that it runs where it is installed: below node_modules, where Node runs no TypeScript by itself. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { tempFolder } from './harness/temp-folder.ts';
 
+const run = promisify(execFile);
 const root = join(import.meta.dirname, '..');
+const folder = tempFolder('package');
+const installed = join(folder, 'node_modules/image-watcher');
 let files: string[];
 before(async () => {
-  const { stdout } = await promisify(execFile)('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
-    cwd: root,
-    maxBuffer: 16 << 20,
-  });
-  const [packed] = JSON.parse(stdout) as { files: { path: string }[] }[];
+  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], { cwd: root, maxBuffer: 16 << 20 });
+  const [packed] = JSON.parse(stdout) as { filename: string; files: { path: string }[] }[];
   files = packed?.files.map(({ path }) => path) ?? [];
+  mkdirSync(installed, { recursive: true });
+  await run('tar', ['-xzf', join(folder, packed?.filename ?? ''), '--strip-components=1', '-C', installed]);
+  symlinkSync(realpathSync(join(root, 'node_modules')), join(installed, 'node_modules'));
 });
 
 test('the package contains the program, the definition, the documentation and the licence, and nothing else', () => {
   for (const file of [
     'bin/image-watcher.mjs',
-    'src/main.ts',
+    'dist/main.js',
+    'dist/assets/dashboard.js',
     'crd/imagepolicies.yaml',
     'docs/quickstart.md',
     'docs/receivers/harbor.md',
@@ -30,31 +34,33 @@ test('the package contains the program, the definition, the documentation and th
     'CHANGELOG.md',
   ])
     assert.ok(files.includes(file), file);
-  const allowed =
-    /^(?:bin\/|src\/.*\.(?:ts|md)$|src\/dashboard\/assets\/|crd\/|docs\/(?!templates\/).+\.md$|(?:README(?:\.zh-CN)?|CHANGELOG)\.md$|LICENSE$|package\.json$)/;
+  const allowed = /^(?:bin\/|dist\/|crd\/|docs\/(?!templates\/).+\.md$|(?:README(?:\.zh-CN)?|CHANGELOG)\.md$|LICENSE$|package\.json$)/;
   assert.deepEqual(
     files.filter((file) => !allowed.test(file)),
     [],
   );
 });
 
+test('the package contains nothing of client-node that nothing uses', () => {
+  for (const file of files.filter((path) => path.endsWith('.js')))
+    assert.doesNotMatch(readFileSync(join(installed, file), 'utf8'), /class _?V1Pod\b/, file);
+});
+
 test('the program runs where the package is installed', async () => {
-  const folder = tempFolder('package');
-  const installed = join(folder, 'node_modules/image-watcher');
-  for (const file of files) {
-    mkdirSync(dirname(join(installed, file)), { recursive: true });
-    cpSync(join(root, file), join(installed, file));
-  }
-  symlinkSync(realpathSync(join(root, 'node_modules')), join(installed, 'node_modules'));
-  const run = (...args: string[]) =>
-    promisify(execFile)(process.execPath, [join(installed, 'bin/image-watcher.mjs'), ...args], { cwd: folder });
-  const help = await run('--help');
+  const start = (...args: string[]) => run(process.execPath, [join(installed, 'bin/image-watcher.mjs'), ...args], { cwd: folder });
+  const help = await start('--help');
   assert.match(help.stdout, /^Usage: image-watcher/);
-  const crd = await run('crd', 'print', '--v1-only');
+  const crd = await start('crd', 'print', '--v1-only');
   assert.match(crd.stdout, /^kind: CustomResourceDefinition$/m);
   assert.deepEqual([help.stderr, crd.stderr], ['', '']);
-  await assert.rejects(run('dance'), { code: 2 });
+  await assert.rejects(start('dance'), { code: 2 });
+  writeFileSync(
+    join(folder, 'kubeconfig'),
+    'clusters: [{name: a, cluster: {server: "https://127.0.0.1:1"}}]\ncontexts: [{name: here, context: {cluster: a}}]\n',
+  );
+  const elsewhere = start('get', '--kubeconfig', join(folder, 'kubeconfig'), '--context', 'elsewhere');
+  await assert.rejects(elsewhere, { stderr: /the kubeconfig has no context "elsewhere"; it has here/ });
   const description = join(installed, 'package.json');
   writeFileSync(description, readFileSync(description, 'utf8').replace(/"node": ">=[\d.]+"/, '"node": ">=99.1"'));
-  await assert.rejects(run('version'), { code: 2, stderr: /^image-watcher needs Node 99\.1 or newer; this is Node \d[^\n]*\n$/ });
+  await assert.rejects(start('version'), { code: 2, stderr: /^image-watcher needs Node 99\.1 or newer; this is Node \d[^\n]*\n$/ });
 });

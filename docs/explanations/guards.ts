@@ -6,6 +6,11 @@ export const guardTexts: Readonly<Record<string, { readonly stops: string; reado
   consent: { stops: 'another namespace, without consent', shownAs: 'Stalled', reason: 'NoConsent' },
   rewritten: { stops: 'admission replaces this image', shownAs: 'Ready', reason: 'UpToDate' },
   rejected: { stops: 'the digest failed, or was rolled back', shownAs: 'Stalled or Held', reason: 'RejectedDigest' },
+  retry: {
+    stops: 'its rollout failed for another reason than the image, and its pause is not over',
+    shownAs: 'Reconciling, or Stalled after the last try',
+    reason: 'RolloutRetry',
+  },
   held: { stops: 'the image was changed manually', shownAs: 'Held', reason: 'Held' },
   reverted: { stops: 'a GitOps tool reverted it twice', shownAs: 'Stalled', reason: 'ChangeReverted' },
   paused: { stops: 'the rollouts of the Deployment are paused', shownAs: 'Held', reason: 'TargetPaused' },

@@ -145,6 +145,24 @@ export const blocked = {
       'Find out what else writes the image: `kubectl get -o yaml --show-managed-fields` shows who. The next change is allowed at the time in ' +
       '`status.waiting`. A newer image is applied at once; `image-watcher release` does not end this wait.',
   },
+  RolloutRetry: {
+    shown:
+      '[`Reconciling`](#condition-reconciling), with the message of the pod and the time in `status.waiting`; `status.history[].failure` of the change; a Warning Event ' +
+      'says when it is tried again.',
+    cause:
+      'The rollout of the selected image failed and was rolled back, but nothing speaks against the image: its pods could not be scheduled or created, a node ' +
+      'was lost, or the registry refused or did not answer the node. See [whose fault it is](../rollouts.md#whose-fault-it-is).',
+    action:
+      'Mend what the message names. The image is tried again by itself; `image-watcher release NS/NAME` tries it at once, and so does an edit of the policy.',
+  },
+  RetriesExhausted: {
+    shown: '[`Stalled`](#condition-stalled), with the message of the pod.',
+    cause:
+      'Four rollouts of the selected image failed, one after the other, for another reason than the image: see [`RolloutRetry`](#rolloutretry). The workload ' +
+      'runs the previous image.',
+    action:
+      'Mend what the message names, then run `image-watcher release NS/NAME`. A newer image or an edit of the policy is tried as well.',
+  },
   WavePending: {
     shown: shownAs.pending,
     cause:

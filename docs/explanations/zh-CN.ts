@@ -152,6 +152,11 @@ export const chinese: Readonly<Record<string, string>> = {
   'When the registry was last asked for this policy.': '最近一次为该策略查询镜像仓库的时间。',
   'The value of the annotation requested-at that was last handled.': '最近一次处理的注解 requested-at 的值。',
   'The value of the annotation rollback-to that was last handled.': '最近一次处理的注解 rollback-to 的值。',
+  'The rollback that is under way: what was asked for, and the image that this meant when it began.':
+    '正在进行的回滚：所请求的内容，以及回滚开始时它所指的镜像。',
+  'The value of the annotation rollback-to.': '注解 rollback-to 的值。',
+  'The tag that is brought back.': '恢复的标签。',
+  'The digest that is brought back.': '恢复的摘要。',
   'A selected image that is not applied before a time, or a retry.': '在某个时间之前不会应用的选中镜像，或一次重试。',
   'The tag of the image that waits.': '正在等待的镜像的标签。',
   'The digest of the image that waits.': '正在等待的镜像的摘要。',
@@ -203,6 +208,10 @@ export const chinese: Readonly<Record<string, string>> = {
   'When the container was changed.': '修改容器的时间。',
   'Applied: the rollout has no result yet. RolledOut: it succeeded. RolledBack: the container was rolled back to an older image. Failed: the rollout failed.':
     'Applied：滚动更新还没有结果。RolledOut：成功。RolledBack：容器已回滚到较旧的镜像。Failed：滚动更新失败。',
+  'Why the rollout failed.': '滚动更新失败的原因。',
+  'What the failure speaks against. image: its digest is rejected. registry, cluster, configuration: it is tried again. unknown: nothing was reported, and it is tried again.':
+    '失败归咎于什么。image：其摘要被拒绝。registry、cluster、configuration：会再次尝试。unknown：没有任何报告，会再次尝试。',
+  'What the pod or the controller reported.': 'Pod 或控制器报告的内容。',
   'Why the failed change is not rolled back.': '失败的修改为什么没有回滚。',
   'The explanation, for people.': '供人阅读的说明。',
   'When that was found.': '发现的时间。',

@@ -2,13 +2,16 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { PermanentError, describeError } from '../model/errors.ts';
-import { isUsable, type ImagePolicy, type PolicyProblem, type PolicySpec } from '../model/image-policy.ts';
+import { baseAnnotation } from '../model/base-policy.ts';
+import { isUsable, type ImagePolicy, type PolicyParent, type PolicyProblem, type PolicySpec } from '../model/image-policy.ts';
 import { readActions, readRequest } from '../model/policy-actions.ts';
 import { readStatus } from '../model/stored-status.ts';
 import type { Reason } from '../model/reasons.ts';
 import { cut } from '../model/text.ts';
 import { refOf } from '../model/workload.ts';
+import { baseKind, group } from './group.ts';
 import { isOfV1alpha1 } from './conversion/is-expressible.ts';
+import { readScope } from './read-scope.ts';
 import { readSpec, type ReadContext, type SpecSource } from './read-spec.ts';
 import { fieldOf, has } from './rules.ts';
 import { apiVersion } from './v1.ts';
@@ -25,8 +28,16 @@ const metadata = z.object({
   creationTimestamp: z.string().optional().catch(undefined),
   labels: z.record(z.string(), z.string()).optional().catch(undefined),
   managedFields: z.array(z.unknown()).catch([]),
+  ownerReferences: z.array(z.unknown()).catch([]),
 });
 const envelope = z.looseObject({ metadata, spec: z.unknown().optional(), status: z.unknown().optional() });
+const ownerReference = z.object({
+  apiVersion: z.string().startsWith(`${group}/`),
+  kind: z.literal(baseKind),
+  name: z.string(),
+  uid: z.string(),
+  controller: z.literal(true),
+});
 const maxMessageLength = 1000;
 
 /** A hash of what each spec was read from, and of its author's version: the status changes a hundred times as often as the spec. */
@@ -38,7 +49,8 @@ const sources = new WeakMap<PolicySpec | PolicyProblem, string>();
  */
 export function readPolicy(raw: unknown, context: ReadContext, before?: ImagePolicy): ImagePolicy {
   const object = envelope.parse(raw);
-  const { annotations, creationTimestamp: createdAt, labels, managedFields, ...names } = object.metadata;
+  const { annotations, creationTimestamp: createdAt, labels, managedFields, ownerReferences, ...names } = object.metadata;
+  const parent = parentOf(ownerReferences, annotations);
   const actions = readActions(annotations);
   const requested = readRequest(annotations, actions);
   const source: SpecSource = { namespace: names.namespace, writtenIn: writtenIn(managedFields) };
@@ -53,7 +65,19 @@ export function readPolicy(raw: unknown, context: ReadContext, before?: ImagePol
     ...(Object.keys(actions).length > 0 && { actions }),
     ...(requested !== undefined && { requested }),
     ...(labels !== undefined && { labels }),
+    ...(parent !== undefined && { parent }),
   };
+}
+
+/** The BaseImagePolicy that controls the policy, and the base that it has named. */
+function parentOf(references: readonly unknown[], annotations: Readonly<Record<string, unknown>>): PolicyParent | undefined {
+  for (const raw of references) {
+    const { success, data } = ownerReference.safeParse(raw);
+    if (!success) continue;
+    const base = annotations[baseAnnotation];
+    return { name: data.name, uid: data.uid, ...(typeof base === 'string' && { base }) };
+  }
+  return undefined;
 }
 
 /** Only a target in another namespace can be a legacy target: most policies have none, and their specs are not examined any further. */
@@ -94,6 +118,11 @@ function readSpecOrProblem(raw: unknown, source: SpecSource, context: ReadContex
   } catch (error) {
     const reason: Reason = error instanceof PermanentError ? error.reason : 'InvalidPolicy';
     const isSuspended = typeof raw === 'object' && raw !== null && 'suspend' in raw && raw.suspend === true;
-    return { problem: { reason, message: cut(describeError(error), maxMessageLength) }, ...(isSuspended && { suspended: true }) };
+    const scope = readScope(raw, source, context);
+    return {
+      problem: { reason, message: cut(describeError(error), maxMessageLength) },
+      ...(isSuspended && { suspended: true }),
+      ...(scope && { scope }),
+    };
   }
 }

@@ -178,8 +178,8 @@ interface TargetContext extends FieldContext {
   readonly repository: Repository;
 }
 
-/** The API version is kept only for custom resources, which it identifies. */
-function readTarget(target: Target, index: number, context: TargetContext): PolicyTarget {
+/** A target. Its API version is kept only for custom resources, which it identifies. */
+export function readTarget(target: Target, index: number, context: TargetContext): PolicyTarget {
   const { apiVersion, kind, name, selector, namespace = context.namespace } = target;
   const ref = { ...(isCustomVersion(apiVersion) && { apiVersion }), kind };
   const workload = { ...ref, namespace, ...readParts(target, ref, context) };

@@ -1,8 +1,9 @@
 /** ImagePolicies as the API shows them. Pure. */
 import { z } from 'zod';
-import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
+import { decisiveCondition } from '../model/decisive-condition.ts';
+import { isUsable, scopeOf, type ImagePolicy } from '../model/image-policy.ts';
 import { formatRepository } from '../model/image-reference.ts';
-import { conditionSchema, statusSchema, type Condition } from '../model/policy-status.ts';
+import { conditionSchema, statusSchema } from '../model/policy-status.ts';
 import { namespaceName, objectName, time } from './route.ts';
 
 /**
@@ -42,7 +43,7 @@ export const policySummary = z
     namespace: namespaceName,
     name: objectName,
     uid: z.string(),
-    image: z.string().exactOptional().describe('The repository; absent if the spec cannot be understood.'),
+    image: z.string().exactOptional().describe('The repository; absent if it cannot be read.'),
     selects: z.string().exactOptional().describe('What is selected, in words.'),
     mode: z.enum(['Automatic', 'Approval', 'DryRun']).exactOptional(),
     state: z.enum(policyStates),
@@ -85,12 +86,14 @@ export const policyDetail = policySummary
 export function summarize(policy: ImagePolicy): PolicySummary {
   const { namespace, name, uid, spec, status } = policy;
   const { running, latest, pendingApproval, waiting: wait, targetCounts, rollouts, history: [newest] = [] } = status;
-  const condition = decisive(policy);
+  const condition = decisiveCondition(status.conditions ?? []);
+  const scope = scopeOf(spec);
   return {
     namespace,
     name,
     uid,
-    ...(isUsable(spec) && { image: formatRepository(spec.repository), selects: spec.strategy.description, mode: spec.mode }),
+    ...(scope && { image: formatRepository(scope.repository) }),
+    ...(isUsable(spec) && { selects: spec.strategy.description, mode: spec.mode }),
     state: stateOf(policy),
     ...(condition && { reason: condition.reason, message: condition.message, since: condition.lastTransitionTime }),
     ...(running !== undefined && { running }),
@@ -124,9 +127,9 @@ const failures: ReadonlySet<string> = new Set(['RolloutFailed', 'RejectedDigest'
 
 /** One word for its state. */
 export function stateOf(policy: ImagePolicy): PolicyState {
-  const { spec } = policy;
+  const { spec, status } = policy;
   if (spec.suspended === true) return 'Suspended';
-  const found = decisive(policy);
+  const found = decisiveCondition(status.conditions ?? []);
   if (found === undefined) return 'Unknown';
   switch (found.type) {
     case 'Stalled':
@@ -139,18 +142,6 @@ export function stateOf(policy: ImagePolicy): PolicyState {
     default:
       return found.status === 'True' ? 'Ready' : 'Unknown';
   }
-}
-
-/** The condition that a reader should see first. */
-function decisive({ status: { conditions = [] } }: ImagePolicy): Condition | undefined {
-  const trueOf = (wanted: string) => conditions.find(({ type, status }) => type === wanted && status === 'True');
-  return (
-    trueOf('Stalled') ??
-    trueOf('ApprovalRequired') ??
-    trueOf('Reconciling') ??
-    trueOf('Held') ??
-    conditions.find(({ type }) => type === 'Ready')
-  );
 }
 
 function toImage({ tag, digest }: { readonly tag: string; readonly digest?: string }): z.output<typeof image> {

@@ -10,8 +10,8 @@ import type {
 } from '../model/base-policy.ts';
 import type { ImageSource } from '../model/image-source.ts';
 import { actionAnnotations, isApproved } from '../model/policy-actions.ts';
-import { matchesRepository } from '../model/repository-pattern.ts';
 import type { Workload, WorkloadRef } from '../model/workload.ts';
+import { actionFor } from './action-for.ts';
 import { rejectionOf, type SelectedBase } from './plan-roll-out.ts';
 import type { BaseVersions } from '../bases/recognize-images.ts';
 import { restartOutdated, type RestartPorts } from './restart-outdated.ts';
@@ -57,6 +57,12 @@ export interface Acting {
   readonly current: readonly ImageBehind[];
   readonly versions: BaseVersions;
   readonly findWorkload: (ref: WorkloadRef) => Workload | undefined;
+  /** Whether the policy selects a workload with these labels. */
+  readonly selects: (workload: Pick<Workload, 'kind' | 'namespace' | 'labels'>) => boolean;
+  /** Whether the owners of a workload may have consented: false where they are known not to. */
+  readonly permits: (workload: Workload) => boolean;
+  /** Called before each act: rejects, and aborts the signal, unless the policy is still what the act was planned for. */
+  readonly confirm: () => Promise<void>;
   /** In ms since 1970. */
   readonly now: number;
   readonly signal: AbortSignal;
@@ -124,15 +130,6 @@ function wavesOf({ status: { waves: a } }: Acted, { status: { waves: b } }: Acte
 export interface Chosen<A extends BaseAction = BaseAction> {
   readonly image: ImageBehind;
   readonly action: A;
-}
-
-/** The first action that applies to an image; `report` applies to every one. */
-export function actionFor({ source }: Pick<ImageBehind, 'source'>, actions: readonly BaseAction[]): BaseAction {
-  return (
-    actions.find((action) => action.kind === 'report' || action.images.some((pattern) => matchesRepository(pattern, source))) ?? {
-      kind: 'report',
-    }
-  );
 }
 
 function describeDryRun(action: string) {

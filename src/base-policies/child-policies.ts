@@ -4,7 +4,7 @@
  */
 import { baseKind, kind } from '../api-versions/group.ts';
 import { apiVersion } from '../api-versions/v1.ts';
-import type { BaseImagePolicy } from '../model/base-policy.ts';
+import { baseAnnotation, type BaseImagePolicy } from '../model/base-policy.ts';
 import { isUsable, type ImagePolicy, type UpdateWindow } from '../model/image-policy.ts';
 import { hashId } from '../model/push-event.ts';
 import type { Reason } from '../model/reasons.ts';
@@ -12,8 +12,6 @@ import { refOf, workloadKey, type WorkloadRef } from '../model/workload.ts';
 
 /** On each child: the name of its BaseImagePolicy. */
 export const parentLabel = 'operator.technomad.dev/base-policy';
-/** On each child: the digest of the base that it rolls out. */
-export const baseAnnotation = 'operator.technomad.dev/base-digest';
 
 /** The replacement of an image of a workload by the rebased one. */
 export interface Replacement {
@@ -98,13 +96,18 @@ const failures: ReadonlySet<string> = new Set<Reason>(['RolloutFailed', 'Rejecte
 /** How far a child has come, by its status. */
 export function childState({ policy: { spec, status, generation }, replacement: { to } }: Child): ChildState {
   if (!isUsable(spec)) return { state: 'Blocked', ...spec.problem };
-  const { rejected = [], running, conditions = [], observedGeneration } = status;
+  const { rejected = [], running, conditions = [], observedGeneration, history = [] } = status;
   const rejection = rejected.find(({ tag }) => tag === to);
   if (rejection !== undefined) return { state: 'Failed', reason: rejection.reason, message: rejection.message ?? rejection.reason };
   const ready = conditions.find(({ type }) => type === 'Ready');
+  // It was held together with its parent, and has not been reconciled since.
+  if (ready?.reason === 'Suspended' && !spec.suspended) return { state: 'Progressing' };
   if (ready === undefined || observedGeneration !== generation) return { state: 'Progressing' };
   const why = { reason: ready.reason, message: ready.message };
-  if (failures.has(ready.reason)) return { state: 'Failed', ...why };
+  // A failure for which the image is not to blame is rolled back and tried again.
+  const failure = history.find(({ result }) => result === 'Failed')?.failure;
+  const isOutside = failure !== undefined && failure.against !== 'image';
+  if (failures.has(ready.reason)) return { state: isOutside ? 'Progressing' : 'Failed', ...why };
   if (ready.status === 'True' && running === to) return { state: 'Done' };
   const isUnderWay = conditions.some(({ type, status }) => type === 'Reconciling' && status === 'True');
   return { state: isUnderWay ? 'Progressing' : 'Blocked', ...why };

@@ -4,14 +4,15 @@ import type { BaseImagePolicy } from '../model/base-policy.ts';
 import { isActiveBase, isUsableBase } from '../model/base-policy.ts';
 import type { ImagePolicy } from '../model/image-policy.ts';
 import { isUsable, policyKey } from '../model/image-policy.ts';
-import { matchesSelector, sameLabels, type LabelSelector } from '../model/label-selector.ts';
+import { sameLabels } from '../model/label-selector.ts';
 import { parseApproval, releaseTime } from '../model/policy-actions.ts';
 import type { TriggerSource } from '../model/policy-status.ts';
 import { imagesOf, type Workload } from '../model/workload.ts';
 import { policyJobId, type BaseJob } from '../queue/jobs.ts';
+import { selectsWorkload, type NamespaceMatches } from './selects-workload.ts';
 
 /** A changed object; `previous` is the state before. */
-interface Change<T> {
+export interface Change<T> {
   readonly type: 'added' | 'updated' | 'deleted';
   readonly object: T;
   readonly previous?: T;
@@ -20,7 +21,7 @@ interface Change<T> {
 export interface BaseEnqueuerPorts {
   readonly all: () => Iterable<BaseImagePolicy>;
   readonly addBaseJobs: (jobs: readonly BaseJob[]) => Promise<void>;
-  readonly namespaceMatches: (namespace: string, selector: LabelSelector) => boolean;
+  readonly namespaceMatches: NamespaceMatches;
   readonly now: () => number;
   readonly onError: (error: unknown) => void;
 }
@@ -71,9 +72,9 @@ export function createBaseEnqueuer({ all, addBaseJobs, namespaceMatches, now, on
     onWorkload({ type, object, previous }) {
       if (type === 'updated' && previous !== undefined && isSameFor(object, previous)) return;
       for (const policy of all()) {
-        const selects = [object, previous].some(
-          (workload) => workload !== undefined && selectsWorkload(policy, workload, namespaceMatches),
-        );
+        const selects =
+          isActiveBase(policy) &&
+          [object, previous].some((workload) => workload !== undefined && selectsWorkload(policy, workload, namespaceMatches));
         // One job for all workloads of this second: the last of them names the cause.
         if (selects)
           add(jobFor(policy, 'TargetChange', `workload:${object.uid}:${object.resourceVersion}`, now()), `workloads ${policy.uid}`);
@@ -155,16 +156,6 @@ function isSameFor(a: Workload, b: Workload): boolean {
 
 function formatImages(workload: Workload): string {
   return JSON.stringify(imagesOf(workload).map(({ container: { name, image } }) => [name, image]));
-}
-
-function selectsWorkload(policy: BaseImagePolicy, workload: Workload, namespaceMatches: BaseEnqueuerPorts['namespaceMatches']): boolean {
-  if (!isActiveBase(policy)) return false;
-  const { spec, namespace } = policy;
-  return spec.workloads.some(({ kinds, namespaceSelector, selector }) => {
-    if (!kinds.includes(workload.kind)) return false;
-    if (selector !== undefined && !matchesSelector(selector, workload.labels)) return false;
-    return namespaceSelector === undefined ? workload.namespace === namespace : namespaceMatches(workload.namespace, namespaceSelector);
-  });
 }
 
 /** `platform/bipol:java`: names a policy in the record of a push. */

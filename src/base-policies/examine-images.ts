@@ -33,6 +33,8 @@ export interface Examination {
   readonly access: PullAccess | undefined;
   /** Whether the registry is asked for the tags of a repository, also for those that it was asked for a moment ago. */
   readonly isFresh: (repository: Repository) => boolean;
+  /** The digest of an image in the status: what another replica has read may be newer than what this one remembers. */
+  readonly shown: (image: string) => string | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -53,12 +55,17 @@ const digestLifeMs = 60_000;
 /** Examines all images. One that cannot be read is Unknown; rejects if a version of the base cannot be read, because the result would be wrong for all. */
 export async function examineImages(
   images: readonly NamedImage[],
-  { base, selected, versions, access, isFresh, signal }: Examination,
+  { base, selected, versions, access, isFresh, shown, signal }: Examination,
   ports: ExaminePorts,
 ): Promise<ExaminedImage[]> {
   const named = images.map((image) => ({ image, source: { ...image.repository, ...(access && { access }) } }));
   const heads = await inParallel(named, parallelReads, async ({ image: { tag, digest }, source }) => {
-    return digest ?? (tag === undefined ? undefined : readDigest(source, tag, { isFresh: isFresh(source), signal }, ports));
+    return (
+      digest ??
+      (tag === undefined
+        ? undefined
+        : readDigest(source, tag, { isFresh: isFresh(source), shown: shown(`${formatRepository(source)}:${tag}`), signal }, ports))
+    );
   });
   signal.throwIfAborted();
   const found = named.flatMap((one, index) => {
@@ -92,12 +99,13 @@ export async function examineImages(
 async function readDigest(
   source: ImageSource,
   tag: string,
-  { isFresh, signal }: { readonly isFresh: boolean; readonly signal: AbortSignal },
+  { isFresh, shown, signal }: { readonly isFresh: boolean; readonly shown: string | undefined; readonly signal: AbortSignal },
   { registry, digests, cluster }: ExaminePorts,
 ): Promise<string | undefined> {
   const key = `${formatRepository(source)} ${accessKey(source)} ${tag}`;
   const known = digests.get(key);
-  if (!isFresh && known !== undefined && cluster.now() - known.at < digestLifeMs) return known.digest;
+  const isKnown = known !== undefined && cluster.now() - known.at < digestLifeMs && (shown === undefined || shown === known.digest);
+  if (!isFresh && isKnown) return known.digest;
   const at = cluster.now();
   const head = await registry.headManifest(source, tag, signal);
   if (head !== undefined) digests.set(key, { digest: head.digest, at });

@@ -3,6 +3,7 @@ import type { BaseWorkloads } from '../model/base-policy.ts';
 import { formatRepository, type RegistryAliases, type Repository, tryParseImageReference } from '../model/image-reference.ts';
 import { type LabelSelector, matchesSelector } from '../model/label-selector.ts';
 import type { WorkloadView } from '../model/resolve-target.ts';
+import { runningTag } from '../model/running-image.ts';
 import { refOf, workloadKey, type Workload, type WorkloadContainer } from '../model/workload.ts';
 import { consentTo, isNamespaceOpen, type ConsentRules } from '../plan/consent.ts';
 import type { UsableBasePolicy, WorkloadImages } from './act.ts';
@@ -17,7 +18,7 @@ export interface ImagesView extends WorkloadView, ConsentRules {
 /** An image as workloads name it, and who runs it. */
 export interface NamedImage {
   readonly repository: Repository;
-  /** Undefined where they name it by its digest alone. */
+  /** Undefined where they name it by its digest alone, and do not record the tag that it was applied as. */
   readonly tag: string | undefined;
   readonly digest: string | undefined;
   readonly workloads: readonly WorkloadImages[];
@@ -38,10 +39,11 @@ export function listImages(policy: UsableBasePolicy, view: ImagesView): NamedIma
     for (const [container, isInit] of containersOf(workload)) {
       const reference = tryParseImageReference(container.image, view.aliases);
       if (reference === undefined) continue;
-      const { repository, tag, digest } = reference;
-      const name = `${formatRepository(repository)}:${tag ?? (digest === undefined ? 'latest' : '')}@${digest ?? ''}`;
+      const { repository, digest } = reference;
+      const tag = runningTag(reference, { workload, container: container.name });
+      const name = `${formatRepository(repository)}:${tag ?? ''}@${digest ?? ''}`;
       const entry = images.get(name) ?? {
-        image: { repository, tag: tag ?? (digest === undefined ? 'latest' : undefined), digest },
+        image: { repository, tag, digest },
         workloads: new Map<string, Mutable>(),
       };
       images.set(name, entry);
@@ -73,7 +75,10 @@ function* selectWorkloads(
     const isOpen = namespace === policy.namespace || isNamespaceOpen(namespace, policy, view);
     for (const kind of kinds) {
       const listed = view.listWorkloads({ kind }, namespace, selector ?? {}, ...(isOpen ? [] : (['annotated'] as const)));
-      for (const workload of listed) if (selector === undefined || matchesSelector(selector, workload.labels)) yield workload;
+      for (const workload of listed) {
+        const isSelected = selector === undefined || matchesSelector(selector, workload.labels);
+        if (isSelected && workload.isDeleted !== true) yield workload;
+      }
     }
   }
 }

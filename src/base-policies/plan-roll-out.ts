@@ -1,11 +1,13 @@
 /** Decides which rebased images are rolled out next: from the workloads that run an image on an older base, and the children that were created for them. Pure. */
 import type { BaseImagePolicy, BasePolicySpec, BaseStatus } from '../model/base-policy.ts';
-import { tryParseImageReference } from '../model/image-reference.ts';
+import { isUsable } from '../model/image-policy.ts';
+import { tagOfImage } from '../model/running-image.ts';
 import { matchesSelector } from '../model/label-selector.ts';
 import { listFew } from '../model/text.ts';
-import { formatWorkload, type Workload } from '../model/workload.ts';
+import { formatWorkload, workloadKey, type Workload } from '../model/workload.ts';
 import { isReleased } from '../plan/guards/released.ts';
 import { nextWave } from '../plan/next-wave.ts';
+import { actionFor } from './action-for.ts';
 import { childName, childState, type Child, type ChildState, type Replacement } from './child-policies.ts';
 
 /** A base that is rolled out. */
@@ -23,6 +25,8 @@ export interface RollOut {
   /** All children of the policy. */
   readonly children: readonly Child[];
   readonly findWorkload: (ref: Replacement['workload']) => Workload | undefined;
+  /** Whether the policy selects the workload, and its owners may have consented. */
+  readonly selects: (workload: Workload) => boolean;
   readonly now: number;
 }
 
@@ -31,7 +35,7 @@ export interface RollOutPlan {
   readonly create: readonly Replacement[];
   /** Children whose workloads are rolled back, because the base is rejected. */
   readonly rollBack: readonly Child[];
-  /** Children that have nothing to do any more, or that must not begin because the base is rejected. */
+  /** Children that have nothing to do any more, whose workloads or images the policy does not name any more, or that must not begin because the base is rejected. */
   readonly remove: readonly Child[];
   readonly waves: NonNullable<BaseStatus['waves']>;
   /** Why the base is rejected now. */
@@ -46,10 +50,15 @@ export interface RollOutPlan {
 export type ReplacementState = ChildState | { readonly state: 'Pending'; readonly reason?: undefined; readonly message?: undefined };
 
 /** Plans the next step of a roll-out; called again after every change. */
-export function planRollOut({ policy, base, wanted, children, findWorkload, now }: RollOut): RollOutPlan {
+export function planRollOut({ policy, base, wanted, children, findWorkload, selects, now }: RollOut): RollOutPlan {
   const { waves: settings } = policy.spec;
   const isPast = ({ policy: { createdAt = '' } }: Child) => isReleased(new Date(createdAt), policy.actions, new Date(now));
-  const remove = children.filter((child) => child.base !== base.digest || isPast(child) || isOver(child, findWorkload));
+  const isDropped = ({ policy: { spec }, replacement }: Child) => {
+    const workload = findWorkload(replacement.workload);
+    const isRebased = !isUsable(spec) || actionFor({ source: spec.repository }, policy.spec.onNewBase).kind === 'rebase';
+    return !isRebased || (workload !== undefined && !selects(workload));
+  };
+  const remove = children.filter((child) => child.base !== base.digest || isPast(child) || isOver(child, findWorkload) || isDropped(child));
   const followed = children.filter((child) => !remove.includes(child));
   const named = new Set(followed.map(({ policy }) => policy.name));
   const pending = wanted.filter((replacement) => !named.has(childName(policy, replacement)));
@@ -64,11 +73,12 @@ export function planRollOut({ policy, base, wanted, children, findWorkload, now 
   const done = count('Done');
   const lastDoneAt = done > (before?.done ?? 0) ? new Date(now).toISOString() : before?.lastDoneAt;
   const members = [...followed.map(({ replacement }) => replacement), ...pending].map((replacement) => {
-    const key = childName(policy, replacement);
-    const state = states.get(key)?.state ?? 'Pending';
+    const name = childName(policy, replacement);
+    const state = states.get(name)?.state ?? 'Pending';
     const isSkipped = state === 'Blocked' && !isCanary(replacement);
     return {
-      key,
+      // Replicas that plan at the same time choose the same workloads, whatever they call the images.
+      key: keyOf(replacement, name),
       isCanary: isCanary(replacement),
       state: isSkipped ? ('Done' as const) : state === 'Blocked' ? ('Progressing' as const) : state,
       ...(state === 'Done' && lastDoneAt !== undefined && { doneAt: lastDoneAt }),
@@ -82,7 +92,7 @@ export function planRollOut({ policy, base, wanted, children, findWorkload, now 
   // What has blocked them may be over later.
   const idle = halted.filter((child) => childState(child).state === 'Blocked' && !tagsOf(child, findWorkload).has(child.replacement.to));
   return {
-    create: pending.filter((replacement) => started.has(childName(policy, replacement))),
+    create: pending.filter((replacement) => started.has(keyOf(replacement, childName(policy, replacement)))),
     rollBack: halted.filter((child) => !idle.includes(child)),
     remove: [...remove, ...idle],
     waves: {
@@ -98,6 +108,10 @@ export function planRollOut({ policy, base, wanted, children, findWorkload, now 
     ...(wave.until !== undefined && { until: wave.until }),
     states,
   };
+}
+
+function keyOf({ workload }: Replacement, child: string): string {
+  return `${workloadKey(workload)} ${child}`;
 }
 
 /** Why the base is not used; undefined if it may be, also after a release. */
@@ -118,12 +132,10 @@ function isOver(child: Child, findWorkload: RollOut['findWorkload']): boolean {
 
 /** The tags that the containers of a child run; none if the workload is gone. */
 function tagsOf({ replacement: { workload, containers } }: Child, findWorkload: RollOut['findWorkload']): ReadonlySet<string | undefined> {
-  const { containers: main = [], initContainers = [] } = findWorkload(workload) ?? {};
-  return new Set([...main, ...initContainers].filter(({ name }) => containers.includes(name)).map(({ image }) => tagOf(image)));
-}
-
-function tagOf(image: string): string | undefined {
-  return tryParseImageReference(image)?.tag;
+  const found = findWorkload(workload);
+  const { containers: main = [], initContainers = [] } = found ?? {};
+  const ofChild = [...main, ...initContainers].filter(({ name }) => containers.includes(name));
+  return new Set(ofChild.map(({ name, image }) => tagOfImage(image, { workload: found, container: name })));
 }
 
 function describeFailures(children: readonly Child[]): string {

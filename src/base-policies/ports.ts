@@ -5,13 +5,18 @@ import type { LabelSelector } from '../model/label-selector.ts';
 import type { BaseJob } from '../queue/jobs.ts';
 import type { ClusterView, Registry, Report } from '../reconcile/ports.ts';
 import type { ActPorts } from './act.ts';
-import type { WaitMemory } from './enqueue-bases.ts';
+import type { Change, WaitMemory } from './enqueue-bases.ts';
 import type { DigestMemory } from './examine-images.ts';
+import type { SelectedBase } from './plan-roll-out.ts';
+import type { NamespaceMatches } from './selects-workload.ts';
 import type { VersionsMemory } from './select-base.ts';
 
 export interface BasePorts extends ActPorts {
   readonly basePolicies: BasePolicies;
-  readonly cluster: ClusterView & { readonly namespacesWith: (selector: LabelSelector) => readonly string[] };
+  readonly cluster: ClusterView & {
+    readonly namespacesWith: (selector: LabelSelector) => readonly string[];
+    readonly namespaceMatches: NamespaceMatches;
+  };
   readonly registry: Registry;
   readonly facts: FactsReader;
   readonly versions: VersionsMemory;
@@ -27,6 +32,10 @@ export interface BasePolicies {
   readonly all: () => Iterable<BaseImagePolicy>;
   readonly find: (namespace: string, name: string) => BaseImagePolicy | undefined;
   readonly read: (namespace: string, name: string, signal: AbortSignal) => Promise<BaseImagePolicy | undefined>;
+  /** Whether the policy, as it was at most 3 s ago, is what an act for the base was planned from. */
+  readonly isAsPlanned: (planned: BaseImagePolicy, base: SelectedBase, signal: AbortSignal) => Promise<boolean>;
+  /** Calls the listener after each change of the cache; returns a function that ends that. */
+  readonly subscribe: (listener: (change: Change<BaseImagePolicy>) => void) => () => void;
   /** Writes what `update` makes of the newest status; writes nothing when it returns the same. */
   readonly writeStatus: (
     policy: BaseImagePolicy,

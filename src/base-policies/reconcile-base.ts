@@ -8,10 +8,13 @@ import { PermanentError, WaitError } from '../model/errors.ts';
 import { policyKey } from '../model/image-policy.ts';
 import { sameRepository } from '../model/image-reference.ts';
 import { toSeconds } from '../model/text.ts';
+import { mayHaveConsent } from '../plan/consent.ts';
 import type { PolicyResult } from '../queue/event-log.ts';
 import type { BaseJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
 import { act, type Acted, type Acting, type ImageBehind, type UsableBasePolicy } from './act.ts';
+import { awaitAnnounced } from './await-announced.ts';
+import { PolicyChanged, startBrake, type Brake } from './brake.ts';
 import { enqueueWait } from './enqueue-bases.ts';
 import { examineImages, type Examination, type ExaminedImage } from './examine-images.ts';
 import { listImages } from './list-images.ts';
@@ -19,10 +22,13 @@ import { type Findings, nextBaseStatus, whileSuspended, withProblem } from './ne
 import type { SelectedBase } from './plan-roll-out.ts';
 import type { BasePorts } from './ports.ts';
 import { reportFailure, reportGone, reportStatus, type BaseSubject } from './report-base.ts';
-import { selectBase } from './select-base.ts';
+import { baseSourceOf, selectBase } from './select-base.ts';
+import { selectsWorkload } from './selects-workload.ts';
 
 /** What caused a reconcile that asks the registry for the base again. */
 const asksRegistry: ReadonlySet<BaseJob['source']> = new Set(['Webhook', 'Poll', 'PolicyChange', 'SecretChange', 'Request']);
+/** A policy that changes so often during one job is left to the next try of the job. */
+const maxTries = 5;
 /** A job for a policy that is being reconciled is tried again after this time. */
 const busyMs = 2_000;
 /** Images that could not be read are read again after this time. */
@@ -37,18 +43,39 @@ export async function processBaseJob(job: BaseJob, context: JobContext, ports: B
   if (underWay.has(key)) throw new WaitError('Retrying', new Date(ports.cluster.now() + busyMs), `${key} is being reconciled`);
   underWay.add(key);
   try {
-    const policy = await findNewest(job, ports, signal);
-    if (policy?.uid !== job.policy.uid || policy.isDeleting === true) return await reportGone(job, ports);
-    const subject = { policy, job, signal };
-    try {
-      const { kind, update, next } = await reconcileBase(subject, ports);
-      await reportStatus(subject, kind, (status) => update(status, new Date(ports.cluster.now())), ports);
-      if (next !== undefined) await enqueueWait(Date.parse(next), policy, ports);
-    } catch (error) {
-      await reportFailure(subject, error, context, ports);
+    for (let tries = 1; ; tries++) {
+      const policy =
+        tries === 1 ? await findNewest(job, ports, signal) : await ports.basePolicies.read(job.policy.namespace, job.policy.name, signal);
+      if (policy?.uid !== job.policy.uid || policy.isDeleting === true) return await reportGone(job, ports);
+      const subject = { policy, job, signal };
+      try {
+        const { kind, update, next } = await reconcileBraked(subject, ports);
+        await reportStatus(subject, kind, (status) => update(status, new Date(ports.cluster.now())), ports);
+        if (next !== undefined) await enqueueWait(Date.parse(next), policy, ports);
+        return;
+      } catch (error) {
+        if (error instanceof PolicyChanged && tries < maxTries) continue;
+        return await reportFailure(subject, error, context, ports);
+      }
     }
   } finally {
     underWay.delete(key);
+  }
+}
+
+/** Nothing is done, and nothing is reported, of a policy that has changed meanwhile: it is reconciled as it is now. */
+async function reconcileBraked({ policy, job, signal }: BaseSubject, ports: BasePorts): Promise<BaseResult> {
+  const brake = startBrake(policy, ports.basePolicies, signal);
+  try {
+    const result = await reconcileBase({ policy, job, brake }, ports);
+    brake.signal.throwIfAborted();
+    return result;
+  } catch (error) {
+    // Whatever fails because it was stopped fails for this reason.
+    brake.signal.throwIfAborted();
+    throw error;
+  } finally {
+    brake.release();
   }
 }
 
@@ -61,6 +88,19 @@ interface BaseResult {
   readonly next?: string | undefined;
 }
 
+/** Throws PolicyChanged where the status at the API server says that another replica has selected another base, or where the policy is gone. */
+async function confirmSelected(
+  { namespace, name, uid, status }: UsableBasePolicy,
+  selected: SelectedBase,
+  { basePolicies }: BasePorts,
+  signal: AbortSignal,
+): Promise<void> {
+  const found = await basePolicies.read(namespace, name, signal);
+  const latest = found?.status.latest?.digest;
+  const isOther = latest !== undefined && latest !== selected.digest && latest !== status.latest?.digest;
+  if (found?.uid !== uid || isOther) throw new PolicyChanged('another base was selected meanwhile');
+}
+
 /** Another replica may have made the job, and know a newer state. */
 async function findNewest(
   { policy: { namespace, name, uid }, source }: BaseJob,
@@ -71,8 +111,13 @@ async function findNewest(
   return cached?.uid === uid && source !== 'PolicyChange' ? cached : basePolicies.read(namespace, name, signal);
 }
 
-async function reconcileBase({ policy, job, signal }: BaseSubject, ports: BasePorts): Promise<BaseResult> {
+interface Braked extends Pick<BaseSubject, 'policy' | 'job'> {
+  readonly brake: Brake;
+}
+
+async function reconcileBase({ policy, job, brake }: Braked, ports: BasePorts): Promise<BaseResult> {
   const { spec } = policy;
+  const { signal } = brake;
   if ('problem' in spec) {
     if (spec.suspended === true) return suspended(policy);
     throw new PermanentError(spec.problem.reason, spec.problem.message);
@@ -80,6 +125,8 @@ async function reconcileBase({ policy, job, signal }: BaseSubject, ports: BasePo
   if (spec.base.suspended) return suspended(policy);
   const asRead: UsableBasePolicy = { ...policy, spec };
   awaitKinds(asRead, ports);
+  await awaitAnnounced(job, { base: baseSourceOf(asRead, ports.registry), status: policy.status, signal }, ports);
+  const startedAt = ports.cluster.now();
   const choice = await selectBase(asRead, { isFresh: asksRegistry.has(job.source), signal }, ports);
   const { selected, waiting, checkedAt } = choice;
   if (selected === undefined) return waitForAge(policy, waiting);
@@ -89,6 +136,8 @@ async function reconcileBase({ policy, job, signal }: BaseSubject, ports: BasePo
   const acted = new Map(images.filter(({ state }) => state === 'Behind' || state === 'Current').map((image) => [image, toImage(image)]));
   const inState = (wanted: ExaminedImage['state']) =>
     [...acted].flatMap(([{ state }, image]) => (state === wanted && image ? [image] : []));
+  // What this process remembers may be of before: another one may have moved these images to a newer base, which the cached status does not say yet.
+  if (checkedAt < startedAt && inState('Behind').length > 0) await confirmSelected(usable, selected, ports, signal);
   const acting: Acting = {
     policy: usable,
     base: selected,
@@ -96,6 +145,9 @@ async function reconcileBase({ policy, job, signal }: BaseSubject, ports: BasePo
     current: inState('Current'),
     versions: known,
     findWorkload: ports.cluster.findWorkload,
+    selects: (workload) => selectsWorkload(asRead, workload, ports.cluster.namespaceMatches),
+    permits: (workload) => mayHaveConsent(workload, policy, ports.cluster),
+    confirm: () => brake.confirm(selected),
     now: ports.cluster.now(),
     signal,
   };
@@ -111,7 +163,10 @@ async function reconcileBase({ policy, job, signal }: BaseSubject, ports: BasePo
   const next = times.filter((time) => typeof time === 'number');
   return {
     kind: hasBegun(result) ? 'updated' : 'unchanged',
-    update: (status, now) => nextBaseStatus({ ...policy, status }, found, now),
+    update(status, now) {
+      if (status.latest?.digest !== selected.digest) throw new PolicyChanged('another base was selected meanwhile');
+      return nextBaseStatus({ ...policy, status }, found, now);
+    },
     ...(next.length > 0 && { next: new Date(Math.min(...next)).toISOString() }),
   };
 }
@@ -144,10 +199,13 @@ async function recordSelection(
   signal: AbortSignal,
 ): Promise<UsableBasePolicy> {
   if (policy.status.latest?.digest === digest) return policy;
+  const before = policy.status.latest?.digest;
   let written = policy.status;
   const update = (status: BaseStatus): BaseStatus => {
-    // Another replica may have selected it a moment ago.
+    // Another replica may have selected it a moment ago, or a newer one.
     const isSelected = status.latest?.digest === digest;
+    if (!isSelected && status.latest?.digest !== before)
+      throw new PolicyChanged(`another base than ${tag}@${digest} was selected meanwhile`);
     written = isSelected ? status : { ...status, latest: { tag, digest, selectedAt: toSeconds(new Date(cluster.now())) } };
     return written;
   };
@@ -187,7 +245,9 @@ async function examine(
   signal: AbortSignal,
 ): Promise<ExaminedImage[]> {
   const listed = listImages(policy, ports.cluster);
-  return examineImages(listed, { base: source, selected, versions, access: source.access, isFresh, signal }, ports);
+  const digestOf = new Map(policy.status.dependents?.map(({ image, digest }) => [image, digest]));
+  const shown = (image: string) => digestOf.get(image);
+  return examineImages(listed, { base: source, selected, versions, access: source.access, isFresh, shown, signal }, ports);
 }
 
 function toImage({

@@ -13,11 +13,11 @@ const lifeMs = { rebased: 3_600_000, refused: 60_000 };
 /** The same function, which calls the other one once for each rebase within an hour; a request of a user (`requested-at`) and a changed policy call it again. */
 export function rememberRebases(rebase: Rebase, now: () => number): Rebase {
   const known = new BoundedMap<string, { readonly result: RebaseResult; readonly until: number }>(maxRemembered);
-  return async (order, signal) => {
+  return async (order, permit) => {
     const key = keyOf(order);
     const found = known.get(key);
     if (found !== undefined && now() < found.until) return found.result;
-    const result = await rebase(order, signal);
+    const result = await rebase(order, permit);
     known.set(key, { result, until: now() + ('refused' in result ? lifeMs.refused : lifeMs.rebased) });
     return result;
   };

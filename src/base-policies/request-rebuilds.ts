@@ -67,6 +67,7 @@ export async function requestRebuilds(acting: Acting, chosen: readonly Chosen<Tr
     for (const one of images) states.set(one, stateOf(state, overdueAt <= now, action));
     if (state.state !== 'Failed' && overdueAt > now) until = Math.min(until ?? overdueAt, overdueAt);
   }
+  if (orders.length > 0) await acting.confirm();
   await ports.rebuilds.request(orders);
   const listed = [...requests.values()]
     .toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state))

@@ -10,13 +10,13 @@ import type { BaseStatus } from '../model/base-policy.ts';
 import { describeError, PermanentError } from '../model/errors.ts';
 import { formatRepository } from '../model/image-reference.ts';
 import { matchesSelector } from '../model/label-selector.ts';
-import { cut, listFew, toSeconds } from '../model/text.ts';
+import { cut, listFew, toTime } from '../model/text.ts';
 import { maxLengths } from '../model/policy-status.ts';
 import { formatWorkload, workloadKey, type WorkloadRef } from '../model/workload.ts';
 import { evaluateConsent, needsConsent, type ConsentRules } from '../plan/consent.ts';
 import { nextOpening } from '../plan/next-opening.ts';
 import { isReleased } from '../plan/guards/released.ts';
-import { nextWave, type WaveMember } from '../plan/next-wave.ts';
+import { nextWave, type Wave, type WaveMember } from '../plan/next-wave.ts';
 import { evaluateRollout } from '../rollout/evaluate-rollout.ts';
 import type { RunningPods } from '../rollout/running-pods.ts';
 import type { Acted, Acting, ImageBehind, ImageState } from './act.ts';
@@ -33,6 +33,8 @@ export interface RestartPorts {
       state: Pick<RunningPods, 'uid' | 'resourceVersion' | 'restartedFor'> & { readonly at: Date },
       signal: AbortSignal,
     ) => Promise<boolean>;
+    /** The consent of a Namespace as it is now, null where it has none; throws PermanentError(NoConsent) where it may not be read. */
+    readonly readConsent: (namespace: string, signal: AbortSignal) => Promise<string | null>;
   };
 }
 
@@ -46,7 +48,7 @@ interface Candidate {
 /** A candidate, and how far its restart has come. `reason`: why it is not restarted. */
 interface Restart extends Candidate {
   readonly pods: RunningPods;
-  readonly state: WaveMember['state'] | 'Kept';
+  readonly state: Exclude<WaveMember['state'], 'Refused' | 'Blocked'> | 'Kept';
   readonly message?: string;
 }
 
@@ -70,16 +72,20 @@ export async function restartOutdated(acting: Acting, current: readonly ImageBeh
   const results = await inParallel(candidates, parallelReads, (candidate) => examine(candidate, acting, ports));
   signal.throwIfAborted();
   let restarts = results.flatMap((result) => (result.status === 'fulfilled' && result.value !== undefined ? [result.value] : []));
-  const faults = results.flatMap((result) => (result.status === 'rejected' ? [describeError(result.reason)] : []));
+  const failures = results.flatMap((result): unknown[] => (result.status === 'rejected' ? [result.reason] : []));
+  const faults = failures.map((error) => describeError(error));
+  // Their pods may be starting: nothing more begins before that is known. What is refused for good must not keep the others from their restarts.
+  const unread = failures.filter((error) => !(error instanceof PermanentError)).length;
   const rejected = rejectionOf(policy, acting.base, now);
   const isCanary = ({ workload }: Candidate) =>
     policy.spec.waves.canaries !== undefined && matchesSelector(policy.spec.waves.canaries, acting.findWorkload(workload)?.labels);
   const count = (state: Restart['state']) => restarts.filter((one) => one.state === state).length;
   const before = policy.status.waves?.base === acting.base.digest ? policy.status.waves : undefined;
-  const lastDoneAt = count('Done') > (before?.done ?? 0) ? toSeconds(new Date(now)) : before?.lastDoneAt;
+  const lastDoneAt = count('Done') > (before?.done ?? 0) ? toTime(new Date(now)) : before?.lastDoneAt;
   const opening = nextOpening(policy.spec.base.windows, new Date(now));
-  const planWave = () => nextWave(membersOf(restarts, { isCanary, lastDoneAt }), policy.spec.waves, new Date(now));
-  let wave = rejected === undefined ? planWave() : { start: [], stopped: rejected.message };
+  const planWave = () =>
+    unread > 0 ? { start: [] } : nextWave(membersOf(restarts, { isCanary, lastDoneAt }), policy.spec.waves, new Date(now));
+  let wave: Wave = rejected === undefined ? planWave() : { start: [], stopped: rejected.message };
   const started = new Set<string>();
   let isOutage = false;
   // A workload whose restart is refused must not keep the others from theirs.
@@ -105,7 +111,7 @@ export async function restartOutdated(acting: Acting, current: readonly ImageBeh
     if (started.size === 0) wave = planWave();
     next = wave.start;
   }
-  const isOpen = count('Pending') + count('Progressing') > 0;
+  const isOpen = count('Pending') + count('Progressing') + unread > 0;
   const untils = [
     wave.until,
     opening,
@@ -116,7 +122,7 @@ export async function restartOutdated(acting: Acting, current: readonly ImageBeh
   return {
     states: new Map(images.flatMap((image) => stateOf(image, restarts, started, faults))),
     status: {
-      waves: wavesOf(acting, { count, started: started.size, stopped: wave.stopped, lastDoneAt }),
+      waves: wavesOf(acting, { count, started: started.size, unread, stopped: wave.stopped, lastDoneAt }),
       ...(isNewlyRejected && { rejected: [reject(acting, failed), ...(policy.status.rejected ?? [])].slice(0, maxRejected) }),
     },
     ...(untils.length > 0 && { until: new Date(Math.min(...untils)) }),
@@ -148,15 +154,17 @@ function reject({ base, now }: Acting, failed: readonly Restart[]): NonNullable<
 interface Counts {
   readonly count: (state: Restart['state']) => number;
   readonly started: number;
+  /** Counted as progressing, which they may be. */
+  readonly unread: number;
   readonly stopped: string | undefined;
   readonly lastDoneAt: string | undefined;
 }
 
-function wavesOf({ base }: Acting, { count, started, stopped, lastDoneAt }: Counts): NonNullable<BaseStatus['waves']> {
+function wavesOf({ base }: Acting, { count, started, unread, stopped, lastDoneAt }: Counts): NonNullable<BaseStatus['waves']> {
   return {
     base: base.digest,
     pending: count('Pending') - started,
-    progressing: count('Progressing') + started,
+    progressing: count('Progressing') + started + unread,
     done: count('Done'),
     failed: count('Failed'),
     ...(lastDoneAt !== undefined && { lastDoneAt }),
@@ -169,7 +177,8 @@ async function examine(candidate: Candidate, acting: Acting, ports: RestartPorts
   const { image, workload, containers } = candidate;
   const { policy, now, signal } = acting;
   const pods = await ports.restarts.read(workload, signal);
-  if (pods === undefined) return undefined;
+  // What was created anew under its name may be none of the policy's.
+  if (pods === undefined || !acting.selects({ ...workload, ...(pods.labels !== undefined && { labels: pods.labels }) })) return undefined;
   const pulled = containers.filter((name) => pods.pullsAlways.includes(name));
   if (pulled.length === 0) return undefined;
   const running = [...new Set(pulled.flatMap((name) => [...(pods.digests.get(name) ?? [])]))];
@@ -181,15 +190,20 @@ async function examine(candidate: Candidate, acting: Acting, ports: RestartPorts
   if (!areOutdated) return undefined;
   const { haltedBecause } = pods.rollout ?? {};
   if (haltedBecause !== undefined) return { ...candidate, pods, state: 'Kept', message: haltedBecause };
-  const isAllowed =
-    !needsConsent(workload, policy, ports.cluster.crossNamespace) ||
-    evaluateConsent(
-      policy,
-      workload,
-      { onTarget: pods.allowPoliciesFrom, onNamespace: ports.cluster.namespaceConsent(workload.namespace) },
-      ports.cluster.crossNamespace,
-    ).granted;
+  const isAllowed = hasConsent(workload, pods, ports.cluster.namespaceConsent(workload.namespace), policy, ports);
   return isAllowed ? { ...candidate, pods, state: 'Pending' } : undefined;
+}
+
+function hasConsent(
+  workload: WorkloadRef,
+  { allowPoliciesFrom: onTarget }: RunningPods,
+  onNamespace: string | null | undefined,
+  policy: Acting['policy'],
+  { cluster: { crossNamespace } }: RestartPorts,
+): boolean {
+  return (
+    !needsConsent(workload, policy, crossNamespace) || evaluateConsent(policy, workload, { onTarget, onNamespace }, crossNamespace).granted
+  );
 }
 
 /** How far a restart has come, as every rollout is evaluated; undefined if there is nothing to report any more. */
@@ -226,10 +240,18 @@ function progress(
 }
 
 /** Restarts a workload, for all of its images that are outdated. Throws if it is not restarted. */
-async function begin(own: readonly Restart[], { now, signal }: Acting, { restarts }: RestartPorts): Promise<void> {
+async function begin(own: readonly Restart[], { policy, confirm, now, signal }: Acting, ports: RestartPorts): Promise<void> {
   const [first] = own;
   if (first === undefined) return;
   const { workload, pods } = first;
+  const { restarts } = ports;
+  // The consent of the workload itself is tested by its patch; that of its Namespace may have been withdrawn.
+  if (!hasConsent(workload, pods, null, policy, ports)) {
+    const onNamespace = await restarts.readConsent(workload.namespace, signal);
+    if (!hasConsent(workload, pods, onNamespace, policy, ports))
+      throw new PermanentError('NoConsent', 'its owners have withdrawn their consent');
+  }
+  await confirm();
   const restartedFor = [...own.map(({ image }) => image.digest), ...pods.restartedFor];
   const isDone = await restarts.restart(workload, { ...pods, restartedFor, at: new Date(now) }, signal);
   if (!isDone) throw new Error(`${formatWorkload(workload)} has changed meanwhile`);

@@ -5,6 +5,7 @@ import type { RebaseAction } from '../model/base-policy.ts';
 import { formatRepository } from '../model/image-reference.ts';
 import { cut } from '../model/text.ts';
 import { maxLengths } from '../model/policy-status.ts';
+import type { Workload } from '../model/workload.ts';
 import type { Acted, Acting, Chosen, ImageBehind, ImageState, UsableBasePolicy } from './act.ts';
 import { childManifest, childName, type Child, type ChildManifest, type Replacement } from './child-policies.ts';
 import { planRollOut, rejectionOf, type ReplacementState, type SelectedBase } from './plan-roll-out.ts';
@@ -19,6 +20,12 @@ export interface RebaseOrder {
   readonly date: Date;
 }
 
+/** Until when a rebase goes on. `confirm` is called before each request that writes to the registry, and rejects when nothing may be written any more. */
+export interface RebasePermit {
+  readonly signal: AbortSignal;
+  readonly confirm: () => Promise<void>;
+}
+
 /** The rebased image, or why it is refused. */
 export type RebaseResult =
   | { readonly tag: string; readonly digest: string }
@@ -26,7 +33,7 @@ export type RebaseResult =
 
 export interface RebasePorts {
   /** Rebases an image in its registry; idempotent. Throws for faults that may pass. */
-  readonly rebase: (order: RebaseOrder, signal: AbortSignal) => Promise<RebaseResult>;
+  readonly rebase: (order: RebaseOrder, permit: RebasePermit) => Promise<RebaseResult>;
   readonly children: {
     readonly list: (policy: UsableBasePolicy, signal: AbortSignal) => Promise<readonly Child[]>;
     readonly create: (manifest: ChildManifest, signal: AbortSignal) => Promise<void>;
@@ -53,13 +60,15 @@ export async function rollOutRebased(acting: Acting, chosen: readonly Chosen<Reb
   const replacements = new Map(
     rebased.flatMap(({ image, result }) => ('tag' in result ? [[image, replacementsOf(image, result.tag)] as const] : [])),
   );
-  const plan = planRollOut({ policy, base, wanted: [...replacements.values()].flat(), children, findWorkload: acting.findWorkload, now });
+  const wanted = [...replacements.values()].flat();
+  const selects = (workload: Workload) => acting.selects(workload) && acting.permits(workload);
+  const plan = planRollOut({ policy, base, wanted, children, findWorkload: acting.findWorkload, selects, now });
   await Promise.all([
-    writeAll(plan.create, (replacement) =>
+    writeAll(acting, plan.create, (replacement) =>
       ports.children.create(childManifest(policy, base, replacement, policy.spec.base.windows), signal),
     ),
-    writeAll(plan.remove, (child) => ports.children.remove(child, signal)),
-    writeAll(plan.rollBack, (child) => ports.children.rollBack(child, signal)),
+    writeAll(acting, plan.remove, (child) => ports.children.remove(child, signal)),
+    writeAll(acting, plan.rollBack, (child) => ports.children.rollBack(child, signal)),
   ]);
   const states = new Map(
     chosen.map(({ image }) => {
@@ -96,7 +105,7 @@ interface Rebased {
 }
 
 async function rebaseAll(
-  { policy, base, signal, now }: Acting,
+  { policy, base, signal, confirm, now }: Acting,
   chosen: readonly Chosen<RebaseAction>[],
   ports: RebasePorts,
 ): Promise<Rebased[]> {
@@ -108,7 +117,7 @@ async function rebaseAll(
     // What the tag points to later would never run.
     if (!/[0-9]/.test(tag))
       return refused('RebaseRefused', `"${tag}" names other images over time: use the actions trigger or restart, or deploy versions`);
-    return ports.rebase({ policy, action, image: { ...image, tag }, base, date }, signal);
+    return ports.rebase({ policy, action, image: { ...image, tag }, base, date }, { signal, confirm });
   });
   signal.throwIfAborted();
   return chosen.map(({ image }, index) => {
@@ -156,7 +165,10 @@ function stateOf(
 }
 
 /** Rejects with the first error, after all were tried. */
-async function writeAll<T>(items: readonly T[], write: (item: T) => Promise<void>): Promise<void> {
-  const results = await inParallel(items, parallelWrites, write);
+async function writeAll<T>({ confirm }: Acting, items: readonly T[], write: (item: T) => Promise<void>): Promise<void> {
+  const results = await inParallel(items, parallelWrites, async (item) => {
+    await confirm();
+    await write(item);
+  });
   for (const result of results) if (result.status === 'rejected') throw result.reason;
 }

@@ -42,7 +42,7 @@ export interface SelectBasePorts {
   readonly versions: VersionsMemory;
 }
 
-/** The registry is asked if `isFresh`, or if the last answer is older than the interval of polls. Throws PermanentError where no version can be selected. */
+/** The registry is asked if `isFresh`, if the last answer is older than the interval of polls, or if another replica has selected something else since. Throws PermanentError where no version can be selected. */
 export async function selectBase(
   policy: UsableBasePolicy,
   { isFresh, signal }: { readonly isFresh: boolean; readonly signal: AbortSignal },
@@ -52,10 +52,16 @@ export async function selectBase(
   const { spec, uid, generation } = policy;
   const key = `${uid} ${generation}`;
   const known = memory.get(key);
-  const isKnown = !isFresh && known !== undefined && cluster.now() - known.checkedAt < spec.base.pollIntervalMs;
+  const isKnown =
+    !isFresh && known !== undefined && cluster.now() - known.checkedAt < spec.base.pollIntervalMs && isStillSelected(known, policy);
   const found = isKnown ? known : await askRegistry(policy, ports, signal);
   memory.set(key, found);
   return withAge(found, policy, cluster.now());
+}
+
+/** Pushes reach one replica each: what the others remember may be of before. */
+function isStillSelected({ best }: Answer, { status: { latest, waiting } }: UsableBasePolicy): boolean {
+  return latest === undefined || latest.digest === best.digest || waiting?.digest === best.digest;
 }
 
 async function askRegistry(policy: UsableBasePolicy, { registry, cluster }: SelectBasePorts, signal: AbortSignal): Promise<Answer> {
@@ -66,13 +72,18 @@ async function askRegistry(policy: UsableBasePolicy, { registry, cluster }: Sele
     registry,
   );
   if (!('candidate' in selection)) throw new PermanentError(selection.reason, selection.message);
-  const source = registry.sourceOf(asImagePolicy, policy.spec.base);
+  const source = baseSourceOf(policy, registry);
   const { tag, digest = (await registry.headManifest(source, tag, signal, 'use'))?.digest } = selection.candidate;
   if (digest === undefined) throw new Error(`the registry does not have the tag ${tag} any more`);
   const best = { tag, digest };
   const tags = (await registry.listTags(source, signal)) ?? [tag];
   const versions = await listVersions({ source, tags, strategy: selection.spec.strategy, selected: best }, { registry, signal });
   return { source, best, versions, checkedAt };
+}
+
+/** Where the base comes from, and on whose behalf its registry is asked. */
+export function baseSourceOf(policy: UsableBasePolicy, registry: Pick<Registry, 'sourceOf'>): ImageSource {
+  return registry.sourceOf(selectorOf(policy), policy.spec.base);
 }
 
 /** The policy as the stage `select` wants it: an ImagePolicy without targets. */

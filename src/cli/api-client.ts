@@ -94,9 +94,10 @@ async function findAuthorization({ 'token-file': tokenFile, ...values }: ApiTarg
   }
   const cluster = clusterOf(values);
   // Loaded only now: a token of a file should not wait for the Kubernetes client.
-  const { loadKubeAccess } = await import('../kube/kube-access.ts');
+  const { loadKubeAccess } = await import('../kube/load-kube-access.ts');
   try {
-    const access = await loadKubeAccess(cluster).current();
+    const source = await loadKubeAccess(cluster);
+    const access = await source.current();
     return access.headers['authorization'];
   } catch (error) {
     if (cluster.kubeconfig === undefined && cluster.context === undefined) return undefined;

@@ -3,7 +3,7 @@ import { processSource, readConfig, registryAliases, type Config } from '../conf
 import { addNamespaces, consentAnnotation, evaluateConsent, namespacesIn } from '../plan/consent.ts';
 import { describeError } from '../model/errors.ts';
 import { matchesTarget } from '../model/resolve-target.ts';
-import { referencesOf } from '../plan/running-images.ts';
+import { runningImagesOf } from '../plan/running-images.ts';
 import { isUsable, type ImagePolicy, type PolicyTarget } from '../model/image-policy.ts';
 import { formatWorkload, refOf, workloadKey, type Workload, type WorkloadRef } from '../model/workload.ts';
 import type { KubeClient } from '../kube/client.ts';
@@ -134,7 +134,7 @@ async function findPairs(
     if (result?.status === 'rejected') failures.push(failure(policy, target, result.reason));
     if (result?.status !== 'fulfilled') continue;
     const { kind, workloads } = result.value;
-    const isNeeded = (workload: Workload) => matchesTarget(target, workload) && referencesOf(target, workload, spec, aliases).length > 0;
+    const isNeeded = (workload: Workload) => matchesTarget(target, workload) && runningImagesOf(target, workload, spec, aliases).length > 0;
     for (const workload of workloads) {
       const key = `${policy.namespace} ${workloadKey(workload)}`;
       if (!isNeeded(workload)) {

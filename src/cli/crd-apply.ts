@@ -16,7 +16,7 @@ const authoritySecret = 'image-watcher-conversion';
 export async function applyCrd(values: CrdValues, output: 'text' | 'json' | 'yaml' | undefined, terminal: Terminal): Promise<number> {
   const wanted = parseRequest(values);
   // Loaded only now: printing should not wait for the Kubernetes client.
-  const [{ createKubeClient }, { applyCustomResourceDefinition }, { switchCustomResourceDefinition }, { readCrd }, { refuseOwnedThrough }] =
+  const [{ openKubeClient }, { applyCustomResourceDefinition }, { switchCustomResourceDefinition }, { readCrd }, { refuseOwnedThrough }] =
     await Promise.all([
       import('../kube/client.ts'),
       import('../kube/crd/apply-crd.ts'),
@@ -31,7 +31,7 @@ export async function applyCrd(values: CrdValues, output: 'text' | 'json' | 'yam
   let name = crdName;
   try {
     // The API server compiles the whole definition.
-    const client = createKubeClient({ ...clusterOf(values), requestTimeoutMs: 60_000 });
+    const client = await openKubeClient({ ...clusterOf(values), requestTimeoutMs: 60_000 });
     try {
       const existing = await readCrd(client, crdName);
       const endpoint = wanted.endpoint ?? (lacksConversion(existing, wanted.request) ? defaultEndpoint : undefined);

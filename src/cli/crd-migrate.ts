@@ -17,7 +17,7 @@ export async function migrateCrd(values: CrdValues, output: 'text' | 'json' | 'y
   const since = new Date(Date.now() - durationOf('unused-for', values, '168h'));
   const retires = values.retire !== undefined;
   // Loaded only now: help should not wait for the Kubernetes client.
-  const [{ createKubeClient }, { readCrd }, { migrateStorage }, { retireVersion }] = await Promise.all([
+  const [{ openKubeClient }, { readCrd }, { migrateStorage }, { retireVersion }] = await Promise.all([
     import('../kube/client.ts'),
     import('../kube/crd/definition.ts'),
     import('../kube/crd/migrate-storage.ts'),
@@ -29,7 +29,7 @@ export async function migrateCrd(values: CrdValues, output: 'text' | 'json' | 'y
   let migration: Migration | undefined;
   try {
     // A large object through a webhook that starts is slow; the retries would only add to its load.
-    const client = createKubeClient({ ...clusterOf(values), requestTimeoutMs: 60_000 });
+    const client = await openKubeClient({ ...clusterOf(values), requestTimeoutMs: 60_000 });
     try {
       if (values['if-present'] && (await readCrd(client, crdName)) === undefined) {
         progress.end();

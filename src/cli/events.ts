@@ -82,9 +82,10 @@ function readFilter({ limit, since, repository, outcome }: Values<typeof options
 async function policyOf(text: string, { namespace, ...target }: ApiTarget & { readonly namespace?: string | undefined }) {
   const named = readPolicyName(text, namespace);
   if (named.namespace !== undefined) return { namespace: named.namespace, name: named.name };
-  const { loadKubeAccess } = await import('../kube/kube-access.ts');
+  const { loadKubeAccess } = await import('../kube/load-kube-access.ts');
   try {
-    return { namespace: loadKubeAccess(clusterOf(target)).namespace ?? 'default', name: named.name };
+    const { namespace: current = 'default' } = await loadKubeAccess(clusterOf(target));
+    return { namespace: current, name: named.name };
   } catch (error) {
     throw new ApiError(`the namespace of ${named.name} is not known: ${describeError(error)}`, { cause: error });
   }

@@ -20,10 +20,10 @@ export const generatePassword = defineCommand({
     if (namespace === undefined || name === undefined) throw new UsageError('name the Secret: --secret NAMESPACE/NAME');
     const { key = 'password' } = values;
     // Loaded only now: help should not wait for the Kubernetes client.
-    const [{ createKubeClient }, { agreeOnSecret }] = await Promise.all([import('../kube/client.ts'), import('../kube/secrets.ts')]);
+    const [{ openKubeClient }, { agreeOnSecret }] = await Promise.all([import('../kube/client.ts'), import('../kube/secrets.ts')]);
     let isNew = false;
     try {
-      const client = createKubeClient(clusterOf(values));
+      const client = await openKubeClient(clusterOf(values));
       try {
         await agreeOnSecret(client, { namespace, name, type: 'Opaque' }, (data) => {
           if (data !== undefined && !data[key]) throw new Error(`it exists and has no ${key}: add one, or delete the Secret`);

@@ -1,7 +1,7 @@
 import { baseCrdName, baseKind, basePlural, baseShortName, crdName, kind, plural, shortName } from '../api-versions/group.ts';
 import { apiVersion } from '../api-versions/v1.ts';
 import { didYouMean } from '../api-versions/validation/schema-problems.ts';
-import { kubeconfigOf, processSource } from '../config.ts';
+import { kubeconfigOf, podOf, processSource } from '../config.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { PolicyStatus } from '../model/policy-status.ts';
 import { readStatus } from '../model/stored-status.ts';
@@ -94,8 +94,9 @@ export interface ClusterValues {
 export function clusterOf({ kubeconfig = kubeconfigOf(processSource()), context }: ClusterValues): {
   kubeconfig?: string;
   context?: string;
+  pod: ReturnType<typeof podOf>;
 } {
-  return { ...(kubeconfig !== undefined && { kubeconfig }), ...(context !== undefined && { context }) };
+  return { pod: podOf(processSource()), ...(kubeconfig !== undefined && { kubeconfig }), ...(context !== undefined && { context }) };
 }
 
 /** Runs a command against the cluster, with the caller's rights; where that fails, prints why and returns the exit code `failed`. */
@@ -106,9 +107,9 @@ export async function withCluster(
   failed = 1,
 ): Promise<number> {
   // Loaded only now: help should not wait for the Kubernetes client.
-  const [{ createKubeClient }, { describeClusterError }] = await Promise.all([import('../kube/client.ts'), import('./cluster-errors.ts')]);
+  const [{ openKubeClient }, { describeClusterError }] = await Promise.all([import('../kube/client.ts'), import('./cluster-errors.ts')]);
   try {
-    const client = createKubeClient(clusterOf(values));
+    const client = await openKubeClient(clusterOf(values));
     try {
       return await act(client);
     } finally {

@@ -43,7 +43,7 @@ The process replaces itself once (execve), to run with the settings of Node that
     const { compose } = await import('../compose.ts');
     const telemetry = await openTelemetry(settings.config.log.level, settings.traces, roles);
     const { logger, tracing } = telemetry;
-    const service = compose(settings, roles, telemetry);
+    const service = await compose(settings, roles, telemetry);
     try {
       await service.start();
     } catch (error) {

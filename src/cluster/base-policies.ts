@@ -7,8 +7,9 @@ import { type BaseImagePolicy, isUsableBase } from '../model/base-policy.ts';
 import { sameRepository, type Repository } from '../model/image-reference.ts';
 import type { KindRef } from '../model/workload.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { createObjectStore, type ObjectStore } from '../kube/object-store.ts';
-import { listPath } from '../kube/objects.ts';
+import { createObjectStore, type ObjectName, type ObjectStore } from '../kube/object-store.ts';
+import { listPath, objectPath, readObject } from '../kube/objects.ts';
+import { createConfirmedReader, type ReadConfirmed } from './confirmed-reader.ts';
 import { startOptionalReflector, type OptionalReflector } from './optional-reflector.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
@@ -21,6 +22,12 @@ export interface BasePolicyCache {
   readonly match: (repository: Repository) => BaseImagePolicy[];
   /** The kinds of workloads that the policies select. */
   readonly kinds: () => KindRef[];
+  /** Reads a policy from the API server. */
+  readonly read: (name: ObjectName, signal?: AbortSignal) => Promise<BaseImagePolicy | undefined>;
+  /** Reads a policy as it was at most 3 s ago. */
+  readonly readConfirmed: ReadConfirmed<BaseImagePolicy>;
+  /** Resolves when the policies are listed, or when it is known that there are none. */
+  readonly settled: () => Promise<unknown>;
   /** Starts the watches, of these namespaces or (undefined) of all. */
   start(namespaces: readonly (string | undefined)[]): void;
   stop(): Promise<void>;
@@ -35,23 +42,32 @@ export interface BasePolicyCacheOptions {
 /** An empty cache, which does not connect before `start`. */
 export function createBasePolicyCache({ client, readContext, logger }: BasePolicyCacheOptions): BasePolicyCache {
   const policies = createObjectStore<BaseImagePolicy>();
-  let reflectors: OptionalReflector[] = [];
+  let watches: { readonly namespace: string | undefined; readonly reflector: OptionalReflector }[] = [];
+  const watchOf = (namespace: string) => watches.find((watch) => watch.namespace === undefined || watch.namespace === namespace)?.reflector;
+  const read = async ({ namespace, name }: ObjectName, signal?: AbortSignal) => {
+    const raw = await readObject<unknown>(client, objectPath(basePolicyResource, namespace, name), signal);
+    return raw === undefined ? undefined : readBasePolicy(raw, readContext);
+  };
   const usable = () => [...policies.values()].flatMap((policy) => (isUsableBase(policy.spec) ? [{ policy, spec: policy.spec }] : []));
   return {
     policies,
     // Clusters have few of them.
     match: (repository) => usable().flatMap(({ policy, spec }) => (sameRepository(spec.base.repository, repository) ? [policy] : [])),
     kinds: () => [...new Set(usable().flatMap(({ spec }) => spec.workloads.flatMap(({ kinds }) => kinds)))].map((kind) => ({ kind })),
+    read,
+    readConfirmed: createConfirmedReader({ objects: policies, watchOf, read }),
+    settled: () => Promise.all(watches.map(({ reflector }) => reflector.settled)),
     start(namespaces) {
-      reflectors = namespaces.map((namespace) =>
-        startOptionalReflector(
+      watches = namespaces.map((namespace) => ({
+        namespace,
+        reflector: startOptionalReflector(
           { client, path: listPath(basePolicyResource, namespace), project: (raw) => readBasePolicy(raw, readContext), store: policies },
           { logger, message: 'base policies cannot be watched' },
         ),
-      );
+      }));
     },
     async stop() {
-      await Promise.all(reflectors.map((reflector) => reflector.stop()));
+      await Promise.all(watches.map(({ reflector }) => reflector.stop()));
     },
   };
 }

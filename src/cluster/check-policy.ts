@@ -1,17 +1,18 @@
 /**
- * Checks before a patch that a policy is still current. The connection of a watch can die silently, and then the cache does not show that a policy was suspended,
- * deleted or changed. If the watch has received nothing for 3 s, the policy's version is read from the API server; otherwise the check costs no request.
+ * Confirms before a patch that a policy is still as it was when the plan was made. The connection of a watch can die silently, and then the cache does not show that
+ * a policy was suspended, deleted or changed. If the watch has received nothing for 3 s, the policy's version is read from the API server; otherwise the check costs
+ * no request.
  */
 import { abortable } from '../async/deadline.ts';
 import { createTtlCache } from '../async/bounded-map.ts';
+import { confirmedForMs } from '../model/confirmation.ts';
 import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
+import { decideAlike } from '../model/policy-basis.ts';
 import { isNewer } from '../model/workload.ts';
 import type { ObjectStore } from '../kube/object-store.ts';
 import type { Reflector } from '../kube/reflector.ts';
 import type { ReadVersion } from './read-versions.ts';
 
-/** How long a policy counts as current after an event of its watch, or after it was read. */
-export const confirmedForMs = 3_000;
 const maxReads = 10_000;
 
 /** The cache of policies, their watches, and the API server. */
@@ -28,12 +29,12 @@ export interface PolicySources {
 }
 
 /**
- * Creates the check, which returns false if the policy was deleted, replaced or changed. A newer policy that it reads goes into the cache, and the watch that
- * missed it is reopened.
+ * Creates the check. It returns when the policy was as it was given, by the monotonic clock: when its watch was last heard of, or it was read; undefined if the policy
+ * was deleted, replaced or changed in what decides. A newer policy that it reads goes into the cache, and the watch that missed it is reopened.
  */
-export function createPolicyCheck(sources: PolicySources): (policy: ImagePolicy, signal: AbortSignal) => Promise<boolean> {
+export function createPolicyCheck(sources: PolicySources): (policy: ImagePolicy, signal: AbortSignal) => Promise<number | undefined> {
   const { policies, watchOf, readPolicy, readVersion, monotonicNow = () => performance.now() } = sources;
-  const reads = createTtlCache<void>({ ttlMs: confirmedForMs, limit: maxReads, now: monotonicNow });
+  const reads = createTtlCache<number>({ ttlMs: confirmedForMs, limit: maxReads, now: monotonicNow });
 
   const readAgain = async ({ namespace, name }: ImagePolicy): Promise<void> => {
     const before = policies.get(namespace, name);
@@ -50,15 +51,29 @@ export function createPolicyCheck(sources: PolicySources): (policy: ImagePolicy,
     watchOf(namespace)?.reconnect();
   };
   /** One read serves all patches of a policy that has hundreds of targets. */
-  const confirm = (policy: ImagePolicy): Promise<void> => reads.get(policyKey(policy), () => readAgain(policy));
+  const readOnce = (policy: ImagePolicy): Promise<number> =>
+    reads.get(policyKey(policy), async () => {
+      const startedAt = monotonicNow();
+      await readAgain(policy);
+      return startedAt;
+    });
 
   return async (policy, signal) => {
-    const { namespace, name, uid, generation } = policy;
-    const isWatchAlive = (watchOf(namespace)?.state().quietMs ?? confirmedForMs) < confirmedForMs;
-    const isCached = policies.get(namespace, name) !== undefined;
-    if (isCached && !isWatchAlive) await abortable(confirm(policy), signal);
-    // Not in the cache: either it was deleted, or our watch is behind the replica that made the job.
-    const newest = isCached ? policies.get(namespace, name) : await abortable(readPolicy(namespace, name), signal);
-    return newest?.uid === uid && newest.generation <= generation;
+    const { namespace, name } = policy;
+    const calledAt = monotonicNow();
+    const quietMs = watchOf(namespace)?.state().quietMs ?? confirmedForMs;
+    if (policies.get(namespace, name) === undefined) {
+      // Either it was deleted, or our watch is behind the replica that made the job.
+      return isAsPlanned(policy, await abortable(readPolicy(namespace, name), signal)) ? calledAt : undefined;
+    }
+    const confirmedAt = quietMs < confirmedForMs ? calledAt - quietMs : await abortable(readOnce(policy), signal);
+    return isAsPlanned(policy, policies.get(namespace, name)) ? confirmedAt : undefined;
   };
+}
+
+/** Whether nothing that decides has changed since the policy was as it was planned for, which may be newer than the newest that is known here. */
+function isAsPlanned(planned: ImagePolicy, newest: ImagePolicy | undefined): boolean {
+  if (newest?.uid !== planned.uid) return false;
+  if (!isNewer(newest.resourceVersion, planned.resourceVersion)) return true;
+  return newest.generation <= planned.generation && decideAlike(planned, newest);
 }

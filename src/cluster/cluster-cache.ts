@@ -5,7 +5,7 @@ import { createKindQuota } from './kind-quota.ts';
 import type { KindRef, Workload } from '../model/workload.ts';
 import { createKindWatches } from './kind-watches.ts';
 import type { KindWatchOptions } from './kind-watch.ts';
-import { createEffectivePolicies, type NamespaceContext } from './effective-policies.ts';
+import { createEffectivePolicies, type NamespaceContext, type WhyHeld } from './effective-policies.ts';
 import { createObjectStore, type ObjectChange } from '../kube/object-store.ts';
 import type { TargetState } from '../plan/plan-update.ts';
 import { abortable, within } from '../async/deadline.ts';
@@ -21,15 +21,17 @@ export interface CacheListeners {
 export interface CacheOptions extends Omit<KindWatchOptions, 'onChange' | 'onReady'> {
   /** Kinds of workloads that are watched whether or not policies name them. */
   readonly otherKinds?: () => readonly KindRef[];
+  /** Why a policy that has a parent must not do anything now. */
+  readonly whyHeld?: WhyHeld;
 }
 
 /**
  * The cache of policies and workloads, with the indexes of policies by repository, by target, and by the Secrets that may fix them. Policies decide which kinds
  * are watched. `policies` are those of selected namespaces, with their defaults.
  */
-export function createClusterCache({ otherKinds = () => [], ...options }: CacheOptions, namespaces: NamespaceContext) {
+export function createClusterCache({ otherKinds = () => [], whyHeld, ...options }: CacheOptions, namespaces: NamespaceContext) {
   const written = createObjectStore<ImagePolicy>();
-  const { policies, isSelected, effective, refresh } = createEffectivePolicies(written, namespaces);
+  const { policies, isSelected, effective, refresh, refreshChildren } = createEffectivePolicies(written, namespaces, whyHeld);
   const listeners = new Set<CacheListeners>();
   const workloads = createKindWatches({
     ...options,
@@ -69,6 +71,7 @@ export function createClusterCache({ otherKinds = () => [], ...options }: CacheO
     isSelected,
     effective,
     refresh,
+    refreshChildren,
     workloads,
     findPolicy,
     findWorkload: workloads.findWorkload,

@@ -27,19 +27,31 @@ export interface EffectivePolicies {
   readonly effective: (written: ImagePolicy) => ImagePolicy | undefined;
   /** Applies changed labels of a namespace to its policies; returns those that were not selected before. */
   readonly refresh: (namespace: string) => readonly ImagePolicy[];
+  /** Finds out anew what holds the children of a BaseImagePolicy. */
+  readonly refreshChildren: (parent: { readonly namespace: string; readonly name: string }) => void;
 }
 
-/** Follows the policies as they were written. */
-export function createEffectivePolicies(written: StoreView<ImagePolicy>, { rules, labelsOf }: NamespaceContext): EffectivePolicies {
+/** Why a policy must not do anything now; undefined if nothing holds it. */
+export type WhyHeld = (policy: ImagePolicy) => string | undefined;
+
+/** Follows the policies as they were written. A policy that is held counts as suspended. */
+export function createEffectivePolicies(
+  written: StoreView<ImagePolicy>,
+  { rules, labelsOf }: NamespaceContext,
+  whyHeld: WhyHeld = () => undefined,
+): EffectivePolicies {
   const { view: policies, set, unset } = createDerivedStore<ImagePolicy>();
   const byNamespace = new Map<string, Map<string, ImagePolicy>>();
   const withDefaultsOnce = memoize(rules);
+  const holdOnce = memoizeHeld();
   const isSelectedNow = (namespace: string) => isSelected(rules, labelsOf(namespace));
   const effective = (policy: ImagePolicy): ImagePolicy | undefined => {
     const { namespace, spec } = policy;
     if (!isSelectedNow(namespace)) return undefined;
     if (!isUsable(spec)) return policy;
-    const used = withDefaultsOnce(spec, matchingDefaults(rules, namespace, labelsOf(namespace)));
+    const own = withDefaultsOnce(spec, matchingDefaults(rules, namespace, labelsOf(namespace)));
+    const held = policy.parent === undefined || own.suspended ? undefined : whyHeld(policy);
+    const used = held === undefined ? own : holdOnce(own, held);
     return used === spec ? policy : { ...policy, spec: used };
   };
   /** Whether the policy was not selected before. */
@@ -68,6 +80,21 @@ export function createEffectivePolicies(written: StoreView<ImagePolicy>, { rules
     effective,
     refresh: (namespace) =>
       [...(byNamespace.get(namespace)?.values() ?? [])].filter(apply).flatMap(({ name }) => policies.get(namespace, name) ?? []),
+    refreshChildren({ namespace, name }) {
+      for (const policy of byNamespace.get(namespace)?.values() ?? []) if (policy.parent?.name === name) apply(policy);
+    },
+  };
+}
+
+/** The same object for the same spec and reason. */
+function memoizeHeld(): (spec: PolicySpec, heldBecause: string) => PolicySpec {
+  const known = new WeakMap<PolicySpec, PolicySpec>();
+  return (spec, heldBecause) => {
+    const before = known.get(spec);
+    if (before?.heldBecause === heldBecause) return before;
+    const held = { ...spec, suspended: true, heldBecause };
+    known.set(spec, held);
+    return held;
   };
 }
 

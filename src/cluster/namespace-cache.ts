@@ -9,7 +9,6 @@ import { listPath } from '../kube/objects.ts';
 import type { Check } from '../telemetry/readiness.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { inParallel } from '../async/in-parallel.ts';
-import type { CrossNamespace } from '../plan/consent.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { startOptionalWatch, type OptionalWatch } from './optional-watch.ts';
 
@@ -35,7 +34,7 @@ export interface NamespaceCache {
   onLabels(listener: (namespace: string) => void): void;
   /** Resolves when everything is listed or forbidden. */
   start(): Promise<void>;
-  /** If only some namespaces are watched: reads their annotations again. */
+  /** If only some namespaces are watched: reads their labels and annotations again. */
   refresh(): Promise<void>;
   checks(): Check[];
   measure(metrics: Metrics): void;
@@ -48,21 +47,16 @@ const withoutConsents =
 const withoutLabels =
   'the labels of Namespaces are not known: watch.namespaceSelector selects none of them, and policyDefaults with a selector are not used';
 
-/** The namespaces to watch (none: all of them), and what their labels and consents decide. */
+/** The namespaces to watch (none: all of them), and whether the configuration goes by labels. BaseImagePolicies always may. */
 export interface NamespaceCacheOptions {
   readonly namespaces: readonly string[];
-  /** Whether the labels of Namespaces decide anything; only where all of them are watched. */
+  /** Whether the labels of Namespaces decide which policies there are; only where all of them are watched. */
   readonly usesLabels: boolean;
-  readonly crossNamespace: CrossNamespace;
   readonly logger: Logger;
 }
 
 /** Does not connect before `start`. */
-export function createNamespaceCache(
-  { namespaces, usesLabels, crossNamespace, logger }: NamespaceCacheOptions,
-  client: KubeClient,
-): NamespaceCache {
-  const isAsked = crossNamespace === 'consent' || crossNamespace === 'legacy';
+export function createNamespaceCache({ namespaces, usesLabels, logger }: NamespaceCacheOptions, client: KubeClient): NamespaceCache {
   const store = createObjectStore<NamespaceState>();
   let watch: OptionalWatch | undefined;
   const isCurrent = () => watch?.isCurrent() ?? false;
@@ -80,7 +74,7 @@ export function createNamespaceCache(
     if (failed?.status === 'rejected') throw failed.reason;
   };
   const refresh = async () => {
-    if (!isAsked || watch !== undefined) return;
+    if (watch !== undefined) return;
     await readUnwatched(namespaces).catch((error: unknown) => logger.warn({ why: describeError(error) }, 'watch failed, will be repeated'));
   };
   return {
@@ -109,7 +103,7 @@ export function createNamespaceCache(
     },
     async start() {
       // A Role cannot grant the list of Namespaces.
-      if (namespaces.length > 0 || (crossNamespace === 'deny' && !usesLabels)) return refresh();
+      if (namespaces.length > 0) return refresh();
       watch = startOptionalWatch({
         name: 'namespaces',
         without: usesLabels ? withoutLabels : withoutConsents,

@@ -1,5 +1,5 @@
 import { formatRepository, type Repository } from '../model/image-reference.ts';
-import { type ImagePolicy, isUsable, policyKey, mayBeClearedBySecret, type PolicyTarget } from '../model/image-policy.ts';
+import { type ImagePolicy, policyKey, scopeOf, mayBeClearedBySecret, type PolicyTarget } from '../model/image-policy.ts';
 import { formatSelector, type LabelSelector, matchesSelector } from '../model/label-selector.ts';
 import { kindKey, type KindRef, type Workload, workloadKey, type WorkloadRef } from '../model/workload.ts';
 import type { Asker } from '../plan/consent.ts';
@@ -30,8 +30,8 @@ export function createPolicyIndex(): PolicyIndex {
     remove,
     put(policy) {
       remove(policy);
-      if (!isUsable(policy.spec)) return;
-      const { repository } = policy.spec;
+      const repository = scopeOf(policy.spec)?.repository;
+      if (repository === undefined) return;
       repositoryOf.set(policyKey(policy), repository);
       byRepository.set(formatRepository(repository), policy);
     },
@@ -100,8 +100,8 @@ export function createTargetIndex(): TargetIndex {
     remove,
     put(policy) {
       remove(policy);
-      if (!isUsable(policy.spec)) return;
-      const { targets } = policy.spec;
+      const { targets = [] } = scopeOf(policy.spec) ?? {};
+      if (targets.length === 0) return;
       for (const target of targets) byTarget.set(targetKey(target), indexed(policy, target));
       targetsOf.set(policyKey(policy), targets);
     },

@@ -8,7 +8,8 @@ import type { Doctor } from '../api/doctor-api.ts';
 import type { SelectedNamespaces } from '../api/namespaces-api.ts';
 import { ActionRefused, type PolicyPorts, type PolicyResource } from '../api/ports.ts';
 import { policyResource } from '../cluster/policy-watches.ts';
-import type { KubeClient } from '../kube/client.ts';
+import { createKubeClient, type KubeClient } from '../kube/client.ts';
+import type { KubeAccessSource } from '../kube/kube-access.ts';
 import { isKubeError, KubeError } from '../kube/kube-error.ts';
 import { objectPath } from '../kube/objects.ts';
 import { reviewAccess, reviewToken } from '../kube/review-access.ts';
@@ -18,12 +19,12 @@ import { createEventReader } from '../queue/read-events.ts';
 import { readReceivers } from '../queue/receiver-list.ts';
 import { readAnnouncements } from '../queue/unannounced-finds.ts';
 import { readVersion } from '../version.ts';
-import { type Foundation, openCluster } from './foundation.ts';
+import type { Foundation } from './foundation.ts';
 import { type RedisAccess, refusalOf } from './redis.ts';
 
 /** What the API answers from; all undefined in a process without the role `work`. */
 interface ApiMeans {
-  readonly cluster: KubeClient | undefined;
+  readonly access: KubeAccessSource | undefined;
   readonly policies: Omit<PolicyPorts, 'noActions' | 'patch' | 'read'> | undefined;
   readonly doctor: Doctor | undefined;
   readonly namespaces: SelectedNamespaces | undefined;
@@ -35,24 +36,24 @@ interface ApiPart {
   close(): Promise<void>;
 }
 
-/** Builds the ports; throws ConfigError without a usable kubeconfig. */
+/** Builds the ports. */
 export function composeApi(
   { settings, aliases, logger }: Pick<Foundation, 'settings' | 'aliases' | 'logger'>,
   redis: RedisAccess,
-  { cluster, policies, doctor, namespaces }: ApiMeans,
+  { access, policies, doctor, namespaces }: ApiMeans,
 ): ApiPart {
   const { config } = settings;
   const { prefix } = config.redis;
-  const access = { redis: redis.connection, prefix, onError: (error: Error) => logger.debug({ err: error }, 'event queue error') };
-  const queue = createPushQueue(access, config.redis.minReplicas, { confirmWithinMs: config.listen.confirmWithin });
+  const events = { redis: redis.connection, prefix, onError: (error: Error) => logger.debug({ err: error }, 'event queue error') };
+  const queue = createPushQueue(events, config.redis.minReplicas, config.listen.confirmWithin);
   const noActions = whyNoActions(config.operations);
   // With connections of its own: whoever calls the API takes none of the worker's.
-  const reviews = cluster === undefined ? undefined : openCluster(settings.kubeconfig);
-  const users = cluster === undefined || noActions !== undefined ? undefined : openCluster(settings.kubeconfig, 'users');
+  const reviews = access && createKubeClient(access);
+  const users = noActions === undefined && access ? createKubeClient(access, { kind: 'users' }) : undefined;
   return {
     options: {
       auth: authOf(settings, reviews),
-      reader: createEventReader(access),
+      reader: createEventReader(events),
       storePushes: (events) => queue.add(events),
       refusal: () => refusalOf(redis.health(), config.redis.durability),
       installation: {

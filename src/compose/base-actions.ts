@@ -2,12 +2,13 @@
 import { z } from 'zod';
 import { readPolicy } from '../api-versions/read-policy.ts';
 import type { ActPorts } from '../base-policies/act.ts';
-import { baseAnnotation, labelValue, parentLabel, type Child } from '../base-policies/child-policies.ts';
+import { labelValue, parentLabel, type Child } from '../base-policies/child-policies.ts';
 import { rememberRebases } from '../base-policies/remember-rebases.ts';
 import { policyResource } from '../cluster/policy-watches.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { createOwnedObjects } from '../kube/owned-objects.ts';
 import { readRunningPods, restartWorkload } from '../kube/restart-workload.ts';
+import { baseAnnotation } from '../model/base-policy.ts';
 import { actionAnnotations } from '../model/policy-actions.ts';
 import { createPolicyRebase, type PolicyRebaseMeans } from '../rebase/rebase-for-policy.ts';
 import type { Foundation } from './foundation.ts';
@@ -70,7 +71,9 @@ export function createChildren(foundation: Foundation, client: KubeClient): ActP
 export function createBaseActions(
   foundation: Foundation,
   client: KubeClient,
-  means: Omit<PolicyRebaseMeans, 'now'> & Pick<ActPorts, 'rebuilds'>,
+  means: Omit<PolicyRebaseMeans, 'now'> &
+    Pick<ActPorts, 'rebuilds'> &
+    Pick<ActPorts['restarts'], 'readConsent'> & { readonly isSelected: (namespace: string) => boolean },
 ): Omit<ActPorts, 'facts' | 'cluster'> {
   return {
     children: createChildren(foundation, client),
@@ -78,7 +81,10 @@ export function createBaseActions(
     rebuilds: means.rebuilds,
     restarts: {
       read: (workload, signal) => readRunningPods(client, workload, signal),
-      restart: (workload, state, signal) => restartWorkload(client, workload, state, signal),
+      readConsent: means.readConsent,
+      async restart(workload, state, signal) {
+        return means.isSelected(workload.namespace) && restartWorkload(client, workload, state, signal);
+      },
     },
   };
 }

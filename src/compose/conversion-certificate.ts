@@ -38,10 +38,10 @@ export function conversionNames({ config, namespace }: Settings): readonly strin
 }
 
 /** Depending on the configuration: files that somebody else maintains, or a Secret with our own authority. */
-export function keepConversionCertificate(foundation: Foundation, show: ShowCertificate): CertificateKeeper {
+export async function keepConversionCertificate(foundation: Foundation, show: ShowCertificate): Promise<CertificateKeeper> {
   const { certFile, keyFile, caFile } = foundation.settings.config.conversion;
-  if (certFile === undefined || keyFile === undefined) return keepOwn(foundation, openCluster(foundation.settings.kubeconfig), show);
-  const client = caFile === undefined ? undefined : openCluster(foundation.settings.kubeconfig);
+  if (certFile === undefined || keyFile === undefined) return keepOwn(foundation, await openCluster(foundation.settings), show);
+  const client = caFile === undefined ? undefined : await openCluster(foundation.settings);
   return keepFiles(foundation, client, { files: { certFile, keyFile, caFile }, show });
 }
 

@@ -20,14 +20,14 @@ interface Shown {
   readonly notAfter: Date;
 }
 
-/** Builds the role; throws ConfigError without a usable kubeconfig, where certificates need one, or if the authorities of its clients cannot be read. */
-export function composeConvert(foundation: Foundation): Part & { address(): string | undefined } {
+/** Builds the role; rejects with ConfigError without a usable kubeconfig, where certificates need one, or if the authorities of its clients cannot be read. */
+export async function composeConvert(foundation: Foundation): Promise<Part & { address(): string | undefined }> {
   const { settings, logger, metrics } = foundation;
   const { host, port, bodyLimitBytes, clientCaFile, clientNames } = settings.config.conversion;
   const clients = clientCaFile === undefined ? undefined : readClients(clientCaFile, clientNames);
   let app: ConversionApp | undefined;
   let shown: Shown | undefined;
-  const keeper = keepConversionCertificate(foundation, ({ certificate, key, notAfter }, source) => {
+  const keeper = await keepConversionCertificate(foundation, ({ certificate, key, notAfter }, source) => {
     if (certificate === shown?.certificate) return;
     app?.server.setSecureContext(secureContext({ certificate, key, clients }));
     shown = { source, certificate, notAfter };

@@ -1,5 +1,5 @@
 import { asSeenBy, consentTo, type Asker, type ConsentRules } from '../plan/consent.ts';
-import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
+import { scopeOf, type ImagePolicy } from '../model/image-policy.ts';
 import { sameLabels } from '../model/label-selector.ts';
 import { matchesTarget, resolveTarget } from '../model/resolve-target.ts';
 import type { Workload } from '../model/workload.ts';
@@ -56,8 +56,9 @@ export function enqueueForConsent(
   enqueuer: Pick<Enqueuer, 'consider' | 'considerNewTarget'>,
 ): void {
   for (const policy of cache.policies.values()) {
-    if (policy.namespace === namespace || !isUsable(policy.spec)) continue;
-    const targets = policy.spec.targets.filter((target) => target.namespace === namespace);
+    if (policy.namespace === namespace) continue;
+    const { targets: all = [] } = scopeOf(policy.spec) ?? {};
+    const targets = all.filter((target) => target.namespace === namespace);
     if (targets.length > 0) enqueuer.consider(policy);
     const seen = asSeenBy(policy, { ...rules, findWorkload: cache.findWorkload, listWorkloads: cache.listWorkloads });
     for (const { uid } of targets.flatMap((target) => resolveTarget(target, seen))) enqueuer.considerNewTarget(policy, uid);
@@ -65,7 +66,7 @@ export function enqueueForConsent(
 }
 
 function selects({ spec }: ImagePolicy, workload: Workload): boolean {
-  return isUsable(spec) && spec.targets.some((target) => matchesTarget(target, workload));
+  return scopeOf(spec)?.targets.some((target) => matchesTarget(target, workload)) === true;
 }
 
 function sameConsent(a: Workload, b: Workload): boolean {

@@ -2,6 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { type Config, ConfigError, type Settings } from '../config.ts';
 import { createKubeClient, type KubeClient } from '../kube/client.ts';
+import type { KubeAccessSource } from '../kube/kube-access.ts';
+import { loadKubeAccess } from '../kube/load-kube-access.ts';
 import { describeError } from '../model/errors.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -28,13 +30,18 @@ export interface Part {
   stop(deadlineMs: number): Promise<void>;
 }
 
-/** Creates a client of the cluster, without connecting; throws ConfigError without a usable kubeconfig. */
-export function openCluster(kubeconfig: string | undefined, kind: 'own' | 'users' = 'own'): KubeClient {
+/** The access to the cluster, without connecting; rejects with ConfigError without a usable kubeconfig. */
+export async function openAccess({ kubeconfig, pod }: Pick<Settings, 'kubeconfig' | 'pod'>): Promise<KubeAccessSource> {
   try {
-    return createKubeClient({ ...(kubeconfig !== undefined && { kubeconfig }), kind });
+    return await loadKubeAccess({ pod, ...(kubeconfig !== undefined && { kubeconfig }) });
   } catch (error) {
     throw new ConfigError('Kubernetes access', [{ path: 'KUBECONFIG', message: describeError(error) }]);
   }
+}
+
+/** The same as a client. */
+export async function openCluster(settings: Pick<Settings, 'kubeconfig' | 'pod'>): Promise<KubeClient> {
+  return createKubeClient(await openAccess(settings));
 }
 
 /** The trust root of keyless signatures. */

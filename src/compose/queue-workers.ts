@@ -7,7 +7,6 @@ import { readPolicyJob, readPollQueueJob, readPushJob } from '../queue/read-job.
 import { createWorker, type QueueWorker } from '../queue/worker.ts';
 import { processPolicyJob } from '../reconcile/process-policy.ts';
 import { processPush } from '../reconcile/process-push.ts';
-import type { AheadSelections } from '../reconcile/select-ahead.ts';
 import type { JobRunner } from './trace-jobs.ts';
 
 /** The number of concurrent jobs per queue: high enough that hundreds of images are changed before the first status is written. */
@@ -15,31 +14,32 @@ const concurrency = { push: 256, policy: 256, poll: 32 } as const;
 /** The longest pause between the attempts of a failed poll, unless its interval is shorter. */
 const longestPollPauseMs = 3_600_000;
 
-/** Builds them; they are not started. */
+/** Builds them, that of the pushes first; they are not started. `storedOn`: how the same process stores pushes. */
 export function createQueueWorkers(
   access: QueueAccess,
   tickPorts: TickPorts,
   runner: JobRunner,
-  ahead: AheadSelections,
-): Readonly<Record<'push' | 'policy' | 'poll', QueueWorker>> {
+  storedOn: QueueAccess | undefined,
+): [pushes: QueueWorker, ...QueueWorker[]] {
   const tick = createTick(tickPorts);
   const common = { access, now: Date.now, random: Math.random };
-  return {
-    push: createWorker<PushJob>({
+  return [
+    createWorker<PushJob>({
       ...common,
       queue: 'push',
       concurrency: concurrency.push,
+      storedOn,
       read: readPushJob,
-      process: (job, context) => runner.push(job, context, (ports) => processPush(job, context, ports, ahead)),
+      process: (job, context) => runner.push(job, context, (ports) => processPush(job, context, ports)),
     }),
-    policy: createWorker<PolicyJob>({
+    createWorker<PolicyJob>({
       ...common,
       queue: 'policy',
       concurrency: concurrency.policy,
       read: readPolicyJob,
       process: (job, context) => runner.policy(job, context, (ports) => processPolicyJob(job, context, ports)),
     }),
-    poll: createWorker<PollJob | TickJob>({
+    createWorker<PollJob | TickJob>({
       ...common,
       queue: 'poll',
       concurrency: concurrency.poll,
@@ -47,5 +47,5 @@ export function createQueueWorkers(
       process: (job, context) => ('repository' in job ? runner.poll(job, context, (ports) => processPoll(job, context, ports)) : tick()),
       longestPauseMs: (job) => Math.min('intervalMs' in job ? job.intervalMs : longestPollPauseMs, longestPollPauseMs),
     }),
-  };
+  ];
 }

@@ -6,7 +6,7 @@ import type { Foundation, Part } from './foundation.ts';
 import { type RedisAccess, refusalOf } from './redis.ts';
 import { createDeliveryTimes } from '../queue/delivery-times.ts';
 import { createIgnoredLog } from '../queue/ignored-log.ts';
-import { createPushQueue, type PushQueueOptions } from '../queue/producer.ts';
+import { createPushQueue } from '../queue/producer.ts';
 import { publishReceivers } from '../queue/receiver-list.ts';
 import { createRequestCounts } from '../queue/shared-limits.ts';
 import type { Config } from '../config.ts';
@@ -18,18 +18,18 @@ import { openReceivers } from './receivers.ts';
 import { storeTraced, traceDeliveries } from './trace-deliveries.ts';
 import { crowdedShare } from './trim-redis.ts';
 
-/** Builds the role. `takes`: of the role `work` in the same process. */
+/** Builds the role. `onStoring`: called for each push in the turn of the event loop that sends it to Redis. */
 export function composeReceive(
   foundation: Foundation,
   redis: RedisAccess,
-  takes?: Pick<PushQueueOptions, 'taker' | 'onTaken'>,
+  onStoring: () => void,
 ): Part & { address(): string | undefined } {
   const { settings, aliases, logger, metrics, tracing } = foundation;
   const { config } = settings;
   const onError = (error: Error) => logger.debug({ err: error }, 'push queue error');
   const { confirmWithin } = config.listen;
   const access = { redis: redis.connection, prefix: config.redis.prefix, onError };
-  const queue = createPushQueue(access, config.redis.minReplicas, { confirmWithinMs: confirmWithin, ...takes });
+  const queue = createPushQueue(access, config.redis.minReplicas, confirmWithin, onStoring);
   const store = tracing === undefined ? (events: readonly PushEvent[]) => queue.add(events) : storeTraced(queue, tracing);
   const ignoredLog = createIgnoredLog({
     redis: redis.connection,

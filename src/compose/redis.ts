@@ -55,14 +55,14 @@ export function openRedis(settings: RedisSettings, logger: Logger): RedisAccess 
 
 /** Measures how long jobs wait for a worker; runs in receivers as well, so that missing workers are noticed. */
 export function measureWaiting(redis: RedisAccess, { settings, logger, metrics }: Foundation): WaitingWatch {
+  const onError = (error: Error) => logger.debug({ err: error }, 'redis connection error');
   return watchWaiting({
-    redis: redis.connection,
-    prefix: settings.config.redis.prefix,
+    access: { redis: redis.connection, prefix: settings.config.redis.prefix, onError },
     now: Date.now,
     onTimes(times) {
       for (const [queue, seconds] of Object.entries(times)) metrics.queueOldest.set({ queue }, seconds);
     },
-    onError: (error) => logger.debug({ why: describeError(error) }, 'ages of queues could not be read'),
+    onUnread: (error) => logger.debug({ why: describeError(error) }, 'ages of queues could not be read'),
   });
 }
 

@@ -21,6 +21,7 @@ export interface TriggerMeans {
   readonly queue: QueueAccess;
   readonly queues: WorkQueues;
   readonly findPolicy: (namespace: string, name: string, signal: AbortSignal) => Promise<BaseImagePolicy | undefined>;
+  readonly isAsPlanned: TriggerPorts['isAsPlanned'];
   readonly readSecret: ReadSecret;
 }
 
@@ -59,11 +60,12 @@ export function createRebuilds({ queue, queues }: Pick<TriggerMeans, 'queue' | '
 /** The worker that sends the requests. */
 export function createTriggerWorker(
   { settings, logger }: Foundation,
-  { queue, queues, findPolicy, readSecret }: TriggerMeans,
+  { queue, queues, findPolicy, isAsPlanned, readSecret }: TriggerMeans,
 ): QueueWorker {
   const allowed = new Set([...publicHosts, ...settings.config.triggers.hosts].map(originOf));
   const ports: TriggerPorts = {
     findPolicy,
+    isAsPlanned,
     async readSecret({ namespace, name, key }, options) {
       const content = await readSecret({ namespace, name }, options);
       const problem = (why: string) => new PermanentError('RebuildRefused', `Secret ${namespace}/${name} ${why}`);

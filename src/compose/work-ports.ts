@@ -1,5 +1,6 @@
 import { readPolicy } from '../api-versions/read-policy.ts';
 import type { ReadContext } from '../api-versions/read-spec.ts';
+import { confirmAll, confirmedForMs } from '../model/confirmation.ts';
 import type { ImagePolicy, PolicySpec, PolicyTarget } from '../model/image-policy.ts';
 import { normaliseRegistry } from '../model/image-reference.ts';
 import { pullAccess } from '../model/image-source.ts';
@@ -18,15 +19,15 @@ import type { EventRecorder } from '../kube/record-event.ts';
 import { createReportDeferral, type ReportDeferral } from './defer-reports.ts';
 import { createPollGate } from '../poll/poll-gate.ts';
 import type { PollPorts } from '../poll/process-poll.ts';
-import { createEventLog } from '../queue/event-log.ts';
-import type { QueueAccess, WorkQueues } from '../queue/producer.ts';
-import { createEventReader } from '../queue/read-events.ts';
-import { createUnannouncedFinds } from '../queue/unannounced-finds.ts';
+import type { EventLog } from '../queue/event-log.ts';
+import type { WorkQueues } from '../queue/producer.ts';
+import type { UnannouncedFinds } from '../queue/unannounced-finds.ts';
 import type { Reflector } from '../kube/reflector.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import { createBoundedLabel, maxRegistryLabels } from '../telemetry/metrics.ts';
 import { createImageVerifier } from '../verify/image-verifier.ts';
 import type { ReadSecret } from '../verify/public-keys.ts';
+import { createAnnouncements } from '../reconcile/announcements.ts';
 import { createDeniedPushes } from '../reconcile/denied-pushes.ts';
 import { createKeyedMutex } from '../async/serialize.ts';
 import type { Bases, ClusterView, Policies, Registry, Report, Signatures, Workloads } from '../reconcile/ports.ts';
@@ -35,6 +36,7 @@ import type { AccessCache } from '../cluster/access-cache.ts';
 import { awaitTargets, type ClusterCache } from '../cluster/cluster-cache.ts';
 import { policyResource } from '../cluster/policy-watches.ts';
 import { createVersionReader } from '../cluster/read-versions.ts';
+import { createListCheck, type ListSources } from '../cluster/check-list.ts';
 import { createPolicyCheck } from '../cluster/check-policy.ts';
 import type { Foundation, TrustRoot } from './foundation.ts';
 import type { NamespaceCache } from '../cluster/namespace-cache.ts';
@@ -56,10 +58,14 @@ export interface Adapters {
   readonly isWatching: () => boolean;
   /** The watch that reports the policies of a namespace. */
   readonly policyWatchOf: (namespace: string) => Pick<Reflector, 'state' | 'reconnect'> | undefined;
+  /** Confirms that the parent of the policy, if it has one, wants what it does; undefined if it does not. */
+  readonly confirmParent: Policies['confirm'];
+  readonly policyWatches: ListSources['watches'];
   readonly registry: RegistryClient;
   readonly queues: WorkQueues;
   readonly recorder: EventRecorder;
-  readonly queue: QueueAccess;
+  readonly eventLog: EventLog;
+  readonly finds: UnannouncedFinds;
   readonly trustRoot: TrustRoot | undefined;
   readonly bases: Bases;
   readonly notices: NoticeStore;
@@ -67,7 +73,7 @@ export interface Adapters {
 
 /** The real ports of the processors; tests pass their own. */
 export function createWorkPorts(foundation: Foundation, adapters: Adapters): PollPorts {
-  const { queue, queues } = adapters;
+  const { queues, finds } = adapters;
   const reportDeferral = createReportDeferral({ quietMs: 30, atMostMs: 1_000 });
   const sources = createSources(foundation, adapters);
   return {
@@ -81,7 +87,7 @@ export function createWorkPorts(foundation: Foundation, adapters: Adapters): Pol
     bases: adapters.bases,
     poll: {
       gate: createPollGate({ slotsOf: pollSlotsOf(foundation.settings.config.registries), now: Date.now, random: Math.random }),
-      finds: createUnannouncedFinds(queue.redis, queue.prefix, createEventReader(queue)),
+      finds,
       registryLabel: createBoundedLabel(maxRegistryLabels),
       notify: ({ labels }, notice) => adapters.notices.add([notice], labels),
     },
@@ -110,7 +116,7 @@ function createSources(
 
 function createPolicies(
   foundation: Foundation,
-  { client, cache, namespaces, isWatching, policyWatchOf, notices }: Adapters,
+  { client, cache, namespaces, isWatching, policyWatchOf, policyWatches, confirmParent, notices }: Adapters,
   { secretVersions }: Pick<Policies, 'secretVersions'>,
 ): Policies {
   const readContext = readContextOf(foundation);
@@ -118,7 +124,7 @@ function createPolicies(
     const raw = await readObject<unknown>(client, objectPath(policyResource, namespace, name), signal);
     return raw === undefined ? undefined : readPolicy(raw, readContext, cache.written.get(namespace, name));
   };
-  const isConfirmed = createPolicyCheck({
+  const confirmPolicy = createPolicyCheck({
     policies: cache.written,
     watchOf: policyWatchOf,
     readPolicy: readWritten,
@@ -130,13 +136,21 @@ function createPolicies(
     match: cache.matchPolicies,
     matchUnselected: cache.matchUnselected,
     isWatching,
+    isComplete: createListCheck({ client, resource: policyResource, store: cache.written, watches: policyWatches }),
     async read(namespace, name, signal) {
       const policy = await readWritten(namespace, name, signal);
       // Another replica made the job, and our watch of the Namespaces may be behind.
       if (policy !== undefined && !cache.isSelected(namespace)) await namespaces.readLabels(namespace, signal);
       return policy && cache.effective(policy);
     },
-    isCurrent: async (policy, signal) => cache.isSelected(policy.namespace) && (await isConfirmed(policy, signal)),
+    async confirm(policy, signal) {
+      const confirmedAt = await confirmAll([() => confirmPolicy(policy, signal), () => confirmParent(policy, signal)]);
+      const { namespace, name, generation, spec } = policy;
+      const written = cache.written.get(namespace, name);
+      // The labels of its namespace may have given it other defaults.
+      const hasOtherSpec = written?.generation === generation && cache.effective(written)?.spec !== spec;
+      return cache.isSelected(namespace) && !hasOtherSpec ? confirmedAt : undefined;
+    },
     secretVersions,
     writeStatus: createStatusWriter({ client, cache, notices, readContext }),
     mutex: createKeyedMutex(),
@@ -172,9 +186,9 @@ function createWorkloads({ metrics }: Foundation, { client, cache, namespaces }:
   const remember = (workload: Workload) => cache.workloads.observe(workload);
   return {
     awaitTargets: (policy, spec, signal) => awaitTargets(policy, spec, cache, signal),
-    async read(ref, signal) {
+    async read(ref, signal, onAnswered) {
       if (!cache.isSelected(ref.namespace)) return undefined;
-      const workload = await readWorkload(client, ref, signal, cache.workloads.targetOf(ref));
+      const workload = await readWorkload(client, ref, signal, cache.workloads.targetOf(ref), onAnswered);
       if (workload !== undefined) remember(workload);
       return workload;
     },
@@ -184,12 +198,16 @@ function createWorkloads({ metrics }: Foundation, { client, cache, namespaces }:
       for (const workload of found) remember(workload);
       return found;
     },
-    readPods: (workload, signal) => readRolloutPods(client, workload, signal),
+    readPods: (workload, signal, onAnswered) => readRolloutPods(client, workload, signal, onAnswered),
     readConsent: namespaces.readNamespaceConsent,
     refreshConsents: namespaces.readNamespaceConsents,
-    async patchImages(workload, changes, changeCause, signal) {
+    async patchImages(workload, changes, changeCause, confirm, signal) {
       const target = cache.workloads.targetOf(workload);
-      const patch = () => patchImages(client, workload, changes, changeCause, signal, target);
+      const patch = async () => {
+        const confirmedAt = await confirm();
+        if (confirmedAt === undefined) return { kind: 'outdated' } as const;
+        return patchImages(client, workload, changes, changeCause, { signal, target, sendBefore: confirmedAt + confirmedForMs });
+      };
       const result = await reportDeferral.change(() => retryTransient(patch, { signal, random: Math.random, now: Date.now }));
       if (result.kind === 'patched') remember(result.workload);
       return result;
@@ -210,6 +228,7 @@ function createRegistry({ registry }: Adapters, { sourceOf }: Pick<Registry, 'so
     tagMemory: createTagMemory(),
     sharedAnswers: createSharedAnswers(Date.now),
     deniedPushes: createDeniedPushes(Date.now),
+    announcements: createAnnouncements({ now: Date.now, elapsed: () => performance.now() }),
   };
 }
 
@@ -218,10 +237,10 @@ function createSignatures({ registry, access, trustRoot }: Adapters): Signatures
   return { verify: createImageVerifier({ registry, trustRoot, readSecret }) };
 }
 
-function createReport({ logger, metrics }: Foundation, { recorder, queue }: Adapters, reportDeferral: ReportDeferral): Report {
+function createReport({ logger, metrics }: Foundation, { recorder, eventLog }: Adapters, reportDeferral: ReportDeferral): Report {
   return {
     recordEvent: recorder.record,
-    eventLog: createEventLog(queue.redis, queue.prefix, (error) => logger.debug({ why: error.message }, 'redis full, record not written')),
+    eventLog,
     metrics,
     logger,
     untilPatched: reportDeferral.untilIdle,

@@ -9,16 +9,21 @@ import { createDiscovery } from '../kube/discovery.ts';
 import { createEventRecorder } from '../kube/record-event.ts';
 import { tickMs } from '../poll/poll-schedule.ts';
 import { connectWorker, type RedisConnection } from '../queue/connection.ts';
-import { createWorkQueues, type PushQueueOptions, type QueueAccess } from '../queue/producer.ts';
+import { createEventLog } from '../queue/event-log.ts';
+import { createWorkQueues, type QueueAccess } from '../queue/producer.ts';
+import { createEventReader } from '../queue/read-events.ts';
 import type { RedisHealth } from '../queue/redis-health.ts';
+import { createUnannouncedFinds } from '../queue/unannounced-finds.ts';
 import type { QueueWorker } from '../queue/worker.ts';
-import { createAheadSelections } from '../reconcile/select-ahead.ts';
 import { createEnqueuer } from '../reconcile/enqueue/enqueuer.ts';
 import { createAccessCache } from '../cluster/access-cache.ts';
-import { composeBasePolicies, type BasePart } from './base-policies.ts';
+import { composeBasePolicies } from './base-policies.ts';
+import { createBaseWorkers, storeBases } from './base-workers.ts';
 import { enqueueForWorkload, enqueueForConsent } from './enqueue-new-targets.ts';
+import { createBasePolicyCache } from '../cluster/base-policies.ts';
 import { createClusterCache } from '../cluster/cluster-cache.ts';
 import type { Foundation, Part } from './foundation.ts';
+import { createConfirmParent, createWhyHeld, followParents } from './hold-children.ts';
 import {
   areConnected,
   checkKinds,
@@ -56,20 +61,25 @@ const maxKindsMs = 5_000;
 export interface WorkConnections extends Pick<Adapters, 'client' | 'trustRoot'> {
   /** A connection to Redis that fails fast. */
   readonly failFastRedis: RedisConnection;
+  /** Whether the same process stores pushes on it. */
+  readonly storesPushes: boolean;
   readonly redisHealth: () => RedisHealth;
 }
 
 /** The role, and through what it sees policies and registries. */
 export type WorkPart = Part & {
+  /** Takes a push that this process is just storing. */
+  readonly takeStored: () => void;
   readonly view: RegistryMeans & { readonly isWatching: () => boolean };
   readonly namespaces: SelectedNamespaces;
-  /** For the queue of pushes of the same process. */
-  readonly takes: Pick<PushQueueOptions, 'taker' | 'onTaken'>;
   readonly policies: Omit<PolicyPorts, 'noActions' | 'patch' | 'read'>;
 };
 
 /** Builds the role. */
-export function composeWork(foundation: Foundation, { client, failFastRedis, redisHealth, trustRoot }: WorkConnections): WorkPart {
+export function composeWork(
+  foundation: Foundation,
+  { client, failFastRedis, storesPushes, redisHealth, trustRoot }: WorkConnections,
+): WorkPart {
   const { settings, logger, metrics, tracing } = foundation;
   const { config } = settings;
   const redis = connectWorker(redisAddressOf(settings));
@@ -81,7 +91,11 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
   const watched = { namespaces: config.watch.namespaces, logger };
   const rules = namespaceRulesOf(config);
   const { crossNamespace } = config;
-  const namespaceCache = createNamespaceCache({ ...watched, usesLabels: needsLabels(rules), crossNamespace }, client);
+  const namespaceCache = createNamespaceCache({ ...watched, usesLabels: needsLabels(rules) }, client);
+  const readContext = readContextOf(foundation);
+  // Only the ports trace their requests: watches outlive the job that starts them, and must not belong to its span.
+  const tracedClient = tracing === undefined ? client : traceCluster(client, tracing);
+  const baseCache = createBasePolicyCache({ client: tracedClient, readContext, logger });
   const cache = createClusterCache(
     {
       client,
@@ -90,10 +104,12 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
       onError: logWatchErrors(logger),
       now: Date.now,
       random: Math.random,
-      otherKinds: () => basePart?.cache.kinds() ?? [],
+      otherKinds: baseCache.kinds,
+      whyHeld: createWhyHeld(baseCache),
     },
     { rules, labelsOf: namespaceCache.labelsOf },
   );
+  followParents(baseCache, cache);
   const access = createAccessCache({ ...watched, fallback: config.credentials.secret }, client);
   const registry = openRegistries(foundation, access, failFastRedis);
   const recorder = createEventRecorder({
@@ -105,12 +121,9 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
   });
   let reflectors: PolicyWatch[] = [];
   const allReflectors = () => [...reflectors, ...workloadReflectors(namespaces, cache)];
-  let basePart: BasePart | undefined;
   const isWatching = () => areConnected(reflectors) && namespaceCache.areLabelsKnown();
   const policyWatchOf: Adapters['policyWatchOf'] = (namespace) =>
     reflectors.find((watch) => watch.namespace === undefined || watch.namespace === namespace)?.reflector;
-  // Only the ports trace their requests: watches outlive the job that starts them, and must not belong to its span.
-  const tracedClient = tracing === undefined ? client : traceCluster(client, tracing);
   const notices = composeNotices(foundation, {
     queue,
     queues,
@@ -131,10 +144,13 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
     namespaces: namespaceCache,
     isWatching,
     policyWatchOf,
+    confirmParent: createConfirmParent(baseCache, cache, namespaceCache),
+    policyWatches: () => reflectors,
     registry,
     queues,
     recorder,
-    queue,
+    eventLog: createEventLog(redis, config.redis.prefix, (error) => logger.debug({ why: error.message }, 'redis full, record not written')),
+    finds: createUnannouncedFinds(redis, config.redis.prefix, createEventReader(queue)),
     trustRoot,
     bases: { onPush: (push) => bases.onPush(push) },
     notices: notices.store,
@@ -142,24 +158,23 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
   const { ports, runner } = traceWork(plain, foundation, failFastRedis);
   const bases = composeBasePolicies(foundation, {
     client: tracedClient,
+    cache: baseCache,
     namespaces: namespaceCache,
     registry,
-    queue,
-    queues,
-    redisHealth,
+    ...storeBases(queue, queues, redisHealth),
     ports,
     readSecret: access.readSecret,
     notices: notices.store,
     isSelected: cache.isSelected,
   });
-  basePart = bases;
   const enqueuer = createEnqueuer({
     ...ports,
     onError: (error) => logger.warn({ why: describeError(error) }, 'jobs not enqueued, will be repeated'),
   });
-  const ahead = createAheadSelections(ports);
-  const queueWorkers = createQueueWorkers(queue, ports, runner, ahead);
-  const workers: QueueWorker[] = [...Object.values(queueWorkers), ...bases.workers, notices.worker];
+  const storing = { ...queue, redis: failFastRedis, onError: (error: Error) => logger.debug({ err: error }, 'push queue error') };
+  const [pushes, ...others] = createQueueWorkers(queue, ports, runner, storesPushes ? storing : undefined);
+  const baseWorkers = createBaseWorkers(foundation, { queue, queues, bases, readSecret: access.readSecret });
+  const workers: QueueWorker[] = [pushes, ...others, ...baseWorkers, notices.worker];
   const feed = createPolicyFeed();
   let sweep: NodeJS.Timeout | undefined;
   const housekeeping = trimRedis({ redis, prefix: config.redis.prefix, health: redisHealth, queues, logger });
@@ -175,7 +190,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
   const workWhenSynced = async () => {
     await Promise.all([access.start(), namespaceCache.start(), untilSynced(reflectors)]);
     // Workers need the policies. Waiting a moment for the targets as well saves retries, but no kind may delay the workers for longer.
-    await within(maxKindsMs, Promise.all([cache.synced(), notices.settled()]));
+    await within(maxKindsMs, Promise.all([cache.synced(), notices.settled(), baseCache.settled()]));
     if (stopped) return;
     logger.info({ policies: cache.policies.size, workloads: cache.workloads.size }, 'caches are complete');
     await collectLargeHeap();
@@ -186,7 +201,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
       if (type !== 'deleted') enqueuer.consider(object);
       bases.enqueuer.onImagePolicy(object);
     });
-    bases.cache.policies.subscribe(() => cache.workloads.startWatches(bases.cache.kinds()));
+    baseCache.policies.subscribe(() => cache.workloads.startWatches(baseCache.kinds()));
     cache.listen({
       onKindReady: () => enqueuer.resync(),
       onWorkload(change) {
@@ -222,11 +237,8 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
     if (!namespaces.some((watched) => watched === undefined || watched === namespace)) return notWatched(namespace);
     return cache.isSelected(namespace) ? undefined : notSelected(namespace);
   };
-  const taker = queueWorkers.push.takerOn({
-    redis: failFastRedis,
-    onError: (error) => logger.debug({ err: error }, 'push queue error'),
-  });
   return {
+    takeStored: pushes.takeStored,
     view: { registry, policies: ports.policies.all, sourceOf: ports.registry.sourceOf, isWatching },
     policies: {
       areKnown: isWatching,
@@ -237,12 +249,11 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
       feed,
     },
     namespaces: { areKnown: namespaceCache.areLabelsKnown, whyNotSelected },
-    takes: { taker, onTaken: ahead.begin },
     checks: () => [...allReflectors().map(checkReflector), ...checkKinds(cache), ...access.checks(), ...namespaceCache.checks()],
     measure() {
       metrics.policies.set(cache.policies.size);
       measurePolicies(cache.policies.values(), config.metrics.policies, metrics);
-      measureBases(bases.cache.policies.values(), metrics);
+      measureBases(baseCache.policies.values(), metrics);
       metrics.workloads.set(cache.workloads.size);
       for (const { name, reflector } of allReflectors())
         metrics.watchConnected.set({ resource: name }, reflector.state().connected ? 1 : 0);
@@ -255,7 +266,6 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
           {},
           'crossNamespace: legacy lets policies update workloads of other namespaces without consent: run "image-watcher consents", then use consent',
         );
-      const readContext = readContextOf(foundation);
       reflectors = namespaces.map((namespace) => watchPolicies(namespace, { readContext, logger }, client, cache));
       bases.start(namespaces);
       notices.watch(namespaces);
@@ -276,7 +286,7 @@ export function composeWork(foundation: Foundation, { client, failFastRedis, red
         notices.stop(),
         namespaceCache.stop(),
         cache.workloads.stop(),
-        bases.cache.stop(),
+        baseCache.stop(),
         ...reflectors.map(({ reflector }) => reflector.stop()),
       ]);
       await Promise.all([client.close(), registry.close()]);

@@ -1,5 +1,6 @@
 /** The first sentence of `explain`: what the policy selects, or what a push would do. Pure. */
 import type { Candidate } from '../model/image-reference.ts';
+import { tagOfImage } from '../model/running-image.ts';
 import type { TargetExplanation } from '../plan/guard-plan.ts';
 import { formatDuration } from '../model/text.ts';
 import type { PlannedNow, Pushed } from './plan-now.ts';
@@ -12,17 +13,14 @@ export function nameOf({ tag, digest }: Candidate): string {
 }
 
 /** What only the registry knows, and the result of the push depends on; undefined where it depends on nothing else. */
-export function unknownOf({ spec, candidate, targets }: Planned, { digest }: Pushed): string | undefined {
+export function unknownOf({ policy: { status }, spec, candidate, targets }: Planned, { digest }: Pushed): string | undefined {
+  const isCandidate = (image: string) => tagOfImage(image, { candidate, status }) === candidate.tag;
   const all = targets.flatMap(({ unchanged }) => unchanged);
-  if (spec.strategy.withCreationTimes !== undefined && !all.some(({ image }) => hasTag(image, candidate.tag)))
+  if (spec.strategy.withCreationTimes !== undefined && !all.some(({ image }) => isCandidate(image)))
     return 'its image was created later than the running one, which only the registry knows';
-  const runsTag = all.some(({ image, reason }) => reason === 'UpToDate' && hasTag(image, candidate.tag));
+  const runsTag = all.some(({ image, reason }) => reason === 'UpToDate' && isCandidate(image));
   if (spec.pin !== 'Digest' || digest !== undefined || !runsTag || targets.some(({ changes }) => changes.length > 0)) return undefined;
   return 'its digest is another one than that of the running image: add it to --push as @sha256:…';
-}
-
-function hasTag(image: string, tag: string): boolean {
-  return image.split('@')[0]?.endsWith(`:${tag}`) ?? false;
 }
 
 /** Of a push that has not happened. */

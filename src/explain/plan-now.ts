@@ -1,4 +1,5 @@
 /** What the service would do about a policy now: the stages of a reconcile, up to the change itself, without any request to a registry. */
+import { resultCondition } from '../model/decisive-condition.ts';
 import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
 import { formatRepository, sameRepository, type Candidate, type ImageReference } from '../model/image-reference.ts';
 import { explainPlan, guardPlan, type TargetExplanation } from '../plan/guard-plan.ts';
@@ -115,8 +116,8 @@ export const notReconciledYet =
   'not reconciled yet: no worker runs (image-watcher doctor), its namespace is not selected (image-watcher check --server URL), or its first attempt failed and is repeated';
 
 function notReconciled({ status }: ImagePolicy): { readonly why: string; readonly reason?: string } {
-  const ready = status.conditions?.find(({ type }) => type === 'Ready');
-  return ready === undefined
+  const told = resultCondition(status.conditions ?? []);
+  return told === undefined
     ? { why: `the policy is ${notReconciledYet}` }
-    : { why: `nothing is selected: ${ready.reason}: ${ready.message}`, reason: ready.reason };
+    : { why: `nothing is selected: ${told.reason}: ${told.message}`, reason: told.reason };
 }

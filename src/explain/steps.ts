@@ -1,4 +1,5 @@
 /** The explanation of a policy as a chain: what the service would do, step by step, what it saw, and what is in the way. Pure. */
+import { resultCondition } from '../model/decisive-condition.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import type { Candidate } from '../model/image-reference.ts';
 import type { Origin } from '../model/policy-defaults.ts';
@@ -63,12 +64,17 @@ export function explainPlanned(planned: PlannedNow, pushed?: Pushed): Explanatio
   const known = new Set([...selected, ...chains.flatMap(({ steps }) => steps)].map(({ reason }) => reason));
   const last = lastReconcile(planned.policy, pushed !== undefined).filter(({ reason }) => reason === undefined || !known.has(reason));
   return {
-    allowed: isAllowed(targets) && pending === undefined && unknown === undefined && last.every(({ result }) => result !== 'stop'),
+    allowed: isAllowed(targets) && pending === undefined && unknown === undefined && !last.some(isInTheWay),
     summary: pushed === undefined ? `${namespace}/${name} selects ${description}: ${nameOf(candidate)}` : describePush(planned, pushed),
     candidate,
     steps: [...basics(planned), ...last, ...selected],
     targets: chains,
   };
+}
+
+/** A rollout under way, or a changed spec, holds up nothing that is planned now. */
+function isInTheWay({ result, reason }: Step): boolean {
+  return result === 'stop' || (result === 'wait' && reason !== undefined && reason !== 'Progressing');
 }
 
 /** What only a reconcile finds out, by asking the registry. It may be otherwise for the image of another push. */
@@ -78,9 +84,9 @@ function lastReconcile({ generation, status }: ImagePolicy, isOfPush: boolean): 
     return [{ id: 'status', result: 'wait', text: 'the spec was changed, and has not been reconciled since' }];
   const ready = conditions.find(({ type }) => type === 'Ready');
   if (ready?.status !== 'False') return [];
-  const isStalled = conditions.some(({ type, status }) => type === 'Stalled' && status === 'True');
-  const result = isOfPush ? 'note' : isStalled ? 'stop' : 'wait';
-  return [{ id: 'status', result, text: `since ${ready.lastTransitionTime}: ${ready.message}`, ...linked(ready.reason) }];
+  const { type, reason, message } = resultCondition(conditions) ?? ready;
+  const result = isOfPush ? 'note' : type === 'Stalled' ? 'stop' : 'wait';
+  return [{ id: 'status', result, text: `since ${ready.lastTransitionTime}: ${message}`, ...linked(reason) }];
 }
 
 /** What is checked before an image is selected. */

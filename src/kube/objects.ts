@@ -1,6 +1,8 @@
 import { PermanentError } from '../model/errors.ts';
+import type { OnAnswered } from '../model/server-clock.ts';
 import type { KubeClient } from './client.ts';
 import { isKubeError } from './kube-error.ts';
+import { readDate } from './server-time.ts';
 
 /** A kind of object as the API server's URLs name it. */
 export interface Resource {
@@ -39,8 +41,8 @@ export const metadataForms = {
 } as const;
 
 /** Reads the current state of one object; undefined if it does not exist. */
-export function readObject<T>(client: KubeClient, path: string, signal?: AbortSignal): Promise<T | undefined> {
-  return unlessMissing(client.request<T>({ method: 'GET', path, signal }));
+export function readObject<T>(client: KubeClient, path: string, signal?: AbortSignal, onAnswered?: OnAnswered): Promise<T | undefined> {
+  return unlessMissing(client.request<T>({ method: 'GET', path, signal, ...readDate(onAnswered) }));
 }
 
 /** Reads no more of an object than its metadata; undefined if it does not exist. */

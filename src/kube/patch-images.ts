@@ -1,13 +1,20 @@
 import { PermanentError } from '../model/errors.ts';
 import { type ContainerChange, type FieldChange, formatWorkload, readVolumeName, type Workload } from '../model/workload.ts';
-import type { KubeClient } from './client.ts';
-import { fieldManager, formatLastUpdate, updateAnnotation } from '../model/last-update.ts';
+import type { KubeClient, KubeRequest } from './client.ts';
+import { fieldManager } from '../model/last-update.ts';
+import { formatLastUpdate, updateAnnotation } from '../model/last-update-annotation.ts';
 import { findTarget, type TargetKind } from './targets.ts';
 import { KubeError } from './kube-error.ts';
 import { projectWorkload } from './project-workload.ts';
 import { objectPath } from './objects.ts';
 import { consentAnnotation } from '../plan/consent.ts';
 import { parseFieldPath } from '../model/field-path.ts';
+
+/** How a patch is sent. */
+export interface PatchOptions extends Pick<KubeRequest, 'signal' | 'sendBefore'> {
+  /** The kind of the workload; only custom resources need it. */
+  readonly target?: TargetKind;
+}
 
 /**
  * `patched`: the workload as the API server returned it (admission may have rewritten the image).
@@ -16,7 +23,7 @@ import { parseFieldPath } from '../model/field-path.ts';
 export type PatchResult = { readonly kind: 'patched'; readonly workload: Workload } | { readonly kind: 'conflict' };
 
 /**
- * Applies all image changes of a workload in one request, or none. Throws PermanentError(PatchRejected) when the API server refuses the change itself (400,
+ * Applies all image changes of a workload, as it was planned for, in one request, or none. Throws PermanentError(PatchRejected) when the API server refuses the change itself (400,
  * 403, 422 with causes); any other error may be retried, after `KubeError.retryAfterMs` if it is set.
  */
 export async function patchImages(
@@ -24,8 +31,7 @@ export async function patchImages(
   workload: Workload,
   changes: readonly ImageChange[],
   changeCause: string,
-  signal?: AbortSignal,
-  target: TargetKind = findTarget(workload),
+  { signal, sendBefore, target = findTarget(workload) }: PatchOptions = {},
 ): Promise<PatchResult> {
   try {
     const raw = await client.request({
@@ -35,6 +41,7 @@ export async function patchImages(
       contentType: 'application/json-patch+json',
       body: buildImagePatch(workload, changes, changeCause),
       signal,
+      sendBefore,
     });
     return { kind: 'patched', workload: projectWorkload(target, raw) };
   } catch (error) {
@@ -73,9 +80,18 @@ export interface PatchOperation {
 
 const changeCauseAnnotation = 'kubernetes.io/change-cause';
 
+type PatchedWorkload = Pick<
+  Workload,
+  'uid' | 'generation' | 'resourceVersion' | 'labels' | 'containersPath' | 'hasAnnotations' | 'allowPoliciesFrom'
+>;
+
 /**
- * The smallest patch for all changes of a workload. It applies only if each container still has its position and its old image:
+ * The smallest patch for all changes of a workload. It applies only to the object and the state that it was planned for, in which each container still has its
+ * position and its old image:
  *
+ *     test    /metadata/uid          5c2f…                   not another one of the same name
+ *     test    /metadata/generation   7                       as it counts changes of the spec; of an object without one: /metadata/resourceVersion
+ *     test    /metadata/labels       {"app": "web"}          what selectors and canaries go by, which has no generation
  *     test    …/containers/0/name    web                     for each change
  *     test    …/containers/0/image   shop/web:1.4.1
  *     replace …/containers/0/image   shop/web:1.4.2          of a volume: …/volumes/0/name, …/volumes/0/image/reference
@@ -85,11 +101,7 @@ const changeCauseAnnotation = 'kubernetes.io/change-cause';
  *
  * Of a custom resource, all fields of the image are tested, also unchanged ones: test …/tag 1.4.1, replace …/tag 1.4.2; fields that are not set: test null, add.
  */
-export function buildImagePatch(
-  workload: Pick<Workload, 'containersPath' | 'hasAnnotations' | 'allowPoliciesFrom'>,
-  changes: readonly ImageChange[],
-  changeCause: string,
-): PatchOperation[] {
+export function buildImagePatch(workload: PatchedWorkload, changes: readonly ImageChange[], changeCause: string): PatchOperation[] {
   const images = changes.flatMap((change) =>
     change.fields === undefined ? ofContainer(workload, change) : change.fields.flatMap(ofField),
   );
@@ -97,7 +109,22 @@ export function buildImagePatch(
     const key = updateAnnotation(container);
     return key === undefined || update === undefined ? [] : [[key, formatLastUpdate(update)]];
   });
-  return [...images, ...annotate(workload, { [changeCauseAnnotation]: changeCause, ...Object.fromEntries(updates) })];
+  return [
+    ...testState(workload),
+    ...images,
+    ...annotate(workload, { [changeCauseAnnotation]: changeCause, ...Object.fromEntries(updates) }),
+  ];
+}
+
+function testState({ uid, generation, resourceVersion, labels }: PatchedWorkload): PatchOperation[] {
+  const isCounted = generation > 0;
+  return [
+    { op: 'test', path: '/metadata/uid', value: uid },
+    isCounted
+      ? { op: 'test', path: '/metadata/generation', value: generation }
+      : { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion },
+    { op: 'test', path: '/metadata/labels', value: labels ?? null },
+  ];
 }
 
 function ofContainer(

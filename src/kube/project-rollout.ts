@@ -41,7 +41,7 @@ function readDeployment({ spec, status }: Parts): WorkloadRollout {
       deadlineExceeded: { message: message || 'its progress deadline is exceeded', at: lastUpdateTime },
     }),
     ...(reason !== '' && { isIncomplete: reason !== 'NewReplicaSetAvailable' }),
-    ...(failure.status === 'True' && !isDenied(failure.message) && { cannotCreate: failure.message }),
+    ...(failure.status === 'True' && { [isDenied(failure.message) ? 'denied' : 'cannotCreate']: failure.message }),
     ...(resumedAt !== '' && { resumedAt }),
     ...(spec['paused'] === true && { haltedBecause: 'it is paused' }),
   };

@@ -1,7 +1,8 @@
 import { consentAnnotation } from '../plan/consent.ts';
 import { findGitOpsTool } from '../plan/guards/git-ops.ts';
 import { fieldLabel } from '../model/field-path.ts';
-import { parseLastUpdate, updateAnnotation, type LastUpdate } from '../model/last-update.ts';
+import type { LastUpdate } from '../model/last-update.ts';
+import { parseLastUpdate, updateAnnotation } from '../model/last-update-annotation.ts';
 import { isCustomVersion, volumeName, type ImageList, type ImageVolume, type Workload, type WorkloadContainer } from '../model/workload.ts';
 import { projectSecretNames } from './secrets.ts';
 import { projectRollout } from './project-rollout.ts';
@@ -19,6 +20,7 @@ interface RawMetadata {
   readonly labels?: unknown;
   readonly annotations?: unknown;
   readonly managedFields?: unknown;
+  readonly deletionTimestamp?: unknown;
 }
 
 /**
@@ -56,6 +58,7 @@ export function projectWorkload(target: TargetKind, raw: unknown): Workload {
     hasAnnotations: typeof metadata.annotations === 'object' && metadata.annotations !== null,
     ...(typeof consent === 'string' && { allowPoliciesFrom: consent }),
     ...(walk(raw, ['spec', 'paused']) === true && { paused: true }),
+    ...(typeof metadata.deletionTimestamp === 'string' && { isDeleted: true }),
     ...(gitOps !== undefined && { gitOps }),
     ...projectPullAccess(walk(raw, target.podSpecPath)),
     ...(rollout !== undefined && { rollout }),

@@ -1,9 +1,11 @@
 import { formatSelector, type LabelSelector } from '../model/label-selector.ts';
+import type { OnAnswered } from '../model/server-clock.ts';
 import type { PodContainer, PodState } from '../rollout/evaluate-pods.ts';
 import { volumeName, type WorkloadRef } from '../model/workload.ts';
 import type { KubeClient } from './client.ts';
 import { findTarget } from './targets.ts';
 import { listPath, objectPath, readObject } from './objects.ts';
+import { readDate } from './server-time.ts';
 
 interface Meta {
   readonly uid?: string;
@@ -25,8 +27,17 @@ interface RawContainerStatus {
   readonly name?: string;
   readonly ready?: boolean;
   readonly restartCount?: number;
-  readonly state?: { readonly waiting?: { readonly reason?: string; readonly message?: string } };
-  readonly lastState?: { readonly terminated?: { readonly reason?: string; readonly exitCode?: number } };
+  readonly state?: { readonly waiting?: RawReason; readonly terminated?: RawEnd };
+  readonly lastState?: { readonly terminated?: RawEnd };
+}
+
+interface RawReason {
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+interface RawEnd extends RawReason {
+  readonly exitCode?: number;
 }
 
 interface RawContainer {
@@ -38,8 +49,11 @@ interface RawPod {
   readonly metadata: Meta;
   readonly spec?: { readonly containers?: readonly RawContainer[]; readonly initContainers?: readonly RawContainer[] };
   readonly status?: {
+    readonly phase?: string;
+    readonly reason?: string;
+    readonly message?: string;
     readonly startTime?: string;
-    readonly conditions?: readonly { readonly type?: string; readonly status?: string }[];
+    readonly conditions?: readonly (RawReason & { readonly type?: string; readonly status?: string })[];
     readonly containerStatuses?: readonly RawContainerStatus[];
     readonly initContainerStatuses?: readonly RawContainerStatus[];
   };
@@ -50,7 +64,12 @@ const maxPods = 20;
 const maxReplicaSets = 100;
 
 /** Some of the pods of a workload's newest revision; none if they are not known yet. Two or three requests: called only while a rollout is under way. */
-export async function readRolloutPods(client: KubeClient, ref: WorkloadRef, signal?: AbortSignal): Promise<PodState[]> {
+export async function readRolloutPods(
+  client: KubeClient,
+  ref: WorkloadRef,
+  signal?: AbortSignal,
+  onAnswered?: OnAnswered,
+): Promise<PodState[]> {
   const workload = await readObject<RawWorkload>(client, objectPath(findTarget(ref), ref.namespace, ref.name), signal);
   const selector = formatSelector(workload?.spec?.selector ?? {});
   if (workload === undefined || selector === '') return [];
@@ -63,6 +82,7 @@ export async function readRolloutPods(client: KubeClient, ref: WorkloadRef, sign
     `${selector},${revision}`,
     maxPods,
     signal,
+    onAnswered,
   );
   return pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined).map(toState);
 }
@@ -97,6 +117,7 @@ async function list<T>(
   labelSelector: string,
   limit: number,
   signal?: AbortSignal,
+  onAnswered?: OnAnswered,
 ): Promise<readonly T[]> {
   const query = { labelSelector, limit };
   const found = await client.request<{ items?: readonly T[] | null }>({
@@ -104,19 +125,35 @@ async function list<T>(
     path: listPath(resource, namespace),
     query,
     signal,
+    ...readDate(onAnswered),
   });
   return found.items ?? [];
 }
 
 function toState({ metadata, spec: { containers = [], initContainers = [] } = {}, status = {} }: RawPod): PodState {
   const { startTime, conditions = [], containerStatuses = [], initContainerStatuses = [] } = status;
+  const trouble = troubleOf(status);
   return {
     name: metadata.name ?? '',
     startedAt: startTime ?? metadata.creationTimestamp ?? '',
     ready: conditions.some((condition) => condition.type === 'Ready' && condition.status === 'True'),
+    ...(trouble !== undefined && { trouble }),
     containers: [...initContainerStatuses, ...containerStatuses].map((container) =>
       toContainer(container, mountsOf([...initContainers, ...containers].find(({ name }) => name === container.name))),
     ),
+  };
+}
+
+/** What keeps a pod from running whatever its containers are: the kubelet refused or ended it, it is being evicted, or it is not scheduled. */
+function troubleOf({ phase, reason, message, conditions = [] }: NonNullable<RawPod['status']>): PodState['trouble'] {
+  const found = (type: string, wanted: string) => conditions.find((one) => one.type === type && one.status === wanted);
+  const isPods = reason !== undefined && reason !== '';
+  const own = isPods && (phase === 'Failed' || phase === 'Unknown' || reason === 'NodeLost') ? { reason, message } : undefined;
+  const trouble = own ?? found('DisruptionTarget', 'True') ?? found('PodScheduled', 'False');
+  if (trouble === undefined) return undefined;
+  return {
+    reason: trouble.reason ?? 'Unknown',
+    ...(trouble.message !== undefined && trouble.message !== '' && { message: trouble.message }),
   };
 }
 
@@ -129,13 +166,17 @@ function toContainer(
   mounts: readonly string[],
 ): PodContainer {
   const { reason, message } = state?.waiting ?? {};
-  const end = lastState?.terminated;
+  const end = state?.terminated ?? lastState?.terminated;
   return {
     name,
     ready,
     restarts: restartCount,
     ...(mounts.length > 0 && { mounts }),
     ...(reason !== undefined && { waiting: { reason, ...(message !== undefined && { message }) } }),
-    ...(end !== undefined && { lastEnd: `${end.reason ?? 'Error'} (exit code ${end.exitCode ?? 'unknown'})` }),
+    ...(end !== undefined && { lastEnd: toEnd(end) }),
   };
+}
+
+function toEnd({ reason = 'Error', exitCode, message }: RawEnd): NonNullable<PodContainer['lastEnd']> {
+  return { reason, ...(exitCode !== undefined && { exitCode }), ...(message !== undefined && { message }) };
 }

@@ -1,3 +1,4 @@
+import type { OnAnswered } from '../model/server-clock.ts';
 import type { Workload, WorkloadRef } from '../model/workload.ts';
 import type { KubeClient } from './client.ts';
 import { findTarget, type TargetKind } from './targets.ts';
@@ -11,8 +12,9 @@ export async function readWorkload(
   ref: WorkloadRef,
   signal?: AbortSignal,
   target: TargetKind = findTarget(ref),
+  onAnswered?: OnAnswered,
 ): Promise<Workload | undefined> {
-  const raw = await readObject<unknown>(client, objectPath(target, ref.namespace, ref.name), signal);
+  const raw = await readObject<unknown>(client, objectPath(target, ref.namespace, ref.name), signal, onAnswered);
   return raw === undefined || !isWanted(target, raw) ? undefined : projectWorkload(target, raw);
 }
 

@@ -27,7 +27,7 @@ export interface ReflectorState {
   readonly lastError?: string;
   /** Whether the last error was a 403. */
   readonly isForbidden: boolean;
-  /** The time since the last event of the watch; undefined before it has opened once. */
+  /** The time since the last event of the watch, or since the last list began: what was changed before that is known. Undefined before the first list. */
   readonly quietMs?: number;
   readonly objects: number;
 }
@@ -60,8 +60,8 @@ const maxRetryAfterMs = 60_000;
 const maxRetryAfterFactor = 5;
 
 /**
- * Lists in pages, then watches with bookmarks and resumes; retries whatever fails with growing, jittered pauses. client-node's informer gives up at the first
- * 403, 429 or reset.
+ * Lists in pages, then watches with bookmarks and resumes; retries whatever fails with growing, jittered pauses. client-node's informer ends at the first 403, 429
+ * or reset, lists all objects at once and has no bookmarks, and its Watch reads faster than its lines are processed.
  */
 export function startReflector<T extends StoredObject>(options: ReflectorOptions<T>): Reflector {
   const { client, path, project, store, fieldSelector, pageSize = 500, random = Math.random, now = Date.now, onError } = options;
@@ -139,7 +139,6 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
   const onOpen = () => {
     state = { ...state, connected: true };
     openedAt = now();
-    lastEventAt = performance.now();
     lastError = undefined;
   };
 
@@ -178,8 +177,10 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
       let failing: keyof typeof failures = 'list';
       try {
         if (mustList) {
+          const listedAt = performance.now();
           resourceVersion = await list();
           if (signal.aborted) return;
+          lastEventAt = listedAt;
           failures.list = 0;
           mustList = false;
           lastError = undefined;

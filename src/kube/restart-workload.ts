@@ -21,6 +21,7 @@ interface Meta {
   readonly uid?: string;
   readonly resourceVersion?: string;
   readonly generation?: number;
+  readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly deletionTimestamp?: string;
 }
@@ -55,13 +56,23 @@ const maxPods = 200;
 /** Of a workload with several images, and of several policies. */
 const maxRestartedFor = 10;
 
-/** Reads a workload and its pods; undefined if it is gone, or has no pods of its own, as a CronJob. */
+/** Reads a workload and its pods; undefined if it is gone or being deleted, or has no pods of its own, as a CronJob. Throws PermanentError if they may not be read. */
 export async function readRunningPods(client: KubeClient, ref: WorkloadRef, signal: AbortSignal): Promise<RunningPods | undefined> {
+  try {
+    return await readPods(client, ref, signal);
+  } catch (error) {
+    if (isKubeError(error, 403)) throw new PermanentError('TargetKindForbidden', describeError(error));
+    throw error;
+  }
+}
+
+async function readPods(client: KubeClient, ref: WorkloadRef, signal: AbortSignal): Promise<RunningPods | undefined> {
   const workload = await readObject<RawWorkload>(client, objectPath(findTarget(ref), ref.namespace, ref.name), signal);
   const { selector, template } = workload?.spec ?? {};
   const labelSelector = formatSelector(selector ?? {});
   if (workload === undefined || template === undefined || labelSelector === '') return undefined;
   const { metadata } = workload;
+  if (metadata.deletionTimestamp !== undefined) return undefined;
   const found = await client.request<{ items?: readonly RawPod[] | null }>({
     method: 'GET',
     path: listPath({ apiVersion: 'v1', resource: 'pods' }, ref.namespace),
@@ -82,6 +93,7 @@ export async function readRunningPods(client: KubeClient, ref: WorkloadRef, sign
     uid: metadata.uid ?? '',
     resourceVersion: metadata.resourceVersion ?? '',
     generation: metadata.generation ?? 0,
+    ...(metadata.labels !== undefined && { labels: metadata.labels }),
     ...(rollout !== undefined && { rollout }),
     ...(allowPoliciesFrom !== undefined && { allowPoliciesFrom }),
     restartedFor: restartedFor.split(',', maxRestartedFor).filter(isDigest),

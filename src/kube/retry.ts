@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs, requestBackoff } from '../async/backoff.ts';
 import { WaitError } from '../model/errors.ts';
 import { isKubeError, KubeError } from './kube-error.ts';
+import { NotSentError } from './send-before.ts';
 
 /** Whether the same request may succeed a little later: the API server or its conversion webhook is busy or restarting. */
 export function isTransient(error: unknown): boolean {
@@ -23,7 +24,7 @@ const maxRetryAfterMs = 5_000;
 
 /**
  * Retries a request that fails because the API server is busy or restarting, and not before the time that it asks for. If that is much later, throws a
- * WaitError.
+ * WaitError. What the request rests on may change meanwhile: `work` has to ask for that in each try.
  */
 export async function retryTransient<T>(
   work: () => Promise<T>,
@@ -41,6 +42,7 @@ export async function retryTransient<T>(
         });
       }
       if (attempt + 1 >= maxTries) throw error;
+      if (error instanceof NotSentError) continue;
       await pause(error, attempt, { random, signal });
     }
   }
@@ -48,7 +50,7 @@ export async function retryTransient<T>(
 
 /** A request without a response is not repeated: it may have succeeded, which the next try of the job will see. */
 function isRepeatable(error: unknown): boolean {
-  return error instanceof KubeError && isTransient(error);
+  return error instanceof NotSentError || (error instanceof KubeError && isTransient(error));
 }
 
 /**

@@ -89,6 +89,9 @@ export interface CiSystem {
   readonly secret?: { readonly name: string; readonly key: string };
 }
 
+/** On each ImagePolicy that a BaseImagePolicy has created: the digest of the base that it rolls out. */
+export const baseAnnotation = 'operator.technomad.dev/base-digest';
+
 /** The kinds of workloads whose images can be examined. */
 export const baseKinds = ['Deployment', 'StatefulSet', 'DaemonSet', 'CronJob'] as const;
 

@@ -29,6 +29,15 @@ export interface ImagePolicy {
   readonly requested?: RequestedAction;
   /** Absent if it has none. */
   readonly labels?: Readonly<Record<string, string>>;
+  /** The BaseImagePolicy that has created it; absent if a user has. */
+  readonly parent?: PolicyParent;
+}
+
+/** A BaseImagePolicy of the same namespace, and the digest of the base that it has the policy roll out. */
+export interface PolicyParent {
+  readonly name: string;
+  readonly uid: string;
+  readonly base?: string;
 }
 
 export interface PolicySpec {
@@ -57,6 +66,8 @@ export interface PolicySpec {
   readonly verification?: Verification;
   /** Whether the policy is suspended. */
   readonly suspended: boolean;
+  /** Why it counts as suspended although its own spec does not say so: its parent holds it. */
+  readonly heldBecause?: string;
   /** What to do after a change; absent if rollouts are not watched. */
   readonly rollout?: RolloutSettings;
   /** Where the values come from that a policy may leave to defaults. */
@@ -112,6 +123,21 @@ export interface TargetFields {
 export interface PolicyProblem {
   readonly problem: { readonly reason: Reason; readonly message: string };
   readonly suspended?: boolean;
+  /** What can be read of it all the same: what its targets run is shown, and a push for its repository is not unknown to it. */
+  readonly scope?: PolicyScope;
+}
+
+/** Which images a policy is about, and where: known also of most specs that cannot be used. */
+export interface PolicyScope {
+  readonly repository: Repository;
+  readonly targets: readonly PolicyTarget[];
+  /** What a digest without a tag means in a field of a custom resource. */
+  readonly strategy: Pick<TagStrategy, 'mutableTag' | 'replaces'>;
+}
+
+/** What a policy is about, whether or not its spec can be used. */
+export function scopeOf(spec: PolicySpec | PolicyProblem): PolicyScope | undefined {
+  return isUsable(spec) ? spec : spec.scope;
 }
 
 /** Whether the spec can be used. */

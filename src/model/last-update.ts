@@ -5,13 +5,14 @@
  * undo each other are counted where they happen.
  */
 import { tryParseImageReference } from './image-reference.ts';
-import { type TriggerSource, isTriggerSource, maxLengths } from './policy-status.ts';
-import { toSeconds } from './text.ts';
-import { type ContainerChange, findContainer, readVolumeName, type Workload, type WorkloadContainer } from './workload.ts';
+import { type TriggerSource } from './policy-status.ts';
+import { cut, toTime } from './text.ts';
+import { type ContainerChange, findContainer, type Workload, type WorkloadContainer } from './workload.ts';
 
 export interface LastUpdate {
   /** The uid of the policy. */
   readonly policy: string;
+  /** Later than that of any change to the container before, whatever the clocks of replicas say. */
   readonly at: string;
   readonly trigger: TriggerSource;
   readonly from: string;
@@ -23,8 +24,29 @@ export interface LastUpdate {
   readonly digest?: string;
   /** Of a rollback: the digest whose rollout failed. */
   readonly failed?: string;
+  /** Of a rollback that a user asked for: the digest that it left, also where the container ran another one. */
+  readonly left?: string;
+  /** The failed rollouts for which the image is not to blame: after a rollback it is tried again, and each try keeps what it follows. */
+  readonly retry?: Retry;
   /** The images that any policy changed the container to within the preceding hour. */
   readonly earlier?: readonly RecentChange[];
+  /** The push that caused it; absent for other causes, and in records of earlier versions. */
+  readonly event?: string;
+  /** The changes within the preceding hour, the latest first: whoever made one may have died before its status was written, or its push was reported. */
+  readonly before?: readonly PastChange[];
+}
+
+/** A change that was followed by another one. */
+export type PastChange = Pick<LastUpdate, 'policy' | 'at' | 'trigger' | 'from' | 'to' | 'tag' | 'digest' | 'event'>;
+
+/** Rollouts of one image that failed for another reason than the image. */
+export interface Retry {
+  /** How many of them there were, one after the other. */
+  readonly failures: number;
+  /** The generation of the policy: an edited policy begins anew. */
+  readonly generation: number;
+  /** Why the last one failed. */
+  readonly why: string;
 }
 
 /** An image that a container was changed to, and the times of the changes: the latest first. */
@@ -39,18 +61,8 @@ export const recentMs = 3_600_000;
 
 /** The clocks of replicas differ by less; a time further in the future was not written by us. */
 const maxSkewMs = 300_000;
-/** Limits the size of the annotation, independent of the number of policies, and of other writers of the workload. */
-const maxImages = 8;
-const maxTimes = 10;
-const maxImageLength = 512;
-
-/** The annotation for a container, an image volume, or a group of fields; undefined if the API server would reject its name. */
-export function updateAnnotation(container: string): string | undefined {
-  const volume = readVolumeName(container);
-  const name = (volume ?? container).replaceAll(/[^A-Za-z0-9_.-]/g, '.').replaceAll(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, '');
-  // An annotation's name has no second slash, and no room for more than the name of a volume.
-  return name === '' ? undefined : `${volume === undefined ? '' : 'volumes.'}last-update.operator.technomad.dev/${name}`;
-}
+/** Limits of the annotation, independent of the number of policies, and of other writers of the workload. */
+export const limits = { maxImages: 8, maxTimes: 10, maxImageLength: 512, maxBefore: 6, maxWhyLength: 300 } as const;
 
 /** The record of our last change to a container, or to fields that are shown as one, from the workload's annotation. */
 export function lastUpdateOf(workload: Workload, container: string): LastUpdate | undefined {
@@ -62,26 +74,55 @@ interface UpdateCause extends Pick<LastUpdate, 'policy' | 'trigger' | 'tag'> {
   readonly at: Date;
   readonly digest?: string | undefined;
   readonly failed?: string | undefined;
+  readonly left?: string | undefined;
+  readonly event?: string | undefined;
+  readonly retry?: ((container: string) => Retry | undefined) | undefined;
 }
 
 /** Adds to each change the record to write to the annotation; none if an image is too long. */
 export function withUpdates(
   workload: Workload,
   changes: readonly ContainerChange[],
-  { policy, trigger, at, tag, digest, failed }: UpdateCause,
+  { policy, trigger, at, tag, digest, failed, left, retry, event }: UpdateCause,
 ): ContainerChange[] {
   return changes.map((change) => {
     const { container, from, to } = change;
-    if (Math.max(from.length, to.length) > maxImageLength) return change;
-    const earlier = recentChanges(lastUpdateOf(workload, container), at);
+    if (Math.max(from.length, to.length) > limits.maxImageLength) return change;
+    const last = lastUpdateOf(workload, container);
+    const earlier = recentChanges(last, at);
+    const before = pastChanges(last)
+      .filter((one) => isRecent(one.at, at))
+      .slice(0, limits.maxBefore);
     const isHidden = tag !== undefined && tryParseImageReference(to)?.tag === undefined;
-    const image = { from, to, ...(isHidden && { tag }), ...(digest !== undefined && { digest }), ...(failed !== undefined && { failed }) };
-    return { ...change, update: { policy, at: toSeconds(at), trigger, ...image, ...(earlier.length > 0 && { earlier }) } };
+    const image = {
+      from,
+      to,
+      ...(isHidden && { tag }),
+      ...(digest !== undefined && { digest }),
+      ...(failed !== undefined && { failed }),
+      ...(left !== undefined && { left }),
+    };
+    const tries = retry?.(container);
+    const { failures = 0, generation = 0, why = '' } = tries ?? {};
+    const others = {
+      ...(tries && { retry: { failures, generation, why: cut(why, limits.maxWhyLength) } }),
+      ...(earlier.length > 0 && { earlier }),
+      ...(event !== undefined && { event }),
+      ...(before.length > 0 && { before }),
+    };
+    return { ...change, update: { policy, at: toTime(timeAfter(last?.at, at)), trigger, ...image, ...others } };
   });
 }
 
+/** The time of what follows something: later than that, whatever the clocks of replicas say. */
+export function timeAfter(last: string | undefined, now: Date): Date {
+  const before = Date.parse(last ?? '');
+  // A time further ahead was not written by us, and must not move ours.
+  return before >= now.getTime() && before - now.getTime() <= maxSkewMs ? new Date(before + 1) : now;
+}
+
 /** The tag that a container was changed to; empty if there was none. */
-export function updatedTag({ to, tag }: LastUpdate): string {
+export function updatedTag({ to, tag }: Pick<LastUpdate, 'to' | 'tag'>): string {
   return tryParseImageReference(to)?.tag ?? tag ?? '';
 }
 
@@ -95,48 +136,32 @@ export function changesOf(last: LastUpdate | undefined): readonly RecentChange[]
   return [latest, ...earlier.filter((one) => one !== before)];
 }
 
+/** The changes to a container, the last one first, as far as its record has them. */
+export function pastChanges(last: LastUpdate | undefined): readonly PastChange[] {
+  if (last === undefined) return [];
+  const { policy, at, trigger, from, to, tag, digest, event, before = [] } = last;
+  const image = { from, to, ...(tag !== undefined && { tag }), ...(digest !== undefined && { digest }) };
+  return [{ policy, at, trigger, ...image, ...(event !== undefined && { event }) }, ...before];
+}
+
+/** Whether a time is so far ahead that no replica wrote it. */
+export function isImpossible(time: string, now: Date): boolean {
+  return Date.parse(time) - now.getTime() > maxSkewMs;
+}
+
 /** Whether a change at this time counts towards a loop. */
 export function isRecent(time: string, now: Date): boolean {
   const age = now.getTime() - Date.parse(time);
-  return age < recentMs && age >= -maxSkewMs;
+  return age < recentMs && !isImpossible(time, now);
 }
 
 /** Those of them within the hour before `now`; the most frequent first, because a loop repeats images. */
 export function recentChanges(last: LastUpdate | undefined, now: Date): RecentChange[] {
   return changesOf(last)
-    .map((one) => ({ ...one, at: one.at.filter((time) => isRecent(time, now)).slice(0, maxTimes) }))
+    .map((one) => ({ ...one, at: one.at.filter((time) => isRecent(time, now)).slice(0, limits.maxTimes) }))
     .filter((one) => one.tag !== '' && one.at.length > 0)
     .toSorted((a, b) => b.at.length - a.at.length)
-    .slice(0, maxImages);
-}
-
-/** The value of the annotation. */
-export function formatLastUpdate({ policy, at, trigger, from, to, tag, digest, failed, earlier }: LastUpdate): string {
-  // JSON.stringify omits undefined fields.
-  return JSON.stringify({ policy, at, trigger, from, to, tag, digest, failed, earlier });
-}
-
-/** Parses the value of the annotation; undefined if we would not have written it: anybody may write there. */
-export function parseLastUpdate(value: unknown): LastUpdate | undefined {
-  const { policy, at, trigger, from, to, tag, digest, failed, earlier } = parseObject(value);
-  if (!isShort(policy, 64) || !isShort(at, 32) || !isTime(at) || !isTriggerSource(trigger)) return undefined;
-  if (!isShort(from, maxImageLength) || !isShort(to, maxImageLength)) return undefined;
-  const changes = Array.isArray(earlier) ? earlier.slice(0, maxImages).flatMap(readChange) : [];
-  const image = {
-    from,
-    to,
-    ...(isShort(tag, maxLengths.tag) && { tag }),
-    ...(isShort(digest, maxLengths.digest) && { digest }),
-    ...(isShort(failed, maxLengths.digest) && { failed }),
-  };
-  return { policy, at, trigger, ...image, ...(changes.length > 0 && { earlier: changes }) };
-}
-
-function readChange(value: unknown): RecentChange[] {
-  const { tag, digest, at } = toObject(value);
-  if (!isShort(tag, maxLengths.tag) || !Array.isArray(at)) return [];
-  const times = at.slice(0, maxTimes).filter((time: unknown) => isShort(time, 32) && isTime(time));
-  return times.length === 0 ? [] : [{ tag, ...(isShort(digest, maxLengths.digest) && { digest }), at: times }];
+    .slice(0, limits.maxImages);
 }
 
 /** The policy's last change to a container, if it still holds. */
@@ -163,31 +188,11 @@ const evaluated = new WeakMap<WorkloadContainer, { readonly held: LastUpdate | u
 function evaluate({ image, imageOwner, lastUpdate }: WorkloadContainer): LastUpdate | undefined {
   if (lastUpdate === undefined || imageOwner !== fieldManager) return undefined;
   const [runs, to, from] = [image, lastUpdate.to, lastUpdate.from].map((text) => tryParseImageReference(text));
-  if (runs === undefined || to === undefined || from?.name !== runs.name) return undefined;
-  const isSame = runs.digest !== undefined && to.digest !== undefined ? runs.digest === to.digest : runs.tag === to.tag;
+  // Admission may write the name in full, or with another host of the registry.
+  if (runs === undefined || to === undefined || from?.name !== to.name || runs.repository.path !== to.repository.path) return undefined;
+  const digest = to.digest ?? (runs.tag === undefined ? lastUpdate.digest : undefined);
+  const isSame = runs.digest !== undefined && digest !== undefined ? runs.digest === digest : runs.tag === to.tag;
   return isSame ? lastUpdate : undefined;
-}
-
-function parseObject(value: unknown): Readonly<Record<string, unknown>> {
-  try {
-    return typeof value === 'string' ? toObject(JSON.parse(value)) : {};
-  } catch {
-    // Text that we did not write.
-    return {};
-  }
-}
-
-function toObject(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? { ...value } : {};
-}
-
-function isShort(value: unknown, max: number): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= max;
-}
-
-/** Whole seconds and a year with four digits: adding to the latest possible Date gives an invalid one. */
-function isTime(text: string): boolean {
-  return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) && !Number.isNaN(Date.parse(text));
 }
 
 /** The name under which the API server records our changes; it distinguishes them from manual ones. */

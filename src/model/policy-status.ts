@@ -3,8 +3,8 @@
  * the conversion are derived. Whoever writes a status keeps to these limits: the API server rejects the whole status for one value that is too long.
  */
 import { z } from 'zod';
+import { sides } from './failure-side.ts';
 import { documentation } from './reasons.ts';
-import { toSeconds } from './text.ts';
 
 /** The maximum length of the lists of changes and of images, which would otherwise grow with every change. */
 export const maxListed = 10;
@@ -146,6 +146,18 @@ export const changeSchema = z
       .describe(
         'Applied: the rollout has no result yet. RolledOut: it succeeded. RolledBack: the container was rolled back to an older image. Failed: the rollout failed.',
       ),
+    failure: z
+      .object({
+        against: z
+          .enum(sides)
+          .describe(
+            'What the failure speaks against. image: its digest is rejected. registry, cluster, configuration: it is tried again. unknown: nothing was reported, and it is tried again.',
+          ),
+        reason,
+        message: message('What the pod or the controller reported.'),
+      })
+      .exactOptional()
+      .describe('Why the rollout failed.'),
     rollbackRefused: z
       .object({ reason, message: message('The explanation, for people.'), at: time('When that was found.') })
       .exactOptional()
@@ -187,6 +199,14 @@ export const statusSchema = z
     lastCheckTime: foreignTime('When the registry was last asked for this policy.').exactOptional(),
     lastHandledRequest: text(maxLengths.request, 'The value of the annotation requested-at that was last handled.').exactOptional(),
     lastHandledRollback: text(maxLengths.request, 'The value of the annotation rollback-to that was last handled.').exactOptional(),
+    rollback: z
+      .object({
+        request: text(maxLengths.request, 'The value of the annotation rollback-to.'),
+        tag: tag('The tag that is brought back.'),
+        digest: digest('The digest that is brought back.'),
+      })
+      .exactOptional()
+      .describe('The rollback that is under way: what was asked for, and the image that this meant when it began.'),
     waiting: waiting.exactOptional(),
     running: text(
       maxLengths.running,
@@ -252,8 +272,17 @@ export function isTriggerSource(value: unknown): value is TriggerSource {
   return typeof value === 'string' && Object.hasOwn(triggerSource.enum, value);
 }
 
-/** Whether a change came with the trigger that the status shows: it is that of the newest change, and for older ones it is no longer known. */
-export function isTriggered({ trigger }: PolicyStatus, { at }: Pick<HistoryEntry, 'at'>): boolean {
-  const handled = Date.parse(trigger?.handledAt ?? '');
-  return !Number.isNaN(handled) && toSeconds(new Date(handled)) === at;
+/** The clocks of receivers and workers differ by less, and a status of an earlier version has whole seconds. */
+const maxClockDifferenceMs = 1_000;
+
+/**
+ * Whether a change came with the trigger that the status shows: to the image of the newest change, between the receipt of the trigger and its report. For other changes,
+ * it is no longer known.
+ */
+export function isTriggered({ trigger, history = [] }: PolicyStatus, { at, tag, digest, trigger: source }: HistoryEntry): boolean {
+  const [newest] = history;
+  if (trigger === undefined || trigger.source !== source || newest?.tag !== tag || newest.digest !== digest) return false;
+  const changed = Date.parse(at);
+  const isLater = changed >= Date.parse(trigger.receivedAt ?? trigger.handledAt) - maxClockDifferenceMs;
+  return isLater && changed <= Date.parse(trigger.handledAt) + maxClockDifferenceMs;
 }

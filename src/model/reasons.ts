@@ -63,6 +63,8 @@ export const reasons = {
   NoEarlierImage: 'there is no earlier image to roll back to',
   Withdrawn: 'the user withdrew the request before it was processed',
   TargetPaused: 'the rollouts of the workload are paused',
+  RolloutRetry: 'the rollout failed for another reason than the image, and is tried again after a pause',
+  RetriesExhausted: 'rollouts of the image failed several times for another reason than the image, and it is not tried again by itself',
   TooManyChanges: 'the workload was changed to the same image too often within an hour',
   WavePending: 'the workload is changed when the workloads before it have rolled out',
   WavePause: 'the workload is changed when the pause after the last wave is over',

@@ -1,4 +1,4 @@
-import { type ImagePolicy, isUsable, type PolicyTarget } from './image-policy.ts';
+import { type ImagePolicy, type PolicyTarget, scopeOf } from './image-policy.ts';
 import { type LabelSelector, matchesSelector } from './label-selector.ts';
 import { type ImageList, imagesOf, kindKey, type KindRef, readVolumeName, type Workload, type WorkloadRef } from './workload.ts';
 
@@ -9,16 +9,17 @@ export interface WorkloadView {
   readonly listWorkloads: (kind: KindRef, namespace: string, selector: LabelSelector, annotated?: 'annotated') => Iterable<Workload>;
 }
 
-/** The workloads that a target selects, sorted by name; `findWorkload` takes precedence over the list. */
+/** The workloads that a target selects, sorted by name, without those that are being deleted; `findWorkload` takes precedence over the list. */
 export function resolveTarget(target: PolicyTarget, { findWorkload, listWorkloads }: WorkloadView): Workload[] {
   if (target.selector === undefined) {
     const workload = findWorkload(target);
-    return workload === undefined ? [] : [workload];
+    return workload === undefined || workload.isDeleted === true ? [] : [workload];
   }
   const found: Workload[] = [];
   for (const listed of listWorkloads(target, target.namespace, target.selector)) {
     if (!matchesSelector(target.selector, listed.labels)) continue;
     const workload = findWorkload(listed);
+    if (workload?.isDeleted === true) continue;
     if (workload !== undefined && (workload === listed || matchesSelector(target.selector, workload.labels))) found.push(workload);
   }
   return found.sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -60,5 +61,6 @@ export function matchesTarget(target: PolicyTarget, workload: WorkloadRef & Pick
 
 /** The kinds of a policy's targets, which must be known before the policy can be evaluated. */
 export function wantedKinds({ spec }: Pick<ImagePolicy, 'spec'>): KindRef[] {
-  return isUsable(spec) ? spec.targets.map(({ apiVersion, kind }) => ({ ...(apiVersion !== undefined && { apiVersion }), kind })) : [];
+  const { targets = [] } = scopeOf(spec) ?? {};
+  return targets.map(({ apiVersion, kind }) => ({ ...(apiVersion !== undefined && { apiVersion }), kind }));
 }

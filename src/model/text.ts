@@ -11,6 +11,11 @@ export function toSeconds(date: Date): string {
   return date.toISOString().replace(/\.\d{3}Z$/, 'Z');
 }
 
+/** A time that is compared with others keeps its milliseconds, if it has any. */
+export function toTime(date: Date): string {
+  return date.toISOString().replace('.000Z', 'Z');
+}
+
 /** Cuts a text to the length of its field, with an ellipsis: the API server would reject the whole status for a longer one. No character is cut in half. */
 export function cut(text: string, maxLength: number): string {
   return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;

@@ -30,6 +30,8 @@ export interface Workload extends WorkloadRef {
   readonly rollout?: WorkloadRollout;
   /** Whether its rollouts are paused. */
   readonly paused?: boolean;
+  /** Whether it is being deleted: it is left alone, as if it did not exist any more. */
+  readonly isDeleted?: boolean;
   /** The GitOps tool that manages it, if one is known to. */
   readonly gitOps?: string;
 }
@@ -189,6 +191,8 @@ export interface WorkloadRollout {
   readonly isIncomplete?: boolean;
   /** Why the controller cannot create pods, for a reason unrelated to the image. */
   readonly cannotCreate?: string;
+  /** How an admission webhook or policy denies its pods. */
+  readonly denied?: string;
   /** The controller's message when it has given up; it may refer to an older revision. */
   readonly deadlineExceeded?: { readonly message: string; readonly at: string };
   /** Why nothing rolls out automatically. */

@@ -80,6 +80,13 @@ export function consentTo(workload: Workload, policy: Asker, { crossNamespace, n
   return evaluateConsent(policy, workload, { onTarget, onNamespace }, crossNamespace);
 }
 
+/** The same, but a Namespace that is not known yet is no answer: what was begun does not end because of it. */
+export function mayHaveConsent(workload: Workload, policy: Asker, rules: ConsentRules): boolean {
+  const { namespace, allowPoliciesFrom } = workload;
+  const isUnknown = allowPoliciesFrom === undefined && rules.namespaceConsent(namespace) === undefined;
+  return consentTo(workload, policy, rules).granted || (isUnknown && needsConsent(workload, policy, rules.crossNamespace));
+}
+
 /** Whether a policy may see those workloads of another namespace that have no annotation of their own. */
 export function isNamespaceOpen(namespace: string, policy: Asker, { crossNamespace, namespaceConsent }: ConsentRules): boolean {
   if (crossNamespace === 'allow' || crossNamespace === 'deny') return crossNamespace === 'allow';

@@ -9,7 +9,7 @@
  * | a newer candidate                         | no: OlderThanRunning           | keep: OlderThanRunning           |
  * | an equal candidate, earlier by name       | change, unless it is one image | change, unless it is one image   |
  * | an equal candidate, later by name         | no: UpToDate                   | keep: UpToDate                   |
- * | the candidate's digest, without a tag     | no: UpToDate                   | keep: UpToDate                   |
+ * | a digest that is known by a tag           | as that tag                    | as that tag                      |
  * | no candidate, a lower version             | change                         | change                           |
  * | no candidate, a higher version (semver)   | no: OlderThanRunning           | keep: OlderThanRunning           |
  * | no candidate, and neither the status nor  | change                         | change                           |
@@ -26,7 +26,9 @@ import type { PolicySpec } from '../model/image-policy.ts';
 import { tryParseImageReference, type Candidate, type ImageReference } from '../model/image-reference.ts';
 import { lastUpdateOf } from '../model/last-update.ts';
 import { isRebasedTag, originTag } from '../model/rebased-tag.ts';
+import type { PolicyStatus } from '../model/policy-status.ts';
 import type { Reason } from '../model/reasons.ts';
+import { runningDigest, runningTag } from '../model/running-image.ts';
 import type { Workload } from '../model/workload.ts';
 import { isNewerImage } from '../select/select-tag.ts';
 
@@ -47,6 +49,8 @@ export interface Comparison {
   readonly startsOver?: (workload: Workload, container: string, image: string) => Start | undefined;
   /** The digest of a tag when the policy selected or applied it, where that is known. */
   readonly digestOf?: (tag: string) => string | undefined;
+  /** The images that the policy remembers: a digest that it knows by a tag is that tag. */
+  readonly status?: PolicyStatus;
 }
 
 /** Whether the running image is replaced, or why it is unchanged. */
@@ -60,9 +64,19 @@ export interface ImageLocation {
 }
 
 /** Whether an image is replaced. */
-export function decideImage(running: ImageReference, where: ImageLocation, input: Comparison): ImageDecision {
+export function decideImage(written: ImageReference, where: ImageLocation, input: Comparison): ImageDecision {
+  const { candidate, status } = input;
+  const known = { candidate, workload: where.workload, container: where.container, ...(status !== undefined && { status }) };
+  const tag = runningTag(written, known);
+  const digest = runningDigest(written, tag, known);
+  const decision = decideKnown({ ...written, ...(digest !== undefined && { digest }) }, tag, where, input);
+  const isNamed = written.tag !== undefined || written.digest === undefined || tag === undefined || decision === 'change';
+  return isNamed ? decision : { ...decision, message: `${decision.message} (${tag} by its digest)` };
+}
+
+/** Decides about an image whose tag and digest are known as far as anything knows them. */
+function decideKnown(running: ImageReference, tag: string | undefined, where: ImageLocation, input: Comparison): ImageDecision {
   const { spec, candidate } = input;
-  const tag = running.tag ?? (running.digest === undefined ? 'latest' : undefined);
   if (spec.strategy.replaces !== undefined) return decideReplacement(running, tag, input);
   if (tag === undefined || tag === candidate.tag || !isRebasedTag(tag)) return compareImage(running, tag, where, input);
   const { repository, name } = running;
@@ -107,9 +121,6 @@ function compareImage(
     const digest = running.digest ?? digestOf(tag);
     if (isNewerImage(candidate, { tag, ...(digest !== undefined && { digest }) }, spec)) return 'change';
     return { reason: 'UpToDate', message: `already runs ${tag}, which ranks equal with ${candidate.tag}` };
-  }
-  if (tag === undefined && running.digest === candidate.digest) {
-    return { reason: 'UpToDate', message: `already runs ${candidate.tag}, by its digest` };
   }
   const versions = compareVersions(spec, tag, candidate.tag);
   if (versions !== undefined && versions < 0) return 'change';

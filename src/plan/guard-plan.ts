@@ -29,26 +29,39 @@ function guardTarget(target: TargetPlan, context: GuardContext, chain: readonly 
     const decision = guard.check(left, context);
     if (decision === undefined) continue;
     const { containers, ...found } = decision;
-    if (found.kind === 'refused') return { ...left, changes: [], problem: { reason: found.reason, message: found.message } };
+    if (found.kind === 'refused') return refuse(left, { reason: found.reason, message: found.message });
     const isBlocked = ({ container }: ContainerChange) => containers === undefined || containers.includes(container);
     left = block(left, { ...found, changes: left.changes.filter(isBlocked) });
   }
   return left;
 }
 
+/** What may not be seen without the consent of its owners. */
+const hiding: ReadonlySet<Reason> = new Set(['NoConsent', 'CrossNamespaceDenied']);
+
+/** The target with a problem. It still runs what it runs. */
+export function refuse(target: TargetPlan, problem: TargetProblem): TargetPlan {
+  const { changes, ...left } = target;
+  const unchanged = hiding.has(problem.reason) ? left.unchanged : [...left.unchanged, ...keep(target, changes, problem)];
+  return { ...left, changes: [], unchanged, problem };
+}
+
 function block(target: TargetPlan, blocked: Blocked): TargetPlan {
-  const { reason, message, changes } = blocked;
-  const unchanged = changes.map((change): UnchangedContainer => {
-    const { container, from } = change;
-    const owner = imageOwner(target.workload, change)?.imageOwner;
-    return { container, image: from, reason, message, ...(owner !== undefined && { owner }) };
-  });
+  const { changes } = blocked;
   return {
     ...target,
     changes: target.changes.filter((change) => !changes.includes(change)),
-    unchanged: [...target.unchanged, ...unchanged],
+    unchanged: [...target.unchanged, ...keep(target, changes, blocked)],
     blocked: [...(target.blocked ?? []), blocked],
   };
+}
+
+function keep({ workload }: TargetPlan, changes: readonly ContainerChange[], { reason, message }: TargetProblem): UnchangedContainer[] {
+  return changes.map((change) => {
+    const { container, from } = change;
+    const owner = imageOwner(workload, change)?.imageOwner;
+    return { container, image: from, reason, message, ...(owner !== undefined && { owner }) };
+  });
 }
 
 /** The decision of one guard about one target. */

@@ -1,11 +1,14 @@
 /** Decides which workloads are changed next, so that a bad image reaches few of them: canaries first, some at a time, with pauses, and none after failures. Pure. */
 import type { WaveSettings } from '../model/image-policy.ts';
 
-/** A workload that is to be changed, or was. */
+/**
+ * A workload that is to be changed, or was. Refused: the API server does not accept the change, which counts as a failure · Blocked: a canary that cannot be changed,
+ * without whose result the others are not changed either.
+ */
 export interface WaveMember {
   readonly key: string;
   readonly isCanary: boolean;
-  readonly state: 'Pending' | 'Progressing' | 'Done' | 'Failed';
+  readonly state: 'Pending' | 'Progressing' | 'Done' | 'Failed' | 'Refused' | 'Blocked';
   /** When its rollout was complete, as far as it is known. */
   readonly doneAt?: string;
 }
@@ -22,8 +25,9 @@ export interface Wave {
 
 /** The next step: canaries before all others, never more than `maxParallel` at a time, and a pause after each wave. The order is that of the keys. */
 export function nextWave(members: readonly WaveMember[], { maxParallel, pauseMs, maxFailures }: WaveSettings, now: Date): Wave {
-  const failed = members.filter(({ state }) => state === 'Failed').length;
-  if (failed >= maxFailures) return { start: [], stopped: `${failed} of ${members.length} rollouts failed` };
+  const count = (counted: WaveMember['state']) => members.filter(({ state }) => state === counted).length;
+  const [failed, refused] = [count('Failed'), count('Refused')];
+  if (failed + refused >= maxFailures) return { start: [], stopped: describeFailures(failed, refused, members.length) };
   const pending = members.filter(({ state }) => state === 'Pending').toSorted((a, b) => (a.key < b.key ? -1 : 1));
   const isWaveOver = !members.some(({ state }) => state === 'Progressing');
   if (pending.length === 0 || !isWaveOver) return { start: [] };
@@ -31,5 +35,13 @@ export function nextWave(members: readonly WaveMember[], { maxParallel, pauseMs,
   const until = doneAt + pauseMs;
   if (until > now.getTime()) return { start: [], until: new Date(until) };
   const canaries = pending.filter(({ isCanary }) => isCanary);
-  return { start: (canaries.length > 0 ? canaries : pending).slice(0, maxParallel).map(({ key }) => key) };
+  const others = count('Blocked') > 0 ? [] : pending;
+  return { start: (canaries.length > 0 ? canaries : others).slice(0, maxParallel).map(({ key }) => key) };
+}
+
+function describeFailures(failed: number, refused: number, all: number): string {
+  const rollouts = `${failed} of ${all} rollouts failed`;
+  const changes = `the API server refused ${refused} of ${all} changes`;
+  if (refused === 0) return rollouts;
+  return failed === 0 ? changes : `${rollouts}, and ${changes}`;
 }

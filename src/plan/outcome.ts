@@ -1,12 +1,22 @@
-import { tryParseImageReference, type Candidate } from '../model/image-reference.ts';
+import type { Candidate } from '../model/image-reference.ts';
 import { fieldManager, heldUpdate, type LastUpdate } from '../model/last-update.ts';
 import { isRebasedTag } from '../model/rebased-tag.ts';
+import type { SeenContainer } from './seen-targets.ts';
 import type { AppliedChange, Blocked, TargetPlan, UnchangedContainer, UpdatePlan } from './plan-update.ts';
-import type { ContainerState, Reversion } from '../model/policy-status.ts';
+import type { ContainerState, PolicyStatus, Reversion } from '../model/policy-status.ts';
+import { tagOfImage } from '../model/running-image.ts';
 import { listFew } from '../model/text.ts';
 import type { Reason } from '../model/reasons.ts';
 import { describeWaiting, type PendingChange } from './pending-candidate.ts';
-import { findContainer, formatWorkload, identityOf, type WorkloadIdentity, workloadKey, type WorkloadRef } from '../model/workload.ts';
+import {
+  findContainer,
+  formatWorkload,
+  identityOf,
+  type Workload,
+  type WorkloadIdentity,
+  workloadKey,
+  type WorkloadRef,
+} from '../model/workload.ts';
 import type { ImagePolicy } from '../model/image-policy.ts';
 
 /** The result of reconciling one policy after a push, a poll or a change of its own. Expected results are values, never exceptions. */
@@ -23,6 +33,10 @@ export interface Outcome {
   readonly running?: string;
   /** What the policy selects and the state of its targets; absent where the reconcile evaluated something else, such as an older tag. */
   readonly selection?: Selection;
+  /** What the targets run, as the plan for something else read them. */
+  readonly seen?: readonly SeenContainer[];
+  /** What the policy selected earlier was compared with what runs, and the registry was not asked. */
+  readonly isRemembered?: boolean;
   /** The pending candidate; absent where it was not evaluated. */
   readonly pending?: PendingChange;
   /** What guards blocked. */
@@ -33,14 +47,26 @@ export interface Outcome {
   readonly legacy?: readonly WorkloadRef[];
   /** Descriptions of containers whose tags are gone from the registry; absent where the tags were not listed. */
   readonly gone?: readonly string[];
+  /** What it was made from; absent where no image was selected. */
+  readonly basis?: Basis;
   /** When to retry a stalled policy whose problem may resolve itself. */
   readonly retryAt?: Date;
+}
+
+/** What an outcome was made from: a status tells of it only as long as that is not over (`status/is-outdated.ts`). */
+export interface Basis {
+  /** The status of the policy: its selection as of when the registry was asked, its history as of the last attempt. */
+  readonly status: Pick<PolicyStatus, 'latest' | 'history'>;
+  /** The targets, as the reconcile left them. */
+  readonly workloads: readonly Workload[];
+  /** When the image was selected, in ms since 1970: later than the selection of that status. */
+  readonly selectedAt: number;
 }
 
 /** What a policy selects, and the state of its targets. */
 export interface Selection {
   readonly candidate: Candidate;
-  readonly containers: readonly ContainerState[];
+  readonly containers: readonly (ContainerState & SeenContainer)[];
   /** The candidate was named by a push or the like: not all tags were evaluated, and something newer may have been selected meanwhile. */
   readonly isNamed?: boolean;
 }
@@ -81,6 +107,7 @@ export function outcomeOf(plan: UpdatePlan, applied: readonly AppliedChange[], i
   const unchanged = plan.targets.flatMap((target) => target.unchanged);
   const ours = plan.targets.flatMap((target) => ownImages(target, plan.candidate));
   const blocked = plan.targets.flatMap((target) => target.blocked ?? []).filter(({ reason }) => reason !== 'UpToDate');
+  const containers = containerStates(plan, applied);
   const details = {
     ...image,
     running: describeRunning(plan, applied),
@@ -88,9 +115,13 @@ export function outcomeOf(plan: UpdatePlan, applied: readonly AppliedChange[], i
     ...(ours.length > 0 && { ours }),
     ...(blocked.length > 0 && { blocked }),
     ...(plan.reverted !== undefined && { reverted: plan.reverted }),
-    ...(isSelection && { selection: { candidate, containers: containerStates(plan, applied) } }),
+    ...(isSelection ? { selection: { candidate, containers } } : { seen: containers }),
   };
-  const problem = problems[0] ?? unchanged.find((container) => container.reason === 'NotComparable');
+  // What must be mended whatever the image is comes first.
+  const problem =
+    problems.find(({ reason }) => reason !== 'RejectedDigest') ??
+    problems[0] ??
+    unchanged.find((container) => container.reason === 'NotComparable');
   if (problem !== undefined) {
     const others = problems.length > 1 ? ` (and ${problems.length - 1} more ${problems.length === 2 ? 'target' : 'targets'})` : '';
     return { kind: 'stalled', reason: problem.reason, message: problem.message + others, ...details };
@@ -124,14 +155,14 @@ export function withNotes(outcome: Outcome, notes: readonly string[]): Outcome {
 }
 
 /** A rebased image was applied for a BaseImagePolicy: whoever selects the tag that it was made from does not watch its rollout, and does not reject that tag if it fails. */
-function isOurs({ reason, owner, image }: UnchangedContainer, candidate: Candidate): boolean {
-  const tag = tryParseImageReference(image)?.tag;
+function isOurs({ reason, owner, container, image }: UnchangedContainer, workload: Workload | undefined, candidate: Candidate): boolean {
+  const tag = tagOfImage(image, { candidate, workload, container });
   const isOther = tag !== undefined && tag !== candidate.tag && isRebasedTag(tag);
   return reason === 'UpToDate' && owner === fieldManager && !isOther;
 }
 
 function ownImages({ target, workload, unchanged }: TargetPlan, candidate: Candidate): OwnImage[] {
-  const own = unchanged.filter((one) => isOurs(one, candidate));
+  const own = unchanged.filter((one) => isOurs(one, workload, candidate));
   return own.map(({ container, image }) => {
     const found = workload === undefined ? undefined : findContainer(workload, container);
     const update = found && heldUpdate(found);
@@ -161,9 +192,15 @@ function pick({ reason, message }: { reason: Reason; message: string }): { reaso
 }
 
 /** What each container of the targets runs once the plan's changes were made, for the status. A target with a problem gets one entry of its own. */
-export function containerStates(plan: UpdatePlan, applied: readonly AppliedChange[]): ContainerState[] {
+export function containerStates(plan: UpdatePlan, applied: readonly AppliedChange[]): (ContainerState & SeenContainer)[] {
   const done = new Map(applied.map(({ workload, container, to, became }) => [doneKey(workload, container, to), became ?? to]));
-  return plan.targets.flatMap((target) => statesOf(target, done));
+  return plan.targets.flatMap((target) =>
+    statesOf(target, done).map((state) => {
+      const known = { candidate: plan.candidate, workload: target.workload, container: state.container ?? '' };
+      const tag = state.image === undefined ? undefined : tagOfImage(state.image, known);
+      return tag === undefined ? state : { ...state, tag };
+    }),
+  );
 }
 
 function doneKey(workload: WorkloadRef, container: string, to: string): string {
@@ -177,18 +214,22 @@ function statesOf({ target, workload, changes, unchanged, problem }: TargetPlan,
     if (made !== undefined) return { ...ref, container, image: made, state: 'UpToDate' };
     return { ...ref, container, image: from, state: 'Kept', message: 'about to be changed' };
   });
-  const stayed = unchanged.map((one): ContainerState => ({ ...ref, container: one.container, image: one.image, ...stateOf(one) }));
-  return [...(problem === undefined ? [] : [{ ...ref, state: 'Problem' as const, message: problem.message }]), ...stayed, ...changed];
+  const stayed = unchanged.map((one): ContainerState => ({ ...ref, container: one.container, image: one.image, ...stateOf(one, problem) }));
+  // The containers that it concerns show the problem; a target that shows none has an entry of its own.
+  const isTold = problem === undefined || unchanged.some(({ reason }) => reason === problem.reason);
+  return [...(isTold ? [] : [{ ...ref, state: 'Problem' as const, message: problem.message }]), ...stayed, ...changed];
 }
 
-function stateOf({ reason, message }: UnchangedContainer): Pick<ContainerState, 'state' | 'message'> {
+function stateOf({ reason, message }: UnchangedContainer, problem: TargetPlan['problem']): Pick<ContainerState, 'state' | 'message'> {
   if (reason === 'UpToDate') return { state: 'UpToDate' };
-  return { state: reason === 'NotComparable' ? 'Problem' : 'Kept', message };
+  return { state: reason === 'NotComparable' || reason === problem?.reason ? 'Problem' : 'Kept', message };
 }
 
 /** The outcome of every reconcile of a suspended policy, without any request or change; undefined for a policy that is not suspended. */
 export function suspendedOutcome({ spec }: Pick<ImagePolicy, 'spec'>): Outcome | undefined {
   if (spec.suspended !== true) return undefined;
+  if ('heldBecause' in spec && spec.heldBecause !== undefined)
+    return { kind: 'suspended', reason: 'Suspended', message: `nothing is checked or changed, because ${spec.heldBecause}` };
   const message = 'suspended: nothing is checked or changed until spec.suspend is false';
   const then = 'problem' in spec ? `; then it will not act before this is mended: ${spec.problem.message}` : '';
   return { kind: 'suspended', reason: 'Suspended', message: message + then };

@@ -106,6 +106,8 @@ const pendingReasons: ReadonlySet<string> = new Set<Reason>([
   'MinAge',
   'Window',
   'TooManyChanges',
+  'RolloutRetry',
+  'RetriesExhausted',
   ...waveReasons,
   'Held',
   'RejectedDigest',
@@ -127,18 +129,29 @@ export interface PendingChange {
 }
 
 /**
- * The pending candidate after a result: that of the reconcile, unless another replica replaced it meanwhile. If the reconcile did not evaluate it, it is unchanged.
+ * The pending candidate after a result: that of the reconcile, unless another replica replaced it in the meantime. If the reconcile did not evaluate it, it is
+ * unchanged. `selected`: what the policy selects by now; where a guard delays that, it replaces what another replica found to be delayed.
  */
-export function nextPending(current: Waiting | undefined, pending: PendingChange | undefined): PendingCandidate | undefined {
+export function nextPending(
+  current: Waiting | undefined,
+  pending: PendingChange | undefined,
+  selected?: Candidate,
+): PendingCandidate | undefined {
   const unchanged = isPending(current) ? current : undefined;
-  if (pending === undefined || (unchanged !== undefined && !isSameWait(unchanged, pending.seen))) return unchanged;
-  return pending.next;
+  if (pending === undefined) return unchanged;
+  const { seen, next } = pending;
+  if (unchanged === undefined || isSameWait(unchanged, seen)) return next;
+  const isDelayed = next !== undefined && selected !== undefined && next.reason !== 'MinAge' && isSameImage(next, selected);
+  return isDelayed ? next : unchanged;
 }
 
 const explanations: Readonly<Record<string, string>> = {
   MinAge: 'when it is as old as spec.minAge asks for',
   Window: 'when the next window of the policy opens',
   TooManyChanges: 'because something changes it back each time: see who else does (another ImagePolicy?)',
+  RolloutRetry:
+    'when its rollout is tried again: the last one failed for another reason than the image. "image-watcher release" tries it at once',
+  RetriesExhausted: 'when it is released',
   WavePending: 'or until the workloads before have rolled out (rollout.waves)',
   WavePause: 'when the pause after the last wave is over (rollout.waves)',
   Held: 'when it is released',

@@ -1,7 +1,7 @@
 /** Plans the fields of a custom resource that together make an image, as if they were one container. */
 import { fieldLabel, parseFieldPath } from '../model/field-path.ts';
 import { registryPathsOf, type RegistryPaths } from '../model/field-rules.ts';
-import type { PolicySpec, TargetFields } from '../model/image-policy.ts';
+import type { PolicyScope, PolicySpec, TargetFields } from '../model/image-policy.ts';
 import {
   formatRepository,
   sameRepository,
@@ -44,7 +44,7 @@ export function planFields(
     const message = `what ${formatWorkload(workload)} holds in ${listPaths(paths)} is no image of ${formatRepository(input.spec.repository)}`;
     return { problem: { reason: 'ContainerNotFound', message } };
   }
-  const container = fieldLabel(main);
+  const container = labelOf(fields);
   const decision = input.decideImage(running, container, image);
   if (decision !== 'change') {
     const { value, owner } = values.get('tag') ?? values.get('image') ?? values.get('digest') ?? { value: null };
@@ -65,10 +65,22 @@ export function planFields(
 export function imageOfFields(
   fields: TargetFields,
   workload: Workload,
-  input: Pick<FieldsInput, 'spec' | 'aliases'>,
-): ImageReference | undefined {
+  input: Written,
+): { readonly container: string; readonly image: string; readonly reference: ImageReference } | undefined {
   const values = readValues(withRegistry(fields, workload), workload);
-  return 'problem' in values ? undefined : readRunning(textsOf(values), fields, input);
+  if (workload.containers.length > 0 || 'problem' in values) return undefined;
+  const reference = readRunning(textsOf(values), fields, input);
+  return reference && { container: labelOf(fields), image: compose(textsOf(values), input.spec), reference };
+}
+
+/** The name under which the fields are shown among containers. */
+function labelOf({ tag, image, digest }: TargetFields): string {
+  return fieldLabel(tag ?? image ?? digest ?? '');
+}
+
+/** What decides which image the fields make. */
+interface Written extends Pick<FieldsInput, 'aliases'> {
+  readonly spec: Pick<PolicyScope, 'repository' | 'strategy'>;
 }
 
 /** Adds the fields that may hold the registry. If `global` is not set, it cannot hold one, and the patch tests that it is still not set. */
@@ -125,7 +137,11 @@ function textsOf(values: ReadonlyMap<Part, Usable>): Map<Part, string> {
 }
 
 /** If no field holds the repository, it is the policy's; a registry is prepended, as charts do. */
-function compose(texts: ReadonlyMap<Part, string>, { repository }: PolicySpec, registry = texts.get('registry') ?? ''): string {
+function compose(
+  texts: ReadonlyMap<Part, string>,
+  { repository }: Pick<PolicySpec, 'repository'>,
+  registry = texts.get('registry') ?? '',
+): string {
   const whole = texts.get('image');
   if (whole !== undefined) return whole;
   const [tag = '', digest = ''] = [texts.get('tag'), texts.get('digest')];
@@ -134,11 +150,7 @@ function compose(texts: ReadonlyMap<Part, string>, { repository }: PolicySpec, r
 }
 
 /** The running image, if it is of the policy's repository. A digest alone follows the mutable tag; no other strategy may write a digest without a tag. */
-function readRunning(
-  texts: ReadonlyMap<Part, string>,
-  fields: TargetFields,
-  { spec, aliases }: Pick<FieldsInput, 'spec' | 'aliases'>,
-): ImageReference | undefined {
+function readRunning(texts: ReadonlyMap<Part, string>, fields: TargetFields, { spec, aliases }: Written): ImageReference | undefined {
   const ofPolicy = (image: string) => {
     const reference = tryParseImageReference(image, aliases);
     return reference !== undefined && sameRepository(reference.repository, spec.repository) ? reference : undefined;

@@ -114,8 +114,11 @@ function planTarget(target: PolicyTarget, input: PlanInput): TargetPlan[] {
   if (workloads.length > 0) return workloads.map((workload) => planWorkload(target, workload, input));
   const unseen = input.unseenProblem(ref);
   if (unseen !== undefined) return [{ target: ref, changes: [], unchanged: [], problem: unseen }];
+  const isDeleted = selector === undefined && input.findWorkload(target)?.isDeleted === true;
   const missing =
-    selector === undefined ? `${formatWorkload(ref)} does not exist` : `no ${ref.kind} in ${ref.namespace} matches ${ref.name}`;
+    selector === undefined
+      ? `${formatWorkload(ref)} ${isDeleted ? 'is being deleted' : 'does not exist'}`
+      : `no ${ref.kind} in ${ref.namespace} matches ${ref.name}`;
   const hint = ref.kind === 'ReplicaSet' ? ' (those of a Deployment are changed through it: name the Deployment)' : '';
   return [{ target: ref, changes: [], unchanged: [], problem: { reason: 'TargetNotFound', message: missing + hint } }];
 }

@@ -1,4 +1,4 @@
-import type { PolicySpec } from '../model/image-policy.ts';
+import { isUsable, type ImagePolicy, type PolicySpec } from '../model/image-policy.ts';
 import {
   sameRepository,
   tryParseImageReference,
@@ -7,50 +7,138 @@ import {
   type Candidate,
 } from '../model/image-reference.ts';
 import type { HistoryEntry, PolicyStatus } from '../model/policy-status.ts';
-import { matchesTarget, type WorkloadView } from '../model/resolve-target.ts';
+import { ownUpdate, updatedTag } from '../model/last-update.ts';
+import { matchesTarget, resolveTargets, type WorkloadView } from '../model/resolve-target.ts';
+import { findContainer, imagesOf as runningOn } from '../model/workload.ts';
+import { isNewerImage } from '../select/select-tag.ts';
+import { allChanges, changesTo, isKnownDigest } from './past.ts';
 
-/** A policy, with its workloads and the aliases of registries. */
-export interface Past extends Pick<WorkloadView, 'findWorkload'> {
-  readonly spec: Pick<PolicySpec, 'repository' | 'targets'>;
-  readonly status: PolicyStatus;
+/** A policy, with the workloads that it may see and the aliases of registries. */
+export interface Past extends WorkloadView, Pick<ImagePolicy, 'uid' | 'namespace' | 'status'> {
+  readonly spec: Pick<PolicySpec, 'repository' | 'targets' | 'strategy'>;
   readonly aliases: RegistryAliases;
 }
 
 /**
- * The image that `previous` or a tag stands for, by the history: `previous` is the latest that ran before the last applied one and has not been rolled back from
- * or failed since. A tag that is not in the history stands for itself. Undefined where there was nothing before.
+ * The image that `previous` or a tag stands for, by what has happened: `previous` is the latest that ran before the last applied one and has not been rolled back from
+ * or failed since. A tag that never ran stands for itself. Undefined where there was nothing before.
  */
 export function rollbackImage(past: Past, wanted: string): Candidate | undefined {
   const known = imagesOf(past);
   if (wanted !== 'previous') return known.find(({ tag }) => tag === wanted) ?? { tag: wanted };
   const [current, ...earlier] = known;
-  return earlier.find((image) => current !== undefined && !isSame(image, current) && !isLeft(image, past.status));
-}
-
-/** The images that a rollback leaves: the last applied one and the selected one, if their digests are known. */
-export function leftImages(past: Past, candidate: Candidate): Required<Pick<Candidate, 'tag' | 'digest'>>[] {
-  const [current] = imagesOf(past);
-  const left = [current, past.status.latest].flatMap((image) =>
-    image?.digest === undefined || isSame(image, candidate) ? [] : [{ tag: image.tag, digest: image.digest }],
+  if (current === undefined) return undefined;
+  // Who asks again after a rollback wants to go on in the same direction.
+  const [last] = changesOf(past);
+  const isPassed = (image: Candidate) => last?.trigger === 'Rollback' && isClearlyNewer(image, current, past);
+  return [...replacedBy(current, past), ...earlier].find(
+    (image) => !isSame(image, current) && !isLeft(image, past.status) && !isPassed(image),
   );
-  return left.filter(({ digest }, index) => left.findIndex((other) => other.digest === digest) === index);
 }
 
-/** Every image of the policy's repository that ran on its targets by the history, the latest first; other entries are ignored. */
+/** Whether the strategy orders two images, and the first is the newer one. */
+function isClearlyNewer(image: Candidate, than: Candidate, { spec }: Past): boolean {
+  return isNewerImage(image, than, spec) && !isNewerImage(than, image, spec);
+}
+
+/** What a user asks the policy to roll back to, and was not answered yet: it comes before anything else that the policy does. */
+export function openRollback({ spec, status, actions }: Pick<ImagePolicy, 'spec' | 'status' | 'actions'>): string | undefined {
+  const wanted = actions?.rollbackTo;
+  return isUsable(spec) && !spec.suspended && wanted !== status.lastHandledRollback ? wanted : undefined;
+}
+
+/**
+ * The images that a rollback leaves: the last applied one, the selected one, and what the policy has applied to any target and is newer than what is brought back;
+ * with their digests as far as they are known.
+ */
+export function leftImages(past: Past, candidate: Candidate): Candidate[] {
+  const [current] = imagesOf(past);
+  const newer = ownImages(past).filter((image) => isNewerImage(image, candidate, past.spec));
+  const left = [current, past.status.latest, ...newer].flatMap((image) =>
+    image === undefined || isSame(image, candidate)
+      ? []
+      : [{ tag: image.tag, ...(image.digest !== undefined && { digest: image.digest }) }],
+  );
+  return left.filter((image, index) => left.findIndex((other) => isSame(other, image)) === index);
+}
+
+/** What the targets run because the policy applied it. */
+function ownImages({ uid, spec, status, findWorkload, listWorkloads }: Past): Candidate[] {
+  return resolveTargets(spec.targets, { findWorkload, listWorkloads }).flatMap((workload) =>
+    runningOn(workload).flatMap(({ container }) => {
+      const update = ownUpdate(container, uid);
+      if (update === undefined) return [];
+      const tag = updatedTag(update);
+      const runs = tryParseImageReference(container.image)?.digest;
+      const digest = runs ?? (isKnownDigest(update.digest, container.image, status) ? update.digest : undefined);
+      return [{ tag, ...(digest !== undefined && { digest }) }];
+    }),
+  );
+}
+
+/**
+ * What ran on the targets before they were changed to an image: what ran on most of them first, because somebody may have set another image on a few; of equally
+ * many the newest.
+ */
+function replacedBy(image: Candidate, past: Past): Candidate[] {
+  const { spec, status } = past;
+  const ran = ranBefore(past);
+  const replaced = resolveTargets(spec.targets, past).flatMap((workload) =>
+    runningOn(workload).flatMap(({ container }) => {
+      const [last] = changesTo(past, workload, container.name);
+      if (last?.from === undefined || !isSame(last, image) || !isBelieved(last, past, ran)) return [];
+      return beforeImage(last.from, status.history ?? [], past) ?? [];
+    }),
+  );
+  const alike = Map.groupBy(replaced, ({ tag, digest = '' }) => `${tag} ${digest}`);
+  const images = [...alike.values()].flatMap((some) => some.slice(0, 1).map((one) => ({ one, count: some.length })));
+  const order = (a: Candidate, b: Candidate) => Number(isClearlyNewer(b, a, past)) - Number(isClearlyNewer(a, b, past));
+  return images.toSorted((a, b) => b.count - a.count || order(a.one, b.one)).map(({ one }) => one);
+}
+
+/** Every image of the policy's repository that ran on its targets, the latest first; other changes are ignored. */
 function imagesOf(past: Past): Candidate[] {
-  const { spec, status, findWorkload } = past;
-  const history = (status.history ?? []).filter((entry) => {
-    const { labels } = findWorkload(entry) ?? {};
+  const { spec, findWorkload } = past;
+  const changes = changesOf(past).filter((change) => {
+    const { labels } = findWorkload(change) ?? {};
     return (
-      readImage(entry.to, past) !== undefined &&
-      spec.targets.some((target) => matchesTarget(target, { ...entry, ...(labels && { labels }) }))
+      readImage(change.to, past) !== undefined &&
+      spec.targets.some((target) => matchesTarget(target, { ...change, ...(labels && { labels }) }))
     );
   });
-  return history.flatMap((entry, index) => {
-    const { tag, digest } = entry;
-    const before = entry.from === undefined ? undefined : beforeImage(entry.from, history.slice(index + 1), past);
+  return changes.flatMap((change, index) => {
+    const { tag, digest } = change;
+    const before = change.from === undefined ? undefined : beforeImage(change.from, changes.slice(index + 1), past);
     return [{ tag, ...(digest !== undefined && { digest }) }, ...(before === undefined ? [] : [before])];
   });
+}
+
+/**
+ * What the history does not hold is believed as far as it can be seen: owners of another namespace must not choose what all targets are rolled back to, and a digest
+ * that only an annotation names must not be kept from them.
+ */
+function changesOf(past: Past): HistoryEntry[] {
+  const { status, spec, findWorkload } = past;
+  const { history = [], latest, rejected = [] } = status;
+  const ran = ranBefore(past);
+  return allChanges(past, resolveTargets(spec.targets, past)).flatMap((change) => {
+    if (history.includes(change)) return [change];
+    if (!isBelieved(change, past, ran)) return [];
+    const workload = findWorkload(change);
+    const runs = readImage((workload && findContainer(workload, change.container)?.image) ?? '', past);
+    const isKnown = [runs, latest, ...history, ...rejected].some((image) => image?.digest === change.digest);
+    const { digest: _, ...others } = change;
+    return [isKnown ? change : others];
+  });
+}
+
+/** The images that ran, as the history says. */
+function ranBefore({ status: { history = [] } }: Past): ReadonlySet<string | undefined> {
+  return new Set(history.flatMap(({ from, to }) => [from, to]));
+}
+
+function isBelieved(change: HistoryEntry, { namespace, status }: Past, ran: ReadonlySet<string | undefined>): boolean {
+  return change.namespace === namespace || status.history?.includes(change) === true || ran.has(change.from);
 }
 
 function beforeImage(from: string, older: readonly HistoryEntry[], past: Past): Candidate | undefined {
@@ -60,7 +148,7 @@ function beforeImage(from: string, older: readonly HistoryEntry[], past: Past): 
   return { tag, ...(known !== undefined && { digest: known }) };
 }
 
-function readImage(text: string, { spec, aliases }: Past): ImageReference | undefined {
+function readImage(text: string, { spec, aliases }: Pick<Past, 'spec' | 'aliases'>): ImageReference | undefined {
   const image = tryParseImageReference(text, aliases);
   return image !== undefined && sameRepository(image.repository, spec.repository) ? image : undefined;
 }

@@ -1,23 +1,32 @@
-import { type ImagePolicy, isUsable, type PolicySpec, type PolicyTarget } from '../model/image-policy.ts';
+import { type ImagePolicy, isUsable, type PolicyScope, type PolicySpec, type PolicyTarget } from '../model/image-policy.ts';
 import { type ImageReference, type RegistryAliases, sameRepository, tryParseImageReference } from '../model/image-reference.ts';
 import { imageOfFields } from './plan-fields.ts';
 import { originTag } from '../model/rebased-tag.ts';
 import type { PolicyStatus } from '../model/policy-status.ts';
 import { resolveTarget, targetImages, type WorkloadView } from '../model/resolve-target.ts';
 import { formatWorkload, type Workload } from '../model/workload.ts';
+import { runningTag } from '../model/running-image.ts';
 import { isArtifactTag } from '../model/artifact.ts';
 import type { UnchangedContainer, UpdatePlan } from './plan-update.ts';
 import type { Outcome } from './outcome.ts';
 
 /** The images of the policy's repository that its targets run. */
-function runningReferences(spec: PolicySpec, view: WorkloadView, aliases: RegistryAliases): ImageReference[] {
-  return spec.targets.flatMap((target) => resolveTarget(target, view).flatMap((workload) => referencesOf(target, workload, spec, aliases)));
+function runningReferences(spec: PolicySpec, view: WorkloadView, aliases: RegistryAliases): RunningImage[] {
+  return spec.targets.flatMap((target) =>
+    resolveTarget(target, view).flatMap((workload) => runningImagesOf(target, workload, spec, aliases)),
+  );
 }
 
 /** The tags of the policy's repository that its targets run; those of rebased images as the tags they were made from. */
-export function runningTags(spec: PolicySpec, view: WorkloadView, aliases: RegistryAliases): string[] {
-  const tags = runningReferences(spec, view, aliases).flatMap(({ tag, digest }) => tag ?? (digest === undefined ? 'latest' : []));
+export function runningTags({ spec, status }: Remembering, view: WorkloadView, aliases: RegistryAliases): string[] {
+  const tags = runningReferences(spec, view, aliases).flatMap((running) => runningTag(running.reference, { ...running, status }) ?? []);
   return tags.map(originTag);
+}
+
+/** A policy that can be used, and what it remembers. */
+interface Remembering {
+  readonly spec: PolicySpec;
+  readonly status: PolicyStatus;
 }
 
 /**
@@ -32,7 +41,9 @@ export function knownDigests(
   aliases: RegistryAliases,
 ): ReadonlySet<string> {
   const remembered = [latest, waiting, pendingApproval, ...rejected].filter((image) => (image?.tag ?? tag) === tag);
-  const running = runningReferences(spec, view, aliases).filter((image) => (image.tag ?? tag) === tag);
+  const running = runningReferences(spec, view, aliases)
+    .map(({ reference }) => reference)
+    .filter((image) => (image.tag ?? tag) === tag);
   return new Set([...remembered, ...running].flatMap((image) => image?.digest ?? []));
 }
 
@@ -43,24 +54,41 @@ export function isForVolumesAlone(spec: PolicySpec, view: WorkloadView, aliases:
   return runningReferences({ ...spec, targets }, view, aliases).length === 0;
 }
 
+/** An image of the policy's repository, and where it runs. */
+export interface RunningImage {
+  readonly workload: Workload;
+  /** The container, or the name under which fields of a custom resource are shown. */
+  readonly container: string;
+  /** As it is written. */
+  readonly image: string;
+  readonly reference: ImageReference;
+}
+
 /** The images of the policy's repository that a target selects in a workload. */
-export function referencesOf(target: PolicyTarget, workload: Workload, spec: PolicySpec, aliases: RegistryAliases): ImageReference[] {
+export function runningImagesOf(
+  target: PolicyTarget,
+  workload: Workload,
+  spec: Pick<PolicyScope, 'repository' | 'strategy'>,
+  aliases: RegistryAliases,
+): RunningImage[] {
   if (target.fields !== undefined) {
-    const image = imageOfFields(target.fields, workload, { spec, aliases });
-    return image === undefined ? [] : [image];
+    const found = imageOfFields(target.fields, workload, { spec, aliases });
+    return found === undefined ? [] : [{ workload, ...found }];
   }
-  return targetImages(target, workload).flatMap(({ container }) => {
-    const reference = tryParseImageReference(container.image, aliases);
-    return reference !== undefined && sameRepository(reference.repository, spec.repository) ? reference : [];
+  return targetImages(target, workload).flatMap(({ container: { name: container, image } }) => {
+    const reference = tryParseImageReference(image, aliases);
+    return reference !== undefined && sameRepository(reference.repository, spec.repository)
+      ? { workload, container, image, reference }
+      : [];
   });
 }
 
-/** The same text as long as these workloads run the same images. */
+/** The same text as long as nobody changes what these workloads run: an image may be replaced and set again in between. */
 export function runningImages(workloads: readonly Workload[]): string {
   return JSON.stringify(
     workloads.map(({ uid, containers, initContainers = [], volumes = [], fields = {} }) => [
       uid,
-      ...[...containers, ...initContainers, ...volumes].map(({ image }) => image),
+      ...[...containers, ...initContainers, ...volumes].map(({ image, imageOwner, lastUpdate }) => [image, imageOwner, lastUpdate?.at]),
       ...Object.values(fields).map((field) => ('value' in field ? field.value : field.unusable)),
     ]),
   );

@@ -10,15 +10,18 @@ import type { RedisConnection } from './connection.ts';
 import { eventKeys, givenUpCount, givenUpField, maxGivenUp, recordSeconds } from './event-record.ts';
 import { runTogether, type Command } from './commands.ts';
 import { batchWrites } from '../async/serialize.ts';
+import { recordCommand, recordFunction } from './record-result.ts';
 
 /** The result of a push for one policy. */
 export interface PolicyResult extends Pick<Outcome, 'reason' | 'message' | 'tag' | 'digest' | 'changes'> {
   readonly kind: Outcome['kind'] | 'retrying' | 'waiting' | 'failed';
   readonly at: string;
-  /** Milliseconds since the push was received. */
-  readonly afterMs: number;
-  /** The same until the image was verified at the registry, before workloads were changed. A later result without it does not replace it. */
+  /** Milliseconds since the push was received; a reader knows it also where the writer does not. */
+  readonly afterMs?: number;
+  /** The same until the image was verified at the registry, before workloads were changed; that of the first try that says so. */
   readonly verifiedMs?: number;
+  /** It is about the rollout of what was changed, or about a wait that a guard asks for, which no try of the push ends. */
+  readonly stage?: 'guard' | 'rollout';
 }
 
 export interface EventLog {
@@ -26,7 +29,7 @@ export interface EventLog {
   unwatched(event: PushEvent, at: Date): Promise<void>;
   /** Records the policies that match a push, by name. */
   matched(event: PushEvent, policies: readonly string[]): Promise<void>;
-  /** Records the result for one policy; a later result replaces an earlier one. With the push, it records the match as well. */
+  /** Records the result for one policy; a final result is only replaced by a higher one (`record-result.ts`). With the push, it records the match as well. */
   recordResult(eventId: string, policy: string, result: PolicyResult, push?: PushEvent): Promise<void>;
   /** Records that a notice about one policy was given up; the same one again replaces it, and is not counted again. */
   recordGivenUp(eventId: string, policy: string, notice: GivenUpNotice): Promise<void>;
@@ -67,7 +70,8 @@ const unwatchedSlack = 100;
  * Failing the job instead would keep it in the queue, which is what fills Redis.
  */
 export function createEventLog(redis: RedisConnection, prefix: string, onFull: (error: Error) => void): EventLog {
-  const write = (keys: readonly string[], commands: readonly Command[]) => unlessFull(() => runTogether(redis, keys, commands));
+  const write = (keys: readonly string[], commands: readonly Command[]) =>
+    unlessFull(() => runTogether(redis, keys, commands, recordFunction));
   const unlessFull = async (run: () => Promise<unknown>): Promise<unknown> => {
     try {
       return await run();
@@ -108,10 +112,7 @@ export function createEventLog(redis: RedisConnection, prefix: string, onFull: (
     const [first, ...others] = results.flatMap(({ push, policy }) => (push === undefined ? [] : [{ event: push, policies: [policy] }]));
     const matches = first === undefined ? { keys: [], commands: [] } : matchesOf([first, ...others]);
     const hashes = new Set(results.map(({ eventId }) => hashKey(eventId)));
-    const commands = results.map(({ eventId, policy, result: { verifiedMs, ...result } }): Command => {
-      const verified = verifiedMs === undefined ? [] : [`verified:${policy}`, verifiedMs];
-      return ['HSET', hashKey(eventId), `policy:${policy}`, JSON.stringify(result), ...verified];
-    });
+    const commands = results.map(({ eventId, policy, result }) => recordCommand(hashKey(eventId), policy, result));
     const lives = [...hashes].map((hash): Command => ['EXPIRE', hash, recordSeconds]);
     await write([...new Set([...hashes, ...matches.keys])], [...matches.commands, ...commands, ...lives]);
   };

@@ -98,7 +98,7 @@ const resultShape = z.object({
   changes: z.array(z.unknown()).exactOptional(),
   kind: z.enum(['updated', 'unchanged', 'ignored', 'stalled', 'suspended', 'retrying', 'waiting', 'failed']),
   at: z.string().max(40),
-  afterMs: z.number(),
+  afterMs: z.number().exactOptional(),
 });
 /** Senders chose these texts, which are shown on terminals: control characters are replaced. */
 const text = z
@@ -131,7 +131,7 @@ export function readHash(hash: Readonly<Record<string, string>>): EventRecord | 
   const event = pushSchema.safeParse({ ...fields, repository: { registry, path: repository } });
   if (!event.success) return undefined;
   const known = names.safeParse(parseJson(policies)).data ?? [];
-  const results = new Map(known.map((name) => [name, readResult(hash[`policy:${name}`], hash[`verified:${name}`])]));
+  const results = new Map(known.map((name) => [name, readResult(hash[`policy:${name}`], hash[`verified:${name}`], event.data.receivedAt)]));
   const givenUp = readGivenUp(hash, known);
   return {
     event: event.data,
@@ -153,11 +153,12 @@ function readGivenUp(hash: Readonly<Record<string, string>>, policies: readonly 
   return found;
 }
 
-function readResult(json: string | undefined, verified: string | undefined): PolicyResult | undefined {
+function readResult(json: string | undefined, verified: string | undefined, receivedAt: string): PolicyResult | undefined {
   const result = resultShape.safeParse(parseJson(json));
   if (!result.success) return undefined;
   const verifiedMs = Number(verified ?? Number.NaN);
-  return { ...(result.data as PolicyResult), ...(Number.isFinite(verifiedMs) && { verifiedMs }) };
+  const afterMs = result.data.afterMs ?? Date.parse(result.data.at) - Date.parse(receivedAt);
+  return { ...(result.data as PolicyResult), afterMs, ...(Number.isFinite(verifiedMs) && { verifiedMs }) };
 }
 
 function parseJson(json: string | undefined): unknown {

@@ -66,6 +66,8 @@ export interface BaseJob extends Versioned {
   readonly eventId?: string;
   /** The repository of an application that was pushed: what is known of its tags is outdated. */
   readonly pushed?: Repository;
+  /** The pushed tag, and its digest where the push named it. */
+  readonly hint?: { readonly tag: string; readonly digest?: string };
   /** The job is delayed until this time. */
   readonly notBefore?: string;
 }

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { createRedisBackend, Queue, type BackendFactory, type JobsOptions, type RedisQueueBackend } from 'bullmq';
+import { Queue, type JobsOptions } from 'bullmq';
 import { hashId, type PushEvent } from '../model/push-event.ts';
 import type { RedisConnection } from './connection.ts';
-import { storingBackend, type DirectTaker } from './direct-worker.ts';
 import {
   baseOptions,
   jobOptions,
@@ -44,42 +43,29 @@ export interface PushQueue {
   add(events: readonly PushEvent[], traceparent?: string): Promise<readonly PushEvent[]>;
 }
 
-export interface PushQueueOptions {
-  /** How long replicas have to confirm, the write included; 2 s unless given. */
-  readonly confirmWithinMs?: number;
-  /** Takes the jobs in the write that stores them. Without it, a worker fetches them. */
-  readonly taker?: DirectTaker | undefined;
-  /** Called with a push whose job is about to be taken, while Redis stores it. */
-  readonly onTaken?: ((push: PushJob) => void) | undefined;
-}
-
-/** A queue for pushes whose `add` is an acknowledgement. */
+/**
+ * A queue for pushes whose `add` is an acknowledgement; replicas must confirm within `confirmWithinMs`, the write included. `onStoring`: called for each push in
+ * the turn of the event loop that sends it to Redis.
+ */
 export function createPushQueue(
   access: QueueAccess,
   minReplicas: number,
-  { confirmWithinMs = 2_000, taker, onTaken }: PushQueueOptions = {},
+  confirmWithinMs = 2_000,
+  onStoring: () => void = () => undefined,
 ): PushQueue {
-  const queue = openQueue<PushJob>('push', access, taker && storingBackend(access.redis, taker));
+  const queue = openQueue<PushJob>('push', access);
   const confirm = createReplicatedWrite(access.redis, access.prefix, { minReplicas, withinMs: confirmWithinMs });
 
-  /** Behind the command to Redis, which is written at the end of this turn of the event loop, and before its answer is read: then the job may run already. */
-  const announce = (push: PushJob) => {
-    const report = async () => onTaken?.(push);
-    process.nextTick(setImmediate, () => void report().catch(access.onError));
-  };
   /** Adds the jobs to the queue; returns their ids. If it rejects, some of them may be stored, and adding them again is harmless. */
   const store = async (jobs: readonly NewPush[]): Promise<readonly string[]> => {
-    const isTaken = taker?.isFree() === true;
-    const add = ({ name, data, opts }: NewPush) => {
-      if (isTaken) announce(data);
-      return queue.add(name, data, opts);
-    };
-    const added = await Promise.all(jobs.map(add));
+    const adding = jobs.map(({ name, data, opts }) => queue.add(name, data, opts));
+    for (const _ of jobs) onStoring();
+    const added = await Promise.all(adding);
     return (await Promise.all(jobs.map((job, index) => confirmJob(job, added[index]?.id ?? job.data.id)))).flat();
   };
   /** Returns the id of the job for a push. If BullMQ returned another `id`, that job is waiting: it gets the data of this push, or a new job is added if it has started. */
   const confirmJob = async (job: NewPush, id: string): Promise<readonly string[]> =>
-    id === job.data.id || (await joinWaiting(access, { ...job.data, id }, job.opts)) ? [id] : store([job]);
+    id === job.data.id || (await joinWaiting(queue, { ...job.data, id }, job.opts)) ? [id] : store([job]);
 
   return {
     async add(events, traceparent) {
@@ -95,6 +81,7 @@ export function createPushQueue(
 }
 
 type NewPush = ReturnType<typeof newPush>;
+type PushJobs = ReturnType<typeof openQueue<PushJob>>;
 
 /** A push without an id from its sender gets one, and is coalesced with an earlier job for the same push that has not started. */
 function newPush({ isUnkeyed, ...data }: PushJob) {
@@ -104,21 +91,18 @@ function newPush({ isUnkeyed, ...data }: PushJob) {
 }
 
 /**
- * KEYS: a job, and the key that names the job BullMQ coalesces with. ARGV: the new data of the job, and its id. Until it starts, the job is for the latest
- * push, which gives the registry the full time to show it; a job that has started may have asked too early, so nothing is coalesced with it.
+ * Adds the push to the job of its id; returns whether that had not started. Until it starts, the job is for the latest push, which gives the registry the full
+ * time to show it; a job that has started may have asked too early, so nothing is coalesced with it any more.
  */
-const joinScript = `
-if redis.call('EXISTS', KEYS[1]) == 1 and redis.call('HEXISTS', KEYS[1], 'ats') == 0 then
-  redis.call('HSET', KEYS[1], 'data', ARGV[1])
-  return 1
-end
-if redis.call('GET', KEYS[2]) == ARGV[2] then redis.call('DEL', KEYS[2]) end
-return 0`;
-
-/** Adds the push to the waiting job; returns whether there was one. */
-async function joinWaiting({ redis, prefix }: QueueAccess, push: PushJob, { deduplication }: JobsOptions): Promise<boolean> {
-  const keys = [`${prefix}:push:${push.id}`, `${prefix}:push:de:${deduplication?.id}`];
-  return (await redis.eval(joinScript, keys.length, ...keys, JSON.stringify(push), push.id)) === 1;
+async function joinWaiting(queue: PushJobs, push: PushJob, { deduplication }: JobsOptions): Promise<boolean> {
+  const job = await queue.getJob(push.id);
+  if (job?.attemptsStarted === 0) {
+    await job.updateData(push);
+    // It may have started before it had these data.
+    if ((await queue.getJob(push.id))?.attemptsStarted === 0) return true;
+  }
+  if (deduplication !== undefined) await queue.removeDeduplicationKey(deduplication.id);
+  return false;
 }
 
 /** The queues that workers add jobs to. */
@@ -211,13 +195,10 @@ export interface TickJob {
   readonly schema: typeof schema;
 }
 
-function openQueue<T>(
-  name: QueueName,
-  { redis, prefix, onError }: QueueAccess,
-  backend: BackendFactory<RedisQueueBackend> = createRedisBackend,
-): Queue<T, unknown, string, T, unknown, string> {
+/** A queue of BullMQ on a connection that others use too, so it is never closed. */
+export function openQueue<T>(name: QueueName, { redis, prefix, onError }: QueueAccess): Queue<T, unknown, string, T, unknown, string> {
   const options = { connection: redis, prefix, skipVersionCheck: true, skipWaitingForReady: true };
-  const queue = new Queue<T, unknown, string, T, unknown, string>(name, options, backend);
+  const queue = new Queue<T, unknown, string, T, unknown, string>(name, options);
   queue.on('error', onError);
   return queue;
 }

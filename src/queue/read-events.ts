@@ -1,9 +1,9 @@
 /** Reads the audit records, newest first, through their indexes: only what is requested is read, never all. */
-import { Queue, type Job, type JobType } from 'bullmq';
+import type { Job, JobType, Queue } from 'bullmq';
 import type { RedisConnection } from './connection.ts';
 import { eventKeys, isOfRepository, readHash, readJob, type EventRecord, type PushRecord, type PushState } from './event-record.ts';
 import { isUnderstood, type PushJob } from './jobs.ts';
-import type { QueueAccess } from './producer.ts';
+import { openQueue, type QueueAccess } from './producer.ts';
 
 /** A position in the list: events are ordered by receipt, then by id, both descending. */
 export interface Position {
@@ -39,10 +39,10 @@ const maxQueued = 1_000;
 const start: Position = { at: Infinity, id: '' };
 
 /** Reads the records of `createEventLog` and `createIgnoredLog`, and from the queue the pushes that no worker has recorded yet. */
-export function createEventReader({ redis, prefix, onError }: QueueAccess): EventReader {
+export function createEventReader(access: QueueAccess): EventReader {
+  const { redis, prefix } = access;
   const keys = eventKeys(prefix);
-  const queue = new Queue<PushJob>('push', { connection: redis, prefix, skipVersionCheck: true, skipWaitingForReady: true });
-  queue.on('error', onError);
+  const queue = openQueue<PushJob>('push', access);
 
   const readRecord = async (id: string) => readHash(await redis.hgetall(keys.hash(id)));
 

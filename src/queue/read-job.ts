@@ -93,6 +93,7 @@ const baseJob = z.object({
   receivedAt: time,
   eventId: id.exactOptional(),
   pushed: z.object(repository).exactOptional(),
+  hint: z.object({ tag, digest: digest.exactOptional() }).exactOptional(),
   notBefore: time.exactOptional(),
 });
 

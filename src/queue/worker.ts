@@ -1,10 +1,10 @@
-import { DelayedError, UnrecoverableError, type Job } from 'bullmq';
+import { DelayedError, UnrecoverableError, Worker, type Job, type MinimalJob } from 'bullmq';
 import { WaitError, describeError } from '../model/errors.ts';
 import { backoffMs, jobBackoff } from '../async/backoff.ts';
 import { within } from '../async/deadline.ts';
 import { isUnderstood, keptJobs, type QueueName } from './jobs.ts';
-import { DirectWorker, type DirectTaker } from './direct-worker.ts';
 import type { QueueAccess } from './producer.ts';
+import { createStoredTaker, type Insist } from './take-stored.ts';
 
 /** The state of a job in the queue, for its processor. */
 export interface JobContext {
@@ -23,8 +23,8 @@ export type Processor<T> = (data: T, context: JobContext) => Promise<void>;
 
 export interface QueueWorker {
   start(): void;
-  /** For what stores jobs over this connection in the same process. */
-  takerOn(access: Pick<QueueAccess, 'redis' | 'onError'>): DirectTaker;
+  /** To be called in the turn of the event loop that stores a job by `storedOn`: takes one at once. Without that option, it does nothing. */
+  takeStored(): void;
   /** Takes no new jobs; resolves when the running ones have finished. Another worker takes up the unfinished ones within seconds. */
   stop(deadlineMs: number): Promise<void>;
 }
@@ -33,6 +33,8 @@ export interface WorkerOptions<T> {
   readonly access: QueueAccess;
   readonly queue: QueueName;
   readonly concurrency: number;
+  /** How the same process stores jobs of the queue: half of the concurrency is then for jobs that are taken right behind their storing. */
+  readonly storedOn?: QueueAccess | undefined;
   /** The validated data; throws where they cannot be read. */
   readonly read: (data: unknown) => T;
   readonly process: Processor<T>;
@@ -50,7 +52,7 @@ const deadlineMs = 24 * 3_600_000;
  * of killed workers and notice after a minute (both measured).
  */
 export function createWorker<T extends { readonly schema: number; readonly receivedAt?: string }>(options: WorkerOptions<T>): QueueWorker {
-  const { access, queue, concurrency, read, now, random, longestPauseMs } = options;
+  const { access, queue, concurrency, storedOn, read, now, random, longestPauseMs } = options;
   /** Anyone with write access to Redis wrote the data: unreadable data pause like any other. An error here would leave the job for other workers to fail on. */
   const pauseOf = (data: unknown): number | undefined => {
     try {
@@ -60,30 +62,46 @@ export function createWorker<T extends { readonly schema: number; readonly recei
     }
   };
   const stopping = new AbortController();
-  const worker = new DirectWorker<T>(queue, (job, token) => run(job, token ?? '', options, stopping.signal), access, {
+  const common = {
+    prefix: access.prefix,
     autorun: false,
-    concurrency,
     skipVersionCheck: true,
     lockDuration: 5_000,
     stalledInterval: 2_000,
     maxStalledCount: 1_000_000,
-    drainDelay: 30,
     ...keptJobs,
     settings: {
-      backoffStrategy: (failures, _type, _error, job) =>
+      backoffStrategy: (failures: number, _type?: string, _error?: Error, job?: MinimalJob) =>
         stopping.signal.aborted ? 0 : backoffMs(failures, random, { ...jobBackoff, maxMs: pauseOf(job?.data) ?? jobBackoff.maxMs }),
     },
+  };
+  const forStored = storedOn === undefined ? 0 : Math.floor(concurrency / 2);
+  const worker = new Worker<T>(queue, (job, token) => run(job, token ?? '', options, stopping.signal), {
+    ...common,
+    connection: access.redis,
+    concurrency: concurrency - forStored,
   });
   worker.on('error', access.onError);
+  const taker =
+    storedOn &&
+    createStoredTaker<T>({
+      storedOn,
+      queue,
+      concurrency: forStored,
+      common,
+      process: (job, token, insist) => run(job, token, options, stopping.signal, insist),
+      onError: access.onError,
+    });
   let running: Promise<void> | undefined;
   return {
+    takeStored: () => taker?.take(),
     start() {
+      taker?.start();
       running ??= worker.run().catch(access.onError);
     },
-    takerOn: (from) => worker.takerOn(from),
     async stop(stopDeadlineMs) {
       const deadline = now() + stopDeadlineMs;
-      const closed = worker.close();
+      const closed = Promise.all([worker.close(), taker?.stop()]);
       stopping.abort(new Error('the process is stopping'));
       // Late jobs, and those that wait for an unreachable Redis, end with the process: a second close(), forced or not, would only return the first one's
       // promise.
@@ -97,6 +115,7 @@ async function run<T extends { readonly schema: number; readonly receivedAt?: st
   token: string,
   { process, read, now }: WorkerOptions<T>,
   signal: AbortSignal,
+  insist: Insist = (command) => command(),
 ): Promise<void> {
   // Data without a schema are read below, and the job is given up like every unreadable one.
   if (typeof job.data?.schema === 'number' && !isUnderstood(job.data))
@@ -108,7 +127,7 @@ async function run<T extends { readonly schema: number; readonly receivedAt?: st
   } catch (error) {
     if (isLastTry) throw new UnrecoverableError(`given up after 24 h: ${describeError(error)}`);
     if (!(error instanceof WaitError)) throw error;
-    await job.moveToDelayed(Math.min(error.until.getTime(), expires), token);
+    await insist(() => job.moveToDelayed(Math.min(error.until.getTime(), expires), token));
     throw new DelayedError();
   }
 }

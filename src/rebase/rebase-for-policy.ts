@@ -4,6 +4,7 @@ import { describeError } from '../model/errors.ts';
 import { formatRepository, type Repository } from '../model/image-reference.ts';
 import type { ImageSource } from '../model/image-source.ts';
 import type { RegistryClient } from '../registry/client.ts';
+import type { Confirm } from '../registry/http.ts';
 import { type CredentialSource, isCredential } from '../registry/credential.ts';
 import { offerOfSecret, type ReadSecret } from '../registry/credentials/secret-offer.ts';
 import { type RebaseOrder, rebaseImage } from './rebase-image.ts';
@@ -42,13 +43,20 @@ export interface PolicyRebaseMeans {
 /** Reasons that only policies have; the others are those of a `Refusal`. */
 export const policyReasons = ['PushSecretUnusable', 'SigningKeyUnusable', 'LayersUnchanged'] as const;
 
-/** Rebases an image; idempotent. The function rejects as the registry client does, and if a Secret cannot be determined. */
+/** Until when a rebase goes on. */
+export interface RebasePermit {
+  readonly signal: AbortSignal;
+  /** Called before each request that writes to the registry. */
+  readonly confirm: Confirm;
+}
+
+/** Rebases an image; idempotent. The function rejects as the registry client does, if a Secret cannot be determined, and if the rebase is not permitted any more. */
 export function createPolicyRebase({
   registry,
   readSecret,
   now,
-}: PolicyRebaseMeans): (order: PolicyRebase, signal: AbortSignal) => Promise<PolicyRebaseResult> {
-  return async ({ policy, action, image, base, date }, signal) => {
+}: PolicyRebaseMeans): (order: PolicyRebase, permit: RebasePermit) => Promise<PolicyRebaseResult> {
+  return async ({ policy, action, image, base, date }, { signal, confirm }) => {
     const { source, tag, digest } = image;
     const credentials = await openPushSecret({ namespace: policy.namespace, name: action.pushSecret }, source, readSecret, signal);
     if (typeof credentials === 'string') return refuseFor('PushSecretUnusable', credentials);
@@ -66,7 +74,7 @@ export function createPolicyRebase({
       allow: action.allow,
       signingKey,
     };
-    const result = await rebaseImage(order, { registry, push: registry.openPush(source, credentials), signal, now });
+    const result = await rebaseImage(order, { registry, push: registry.openPush(source, credentials, confirm), signal, now });
     if (result.kind === 'refused') return { refused: { reason: result.reason, message: result.message } };
     if (result.kind === 'current') {
       return refuseFor('LayersUnchanged', `its layers begin with those of ${base.tag} already: nothing can be replaced`);

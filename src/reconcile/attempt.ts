@@ -27,10 +27,10 @@ export interface ReconcileRequest extends SelectRequest {
   readonly sinceMs?: number;
   /** The cause of the reconcile, to be recorded on the workloads. */
   readonly source?: TriggerSource;
+  /** The push that caused it, likewise. */
+  readonly eventId?: string | undefined;
   /** Called when the image is known to be the right one, before anything is changed. */
   readonly onVerified?: () => void;
-  /** What was selected for this request before the job ran; undefined where that failed. */
-  readonly selectedAhead?: Promise<Progress | undefined>;
   /** Called with the changes that a failing reconcile had already made. */
   readonly onPartlyApplied?: (changes: readonly AppliedChange[]) => void;
 }
@@ -60,10 +60,11 @@ export const noProgress: Progress = { applied: [], fresh: new Map(), refused: ne
 
 /**
  * Why a reconcile starts again. Prepared: an image is selected, and from now on the mutex is held · Verified: the registry was asked for signatures, and may have
- * been slow · TargetChanged: what was read last differs from what was planned with · Conflict: the API server found the same · PolicyChanged, SecretChanged: all
- * that was found is outdated.
+ * been slow · TargetChanged: what was read last differs from what was planned with · Conflict: the API server found the same · Overtaken: the
+ * same, because another writer was faster · Outdated: the policy or a consent is
+ * not as it was planned for · PolicyChanged, SecretChanged: all that was found is outdated.
  */
-export type Again = 'Prepared' | 'Verified' | 'TargetChanged' | 'Conflict' | 'PolicyChanged' | 'SecretChanged';
+export type Again = 'Prepared' | 'Verified' | 'TargetChanged' | 'Conflict' | 'Overtaken' | 'Outdated' | 'PolicyChanged' | 'SecretChanged';
 
 /** The reconcile starts again, with what survives. */
 export interface StartAgain {

@@ -1,11 +1,12 @@
 import { asSeenBy } from '../plan/consent.ts';
-import { hasChanges } from '../plan/plan-update.ts';
+import { hasChanges, type UnchangedContainer, type UpdatePlan } from '../plan/plan-update.ts';
 import { isForVolumesAlone, knownDigests, runningTags } from '../plan/running-images.ts';
 import { describeMissing, missingPlatforms } from '../select/missing-platforms.ts';
 import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
 import { formatRepository, type Candidate, type Repository } from '../model/image-reference.ts';
 import type { ImageSource } from '../model/image-source.ts';
 import type { Reason } from '../model/reasons.ts';
+import { tagOfImage } from '../model/running-image.ts';
 import { planWith } from './plan.ts';
 import type { Reconcile } from './attempt.ts';
 import type { ClusterView, Registry } from './ports.ts';
@@ -23,10 +24,12 @@ type Examined = { readonly candidate: Candidate } | { readonly reason: Reason; r
 /** Asks the registry what a tag points to, and whether that image meets the policy's demands. A tag that would change nothing costs no request. */
 export async function examineTag(tag: string, examination: Examination, registry: Registry): Promise<Examined> {
   const { policy, spec, source, request, cluster, signal } = examination;
-  const changes = (candidate: Candidate) => hasChanges(planWith(policy, { spec, candidate }, cluster));
+  const planFor = (candidate: Candidate) => planWith(policy, { spec, candidate }, cluster);
+  const changes = (candidate: Candidate) => hasChanges(planFor(candidate));
   // Where names have no order, it is not known yet whether the image is newer than what runs.
   const isComparable = spec.strategy.withCreationTimes === undefined || request.hint === undefined;
-  if (isComparable && spec.pin === 'Tag' && !changes({ tag })) return { candidate: { tag } };
+  const named = isComparable && spec.pin === 'Tag' ? planFor({ tag }) : undefined;
+  if (named !== undefined && !hasChanges(named) && !runsUnknownDigest(named)) return { candidate: { tag } };
   if (request.isOnlyFound === true && spec.pin === 'Tag' && spec.platforms === undefined) return findByName(tag, examination, registry);
   const isHinted = request.hint?.tag === tag;
   // A poll that asks for digests mostly finds nothing new, so a HEAD is enough.
@@ -54,6 +57,15 @@ export async function examineTag(tag: string, examination: Examination, registry
   if (notRunnable !== undefined && !mayBeArtifact(examination)) return notAnImage(spec.repository, tag, notRunnable);
   const lack = await lackOf(candidate.digest);
   return lack === undefined ? { candidate } : { reason: 'PlatformMissing', message: lack };
+}
+
+/** Whether a container runs a digest that nothing knows by a tag: it may be that of the candidate, which only the registry knows. */
+function runsUnknownDigest({ targets }: UpdatePlan): boolean {
+  return targets.some(({ unchanged }) => unchanged.some(isUnknownDigest));
+}
+
+function isUnknownDigest({ reason, image }: UnchangedContainer): boolean {
+  return reason === 'NotComparable' && tagOfImage(image, {}) === undefined;
 }
 
 /** A better name is enough to be found, unless it is known to be an artifact. The reconcile that applies it asks and reports for itself. */
@@ -95,7 +107,7 @@ export async function findLack(
 /** The tags that a candidate is compared with: the running, the selected and the pending ones. */
 export function neededTags({ policy, spec, cluster }: Reconcile): string[] {
   const { latest, waiting } = policy.status;
-  const running = runningTags(spec, asSeenBy(policy, cluster), cluster.aliases);
+  const running = runningTags({ spec, status: policy.status }, asSeenBy(policy, cluster), cluster.aliases);
   const remembered = [latest?.tag, waiting?.tag].filter((tag) => tag !== undefined);
   return [...new Set([...running, ...remembered])].filter((tag) => spec.strategy.reject(tag) === undefined);
 }
@@ -112,6 +124,8 @@ export function isKnown({ tag, digest }: Candidate, policy: ImagePolicy, spec: P
 export async function rememberTags({ policy, spec, cluster, signal }: Reconcile): Promise<PolicySpec> {
   const strategy = spec.strategy.remembering?.();
   if (strategy === undefined) return spec;
-  await inSlices(runningTags(spec, asSeenBy(policy, cluster), cluster.aliases), signal, (tag) => strategy.reject(tag));
+  await inSlices(runningTags({ spec, status: policy.status }, asSeenBy(policy, cluster), cluster.aliases), signal, (tag) =>
+    strategy.reject(tag),
+  );
   return { ...spec, strategy };
 }

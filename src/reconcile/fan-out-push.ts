@@ -8,7 +8,7 @@ import type { ReconcileCause } from '../status/next-status.ts';
 import { isKnown } from './examine-tag.ts';
 import type { Ports } from './ports.ts';
 import { reportOutcome } from './report.ts';
-import { announcedAt, resolveCandidate, toUse, type Hint } from './resolve-tag.ts';
+import { resolveCandidate, toUse, type Hint } from './resolve-tag.ts';
 
 /** A policy that watches the repository of a push, and its outcome where it need not be reconciled. */
 export interface Match {
@@ -62,7 +62,7 @@ async function resolveOnce(push: PushJob, { source, policies }: SourceGroup, por
     const askedAt = cluster.now();
     const patience = {
       announced: true,
-      announcedAt: announcedAt(push.receivedAt, askedAt),
+      announcedAt: registry.announcements.since(push.id, push.receivedAt),
       signal,
       now: cluster.now,
       // A policy that knows the digest already asks for itself and delays no other.

@@ -3,10 +3,12 @@ import { asSeenBy, unseenProblem } from '../plan/consent.ts';
 import { guardPlan } from '../plan/guard-plan.ts';
 import type { GuardContext } from '../plan/guards/guard.ts';
 import { pastOf } from '../plan/guards/last-change.ts';
+import { digestsOfTags } from '../plan/past.ts';
 import { decidePending, type PendingDecision } from '../plan/pending-candidate.ts';
 import { hasChanges, planUpdate, type UpdatePlan } from '../plan/plan-update.ts';
 import type { ImagePolicy, PolicyTarget } from '../model/image-policy.ts';
 import type { Candidate } from '../model/image-reference.ts';
+import { resolveTargets } from '../model/resolve-target.ts';
 import type { Attempt } from './attempt.ts';
 import type { ClusterView } from './ports.ts';
 import { waveProgress } from '../rollout/wave-progress.ts';
@@ -40,9 +42,9 @@ function decide(attempt: Attempt, { selection, status, pending }: Selected): Pen
   return decidePending({ minAgeMs, candidate, status, isWanted, now: attempt.cluster.now(), ...(mayStay && { pending }) });
 }
 
-/** The plan of an attempt, which knows what it has changed already. */
-export function planFor({ policy, cluster, progress: { applied } }: Attempt, selection: Plannable): UpdatePlan {
-  return planWith(policy, selection, cluster, { applied });
+/** The plan of an attempt, which knows what it has changed already, and what the API server has refused. */
+export function planFor({ policy, cluster, progress: { applied, refused } }: Attempt, selection: Plannable): UpdatePlan {
+  return planWith(policy, selection, cluster, { applied, refused });
 }
 
 /**
@@ -53,7 +55,7 @@ export function planWith(
   policy: ImagePolicy,
   selection: Plannable,
   cluster: ClusterView,
-  known: Pick<GuardContext, 'consents' | 'applied'> = {},
+  known: Pick<GuardContext, 'consents' | 'applied' | 'refused'> = {},
 ): UpdatePlan {
   const { plan, context } = propose(policy, selection, cluster);
   return guardPlan(plan, { ...context, ...known }, selection.rules?.guards);
@@ -67,7 +69,7 @@ export function propose(
 ): { readonly plan: UpdatePlan; readonly context: GuardContext } {
   const { targetState, aliases, crossNamespace, repeatsPerHour, now } = cluster;
   const { findWorkload, listWorkloads } = asSeenBy(policy, cluster);
-  const { history = [], latest } = policy.status;
+  let digests: ReturnType<typeof digestsOfTags> | undefined;
   const kindProblem = (target: PolicyTarget) => {
     const state = targetState(target, policy);
     if (state === 'starting') throw new Error(`the workloads of kind ${target.kind} have not been listed yet`);
@@ -78,7 +80,8 @@ export function propose(
     candidate,
     ...(rules?.isFirst === true ? { hasApplied: false } : pastOf(policy)),
     aliases,
-    digestOf: (tag) => (latest?.tag === tag ? latest : history.find((entry) => entry.tag === tag))?.digest,
+    digestOf: (tag) => (digests ??= digestsOfTags(policy, resolveTargets(spec.targets, { findWorkload, listWorkloads }))).get(tag),
+    status: policy.status,
     kindProblem,
     findWorkload,
     listWorkloads,

@@ -1,11 +1,13 @@
 /** What the processors reach the world through: a few bundles, each one concept. Every stage names those that it uses; `compose/work-ports.ts` makes the real ones. */
 import type { KeyedMutex } from '../async/serialize.ts';
+import type { Confirm } from '../model/confirmation.ts';
 import type { ImagePolicy, PolicySpec, PolicyTarget } from '../model/image-policy.ts';
 import type { RegistryAliases, Repository } from '../model/image-reference.ts';
 import type { ImageSource } from '../model/image-source.ts';
 import type { LabelSelector } from '../model/label-selector.ts';
 import type { PolicyStatus } from '../model/policy-status.ts';
 import type { PushEvent } from '../model/push-event.ts';
+import type { OnAnswered } from '../model/server-clock.ts';
 import type { Reason } from '../model/reasons.ts';
 import type { WorkloadView } from '../model/resolve-target.ts';
 import type { Verification, VerificationResult } from '../model/verification.ts';
@@ -19,6 +21,7 @@ import type { PolicyJob } from '../queue/jobs.ts';
 import type { PodState } from '../rollout/evaluate-pods.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import type { Announcements } from './announcements.ts';
 import type { DeniedPushes } from './denied-pushes.ts';
 import type { SharedAnswers, TagMemory } from './registry-memory.ts';
 
@@ -49,10 +52,18 @@ export interface Policies {
   readonly matchUnselected: (repository: Repository) => readonly ImagePolicy[];
   /** Whether the watch on policies is connected at present. */
   readonly isWatching: () => boolean;
+  /**
+   * Whether the cache shows all policies that existed when this was first asked for `key`; false: ask again later. Usually it costs no request of its own, but shares
+   * a list with others.
+   */
+  readonly isComplete: (key: string, signal: AbortSignal) => Promise<boolean>;
   /** The policy as read from the API server. */
   readonly read: (namespace: string, name: string, signal: AbortSignal) => Promise<ImagePolicy | undefined>;
-  /** Whether the policy is still the one that the plan was made for, as the API server confirmed within the last seconds. */
-  readonly isCurrent: (policy: ImagePolicy, signal: AbortSignal) => Promise<boolean>;
+  /**
+   * Confirms that the policy is still as it was when the plan was made, in all that decides. Returns when that was true, by the monotonic clock; undefined if it is
+   * not true any more.
+   */
+  readonly confirm: (policy: ImagePolicy, signal: AbortSignal) => Promise<number | undefined>;
   readonly secretVersions: SecretVersions;
   /** Writes what `update` makes of the newest status; writes nothing when it returns undefined. `eventId`: the push that led to it. */
   readonly writeStatus: (
@@ -86,25 +97,26 @@ export interface ClusterView extends WorkloadView, ConsentRules, Pick<GuardConte
 export interface Workloads {
   /** Resolves when the workloads of these kinds are known, or when waiting longer is pointless. */
   readonly awaitTargets: (policy: Pick<ImagePolicy, 'namespace'>, spec: PolicySpec, signal: AbortSignal) => Promise<void>;
-  readonly read: (ref: WorkloadRef, signal: AbortSignal) => Promise<Workload | undefined>;
+  readonly read: (ref: WorkloadRef, signal: AbortSignal, onAnswered?: OnAnswered) => Promise<Workload | undefined>;
   /** The workloads that a selector matches. */
   readonly readSelected: (
     target: KindRef & { namespace: string; selector: LabelSelector },
     signal: AbortSignal,
   ) => Promise<readonly Workload[]>;
   /** Pods of the workload's newest revision; read only while it is rolling out. */
-  readonly readPods: (workload: WorkloadRef, signal: AbortSignal) => Promise<readonly PodState[]>;
+  readonly readPods: (workload: WorkloadRef, signal: AbortSignal, onAnswered?: OnAnswered) => Promise<readonly PodState[]>;
   /** A Namespace's consent annotation, null where it has none; throws PermanentError(NoConsent) where it may not be read. */
   readonly readConsent: (namespace: string, signal: AbortSignal) => Promise<string | null>;
   /** Brings `namespaceConsent` up to date for these Namespaces; does not fail when one may not be read. */
   readonly refreshConsents: (namespaces: readonly string[], signal: AbortSignal) => Promise<void>;
-  /** One guarded patch; `conflict`: the workload differs from the one that was planned with. */
+  /** One guarded patch, which asks `confirm` before each try. `conflict`: the workload differs from the one that was planned with; `outdated`: `confirm` said so. */
   readonly patchImages: (
     workload: Workload,
     changes: readonly ContainerChange[],
     changeCause: string,
+    confirm: Confirm,
     signal: AbortSignal,
-  ) => Promise<{ kind: 'patched'; workload: Workload } | { kind: 'conflict' }>;
+  ) => Promise<{ kind: 'patched'; workload: Workload } | { kind: 'conflict' } | { kind: 'outdated' }>;
   readonly onConflict: () => void;
 }
 
@@ -127,6 +139,7 @@ export interface Registry {
   readonly tagMemory: TagMemory;
   readonly sharedAnswers: SharedAnswers;
   readonly deniedPushes: DeniedPushes;
+  readonly announcements: Announcements;
 }
 
 /**

@@ -6,15 +6,21 @@ import type { Outcome } from '../plan/outcome.ts';
 import type { AppliedChange } from '../plan/plan-update.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
+import { isChangedTargetsJob } from './enqueue/needs-reconcile.ts';
 import { endWait } from './enqueue/wait-job.ts';
 import { withFreshState } from './enqueue/fresh-state.ts';
 import { causedAt } from './denied-pushes.ts';
 import type { Ports, Registry } from './ports.ts';
 import { reconcilePolicy } from './reconcile-policy.ts';
 import type { ReconcileRequest } from './attempt.ts';
-import { announcedAt } from './resolve-tag.ts';
-import { reportFailure, reportGone, reportOutcome } from './report.ts';
+import { showTargetsAlone } from './show-targets.ts';
+import { reportChanges, reportFailure, reportGone, reportOutcome } from './report.ts';
+import { openRollback } from '../plan/rollback.ts';
 import { watchRollouts } from './rollouts/watch-rollouts.ts';
+
+/** How often rollbacks may be asked for during one reconcile. */
+const maxRollbacks = 3;
+const rollbackPauseMs = 1_000;
 
 /** One try of a job to reconcile a policy: what is requested, and why. */
 export interface ReconcileTry extends Pick<JobContext, 'failures' | 'isLastTry' | 'signal'> {
@@ -31,16 +37,34 @@ export async function reconcileAndReport(
   ports: Ports,
   prepare: () => Promise<Ports> = () => Promise.resolve(ports),
 ): Promise<Outcome> {
-  const outcome = await tryAndReport(attempted, ports, prepare);
-  if (outcome.retryAt !== undefined) throw new WaitError(outcome.reason, outcome.retryAt, outcome.message);
-  return outcome;
+  for (let rounds = 0; rounds < maxRollbacks; rounds++) {
+    await rollBackFirst(attempted, ports);
+    const outcome = await tryAndReport(attempted, ports, prepare);
+    if (outcome?.retryAt !== undefined) throw new WaitError(outcome.reason, outcome.retryAt, outcome.message);
+    if (outcome !== undefined) return outcome;
+  }
+  const until = new Date(ports.cluster.now() + rollbackPauseMs);
+  throw new WaitError('RollbackRequested', until, 'a rollback was asked for again and again');
 }
 
+/** Brings back the image that a user has asked for, before anything else is done: also where the job of that request was lost. */
+async function rollBackFirst(attempted: ReconcileTry, ports: Ports): Promise<void> {
+  const { policy: named, rollbackTo } = attempted.request;
+  const policy = ports.policies.find(named.namespace, named.name);
+  const rollback = policy?.uid === named.uid && rollbackTo === undefined ? openRollback(policy) : undefined;
+  if (rollback === undefined) return;
+  const receivedAt = new Date(ports.cluster.now()).toISOString();
+  const cause = { source: 'Rollback', receivedAt, rollback } as const;
+  const request = { policy: named, announced: false, rollbackTo: rollback };
+  await reconcileAndReport({ ...attempted, request, cause }, ports);
+}
+
+/** Undefined if a user has asked for a rollback meanwhile, which comes first. */
 async function tryAndReport(
   { request, cause, failures, isLastTry, signal }: ReconcileTry,
   ports: Ports,
   prepare: () => Promise<Ports>,
-): Promise<Outcome> {
+): Promise<Outcome | undefined> {
   const { namespace, name } = request.policy;
   const key = policyKey(request.policy);
   let policy = ports.policies.find(namespace, name);
@@ -53,10 +77,14 @@ async function tryAndReport(
     const since = causedAt(cause, isLastTry);
     const onPartlyApplied = (changes: readonly AppliedChange[]) => void (applied = changes);
     const found = await reconcilePolicy(
-      { ...request, source: cause.source, sinceMs: Date.parse(cause.receivedAt), onVerified, onPartlyApplied },
+      { ...request, source: cause.source, eventId: cause.eventId, sinceMs: Date.parse(cause.receivedAt), onVerified, onPartlyApplied },
       since === undefined ? prepared : { ...prepared, registry: withCause(prepared.registry, since) },
       signal,
     );
+    if (found.reason === 'RollbackRequested' && policy !== undefined) {
+      reportChanges(policy, found, cause, ports);
+      return undefined;
+    }
     const outcome = ports.registry.deniedPushes.recordResult(found, request.policy.uid, cause, isLastTry);
     if (policy === undefined) await reportGone(key, outcome, cause, ports);
     else await reportOutcome({ policy, cause: onlyAsked(cause, policy), signal, verifiedAt }, outcome, ports);
@@ -68,8 +96,7 @@ async function tryAndReport(
   }
 }
 
-/** The registry, asked because of what was received at `causedAt`, in ms since 1970. */
-export function withCause(registry: Registry, causedAt: number): Registry {
+function withCause(registry: Registry, causedAt: number): Registry {
   return { ...registry, sourceOf: (...of) => ({ ...registry.sourceOf(...of), causedAt }) };
 }
 
@@ -79,13 +106,16 @@ export async function processPolicyJob(job: PolicyJob, context: JobContext, allP
   const { policy, source, receivedAt, eventId, receiver, hint, actions } = job;
   const ports = job.wait === undefined ? allPorts : await endWait(job.wait, policy, allPorts, context.signal);
   if (ports === undefined) return;
+  const isAboutTargets = isChangedTargetsJob(job);
+  if (isAboutTargets && (await showTargetsAlone(job, ports, context.signal))) return;
   const resolved = context.failures === 0 ? recallAnswer(job, ports) : undefined;
   const request: ReconcileRequest = {
     policy,
     announced: source === 'Webhook',
-    announcedAt: announcedAt(receivedAt, ports.cluster.now()),
+    announcedAt: ports.registry.announcements.since(eventId ?? job.cause, receivedAt),
     ...(hint !== undefined && { hint }),
     ...(resolved !== undefined && { resolved }),
+    ...(isAboutTargets && { isAboutTargets }),
   };
   const cause: ReconcileCause = {
     source,
@@ -101,7 +131,9 @@ export async function processPolicyJob(job: PolicyJob, context: JobContext, allP
   // A normal reconcile follows: it reports what the policy selects, and that the policy is held.
   if (rollback !== undefined && isOpen)
     await reconcileAndReport({ ...context, request: { ...request, rollbackTo: rollback }, cause: { ...cause, rollback } }, ports, prepare);
-  await reconcileAndReport({ ...context, request, cause }, ports, prepare);
+  // What it brings is something new, which the rollback did not cause.
+  const next = source === 'Rollback' ? { ...cause, source: 'TargetChange' as const } : cause;
+  await reconcileAndReport({ ...context, request, cause: next }, ports, prepare);
 }
 
 /** What the registry answered on behalf of this policy, with its present spec, when this process made the job. */

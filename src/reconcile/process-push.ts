@@ -7,11 +7,8 @@ import type { PushJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
 import { inSlices } from '../async/in-parallel.ts';
 import { causeOf, fanOutPush, hintOf, type Match } from './fan-out-push.ts';
-import type { ReconcileRequest } from './attempt.ts';
 import type { Ports } from './ports.ts';
 import { reconcileAndReport } from './process-policy.ts';
-import { announcedAt } from './resolve-tag.ts';
-import type { AheadSelections } from './select-ahead.ts';
 import { rejectPush } from './selection.ts';
 
 /** In the record of a push. */
@@ -19,17 +16,19 @@ const maxUnselected = 100;
 const watchPauseMs = { least: 1_000, most: 5_000 } as const;
 
 /** Brings one push to all policies that watch its repository. Where several do, each gets a job of its own, whose result is recorded with the push. */
-export async function processPush(push: PushJob, context: JobContext, ports: Ports, ahead?: AheadSelections): Promise<void> {
-  const policies = ports.policies.match(push.repository);
-  const matches: Match[] = [];
-  // There may be a thousand policies, each with patterns of its own.
-  await inSlices(policies, context.signal, (policy) => void matches.push({ policy, outcome: rejectPush(policy, push) }));
-  if (matches.every(({ outcome }) => outcome !== undefined) && !ports.policies.isWatching()) {
+export async function processPush(push: PushJob, context: JobContext, ports: Ports): Promise<void> {
+  let matches = await findMatches(push, context, ports);
+  if (!isWanted(matches)) {
     // "No policy wants it" is final, so a cache that may be outdated must not decide it.
-    const age = ports.cluster.now() - Date.parse(push.receivedAt);
-    const pauseMs = Math.min(Math.max(age, watchPauseMs.least), watchPauseMs.most);
-    throw new WaitError('Retrying', new Date(ports.cluster.now() + pauseMs), 'the watch of policies is not connected');
+    const isKnown = ports.policies.isWatching() && (await ports.policies.isComplete(push.id, context.signal));
+    matches = await findMatches(push, context, ports);
+    if (!isKnown && !isWanted(matches)) {
+      const age = ports.cluster.now() - Date.parse(push.receivedAt);
+      const pauseMs = Math.min(Math.max(age, watchPauseMs.least), watchPauseMs.most);
+      throw new WaitError('Retrying', new Date(ports.cluster.now() + pauseMs), 'the watch of policies has not been heard of');
+    }
   }
+  const policies = matches.map(({ policy }) => policy);
   ports.report.observer?.matched?.(policies.map(policyKey));
   const bases = await ports.bases.onPush(push);
   const unselected = ports.policies.matchUnselected(push.repository).slice(0, maxUnselected);
@@ -46,11 +45,22 @@ export async function processPush(push: PushJob, context: JobContext, ports: Por
   }
   const [first] = policies;
   if (policies.length === 1 && unselected.length === 0 && bases.length === 0 && first !== undefined)
-    return reconcileOne(push, first, context, ports, ahead?.take(push, first, context.signal));
+    return reconcileOne(push, first, context, ports);
   await Promise.all([
     ports.report.eventLog.matched(push, [...[...policies, ...unselected].map(policyKey), ...bases]),
     fanOutPush(push, matches, ports, context.signal),
   ]);
+}
+
+/** The policies that watch the repository. There may be a thousand, each with patterns of its own. */
+async function findMatches(push: PushJob, { signal }: JobContext, { policies }: Pick<Ports, 'policies'>): Promise<Match[]> {
+  const matches: Match[] = [];
+  await inSlices(policies.match(push.repository), signal, (policy) => void matches.push({ policy, outcome: rejectPush(policy, push) }));
+  return matches;
+}
+
+function isWanted(matches: readonly Match[]): boolean {
+  return matches.some(({ outcome }) => outcome === undefined);
 }
 
 /** Records for policies of other namespaces that the push is not for them; nothing is written to the policies. */
@@ -81,21 +91,10 @@ async function reportUnselected(
 }
 
 /** The match is recorded together with its result: this saves a write to Redis, and nothing is written before the image is applied. */
-async function reconcileOne(
-  push: PushJob,
-  policy: ImagePolicy,
-  context: JobContext,
-  ports: Ports,
-  selectedAhead: ReconcileRequest['selectedAhead'],
-): Promise<void> {
-  const { report } = ports;
+async function reconcileOne(push: PushJob, policy: ImagePolicy, context: JobContext, ports: Ports): Promise<void> {
+  const { report, registry } = ports;
   const recordResult: EventLog['recordResult'] = (id, key, result) => report.eventLog.recordResult(id, key, result, push);
   const recording: Ports = { ...ports, report: { ...report, eventLog: { ...report.eventLog, recordResult } } };
-  const request = { ...requestOf(push, policy, ports), ...(selectedAhead !== undefined && { selectedAhead }) };
+  const request = { policy, hint: hintOf(push), announced: true, announcedAt: registry.announcements.since(push.id, push.receivedAt) };
   await reconcileAndReport({ ...context, request, cause: causeOf(push) }, recording);
-}
-
-/** What the push of one policy requests. */
-export function requestOf(push: PushJob, policy: ImagePolicy, { cluster }: Pick<Ports, 'cluster'>): ReconcileRequest {
-  return { policy, hint: hintOf(push), announced: true, announcedAt: announcedAt(push.receivedAt, cluster.now()) };
 }

@@ -1,28 +1,33 @@
 /** Reports how a reconcile of a policy ended: status, Kubernetes Events, audit record, metrics, log. */
-import type { Candidate } from '../model/image-reference.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { tryParseImageReference, type Candidate } from '../model/image-reference.ts';
 import { asSeenBy } from '../plan/consent.ts';
 import { WaitError, describeError } from '../model/errors.ts';
 import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
 import { listFew } from '../model/text.ts';
-import { nextStatus, type ReconcileCause } from '../status/next-status.ts';
+import { isOlderThanSelected, nextStatus, type ReconcileCause } from '../status/next-status.ts';
 import { describeChange, type Outcome, type Postponement } from '../plan/outcome.ts';
+import { changedTargets } from '../plan/seen-targets.ts';
 import type { AppliedChange } from '../plan/plan-update.ts';
+import { pushChanges } from '../plan/push-changes.ts';
 import type { PolicyStatus } from '../model/policy-status.ts';
 import type { Reason } from '../model/reasons.ts';
 import { workloadKey } from '../model/workload.ts';
 import type { PolicyResult } from '../queue/event-log.ts';
+import type { PolicyJob } from '../queue/jobs.ts';
+import { isOutdated } from '../status/is-outdated.ts';
 import type { Decision, Ports, Report } from './ports.ts';
 import { toObject, reportBlocked, reportRepeated } from './report-events.ts';
+import { recordForgotten } from './record-changes.ts';
 import { reportNotWatched } from './rollouts/report-rollouts.ts';
 
-export type ReportPorts = Pick<Ports, 'report' | 'policies' | 'cluster'>;
+export type ReportPorts = Pick<Ports, 'report' | 'policies' | 'cluster' | 'queues'>;
 
 /** A failure may be over at the next try, so it is written to the policy's status only when it lasts, or when the status says nothing yet. */
 const failuresBeforeStatus = 2;
 /** A wait for a registry may be as short, and hundreds of policies may wait for the same registry. */
 const shortWaitMs = 5_000;
 const registryWaits: ReadonlySet<Reason> = new Set<Reason>(['NotShownYet', 'RegistryThrottled', 'RegistryUnavailable', 'RegistryBusy']);
-const maxChanges = 20;
 
 /** What a report is about: the reconcile of a policy, and why there was one. */
 export interface Subject {
@@ -40,14 +45,18 @@ export async function reportOutcome({ policy, cause, signal, verifiedAt }: Subje
   reportChanges(policy, outcome, cause, ports);
   let replaced = policy.status;
   let written: PolicyStatus | undefined;
+  let isLate = false;
+  const isIgnored = outcome.kind === 'ignored' && outcome.changes === undefined;
   const writeStatus = async () => {
-    // An ignored push is not written to the status.
-    if (outcome.kind === 'ignored') return;
+    // An ignored push is not written to the status, unless an attempt before had changed something.
+    if (isIgnored) return;
     await ports.policies.writeStatus(
       policy,
       (status) => {
+        const view = asSeenBy(policy, ports.cluster);
         replaced = status;
-        written = nextStatus({ ...policy, status }, outcome, cause, now, asSeenBy(policy, ports.cluster));
+        isLate = isOutdated({ status }, outcome, view);
+        written = nextStatus({ ...policy, status }, outcome, cause, now, view);
         return written;
       },
       signal,
@@ -56,9 +65,13 @@ export async function reportOutcome({ policy, cause, signal, verifiedAt }: Subje
   };
   const verifiedMs = verifiedAt === undefined || outcome.kind !== 'updated' ? undefined : verifiedAt - Date.parse(cause.receivedAt);
   const result = { ...resultOf(outcome), ...(verifiedMs !== undefined && { verifiedMs }) };
+  const complete = withFound(result, outcome.changes, { policy, cause, isOver: outcome.retryAt === undefined }, ports);
   // The next push must not wait behind the report of this one.
-  if (outcome.kind !== 'ignored') await ports.report.untilPatched?.();
-  await Promise.all([writeStatus(), recordResult(policyKey(policy), result, cause, ports, now)]);
+  if (!isIgnored) await ports.report.untilPatched?.();
+  await Promise.all([writeStatus(), recordResult(policyKey(policy), complete, cause, ports, now)]);
+  await recordForgotten({ policy, before: replaced }, { ...outcome, written, cause }, ports);
+  // What is later may have been told in part, by a reconcile of another tag or by this one.
+  if (isLate || showsOthers(replaced, written, outcome)) await ports.queues.addPolicyJobs([completingJob(policy, now)]);
   // A concurrent reconcile may have reported the outcome already.
   const before = { ...policy, status: replaced };
   reportUpdate(before, written, outcome, ports.report);
@@ -66,6 +79,23 @@ export async function reportOutcome({ policy, cause, signal, verifiedAt }: Subje
   else if (outcome.kind === 'waiting') reportWaiting(before, outcome, ports);
   else reportBlocked(before, outcome, ports.report);
   reportNotWatched(policy, outcome, ports);
+}
+
+/** Whether the status shows what somebody else has set since, and the outcome, of another image, does not say what that means for the selected one. */
+function showsOthers(before: PolicyStatus, after: PolicyStatus | undefined, { selection, changes, seen }: Outcome): boolean {
+  if (selection !== undefined || changes !== undefined || seen === undefined || before.latest === undefined || after === undefined)
+    return false;
+  return !isDeepStrictEqual(imagesIn(before), imagesIn(after));
+}
+
+function imagesIn({ targets = [] }: PolicyStatus): unknown {
+  return targets.map(({ uid, container, image }) => [uid, container, image]);
+}
+
+/** The job that completes a status which an outdated outcome has left as it was. */
+function completingJob({ namespace, name, uid, generation }: ImagePolicy, now: Date): PolicyJob {
+  const receivedAt = now.toISOString();
+  return { schema: 1, policy: { namespace, name, uid }, source: 'TargetChange', cause: `outdated:${receivedAt}`, receivedAt, generation };
 }
 
 /** Reports the outcome of a job whose policy was deleted before the job ran. */
@@ -103,19 +133,27 @@ export async function reportFailure(
     { policy: key, source: cause.source, event: cause.eventId, reason, why: message, failures },
     'reconcile failed, will be repeated',
   );
-  // Other waits are no failures. A process that stops aborts its attempts, and others repeat them at once.
-  const hasFailed = !isWait || (registryWaits.has(error.reason) && !isShortWait);
-  if (policy !== undefined && hasFailed && !signal.aborted) reportRepeated(policy, reason, message, ports.report);
   const kind = isLastTry ? 'failed' : isWait ? 'waiting' : 'retrying';
   const postponement: Postponement = { kind: 'postponed', reason, message, ...(isWait && { until: error.until, ...hint }) };
-  const needed = policy?.status.conditions === undefined && !isShortWait ? 0 : failuresBeforeStatus;
-  const isWrittenToStatus = policy !== undefined && ((isWait && !isShortWait) || isLastTry || failures >= needed);
+  // A registry that fails is asked again and again, and meanwhile nothing would be said of a new policy.
+  const isSaid = policy?.status.conditions !== undefined || (isShortWait && reason !== 'RegistryUnavailable');
+  const needed = isSaid ? failuresBeforeStatus : 0;
+  const isLasting = (isWait && !isShortWait) || isLastTry || failures >= needed;
+  const isWrittenToStatus = policy !== undefined && (isLasting || saysOtherwise(policy, ports.cluster));
+  // Other waits are no failures. A process that stops aborts its attempts, and others repeat them at once.
+  const hasFailed = !isWait || (registryWaits.has(error.reason) && (isWrittenToStatus || !isShortWait));
+  if (policy !== undefined && hasFailed && !signal.aborted) reportRepeated(policy, reason, message, ports.report);
+  const result = { kind, reason, message, ...(applied.length > 0 && { changes: applied.map(toRecorded) }) } as const;
   const results = await Promise.allSettled([
-    recordResult(key, { kind, reason, message }, cause, ports),
+    recordResult(key, withFound(result, applied, { policy, cause, isOver: false }, ports), cause, ports),
     isWrittenToStatus &&
       ports.policies.writeStatus(
         policy,
-        (status) => nextStatus({ ...policy, status }, postponement, cause, new Date(ports.cluster.now()), asSeenBy(policy, ports.cluster)),
+        // Whether the registry shows an older image says nothing about the one that is selected, and nothing would end that state.
+        (status) =>
+          hint !== undefined && isOlderThanSelected({ ...policy, status }, hint.tag)
+            ? undefined
+            : nextStatus({ ...policy, status }, postponement, cause, new Date(ports.cluster.now()), asSeenBy(policy, ports.cluster)),
         signal,
         cause.eventId,
       ),
@@ -124,6 +162,11 @@ export async function reportFailure(
     if (result.status === 'rejected')
       ports.report.logger.warn({ policy: key, why: describeError(result.reason) }, 'failure could not be reported');
   }
+}
+
+/** Whether the status says that the targets run something else than they do: that must not wait until the failure is over. */
+function saysOtherwise(policy: ImagePolicy, cluster: Ports['cluster']): boolean {
+  return changedTargets(policy, asSeenBy(policy, cluster), { now: new Date(cluster.now()), withNew: false }).length > 0;
 }
 
 function count(
@@ -138,7 +181,7 @@ function count(
   observer?.decided?.(key, decision);
 }
 
-function reportChanges(policy: ImagePolicy, outcome: Pick<Outcome, 'changes'>, cause: ReconcileCause, ports: ReportPorts): void {
+export function reportChanges(policy: ImagePolicy, outcome: Pick<Outcome, 'changes'>, cause: ReconcileCause, ports: ReportPorts): void {
   for (const change of outcome.changes ?? []) {
     const message = `${change.container} from ${change.from} to ${change.to}, selected by ImagePolicy ${policyKey(policy)}`;
     const workload = ports.cluster.findWorkload(change.workload);
@@ -182,24 +225,62 @@ function reportWaiting(policy: ImagePolicy, { reason, message, pending }: Outcom
 
 async function recordResult(
   key: string,
-  result: Omit<PolicyResult, 'at' | 'afterMs'>,
+  { foundAt, ...result }: Result,
   cause: ReconcileCause,
   ports: ReportPorts,
-  at = new Date(ports.cluster.now()),
+  now = new Date(ports.cluster.now()),
 ): Promise<void> {
   if (cause.eventId === undefined) return;
-  const afterMs = at.getTime() - Date.parse(cause.receivedAt);
-  await ports.report.eventLog.recordResult(cause.eventId, key, { ...result, at: at.toISOString(), afterMs });
+  const received = Date.parse(cause.receivedAt);
+  const at = Math.min(now.getTime(), Math.max(received, foundAt ?? Infinity));
+  await ports.report.eventLog.recordResult(cause.eventId, key, { ...result, at: new Date(at).toISOString(), afterMs: at - received });
 }
 
-function resultOf({ kind, reason, message, tag, digest, changes, retryAt }: Outcome): Omit<PolicyResult, 'at' | 'afterMs'> {
+/** `foundAt`: when an earlier try made the changes, in ms since 1970, where this one made none. */
+type Result = Omit<PolicyResult, 'at' | 'afterMs'> & { readonly foundAt?: number };
+
+/**
+ * The result with what the push changed in earlier tries, whose reports may never have been written. `isOver`: no other try follows; then a change is the result,
+ * unless a user must act.
+ */
+function withFound(
+  result: Result,
+  made: readonly AppliedChange[] = [],
+  { policy, cause, isOver }: Pick<FailedTry, 'policy' | 'cause'> & { readonly isOver: boolean },
+  { cluster }: ReportPorts,
+): Result {
+  if (policy === undefined || cause.eventId === undefined) return result;
+  const changes = pushChanges(policy, cause.eventId, asSeenBy(policy, cluster), made);
+  if (changes.length === made.length) return result;
+  const complete = { ...result, changes };
+  if (!isOver || result.kind === 'stalled') return complete;
+  const message = listFew(changes, describeChange);
+  if (made.length > 0) return { ...complete, message };
+  const foundAt = Math.max(...changes.flatMap(({ at }) => (at === undefined ? [] : [Date.parse(at)])));
+  return { ...complete, ...imageOf(changes, result), kind: 'updated', reason: 'Updated', message, foundAt };
+}
+
+/** The image that was changed to; the result may be about another one. */
+function imageOf(changes: readonly AppliedChange[], { tag, digest }: Result): Pick<Result, 'tag' | 'digest'> {
+  const to = tryParseImageReference(changes.at(-1)?.to ?? '');
+  if (to?.tag === undefined || to.tag === tag) return { ...(tag !== undefined && { tag }), ...(digest !== undefined && { digest }) };
+  return { tag: to.tag, ...(to.digest !== undefined && { digest: to.digest }) };
+}
+
+function resultOf({ kind, reason, message, tag, digest, changes, retryAt }: Outcome): Result {
   return {
     kind: retryAt === undefined ? kind : 'waiting',
+    ...(retryAt === undefined && kind === 'waiting' && { stage: 'guard' }),
     reason,
     message: retryAt === undefined ? message : `${message}; the next try is at ${retryAt.toISOString()}`,
     ...(tag !== undefined && { tag }),
     ...(digest !== undefined && { digest }),
-    // A policy may change hundreds of workloads; the message counts them.
-    ...(changes !== undefined && { changes: changes.slice(0, maxChanges) }),
+    ...(changes !== undefined && { changes: changes.map(toRecorded) }),
   };
+}
+
+/** The change without what the workload records of it. */
+function toRecorded(change: AppliedChange): AppliedChange {
+  const { update: _, ...recorded } = change;
+  return recorded;
 }

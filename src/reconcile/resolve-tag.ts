@@ -19,15 +19,6 @@ export interface Hint {
 /** How long a registry has to show what it announced, and the first pause, which doubles. Longer pauses are spent in the queue, where they occupy no worker. */
 const patience = { totalMs: 10_000, firstMs: 50, longestInHandMs: 500 };
 
-/** How far the clocks of receivers and workers may differ. */
-const clockSkewMs = 10_000;
-
-/** When the registry announced the image of a job, in ms since 1970. A time in the future is not believed: the registry would be asked until then. */
-export function announcedAt(receivedAt: string, now: number): number {
-  const at = Date.parse(receivedAt);
-  return at <= now + clockSkewMs ? at : now - clockSkewMs;
-}
-
 /** When to ask again instead of believing an answer. */
 export interface Patience {
   /** Whether a webhook announced the hint. */
@@ -36,6 +27,8 @@ export interface Patience {
   readonly announcedAt?: number | undefined;
   readonly signal: AbortSignal;
   readonly now: () => number;
+  /** A clock that nobody sets, in ms; that of the process unless given. */
+  readonly elapsed?: () => number;
   /** Whether a digest may be the pushed one, where none was announced. */
   readonly mayBePushed?: (digest: string) => Promise<boolean>;
 }
@@ -49,14 +42,14 @@ export async function resolveCandidate(
   source: ImageSource,
   hint: Hint,
   headManifest: HeadManifest,
-  { announced, announcedAt, signal, now, mayBePushed }: Patience,
+  { announced, announcedAt, signal, now, elapsed = () => performance.now(), mayBePushed }: Patience,
 ): Promise<Candidate | undefined> {
   const start = now();
-  const since = announcedAt ?? start;
-  const deadline = since + patience.totalMs;
-  for (let pauseMs = Math.max(patience.firstMs, start - since); ; pauseMs *= 2) {
+  const ageMs = start - (announcedAt ?? start);
+  const deadline = elapsed() + patience.totalMs - ageMs;
+  for (let pauseMs = Math.max(patience.firstMs, ageMs); ; pauseMs *= 2) {
     const head = await headManifest(source, hint.tag, signal);
-    const remainingMs = deadline - now();
+    const remainingMs = deadline - elapsed();
     if (!announced || remainingMs <= 0 || (await isAnnounced(hint, head, mayBePushed)))
       return head && { tag: hint.tag, digest: head.digest };
     const nextMs = Math.min(pauseMs, remainingMs);

@@ -37,7 +37,15 @@ function describe(selection: Selection, plan: UpdatePlan, attempt: Attempt, isNo
   const outcome = outcomeOf(plan, attempt.progress.applied, isNowSelected);
   const isNamed = !isBestOfAll(selection, plan);
   const selected = outcome.selection && { ...outcome.selection, ...(isNamed && { isNamed }) };
-  return withNotes({ ...outcome, ...(selected && { selection: selected }), legacy: legacyTargets(plan, attempt) }, selection.notes);
+  return withNotes(
+    {
+      ...outcome,
+      ...(selected && { selection: selected }),
+      legacy: legacyTargets(plan, attempt),
+      ...(selection.isRemembered && { isRemembered: true }),
+    },
+    selection.notes,
+  );
 }
 
 /** Whether the plan brings the targets to the image that the policy selects, not to an intermediate one or to one that only a user asked for. */

@@ -8,12 +8,12 @@ import { hasChanges } from '../plan/plan-update.ts';
 import { imagesOf, type Attempt, type End, type Reconcile } from './attempt.ts';
 import { readConsents } from './consents.ts';
 import { findLack, rememberTags } from './examine-tag.ts';
-import { planFor } from './plan.ts';
+import { planFor, planWith } from './plan.ts';
 import type { Ports, Registry } from './ports.ts';
 import { selectBest } from './select-best.ts';
 import { selectAgain, selectHinted } from './select-hinted.ts';
 import { selectRollback } from './select-rollback.ts';
-import { mayGoBack, rejectTag, type Selected, type Selection } from './selection.ts';
+import { mayGoBack, rejectTag, selectKnown, type Selected, type Selection } from './selection.ts';
 
 export type SelectPorts = Pick<Ports, 'registry' | 'policies' | 'workloads'>;
 
@@ -36,38 +36,59 @@ async function selectAnew(attempt: Attempt, ports: SelectPorts): Promise<Selecte
   await Promise.all([ports.workloads.awaitTargets(policy, spec, signal), readConsents(attempt, ports.workloads)]);
   const reconcile = { ...attempt, spec: await rememberTags(attempt) };
   const running = imagesOf(reconcile);
+  const selectedAt = attempt.cluster.now();
   const selection = await selectImage(reconcile, ports);
   if ('kind' in selection) return selection;
   const pending = await confirmPending(reconcile, selection, ports.registry);
-  return { selection, running, generation: policy.generation, status: policy.status, ...(pending && { pending }) };
+  return {
+    selection,
+    running,
+    selectedAt,
+    policySpec: policy.spec,
+    generation: policy.generation,
+    status: policy.status,
+    ...(pending && { pending }),
+  };
 }
 
 /** The image, or the result where there is none; throws PermanentError where no tag of the repository can be selected. */
 async function selectImage(reconcile: Reconcile, ports: SelectPorts): Promise<Selection | Outcome> {
   const { spec, request } = reconcile;
-  const { hint, rollbackTo } = request;
+  const { hint, rollbackTo, isAboutTargets } = request;
   if (rollbackTo !== undefined) return selectRollback(reconcile, rollbackTo, ports);
+  const remembered = isAboutTargets === true ? selectRemembered(reconcile) : undefined;
+  if (remembered !== undefined) return remembered;
   if (hint === undefined) return selectBest(reconcile, ports.registry);
   const rejected = rejectTag(spec, hint.tag);
   if (rejected !== undefined) return rejected;
-  const selected = mayGoBack(spec) ? selectBest(reconcile, ports.registry) : selectHinted(reconcile, hint, ports.registry);
-  confirmAhead(reconcile, ports);
-  return selected;
+  if (mayGoBack(spec)) return selectBest(reconcile, ports.registry);
+  const hinted = await selectHinted(reconcile, hint, ports.registry);
+  // What was selected last cannot be used any more: a push of such an image would change nothing, but the policy has to select another one.
+  return 'kind' in hinted && !request.announced ? selectBest(reconcile, ports.registry) : hinted;
 }
 
-/** A push usually leads to a patch, before which the policy must be confirmed. Behind the request to the registry, for which the patch waits in any case, this takes no time. */
-function confirmAhead({ policy, signal }: Reconcile, { policies }: SelectPorts): void {
-  // What fails is asked again before the patch.
-  setImmediate(() => void policies.isCurrent(policy, signal).catch(() => undefined));
+/** What was selected last, if it changes nothing that runs now; undefined where the registry has to be asked for more than that. */
+function selectRemembered({ policy, spec, cluster }: Reconcile): Selection | undefined {
+  const selection = selectKnown(policy, spec);
+  const { waiting } = policy.status;
+  if (selection === undefined || 'kind' in selection || spec.strategy.withCreationTimes !== undefined) return undefined;
+  if (spec.minAgeMs !== undefined && isPending(waiting) && waiting.tag !== selection.candidate.tag) return undefined;
+  const isChanged = planWith(policy, selection, cluster).targets.some(({ changes }) => changes.length > 0);
+  return isChanged ? undefined : { ...selection, isRemembered: true };
 }
 
-async function reconsider(attempt: Attempt, selected: Selected, ports: SelectPorts): Promise<Selected> {
+async function reconsider(attempt: Attempt, selected: Selected, ports: SelectPorts): Promise<Selected | Outcome> {
   const { selection } = selected;
   const reconcile = { ...attempt, spec: selection.spec };
   const running = imagesOf(reconcile);
   if (running === selected.running) return selected;
-  const isCompared = selection.basis !== 'UserRequest' && hasChanges(planFor(attempt, selection));
-  return { ...selected, running, selection: isCompared ? await selectAgain(reconcile, selection, ports.registry) : selection };
+  // Among names that have an order nothing is chosen again, so what was pushed since is not considered.
+  const isChosenAnew = mayGoBack(selection.spec) || selection.spec.strategy.mutableTag !== undefined;
+  const selectedAt = isChosenAnew ? attempt.cluster.now() : selected.selectedAt;
+  // What was applied meanwhile is left, too.
+  if (attempt.request.rollbackTo !== undefined) return selectAnew(attempt, ports);
+  if (!hasChanges(planFor(attempt, selection))) return { ...selected, running };
+  return { ...selected, running, selectedAt, selection: await selectAgain(reconcile, selection, ports.registry) };
 }
 
 /**

@@ -1,11 +1,13 @@
 /** The image that a reconcile brings its targets to, as a value: what it was selected for, and the rules for the change to it. */
 import type { Guard } from '../plan/guards/guard.ts';
 import { suspendedOutcome, type Outcome } from '../plan/outcome.ts';
+import { openRollback } from '../plan/rollback.ts';
 import type { PendingCandidate } from '../plan/pending-candidate.ts';
 import { isUsable, type ImagePolicy, type PolicySpec } from '../model/image-policy.ts';
 import type { Candidate } from '../model/image-reference.ts';
 import type { LatestImage, PolicyStatus } from '../model/policy-status.ts';
 import type { CreationTimes } from '../model/tag-strategy.ts';
+import { isSameJson } from '../model/untyped.ts';
 import type { Hint } from './resolve-tag.ts';
 
 /** Which image to consider, and how far the hint is trusted. */
@@ -20,6 +22,8 @@ export interface SelectRequest {
   readonly resolved?: Candidate;
   /** The tag that was selected before the running images changed: a tag of equal rank does not replace it. */
   readonly selectedBefore?: string;
+  /** Whether only the targets have changed: if what was selected last changes nothing, the registry is not asked. */
+  readonly isAboutTargets?: boolean;
   /** Whether the image is only to be found and not yet applied: then a name is enough where policies pin names. */
   readonly isOnlyFound?: boolean;
   /** `previous` or a tag: a user asked to roll back to that image, which then replaces what the policy selects. */
@@ -40,6 +44,8 @@ export interface Selection {
   readonly rules?: PlanRules;
   /** Creation times, for strategies that order by them. */
   readonly created?: CreationTimes;
+  /** It was selected earlier, and the registry was not asked again. */
+  readonly isRemembered?: boolean;
   /** Remarks that a user needs to understand the selection. */
   readonly notes: readonly string[];
 }
@@ -52,6 +58,8 @@ export interface PlanRules {
   readonly isFirst: boolean;
   /** The guards that its changes must pass. */
   readonly guards: readonly Guard[];
+  /** The digest that a rollback leaves. */
+  readonly left?: string;
 }
 
 /** What is planned: the rules of the policy apply to a candidate that brings none. */
@@ -62,11 +70,32 @@ export interface Selected {
   readonly selection: Selection;
   /** What the targets run, as far as the selection was compared with it. */
   readonly running: string;
-  /** Of the policy, before the registry was asked. */
+  /** When the registry was asked, in ms since 1970. */
+  readonly selectedAt: number;
+  /** Of the policy, before the registry was asked; with the defaults of its namespace. */
+  readonly policySpec: ImagePolicy['spec'];
   readonly generation: number;
   readonly status: PolicyStatus;
   /** The pending candidate of that status, if it is still valid. */
   readonly pending?: PendingCandidate;
+}
+
+/** Whether a selection still counts for the policy as it is now. An image that has to wait for its age is decided about by what waited before. */
+export function isSelectedFor({ generation, policySpec, status }: Selected, policy: ImagePolicy): boolean {
+  if (generation !== policy.generation || policySpec !== policy.spec) return false;
+  return !isUsable(policy.spec) || policy.spec.minAgeMs === undefined || isSameJson(status.waiting, policy.status.waiting);
+}
+
+/** The result of a rollback that the user has taken back; undefined for any other reconcile. */
+export function withdrawnRollback({ actions }: ImagePolicy, { rollbackTo }: SelectRequest): Outcome | undefined {
+  if (rollbackTo === undefined || actions?.rollbackTo === rollbackTo) return undefined;
+  return { kind: 'ignored', reason: 'Withdrawn', message: `the rollback to ${rollbackTo} was taken back before it was its turn` };
+}
+
+/** Why nothing else is done while a rollback that a user has asked for is open; undefined where none is. */
+export function rollbackBefore(policy: ImagePolicy, { rollbackTo }: SelectRequest): Outcome | undefined {
+  const open = rollbackTo === undefined ? openRollback(policy) : undefined;
+  return open === undefined ? undefined : { kind: 'waiting', reason: 'RollbackRequested', message: `the rollback to ${open} comes first` };
 }
 
 /** Why a policy does not want a tag; undefined where it does. Costs no request. */

@@ -9,7 +9,7 @@ import { createConcealment } from './conceal.ts';
 import type { CredentialSource } from './credential.ts';
 import { createDenials } from './denials.ts';
 import { type HostEvent, HostLimits } from './host-limits.ts';
-import { createHttp, type RequestRecord } from './http.ts';
+import { createHttp, type Confirm, type RequestRecord } from './http.ts';
 import { createImages, type Image, type ImagePlatforms } from './images.ts';
 import type { Descriptor } from './parse-manifest.ts';
 import { createPush, type RegistryPush } from './push.ts';
@@ -50,8 +50,8 @@ export interface RegistryClient {
   listTags(source: ImageSource, signal?: AbortSignal): Promise<string[] | undefined>;
   /** Whether a repository can be read, and with which credentials: one cheap request for the tag or, without one, for the beginning of the list of tags. */
   probe(source: ImageSource, tag: string | undefined, signal?: AbortSignal): Promise<Probe>;
-  /** Writes to a repository, with these credentials and no others, not even for reading what is written there. */
-  openPush(repository: Repository, credentials: CredentialSource): RegistryPush;
+  /** Writes to a repository, with these credentials and no others, not even for reading what is written there. `confirm` is asked before each request that writes, also a repeated one. */
+  openPush(repository: Repository, credentials: CredentialSource, confirm?: Confirm): RegistryPush;
   /** Closes the connections after the last running request. */
   close(): Promise<void>;
 }
@@ -128,7 +128,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
       return run(source, () => lists.run(key, (signal) => listTags({ ...session, send: sendForList, signal }), signal), signal);
     },
     probe: (source, tag, signal) => run(source, async () => probeRepository(open(source, signal), tag), signal),
-    openPush(source, credentials) {
+    openPush(source, credentials, confirm) {
       const { registry, path } = source;
       const repository = { registry, path };
       const send = authenticate(credentials, () => '');
@@ -136,6 +136,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
         repository,
         (signal) => open(repository, signal, send),
         (request, signal) => run(repository, request, signal),
+        confirm,
       );
     },
     close: () => registries.close(),

@@ -22,6 +22,9 @@ export interface RequestRecord {
   durationMs: number;
 }
 
+/** Resolves if a request may still be sent, and rejects with the reason why not. */
+export type Confirm = () => Promise<void>;
+
 /** A request; `what` describes it in messages: `HEAD manifest of ghcr.io/a/b:1.2`. */
 export interface HttpRequest {
   registry: Registry;
@@ -37,6 +40,8 @@ export interface HttpRequest {
   account?: string;
   maxBytes: number;
   maxRedirects: number;
+  /** Called immediately before each time that the request is sent; when it rejects, the request is not sent. */
+  confirm?: Confirm | undefined;
   signal?: AbortSignal | undefined;
   /** The memory budget of the operation that the request belongs to, such as a list of many pages; without it, the request has its own. */
   reading?: BudgetedReading | undefined;
@@ -130,8 +135,12 @@ async function exchangeTwice(options: HttpOptions, request: HttpRequest): Promis
 }
 
 async function exchangeOnce(options: HttpOptions, request: HttpRequest): Promise<HttpAnswer> {
-  if (request.reading !== undefined) return exchangeWith(request.reading, options, request);
-  return options.budget.run(request, (own) => exchangeWith(own, options, request));
+  // Only now: a request may have waited for its slot, for memory, for a token.
+  const send = async (reading: BudgetedReading) => {
+    await request.confirm?.();
+    return exchangeWith(reading, options, request);
+  };
+  return request.reading === undefined ? options.budget.run(request, send) : send(request.reading);
 }
 
 async function exchangeWith(reading: BudgetedReading, { timeoutMs, onRequest }: HttpOptions, request: HttpRequest): Promise<HttpAnswer> {

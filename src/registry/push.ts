@@ -1,7 +1,7 @@
 /** Writes to registries: https://github.com/opencontainers/distribution-spec/blob/main/spec.md#push. Every write may be repeated. */
 import { formatRepository, isDigest, isTag, type Repository } from '../model/image-reference.ts';
 import { unexpectedAnswer } from './answer-errors.ts';
-import type { HttpAnswer, HttpRequest } from './http.ts';
+import type { Confirm, HttpAnswer, HttpRequest } from './http.ts';
 import { checkDigest, claimedDigest, digestLike, type Manifest, maxManifestBytes, readManifest } from './manifests.ts';
 import { parseManifest } from './parse-manifest.ts';
 import { fallbackTag, indexType } from './referrers.ts';
@@ -49,13 +49,15 @@ export const maxBlobBytes = 4 * 1024 * 1024;
 const maxAnswerBytes = 64 * 1024;
 const maxReferrers = 1_000;
 
-/** `open` starts a session for each operation, with the credentials for pushing. */
+/** `open` starts a session for each operation, with the credentials for pushing. `confirm` is called before each request that writes is sent. */
 export function createPush(
   source: Repository,
   open: (signal: AbortSignal | undefined) => Session,
   run: <T>(request: () => Promise<T>, signal?: AbortSignal) => Promise<T>,
+  confirm?: Confirm,
 ): RegistryPush {
   const transferred = { uploadedBytes: 0, mountedBlobs: 0 };
+  const call = (session: Session, request: Call) => sendCall(session, request, request.method === 'HEAD' ? undefined : confirm);
 
   const has = async (session: Session, digest: string) => {
     const what = `HEAD blob ${formatRepository(source)}@${digest}`;
@@ -139,7 +141,11 @@ type Call = Pick<HttpRequest, 'what' | 'method' | 'alsoReads'> & {
 } & ({ readonly path: string } | { readonly url: URL });
 
 /** Credentials for pushing are sent to the registry alone: redirects are not followed. */
-async function call(session: Session, { what, method, body, type, alsoReads, ...to }: Call): Promise<HttpAnswer> {
+async function sendCall(
+  session: Session,
+  { what, method, body, type, alsoReads, ...to }: Call,
+  confirm: Confirm | undefined,
+): Promise<HttpAnswer> {
   const { registry, source, signal } = session;
   const url = 'url' in to ? to.url : registryUrl(session, to.path);
   return session.send(source, {
@@ -153,6 +159,7 @@ async function call(session: Session, { what, method, body, type, alsoReads, ...
     alsoReads,
     maxBytes: maxAnswerBytes,
     maxRedirects: 0,
+    confirm,
     signal,
   });
 }

@@ -2,7 +2,8 @@
  * Finds the failed changes to roll back. The policy's history and the workloads' own records say what ran before; the policy as it is now decides what may
  * be changed. So an outdated or forged history does no harm.
  */
-import { newestOf, containerKey, runs } from './current-rollouts.ts';
+import { isRecorded, newestOf, runs } from './current-rollouts.ts';
+import { changesTo } from '../plan/past.ts';
 import { fieldManager } from '../model/last-update.ts';
 import { isUsable, type ImagePolicy, type PolicySpec } from '../model/image-policy.ts';
 import { formatRepository, sameRepository, tryParseImageReference, type RegistryAliases } from '../model/image-reference.ts';
@@ -16,6 +17,8 @@ export interface Rollback {
   readonly container: WorkloadContainer;
   readonly position: ImagePosition;
   readonly isDone: boolean;
+  /** When it was done, as the workload records it. */
+  readonly at?: string;
 }
 
 /** A failed change that must not be rolled back, whatever image the workload runs. */
@@ -29,38 +32,63 @@ export interface RollbackView extends Pick<WorkloadView, 'findWorkload'> {
   readonly aliases: RegistryAliases;
 }
 
-type Policy = Pick<ImagePolicy, 'spec' | 'status'>;
+type Policy = Pick<ImagePolicy, 'uid' | 'spec' | 'status'>;
 
 /**
  * The failed changes of a workload that are to be rolled back; a failed rollback is never rolled back itself. `failed`: failures that were just found and that
  * the history has no room for.
  */
 export function rollbacksOf(
-  { spec, status }: Policy,
+  policy: Policy,
   workload: Workload,
   aliases: RegistryAliases,
   failed: readonly HistoryEntry[] = [],
 ): Rollback[] {
-  if (!isUsable(spec)) return [];
-  const recorded = newestOf(status.history ?? []).filter(({ result }) => result === 'Failed');
-  const known = new Set(recorded.map((entry) => containerKey(entry, entry.container)));
-  const others = failed.filter((entry) => !known.has(containerKey(entry, entry.container)));
-  return [...recorded, ...others].flatMap((entry) => {
-    if (!isSameObject(entry, workload) || whyNoRollback(entry) !== undefined) return [];
+  const { spec, status } = policy;
+  if (!isUsable(spec) || workload.isDeleted === true) return [];
+  return imagesOf(workload).flatMap(({ container, position }): Rollback[] => {
+    const [last, before] = changesTo(policy, workload, container.name);
+    // A crash after the patch that rolled back leaves it to the workload to tell of it.
+    const back = last !== undefined && before !== undefined && !isRecorded(status, last) && isUndoneBy(before, last) ? last : undefined;
+    const newest = back === undefined ? last : before;
+    const entry =
+      newest?.result === 'Failed' ? newest : failed.find((one) => one.container === container.name && isSameObject(one, workload));
+    if (entry === undefined || whyNoRollback(entry) !== undefined) return [];
     if (whyRefused(entry, spec, { findWorkload: () => workload, aliases }) !== undefined) return [];
-    const found = imagesOf(workload).find(({ container }) => container.name === entry.container);
     const { from } = entry;
-    if (found === undefined || from === undefined) return [];
-    const { container, position } = found;
+    if (from === undefined) return [];
+    if (isOlderThan(entry, container)) return [];
     const isDone = container.image === from && container.imageOwner === fieldManager;
-    return isDone || runs(container, entry.to) ? [{ entry: { ...entry, from }, container, position, isDone }] : [];
+    if (isDone ? isUndoneOtherwise(entry, container) : !runs(container, entry)) return [];
+    const at = back?.at ?? (isDone ? container.lastUpdate?.at : undefined);
+    return [{ entry: { ...entry, from }, container, position, isDone, ...(at !== undefined && { at }) }];
   });
 }
 
+/** Whether the container is as it was before the change: a cache may not have seen it yet. */
+function isOlderThan({ at }: HistoryEntry, { lastUpdate }: WorkloadContainer): boolean {
+  return lastUpdate !== undefined && Date.parse(lastUpdate.at) < Date.parse(at);
+}
+
+/** Whether the container runs what ran before the change because of something later than its rollback. */
+function isUndoneOtherwise({ to, digest }: HistoryEntry, { lastUpdate }: WorkloadContainer): boolean {
+  if (lastUpdate === undefined) return false;
+  const { trigger, from, failed } = lastUpdate;
+  return trigger !== 'Rollback' || (from !== to && (failed === undefined || failed !== digest));
+}
+
+function isUndoneBy({ from, to }: HistoryEntry, back: HistoryEntry): boolean {
+  return back.trigger === 'Rollback' && back.from === to && back.to === from;
+}
+
 /** The failed changes in the history that the current policy does not allow to be rolled back and that have not been reported yet. */
-export function refusedRollbacks({ spec, status }: Policy, view: RollbackView): RefusedRollback[] {
+export function refusedRollbacks(policy: Policy, view: RollbackView): RefusedRollback[] {
+  const { spec, status } = policy;
   if (!isUsable(spec)) return [];
   return newestOf(status.history ?? []).flatMap((entry) => {
+    const workload = view.findWorkload(entry);
+    // What has changed it since has no entry yet.
+    if (workload !== undefined && isSameObject(entry, workload) && changesTo(policy, workload, entry.container)[0] !== entry) return [];
     if (entry.result !== 'Failed' || entry.rollbackRefused !== undefined || whyNoRollback(entry) !== undefined) return [];
     const why = whyRefused(entry, spec, view);
     return why === undefined ? [] : [{ entry, why }];

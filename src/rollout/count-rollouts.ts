@@ -5,7 +5,7 @@ import { evaluateRollout, type RolloutEvaluation } from './evaluate-rollout.ts';
 import type { HistoryEntry, PolicyStatus, RolloutCounts } from '../model/policy-status.ts';
 import { findRejection } from '../plan/rejections.ts';
 import type { WorkloadView } from '../model/resolve-target.ts';
-import { toSeconds } from '../model/text.ts';
+import { toTime } from '../model/text.ts';
 import type { Workload } from '../model/workload.ts';
 
 const lagMs = 15_000;
@@ -40,7 +40,7 @@ export function countRollouts(
   const { settledAt, progressing: before = 0, lastDoneAt } = status.rollouts ?? {};
   const progressing = count('progressing');
   const hasWaves = isUsable(spec) && spec.rollout?.waves !== undefined;
-  const doneAt = before > 0 && progressing === 0 ? toSeconds(now) : lastDoneAt;
+  const doneAt = before > 0 && progressing === 0 ? toTime(now) : lastDoneAt;
   return {
     progressing,
     done: count('done'),

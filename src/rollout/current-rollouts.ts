@@ -1,18 +1,10 @@
 import { tryParseImageReference } from '../model/image-reference.ts';
-import { fieldManager, type LastUpdate, ownUpdate } from '../model/last-update.ts';
-import { type HistoryEntry, type PolicyStatus, maxLengths } from '../model/policy-status.ts';
+import { fieldManager, ownUpdate } from '../model/last-update.ts';
+import type { HistoryEntry, PolicyStatus } from '../model/policy-status.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import { isTargetContainer, resolveTargets, type WorkloadView } from '../model/resolve-target.ts';
-import { cut } from '../model/text.ts';
-import {
-  identityOf,
-  imagesOf,
-  isSameObject,
-  workloadKey,
-  type Workload,
-  type WorkloadContainer,
-  type WorkloadRef,
-} from '../model/workload.ts';
+import { imagesOf, workloadKey, type Workload, type WorkloadContainer, type WorkloadRef } from '../model/workload.ts';
+import { changesTo, isKnownDigest } from '../plan/past.ts';
 
 /** The images that this policy applied to a workload and whose rollout is not known to be complete. */
 export interface Rollout {
@@ -33,11 +25,10 @@ export function followedWorkloads(
   policy: RolloutOwner,
   view: WorkloadView,
 ): { readonly workload: Workload; readonly entries: readonly HistoryEntry[] }[] {
-  const { spec, status } = policy;
+  const { spec } = policy;
   if (!isUsable(spec)) return [];
-  const byContainer = new Map(newestOf(status.history ?? []).map((entry) => [containerKey(entry, entry.container), entry]));
   return resolveTargets(spec.targets, view).flatMap((workload) => {
-    const entries = changesOf(workload, policy, byContainer).filter(({ container }) =>
+    const entries = currentChanges(workload, policy).filter(({ container }) =>
       spec.targets.some((target) => isTargetContainer(target, workload, container)),
     );
     return entries.length === 0 ? [] : [{ workload, entries }];
@@ -57,38 +48,30 @@ export function isRecorded({ history = [] }: PolicyStatus, entry: HistoryEntry):
   return history.includes(entry);
 }
 
-function changesOf(workload: Workload, policy: RolloutOwner, recorded: ReadonlyMap<string, HistoryEntry>): HistoryEntry[] {
+/** The last changes of the containers that still run what they were changed to. */
+function currentChanges(workload: Workload, policy: RolloutOwner): HistoryEntry[] {
   return imagesOf(workload).flatMap(({ container }) => {
-    const entry = recorded.get(containerKey(workload, container.name));
+    const [last] = changesTo(policy, workload, container.name);
     // A workload of a kind that does not roll out has no rollout to follow: only the history is used.
     const update = workload.rollout === undefined ? undefined : ownUpdate(container, policy.uid);
+    if (last === undefined) return [];
+    if (!isRecorded(policy.status, last)) return update === undefined ? [] : [withResult(last, container, policy.status)];
     // For a workload in another namespace, an entry in the history does not prove that the policy applied the running image.
     const isBelieved = workload.namespace === policy.namespace || update !== undefined;
-    const isCurrent = isBelieved && entry !== undefined && isSameObject(entry, workload) && runs(container, entry.to);
-    if (update === undefined) return isCurrent ? [entry] : [];
-    return isCurrent && Date.parse(entry.at) >= Date.parse(update.at) ? [entry] : [toEntry(workload, container, update, policy.status)];
+    return isBelieved && runs(container, last) ? [last] : [];
   });
 }
 
 /**
- * Builds an entry for a change that the history does not hold (any more). Its result follows from `settledAt` alone, the time up to which all changes are complete.
- * A rejected digest is rejected for all targets, so a digest from an annotation is trusted only if the workload runs it or the policy's status contains it.
+ * A change that the history does not hold (any more). Its result follows from `settledAt` alone, the time up to which all changes are complete. A rejected digest is
+ * rejected for all targets, so a digest from an annotation is trusted only if the workload runs it or the policy's status contains it.
  */
-function toEntry(workload: Workload, { name, image }: WorkloadContainer, update: LastUpdate, status: PolicyStatus): HistoryEntry {
-  const { from, at, trigger } = update;
-  const { rollouts, latest, history = [], rejected = [] } = status;
-  const known = [tryParseImageReference(image), latest, ...history, ...rejected];
-  const digest = known.some((one) => one?.digest === update.digest) ? update.digest : undefined;
-  const isSettled = Date.parse(at) <= Date.parse(rollouts?.settledAt ?? '');
+function withResult(change: HistoryEntry, { image }: WorkloadContainer, status: PolicyStatus): HistoryEntry {
+  const { digest, ...others } = change;
+  const isSettled = Date.parse(change.at) <= Date.parse(status.rollouts?.settledAt ?? '');
   return {
-    ...identityOf(workload),
-    container: name,
-    from,
-    to: cut(image, maxLengths.image),
-    tag: tryParseImageReference(update.to)?.tag ?? '',
-    ...(digest !== undefined && { digest }),
-    trigger,
-    at,
+    ...others,
+    ...(digest !== undefined && isKnownDigest(digest, image, status) && { digest }),
     result: isSettled ? 'RolledOut' : 'Applied',
   };
 }
@@ -113,7 +96,10 @@ export function containerKey(workload: WorkloadRef, container: string): string {
   return `${workloadKey(workload)}/${container}`;
 }
 
-/** Whether a container runs the image that was written: admission webhooks may add a digest to a tag that we wrote. */
-export function runs({ image, imageOwner }: WorkloadContainer, to: string): boolean {
-  return image === to || (imageOwner === fieldManager && image.startsWith(`${to}@`));
+/** Whether a container runs the image that was written: admission may add a digest to a tag that we wrote, or name the same image by its digest alone. */
+export function runs({ image, imageOwner }: WorkloadContainer, { to, digest }: Pick<HistoryEntry, 'to' | 'digest'>): boolean {
+  if (image === to || (imageOwner === fieldManager && image.startsWith(`${to}@`))) return true;
+  const [running, written] = [tryParseImageReference(image), tryParseImageReference(to)];
+  if (running === undefined || running.repository.path !== written?.repository.path) return false;
+  return running.tag === undefined && running.digest !== undefined && running.digest === (written.digest ?? digest);
 }

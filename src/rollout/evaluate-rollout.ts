@@ -10,20 +10,28 @@
  * | was complete in this revision before                 | done, whatever fails now     |
  * | has new pods that cannot start                       | failed: ImagePullFailed, CrashLoop |
  * | may not create pods (a quota)                        | progressing: not the fault of the image |
+ * | has pods that admission denies, and was given up     | failed: ProgressDeadlineExceeded |
  * | was given up by its controller                       | failed: ProgressDeadlineExceeded |
  * | has a new pod for longer than the policy allows      | failed: RolloutTimedOut      |
  * | should have finished over an hour ago, and its       | notWatched: nobody observed the result |
  * |   controller does not say whether it did             |                              |
  *
+ * A failure says which side it speaks against (failure-sides.ts), as far as the pods show it.
+ *
  * The policy's timeout counts only while the controller can make progress: from the change or from when the rollout resumed, and for each new pod from its start.
  */
+import type { Complaint } from './evaluate-pods.ts';
+import type { Side } from '../model/failure-side.ts';
 import type { Reason } from '../model/reasons.ts';
-import { formatWorkload, type Workload, type WorkloadRef, type WorkloadRollout } from '../model/workload.ts';
+import { fieldManager } from '../model/last-update.ts';
+import { formatWorkload, imagesOf, type Workload, type WorkloadRef, type WorkloadRollout } from '../model/workload.ts';
 
 /** Why a rollout failed. */
 export interface RolloutFailure {
   readonly reason: Extract<Reason, 'ProgressDeadlineExceeded' | 'RolloutTimedOut' | 'ImagePullFailed' | 'CrashLoop'>;
   readonly message: string;
+  /** Which side it speaks against. */
+  readonly against: Side;
 }
 
 export type RolloutEvaluation =
@@ -35,6 +43,8 @@ export interface PodEvidence {
   readonly failure?: RolloutFailure;
   /** When the oldest pod that is not ready started; absent if all existing pods are ready. */
   readonly unreadySince?: Date;
+  /** Why pods are not ready, as they show it; absent if all existing pods are ready. */
+  readonly complaint?: Complaint;
 }
 
 /** When a rollout started, and how long it may take. */
@@ -44,7 +54,9 @@ export interface RolloutTime {
 }
 
 /** A workload, as far as its rollout depends on it. */
-type RolledOut = WorkloadRef & Pick<Workload, 'generation' | 'rollout'>;
+type RolledOut = WorkloadRef &
+  Pick<Workload, 'generation' | 'rollout'> &
+  Partial<Pick<Workload, 'containers' | 'initContainers' | 'volumes'>>;
 
 /** More than this long after the deadline, it cannot be known whether the rollout was complete before something else broke. */
 const graceMs = 3_600_000;
@@ -61,21 +73,31 @@ export function evaluateRollout(workload: RolledOut, time: RolloutTime, now: Dat
     if (isDone(rollout)) return { kind: 'done', message: `${name}: ${rollout.updated} of ${rollout.toUpdate} updated and available` };
     const { deadlineExceeded } = rollout;
     const failure = pods?.failure;
-    if (failure !== undefined) return { kind: 'failed', reason: failure.reason, message: `${name}: ${failure.message}` };
-    if (deadlineExceeded !== undefined && !isBefore(deadlineExceeded.at, time.since) && rollout.cannotCreate === undefined)
-      return { kind: 'failed', reason: 'ProgressDeadlineExceeded', message: `${name}: ${deadlineExceeded.message}` };
+    if (failure !== undefined) return { kind: 'failed', ...failure, message: `${name}: ${failure.message}` };
+    if (deadlineExceeded !== undefined && !isBefore(deadlineExceeded.at, changedAt(workload, time)) && rollout.cannotCreate === undefined)
+      return failedBy(rollout, pods, { reason: 'ProgressDeadlineExceeded', message: `${name}: ${deadlineExceeded.message}` });
   }
   const overdueMs = now.getTime() - deadlineOf(workload, time).getTime();
   const isStillActive = isObserved && (rollout.isIncomplete === true || rollout.cannotCreate !== undefined);
   if (overdueMs > graceMs && !isStillActive)
     return { kind: 'notWatched', message: `${name} is not watched: its rollout was not observed before the timeout` };
   if (overdueMs >= 0 && isObserved && isLate(rollout, time, now, pods))
-    return {
-      kind: 'failed',
+    return failedBy(rollout, pods, {
       reason: 'RolloutTimedOut',
       message: `${name} took longer than ${time.timeoutMs / 1_000} s: ${describe(workload)}`,
-    };
+    });
   return { kind: 'progressing', message: `${name}: ${describe(workload)}` };
+}
+
+/** A failure for which time ran out: what denies the pods, or what they show, says against whom it speaks. */
+function failedBy(
+  { denied }: WorkloadRollout,
+  pods: PodEvidence | undefined,
+  { reason, message }: Pick<RolloutFailure, 'reason' | 'message'>,
+): RolloutEvaluation {
+  const why: Complaint | undefined = denied === undefined ? pods?.complaint : { against: 'configuration', message: denied };
+  const text = why === undefined ? message : `${message}: ${why.message}`;
+  return { kind: 'failed', reason, message: text, against: why?.against ?? 'unknown' };
 }
 
 /** Whether the image itself is slow to start: a new pod exists, and it has had the time that the policy allows. */
@@ -84,11 +106,28 @@ function isLate({ updated, cannotCreate }: WorkloadRollout, { timeoutMs }: Rollo
   return pods.unreadySince !== undefined && now.getTime() - pods.unreadySince.getTime() >= timeoutMs;
 }
 
-/** When a rollout must be done if nothing pauses it. */
-export function deadlineOf({ rollout }: Pick<Workload, 'rollout'>, { since, timeoutMs }: RolloutTime): Date {
-  const resumed = Date.parse(rollout?.resumedAt ?? '');
-  const start = Number.isNaN(resumed) ? since.getTime() : Math.max(since.getTime(), resumed);
-  return new Date(start + timeoutMs);
+/** When a rollout must be done if nothing pauses it, by the clock of `since`. */
+export function deadlineOf(workload: Pick<RolledOut, 'rollout' | 'containers' | 'initContainers' | 'volumes'>, time: RolloutTime): Date {
+  const { since, timeoutMs } = time;
+  const resumed = Date.parse(workload.rollout?.resumedAt ?? '');
+  const laterMs = Number.isNaN(resumed) ? 0 : Math.max(0, resumed - changedAt(workload, time).getTime());
+  return new Date(since.getTime() + laterMs + timeoutMs);
+}
+
+/**
+ * When we last changed the images, by the clock of the API server (managedFields), to which the times that controllers report belong; our own clock may be
+ * behind or ahead of it. Without managedFields: by our own clock.
+ */
+export function changedAt(
+  { containers = [], initContainers, volumes }: Partial<Pick<Workload, 'containers' | 'initContainers' | 'volumes'>>,
+  { since }: RolloutTime,
+): Date {
+  const images = imagesOf({ containers, ...(initContainers && { initContainers }), ...(volumes && { volumes }) });
+  const times = images.flatMap(({ container: { imageOwner, imageSetAt } }) =>
+    imageOwner === fieldManager ? Date.parse(imageSetAt ?? '') : [],
+  );
+  const known = times.filter((time) => !Number.isNaN(time));
+  return known.length === 0 ? since : new Date(Math.max(...known));
 }
 
 function isDone({ wanted, toUpdate, updated, available, outdated, wasComplete }: WorkloadRollout): boolean {
@@ -102,7 +141,7 @@ function isBefore(at: string, since: Date): boolean {
 
 function describe({ rollout, generation }: RolledOut): string {
   if (rollout === undefined || rollout.observedGeneration < generation) return 'its controller has not seen the change yet';
-  const { wanted, toUpdate, updated, available, outdated, cannotCreate } = rollout;
+  const { wanted, toUpdate, updated, available, outdated, denied, cannotCreate = denied } = rollout;
   const old = outdated > 0 ? `, ${outdated} old still there` : '';
   const why = cannotCreate === undefined ? '' : `; pods cannot be created: ${cannotCreate}`;
   return `${updated} of ${toUpdate} updated, ${available} of ${wanted} available${old}${why}`;

@@ -5,6 +5,7 @@ export interface RunningPods {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly generation: number;
+  readonly labels?: Readonly<Record<string, string>>;
   /** How far its controller has brought the newest revision. */
   readonly rollout?: WorkloadRollout;
   /** The answer of its owners to policies of other namespaces. */

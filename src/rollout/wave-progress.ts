@@ -8,11 +8,12 @@ import { resolveTargets, type WorkloadView } from '../model/resolve-target.ts';
 import { imagesOf, isSameObject, workloadKey, type Workload } from '../model/workload.ts';
 import type { TargetProgress } from '../plan/guards/guard.ts';
 import { isReleased } from '../plan/guards/released.ts';
+import { failedTries } from '../plan/retries.ts';
 import { rolloutStatesOf, type RolloutState } from './count-rollouts.ts';
 import { isRecorded } from './current-rollouts.ts';
 import { deadlineOf } from './evaluate-rollout.ts';
 
-type Policy = Pick<ImagePolicy, 'namespace' | 'uid' | 'spec' | 'status' | 'actions'>;
+type Policy = Pick<ImagePolicy, 'namespace' | 'uid' | 'generation' | 'spec' | 'status' | 'actions'>;
 
 /** The progress of each workload that was changed to the candidate, by key; undefined for a policy without waves. */
 export function waveProgress(policy: Policy, candidate: Candidate, view: WorkloadView, now: Date): Map<string, TargetProgress> | undefined {
@@ -24,26 +25,42 @@ export function waveProgress(policy: Policy, candidate: Candidate, view: Workloa
     return entries.length === 0 ? [] : [[workloadKey(state.workload), progressOf({ ...state, entries }, policy, timeoutMs, now)]];
   });
   const failed = candidate.digest === undefined ? [] : failedWorkloads(policy, candidate.digest, view, now);
-  return new Map([...states, ...[...failed].map((key): [string, TargetProgress] => [key, { state: 'Failed' }])]);
+  const retried = resolveTargets(spec.targets, view).flatMap((workload): [string, TargetProgress][] => {
+    const tried = imagesOf(workload).flatMap(({ container: { name } }) => failedTries(workload, name, candidate, policy, now) ?? []);
+    return tried.map(({ until }) => [
+      workloadKey(workload),
+      until === undefined ? { state: 'Failed' } : { state: 'Retried', deadline: until },
+    ]);
+  });
+  return new Map([...states, ...retried, ...[...failed].map((key): [string, TargetProgress] => [key, { state: 'Failed' }])]);
 }
 
-/** The keys of the workloads on which the rollout of a digest failed, whether or not they were rolled back; without those that failed before a release. */
-export function failedWorkloads({ spec, status, uid, actions }: Policy, digest: string, view: WorkloadView, now: Date): Set<string> {
+/**
+ * The keys of the workloads on which the rollout of a digest failed and the image is to blame, whether or not they were rolled back; without those that failed
+ * before a release.
+ */
+export function failedWorkloads(
+  { spec, status, uid, actions }: Omit<Policy, 'generation'>,
+  digest: string,
+  view: WorkloadView,
+  now: Date,
+): Set<string> {
   const { history = [] } = status;
   const isOpen = (at: string) => !isReleased(new Date(at), actions, now);
   const workloads = isUsable(spec) ? resolveTargets(spec.targets, view) : [];
   const rolledBack = (workload: Workload) =>
     imagesOf(workload).some(({ container: { name } }) => {
       const update = lastUpdateOf(workload, name);
-      return update?.policy === uid && update.trigger === 'Rollback' && update.failed === digest && isOpen(update.at);
+      const isBlamed = update?.trigger === 'Rollback' && update.failed === digest && update.retry === undefined;
+      return isBlamed && update.policy === uid && isOpen(update.at);
     });
   const recorded = (workload: Workload) =>
     history.some((entry) => isFailure(entry) && entry.digest === digest && isSameObject(entry, workload) && isOpen(entry.at));
   return new Set(workloads.filter((workload) => rolledBack(workload) || recorded(workload)).map(workloadKey));
 }
 
-function isFailure({ result }: HistoryEntry): boolean {
-  return result === 'Failed' || result === 'RolledBack';
+function isFailure({ result, failure }: HistoryEntry): boolean {
+  return (result === 'Failed' || result === 'RolledBack') && (failure === undefined || failure.against === 'image');
 }
 
 function isAbout({ tag, digest }: HistoryEntry, candidate: Candidate): boolean {
@@ -63,6 +80,8 @@ function progressOf(
   const isOver = evaluation.kind === 'notWatched' || (evaluation.kind === 'done' && !isRecordedOpen && !isCounted);
   const at = new Date(Math.max(since.getTime(), Date.parse(status.rollouts?.lastDoneAt ?? '') || 0));
   if (isOver) return { state: 'Done', at };
-  if (evaluation.kind === 'failed') return isReleased(since, actions, now) ? { state: 'Done', at } : { state: 'Failed' };
+  if (evaluation.kind === 'failed' && isReleased(since, actions, now)) return { state: 'Done', at };
+  // What a failure speaks against is known when the pods were read and the history says it; until then the rollout is not over.
+  if (entries.some(({ result }) => result === 'Failed')) return { state: 'Failed' };
   return { state: 'Progressing', deadline: deadlineOf(workload, { since, timeoutMs }) };
 }

@@ -6,7 +6,9 @@ import { lastUpdateOf } from '../model/last-update.ts';
 import { type ImagePolicy, isUsable } from '../model/image-policy.ts';
 import { cut, listFew } from '../model/text.ts';
 import { describeFailedHere, describeRejection, findRejection } from '../plan/rejections.ts';
-import { formatWorkload, isSameObject } from '../model/workload.ts';
+import { formatWorkload, isSameObject, type Workload } from '../model/workload.ts';
+import { describeGivenUp } from '../plan/guards/retry.ts';
+import { failedTries, type FailedTries, type RetryOwner } from '../plan/retries.ts';
 import type { Blocked } from '../plan/plan-update.ts';
 
 /** Every type of condition that image-watcher sets; a policy may have conditions of other writers too. */
@@ -21,7 +23,7 @@ export type ConditionState = Pick<Condition, 'status' | 'message'> & { readonly 
 export interface RolloutConditions {
   /** Replaces the Ready condition that says that everything runs what is selected. */
   readonly instead?: readonly ConditionState[];
-  /** Notes that are added to the message of a Ready policy. */
+  /** Notes that are added to the message of a policy that is Ready, or that waits. */
   readonly notes: readonly string[];
   readonly held: readonly ConditionState[];
 }
@@ -32,12 +34,15 @@ export interface RolloutConditions {
  * | one failed                       | False | Stalled; with onFailure: Hold also Held          |
  * | one is under way                 | False | Reconciling: Ready means that the update is out  |
  * | one failed and was rolled back   | False | Stalled: what is selected does not run           |
+ * |   and the image is not to blame  | False | Reconciling: it is tried again; Stalled when it was tried too often |
  * | done, or not watched             |       | Ready as without rollouts                        |
  */
 export function rolloutConditions(
-  { spec, status }: Pick<ImagePolicy, 'spec' | 'status'>,
+  policy: Pick<ImagePolicy, 'spec' | 'status'> & RetryOwner,
   rollouts: readonly RolloutState[],
+  now: Date,
 ): RolloutConditions {
+  const { spec, status } = policy;
   if (!isUsable(spec) || spec.rollout === undefined) return { notes: [], held: [] };
   const { onFailure } = spec.rollout;
   const open = rollouts.filter(({ entries, evaluation }) => evaluation.kind !== 'done' && entries.some(isOpen));
@@ -61,7 +66,34 @@ export function rolloutConditions(
     const message = listFew(failedHere, ({ workload }) => describeFailedHere(status.latest?.tag ?? '', workload));
     return { instead: stalled('RejectedDigest', message), notes, held: [] };
   }
-  return { notes, held: [] };
+  const tried = retriesOf(policy, rollouts, now);
+  const givenUp = tried.filter(({ until }) => until === undefined);
+  if (givenUp.length > 0) {
+    const message = `${listFew(givenUp, ({ workload, failures, why }) => describeGivenUp(`${status.latest?.tag} on ${formatWorkload(workload)}`, failures, why))} release it`;
+    return { instead: stalled('RetriesExhausted', message), notes, held: [] };
+  }
+  const retries = tried.length === 0 ? [] : [listFew(tried, ({ why }) => why)];
+  return { notes: [...retries, ...notes], held: [] };
+}
+
+/** A workload that was rolled back from the selected image, which is not to blame and is tried again. */
+export interface PendingRetry extends FailedTries {
+  readonly workload: Workload;
+}
+
+/** The failed tries of the selected image on workloads that were rolled back from it, by their own records. */
+export function retriesOf(
+  { status: { latest }, ...owner }: Pick<ImagePolicy, 'status'> & RetryOwner,
+  rollouts: readonly RolloutState[],
+  now: Date,
+): PendingRetry[] {
+  if (latest === undefined) return [];
+  return rollouts.flatMap(({ workload, entries }) =>
+    entries.flatMap(({ container }) => {
+      const tries = failedTries(workload, container, latest, owner, now);
+      return tries === undefined ? [] : [{ workload, ...tries }];
+    }),
+  );
 }
 
 /** The rejection of the image that failed, for the first container that was rolled back from a rejected image. */
@@ -79,14 +111,16 @@ function rolledBackImage(rollouts: readonly RolloutState[], status: PolicyStatus
 /** Whether the workload was rolled back from the selected image, which is rolled out to others all the same (`waves.maxFailures`). */
 function isFailedHere({ workload, entries }: RolloutState, { latest }: PolicyStatus): boolean {
   return entries.some(({ trigger, container }) => {
-    const failed = trigger === 'Rollback' ? lastUpdateOf(workload, container)?.failed : undefined;
-    return failed !== undefined && failed === latest?.digest;
+    const { failed, retry } = (trigger === 'Rollback' && lastUpdateOf(workload, container)) || {};
+    return failed !== undefined && failed === latest?.digest && retry === undefined;
   });
 }
 
 function describeFailure({ workload, entries }: RolloutState, status: ImagePolicy['status']): string {
   const failed = entries.filter(({ result }) => result === 'Failed');
-  const known = failed.map(({ digest }) => findRejection(status, digest)?.message).find((message) => message !== undefined);
+  const known = failed
+    .map(({ digest, failure }) => findRejection(status, digest)?.message ?? failure?.message)
+    .find((message) => message !== undefined);
   const controller = workload.rollout?.deadlineExceeded?.message;
   const images = failed.map(({ to }) => to).join(' and ');
   return `the rollout of ${images} failed: ${known ?? [formatWorkload(workload), controller].filter(Boolean).join(': ')}`;

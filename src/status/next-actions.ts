@@ -2,8 +2,11 @@ import type { Candidate } from '../model/image-reference.ts';
 import type { Outcome } from '../plan/outcome.ts';
 import { maxListed, type PolicyStatus, type RejectedImage, type Reversion, maxLengths } from '../model/policy-status.ts';
 import { findRejection } from '../plan/rejections.ts';
-import { cut, toSeconds } from '../model/text.ts';
+import { cut, toTime } from '../model/text.ts';
 import { isSameWorkload } from '../model/workload.ts';
+
+/** An image with its digest. */
+export type Digested = Required<Pick<Candidate, 'tag' | 'digest'>>;
 
 /** What annotations asked this reconcile to do. */
 export interface Asked {
@@ -40,27 +43,29 @@ export function nextReverted(old: readonly Reversion[], { reverted = [], changes
   return [...found, ...old.filter((one) => !found.some((other) => isSameImage(one, other)))].slice(0, maxListed);
 }
 
-/** Times in a status are whole seconds: a release from a moment ago must not release a rejection that came after it. */
+/** A release from a moment ago must not release a rejection that came after it, also where its author has another clock. */
 function rejectionTime(now: Date, released: Date | undefined): Date {
   const isRecent = released !== undefined && released.getTime() < now.getTime() + 1_000;
-  const after = isRecent ? Math.max(now.getTime(), released.getTime() + 1) : now.getTime();
-  return new Date(Math.ceil(after / 1_000) * 1_000);
+  return isRecent ? new Date(Math.max(now.getTime(), released.getTime() + 1)) : now;
 }
 
-/** Adds the images that a user rolled back from: they are not applied again. If one had failed before, its message stays. */
+/**
+ * Records a rollback that begins: the image that is brought back, so that the request means the same whatever is applied meanwhile, and whoever goes on with it; and the
+ * images that a user rolled back from, which are not applied again. If one had failed before, its message stays.
+ */
 export function withRollback(
   status: PolicyStatus,
-  left: readonly Required<Pick<Candidate, 'tag' | 'digest'>>[],
+  { rollback, left }: { readonly rollback: NonNullable<PolicyStatus['rollback']>; readonly left: readonly Digested[] },
   { now, released }: { now: Date; released: Date | undefined },
 ): PolicyStatus {
-  const at = toSeconds(rejectionTime(now, released));
+  const at = toTime(rejectionTime(now, released));
   const { rejected = [] } = status;
   const entries = left.map(({ tag, digest }): RejectedImage => {
     const { message } = findRejection(status, digest) ?? {};
     return { digest, tag, reason: 'RollbackRequested', ...(message !== undefined && { message }), at };
   });
   const others = rejected.filter(({ digest }) => !entries.some((entry) => entry.digest === digest));
-  return { ...status, rejected: [...entries, ...others].slice(0, maxListed) };
+  return { ...status, rollback, rejected: [...entries, ...others].slice(0, maxListed) };
 }
 
 function isSameImage(a: Reversion, b: Reversion): boolean {

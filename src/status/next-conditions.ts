@@ -1,5 +1,6 @@
 import { consentAnnotation } from '../plan/consent.ts';
 import { describeGone } from '../plan/running-images.ts';
+import { decisiveCondition } from '../model/decisive-condition.ts';
 import type { ImagePolicy } from '../model/image-policy.ts';
 import type { Outcome, Postponement } from '../plan/outcome.ts';
 import {
@@ -11,13 +12,15 @@ import {
   type RolloutConditions,
 } from './condition-states.ts';
 import { type Condition, maxLengths } from '../model/policy-status.ts';
-import type { Reason } from '../model/reasons.ts';
+import { isApproved } from '../model/policy-actions.ts';
+import { isReason, type Reason } from '../model/reasons.ts';
 import { cut, toSeconds } from '../model/text.ts';
 import { describeWaiting } from '../plan/pending-candidate.ts';
 import { formatWorkload } from '../model/workload.ts';
 
-type PolicyPart = Pick<ImagePolicy, 'generation' | 'namespace' | 'spec' | 'status'>;
+type PolicyPart = Pick<ImagePolicy, 'generation' | 'namespace' | 'spec' | 'status' | 'actions'>;
 
+const rolloutFailed: Reason = 'RolloutFailed';
 const ownTypes: readonly string[] = conditionTypes;
 
 /**
@@ -35,32 +38,83 @@ const ownTypes: readonly string[] = conditionTypes;
 export function nextConditions(policy: PolicyPart, result: Outcome | Postponement, now: Date, rollouts?: RolloutConditions): Condition[] {
   const old = policy.status.conditions ?? [];
   const states = [
-    ...withRollouts(result, rollouts),
+    ...withRollouts(result, rollouts).map((state) => withBlockedBefore(state, policy, result)),
     ...crossNamespace(policy, result),
     ...tagGone(result),
     ...blockedConditions(blockedIn(result) ?? []),
   ];
   // Conditions are a list map: only the first of each type counts.
   const isFirst = ({ type }: ConditionState, index: number) => states.findIndex((state) => state.type === type) === index;
-  const own = states.filter(isFirst).map(({ type, status, reason, message }): Condition => {
-    const previous = old.find((condition) => condition.type === type);
-    const lastTransitionTime = previous?.status === status ? previous.lastTransitionTime : toSeconds(now);
-    return { type, status, reason, message: cut(message, maxLengths.message), lastTransitionTime, observedGeneration: policy.generation };
-  });
+  const own = states.filter(isFirst).map((state) => toCondition(state, old, policy, now));
   const isNotEvaluated = ({ type, reason, observedGeneration }: Condition) =>
     (type === 'CrossNamespace' && legacyIn(result) === undefined) ||
-    (isBlocked({ type, reason }) && blockedIn(result) === undefined && !states.some((state) => state.type === type)) ||
+    (isBlocked({ type, reason }) &&
+      blockedIn(result) === undefined &&
+      !states.some((state) => state.type === type) &&
+      !isAnswered(type, policy)) ||
     (type === 'TagGone' && goneBy(result) === undefined && observedGeneration === policy.generation);
-  return [...own, ...old.filter((condition) => !ownTypes.includes(condition.type) || isNotEvaluated(condition))];
+  return withDecisiveReady([...own, ...old.filter((condition) => !ownTypes.includes(condition.type) || isNotEvaluated(condition))]);
+}
+
+/** The conditions where only the rollouts were evaluated, and something else than them decides whether the policy is Ready. */
+export function withHeldRollouts(
+  policy: Pick<PolicyPart, 'generation'>,
+  conditions: readonly Condition[],
+  { held: [held] }: RolloutConditions,
+  now: Date,
+): readonly Condition[] {
+  const isReplaced = ({ type, reason }: Condition) => type === 'Held' && (held !== undefined || reason === rolloutFailed);
+  const others = conditions.filter((condition) => !isReplaced(condition));
+  return held === undefined ? others : [...others, toCondition(held, conditions, policy, now)];
+}
+
+function toCondition(
+  { type, status, reason, message }: ConditionState,
+  old: readonly Condition[],
+  { generation }: Pick<PolicyPart, 'generation'>,
+  now: Date,
+): Condition {
+  const previous = old.find((condition) => condition.type === type);
+  const lastTransitionTime = previous?.status === status ? previous.lastTransitionTime : toSeconds(now);
+  return { type, status, reason, message: cut(message, maxLengths.message), lastTransitionTime, observedGeneration: generation };
+}
+
+/** What somebody has approved waits for something else by now. */
+function isAnswered(type: string, { status: { pendingApproval }, actions }: PolicyPart): boolean {
+  return type === 'ApprovalRequired' && pendingApproval !== undefined && isApproved(actions, pendingApproval);
+}
+
+/** A reconcile of another image than the selected one says nothing about what keeps that back: Ready keeps its reason until the selection is evaluated again. */
+function withBlockedBefore(state: ConditionState, { generation, status }: PolicyPart, result: Outcome | Postponement): ConditionState {
+  if (state.type !== 'Ready' || state.reason !== 'UpToDate' || blockedIn(result) !== undefined) return state;
+  const before = status.conditions?.find(({ type }) => type === 'Ready');
+  if (before?.status !== 'True' || before.observedGeneration !== generation || !isReason(before.reason)) return state;
+  return before.reason === 'UpToDate' || before.reason === 'Suspended'
+    ? state
+    : { ...state, reason: before.reason, message: before.message };
+}
+
+/** Printer columns and metrics read Ready alone: it must not say that all is well, or name a retry, while something is blocked since an earlier reconcile. */
+function withDecisiveReady(conditions: readonly Condition[]): Condition[] {
+  const decisive = decisiveCondition(conditions);
+  return conditions.map((condition) =>
+    condition.type !== 'Ready' || decisive === undefined || decisive.reason === condition.reason
+      ? condition
+      : { ...condition, reason: decisive.reason, message: decisive.message },
+  );
 }
 
 function withRollouts(result: Outcome | Postponement, rollouts: RolloutConditions | undefined): ConditionState[] {
   const states = mainConditions(result);
   if (rollouts === undefined) return states;
   const { instead, notes, held } = rollouts;
-  const isContent = result.kind === 'updated' || result.kind === 'unchanged';
-  if (isContent && instead !== undefined) return [...instead, ...held];
-  const noted = states.map((state) => (isContent ? { ...state, message: [state.message, ...notes].join('; ') } : state));
+  // What failed on some targets may still be rolled out, or rolled back, on others.
+  const isContent = result.kind === 'updated' || result.kind === 'unchanged' || result.reason === 'RejectedDigest';
+  // What waits comes after what is rolled out now, or has failed and was left as it is.
+  const comesFirst = instead?.some(({ reason }) => reason === 'Progressing' || reason === 'RolloutFailed') === true;
+  if (instead !== undefined && (isContent || (result.kind === 'waiting' && comesFirst))) return [...instead, ...held];
+  const takesNotes = isContent || result.kind === 'waiting';
+  const noted = states.map((state) => (takesNotes ? { ...state, message: [state.message, ...notes].join('; ') } : state));
   return [...noted, ...held];
 }
 
@@ -101,7 +155,10 @@ function whatIs({ blocked = [], running, message }: Outcome): Pick<ConditionStat
 /** What is blocked of what the policy selects; undefined where the reconcile evaluated something else. */
 function blockedIn(result: Outcome | Postponement): Outcome['blocked'] {
   if (result.kind === 'suspended') return [];
-  return result.kind === 'postponed' || result.selection === undefined ? undefined : (result.blocked ?? []);
+  if (result.kind === 'postponed') return undefined;
+  // Where no target is left, nothing is kept back, whatever image was evaluated.
+  if (result.seen?.every(({ container }) => container === undefined) === true) return [];
+  return result.selection === undefined ? undefined : (result.blocked ?? []);
 }
 
 function crossNamespace({ namespace }: PolicyPart, result: Outcome | Postponement): ConditionState[] {

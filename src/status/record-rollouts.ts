@@ -1,21 +1,25 @@
 /** Computes the status after rollouts are found to be done, failed or rolled back. Pure: called again with the newest status after a conflict. */
 import type { Rollback } from '../rollout/automatic-rollback.ts';
-import { countRollouts, nextCompletion, rolloutStatesOf } from '../rollout/count-rollouts.ts';
+import { countRollouts, nextCompletion, rolloutStatesOf, type RolloutState } from '../rollout/count-rollouts.ts';
 import { isOpen, type RolloutOwner, type Rollout } from '../rollout/current-rollouts.ts';
+import { resultCondition } from '../model/decisive-condition.ts';
 import { isUsable, type ImagePolicy, type RolloutSettings } from '../model/image-policy.ts';
 import { tryParseImageReference } from '../model/image-reference.ts';
 import type { RolloutEvaluation } from '../rollout/evaluate-rollout.ts';
-import { nextConditions } from './next-conditions.ts';
+import { nextConditions, withHeldRollouts } from './next-conditions.ts';
 import { isWorthWriting } from './next-status.ts';
 import { maxLengths, maxListed, type HistoryEntry, type PolicyStatus, type RejectedImage } from '../model/policy-status.ts';
 import { waveReasons } from '../plan/guards/wave.ts';
 import { describeWaiting, isPending } from '../plan/pending-candidate.ts';
+import { withChange } from '../plan/past.ts';
+import type { RetryOwner } from '../plan/retries.ts';
 import { addRejection } from '../plan/rejections.ts';
 import type { WorkloadView } from '../model/resolve-target.ts';
-import { rolloutConditions } from './condition-states.ts';
+import { retriesOf, rolloutConditions } from './condition-states.ts';
 import { showChanges } from './target-states.ts';
-import { cut, toSeconds } from '../model/text.ts';
-import { findContainer, formatWorkload, identityOf, workloadKey } from '../model/workload.ts';
+import { lastChanges } from './next-history.ts';
+import { cut, toSeconds, toTime } from '../model/text.ts';
+import { formatWorkload, identityOf, workloadKey } from '../model/workload.ts';
 
 /** The evaluation of one rollout. */
 export interface Finding {
@@ -26,10 +30,18 @@ export interface Finding {
 }
 
 /** Ready conditions with any other reason belong to other reconciles and are not changed. */
-const ownReasons: ReadonlySet<string> = new Set(['UpToDate', 'Progressing', 'RolloutFailed', 'RejectedDigest', ...waveReasons]);
+const ownReasons: ReadonlySet<string> = new Set([
+  'UpToDate',
+  'Progressing',
+  'RolloutFailed',
+  'RejectedDigest',
+  'RolloutRetry',
+  'RetriesExhausted',
+  ...waveReasons,
+]);
 
 /**
- * The status with the results that are now known. Failed images are rejected, unless failures are ignored. An image that rolled out after all is no longer rejected
+ * The status with the results that are now known. Images that are to blame for a failure are rejected, unless failures are ignored. An image that rolled out after all is no longer rejected
  * once no workload is left on which it failed. Failures that are missing from the history are added to it. With waves, an image is rejected when it has failed on
  * `maxFailures` workloads; `failedOn` knows those of earlier checks, by digest.
  */
@@ -51,15 +63,16 @@ export function recordFindings(
       const entry = known ?? found;
       if (!isOpen(entry) || entry.result === result || (known === undefined && result === 'RolledOut')) continue;
       const digest = entry.digest ?? digests.get(entry.tag);
-      const recorded = withResult({ ...entry, ...(digest !== undefined && { digest }) }, result);
-      if (result === 'RolledOut' && waves !== undefined && rollouts !== undefined) rollouts = { ...rollouts, lastDoneAt: toSeconds(now) };
+      const failure = evaluation.kind === 'failed' && { failure: failureOf(evaluation) };
+      const recorded = withResult({ ...entry, ...(digest !== undefined && { digest }), ...failure }, result);
+      if (result === 'RolledOut' && waves !== undefined && rollouts !== undefined) rollouts = { ...rollouts, lastDoneAt: toTime(now) };
       history = known === undefined ? withFailure(history, recorded) : history.map((one) => (one === known ? recorded : one));
       if (evaluation.kind === 'done' && !history.some((one) => one.result === 'Failed' && one.digest === digest))
         rejected = rejected.filter((image) => image.digest !== digest || !isDisproved(image, entry));
-      const isAtFault = evaluation.kind === 'failed' && settings.onFailure !== 'Ignore' && entry.trigger !== 'Rollback';
-      if (isAtFault && digest !== undefined && isTooMuch(digest)) {
+      const isAtFault = evaluation.kind === 'failed' && evaluation.against === 'image' && entry.trigger !== 'Rollback';
+      if (isAtFault && settings.onFailure !== 'Ignore' && digest !== undefined && isTooMuch(digest)) {
         const message = cut(evaluation.message, maxLengths.message);
-        rejected = addRejection(rejected, { digest, tag: entry.tag, reason: evaluation.reason, message, at: toSeconds(now) });
+        rejected = addRejection(rejected, { digest, tag: entry.tag, reason: evaluation.reason, message, at: toTime(now) });
       }
     }
   }
@@ -69,12 +82,18 @@ export function recordFindings(
 /** On how many workloads a digest has failed, these findings included. */
 function countFailures(digest: string, findings: readonly Finding[], failedOn: (digest: string) => ReadonlySet<string>): number {
   const isAbout = ({ rollout, evaluation, digests }: Finding) =>
-    evaluation.kind === 'failed' && rollout.entries.some((entry) => (entry.digest ?? digests.get(entry.tag)) === digest);
+    evaluation.kind === 'failed' &&
+    evaluation.against === 'image' &&
+    rollout.entries.some((entry) => (entry.digest ?? digests.get(entry.tag)) === digest);
   return new Set([...failedOn(digest), ...findings.filter(isAbout).map(({ rollout }) => workloadKey(rollout.workload))]).size;
 }
 
-/** A rejection is disproved where the failed rollout completes after all, or by a later rollout elsewhere; an earlier rollout elsewhere proves nothing. */
+/**
+ * The rejection of a failure is disproved where the failed rollout completes after all, or by a later rollout elsewhere; an earlier rollout elsewhere proves nothing. A
+ * user who rolled back needs no reason.
+ */
 function isDisproved(image: RejectedImage, { result, at }: HistoryEntry): boolean {
+  if (image.reason === 'RollbackRequested') return false;
   return result === 'Failed' || Date.parse(at) > Date.parse(image.at);
 }
 
@@ -102,10 +121,9 @@ export function recordRollbacks(status: PolicyStatus, rollbacks: readonly Rollba
   const isNew = (entry: HistoryEntry) => !history.some((one) => isSameEntry(one, entry));
   const open = rollbacks.filter((rollback) => resultOf(rollback) === 'Failed');
   // Failed changes that did not fit in the history have no entry to mark.
-  const others = rollbacks.filter((rollback) => resultOf(rollback) === undefined && isNew(toRollbackEntry(rollback.entry, history, now)));
-  const added = [...open, ...others].map(({ entry }) => toRollbackEntry(entry, history, now));
-  const [newest] = added;
-  if (newest === undefined) return status;
+  const others = rollbacks.filter((rollback) => resultOf(rollback) === undefined && isNew(toRollbackEntry(rollback, history, now)));
+  const added = [...open, ...others].map((rollback) => toRollbackEntry(rollback, history, now));
+  if (added.length === 0) return status;
   const marked = history.map((one) => (open.some(({ entry }) => isSameEntry(one, entry)) ? withResult(one, 'RolledBack') : one));
   const changes = added.map((entry) => ({
     workload: entry,
@@ -113,10 +131,11 @@ export function recordRollbacks(status: PolicyStatus, rollbacks: readonly Rollba
     image: entry.to,
     message: `rolled back: ${entry.from} failed`,
   }));
+  // What was changed since is later, also where it was reported before.
+  const next = added.slice(0, maxListed / 2).reduceRight<readonly HistoryEntry[]>(withChange, marked);
   return {
-    ...withLists(status, { history: fit([...added.slice(0, maxListed / 2), ...marked]) }),
+    ...withLists(status, { history: fit(next) }),
     ...showChanges(status, changes),
-    ...(newest.tag !== '' && { lastAppliedTag: newest.tag }),
     trigger: { source: 'Rollback', handledAt: now.toISOString() },
   };
 }
@@ -143,15 +162,24 @@ export function noteNoRollback(status: PolicyStatus, entry: HistoryEntry, { reas
   return withLists(status, { history, rejected });
 }
 
-/** Sets the result of an entry; a refusal that belonged to an earlier result is removed. */
+/** Sets the result of an entry; what belonged to an earlier result is removed. */
 function withResult(entry: HistoryEntry, result: HistoryEntry['result']): HistoryEntry {
-  const { rollbackRefused: _, ...others } = entry;
-  return { ...others, result };
+  const { rollbackRefused: _, failure, ...others } = entry;
+  return { ...others, result, ...(failure !== undefined && result !== 'RolledOut' && { failure }) };
+}
+
+/** A failure as the history records it. */
+export function failureOf({
+  against,
+  reason,
+  message,
+}: Extract<RolloutEvaluation, { kind: 'failed' }>): NonNullable<HistoryEntry['failure']> {
+  return { against, reason, message: cut(message, maxLengths.message) };
 }
 
 /** The status with the conditions that its rollouts require; undefined if there is nothing to write. */
 export function withRolloutConditions(
-  policy: Pick<ImagePolicy, 'uid' | 'generation' | 'namespace' | 'spec' | 'status'>,
+  policy: Pick<ImagePolicy, 'uid' | 'generation' | 'namespace' | 'spec' | 'status'> & RetryOwner,
   found: PolicyStatus,
   view: WorkloadView,
   now: Date,
@@ -159,18 +187,37 @@ export function withRolloutConditions(
   const recorded = withCompletion({ ...policy, status: found }, view, now);
   const rollouts = rolloutStatesOf({ ...policy, status: recorded }, view, now);
   const counts = countRollouts({ spec: policy.spec, status: recorded }, rollouts, now);
-  const changed = counts === undefined ? recorded : { ...recorded, rollouts: counts };
-  const ready = policy.status.conditions?.find(({ type }) => type === 'Ready');
-  const isOurs = isUsable(policy.spec) && policy.status.observedGeneration === policy.generation && ownReasons.has(ready?.reason ?? '');
-  if (!isOurs) return isWorthWriting(policy.status, changed, now) ? changed : undefined;
-  const states = rolloutConditions({ spec: policy.spec, status: changed }, rollouts);
-  const running = describeRunning(changed, view);
+  const counted = counts === undefined ? recorded : { ...recorded, rollouts: counts };
+  const told = resultCondition(policy.status.conditions ?? []);
+  const isOurs = isUsable(policy.spec) && policy.status.observedGeneration === policy.generation && ownReasons.has(told?.reason ?? '');
+  if (!isOurs) {
+    const { conditions } = counted;
+    const held = conditions && rollouts && rolloutConditions({ ...policy, status: counted }, rollouts, now);
+    const beside = held === undefined ? counted : { ...counted, conditions: withHeldRollouts(policy, conditions ?? [], held, now) };
+    return isWorthWriting(policy.status, beside, now) ? beside : undefined;
+  }
+  const changed = withRetry({ ...policy, status: counted }, rollouts, now);
+  const states = rolloutConditions({ ...policy, status: changed }, rollouts, now);
+  const running = describeRunning(changed);
   const { waiting } = changed;
-  const pending = isPending(waiting) ? { message: describeWaiting(waiting), pending: { next: waiting } } : { message: running };
-  const result = { kind: 'unchanged', reason: 'UpToDate', running, ...pending } as const;
-  const isLeft = ready?.reason === 'RejectedDigest' && states.instead === undefined;
+  const result = isPending(waiting)
+    ? ({ kind: 'waiting', reason: waiting.reason, message: describeWaiting(waiting), running, pending: { next: waiting } } as const)
+    : ({ kind: 'unchanged', reason: 'UpToDate', message: running, running } as const);
+  const isLeft = (told?.reason === 'RejectedDigest' || told?.reason === 'RetriesExhausted') && states.instead === undefined;
   const next = isLeft ? changed : { ...changed, conditions: nextConditions(policy, result, now, states) };
   return isWorthWriting(policy.status, next, now) ? next : undefined;
+}
+
+/** The status with the wait for the next try of an image that is not to blame for its failed rollout, unless another image waits. */
+function withRetry(policy: Pick<ImagePolicy, 'status'> & RetryOwner, rollouts: readonly RolloutState[], now: Date): PolicyStatus {
+  const { status } = policy;
+  const { latest, waiting } = status;
+  const times = retriesOf(policy, rollouts, now).flatMap(({ until }) => (until === undefined ? [] : [until.getTime()]));
+  if (latest === undefined || times.length === 0 || isPending(waiting)) return status;
+  const { tag, digest } = latest;
+  // Rounded up, so that the wait is over at that time.
+  const until = toSeconds(new Date(Math.ceil(Math.min(...times) / 1_000) * 1_000));
+  return { ...status, waiting: { tag, ...(digest !== undefined && { digest }), since: toSeconds(now), until, reason: 'RolloutRetry' } };
 }
 
 /** The status with the time up to which all changes are complete. */
@@ -189,7 +236,7 @@ export function isSameEntry(a: HistoryEntry, b: HistoryEntry): boolean {
   return workloadKey(a) === workloadKey(b) && a.container === b.container && a.to === b.to && a.at === b.at;
 }
 
-function toRollbackEntry(entry: Rollback['entry'], history: readonly HistoryEntry[], now: Date): HistoryEntry {
+function toRollbackEntry({ entry, at }: Rollback, history: readonly HistoryEntry[], now: Date): HistoryEntry {
   const image = tryParseImageReference(entry.from);
   const before = history.find((one) => one.to === entry.from);
   const digest = image?.digest ?? before?.digest;
@@ -201,17 +248,14 @@ function toRollbackEntry(entry: Rollback['entry'], history: readonly HistoryEntr
     tag: image?.tag ?? before?.tag ?? '',
     ...(digest !== undefined && { digest }),
     trigger: 'Rollback',
-    at: toSeconds(now),
+    at: at ?? toTime(now),
     result: 'Applied',
   };
 }
 
-function describeRunning({ targets = [] }: PolicyStatus, { findWorkload }: WorkloadView): string {
-  const runs = targets.flatMap((state) => {
-    const workload = findWorkload(state);
-    const container = workload && findContainer(workload, state.container ?? '');
-    return container === undefined ? [] : [`${formatWorkload(state)} runs ${container.image}`];
-  });
+/** As the status shows the targets: whoever finds that they run something else evaluates them anew. */
+function describeRunning({ targets = [] }: PolicyStatus): string {
+  const runs = targets.flatMap((state) => (state.image === undefined ? [] : [`${formatWorkload(state)} runs ${state.image}`]));
   return [...new Set(runs)].join('; ') || 'every workload runs the selected image';
 }
 
@@ -219,7 +263,7 @@ function describeRunning({ targets = [] }: PolicyStatus, { findWorkload }: Workl
 function withLists(status: PolicyStatus, { history, rejected }: Pick<PolicyStatus, 'history' | 'rejected'>): PolicyStatus {
   return {
     ...status,
-    ...(history !== undefined && (history.length > 0 || status.history !== undefined) && { history }),
+    ...(history !== undefined && (history.length > 0 || status.history !== undefined) && lastChanges(history)),
     ...(rejected !== undefined && (rejected.length > 0 || status.rejected !== undefined) && { rejected }),
   };
 }

@@ -17,6 +17,8 @@ import { systems } from './systems/index.ts';
 
 export interface TriggerPorts {
   readonly findPolicy: (namespace: string, name: string, signal: AbortSignal) => Promise<BaseImagePolicy | undefined>;
+  /** Whether the policy, as it was at most 3 s ago, is the one that was found, and has the base. */
+  readonly isAsPlanned: (found: BaseImagePolicy, base: TriggerJob['base'], signal: AbortSignal) => Promise<boolean>;
   /** The text behind a key of a Secret, from the API server itself if `refresh`; throws an error that says what is missing. */
   readonly readSecret: (secret: SecretKey, options: { readonly refresh: boolean; readonly signal: AbortSignal }) => Promise<string>;
   /** Whether the configuration lets requests go to an origin: `https://api.github.com`. */
@@ -102,9 +104,10 @@ interface Sending {
 
 async function trySend(
   job: TriggerJob,
-  { id, policy: { namespace, name }, action: { ci }, isRetry, signal }: Sending,
+  { id, policy, action: { ci }, isRetry, signal }: Sending,
   ports: TriggerPorts,
 ): Promise<SendResult> {
+  const { namespace, name } = policy;
   try {
     const url = addressOf(ci);
     const secret = ci.secret === undefined ? '' : await ports.readSecret({ namespace, ...ci.secret }, { refresh: isRetry, signal });
@@ -115,6 +118,8 @@ async function trySend(
     const request = systems[ci.system].build(rebuild, { url, project, name: ci.name ?? '', ref: ci.ref ?? '', secret, now });
     if (!ports.mayCall(request.url))
       return { kind: 'failed', message: `the configuration does not allow requests to ${request.url.origin}: add it to triggers.hosts` };
+    // Reading the Secret may have taken long.
+    if (!(await ports.isAsPlanned(policy, base, signal))) throw new Error('the policy has changed meanwhile');
     return await ports.send(request, signal);
   } catch (error) {
     if (error instanceof PermanentError) return { kind: 'failed', message: error.message };

@@ -1,6 +1,7 @@
 /** Everything that the schemas of ImagePolicy accept, CEL rules included, for property tests; a test holds them against the schemas. */
 import fc from 'fast-check';
 import type { Spec } from '../../src/api-versions/v1.ts';
+import { sides } from '../../src/model/failure-side.ts';
 import type { PolicyStatus } from '../../src/model/policy-status.ts';
 import type { JsonObject } from '../../src/model/untyped.ts';
 import { list, matching, some, text } from './arbitrary-parts.ts';
@@ -234,10 +235,13 @@ const change = some(
     trigger: source,
     at: dateTime,
     result: fc.constantFrom('Applied', 'RolledOut', 'RolledBack', 'Failed'),
+    failure: some({ against: fc.constantFrom(...sides), reason, message }, ['against', 'reason', 'message']),
     rollbackRefused: some({ reason, message, at: dateTime }, ['reason', 'message', 'at']),
   },
   ['kind', 'namespace', 'name', 'container', 'from', 'to', 'tag', 'trigger', 'at', 'result'],
 );
+
+const cause = { source, receiver: text(63, 'harbor'), event: text(128, 'e1') };
 
 /** Every v1 status that the API server accepts. */
 export const v1StatusArbitrary: fc.Arbitrary<PolicyStatus> = wire(
@@ -245,13 +249,11 @@ export const v1StatusArbitrary: fc.Arbitrary<PolicyStatus> = wire(
     observedGeneration: count,
     conditions,
     latest: some({ tag, digest, createdAt: dateTime, selectedAt: dateTime }, ['tag', 'selectedAt']),
-    trigger: some({ source, receiver: text(63, 'harbor'), event: text(128, 'e1'), receivedAt: dateTime, handledAt: dateTime }, [
-      'source',
-      'handledAt',
-    ]),
+    trigger: some({ ...cause, receivedAt: dateTime, handledAt: dateTime }, ['source', 'handledAt']),
     lastCheckTime: dateTime,
     lastHandledRequest: text(253, '2026-11-21T10:00:00Z'),
     lastHandledRollback: text(253, 'previous'),
+    rollback: fc.record({ request: text(253, 'previous'), tag, digest }),
     waiting: some({ tag, digest, since: dateTime, until: dateTime, reason }, ['until', 'reason']),
     running: text(140, '1.4.2,+1'),
     targets: list(
@@ -307,6 +309,8 @@ export const v1alpha1StatusArbitrary: fc.Arbitrary<JsonObject> = wire(
   some({ ...shownStatus, v1: fc.oneof(v1StatusArbitrary, fc.dictionary(fc.string(), fc.jsonValue())) }),
 );
 
+const oneOrMore = { minKeys: 1, noNullPrototype: true };
+
 /** Metadata as the API server sets it; the object lies in the namespace shop. */
 export const metadataArbitrary: fc.Arbitrary<JsonObject> = wire(
   some(
@@ -316,11 +320,8 @@ export const metadataArbitrary: fc.Arbitrary<JsonObject> = wire(
       uid: fc.uuid(),
       resourceVersion: fc.nat().map(String),
       generation: fc.integer({ min: 1, max: 100 }),
-      labels: fc.dictionary(fc.constantFrom('app', 'tier'), label, { minKeys: 1, noNullPrototype: true }),
-      annotations: fc.dictionary(fc.constantFrom('a.example.com/x', 'constructor', '__proto__'), fc.string(), {
-        minKeys: 1,
-        noNullPrototype: true,
-      }),
+      labels: fc.dictionary(fc.constantFrom('app', 'tier'), label, oneOrMore),
+      annotations: fc.dictionary(fc.constantFrom('a.example.com/x', 'constructor', '__proto__'), fc.string(), oneOrMore),
       managedFields: fc.constant([{ manager: 'kubectl', operation: 'Update', fieldsV1: { 'f:spec': {} } }]),
       deletionTimestamp: dateTime,
       finalizers: fc.constant(['example.com/x']),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { actionFor } from '../../src/base-policies/act.ts';
+import { actionFor } from '../../src/base-policies/action-for.ts';
 import { pipelineOf } from '../../src/triggers/find-project.ts';
 import { base, now, secretRef, rebase, trigger, policyWith, imageOf, run } from './acting.ts';
 

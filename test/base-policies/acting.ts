@@ -73,6 +73,7 @@ export async function run(
     restarts: {
       read: () => (current === undefined ? Promise.reject(new Error('no workload is to be restarted')) : Promise.resolve(current.pods)),
       restart: () => Promise.reject(new Error('no workload is to be restarted')),
+      readConsent: () => Promise.resolve(null),
     },
     facts: { read: () => Promise.resolve(undefined) },
     cluster: { crossNamespace: 'consent', namespaceConsent: () => undefined },
@@ -87,6 +88,9 @@ export async function run(
       current: current?.images ?? [],
       versions: { source: { registry: 'harbor.example.com', path: 'library/base-java' }, versions: [base] },
       findWorkload: () => undefined,
+      selects: () => true,
+      permits: () => true,
+      confirm: () => Promise.resolve(),
       now,
       signal,
     },

@@ -13,9 +13,10 @@ const now = Date.parse('2026-11-23T12:00:00Z');
 const from = '1.2.3';
 const to = '1.2.3-base.20261123';
 
-function parentPolicy({ waves = {}, status = {} }: { waves?: object; status?: object } = {}) {
+function parentPolicy({ waves = {}, status = {}, more = {} }: { waves?: object; status?: object; more?: object } = {}) {
   const metadata = { name: 'java', namespace: 'platform', uid: 'u1', resourceVersion: '1', generation: 1 };
-  const spec = { image: 'harbor.example.com/library/base-java', select: { semver: {} }, workloads: [{}], waves };
+  const onNewBase = [{ rebase: { images: ['*'], pushSecret: { name: 'rebaser' } } }];
+  const spec = { image: 'harbor.example.com/library/base-java', select: { semver: {} }, workloads: [{}], onNewBase, waves, ...more };
   const policy = readBasePolicy({ metadata, spec, status }, context);
   assert.ok(isUsableBase(policy.spec));
   return { ...policy, spec: policy.spec };
@@ -75,7 +76,7 @@ const blocked = { observedGeneration: 1, running: from, conditions: [ready('True
 /** Plans for workloads by name, with the status of the child where there is one. */
 function plan(
   children: Readonly<Record<string, { readonly running?: string } | undefined>>,
-  { waves, status, canary }: { waves?: object; status?: object; canary?: string } = {},
+  { waves, status, canary, unselected = [] }: { waves?: object; status?: object; canary?: string; unselected?: readonly string[] } = {},
 ) {
   const names = Object.keys(children);
   const workloads = new Map(
@@ -94,6 +95,7 @@ function plan(
       return status === undefined ? [] : [childOf(replacementOf(name), status)];
     }),
     findWorkload: ({ name }) => workloads.get(name),
+    selects: ({ name }) => !unselected.includes(name),
     now,
   };
   const planned = planRollOut(rollOut);
@@ -105,6 +107,11 @@ describe('planRollOut', () => {
     const { created, waves } = plan({ a: undefined, b: undefined, c: undefined }, { waves: { maxParallel: 2 } });
     assert.equal(created.length, 2);
     assert.deepEqual(waves, { base: base.digest, pending: 1, progressing: 2, done: 0, failed: 0 });
+  });
+
+  it('begins in the order of the workloads, so that replicas that plan at the same time begin with the same ones', () => {
+    const { created } = plan({ e: undefined, c: undefined, a: undefined, d: undefined, b: undefined }, { waves: { maxParallel: 2 } });
+    assert.deepEqual(created.toSorted(), ['a', 'b']);
   });
 
   it('begins with the canaries alone', () => {
@@ -162,12 +169,35 @@ describe('planRollOut', () => {
     assert.deepEqual(plan({ a: blocked, b: undefined }, { waves: canaries, canary: 'a' }).created, []);
   });
 
+  it('removes the child of a workload that the policy does not select any more, or whose image it does not rebase, and does not count a stale status', () => {
+    const { remove } = plan({ a: progressing, b: progressing }, { unselected: ['b'] });
+    assert.deepEqual(
+      remove.map(({ replacement }) => replacement.workload.name),
+      ['b'],
+    );
+    const policy = parentPolicy({ more: { onNewBase: [{ report: {} }] } });
+    const child = childOf(replacementOf('a'), progressing);
+    const planned = planRollOut({
+      policy,
+      base,
+      wanted: [],
+      children: [child],
+      findWorkload: () => workload('a'),
+      selects: () => true,
+      now,
+    });
+    assert.deepEqual(planned.remove, [child]);
+    // It ran the image when the policy was suspended; whether it is available is not known since it was resumed.
+    const resumed = { observedGeneration: 1, running: to, conditions: [ready('True', 'Suspended')] };
+    assert.equal(plan({ a: resumed }).waves.done, 0);
+  });
+
   it('removes the child of a workload that runs something else, and those of another base', () => {
     const other = childOf(replacementOf('b'), done, `sha256:${'d'.repeat(64)}`);
     const policy = parentPolicy();
     const updated = childOf(replacementOf('a'), done);
     const findWorkload: RollOut['findWorkload'] = ({ name }) => workload(name, name === 'a' ? '1.2.4' : to);
-    const { remove } = planRollOut({ policy, base, wanted: [], children: [updated, other], findWorkload, now });
+    const { remove } = planRollOut({ policy, base, wanted: [], children: [updated, other], findWorkload, selects: () => true, now });
     assert.deepEqual(new Set(remove), new Set([updated, other]));
   });
 });

@@ -7,7 +7,7 @@ import { isUsableBase } from '../../src/model/base-policy.ts';
 
 const digest = (letter: string) => `sha256:${letter.repeat(64)}`;
 const minute = 60_000;
-const { signal } = new AbortController();
+const permit = { signal: new AbortController().signal, confirm: () => Promise.resolve() };
 
 function orderOf(generation = 1, annotations: object = {}): RebaseOrder {
   const metadata = { name: 'java', namespace: 'platform', uid: 'u1', resourceVersion: '1', generation, annotations };
@@ -41,7 +41,7 @@ async function countOf(asked: readonly [afterMs: number, order: RebaseOrder][], 
   );
   for (const [afterMs, order] of asked) {
     now += afterMs;
-    assert.deepEqual(await rebase(order, signal), result);
+    assert.deepEqual(await rebase(order, permit), result);
   }
   return count;
 }
@@ -120,7 +120,7 @@ describe('rememberRebases', () => {
       () => Promise.reject(new Error(`attempt ${++count}`)),
       () => 0,
     );
-    await assert.rejects(rebase(order, signal), /attempt 1/);
-    await assert.rejects(rebase(order, signal), /attempt 2/);
+    await assert.rejects(rebase(order, permit), /attempt 1/);
+    await assert.rejects(rebase(order, permit), /attempt 2/);
   });
 });

@@ -47,6 +47,9 @@ function actingOf({ waves = {}, windows, status = {} }: { waves?: object; window
     current: [],
     versions: { source, versions: bases.map(({ digest }) => ({ digest })) },
     findWorkload: () => undefined,
+    selects: ({ labels }) => labels?.['unselected'] === undefined,
+    permits: () => true,
+    confirm: () => Promise.resolve(),
     now,
     signal: new AbortController().signal,
   };
@@ -95,22 +98,39 @@ interface Options {
   readonly status?: object;
   readonly isUnchanged?: boolean;
   readonly refused?: readonly string[];
+  /** Why the pods of some workloads cannot be read. */
+  readonly unread?: Readonly<Record<string, Error>>;
   readonly actions?: PolicyActions;
+  /** That of the Namespace, at the moment of the restart. */
+  readonly namespaceConsent?: string | null;
+  /** The same as the cache has it. */
+  readonly cachedConsent?: string | null;
+  readonly confirm?: Acting['confirm'];
 }
 
 async function run(
   images: ImageBehind | readonly ImageBehind[],
   running: Readonly<Record<string, RunningPods>>,
-  { isUnchanged = true, refused = [], actions, ...options }: Options = {},
+  {
+    isUnchanged = true,
+    refused = [],
+    unread = {},
+    actions,
+    namespaceConsent = null,
+    cachedConsent = null,
+    confirm,
+    ...options
+  }: Options = {},
 ) {
   const all = [images].flat();
   const restarted: string[] = [];
   const digests: string[] = [];
   const ports: RestartPorts = {
     facts: { read: (_, digest) => Promise.resolve(facts.get(digest)) },
-    cluster: { crossNamespace: 'consent', namespaceConsent: () => null },
+    cluster: { crossNamespace: 'consent', namespaceConsent: () => cachedConsent },
     restarts: {
-      read: ({ name }) => Promise.resolve(running[name]),
+      readConsent: () => Promise.resolve(namespaceConsent),
+      read: ({ name }) => (unread[name] === undefined ? Promise.resolve(running[name]) : Promise.reject(unread[name])),
       restart({ name }, { restartedFor, uid }) {
         assert.equal(uid, 'u');
         if (refused.includes(name)) return Promise.reject(new PermanentError('PatchRejected', 'denied by a webhook'));
@@ -122,11 +142,32 @@ async function run(
   };
   const acting = actingOf(options);
   const policy = { ...acting.policy, ...(actions && { actions }) };
-  const acted = await restartOutdated({ ...acting, policy }, all, ports);
+  const acted = await restartOutdated({ ...acting, policy, ...(confirm && { confirm }) }, all, ports);
   return { ...acted, restarted, digests, state: all[0] && acted.states.get(all[0]) };
 }
 
 describe('restartOutdated', () => {
+  it('leaves alone what was created anew under the name of a selected workload', async () => {
+    const { restarted } = await run(web(['a']), { a: pods(former, { labels: { unselected: 'yes' } }) });
+    assert.deepEqual(restarted, []);
+  });
+
+  it('restarts nothing after the consent of the Namespace was withdrawn, and reads it only where it decides', async () => {
+    const elsewhere = web(['a'], {}, 'shop');
+    const allowed = pods(former, { allowPoliciesFrom: 'platform' });
+    assert.deepEqual((await run(elsewhere, { a: allowed })).restarted, ['a']);
+    const granted = { cachedConsent: 'platform', namespaceConsent: 'platform' };
+    assert.deepEqual((await run(elsewhere, { a: pods(former) }, granted)).restarted, ['a']);
+    const withdrawn = await run(elsewhere, { a: pods(former) }, { ...granted, namespaceConsent: null });
+    assert.deepEqual(withdrawn.restarted, []);
+    assert.match(withdrawn.state?.message ?? '', /its owners have withdrawn their consent/);
+  });
+
+  it('restarts nothing more when the policy is not confirmed', async () => {
+    const confirm = () => Promise.reject(new Error('the policy has changed meanwhile'));
+    assert.deepEqual((await run(web(['a', 'b']), { a: pods(former), b: pods(former) }, { confirm })).restarted, []);
+  });
+
   it('restarts what still runs the image on the former base', async () => {
     const { restarted, state, status } = await run(web(['a']), { a: pods(former) });
     assert.deepEqual([restarted, state?.state, status.waves?.progressing], [['a'], 'Updating', 1]);
@@ -162,6 +203,18 @@ describe('restartOutdated', () => {
     const begun = pods(former, { restartedFor: [rebuilt], restartedAt: '2026-11-23T11:59:00Z' });
     const second = await run(web(['a', 'b', 'c']), { a: begun, b: pods(rebuilt, { restartedFor: [rebuilt] }), c: pods(former) }, { waves });
     assert.deepEqual([second.restarted, second.state?.state], [[], 'Updating']);
+  });
+
+  it('begins nothing while the pods of a workload cannot be read, which may be starting', async () => {
+    const unread = { a: new Error('GET pods: the API server does not answer') };
+    const { restarted, status, until } = await run(web(['a', 'b']), { b: pods(former) }, { waves: { maxParallel: 1 }, unread });
+    assert.deepEqual([restarted, status.waves?.progressing, status.waves?.pending, until], [[], 1, 1, new Date(now + 10_000)]);
+  });
+
+  it('does not wait for a workload whose pods may not be read', async () => {
+    const unread = { a: new PermanentError('TargetKindForbidden', 'the service may not list pods') };
+    const { restarted } = await run(web(['a', 'b']), { b: pods(former) }, { waves: { maxParallel: 1 }, unread });
+    assert.deepEqual(restarted, ['b']);
   });
 
   it('waits for a window', async () => {

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { neededRenewal, type Material, type Renewal } from '../../src/certificates/material.ts';
 import { ensureMaterial } from '../../src/certificates/own-authority.ts';
 import { agreeOnSecret } from '../../src/kube/secrets.ts';
-import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
+import { openKubeClient, type KubeClient } from '../../src/kube/client.ts';
 import { isKubeError } from '../../src/kube/kube-error.ts';
 import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { kubeconfigWithRules } from '../harness/service-account.ts';
@@ -19,7 +19,8 @@ describe('our own authority in a Secret of a real API server', () => {
   before(async () => {
     cluster = await borrowControlPlane();
     namespace = await cluster.namespace();
-    clients = Array.from({ length: 6 }, () => createKubeClient({ kubeconfig: cluster.kubeconfigPath, requestTimeoutMs: 60_000 }));
+    const access = { kubeconfig: cluster.kubeconfigPath, requestTimeoutMs: 60_000 };
+    clients = await Promise.all(Array.from({ length: 6 }, () => openKubeClient(access)));
   });
   after(async () => {
     await Promise.all(clients.map((client) => client.close()));
@@ -86,7 +87,7 @@ describe('our own authority in a Secret of a real API server', () => {
     const rule = (verbs: string[]) => ({ apiGroups: [''], resources: ['secrets'], verbs });
     const tryWith = async (name: string, verbs: string[], now = start) => {
       const account = `${name}-${verbs.join('-')}-${String(now.getTime())}`;
-      const client = createKubeClient({
+      const client = await openKubeClient({
         kubeconfig: await kubeconfigWithRules(cluster, namespace, account, [rule(verbs)]),
         requestTimeoutMs: 60_000,
       });

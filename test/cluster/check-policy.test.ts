@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { confirmedForMs, createPolicyCheck } from '../../src/cluster/check-policy.ts';
+import { createPolicyCheck } from '../../src/cluster/check-policy.ts';
+import { confirmedForMs } from '../../src/model/confirmation.ts';
 import type { ImagePolicy } from '../../src/model/image-policy.ts';
 import { createObjectStore } from '../../src/kube/object-store.ts';
 import { policyOf } from '../model/samples.ts';
@@ -11,7 +12,7 @@ function world() {
   const cached: ImagePolicy = { ...policyOf(), resourceVersion: '10', generation: 1 };
   policies.put(cached);
   const state = { live: cached as ImagePolicy | undefined, quietMs: 60_000 as number | undefined, reads: 0, reconnects: 0, now: 0 };
-  const isCurrent = createPolicyCheck({
+  const confirm = createPolicyCheck({
     policies,
     watchOf: () => ({
       state: () => ({
@@ -30,7 +31,9 @@ function world() {
     },
     monotonicNow: () => state.now,
   });
-  return { policies, cached, state, check: (policy = cached) => isCurrent(policy, new AbortController().signal) };
+  /** Whether the policy is confirmed. */
+  const check = async (policy = cached) => (await confirm(policy, new AbortController().signal)) !== undefined;
+  return { policies, cached, state, check, confirm: () => confirm(cached, new AbortController().signal) };
 }
 
 test('a watch that received something recently costs no request', async () => {
@@ -38,6 +41,17 @@ test('a watch that received something recently costs no request', async () => {
   state.quietMs = confirmedForMs - 1;
   for (let patch = 0; patch < 100; patch++) assert.equal(await check(), true);
   assert.equal(state.reads, 0);
+});
+
+test('a confirmation is as old as what it goes by', async () => {
+  const { state, confirm } = world();
+  state.now = 10_000;
+  state.quietMs = 1_200;
+  assert.equal(await confirm(), 8_800);
+  state.quietMs = 60_000;
+  assert.equal(await confirm(), 10_000);
+  state.now = 11_500;
+  assert.equal(await confirm(), 10_000, 'the read before serves for some seconds');
 });
 
 test('a quiet watch costs one request for all patches at the same moment, and another one later', async () => {
@@ -66,10 +80,35 @@ test('a policy that was changed must not act on its old spec, the new one is cac
   assert.equal(await check(state.live), true);
 });
 
-test('a new status alone does not cause another plan', async () => {
+const digest = `sha256:${'a'.repeat(64)}`;
+for (const [what, isConfirmed, change] of [
+  [
+    'a status that tells what was done',
+    true,
+    { status: { running: '1.2.3', lastCheckTime: '2026-01-01T00:00:00Z', observedGeneration: 1 } },
+  ],
+  ['a request to check', true, { actions: { requestedAt: 'now' } }],
+  ['an image that was rejected', false, { status: { rejected: [{ digest, reason: 'RolledBack', at: '2026-01-01T00:00:00Z' }] } }],
+  ['an approval', false, { actions: { approve: `1.3.0@${digest}` } }],
+  ['a request to roll back', false, { actions: { rollbackTo: 'previous' } }],
+  ['a release', false, { actions: { release: '2026-01-01T00:00:00Z' } }],
+] as const satisfies readonly (readonly [string, boolean, Partial<ImagePolicy>])[]) {
+  for (const quietMs of [0, 60_000])
+    test(`${what} that ${quietMs === 0 ? 'was seen' : 'is read'} ${isConfirmed ? 'does not cause' : 'causes'} another plan`, async () => {
+      const { policies, cached, state, check } = world();
+      state.quietMs = quietMs;
+      state.live = { ...cached, ...change, resourceVersion: '11' };
+      if (quietMs === 0) policies.put(state.live);
+      assert.equal(await check(), isConfirmed);
+      assert.equal(await check(state.live), true, 'planned anew with it, the change is made');
+      if (!isConfirmed) assert.equal(await check(cached), false);
+    });
+}
+
+test('a policy that is newer than the cache is as it was planned for', async () => {
   const { cached, state, check } = world();
-  state.live = { ...cached, resourceVersion: '11' };
-  assert.equal(await check(), true);
+  state.quietMs = 0;
+  assert.equal(await check({ ...cached, resourceVersion: '12', generation: 2, actions: { approve: `1.3.0@${digest}` } }), true);
 });
 
 for (const [what, live] of [
@@ -105,7 +144,7 @@ test('a policy that the watch has not delivered yet is read', async () => {
 test('a check that fails permits nothing, and is repeated', async () => {
   const { cached, policies } = world();
   let failures = 1;
-  const isCurrent = createPolicyCheck({
+  const confirm = createPolicyCheck({
     policies,
     watchOf: () => undefined,
     readPolicy: async () => cached,
@@ -114,6 +153,6 @@ test('a check that fails permits nothing, and is repeated', async () => {
       return cached.resourceVersion;
     },
   });
-  await assert.rejects(isCurrent(cached, new AbortController().signal), /no answer/);
-  assert.equal(await isCurrent(cached, new AbortController().signal), true);
+  await assert.rejects(confirm(cached, new AbortController().signal), /no answer/);
+  assert.notEqual(await confirm(cached, new AbortController().signal), undefined);
 });

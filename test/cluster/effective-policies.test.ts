@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createEffectivePolicies } from '../../src/cluster/effective-policies.ts';
+import { createEffectivePolicies, type WhyHeld } from '../../src/cluster/effective-policies.ts';
 import { createObjectStore } from '../../src/kube/object-store.ts';
 import { isUsable, type ImagePolicy } from '../../src/model/image-policy.ts';
 import type { NamespaceRules } from '../../src/model/policy-defaults.ts';
@@ -9,13 +9,14 @@ import { policyOf, specOf } from '../model/samples.ts';
 const built = { poll: 'built-in', minAge: 'built-in', windows: 'built-in', rollout: 'built-in' } as const;
 const slow = { selector: { matchLabels: { pace: 'slow' } }, values: { minAge: 60_000 } };
 
-function follow(rules: Partial<NamespaceRules>) {
+function follow(rules: Partial<NamespaceRules>, whyHeld?: WhyHeld) {
   const written = createObjectStore<ImagePolicy>();
   const labels = new Map<string, Record<string, string>>();
-  const effective = createEffectivePolicies(written, {
+  const context = {
     rules: { cluster: {}, namespaces: [], ...rules },
-    labelsOf: (namespace) => labels.get(namespace),
-  });
+    labelsOf: (namespace: string) => labels.get(namespace),
+  };
+  const effective = createEffectivePolicies(written, context, whyHeld);
   const changes: string[] = [];
   effective.policies.subscribe(({ type, object }) => changes.push(`${type} ${object.name}@${object.resourceVersion}`));
   const label = (namespace: string, value: Record<string, string> | undefined) => {
@@ -79,4 +80,22 @@ test('a spec that cannot be used is passed on as it is', () => {
   const broken = policy('1', { spec: { problem: { reason: 'InvalidPolicy', message: '' } } });
   written.put(broken);
   assert.equal(policies.get('shop', 'web'), broken);
+});
+
+test('the children of a parent that holds them count as suspended until it does not', () => {
+  let held: string | undefined = 'its parent is suspended';
+  const { written, changes, policies, refreshChildren } = follow({}, ({ parent }) => parent && held);
+  const specs = () => [...policies.values()].map(({ name, spec }) => `${name} ${spec.suspended} ${isUsable(spec) && spec.heldBecause}`);
+  written.put(policy('1', { parent: { name: 'java', uid: 'p' } }));
+  written.put(policy('2', { name: 'own' }));
+  assert.deepEqual(specs(), ['web true its parent is suspended', 'own false undefined']);
+  const { spec } = policies.get('shop', 'web') ?? {};
+  written.put({ ...policy('3', { parent: { name: 'java', uid: 'p' } }), spec: written.get('shop', 'web')?.spec ?? specOf() });
+  assert.equal(policies.get('shop', 'web')?.spec, spec, 'the same spec for the same reason');
+  held = undefined;
+  refreshChildren({ namespace: 'shop', name: 'other' });
+  assert.equal(policies.get('shop', 'web')?.spec.suspended, true);
+  refreshChildren({ namespace: 'shop', name: 'java' });
+  assert.deepEqual(specs(), ['web false undefined', 'own false undefined']);
+  assert.deepEqual(changes, ['added web@1', 'added own@2', 'updated web@3', 'updated web@3']);
 });

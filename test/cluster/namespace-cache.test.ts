@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
 import { createNamespaceCache } from '../../src/cluster/namespace-cache.ts';
-import type { CrossNamespace } from '../../src/plan/consent.ts';
-import { createKubeClient } from '../../src/kube/client.ts';
+import { openKubeClient } from '../../src/kube/client.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { kubeconfigWithGrants, type Rule } from '../harness/service-account.ts';
@@ -22,18 +21,12 @@ const say = (namespace: string, value: string | null) =>
 
 let accounts = 0;
 /** With these verbs on Namespaces. */
-async function start(
-  context: TestContext,
-  verbs: string[],
-  watched: string[] = [],
-  crossNamespace: CrossNamespace = 'consent',
-  usesLabels = false,
-) {
+async function start(context: TestContext, verbs: string[], watched: string[] = [], usesLabels = false) {
   const account = { namespace: 'default', name: `reader-${accounts++}` };
   const rules: Rule[] = verbs.length === 0 ? [] : [{ apiGroups: [''], resources: ['namespaces'], verbs }];
   const kubeconfig = await kubeconfigWithGrants(cluster, account, [{ rules }]);
-  const client = createKubeClient({ kubeconfig, requestTimeoutMs: 60_000 });
-  const consents = createNamespaceCache({ namespaces: watched, usesLabels, crossNamespace, logger: createLogger('silent') }, client);
+  const client = await openKubeClient({ kubeconfig, requestTimeoutMs: 60_000 });
+  const consents = createNamespaceCache({ namespaces: watched, usesLabels, logger: createLogger('silent') }, client);
   const changed: string[] = [];
   consents.onConsent((namespace) => changed.push(namespace));
   context.after(async () => {
@@ -85,23 +78,20 @@ test('where some namespaces are watched they are read at the start and when it i
   await say(open, 'shop');
   const { consents, changed } = await start(context, ['get'], [open]);
   assert.deepEqual([consents.namespaceConsent(open), consents.namespaceConsent(other)], ['shop', undefined]);
+  // BaseImagePolicies select by them.
+  assert.deepEqual(consents.namesWith({ matchLabels: { 'kubernetes.io/metadata.name': open } }), [open]);
   await say(open, 'ops');
   await consents.refresh();
   assert.deepEqual([consents.namespaceConsent(open), changed], ['ops', [open, open]]);
   assert.deepEqual(consents.checks(), []);
 });
 
-test('where consent decides nothing, nobody asks for it', async (context) => {
-  const { consents } = await start(context, ['list', 'watch'], [], 'deny');
-  assert.deepEqual(consents.checks(), []);
-});
-
-test('where labels decide something, they are watched, also without consent; a Namespace that is not known yet can be read', async (context) => {
+test('labels are watched; a Namespace that is not known yet can be read', async (context) => {
   const [first, second] = await Promise.all([cluster.namespace('first'), cluster.namespace('second')]);
   const label = (namespace: string, pace: string | null) =>
     cluster.request('PATCH', `/api/v1/namespaces/${namespace}`, { metadata: { labels: { pace } } }, 'application/merge-patch+json');
   await label(first, 'slow');
-  const { consents } = await start(context, ['get', 'list', 'watch'], [], 'deny', true);
+  const { consents } = await start(context, ['get', 'list', 'watch'], [], true);
   await waitFor('the watch', () => consents.areLabelsKnown());
   assert.deepEqual(
     [consents.labelsOf(first)?.['pace'], consents.labelsOf(second)?.['pace'], consents.labelsOf('missing')],
@@ -122,7 +112,7 @@ test('where labels decide something, they are watched, also without consent; a N
 });
 
 test('where labels decide something and may not be watched, no labels are known, and the check says so', async (context) => {
-  const { consents } = await start(context, [], [], 'deny', true);
+  const { consents } = await start(context, [], [], true);
   assert.equal(consents.areLabelsKnown(), false);
   const [check] = consents.checks();
   assert.equal(check?.ok, false);

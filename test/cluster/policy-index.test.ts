@@ -36,6 +36,13 @@ test('a policy is found under its current repository', () => {
   assert.deepEqual(index.names('team/other'), []);
 });
 
+test('a policy that cannot be used is found under the repository that it names', () => {
+  const { repository } = parseImageReference('team/app');
+  const problem = { reason: 'InvalidPolicy', message: 'broken' } as const;
+  const index = indexOf(policyOf({ name: 'a', spec: { problem, scope: { repository, targets: [], strategy: {} } } }));
+  assert.deepEqual(index.names('team/app'), ['shop/a']);
+});
+
 test('a removed policy is not found, and removing it twice is harmless', () => {
   const index = indexOf(watching('a', 'team/app'), watching('b', 'team/app'));
   index.remove({ namespace: 'shop', name: 'a' });

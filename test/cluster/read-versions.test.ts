@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
 import { customResourceDefinition } from '../../src/api-versions/crd.ts';
 import { createVersionReader } from '../../src/cluster/read-versions.ts';
-import { createKubeClient, type KubeClient, type KubeRequest } from '../../src/kube/client.ts';
+import { openKubeClient, type KubeClient, type KubeRequest } from '../../src/kube/client.ts';
 import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
@@ -13,7 +13,7 @@ before(async () => {
   cluster = await borrowControlPlane();
   await cluster.request('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', customResourceDefinition());
   await waitFor('policies to be served', () => cluster.request('GET', '/apis/operator.technomad.dev/v1/imagepolicies'));
-  client = createKubeClient({ kubeconfig: cluster.kubeconfigPath, requestTimeoutMs: 60_000 });
+  client = await openKubeClient({ kubeconfig: cluster.kubeconfigPath, requestTimeoutMs: 60_000 });
 });
 after(async () => {
   await client.close();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { readPolicy } from '../../src/api-versions/read-policy.ts';
 import { createStatusWriter } from '../../src/compose/write-policy-status.ts';
-import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
+import { openKubeClient, type KubeClient } from '../../src/kube/client.ts';
 import { createObjectStore } from '../../src/kube/object-store.ts';
 import type { ImagePolicy } from '../../src/model/image-policy.ts';
 import type { HistoryEntry, PolicyStatus } from '../../src/model/policy-status.ts';
@@ -20,7 +20,7 @@ describe('the writer of statuses', () => {
   before(async () => {
     cluster = await borrowControlPlane();
     await installCrd(cluster, ['v1']);
-    client = createKubeClient({ kubeconfig: cluster.kubeconfigPath, requestTimeoutMs: 60_000 });
+    client = await openKubeClient({ kubeconfig: cluster.kubeconfigPath, requestTimeoutMs: 60_000 });
     namespace = await cluster.namespace();
   });
   after(async () => {

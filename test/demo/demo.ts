@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { announce, startWorld, type Service, type World } from '../end-to-end/world.ts';
 import { prepareServers } from '../harness/prepare.ts';
 import { pushImage } from '../harness/push-image.ts';
-import { waitFor } from '../harness/wait-for.ts';
+import { reportLongWaits, waitFor } from '../harness/wait-for.ts';
 import type { Repetition } from '../../src/async/repeat.ts';
 import { shippedRules } from '../harness/shipped-permissions.ts';
 import { runJavaPods, tellBaseStory } from './base.ts';
@@ -42,6 +42,7 @@ async function main(): Promise<number> {
   const isBase = scenario === 'base';
   let world: World | undefined;
   let pods: Repetition | undefined;
+  reportLongWaits((what, waitedMs) => steps.note(`waiting for ${what} … ${Math.round(waitedMs / 1_000)} s`));
   try {
     steps.heading('Setting up (the first time, servers may have to be built: some minutes, then never again)');
     // Not a step: what has to be fetched or built tells its own progress.
@@ -124,10 +125,9 @@ async function showTraces(world: World, service: Service): Promise<void> {
   steps.heading('What is left to see of it');
   const last = await waitFor('the status', async () => (await world.readStatus('web')).history?.[0]);
   steps.note(`ImagePolicy status   ${last.from} → ${last.to}, ${last.result} at ${last.at}, by ${last.trigger}`);
-  for (const kind of ['ImagePolicy', 'Deployment']) {
-    for (const { reason, message } of await world.waitForEvents(kind, 'web'))
-      steps.note(`Event on ${kind.padEnd(11)} ${reason}: ${message}`);
-  }
+  // The policy has an Event where its condition changes; here it was Ready before, and is Ready again.
+  for (const { reason, message } of await world.waitForEvents('Deployment', 'web'))
+    steps.note(`Event of Deployment  ${reason}: ${message}`);
   const metrics = await (await fetch(`${service.operationsUrl}/metrics`)).text();
   const [count] = /^image_watcher_workload_changes_total.*$/m.exec(metrics) ?? [];
   if (count !== undefined) steps.note(`metric               ${count}`);

@@ -1,8 +1,9 @@
 /** The world of docs/tutorial.md: a cluster whose Deployments roll out, a registry that announces pushes, image-watcher, and a shell that reaches them. */
 import { execFile } from 'node:child_process';
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { announce, startWorld } from '../end-to-end/world.ts';
+import { findKubectl } from '../harness/binaries.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { runPods } from './kubelet.ts';
 
@@ -21,7 +22,7 @@ export async function startTutorialWorld(namespace = 'shop') {
   await announce(world.registry, service);
   const folder = tempFolder('tutorial');
   const variables = { KUBECONFIG: world.cluster.kubeconfigPath, REGISTRY: world.registry.host, SERVER: service.operationsUrl };
-  const path = [programsIn(folder), process.env['PATH']].join(delimiter);
+  const path = [programsIn(folder, await findKubectl()), process.env['PATH']].join(delimiter);
   const asShown = (text: string) => text.replaceAll(service.operationsUrl, shown.server).replaceAll(world.registry.host, shown.registry);
   return {
     /** To be sourced by a shell. */
@@ -41,9 +42,10 @@ export async function startTutorialWorld(namespace = 'shop') {
 }
 
 /** The commands of the tutorial that are not those of everybody. */
-function programsIn(folder: string): string {
+function programsIn(folder: string, kubectl: string): string {
   const bin = join(folder, 'bin');
   mkdirSync(bin);
+  symlinkSync(kubectl, join(bin, 'kubectl'));
   for (const [name, file] of [
     ['image-watcher', 'bin/image-watcher.mjs'],
     ['push', 'test/demo/push.ts'],

@@ -5,12 +5,15 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { consoleStepsOf, withOutputs } from '../docs/console.ts';
 import { prepareServers } from '../harness/prepare.ts';
+import { reportLongWaits } from '../harness/wait-for.ts';
 import { startTutorialWorld, type TutorialWorld } from './tutorial-world.ts';
 
 const page = join(import.meta.dirname, '../../docs/tutorial.md');
 const { values } = parseArgs({ options: { record: { type: 'boolean' } } });
 
+reportLongWaits((what, waitedMs) => process.stderr.write(`waiting for ${what} … ${Math.round(waitedMs / 1_000)} s\n`));
 await prepareServers({ controllerManager: true });
+process.stderr.write('Starting Redis, a cluster, a registry and image-watcher …\n');
 const world = await startTutorialWorld();
 try {
   if (values.record === true) await record(world);

@@ -16,6 +16,7 @@ import { targetSchema } from '../../src/api-versions/notification-target/schema.
 import { targetReasons } from '../../src/model/notification-target.ts';
 import { noticeKinds, noticeSubjects } from '../../src/model/notice.ts';
 import { documentation, reasons } from '../../src/model/reasons.ts';
+import { failureSides } from '../../src/rollout/failure-sides.ts';
 import { policyReasons } from '../../src/rebase/rebase-for-policy.ts';
 import { finalReasons } from '../../src/rebase/refusal.ts';
 import { rules } from '../../src/rebase/rules/index.ts';
@@ -57,6 +58,7 @@ describe('reasons', () => {
     notificationTargetKind,
     ...policyReasons,
     ...policyFields.flatMap(({ schema }) => schema.enum ?? []).map(String),
+    ...Object.keys(failureSides),
     ...[conditions, ofKubernetes, ofOthers, ofTheCode].flatMap((names) => names.split(' ')),
   ]);
   test('exist, wherever a page names one', () => {

@@ -4,6 +4,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { request as httpsRequest } from 'node:https';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { parse } from 'yaml';
+import { fieldsOf, textOrEmpty } from '../../src/model/untyped.ts';
 import { hostileReviews } from '../api-versions/hostile-reviews.ts';
 import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { startService, type Service } from '../harness/service.ts';
@@ -11,9 +13,15 @@ import { kubeconfigAsShipped } from '../harness/shipped-permissions.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { conversionCluster, nowhere, olderPolicy } from './conversion-world.ts';
 
-/** As in the Dockerfile, and a heap as V8 makes it in a container of 256 MiB. */
-const nodeOptions = ['--max-semi-space-size=16', '--heap-growing-percent=30', '--expose-gc', '--max-old-space-size=128'];
-const chartLimitMiB = 256;
+/** The limit that the chart gives to `convert`. */
+const chartLimitMiB = limitInChart();
+/** As in the Dockerfile, with the share of that limit which the heap may take. */
+const nodeOptions = [
+  '--max-semi-space-size=16',
+  '--heap-growing-percent=30',
+  '--expose-gc',
+  `--max-old-space-size=${Math.floor(chartLimitMiB * 0.7)}`,
+];
 const strangers = 100;
 const reviews = Object.values(hostileReviews(4_194_304));
 
@@ -97,4 +105,11 @@ function peakMiB(pid: number): number | undefined {
   const text = readFileSync(file, 'utf8');
   const [peak, files] = [/VmHWM:\s+(\d+) kB/, /RssFile:\s+(\d+) kB/].map((line) => Number(line.exec(text)?.[1]) / 1_024);
   return Math.round((peak ?? NaN) - (files ?? NaN));
+}
+
+function limitInChart(): number {
+  const values: unknown = parse(readFileSync(new URL('../../charts/image-watcher/values.yaml', import.meta.url), 'utf8'));
+  const limit = textOrEmpty(fieldsOf(fieldsOf(fieldsOf(fieldsOf(values)['convert'])['resources'])['limits'])['memory']);
+  const [, mebibytes] = /^(\d+)Mi$/.exec(limit) ?? assert.fail(`the limit of convert is "${limit}"`);
+  return Number(mebibytes);
 }

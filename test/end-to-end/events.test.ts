@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import type { EventView } from '../../src/api/event-view.ts';
-import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
+import { openKubeClient, type KubeClient } from '../../src/kube/client.ts';
 import { reviewAccess, reviewToken } from '../../src/kube/review-access.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { resend } from '../harness/resend.ts';
@@ -34,7 +34,7 @@ describe('events', () => {
     world = await startWorld();
     other = await world.cluster.namespace('other');
     service = await world.start();
-    client = createKubeClient({ kubeconfig: world.cluster.kubeconfigPath, requestTimeoutMs: 60_000 });
+    client = await openKubeClient({ kubeconfig: world.cluster.kubeconfigPath, requestTimeoutMs: 60_000 });
     tokens = {
       reader: await tokenWith(world, 'reader', ['get', 'list'], world.namespace),
       editor: await tokenWith(world, 'editor', ['get', 'update'], world.namespace),

@@ -1,7 +1,7 @@
 /** The permissions that the chart ships are enough, and none of them is idle: what the API server writes down is compared with the rules. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createKubeClient } from '../../src/kube/client.ts';
+import { openKubeClient } from '../../src/kube/client.ts';
 import { patchStatus } from '../../src/kube/patch-status.ts';
 import { rewriteObject } from '../../src/kube/crd/rewrite-objects.ts';
 import { readStatus } from '../../src/model/stored-status.ts';
@@ -119,7 +119,7 @@ describe('the permissions of the chart', () => {
     const headers = { authorization: `Bearer ${world.cluster.token}` };
     await waitFor('the events', async () => (await fetch(`${service.operationsUrl}/api/events`, { headers })).ok);
     // Only where two write at the same moment is a policy read again.
-    const client = createKubeClient({ kubeconfig, requestTimeoutMs: 60_000 });
+    const client = await openKubeClient({ kubeconfig, requestTimeoutMs: 60_000 });
     const path = `${policiesPath(world.namespace, 'v1')}/all`;
     await patchStatus({
       client,
@@ -224,7 +224,7 @@ describe('the permissions of the chart', () => {
     const migrated = await crd('migrate');
     assert.equal(migrated.code, 0, migrated.err);
     // Only where somebody writes a policy at the same moment is it read again.
-    const client = createKubeClient({ kubeconfig: definition, requestTimeoutMs: 60_000 });
+    const client = await openKubeClient({ kubeconfig: definition, requestTimeoutMs: 60_000 });
     await rewriteObject(client, { path: `${policiesPath('default', 'v1')}/web`, resourceVersion: '1', random: Math.random });
     await client.close();
     await assertAllUsed('definition');

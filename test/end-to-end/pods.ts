@@ -46,6 +46,13 @@ export function playKubelet(cluster: ControlPlane, namespace: string) {
   };
   return {
     findPod,
+    /** The scheduler's report: no node has room. */
+    async isUnschedulable(app: string, image: string, message: string) {
+      const { metadata } = await findPod(app, image);
+      const conditions = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message, lastTransitionTime: longAgo }];
+      await cluster.request('PATCH', `${path}/${metadata.name}/status`, { status: { phase: 'Pending', conditions } });
+    },
+    runs: (app: string, image: string) => report(app, image, false, { state: { running: { startedAt: longAgo } } }),
     /** One of those that are not ready. */
     becomesReady: (app: string, image: string) => report(app, image, true, { state: { running: { startedAt: longAgo } } }),
     cannotPull: (app: string, image: string, message: string) =>

@@ -112,8 +112,9 @@ describe('the waves of a policy', () => {
     const ready = readyOf(paused);
     assert.deepEqual([ready?.status, ready?.reason], ['False', 'WavePause']);
     assert.match(ready?.message ?? '', /1\.0\.2 waits until .* when the pause after the last wave is over/);
-    const untilMs = Date.parse(paused.waiting?.until ?? '') - Date.parse(paused.rollouts?.lastDoneAt ?? '');
-    assert.equal(untilMs, 7_200_000, 'the pause begins when the canaries have rolled out');
+    const doneAt = Date.parse(paused.rollouts?.lastDoneAt ?? '');
+    const nextSecond = Math.ceil(doneAt / 1_000) * 1_000;
+    assert.equal(Date.parse(paused.waiting?.until ?? ''), nextSecond + 7_200_000, 'the pause begins when the canaries have rolled out');
     const { out } = await cli('explain');
     assert.match(out, /wave +WavePause: 1\.0\.2 waits for the pause after the last wave/);
     await setWaves({ pause: '1s' });

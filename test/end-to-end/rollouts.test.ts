@@ -119,17 +119,56 @@ describe('rollouts', () => {
     assert.match(rejected?.[0]?.message ?? '', /CrashLoopBackOff.*4 restarts, last ended with Error \(exit code 3\)/);
   });
 
+  const faults: [name: string, against: string, happen: (name: string, image: string) => Promise<void>, message: RegExp][] = [
+    [
+      'crowded',
+      'cluster',
+      async (name, of) => {
+        await kubelet.isUnschedulable(name, of, '0/3 nodes are available: 3 Insufficient cpu.');
+        await world.cluster.request('PATCH', world.deploymentPath(name), { spec: { progressDeadlineSeconds: 1 } });
+      },
+      /0\/3 nodes are available: 3 Insufficient cpu/,
+    ],
+    [
+      'limited',
+      'registry',
+      (name, of) => kubelet.cannotPull(name, of, 'Back-off pulling image: 429 Too Many Requests'),
+      /429 Too Many Requests/,
+    ],
+    ['broken-registry', 'registry', (name, of) => kubelet.cannotPull(name, of, 'unexpected status: 503 Service Unavailable'), /503/],
+  ];
+
+  for (const [name, against, happen, message] of faults)
+    it(`are rolled back for what the ${against} did (${name}), and the image is not rejected but tried again`, async () => {
+      await create(name);
+      const digest = await update(name, '1.0.1');
+      await happen(name, image(name, '1.0.1'));
+      await world.waitForImage(name, image(name, '1.0.0'));
+      const ready = await waitForReady(name, 'RolloutRetry');
+      await world.cluster.request('PATCH', world.deploymentPath(name), { spec: { progressDeadlineSeconds: 600 } });
+      const { rejected, waiting, history } = await world.readStatus(name);
+      assert.deepEqual([rejected, waiting?.tag, waiting?.digest], [undefined, '1.0.1', digest]);
+      assert.equal(history?.find(({ result }) => result === 'RolledBack')?.failure?.against, against);
+      assert.match(ready.message, message);
+      assert.match(ready.message, /release/);
+      const event = await waitForEvent('ImagePolicy', name, 'RolledBack');
+      assert.match(event.message, message);
+      assert.ok(event.message.includes(`tried again at ${waiting?.until}`), event.message);
+      await world.waitForImage(name, image(name, '1.0.1'));
+      await kubelet.becomesReady(name, image(name, '1.0.1'));
+      assert.equal((await waitForReady(name, 'UpToDate')).status, 'True');
+    });
+
   it('are rolled back once by two replicas if the controller gives up', async () => {
     const secondWorker = await world.start({ roles: 'work' });
     await create('stuck');
+    await update('stuck', '1.0.1');
+    await kubelet.runs('stuck', image('stuck', '1.0.1'));
     await world.cluster.request('PATCH', world.deploymentPath('stuck'), { spec: { progressDeadlineSeconds: 1 } });
-    // Nobody may be quick enough to see it running: it is put back after a second.
-    await push('stuck', '1.0.1');
-    await announce('stuck', '1.0.1');
     const { rejected } = await waitForResults('stuck', '1.0.0 Rollback RolledOut', '1.0.1 Webhook RolledBack');
     assert.equal(rejected?.[0]?.reason, 'ProgressDeadlineExceeded');
     assert.match(rejected?.[0]?.message ?? '', /has timed out progressing/);
-    // The deadline, the update, and the way back.
+    // The update, the deadline, and the way back.
     assertPatchedTimes(await world.readDeployment('stuck'), 3);
     await secondWorker.stop();
   });

@@ -154,7 +154,7 @@ describe('a policy that selects by more than names', () => {
     assert.deepEqual([first?.tag, second?.tag], ['1.1.0', '1.2.0']);
     // Where the time is over when the next one is announced, or looked at, it is that look which brings it.
     for (const entry of [first, second]) assert.match(entry?.trigger ?? '', /^(WaitOver|Webhook)$/);
-    assert.ok((first?.at ?? '') >= waiting.until, `${first?.at} is before ${waiting.until}`);
+    assert.ok(Date.parse(first?.at ?? '') >= Date.parse(waiting.until), `${first?.at} is before ${waiting.until}`);
     assertPatchedTimes(await world.readDeployment('aged'), 2);
     assert.equal((await world.condition('aged', 'Ready'))?.reason, 'UpToDate');
   });

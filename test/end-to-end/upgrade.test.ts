@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { convertReview } from '../../src/api-versions/convert-review.ts';
 import { crdName } from '../../src/api-versions/group.ts';
-import { createKubeClient } from '../../src/kube/client.ts';
+import { openKubeClient } from '../../src/kube/client.ts';
 import { retireVersion } from '../../src/kube/crd/retire-version.ts';
 import { oldCrd } from '../api-versions/old-crd.ts';
 import { runCrd } from '../cli/run-command.ts';
@@ -172,7 +172,7 @@ test('crd apply serves all policies in both versions', async () => {
 });
 
 test('retiring v1alpha1 is refused before the migration', async () => {
-  const client = createKubeClient({ kubeconfig: cluster.kubeconfigPath, requestTimeoutMs: 60_000 });
+  const client = await openKubeClient({ kubeconfig: cluster.kubeconfigPath, requestTimeoutMs: 60_000 });
   try {
     await assert.rejects(
       retireVersion(client, { name: crdName, version: 'v1alpha1', since: new Date() }),

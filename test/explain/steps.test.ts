@@ -185,3 +185,17 @@ test('what stalls a policy decides nothing about another push', async () => {
   const { allowed, steps } = await explain({ status: { latest, conditions: stalledBy('NotSigned') }, push: '1.4.0' });
   assert.deepEqual([allowed, steps.find(({ id }) => id === 'status')?.result], [true, 'note']);
 });
+
+test('a registry that fails, or an image that waits beside the selected one, is in the way', async () => {
+  for (const reason of ['RegistryUnavailable', 'MinAge']) {
+    const conditions = (['Ready', 'Reconciling'] as const).map((type) => ({
+      type,
+      status: type === 'Ready' ? ('False' as const) : ('True' as const),
+      reason,
+      message: `because of ${reason}`,
+      lastTransitionTime: at,
+    }));
+    const { allowed, steps } = await explain({ status: { latest, conditions } });
+    assert.deepEqual([allowed, steps.find(({ id }) => id === 'status')?.reason], [false, reason]);
+  }
+});

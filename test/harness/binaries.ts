@@ -47,6 +47,11 @@ export async function findKustomize(): Promise<string> {
   return (await once(tools.kustomize, kustomizeSources)).path;
 }
 
+/** Finds, downloads or builds kubectl. */
+export async function findKubectl(): Promise<string> {
+  return (await once(tools.kubectl, kubernetesSources)).path;
+}
+
 /** Finds or builds crane. */
 export async function findCrane(): Promise<string> {
   return (await once(tools.crane, craneSources)).path;
@@ -67,6 +72,9 @@ export const lacksHelm = (): Promise<string | undefined> => lacks(findHelm);
 
 /** Why tests of the overlays have to be skipped; undefined where Kustomize can be had. */
 export const lacksKustomize = (): Promise<string | undefined> => lacks(findKustomize);
+
+/** Why commands of pages that use kubectl have to be skipped; undefined where it can be had. */
+export const lacksKubectl = (): Promise<string | undefined> => lacks(findKubectl);
 
 /** Why crane cannot check images; undefined where it can be had. */
 export const lacksCrane = (): Promise<string | undefined> => lacks(findCrane);

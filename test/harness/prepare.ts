@@ -2,11 +2,13 @@ import {
   findChromium,
   findControlPlane,
   findHelm,
+  findKubectl,
   findKustomize,
   findRedis,
   findRegistry,
   lacksChromium,
   lacksHelm,
+  lacksKubectl,
   lacksKustomize,
 } from './binaries.ts';
 
@@ -22,6 +24,7 @@ export async function prepareServers({ controllerManager }: { controllerManager:
 export async function prepare(): Promise<string[]> {
   const paths = await prepareServers({ controllerManager: true });
   const tools = [
+    { what: 'the commands of the tutorial are', lacks: lacksKubectl, find: findKubectl },
     { what: 'the chart is', lacks: lacksHelm, find: findHelm },
     { what: 'the overlays for kustomize are', lacks: lacksKustomize, find: findKustomize },
     { what: 'the dashboard in a browser is', lacks: lacksChromium, find: findChromium },

@@ -12,6 +12,8 @@ export type RegistryProxy = {
   /** Address and port, as in an image reference. */
   readonly host: string;
   readonly requests: readonly Passed[];
+  /** Holds a request up until this is settled; undefined passes it on at once. */
+  hold: (method: string, path: string) => Promise<unknown> | undefined;
   /** Answers a request instead of the registry; undefined passes it on. */
   fault: (method: string, path: string, authorization: string | undefined) => ProxyFault;
   /** Changes the headers of an answer. */
@@ -37,6 +39,11 @@ export async function startRegistryProxy(registry: string): Promise<RegistryProx
         ...(headers.authorization !== undefined && { authorization: headers.authorization }),
       };
       requests.push(record);
+      const held = proxy.hold(method, path);
+      if (held === undefined) respond(record, body);
+      else void held.then(() => respond(record, body));
+    });
+    const respond = (record: Passed, body: Buffer) => {
       const fault = proxy.fault(method, path, headers.authorization);
       if (fault === 'disconnect') return void response.destroy();
       if (fault !== undefined) {
@@ -54,13 +61,14 @@ export async function startRegistryProxy(registry: string): Promise<RegistryProx
       });
       onward.on('error', () => response.destroy());
       onward.end(body);
-    });
+    };
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const proxy: RegistryProxy = {
     host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    hold: () => undefined,
     fault: () => undefined,
     onAnswer: () => {},
     async stop() {

@@ -77,7 +77,7 @@ async function runTests(): Promise<boolean> {
     execArgv: [`--import=${join(import.meta.dirname, 'preload.ts')}`, ...options],
     // Most test files wait for servers most of the time.
     concurrency: 2 * availableParallelism(),
-    timeout: 600_000,
+    timeout: 1_200_000,
     signal: interrupted.signal,
   });
   let passed = true;

@@ -6,15 +6,12 @@ export type SilentRelay = {
   readonly port: number;
   /** From now on the connections that are open swallow what they are sent; new ones get through. */
   swallow(): void;
-  /** The same for what they are answered: the server still gets what is sent to it. */
-  swallowAnswers(): void;
   stop(): void;
 };
 
 /** Starts it on a free loopback port. */
 export async function startSilentRelay(target: number): Promise<SilentRelay> {
   const sockets = new Set<Socket>();
-  const upstreams = new Set<Socket>();
   const keep = (socket: Socket) => {
     sockets.add(socket);
     socket.on('error', () => socket.destroy());
@@ -25,7 +22,6 @@ export async function startSilentRelay(target: number): Promise<SilentRelay> {
     const upstream = connect({ port: target, host: '127.0.0.1', allowHalfOpen: true });
     keep(client);
     keep(upstream);
-    upstreams.add(upstream);
     client.pipe(upstream).pipe(client);
   });
   server.listen(0, '127.0.0.1');
@@ -34,9 +30,6 @@ export async function startSilentRelay(target: number): Promise<SilentRelay> {
     port: (server.address() as AddressInfo).port,
     swallow() {
       for (const socket of sockets) socket.unpipe();
-    },
-    swallowAnswers() {
-      for (const upstream of upstreams) upstream.unpipe();
     },
     stop() {
       server.close();

@@ -43,6 +43,16 @@ export const kubeApiServer: Tool = {
 /** The controllers that roll workloads out. */
 export const kubeControllerManager: Tool = { ...kubeApiServer, id: 'kube-controller-manager', names: ['kube-controller-manager'] };
 
+/** The command line of Kubernetes, as the pages use it. */
+export const kubectl: Tool = {
+  ...kubeApiServer,
+  id: 'kubectl',
+  names: ['kubectl'],
+  versionArguments: ['version', '--client'],
+  versionPattern: /^Client Version: v(\d+)\.(\d+)\.\d+/m,
+  advice: 'install kubectl 1.32 or newer so that it is on the PATH, or install Go 1.24 or newer',
+};
+
 /** Redis, or its fork. */
 export const redisServer: Tool = {
   id: 'redis-server',

@@ -5,6 +5,16 @@ const boundMs = 300_000;
 /** Who asks a server all the time takes the processor from what is waited for: the longer it takes, the more seldom it is asked, and is seen at most a tenth later. */
 const pauseAfter = (waitedMs: number) => Math.min(250, Math.max(25, waitedMs / 10));
 
+/** How often a wait that takes long is reported. */
+const reportEveryMs = 10_000;
+
+let report: ((what: string, waitedMs: number) => void) | undefined;
+
+/** From now on, each wait of this process that takes ten seconds is reported, and again every ten seconds: somebody looks on. */
+export function reportLongWaits(onLongWait: (what: string, waitedMs: number) => void): void {
+  report = onLongWait;
+}
+
 /** The first truthy value that `check` returns; after `timeoutMs` an Error that names `what` and the last thing that went wrong. `intervalMs`: for a state that passes. */
 export async function waitFor<T>(
   what: string,
@@ -12,6 +22,7 @@ export async function waitFor<T>(
   { timeoutMs = boundMs, intervalMs, signal }: { timeoutMs?: number; intervalMs?: number; signal?: AbortSignal } = {},
 ): Promise<T> {
   const started = performance.now();
+  let reportAtMs = reportEveryMs;
   let lastError: unknown;
   for (;;) {
     signal?.throwIfAborted();
@@ -25,6 +36,10 @@ export async function waitFor<T>(
     }
     const waitedMs = performance.now() - started;
     if (waitedMs >= timeoutMs) break;
+    if (waitedMs >= reportAtMs) {
+      report?.(what, waitedMs);
+      reportAtMs += reportEveryMs;
+    }
     await delay(intervalMs ?? pauseAfter(waitedMs));
   }
   const why = lastError instanceof Error ? `: ${lastError.message}` : '';

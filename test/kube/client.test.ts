@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { createKubeClient } from '../../src/kube/client.ts';
+import { openKubeClient } from '../../src/kube/client.ts';
 import { KubeError } from '../../src/kube/kube-error.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { waitFor } from '../harness/wait-for.ts';
@@ -245,17 +245,17 @@ test('an idle stream ends without an error, so that a new request shows whether 
   assert.deepEqual(await collect(server.client({ streamIdleMs: 50 }).streamLines(get)), ['{"a":1}']);
 });
 
-test('an invalid kubeconfig is refused at once', () => {
-  assert.throws(
-    () => createKubeClient({ kubeconfig: join(tempFolder('none'), 'config') }),
+test('an invalid kubeconfig is refused at once', async () => {
+  await assert.rejects(
+    openKubeClient({ kubeconfig: join(tempFolder('none'), 'config') }),
     /config does not exist: name another one with --kubeconfig/,
   );
   const kubeconfig = writeKubeconfig('https://127.0.0.1:1', {});
-  assert.throws(() => createKubeClient({ kubeconfig, context: 'other' }), /no context "other"/);
+  await assert.rejects(openKubeClient({ kubeconfig, context: 'other' }), /no context "other"/);
 });
 
 test('the error of a refused connection names the request', async (context) => {
-  const client = createKubeClient({ kubeconfig: writeKubeconfig('https://127.0.0.1:1', { token: 'x' }) });
+  const client = await openKubeClient({ kubeconfig: writeKubeconfig('https://127.0.0.1:1', { token: 'x' }) });
   context.after(() => client.close());
   await assert.rejects(client.request(get), { message: `GET ${path}: connect ECONNREFUSED 127.0.0.1:1` });
 });

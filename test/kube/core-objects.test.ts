@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
-import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
+import { openKubeClient, type KubeClient } from '../../src/kube/client.ts';
 import { readNamespaceConsent } from '../../src/kube/namespaces.ts';
 import { readSecretContent } from '../../src/kube/secrets.ts';
 import { createEventRecorder } from '../../src/kube/record-event.ts';
@@ -13,7 +13,7 @@ let client: KubeClient;
 let namespace: string;
 before(async () => {
   controlPlane = await borrowControlPlane();
-  client = createKubeClient({ kubeconfig: controlPlane.kubeconfigPath, requestTimeoutMs: 60_000 });
+  client = await openKubeClient({ kubeconfig: controlPlane.kubeconfigPath, requestTimeoutMs: 60_000 });
   namespace = await controlPlane.namespace();
 });
 after(async () => {
@@ -236,9 +236,9 @@ test('the data of a Secret is read as stored', async () => {
 });
 
 /** A client that may do nothing. */
-function nobody(context: TestContext): KubeClient {
+async function nobody(context: TestContext): Promise<KubeClient> {
   const ca = { 'certificate-authority-data': Buffer.from(controlPlane.caPem).toString('base64') };
-  const anonymous = createKubeClient({
+  const anonymous = await openKubeClient({
     kubeconfig: writeKubeconfig(controlPlane.server, { as: 'nobody', token: controlPlane.token }, ca),
     requestTimeoutMs: 60_000,
   });
@@ -247,7 +247,7 @@ function nobody(context: TestContext): KubeClient {
 }
 
 test('an error for a forbidden Secret names the missing permission', async (context) => {
-  const read = await readSecretContent(nobody(context), { namespace, name: 'creds' });
+  const read = await readSecretContent(await nobody(context), { namespace, name: 'creds' });
   assert.deepEqual(read, { why: `may not be read: grant image-watcher the verb "get" on "secrets" in namespace ${namespace}` });
 });
 
@@ -261,7 +261,7 @@ test('the consent of a Namespace is read from its annotation', async () => {
 });
 
 test('a forbidden Namespace gives no consent, and the missing permission is named', async (context) => {
-  await assert.rejects(readNamespaceConsent(nobody(context), namespace), {
+  await assert.rejects(readNamespaceConsent(await nobody(context), namespace), {
     name: 'PermanentError',
     reason: 'NoConsent',
     message: /grant image-watcher the verb "get" on "namespaces"/,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { applyCustomResourceDefinition } from '../../src/kube/crd/apply-crd.ts';
-import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
+import { openKubeClient, type KubeClient } from '../../src/kube/client.ts';
 import type { CustomResourceDefinition } from '../../src/kube/crd/definition.ts';
 import { patchStatus, type StatusPatch } from '../../src/kube/patch-status.ts';
 import { type ControlPlane, borrowControlPlane } from '../harness/control-plane.ts';
@@ -12,7 +12,7 @@ let client: KubeClient;
 let namespace: string;
 before(async () => {
   controlPlane = await borrowControlPlane();
-  client = createKubeClient({ kubeconfig: controlPlane.kubeconfigPath, requestTimeoutMs: 60_000 });
+  client = await openKubeClient({ kubeconfig: controlPlane.kubeconfigPath, requestTimeoutMs: 60_000 });
   namespace = await controlPlane.namespace();
 });
 after(async () => {

@@ -1,7 +1,7 @@
 /** Where kinds are, asked of a real API server: how many requests that takes. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
+import { openKubeClient, type KubeClient } from '../../src/kube/client.ts';
 import { createDiscovery, discoveryFreshMs } from '../../src/kube/discovery.ts';
 import { rediscoveryPauseMs } from '../../src/cluster/kind-watch.ts';
 import { type ControlPlane, borrowControlPlane } from '../harness/control-plane.ts';
@@ -16,7 +16,7 @@ describe('discovery', () => {
   let time = 0;
   before(async () => {
     cluster = await borrowControlPlane();
-    const real = createKubeClient({ kubeconfig: cluster.kubeconfigPath, requestTimeoutMs: 60_000 });
+    const real = await openKubeClient({ kubeconfig: cluster.kubeconfigPath, requestTimeoutMs: 60_000 });
     client = {
       ...real,
       request(request) {

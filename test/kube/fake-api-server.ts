@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { createKubeClient, type KubeClient, type KubeClientOptions } from '../../src/kube/client.ts';
+import { loadKubeAccess } from '../../src/kube/load-kube-access.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 
 /** One received request, and how to answer it. */
@@ -51,13 +52,14 @@ export async function startFakeApiServer({
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const kubeconfigPath = writeKubeconfig(`http://127.0.0.1:${port}${basePath}`, user);
+  const access = await loadKubeAccess({ kubeconfig: kubeconfigPath });
   return {
     kubeconfigPath,
     exchanges,
     connections: () => connections,
     handle: (next) => (handler = next),
     client(options = {}) {
-      const client = createKubeClient({ kubeconfig: kubeconfigPath, ...options });
+      const client = createKubeClient(access, options);
       clients.push(client);
       return client;
     },

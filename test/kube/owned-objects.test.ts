@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
+import { openKubeClient, type KubeClient } from '../../src/kube/client.ts';
 import { createOwnedObjects, type OwnedObject } from '../../src/kube/owned-objects.ts';
 import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 
@@ -16,7 +16,7 @@ describe('owned objects', () => {
   let namespace: string;
   before(async () => {
     cluster = await borrowControlPlane();
-    client = createKubeClient({ kubeconfig: cluster.kubeconfigPath });
+    client = await openKubeClient({ kubeconfig: cluster.kubeconfigPath });
     namespace = await cluster.namespace();
   });
   after(async () => {

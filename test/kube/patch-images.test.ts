@@ -3,7 +3,7 @@ import { after, before, test, type TestContext } from 'node:test';
 import { consentAnnotation } from '../../src/plan/consent.ts';
 import { PermanentError } from '../../src/model/errors.ts';
 import type { Workload } from '../../src/model/workload.ts';
-import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
+import { openKubeClient, type KubeClient } from '../../src/kube/client.ts';
 import { patchImages } from '../../src/kube/patch-images.ts';
 import { readWorkload } from '../../src/kube/read-workload.ts';
 import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
@@ -14,7 +14,7 @@ let client: KubeClient;
 let namespace: string;
 before(async () => {
   controlPlane = await borrowControlPlane();
-  client = createKubeClient({ kubeconfig: controlPlane.kubeconfigPath, requestTimeoutMs: 60_000 });
+  client = await openKubeClient({ kubeconfig: controlPlane.kubeconfigPath, requestTimeoutMs: 60_000 });
   namespace = await controlPlane.namespace();
 });
 after(async () => {
@@ -151,7 +151,7 @@ test('a missing permission is a permanent error that names it', async (context) 
     spec: {},
   });
   const ca = { 'certificate-authority-data': Buffer.from(controlPlane.caPem).toString('base64') };
-  const nobody = createKubeClient({
+  const nobody = await openKubeClient({
     kubeconfig: writeKubeconfig(controlPlane.server, { token: status.token }, ca),
     requestTimeoutMs: 60_000,
   });

@@ -171,3 +171,8 @@ for (const nameless of [undefined, null, 'text', {}, { metadata: {} }, { metadat
     assert.throws(() => projectWorkload(deployment, nameless), /a Deployment without a name/);
   });
 }
+
+test('a workload that is being deleted is known as such', () => {
+  const isDeleted = (metadata: object) => projectWorkload(deployment, raw(metadata)).isDeleted;
+  assert.deepEqual([isDeleted({ deletionTimestamp: '2026-01-01T00:00:00Z' }), isDeleted({})], [true, undefined]);
+});

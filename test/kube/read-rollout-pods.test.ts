@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
+import { openKubeClient, type KubeClient } from '../../src/kube/client.ts';
 import { readRolloutPods } from '../../src/kube/read-rollout-pods.ts';
 import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { waitFor } from '../harness/wait-for.ts';
@@ -11,7 +11,7 @@ let client: KubeClient;
 let namespace: string;
 before(async () => {
   cluster = await borrowControlPlane({ controllerManager: true });
-  client = createKubeClient({ kubeconfig: cluster.kubeconfigPath, requestTimeoutMs: 60_000 });
+  client = await openKubeClient({ kubeconfig: cluster.kubeconfigPath, requestTimeoutMs: 60_000 });
   namespace = await cluster.namespace();
 });
 after(async () => {
@@ -40,10 +40,12 @@ test("only the pods of the newest revision of a Deployment are read, with the ku
   );
   const { metadata } = await kubelet.findPod('web', 'shop/web:2');
   await kubelet.crashes('web', 'shop/web:2');
+  const answers: Date[] = [];
   const pods = await waitFor('the status of the pod', async () => {
-    const found = await readRolloutPods(client, ref);
+    const found = await readRolloutPods(client, ref, undefined, (at) => answers.push(at));
     return found[0]?.containers.length === 1 && found;
   });
+  assert.ok(answers.length > 0, 'when the API server answered is told');
   assert.deepEqual(pods, [
     {
       name: metadata.name,
@@ -56,7 +58,7 @@ test("only the pods of the newest revision of a Deployment are read, with the ku
           ready: false,
           restarts: 4,
           waiting: { reason: 'CrashLoopBackOff', message: 'back-off 1m20s restarting failed container' },
-          lastEnd: 'Error (exit code 3)',
+          lastEnd: { reason: 'Error', exitCode: 3 },
         },
       ],
     },

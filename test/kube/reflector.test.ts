@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
-import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
+import { openKubeClient, type KubeClient } from '../../src/kube/client.ts';
 import { isKubeError } from '../../src/kube/kube-error.ts';
 import { createObjectStore, type ObjectStore, type StoredObject } from '../../src/kube/object-store.ts';
 import { type Reflector, startReflector } from '../../src/kube/reflector.ts';
@@ -11,7 +11,7 @@ let controlPlane: OwnControlPlane;
 let client: KubeClient;
 before(async () => {
   controlPlane = await startControlPlane({ fsync: false });
-  client = createKubeClient({ kubeconfig: controlPlane.kubeconfigPath, requestTimeoutMs: 60_000 });
+  client = await openKubeClient({ kubeconfig: controlPlane.kubeconfigPath, requestTimeoutMs: 60_000 });
 });
 after(async () => {
   await client.close();

@@ -1,7 +1,7 @@
 /** How Secrets are watched and read, against a real API server. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
+import { openKubeClient, type KubeClient } from '../../src/kube/client.ts';
 import { createObjectStore, type StoredObject } from '../../src/kube/object-store.ts';
 import { projectMetadata, projectServiceAccount, readSecretContent } from '../../src/kube/secrets.ts';
 import { startReflector } from '../../src/kube/reflector.ts';
@@ -14,7 +14,7 @@ let client: KubeClient;
 let namespace: string;
 before(async () => {
   controlPlane = await borrowControlPlane();
-  client = createKubeClient({ kubeconfig: controlPlane.kubeconfigPath, requestTimeoutMs: 60_000 });
+  client = await openKubeClient({ kubeconfig: controlPlane.kubeconfigPath, requestTimeoutMs: 60_000 });
   namespace = await controlPlane.namespace();
 });
 after(async () => {
@@ -66,7 +66,7 @@ test('exactly one Secret is read, or the reason for its missing content is given
   assert.deepEqual(await readSecretContent(client, { namespace, name: 'missing' }), { why: 'does not exist' });
   const odd = await readSecretContent(client, { namespace, name: '../secrets' });
   assert.match('why' in odd ? odd.why : '', /cannot be the name of a Kubernetes object/);
-  const limited = createKubeClient({
+  const limited = await openKubeClient({
     kubeconfig: await kubeconfigWithRules(controlPlane, namespace, 'nobody', []),
     requestTimeoutMs: 60_000,
   });

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { test, type TestContext } from 'node:test';
 import { makeProvisional } from '../../src/certificates/make-certificate.ts';
-import { createKubeClient } from '../../src/kube/client.ts';
+import { openKubeClient } from '../../src/kube/client.ts';
 import { isKubeError } from '../../src/kube/kube-error.ts';
 import { writeKubeconfig } from './fake-api-server.ts';
 
@@ -42,7 +42,7 @@ const request = { method: 'GET', path: '/api/v1/namespaces' } as const;
 
 test('a client for users sends the credentials of each request, and none of its own', async (t) => {
   const { kubeconfig, seen } = await start(t);
-  const [own, users] = [createKubeClient({ kubeconfig }), createKubeClient({ kubeconfig, kind: 'users' })];
+  const [own, users] = await Promise.all([openKubeClient({ kubeconfig }), openKubeClient({ kubeconfig, kind: 'users' })]);
   await own.request(request);
   await users.request({ ...request, authorization: 'Bearer of-ann' });
   await users.request({ ...request, authorization: 'Bearer of-bob' });
@@ -58,7 +58,7 @@ test('a client for users sends the credentials of each request, and none of its 
 
 test('a refused caller is not retried, least of all with other credentials', async (t) => {
   const { kubeconfig, seen } = await start(t, 401);
-  const users = createKubeClient({ kubeconfig, kind: 'users' });
+  const users = await openKubeClient({ kubeconfig, kind: 'users' });
   await assert.rejects(users.request({ ...request, authorization: 'Bearer of-ann' }), (error) => isKubeError(error, 401));
   await users.close();
   assert.deepEqual(seen, [{ authorization: 'Bearer of-ann', hasCertificate: false }]);

@@ -1,17 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import {
-  formatLastUpdate,
-  heldUpdate,
-  lastUpdateOf,
-  ownUpdate,
-  parseLastUpdate,
-  recentChanges,
-  updateAnnotation,
-  withUpdates,
-  type LastUpdate,
-} from '../../src/model/last-update.ts';
+import { heldUpdate, lastUpdateOf, ownUpdate, recentChanges, withUpdates, type LastUpdate } from '../../src/model/last-update.ts';
+import { formatLastUpdate, parseLastUpdate, updateAnnotation } from '../../src/model/last-update-annotation.ts';
 import type { WorkloadContainer } from '../../src/model/workload.ts';
 import { afterChange, changedAt, image, rolloutOf } from '../rollout/rollout-samples.ts';
 import { digestOf, workloadOf } from './samples.ts';
@@ -61,6 +52,10 @@ const rows: [name: string, container: Partial<WorkloadContainer>, holds: boolean
   ['that somebody else wrote', { imageOwner: 'kubectl' }, false],
   ['of another digest under the same tag', { image: `${image}:latest@${a}`, lastUpdate: { ...update, to: `${image}:latest@${b}` } }, false],
   ['of the same digest', { image: `${image}:latest@${b}`, lastUpdate: { ...update, to: `${image}:latest@${b}` } }, true],
+  ['that admission named by its digest alone', { image: `${image}@${a}`, lastUpdate: { ...update, digest: a } }, true],
+  ['of another digest, without a tag', { image: `${image}@${b}`, lastUpdate: { ...update, digest: a } }, false],
+  ['at another host of the registry', { image: `mirror.example.com/${image.split('/').slice(1).join('/')}:1.3.0` }, true],
+  ['of another repository', { image: `${image}-other:1.3.0` }, false],
   ['while the annotation names another image to go back to', { lastUpdate: { ...update, from: 'evil.example.com/web:1.2.3' } }, false],
   ['while the annotation names nothing that can be read', { lastUpdate: { ...update, from: '::' } }, false],
 ];

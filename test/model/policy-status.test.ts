@@ -46,6 +46,7 @@ test('every status is read as it was stored, and fits the definition', () => {
     ...entry,
     from: longest(1_024),
     to: longest(1_024),
+    failure: { against: 'cluster', reason: 'RolloutTimedOut', message: longest(1_024) },
     rollbackRefused: { reason: 'RollbackFailed', message: longest(1_024), at },
   };
   const history = Array.from({ length: maxListed }, () => long) as HistoryEntry[];

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { asSeenBy, consentTo, evaluateConsent, unseenProblem, type ConsentRules, type CrossNamespace } from '../../src/plan/consent.ts';
+import {
+  asSeenBy,
+  consentTo,
+  evaluateConsent,
+  mayHaveConsent,
+  unseenProblem,
+  type ConsentRules,
+  type CrossNamespace,
+} from '../../src/plan/consent.ts';
 import type { LabelSelector } from '../../src/model/label-selector.ts';
 import type { KindRef, WorkloadRef } from '../../src/model/workload.ts';
 import { policyOf, webDeployment, workloadOf } from '../model/samples.ts';
@@ -127,4 +135,17 @@ test('the messages about invisible targets depend only on the policy and the con
   assert.equal(say('deny')?.reason, 'CrossNamespaceDenied');
   assert.equal(say('allow'), undefined);
   for (const rule of ['deny', 'consent', 'legacy'] as const) assert.equal(say(rule, webDeployment), undefined);
+});
+
+test('a Namespace that is not known yet ends nothing that was begun, and one that says nothing does', () => {
+  const say = (
+    workload: typeof withoutAnnotation,
+    namespaceConsent: string | null | undefined,
+    crossNamespace: CrossNamespace = 'consent',
+  ) => mayHaveConsent(workload, shopPolicy, { crossNamespace, namespaceConsent: () => namespaceConsent });
+  assert.deepEqual([say(withoutAnnotation, undefined), say(withoutAnnotation, 'shop'), say(ownWorkload, null)], [true, true, true]);
+  assert.deepEqual(
+    [say(withoutAnnotation, null), say(refusingWorkload, undefined), say(withoutAnnotation, undefined, 'deny')],
+    [false, false, false],
+  );
 });

@@ -34,7 +34,7 @@ test('updated: lists what was changed and what runs now', () => {
     changes: [change],
     selection: {
       candidate: { tag: '1.3.0', digest: digestOf('a') },
-      containers: [{ ...thisDeployment, container: 'web', image: `${image}:1.3.0`, state: 'UpToDate' }],
+      containers: [{ ...thisDeployment, container: 'web', image: `${image}:1.3.0`, tag: '1.3.0', state: 'UpToDate' }],
     },
   });
   assert.equal(describeChange(change), `Deployment shop/web: web from ${image}:1.2.3 to ${image}:1.3.0`);
@@ -93,7 +93,7 @@ test('stalled: one target is missing, and changes of the other targets are still
   const result = outcomeOf(plan, [change], true);
   assert.deepEqual([result.kind, result.reason], ['stalled', 'TargetNotFound']);
   assert.deepEqual(result.selection?.containers, [
-    { ...thisDeployment, container: 'web', image: `${image}:1.3.0`, state: 'UpToDate' },
+    { ...thisDeployment, container: 'web', image: `${image}:1.3.0`, tag: '1.3.0', state: 'UpToDate' },
     { ...missing, state: 'Problem', message: 'Deployment shop/missing does not exist' },
   ]);
   assert.deepEqual(result.changes, [change]);

@@ -26,6 +26,14 @@ test('a candidate that became pending meanwhile stays', () => {
   assert.deepEqual(nextPending(a, { seen: { ...a, until: '2026-03-01T12:00:00Z' } }), a);
 });
 
+test('what delays the image that is selected by now replaces what another replica found to be delayed before', () => {
+  const older: PendingCandidate = { ...a, reason: 'WavePending' };
+  const newer: PendingCandidate = { ...b, reason: 'WavePending' };
+  assert.deepEqual(nextPending(older, { next: newer }, b), newer);
+  assert.deepEqual(nextPending(newer, { next: older }, b), newer);
+  assert.deepEqual(nextPending(a, { next: b }, b), a, 'an image that is not old enough begins to wait when the one before is applied');
+});
+
 test('the message says what is pending, until when and why', () => {
   assert.equal(describeWaiting(a), '1.4.0 waits until 2026-03-01T12:30:00Z, when it is as old as spec.minAge asks for');
 });

@@ -82,7 +82,7 @@ test('a rollback is reported for the workload where it happened', () => {
     const failed = entryOf({ result: 'RolledBack', ...(entry.uid !== undefined && { uid: entry.uid }) });
     const policy = rolloutOwnerOf({ history: [entry, failed], rejected });
     const standings = rolloutStatesOf(policy, viewOf(changedWorkload(rolledOut, {}, '1.2.3')), afterChange(60));
-    return rolloutConditions(policy, standings).instead?.[0]?.reason === 'RejectedDigest';
+    return rolloutConditions(policy, standings, afterChange(60)).instead?.[0]?.reason === 'RejectedDigest';
   };
   assert.deepEqual(holdsFor(isSaid, back), ofThisOne);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { PushEvent } from '../../src/model/push-event.ts';
 import { connectWorker } from '../../src/queue/connection.ts';
-import { createEventLog } from '../../src/queue/event-log.ts';
+import { createEventLog, type PolicyResult } from '../../src/queue/event-log.ts';
 import { eventKeys, readHash } from '../../src/queue/event-record.ts';
 import { forgetOldestRecords } from '../../src/queue/event-log.ts';
 import { askRedis, startRedis } from '../harness/redis.ts';
@@ -66,19 +66,67 @@ test('unwatched pushes take no more space than about the last thousand', { timeo
   assert.equal(await connection.exists('{p}:event:event-0'), 0);
 });
 
-test('the time at which an image was verified outlives the results that follow', { timeout: 60_000 }, async (t) => {
+test('the times at which an image was verified and changed outlive the results that follow', { timeout: 60_000 }, async (t) => {
   const { connection, log } = await start(t);
   const event = push(0);
   const result = { kind: 'updated', reason: 'Updated', message: '', at: event.receivedAt } as const;
   await log.recordResult(event.id, 'shop/web', { ...result, afterMs: 500, verifiedMs: 300 }, event);
-  await log.recordResult(event.id, 'shop/web', { ...result, afterMs: 9_000 });
+  await log.recordResult(event.id, 'shop/web', { ...result, afterMs: 9_000, verifiedMs: 8_000 });
   const { hash } = eventKeys('{p}');
   const record = readHash(await connection.hgetall(hash(event.id)));
   const found = record?.state === 'matched' ? record.results.get('shop/web') : undefined;
-  assert.deepEqual([found?.afterMs, found?.verifiedMs], [9_000, 300]);
+  assert.deepEqual([found?.afterMs, found?.verifiedMs], [500, 300]);
 });
 
-test('the results of a burst are written together, and later ones replace earlier ones', { timeout: 60_000 }, async (t) => {
+test('a final result is only replaced by a higher one', { timeout: 60_000 }, async (t) => {
+  const { connection, log } = await start(t);
+  const event = push(0);
+  const change = (container: string) => ({
+    workload: { kind: 'Deployment', namespace: 'shop', name: 'web' },
+    container,
+    index: 0,
+    from: 'web:1',
+    to: 'web:2',
+  });
+  const of = (kind: PolicyResult['kind'], afterMs: number, more: Partial<PolicyResult> = {}): PolicyResult => ({
+    kind,
+    reason: 'UpToDate',
+    message: `after ${afterMs}`,
+    at: new Date(afterMs).toISOString(),
+    afterMs,
+    ...more,
+  });
+  const one = { changes: [change('one')] };
+  const two = { changes: [change('one'), change('two')] };
+  const rollout = { stage: 'rollout' } as const;
+  const guard = { stage: 'guard' } as const;
+  /** Results in the order in which they are recorded; the time and the message of the one that is shown. */
+  const rows: readonly [name: string, results: PolicyResult[], shown: [PolicyResult['kind'], afterMs: number, message: string]][] = [
+    ['tries until one ends', [of('retrying', 1), of('waiting', 2), of('retrying', 3), of('unchanged', 4)], ['unchanged', 4, 'after 4']],
+    ['a late failure of another try', [of('unchanged', 1), of('retrying', 2), of('waiting', 3)], ['unchanged', 1, 'after 1']],
+    ['a wait of a guard, then a late failure', [of('waiting', 1, guard), of('retrying', 2), of('waiting', 3)], ['waiting', 1, 'after 1']],
+    ['a wait of a guard, then another one', [of('waiting', 1, guard), of('waiting', 2, guard)], ['waiting', 2, 'after 2']],
+    ['a wait of a guard that is over', [of('waiting', 1, guard), of('updated', 2, one)], ['updated', 2, 'after 2']],
+    ['a change, then nothing to do', [of('updated', 1, one), of('unchanged', 2)], ['updated', 1, 'after 1']],
+    ['a change, then a user who must act', [of('updated', 1, one), of('stalled', 2), of('failed', 3)], ['updated', 1, 'after 1']],
+    ['nothing to do, then a change that is found', [of('unchanged', 1), of('updated', 2, one)], ['updated', 2, 'after 2']],
+    ['two final ones of the same rank', [of('suspended', 1), of('unchanged', 2)], ['suspended', 1, 'after 1']],
+    ['more changes than the first has seen', [of('updated', 1, one), of('updated', 2, two)], ['updated', 1, 'after 2']],
+    ['fewer changes', [of('updated', 1, two), of('updated', 2, one)], ['updated', 1, 'after 1']],
+    ['a rollout that fails', [of('updated', 1, one), of('stalled', 2, rollout)], ['stalled', 2, 'after 2']],
+    ['a try that goes on after that', [of('stalled', 1, rollout), of('updated', 2, two)], ['stalled', 1, 'after 1']],
+    ['a rollout that is over, then rolled back', [of('updated', 1, rollout), of('stalled', 2, rollout)], ['stalled', 2, 'after 2']],
+  ];
+  for (const [name, results, [kind, afterMs, message]] of rows) {
+    const id = name.replaceAll(/\W+/g, '-');
+    for (const result of results) await log.recordResult(id, 'shop/web', result, { ...event, id });
+    const record = readHash(await connection.hgetall(eventKeys('{p}').hash(id)));
+    const shown = record?.state === 'matched' ? record.results.get('shop/web') : undefined;
+    assert.deepEqual([shown?.kind, shown?.afterMs, shown?.message], [kind, afterMs, message], name);
+  }
+});
+
+test('the results of a burst are written together, and their order counts', { timeout: 60_000 }, async (t) => {
   const { redis, connection, log } = await start(t);
   const calls = async () => Number(/cmdstat_eval:calls=(\d+)/.exec(await askRedis(redis.port, 'INFO commandstats'))?.[1] ?? 0);
   const pushes = Array.from({ length: 100 }, (_, index) => push(index));
@@ -86,7 +134,7 @@ test('the results of a burst are written together, and later ones replace earlie
   const result = { kind: 'updated', reason: 'Updated', message: '', at: replay.receivedAt, afterMs: 500 } as const;
   await Promise.all([
     ...[...pushes, replay].map((event) => log.recordResult(event.id, 'shop/web', result, event)),
-    log.recordResult('event-0', 'shop/web', { ...result, reason: 'Retrying' }),
+    log.recordResult('event-0', 'shop/web', { ...result, kind: 'retrying', reason: 'Retrying' }),
     log.recordResult('event-0', 'shop/web', { ...result, verifiedMs: 7 }),
   ]);
   assert.equal(await calls(), 1);

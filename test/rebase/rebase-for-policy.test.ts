@@ -69,7 +69,8 @@ async function run(
     action = {},
     image = {},
     secrets = {},
-  }: { action?: Partial<RebaseAction>; image?: object; secrets?: Record<string, SecretContent> } = {},
+    confirm = () => Promise.resolve(),
+  }: { action?: Partial<RebaseAction>; image?: object; secrets?: Record<string, SecretContent>; confirm?: () => Promise<void> } = {},
 ) {
   const { order, digests } = pushed;
   const client = createRegistryClient({
@@ -88,7 +89,7 @@ async function run(
     base: { tag: '21.0.2', digest: digests.newBase },
     date: order.date,
   };
-  return createPolicyRebase({ registry: client, readSecret, now: Date.now })(policyRebase, signal);
+  return createPolicyRebase({ registry: client, readSecret, now: Date.now })(policyRebase, { signal, confirm });
 }
 
 const digestOf = async ({ order }: Pushed, tag: string) => {
@@ -107,6 +108,20 @@ test('the image is rebased, and repeating it has the same result and writes noth
   const seen = proxy.requests.length;
   assert.deepEqual(await run(pushed), first);
   assert.ok(!proxy.requests.slice(seen).some(({ method }) => method !== 'GET' && method !== 'HEAD'));
+});
+
+test('nothing is written any more once that is not permitted', async () => {
+  for (const permitted of [0, 1, 5]) {
+    const pushed = await push();
+    guard(pushed);
+    let asked = 0;
+    const confirm = () => (asked++ < permitted ? Promise.resolve() : Promise.reject(new Error('suspended meanwhile')));
+    const seen = proxy.requests.length;
+    await assert.rejects(run(pushed, { confirm }), /suspended meanwhile/);
+    const written = proxy.requests.slice(seen).filter(({ method }) => method !== 'GET' && method !== 'HEAD');
+    assert.equal(written.length, permitted);
+    assert.equal(await digestOf(pushed, '1.2.3-base.20261123'), null);
+  }
 });
 
 test('the push Secret is sent only to the repository of the application, and images are read without it', async () => {

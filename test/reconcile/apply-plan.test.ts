@@ -5,7 +5,9 @@ import type { AppliedChange } from '../../src/plan/plan-update.ts';
 import type { ReconcileRequest } from '../../src/reconcile/attempt.ts';
 import { reconcilePolicy } from '../../src/reconcile/reconcile-policy.ts';
 import type { Ports } from '../../src/reconcile/ports.ts';
+import { workloadKey, type Workload } from '../../src/model/workload.ts';
 import { policyOf, specOf } from '../model/samples.ts';
+import { rolledOut, rolloutOf } from '../rollout/rollout-samples.ts';
 import { createWorld, image, setWorkload, type World, withPorts, type PortOverrides } from './world.ts';
 
 const signal = new AbortController().signal;
@@ -98,4 +100,64 @@ test('a temporary error is retried only for the workloads that failed, and the r
 
 test('a kind that has not been listed yet is not taken for an empty one', async () => {
   await assert.rejects(reconcile(createMany(), { cluster: { targetState: () => 'starting' } }), /kind Deployment have not been listed yet/);
+});
+
+/** Twenty Deployments that are changed in waves of five; `refused` says which changes the API server refuses. */
+function createWaves(maxFailures: number, refused: (name: string) => boolean, more: Partial<Workload> = {}) {
+  const world = createMany();
+  const targets = [{ kind: 'Deployment', namespace: more.namespace ?? 'shop', selector: { matchLabels: { uses: 'web' } } }];
+  const waves = { maxParallel: 5, pauseMs: 0, maxFailures };
+  world.put(policyOf({ spec: specOf({ targets, rollout: { timeoutMs: 600_000, onFailure: 'Rollback', waves } }) }));
+  const listed = [...world.workloads.values()];
+  world.workloads.clear();
+  for (const workload of listed) {
+    const moved = { ...workload, rollout: rolloutOf(), ...more };
+    world.workloads.set(workloadKey(moved), moved);
+  }
+  const tried: string[] = [];
+  const patchImages: Ports['workloads']['patchImages'] = async (workload, ...patch) => {
+    tried.push(workload.name);
+    if (refused(workload.name)) throw new PermanentError('PatchRejected', `${workload.name} is refused`);
+    return world.ports.workloads.patchImages(workload, ...patch);
+  };
+  return { world, tried, reconcile: () => reconcile(world, { workloads: { patchImages } }) };
+}
+
+test('a workload that the API server refuses leaves its place in a wave to another, and counts as a failure', async () => {
+  const { world, tried, reconcile } = createWaves(2, (name) => name === 'w00');
+  const outcome = await reconcile();
+  assert.deepEqual(tried, ['w00', 'w01', 'w02', 'w03', 'w04', 'w05']);
+  assert.deepEqual([outcome.kind, outcome.reason, outcome.message], ['stalled', 'PatchRejected', 'w00 is refused']);
+  assert.deepEqual([updated(world), outcome.changes?.length, outcome.pending?.next?.reason], [5, 5, 'WavePending']);
+  tried.length = 0;
+  await reconcile();
+  assert.deepEqual(tried, [], 'until the wave has rolled out nothing is tried');
+  for (const [key, workload] of world.workloads) world.workloads.set(key, { ...workload, rollout: rolledOut });
+  await reconcile();
+  assert.deepEqual(tried, ['w00', 'w06', 'w07', 'w08', 'w09', 'w10']);
+});
+
+test('after as many refusals as may fail no other workload is changed, at no reconcile', async () => {
+  const { world, tried, reconcile } = createWaves(1, (name) => name === 'w00');
+  for (let turn = 0; turn < 3; turn++) {
+    const { kind, reason, pending } = await reconcile();
+    assert.deepEqual([kind, reason, pending?.next], ['stalled', 'PatchRejected', undefined]);
+  }
+  assert.deepEqual([tried, updated(world)], [['w00', 'w00', 'w00'], 0]);
+});
+
+test('where every change is refused, only as many are tried as may fail, and the policy says why', async () => {
+  const { tried, reconcile } = createWaves(3, () => true);
+  const { kind, reason, selection } = await reconcile();
+  assert.deepEqual([tried, kind, reason], [['w00', 'w01', 'w02'], 'stalled', 'PatchRejected']);
+  const last = selection?.containers.find(({ name }) => name === 'w19')?.message;
+  assert.equal(last, '1.3.0 is not rolled out further: the API server refused 3 of 20 changes. Mend that, or push a better image');
+});
+
+test('the owners of a workload that takes the place of a refused one are asked, too', async () => {
+  const { world, tried, reconcile } = createWaves(2, (name) => name === 'w00', { namespace: 'other' });
+  world.namespaces.set('other', 'shop');
+  const outcome = await reconcile();
+  assert.deepEqual([outcome.kind, updated(world), tried.length], ['stalled', 5, 6]);
+  assert.ok(world.requests.includes('GET w05'), 'its own annotation was read');
 });

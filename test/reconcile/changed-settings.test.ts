@@ -51,7 +51,7 @@ test('a target whose namespace is not selected causes one job for each version o
   };
   const condition = { type: 'Ready', status: 'True' as const, reason: 'UpToDate', message: '', lastTransitionTime: 't' };
   const ready = { ...settled, conditions: [condition] };
-  assert.equal(causeWith(ready, notSelected, '7'), 'namespaces:7:1:t');
+  assert.equal(causeWith(ready, notSelected, '7'), 'namespaces:7:1:t:2026-03-01T12:00');
   assert.equal(causeWith(ready, { since: 5 }, '7'), undefined);
   assert.equal(causeWith(stalledStatus('NamespaceNotSelected'), notSelected, '7'), undefined);
   assert.equal(causeWith(stalledStatus('NamespaceNotSelected'), { since: 5 }, '8'), 'kinds:1:5:8');
@@ -69,6 +69,7 @@ const configured: [
   ['crossNamespace is not deny any more', 'CrossNamespaceDenied', elsewhere, { crossNamespace: 'allow' }, 'permitted'],
   ['crossNamespace is still deny', 'CrossNamespaceDenied', elsewhere, { crossNamespace: 'deny' }, undefined],
   ['crossNamespace is deny now', undefined, elsewhere, { crossNamespace: 'deny' }, 'forbidden'],
+  ['crossNamespace is deny now, where consent was missing', 'NoConsent', elsewhere, { crossNamespace: 'deny' }, 'forbidden'],
   ['crossNamespace is deny, and all targets are its own', undefined, specOf(), { crossNamespace: 'deny' }, undefined],
   ['the registry is allowed now', 'RegistryRefused', specOf(), { mayUseRegistry: () => true }, 'permitted'],
   ['the registry is still not allowed', 'RegistryRefused', specOf(), { mayUseRegistry: () => false }, undefined],
@@ -94,6 +95,14 @@ for (const [name, stalled, spec, more, cause] of configured) {
             { ...condition, type: 'Stalled', reason: stalled },
           ];
     const found = neededReconcile(policyOf({ spec, status: { ...settled, conditions } }), { ...view, ...more }, now);
-    assert.equal(found?.cause, cause && `${cause}:1:t`);
+    assert.equal(found?.cause, cause && `${cause}:1:t:2026-03-01T12:00`);
   });
 }
+
+test('while the configuration is replaced, the job is repeated each minute: a replica with the other one may have taken it', () => {
+  const ready = { status: 'True' as const, message: '', lastTransitionTime: 't', type: 'Ready', reason: 'UpToDate' };
+  const policy = policyOf({ spec: elsewhere, status: { ...settled, conditions: [ready] } });
+  const causeAt = (ms: number) => neededReconcile(policy, { ...view, crossNamespace: 'deny' }, new Date(now.getTime() + ms))?.cause;
+  assert.equal(causeAt(59_000), causeAt(0));
+  assert.notEqual(causeAt(60_000), causeAt(0));
+});

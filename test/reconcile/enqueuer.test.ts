@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { PolicyJob } from '../../src/queue/jobs.ts';
 import { createEnqueuer, type EnqueuerPorts } from '../../src/reconcile/enqueue/enqueuer.ts';
-import { policyOf, workloadOf } from '../model/samples.ts';
+import { policyOf, webDeployment, workloadOf } from '../model/samples.ts';
 
 interface Overrides {
   readonly policies?: Partial<EnqueuerPorts['policies']>;
@@ -162,7 +162,11 @@ test('a new workload is reconciled again for a minute when its policy selects an
   const jobs: PolicyJob[] = [];
   let now = 0;
   const workload = workloadOf({ web: 'registry.example.com/shop/web:1.2.3' }, { uid: 'w' });
-  const selecting = (tag: string) => policyOf({ status: { observedGeneration: 1, latest: { tag, selectedAt: '2026-01-01T00:00:00Z' } } });
+  const targets = [
+    { ...webDeployment, uid: 'w', container: 'web', image: 'registry.example.com/shop/web:1.2.3', state: 'UpToDate' as const },
+  ];
+  const selecting = (tag: string) =>
+    policyOf({ status: { observedGeneration: 1, latest: { tag, selectedAt: '2026-01-01T00:00:00Z' }, targets } });
   let policy = selecting('1.2.3');
   const { enqueuer, pass } = start(t, {
     queues: { addPolicyJobs: async (added) => void jobs.push(...added) },

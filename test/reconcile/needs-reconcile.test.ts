@@ -12,7 +12,7 @@ import { policyOf, specOf, stalledStatus, webDeployment, workloadOf } from '../m
 import { neededReconcile } from './world.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
-const workload = workloadOf({ web: 'nginx:1' }, { uid: 'w', generation: 7 });
+const workload = workloadOf({ web: 'registry.example.com/shop/web:1.2.3' }, { uid: 'w', generation: 7 });
 /** The caches hold this workload, whichever is asked for. */
 const viewWith = (found: Workload | undefined): NeedsView => ({
   findWorkload: ({ name }) => found && { ...found, name },
@@ -24,6 +24,9 @@ const viewWith = (found: Workload | undefined): NeedsView => ({
 const causeOf = (policy: ImagePolicy, found: Workload | undefined = workload) => neededReconcile(policy, viewWith(found), now)?.cause;
 
 const settled = { observedGeneration: 1 };
+const parent = { name: 'java', uid: 'p' };
+const [condition] = stalledStatus('Suspended').conditions ?? [];
+const suspended = { ...settled, conditions: condition === undefined ? [] : [{ ...condition, type: 'Ready' }] };
 const rows: [name: string, policy: ImagePolicy, cause: string | undefined][] = [
   ['never looked at', policyOf(), 'generation:1'],
   ['changed', policyOf({ generation: 4, status: settled }), 'generation:4'],
@@ -34,6 +37,9 @@ const rows: [name: string, policy: ImagePolicy, cause: string | undefined][] = [
   ['nothing could be compared', policyOf({ status: stalledStatus('NotComparable') }), 'targets:1:w:7'],
   ['its patch was rejected', policyOf({ status: stalledStatus('PatchRejected') }), 'targets:1:w:7'],
   ['its owners did not consent', policyOf({ status: stalledStatus('NoConsent') }), 'targets:1:2026-01-01T00:00:00Z:w:7:'],
+  ['held by its parent', policyOf({ parent, status: settled, spec: specOf({ suspended: true }) }), 'held:1:1'],
+  ['held by its parent, and says so', policyOf({ parent, status: suspended, spec: specOf({ suspended: true }) }), undefined],
+  ['held no more', policyOf({ parent, status: suspended }), 'resumed:1:1'],
   ['stalled by what no target can mend', policyOf({ status: stalledStatus('RegistryDenied') }), undefined],
   ['stalled by a reason of a newer version', policyOf({ status: stalledStatus('SomethingNew') }), undefined],
   [
@@ -54,16 +60,19 @@ test('a status about a deleted target, or a former one of the same name, is rewr
     neededReconcile(policy, { ...viewWith(found), ...view }, now)?.cause;
   assert.equal(cause(says({ uid: 'w' }), workload), undefined);
   assert.equal(cause(says({}), workload), undefined, 'as earlier versions wrote it');
-  assert.equal(cause(says({ uid: 'v' }), workload), 'stale:1:Deployment/shop/web:v:w');
-  assert.equal(cause(says({ uid: 'w' })), 'stale:1:Deployment/shop/web:w:');
-  assert.equal(cause(says({})), 'stale:1:Deployment/shop/web::');
+  assert.equal(
+    cause(says({ uid: 'v' }), workload),
+    'running:1:1:2026-03-01T12:00:Deployment/shop/web:w:7:web:registry.example.com/shop/web:1.2.3,Deployment/shop/web:v:web',
+  );
+  assert.equal(cause(says({ uid: 'w' })), 'running:1:1:2026-03-01T12:00:Deployment/shop/web:w:web');
+  assert.equal(cause(says({})), 'running:1:1:2026-03-01T12:00:Deployment/shop/web::web');
   assert.equal(cause(policyOf({ status: { ...settled, targets: [{ ...webDeployment, state: 'Problem' }] } })), undefined);
   assert.equal(cause(says({ uid: 'w' }), undefined, { targetState: () => 'starting' }), undefined);
   const elsewhere = says({ uid: 'w', namespace: 'ops' });
-  assert.equal(cause(elsewhere), 'stale:1:Deployment/ops/web:w:', 'gone, or without consent: that is one');
+  assert.equal(cause(elsewhere), 'running:1:1:2026-03-01T12:00:Deployment/ops/web:w:web', 'gone, or without consent: that is one');
   assert.equal(cause(elsewhere, undefined, { namespaceConsent: () => undefined }), undefined, 'not known yet');
   const suspended = policyOf({ ...says({ uid: 'v' }), spec: specOf({ suspended: true }) });
-  assert.equal(cause(suspended, workload), undefined);
+  assert.match(cause(suspended, workload) ?? '', /^running:/, 'a suspended policy shows what runs');
 });
 
 test('a target that is still missing causes no reconcile', () => {
@@ -187,7 +196,7 @@ test('a policy that exceeds the limit because an older one names more kinds is r
   const view: NeedsView = { ...viewWith(workload), targetState: () => ({ problem: { reason: 'TooManyKinds', message: '' } }) };
   const cause = (policy: Partial<ImagePolicy>) => neededReconcile(policyOf(policy), view, now)?.cause;
   const status = { observedGeneration: 1 };
-  assert.equal(cause({ status }), 'kinds:1:');
+  assert.equal(cause({ status }), 'kinds:1::2026-03-01T12:00');
   assert.equal(cause({ status, spec: specOf({ suspended: true }) }), undefined);
   assert.equal(cause({ status: stalledStatus('TooManyKinds') }), undefined);
 });
@@ -196,10 +205,10 @@ test("a spec that today's configuration newly allows or forbids is evaluated aga
   const denied = { problem: { reason: 'FieldNotAllowed', message: 'no' } } as const;
   const cause = (policy: Partial<ImagePolicy>) => neededReconcile(policyOf(policy), viewWith(workload), now)?.cause;
   const ready = { observedGeneration: 1 };
-  assert.equal(cause({ spec: denied, status: ready }), 'denied:1:');
+  assert.equal(cause({ spec: denied, status: ready }), 'denied:1::2026-03-01T12:00');
   assert.equal(cause({ spec: denied, status: stalledStatus('FieldNotAllowed') }), undefined);
   assert.equal(cause({ spec: { ...denied, suspended: true }, status: ready }), undefined);
-  assert.equal(cause({ status: stalledStatus('FieldNotAllowed') }), 'allowed:1:');
+  assert.equal(cause({ status: stalledStatus('FieldNotAllowed') }), 'allowed:1::2026-03-01T12:00');
   assert.equal(cause({ spec: { problem: { reason: 'InvalidPolicy', message: 'no' } }, status: ready }), undefined);
 });
 

@@ -72,7 +72,7 @@ async function poll(world: World): Promise<void> {
 
 /** So old that the registry is believed at once. */
 async function push(world: World, tag: string, digest: string): Promise<void> {
-  await processPush(pushOf({ tag, digest, receivedAt: new Date(startTime - 60_000).toISOString() }), contextOf(), world.ports);
+  await processPush(pushOf({ tag, digest, receivedAt: new Date(startTime - 600_000).toISOString() }), contextOf(), world.ports);
   await drain(world);
 }
 

@@ -80,7 +80,11 @@ describe('a writer to Redis', () => {
   test('cannot cause requests to a registry for years with a time in the future', async () => {
     const world = createWorld();
     const announced = { ...job, receivedAt: '2099-01-01T00:00:00.000Z', hint: { tag: '1.3.0', digest: digestOf('e') } };
-    await processPolicyJob(announced, contextOf(), world.ports);
+    const isShort = (error: unknown) => error instanceof WaitError && error.until.getTime() <= startTime + 10_000;
+    await assert.rejects(processPolicyJob(announced, contextOf(), world.ports), isShort);
+    world.requests.length = 0;
+    const later = withPorts(world.ports, { cluster: { now: () => startTime + 10_000 } });
+    await processPolicyJob(announced, contextOf(), later);
     assert.deepEqual([world.requests, world.images()], [['HEAD 1.3.0', 'PATCH web'], [`${image}:1.3.0`]]);
   });
 });
@@ -145,6 +149,22 @@ test('a short wait for a registry is recorded, but not written to the status', a
   await assert.rejects(processPolicyJob(job, contextOf(), world.ports), soon);
   assert.equal(world.results.get(key)?.kind, 'waiting');
   assert.deepEqual(world.statusOf('web'), createWorld().statusOf('web'));
+});
+
+test('a policy that has no status yet says at once that its registry fails', async () => {
+  const soon = new WaitError('RegistryUnavailable', new Date(startTime + 1_000), 'the registry pauses');
+  const world = createWorld({ registry: { headManifest: () => Promise.reject(soon) } });
+  await assert.rejects(processPolicyJob(job, contextOf(), world.ports), soon);
+  const { running, conditions } = world.statusOf('web');
+  assert.deepEqual([running, conditions?.[0]?.reason], ['1.2.3', 'RegistryUnavailable']);
+});
+
+test('a short wait for a registry that lasts is written to the status, and has an Event', async () => {
+  const soon = new WaitError('RegistryUnavailable', new Date(startTime + 4_999), 'the registry pauses');
+  const world = createWorld({ registry: { headManifest: () => Promise.reject(soon) } });
+  await assert.rejects(processPolicyJob(job, contextOf({ failures: 2 }), world.ports), soon);
+  assert.equal(world.statusOf('web').conditions?.[0]?.reason, 'RegistryUnavailable');
+  assert.ok(world.events.some((event) => JSON.stringify(event).includes('RegistryUnavailable')));
 });
 
 test('a failure that cannot be reported is still thrown', async () => {

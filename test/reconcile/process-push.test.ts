@@ -30,12 +30,53 @@ test('a push that changes nothing is logged once, with its reason', async () => 
   }
 });
 
+test('a push for a policy that cannot be used is recorded as stalled', async () => {
+  const problem = { reason: 'InvalidPolicy', message: 'spec.select: nothing is chosen' } as const;
+  const world = createWorld();
+  world.put(policyOf({ spec: { problem, scope: specOf() } }));
+  await processPush(pushOf(), contextOf(), world.ports);
+  assert.deepEqual(
+    [...world.results.values()].map(({ kind, reason }) => [kind, reason]),
+    [['stalled', 'InvalidPolicy']],
+  );
+  assert.deepEqual([world.unwatched, world.requests], [[], []]);
+});
+
 test('a push without a policy is not final while the watch of the API server is stale', async () => {
   for (const push of [pushOf({ repository: { registry: 'registry.example.com', path: 'shop/new' } }), pushOf({ tag: 'main' })]) {
     const world = createWorld({ policies: { isWatching: () => false } });
     await assert.rejects(processPush(push, contextOf(), world.ports), WaitError);
     assert.deepEqual([world.unwatched, world.results.size, world.requests], [[], 0, []]);
   }
+});
+
+test('a push without a policy is not final while the watch has not been heard of since it came', async () => {
+  for (const push of [pushOf({ repository: { registry: 'registry.example.com', path: 'shop/new' } }), pushOf({ tag: 'main' })]) {
+    const asked: string[] = [];
+    const world = createWorld({ policies: { isComplete: async (key) => asked.push(key) > 1 } });
+    await assert.rejects(processPush(push, contextOf(), world.ports), WaitError);
+    assert.deepEqual([world.unwatched, world.results.size, world.requests], [[], 0, []]);
+    await processPush(push, contextOf(), world.ports);
+    assert.equal(world.unwatched.length + world.results.size, 1);
+    assert.deepEqual(asked, [push.id, push.id]);
+  }
+});
+
+test('a push is for a policy that the watch delivers while it is asked for, and a push that is wanted asks for nothing', async () => {
+  const world: World = createWorld({
+    policies: {
+      async isComplete() {
+        world.put(policyOf());
+        return false;
+      },
+    },
+  });
+  world.policies.clear();
+  await processPush(pushOf(), contextOf(), world.ports);
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+  const known = createWorld({ policies: { isComplete: () => Promise.reject(new Error('asked')) } });
+  await processPush(pushOf(), contextOf(), known.ports);
+  assert.deepEqual(known.images(), [`${image}:1.3.0`]);
 });
 
 test('a push without a policy is retried while the watch is stale, after as long as it has waited, from 1 to 5 s', async () => {
@@ -55,24 +96,6 @@ test('a push with a policy is processed whether the watch is stale or not', asyn
   const world = createWorld({ policies: { isWatching: () => false } });
   await processPush(pushOf(), contextOf(), world.ports);
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
-});
-
-test('whether the policy is current is already asked while the registry answers, and once more if that fails', async () => {
-  const world = createWorld();
-  let checks = 0;
-  let checksBeforeAnswer = 0;
-  const isCurrent: World['ports']['policies']['isCurrent'] = async (...policy) => {
-    if (++checks === 1) throw new Error('the API server does not answer');
-    return world.ports.policies.isCurrent(...policy);
-  };
-  const headManifest: World['ports']['registry']['headManifest'] = async (...tag) => {
-    // Longer than the turn of the event loop that comes after the request.
-    for (let turns = 0; turns < 3; turns++) await new Promise(setImmediate);
-    checksBeforeAnswer = checks;
-    return world.ports.registry.headManifest(...tag);
-  };
-  await processPush(pushOf(), contextOf(), withPorts(world.ports, { policies: { isCurrent }, registry: { headManifest } }));
-  assert.deepEqual([checksBeforeAnswer, checks, world.images()], [1, 2, [`${image}:1.3.0`]]);
 });
 
 test('for one policy the job does the work itself, and ends when everything is confirmed', async () => {

@@ -38,13 +38,13 @@ test('a release from long ago does not prevent the target from being resumed', a
 });
 
 test('a requested rollback that was withdrawn or replaced before its turn is not done', async () => {
-  for (const later of [{}, { rollbackTo: '1.2.2' }]) {
+  for (const later of [{}, { rollbackTo: '1.2.2' }] satisfies PolicyActions[]) {
     const world = await start({ rollbackTo: '1.2.3' });
     const [job] = jobsOf(world);
     assert.equal(job?.source, 'Rollback');
     world.put({ ...policyIn(world), actions: later, resourceVersion: '2' });
     await processPolicyJob(job, contextOf(), world.ports);
-    assert.deepEqual([world.images(), world.statusOf('web').lastHandledRollback], [[`${image}:1.3.0`], undefined]);
+    assert.deepEqual([world.images(), world.statusOf('web').lastHandledRollback], [[`${image}:1.3.0`], later.rollbackTo]);
   }
 });
 

@@ -1,42 +1,16 @@
 /** What guards and users' actions make of looks: from the annotation or the time to the workload and the status. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ImagePolicy, PolicySpec } from '../../src/model/image-policy.ts';
-import type { PolicyActions } from '../../src/model/policy-actions.ts';
 import { waitJob } from '../../src/reconcile/enqueue/wait-job.ts';
 import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { processPush } from '../../src/reconcile/process-push.ts';
 import { actionJob } from '../../src/reconcile/enqueue/requested-actions.ts';
-import { digestOf, policyOf, specOf, webDeployment } from '../model/samples.ts';
-import { contextOf, createWorld, image, pushOf, setWorkload, startTime, type World, neededReconcile, withPorts } from './world.ts';
+import { digestOf, webDeployment } from '../model/samples.ts';
+import { conditionsOf, policyIn, push, requestAction, start } from './asked-world.ts';
+import { contextOf, image, pushOf, setWorkload, startTime, type World, neededReconcile, withPorts } from './world.ts';
 
 const [b, c] = [digestOf('b'), digestOf('c')];
 
-function start(spec: Partial<PolicySpec> = {}, overrides: Parameters<typeof createWorld>[0] = {}): World {
-  const world = createWorld(overrides);
-  world.put(policyOf({ spec: specOf(spec), status: { observedGeneration: 1 } }));
-  return world;
-}
-
-function policyIn(world: World): ImagePolicy {
-  const policy = world.policies.get('shop/web');
-  assert.ok(policy);
-  return policy;
-}
-
-/** A user annotates the policy; what that wakes is done. Returns whether it woke anything. */
-async function requestAction(world: World, actions: PolicyActions): Promise<boolean> {
-  world.put({ ...policyIn(world), actions });
-  const job = neededReconcile(policyIn(world), world.ports.cluster, new Date(world.ports.cluster.now()));
-  if (job !== undefined) await processPolicyJob(job, contextOf(), world.ports);
-  return job !== undefined;
-}
-
-const push = (world: World, tag: string, digest: string) => {
-  world.tags.set(tag, digest);
-  return processPush(pushOf({ tag, digest }), contextOf(), world.ports);
-};
-const conditionsOf = (world: World) => world.statusOf('web').conditions?.map(({ type, status, reason }) => `${type}=${status} ${reason}`);
 const reasonsOf = (world: World) => world.events.map(({ reason, regarding }) => `${regarding.kind} ${reason}`);
 
 test('dry run: the plan is written to the status and one Event, and nothing else is written', async () => {
@@ -177,6 +151,9 @@ test('reverted: a GitOps tool is not fought, and a release causes one more attem
   assert.equal(changes(), 2);
   assert.deepEqual(conditionsOf(world), ['Ready=False ChangeReverted', 'Stalled=True ChangeReverted']);
   assert.equal(world.statusOf('web').reverted?.[0]?.count, 2);
+  const { running, targets, targetCounts } = world.statusOf('web');
+  assert.deepEqual([running, targets?.map(({ image: runs, state }) => [runs, state])], ['1.2.3', [[`${image}:1.2.3`, 'Problem']]]);
+  assert.deepEqual(targetCounts, { total: 1, upToDate: 0, problems: 1 });
   assert.ok(await requestAction(world, { release: new Date(at + 1_000).toISOString() }), 'a clock that is ahead');
   assert.deepEqual([changes(), conditionsOf(world)], [2, ['Ready=False ChangeReverted', 'Reconciling=True ChangeReverted']]);
   assert.ok(await requestAction(world, { release: new Date(at).toISOString() }));
@@ -212,83 +189,6 @@ test('held: a crash between the patch and the status does not hold a container',
   await push(world, '1.3.0', b);
   await push(world, '1.3.1', c);
   assert.deepEqual([world.images(), conditionsOf(world)], [[`${image}:1.3.1`], ['Ready=True UpToDate']]);
-});
-
-test('rollback: the former image is restored, and neither a reconcile nor a push brings back the one that was left', async () => {
-  const world = start();
-  await push(world, '1.3.0', b);
-  assert.ok(await requestAction(world, { rollbackTo: 'previous' }));
-  assert.deepEqual(world.images(), [`${image}:1.2.3`]);
-  const { rejected, history, lastHandledRollback, latest } = world.statusOf('web');
-  assert.deepEqual(
-    rejected?.map(({ digest, tag, reason }) => [digest, tag, reason]),
-    [[b, '1.3.0', 'RollbackRequested']],
-  );
-  assert.deepEqual([history?.[0]?.trigger, history?.[0]?.tag], ['Rollback', '1.2.3']);
-  assert.deepEqual([lastHandledRollback, latest?.tag], ['previous', '1.3.0']);
-  assert.deepEqual(conditionsOf(world), ['Ready=True RejectedDigest', 'Held=True RejectedDigest']);
-  await push(world, '1.3.0', b);
-  await push(world, '1.2.9', c);
-  assert.deepEqual(world.images(), [`${image}:1.2.3`]);
-  assert.equal(await requestAction(world, { rollbackTo: 'previous' }), false, 'once');
-  await push(world, '1.4.0', c);
-  assert.deepEqual(world.images(), [`${image}:1.4.0`]);
-});
-
-test('rollback: after a release the policy continues as before', async () => {
-  const world = start();
-  await push(world, '1.3.0', b);
-  await requestAction(world, { rollbackTo: '1.2.3' });
-  await requestAction(world, { rollbackTo: '1.2.3', release: new Date(startTime).toISOString() });
-  assert.deepEqual([world.images(), conditionsOf(world)], [[`${image}:1.3.0`], ['Ready=True UpToDate']]);
-});
-
-test('rollback: a crash between the patch and the status does not let the next reconcile undo it', async () => {
-  const world = start();
-  await push(world, '1.3.0', b);
-  world.put({ ...policyIn(world), actions: { rollbackTo: 'previous' } });
-  const job = neededReconcile(policyIn(world), world.ports.cluster, new Date(world.ports.cluster.now()));
-  assert.ok(job);
-  let writes = 0;
-  const { writeStatus } = world.ports.policies;
-  const killed = withPorts(world.ports, {
-    policies: {
-      writeStatus: (...args) => (writes++ === 0 ? writeStatus(...args) : Promise.reject(new Error('killed'))),
-    },
-  });
-  await assert.rejects(processPolicyJob(job, contextOf(), killed));
-  await push(world, '1.3.0', b);
-  assert.deepEqual(world.images(), [`${image}:1.2.3`]);
-  await processPolicyJob(job, contextOf(), world.ports);
-  assert.deepEqual([world.images(), world.statusOf('web').lastHandledRollback], [[`${image}:1.2.3`], 'previous']);
-});
-
-test('rollback: works outside windows and without approval, but not in a dry run', async () => {
-  const windows = [{ from: '20:00', to: '22:00', timeZone: 'UTC' }];
-  const world = start();
-  await push(world, '1.3.0', b);
-  world.put({ ...policyIn(world), spec: specOf({ windows, mode: 'Approval' }) });
-  await requestAction(world, { rollbackTo: 'previous' });
-  assert.deepEqual(world.images(), [`${image}:1.2.3`]);
-  const dry = start();
-  await push(dry, '1.3.0', b);
-  dry.put({ ...policyIn(dry), spec: specOf({ mode: 'DryRun' }) });
-  await requestAction(dry, { rollbackTo: 'previous' });
-  assert.deepEqual(dry.images(), [`${image}:1.3.0`]);
-});
-
-test('rollback: an impossible request is answered with the reason', async () => {
-  for (const [rollbackTo, why] of [
-    ['previous', /holds no earlier image/],
-    ['9.9.9', /the registry holds no .*9\.9\.9/],
-    ['not/a/tag', /neither a tag nor "previous"/],
-  ] as const) {
-    const world = start();
-    await requestAction(world, { rollbackTo });
-    assert.equal(world.statusOf('web').lastHandledRollback, rollbackTo);
-    const event = world.events.find(({ reason }) => reason === 'NoEarlierImage');
-    assert.match(event?.message ?? '', why);
-  }
 });
 
 test('a request is answered by a reconcile, whatever it finds', async () => {

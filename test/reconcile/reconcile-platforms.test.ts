@@ -122,3 +122,11 @@ test('a policy without platforms requests none', async () => {
   await reconcile(world, { hint: { tag: '1.3.0', digest: digestOf('b') }, announced: true });
   assert.deepEqual(world.requests, ['HEAD 1.3.0', 'PATCH web']);
 });
+
+test('where what was selected last lacks a platform by now, and a target was changed, another image is selected', async () => {
+  const world = start();
+  world.tags.set('1.4.0', digestOf('c'));
+  const hint = { tag: '1.4.0', digest: digestOf('c') };
+  const outcome = await reconcile(world, { hint, isAboutTargets: true });
+  assert.deepEqual([outcome.kind, outcome.tag, world.images()], ['updated', '1.3.0', [`${image}:1.3.0`]]);
+});

@@ -6,14 +6,14 @@ import { reconcilePolicy } from '../../src/reconcile/reconcile-policy.ts';
 import type { Ports } from '../../src/reconcile/ports.ts';
 import type { ReconcileRequest } from '../../src/reconcile/attempt.ts';
 import { digestOf, latestSpec, policyOf, specOf, thisDeployment, webDeployment, workloadOf } from '../model/samples.ts';
-import { change, createWorld, image, setWorkload, type World, withPorts, type PortOverrides } from './world.ts';
+import { change } from './patched.ts';
+import { createWorld, image, setWorkload, type World, withPorts, type PortOverrides } from './world.ts';
 
 const signal = new AbortController().signal;
-const { namespace, name, uid } = policyOf();
 const unknownKind = { problem: { reason: 'TargetKindUnknown', message: 'no' } } as const;
 
 function reconcile(world: World, request: Partial<ReconcileRequest> = {}, ports: PortOverrides = {}) {
-  return reconcilePolicy({ policy: { namespace, name, uid }, announced: false, ...request }, withPorts(world.ports, ports), signal);
+  return reconcilePolicy({ policy: policyOf(), announced: false, ...request }, withPorts(world.ports, ports), signal);
 }
 
 test('without a hint the best of all tags is selected', async () => {
@@ -206,17 +206,17 @@ test('conflict: the plan uses the object that was read, not the cache', async ()
     {
       cluster: { findWorkload: () => cached },
       workloads: {
-        patchImages: async (workload, changes, cause, signal) => {
+        patchImages: async (workload, changes, ...rest) => {
           if (workload === cached) {
             setWorkload(world, { sidecar: 'nginx:1', web: `${image}:1.2.4` }, { resourceVersion: '7' });
             return { kind: 'conflict' };
           }
-          return world.ports.workloads.patchImages(workload, changes, cause, signal);
+          return world.ports.workloads.patchImages(workload, changes, ...rest);
         },
       },
     },
   );
-  assert.deepEqual(outcome.changes, [
+  assert.partialDeepStrictEqual(outcome.changes, [
     { workload: thisDeployment, container: 'web', index: 1, from: `${image}:1.2.4`, to: `${image}:1.3.0`, at: '2026-03-01T12:00:00Z' },
   ]);
   assert.deepEqual(world.images(), ['nginx:1', `${image}:1.3.0`]);

@@ -128,3 +128,17 @@ test('a policy without a status shows its first failure at once, any other one o
   );
   assert.ok((await conditionsAfter(known, 2))?.includes('Ready Retrying'));
 });
+
+test('a failure that concerns an older image than the selected one is not written to the status, which nothing would correct', async () => {
+  const selected = policyOf({
+    status: { ...stalledStatus('TargetNotFound'), latest: { tag: '1.4.0', selectedAt: '2026-01-01T00:00:00Z' } },
+  });
+  const isWritten = async (tag: string) => {
+    const world = createWorld();
+    world.put(selected);
+    const failure = { policy: selected, cause, key: 'shop/web', failures: 5, isLastTry: false, hint: { tag }, signal };
+    await reportFailure(failure, new Error('connect ECONNREFUSED'), world.ports);
+    return world.statusOf('web').conditions?.some(({ reason }) => reason === 'Retrying') === true;
+  };
+  assert.deepEqual([await isWritten('1.3.0'), await isWritten('1.4.0'), await isWritten('1.5.0')], [false, true, true]);
+});

@@ -23,11 +23,12 @@ async function resolve({ hint = { tag: '1.3.0', digest: announced }, announced: 
     const digest = answers[Math.min(requests++, answers.length - 1)];
     return digest === undefined ? undefined : { digest };
   };
-  const now = () => clock[Math.min(looks++, clock.length - 1)] ?? 0;
+  const elapsed = () => clock[Math.min(looks++, clock.length - 1)] ?? 0;
   const candidate = await resolveCandidate(web, hint, head, {
     announced: isAnnounced,
     signal: signal ?? new AbortController().signal,
-    now,
+    now: () => 0,
+    elapsed,
   });
   return { digest: candidate?.digest, requests };
 }
@@ -62,13 +63,27 @@ for (const [name, elapsedMs, waitMs] of [
 ] as const) {
   test(name, async () => {
     const at = 1_000_000;
-    const patience = { announced: true, announcedAt: at - elapsedMs, signal: new AbortController().signal, now: () => at };
+    const patience = {
+      announced: true,
+      announcedAt: at - elapsedMs,
+      signal: new AbortController().signal,
+      now: () => at,
+      elapsed: () => 0,
+    };
     await assert.rejects(
       resolveCandidate(web, { tag: '1.3.0', digest: announced }, async () => ({ digest: before }), patience),
       (error) => error instanceof WaitError && error.reason === 'NotShownYet' && error.until.getTime() === at + waitMs,
     );
   });
 }
+
+test('a clock that is set while the registry is asked changes nothing', async () => {
+  const hours = [0, 3_600_000, -3_600_000];
+  const patience = { announced: true, signal: new AbortController().signal, now: () => hours.shift() ?? 0 };
+  const answers = [before, before, announced];
+  const head = async () => ({ digest: answers.shift() ?? '' });
+  assert.deepEqual(await resolveCandidate(web, { tag: '1.3.0', digest: announced }, head, patience), { tag: '1.3.0', digest: announced });
+});
 
 test("a retry after the maximum wait uses the registry's answer", async () => {
   const patience = { announced: true, announcedAt: 0, signal: new AbortController().signal, now: () => 10_000 };

@@ -6,7 +6,7 @@ import type { PolicyStatus } from '../../src/model/policy-status.ts';
 import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { processPush } from '../../src/reconcile/process-push.ts';
 import { digestOf, latestSpec, policyOf, webDeployment } from '../model/samples.ts';
-import { contextOf, createWorld, image, pushOf, setWorkload, startTime, type World } from './world.ts';
+import { contextOf, createWorld, image, pushOf, setWorkload, startTime, withPorts, type World } from './world.ts';
 
 const [old, pushed] = [digestOf('a'), digestOf('b')];
 
@@ -62,13 +62,17 @@ for (const [name, status, running] of [
 }
 
 test("longer delays are spent in the queue, and after ten seconds the registry's answer is used", async () => {
-  const shows = (agoMs: number) => {
-    const { world, deliver } = start({ behind: Infinity, agoMs });
-    setWorkload(world, { web: `${image}:latest@${old}` });
-    return { world, deliver };
-  };
-  await assert.rejects(shows(4_000).deliver, (error) => error instanceof WaitError && error.reason === 'NotShownYet');
-  const { world, deliver } = shows(10_000);
+  const { world, push, deliver } = start({ behind: Infinity, agoMs: 4_000 });
+  setWorkload(world, { web: `${image}:latest@${old}` });
+  await assert.rejects(deliver, (error) => error instanceof WaitError && error.reason === 'NotShownYet');
+  world.requests.length = 0;
+  await processPush(push, contextOf(), withPorts(world.ports, { cluster: { now: () => startTime + 10_000 } }));
+  assert.deepEqual([countHeadRequests(world), world.results.get('push-1 shop/web')?.reason], [1, 'UpToDate']);
+});
+
+test('the registry is believed at once where the push was received minutes ago', async () => {
+  const { world, deliver } = start({ behind: Infinity, agoMs: 600_000 });
+  setWorkload(world, { web: `${image}:latest@${old}` });
   await deliver();
   assert.deepEqual([countHeadRequests(world), world.results.get('push-1 shop/web')?.reason], [1, 'UpToDate']);
 });

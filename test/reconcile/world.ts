@@ -2,31 +2,27 @@
 import { type ImagePolicy, policyKey } from '../../src/model/image-policy.ts';
 import { matchesSelector } from '../../src/model/label-selector.ts';
 import { formatRepository, type Candidate, type Repository } from '../../src/model/image-reference.ts';
-import type { LastUpdate } from '../../src/model/last-update.ts';
 import { createPolicyIndex } from '../../src/cluster/policy-indexes.ts';
 import type { Notice } from '../../src/model/notice.ts';
+import { decideAlike } from '../../src/model/policy-basis.ts';
 import type { PolicyStatus } from '../../src/model/policy-status.ts';
 import type { PushEvent } from '../../src/model/push-event.ts';
-import {
-  kindKey,
-  workloadKey,
-  type ImageList,
-  type Workload,
-  type WorkloadContainer,
-  type ContainerChange,
-} from '../../src/model/workload.ts';
+import { kindKey, workloadKey, type Workload } from '../../src/model/workload.ts';
 import type { PollPorts } from '../../src/poll/process-poll.ts';
 import type { PolicyResult } from '../../src/queue/event-log.ts';
 import type { PolicyJob, PollJob, PushJob } from '../../src/queue/jobs.ts';
 import type { JobContext } from '../../src/queue/worker.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { createAnnouncements } from '../../src/reconcile/announcements.ts';
 import { createDeniedPushes } from '../../src/reconcile/denied-pushes.ts';
 import { createKeyedMutex } from '../../src/async/serialize.ts';
 import type { ImageFacts, ObjectEvent } from '../../src/reconcile/ports.ts';
 import { createSharedAnswers, createTagMemory } from '../../src/reconcile/registry-memory.ts';
 import { neededReconciles } from '../../src/reconcile/enqueue/needs-reconcile.ts';
 import { digestOf, policyOf, web, workloadOf } from '../model/samples.ts';
+import { runningPod } from '../rollout/rollout-samples.ts';
+import { change } from './patched.ts';
 
 export const startTime = Date.parse('2026-03-01T12:00:00Z');
 export const image = formatRepository(web);
@@ -125,13 +121,15 @@ export function createWorld(overrides: PortOverrides = {}): World {
       },
       matchUnselected: () => [],
       isWatching: () => true,
+      isComplete: async () => true,
       read: async (namespace, name) => {
         requests.push(`GET policy ${name}`);
         return policies.get(policyKey({ namespace, name }));
       },
-      isCurrent: async (policy) => {
+      confirm: async (policy) => {
         const now = policies.get(policyKey(policy));
-        return now?.uid === policy.uid && now.generation <= policy.generation;
+        const isSame = now?.uid === policy.uid && now.generation <= policy.generation && decideAlike(now, policy);
+        return isSame ? performance.now() : undefined;
       },
       secretVersions: () => '',
       writeStatus: async (policy, update) => {
@@ -166,14 +164,15 @@ export function createWorld(overrides: PortOverrides = {}): World {
       },
       readPods: async ({ name }) => {
         requests.push(`LIST pods of ${name}`);
-        return [];
+        return [runningPod(new Date(startTime).toISOString())];
       },
       readConsent: async (namespace) => {
         requests.push(`GET namespace ${namespace}`);
         return namespaces.get(namespace) ?? null;
       },
       refreshConsents: async () => undefined,
-      patchImages: async (workload, changes) => {
+      patchImages: async (workload, changes, _cause, confirm) => {
+        if ((await confirm()) === undefined) return { kind: 'outdated' };
         requests.push(`PATCH ${workload.name}`);
         const patched = change(workload, changes);
         workloads.set(workloadKey(workload), patched);
@@ -198,6 +197,7 @@ export function createWorld(overrides: PortOverrides = {}): World {
       tagMemory: createTagMemory(),
       sharedAnswers: createSharedAnswers(() => startTime),
       deniedPushes: createDeniedPushes(() => startTime),
+      announcements: createAnnouncements({ now: () => startTime, elapsed: () => 0 }),
     },
     signatures: { verify: async () => ({ kind: 'verified', by: 'nobody who matters' }) },
     report: {
@@ -265,40 +265,6 @@ export function createWorld(overrides: PortOverrides = {}): World {
 export function setWorkload(world: World, images: Parameters<typeof workloadOf>[0], other: Partial<Workload> = {}): void {
   const workload = workloadOf(images, other);
   world.workloads.set(workloadKey(workload), workload);
-}
-
-/** What the API server makes of a patch. */
-export function change(
-  workload: Workload,
-  changes: readonly (Pick<ContainerChange, 'index' | 'list' | 'to' | 'update'> & Partial<Pick<ContainerChange, 'container' | 'fields'>>)[],
-): Workload {
-  const patch = <T extends WorkloadContainer>(entries: readonly T[], name: ImageList, indexOf: (entry: T, index: number) => number) =>
-    entries.map((container, at) => {
-      const made = changes.find(({ index, list = 'containers' }) => index === indexOf(container, at) && list === name);
-      if (made === undefined) return container;
-      return { ...container, image: made.to, imageOwner: 'image-watcher', ...(made.update && { lastUpdate: made.update }) };
-    });
-  const { initContainers, volumes, fieldUpdates = [] } = workload;
-  const byPlace = (_: WorkloadContainer, index: number) => index;
-  const fields = changes.flatMap((one) => one.fields ?? []);
-  const updates = changes.flatMap((one): [string, LastUpdate][] =>
-    one.fields === undefined || one.update === undefined ? [] : [[one.container ?? '', one.update]],
-  );
-  return {
-    ...workload,
-    ...(fields.length > 0 && {
-      fields: {
-        ...workload.fields,
-        ...Object.fromEntries(fields.flatMap(({ path, to }) => (to === undefined ? [] : [[path, { value: to, owner: 'image-watcher' }]]))),
-      },
-      fieldUpdates: new Map([...fieldUpdates, ...updates]),
-    }),
-    containers: patch(workload.containers, 'containers', byPlace),
-    ...(initContainers && { initContainers: patch(initContainers, 'initContainers', byPlace) }),
-    ...(volumes && { volumes: patch(volumes, 'volumes', ({ index }) => index) }),
-    generation: workload.generation + 1,
-    resourceVersion: `${Number(workload.resourceVersion) + 1}`,
-  };
 }
 
 /** A job's life in the queue. */

@@ -219,6 +219,57 @@ describe('a write that is interrupted', () => {
   });
 });
 
+describe('the confirmation of writes', () => {
+  test('is asked for immediately before each of them, also a repeated one, and not for reads', async () => {
+    const confirmed: number[] = [];
+    const confirm = () => Promise.resolve(void confirmed.push(proxy.requests.length));
+    const push = client.openPush(repository(), offering(user), confirm);
+    let cuts = 1;
+    proxy.fault = (method) => (method === 'PUT' && cuts-- > 0 ? 'disconnect' : undefined);
+    const seen = proxy.requests.length;
+    await push.pushBlob(Buffer.from('config'));
+    const writes = proxy.requests.flatMap(({ method }, index) => (index >= seen && (method === 'POST' || method === 'PUT') ? [index] : []));
+    assert.equal(writes.length, 3);
+    assert.deepEqual(confirmed, writes);
+  });
+
+  test('that is refused while the request waits for its slot keeps it from being sent, and is no fault of the registry', async () => {
+    const one = createRegistryClient({
+      registries: [{ host: proxy.host, insecure: true, concurrency: 1 }],
+      allowedRegistries: [],
+      credentials: () => [],
+    });
+    const [released, reached] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let isSuspended = false;
+    const confirm = async () => {
+      if (isSuspended) throw new Error('suspended meanwhile');
+    };
+    const push = one.openPush(repository(), offering(user), confirm);
+    const image = await pushSmallImage(push);
+    proxy.hold = (method) => {
+      if (method !== 'HEAD') return undefined;
+      reached.resolve();
+      return released.promise;
+    };
+    try {
+      const occupying = push.hasBlob(digestOf(Buffer.from('{}')));
+      await reached.promise;
+      const seen = proxy.requests.length;
+      const pushing = push.pushManifest(image, '1');
+      isSuspended = true;
+      released.resolve();
+      await assert.rejects(pushing, /^Error: suspended meanwhile$/);
+      await occupying;
+      assert.equal(proxy.requests.length, seen);
+      isSuspended = false;
+      await push.pushManifest(image, '1');
+    } finally {
+      proxy.hold = () => undefined;
+      await one.close();
+    }
+  });
+});
+
 test('what is too large, or no tag, is not sent', async () => {
   const push = open();
   const seen = proxy.requests.length;

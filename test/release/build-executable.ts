@@ -2,30 +2,17 @@
  * npm run build:executable [OUTPUT]: the program with its Node in one file, for the platform that this runs on. esbuild joins the modules to one, which Node
  * puts into a copy of itself (single executable applications). Meant for the commands; the service runs from the image.
  */
-import { build, type Plugin } from 'esbuild';
+import { build } from 'esbuild';
 import { execFile } from 'node:child_process';
 import { chmod, copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { leanClientNode } from './lean-client-node.ts';
 
 const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
 const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
-
-/** What src/kube/kube-config.ts does with a hook when it is loaded is done here when it is joined. */
-const withoutGeneratedApi: Plugin = {
-  name: 'client-node without its generated API',
-  setup({ onLoad, onResolve }) {
-    onResolve({ filter: /^\.\/gen\/index\.js$/ }, ({ importer }) =>
-      importer.endsWith('/@kubernetes/client-node/dist/config.js') ? { path: join(root, 'src/kube/generated-api.ts') } : undefined,
-    );
-    onLoad({ filter: /\/src\/kube\/kube-config\.ts$/ }, () => ({
-      contents: "export { KubeConfig } from '@kubernetes/client-node/dist/config.js';",
-      resolveDir: join(root, 'src/kube'),
-    }));
-  },
-};
 
 /** Writes the executable. */
 export async function buildExecutable(output: string): Promise<void> {
@@ -41,8 +28,8 @@ export async function buildExecutable(output: string): Promise<void> {
       platform: 'node',
       target: 'node24',
       format: 'cjs',
+      plugins: [leanClientNode],
       logLevel: 'error',
-      plugins: [withoutGeneratedApi],
     });
     const blob = join(folder, 'main.blob');
     await writeFile(join(folder, 'sea.json'), JSON.stringify({ main, output: blob, disableExperimentalSEAWarning: true }));

@@ -8,7 +8,7 @@ const running = (restarts: number, ready = false): PodState => ({
   name: 'web-2-x',
   startedAt: changedAt,
   ready,
-  containers: [{ name: 'web', ready, restarts, lastEnd: 'Error (exit code 3)' }],
+  containers: [{ name: 'web', ready, restarts, lastEnd: { reason: 'Error', exitCode: 3 } }],
 });
 
 const rows: [name: string, pods: PodState[], seconds: number, expected: string | undefined][] = [
@@ -57,7 +57,7 @@ test('the oldest pod that is not ready counts, whatever its containers say', () 
   const pod = (startedAt: string, ready: boolean): PodState => ({ ...running(0, true), startedAt, ready });
   const early = pod('2026-03-01T11:00:00Z', true);
   const pods = [early, pod('2026-03-01T12:00:02Z', false), pod('2026-03-01T12:00:01Z', false)];
-  assert.deepEqual(evidenceOf(pods, web, afterChange(9)), { unreadySince: afterChange(1) });
+  assert.deepEqual(evidenceOf(pods, web, afterChange(9)).unreadySince, afterChange(1));
   assert.deepEqual(evidenceOf([early], web, afterChange(9)), {});
   assert.equal(evidenceOf([waitingPod('InvalidImageName')], web, afterChange(9)).failure?.reason, 'ImagePullFailed');
 });

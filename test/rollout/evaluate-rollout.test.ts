@@ -6,7 +6,9 @@ import type { Workload, WorkloadRollout } from '../../src/model/workload.ts';
 import { changedAt, rolloutOf, afterChange, changedWorkload, stuckRollout, rolledOut } from './rollout-samples.ts';
 
 const time = { since: new Date(changedAt), timeoutMs: 600_000 };
-const imagePullFailure: PodEvidence = { failure: { reason: 'ImagePullFailed', message: 'pod web-2-x, container web: ImagePullBackOff' } };
+const imagePullFailure: PodEvidence = {
+  failure: { reason: 'ImagePullFailed', message: 'pod web-2-x, container web: ImagePullBackOff', against: 'image' },
+};
 const unreadySince = (seconds: number): PodEvidence => ({ unreadySince: afterChange(seconds) });
 const quotaExceeded = { cannotCreate: 'pods "web-2-x" is forbidden: exceeded quota: pods' };
 const { rollout: _, ...withoutRollout } = changedWorkload();
@@ -168,4 +170,14 @@ test('a rollout is complete only with all of its pods new and available, unless 
     }),
   );
   assert.equal(evaluateRollout(changedWorkload(rolloutOf()), time, afterChange(1)).kind, 'progressing');
+});
+
+test('a deadline from before the change is none of its own, however far our clock is behind that of the API server', () => {
+  const given = { ...stuckRollout, deadlineExceeded: { message: 'timed out progressing.', at: '2026-03-01T12:00:30Z' } };
+  const setAt = (imageSetAt: string) =>
+    changedWorkload(given, { containers: [{ name: 'web', image: 'shop/web:1.3.0', imageOwner: 'image-watcher', imageSetAt }] });
+  const evaluate = (workload: Workload) => evaluateRollout(workload, time, afterChange(40)).kind;
+  assert.equal(evaluate(setAt('2026-03-01T12:01:00Z')), 'progressing', 'a minute behind');
+  assert.equal(evaluate(setAt('2026-03-01T12:00:00Z')), 'failed');
+  assert.equal(evaluate(setAt('2026-03-01T11:00:00Z')), 'failed', 'an hour ahead');
 });

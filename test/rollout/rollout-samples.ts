@@ -2,6 +2,7 @@
 import type { ConsentRules } from '../../src/plan/consent.ts';
 import type { PolicySpec } from '../../src/model/image-policy.ts';
 import type { PodState } from '../../src/rollout/evaluate-pods.ts';
+import type { PodEvidence } from '../../src/rollout/evaluate-rollout.ts';
 import type { RegistryAliases } from '../../src/model/image-reference.ts';
 import type { LastUpdate } from '../../src/model/last-update.ts';
 import type { HistoryEntry, PolicyStatus } from '../../src/model/policy-status.ts';
@@ -31,6 +32,11 @@ export function changedWorkload(rollout: Partial<WorkloadRollout> = {}, workload
     { generation: 2, resourceVersion: '2', rollout: rolloutOf(rollout), ...workload },
   );
 }
+
+/** What pods show that run the new image and do not become ready. */
+export const imageAtFault: PodEvidence = {
+  complaint: { against: 'image', message: 'pod web-2-x, container web: runs, and is not ready' },
+};
 
 /** A policy that watches shop/web, with this status. */
 export const rolloutOwnerOf = (status: PolicyStatus, onFailure: 'Rollback' | 'Hold' | 'Ignore' = 'Rollback') =>
@@ -90,4 +96,9 @@ export function waitingPod(
 ): PodState {
   const waiting = { reason, ...(message !== undefined && { message }) };
   return { name: 'web-2-x', startedAt: changedAt, ready: false, containers: [{ name: container, ready: false, restarts, waiting }] };
+}
+
+/** A pod whose changed container runs, and is not ready. */
+export function runningPod(startedAt: string = changedAt): PodState {
+  return { name: 'web-2-x', startedAt, ready: false, containers: [{ name: 'web', ready: false, restarts: 0 }] };
 }

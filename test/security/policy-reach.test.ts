@@ -9,7 +9,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { PolicySpec, PolicyTarget } from '../../src/model/image-policy.ts';
+import { policyKey, type PolicySpec, type PolicyTarget } from '../../src/model/image-policy.ts';
 import type { LastUpdate } from '../../src/model/last-update.ts';
 import type { HistoryEntry } from '../../src/model/policy-status.ts';
 import { strategies } from '../../src/select/strategies/index.ts';
@@ -18,19 +18,13 @@ import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { reconcileAndReport, processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { stuckRollout, rolloutOf } from '../rollout/rollout-samples.ts';
 import { digestOf, policyOf, specOf, workloadOf } from '../model/samples.ts';
-import { change, contextOf, createWorld, startTime } from '../reconcile/world.ts';
+import { change } from '../reconcile/patched.ts';
+import { contextOf, createWorld, startTime } from '../reconcile/world.ts';
 
 const runs = Number(process.env['PROPERTY_RUNS'] ?? 3_000);
 const own = 'registry.example.com/shop/web';
-const repositories = [
-  own,
-  own,
-  own,
-  'registry.example.com/shop/web-admin',
-  'registry.example.com/evil/miner',
-  'evil.example.com/shop/web',
-  'busybox',
-];
+const others = ['registry.example.com/shop/web-admin', 'registry.example.com/evil/miner', 'evil.example.com/shop/web', 'busybox'];
+const repositories = [...Array.from({ length: 9 }, () => own), ...others];
 const tags = ['1.1.0', '1.2.0', '1.2.3', '1.3.0', '2.0.0', 'main', 'latest'];
 const digestByTag = new Map(tags.map((tag, index) => [tag, digestOf('abcdef0'.charAt(index))]));
 const signed = new Set([digestOf('a'), digestOf('c'), digestOf('e'), digestOf('0')]);
@@ -45,6 +39,7 @@ const reference = fc
     fc.constantFrom('', '', ...tags.map((tag) => `@${digestByTag.get(tag)}`)),
   )
   .map(([name, tag, digest]) => `${name}:${tag}${digest}`);
+const ownReference = fc.constantFrom(...tags).map((tag) => `${own}:${tag}`);
 const consent = fc.option(fc.constantFrom('*', 'shop', 'ops, shop', 'nobody', ''), { nil: undefined });
 const ref = fc.record({
   kind: fc.constantFrom('Deployment', 'StatefulSet'),
@@ -85,7 +80,8 @@ const spec = fc
 const lastUpdate = fc
   .record({
     policy: fc.constantFrom(policyOf().uid, 'another'),
-    at: fc.constantFrom(at(60), at(3_600)),
+    // One from before a change in the history shows a workload as it was before it.
+    at: fc.constantFrom(at(60), at(60), at(60), at(3_600)),
     trigger: fc.constantFrom<LastUpdate['trigger']>('Webhook', 'Rollback'),
     from: reference,
     to: reference,
@@ -106,7 +102,7 @@ const workload = fc
     volume: fc.option(container, { nil: undefined }),
     consent,
     labels,
-    state: fc.constantFrom('failed', 'underway'),
+    state: fc.constantFrom('failed', 'failed', 'underway'),
   })
   .map(({ ref: place, images, init, volume, consent: allowPoliciesFrom, labels: own, state }): Workload => {
     const rollout = state === 'failed' ? stuckRollout : rolloutOf();
@@ -142,7 +138,10 @@ const scene = fc.record({
   workloads: fc.array(workload, { minLength: 1, maxLength: 5 }),
   history: fc.array(entry, { maxLength: 4 }),
   /** Histories that fit what runs are the dangerous ones: they say of a workload where it came from. */
-  forged: fc.array(fc.record({ from: reference, result: fc.constantFrom<HistoryEntry['result']>('Applied', 'Failed') }), { maxLength: 5 }),
+  forged: fc.array(
+    fc.record({ from: fc.oneof(reference, ownReference), result: fc.constantFrom<HistoryEntry['result']>('Applied', 'Failed', 'Failed') }),
+    { maxLength: 5 },
+  ),
   latest: fc.option(fc.constantFrom(...tags), { nil: undefined }),
   rollbackTo: fc.option(fc.constantFrom('previous', ...tags), { nil: undefined }),
   approve: fc.option(fc.constantFrom(...tags), { nil: undefined }),
@@ -190,7 +189,6 @@ async function play(one: Scene): Promise<void> {
     ...(one.latest !== undefined && { latest: { tag: one.latest, digest: digestByTag.get(one.latest) ?? '', selectedAt: at(60) } }),
   };
   const actions = {
-    ...(one.rollbackTo !== undefined && { rollbackTo: one.rollbackTo }),
     ...(one.approve !== undefined && { approve: `${one.approve}@${digestByTag.get(one.approve)}` }),
     ...(one.release && { release: at(1) }),
   };
@@ -261,10 +259,12 @@ async function play(one: Scene): Promise<void> {
     if (result.status === 'rejected' && result.reason instanceof assert.AssertionError) throw result.reason;
   };
   phase = 'automatic';
+  // A rollback that somebody asked for would come before what follows a rollout, so it is asked for afterwards.
   const rollout = { schema: 1, task: 'rollout', policy: identity, source: 'TargetChange', cause: 'rollout:x', receivedAt: at(2) } as const;
   await runToEnd(processPolicyJob(rollout, contextOf(), world.ports));
   if (one.rollbackTo !== undefined) {
     phase = 'requested';
+    world.put({ ...(world.policies.get(policyKey(policy)) ?? policy), actions: { ...actions, rollbackTo: one.rollbackTo } });
     await runToEnd(
       reconcileAndReport(
         {

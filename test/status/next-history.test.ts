@@ -64,33 +64,28 @@ test('an entry of a late reconcile that was rolled back since is not added again
     const update = { policy: 'p', at: at.toISOString(), trigger: 'Poll', from: `${image}:1.2.0`, to: `${image}:1.3.0` } as const;
     return { ...ownImagesOutcome, ours: (ownImagesOutcome.ours ?? []).map((own) => ({ ...own, update })) };
   };
-  assert.deepEqual(tags(remembering(secondsLater(-5)), secondsLater(60)), ['1.2.0', '1.3.0']);
+  assert.deepEqual(tags(remembering(reconcileTime), secondsLater(60)), ['1.2.0', '1.3.0'], 'the same change');
+  assert.deepEqual(tags(remembering(secondsLater(-5)), secondsLater(60)), ['1.2.0', '1.3.0', '1.3.0'], 'an earlier one, in its place');
   assert.deepEqual(tags(remembering(secondsLater(5)), secondsLater(6)), ['1.3.0', '1.2.0', '1.3.0'], 'a change of its own');
 });
 
-test('a change that another replica reports a moment before its author has one entry, and the same change again has its own', () => {
-  const secondsLater = (seconds: number) => new Date(reconcileTime.getTime() + seconds * 1_000);
-  const [change] = updatedOutcome.changes ?? [];
-  const update = {
-    policy: 'p',
-    at: reconcileTime.toISOString(),
-    trigger: 'Webhook',
-    from: change?.from ?? '',
-    to: change?.to ?? '',
-  } as const;
-  const remembering: Outcome = { ...ownImagesOutcome, ours: (ownImagesOutcome.ours ?? []).map((own) => ({ ...own, update })) };
-  const found = statusAfter({}, remembering, 2, secondsLater(1)) ?? {};
-  const entries = (at: Date) => (statusAfter(found, updatedOutcome, 2, at) ?? found).history?.map(({ from, to }) => [from, to]);
-  const entry = [change?.from, change?.to];
-  assert.deepEqual([entries(reconcileTime), entries(secondsLater(1))], [[entry], [entry]]);
-  assert.deepEqual(entries(secondsLater(2)), [entry, entry]);
-  const onwards = {
+test('a change that another replica reports before its author has one entry, and the same change again has its own', () => {
+  const second = (number: number) => new Date(reconcileTime.getTime() + number * 1_000);
+  const images = { from: `${image}:1.2.0`, to: `${image}:1.3.0` };
+  const reported = (at: Date): Outcome => ({
     ...updatedOutcome,
-    tag: '1.4.0',
-    changes: change === undefined ? [] : [{ ...change, from: change.to, to: `${image}:1.4.0` }],
-  };
-  const followed = writtenStatusAfter(found, onwards);
-  assert.equal((statusAfter(followed, updatedOutcome) ?? followed).history?.length, 2, 'also when it was changed once more since');
+    changes: (updatedOutcome.changes ?? []).map((change) => ({ ...change, at: at.toISOString() })),
+  });
+  const update = { policy: 'p', at: second(0).toISOString(), trigger: 'Webhook', ...images } as const;
+  const remembering: Outcome = { ...ownImagesOutcome, ours: (ownImagesOutcome.ours ?? []).map((own) => ({ ...own, update })) };
+  const found = statusAfter({}, remembering, 2, second(30)) ?? {};
+  assert.equal(found.history?.[0]?.at, second(0).toISOString(), 'it was made when the workload says');
+  const entries = (at: Date, status = found) => (statusAfter(status, reported(at), 2, second(31)) ?? status).history?.length;
+  assert.deepEqual([entries(second(0)), entries(second(2))], [1, 2]);
+  const [change] = updatedOutcome.changes ?? [];
+  const onwards = change === undefined ? [] : [{ ...change, from: change.to, to: `${image}:1.4.0`, at: second(1).toISOString() }];
+  const followed = writtenStatusAfter(found, { ...updatedOutcome, tag: '1.4.0', changes: onwards });
+  assert.equal(entries(second(0), followed), 2, 'also when it was changed once more since');
 });
 
 test('an entry is not added twice', () => {
@@ -109,10 +104,13 @@ test('an entry is not added twice', () => {
 });
 
 test('a change, its reversal and the same change within a second are three entries', () => {
-  const there = updatedOutcome;
   const [change] = updatedOutcome.changes ?? [];
-  const back = { ...updatedOutcome, tag: '1.2.0', changes: change === undefined ? [] : [{ ...change, from: change.to, to: change.from }] };
-  const status = writtenStatusAfter(writtenStatusAfter(writtenStatusAfter({}, there), back), there);
+  const made = (tag: string, milliseconds: number): Outcome => {
+    const at = new Date(reconcileTime.getTime() + milliseconds).toISOString();
+    const [from, to] = tag === '1.2.0' ? [change?.to ?? '', change?.from ?? ''] : [change?.from ?? '', change?.to ?? ''];
+    return { ...updatedOutcome, tag, changes: change === undefined ? [] : [{ ...change, from, to, at }] };
+  };
+  const status = [made('1.3.0', 0), made('1.2.0', 1), made('1.3.0', 2)].reduce<PolicyStatus>(writtenStatusAfter, {});
   assert.deepEqual(
     status.history?.map(({ tag }) => tag),
     ['1.3.0', '1.2.0', '1.3.0'],
@@ -131,12 +129,12 @@ describe('changes of replicas that are reported in any order', () => {
   const reported = (number: number): Outcome => ({
     ...updatedOutcome,
     tag: tags[number] ?? '',
-    changes: [{ workload: webDeployment, container: 'web', index: 0, ...imagesOf(number) }],
+    changes: [{ workload: webDeployment, container: 'web', index: 0, ...imagesOf(number), at: madeAt(number) }],
     selection: { candidate: { tag: tags[number] ?? '' }, containers: [], isNamed: true },
   });
   /** What another replica reports that finds it on the workload. */
   const found = (number: number): Outcome => {
-    const update = { policy: 'p', at: reconcileTime.toISOString(), trigger: 'Webhook', ...imagesOf(number) } as const;
+    const update = { policy: 'p', at: madeAt(number), trigger: 'Webhook', ...imagesOf(number) } as const;
     const own = { workload: webDeployment, container: 'web', image: imagesOf(number).to, update };
     return {
       ...unchangedOutcome,
@@ -145,6 +143,8 @@ describe('changes of replicas that are reported in any order', () => {
       selection: { candidate: { tag: tags[number] ?? '' }, containers: [] },
     };
   };
+  /** They follow each other within a second. */
+  const madeAt = (number: number) => new Date(reconcileTime.getTime() + number).toISOString();
   const imagesOf = (number: number) => ({ from: `${image}:${tags[number - 1]}`, to: `${image}:${tags[number]}` });
   const after = (...reports: readonly Outcome[]) =>
     reports.reduce<PolicyStatus>((before, report) => statusAfter(before, report, 2, reconcileTime) ?? before, {});
@@ -199,7 +199,7 @@ describe('changes of replicas that are reported in any order', () => {
     const many = Array.from({ length: 11 }, (_, index) => ({ ...webDeployment, name: `web-${index}` }));
     const all = (number: number): Outcome => ({
       ...reported(number),
-      changes: many.map((workload) => ({ workload, container: 'web', index: 0, ...imagesOf(number) })),
+      changes: many.map((workload) => ({ workload, container: 'web', index: 0, ...imagesOf(number), at: madeAt(number) })),
     });
     const status = after(all(4), all(3));
     const newest = new Map((status.history ?? []).toReversed().map(({ name, to }) => [name, to]));

@@ -18,6 +18,7 @@ import {
   pendingCandidate,
   retryingPostponement,
   reconcileTimestamp,
+  reconcileInstant,
   minAgeOutcome,
   stalledOutcome,
   suspendedOutcome,
@@ -43,7 +44,7 @@ test('the first reconcile sets Ready, the selection and the change, and no condi
         observedGeneration: 2,
       },
     ],
-    latest: { tag: '1.3.0', digest: digestOf('a'), selectedAt: reconcileTimestamp },
+    latest: { tag: '1.3.0', digest: digestOf('a'), selectedAt: reconcileInstant },
     trigger: {
       source: 'Webhook',
       receiver: 'prod',
@@ -64,7 +65,7 @@ test('the first reconcile sets Ready, the selection and the change, and no condi
         tag: '1.3.0',
         digest: digestOf('a'),
         trigger: 'Webhook',
-        at: reconcileTimestamp,
+        at: reconcileInstant,
         result: 'Applied',
       },
     ],
@@ -176,13 +177,13 @@ test('the selection keeps the time when it was first seen, even when its digest 
       { tag: '1.3.0', digest: digestOf('a'), selectedAt: '2026-01-01T00:00:00Z' },
       false,
     ],
-    ['another tag', select('1.4.0'), before, { tag: '1.4.0', selectedAt: reconcileTimestamp }, true],
-    ['a first tag', select('1.4.0'), {}, { tag: '1.4.0', selectedAt: reconcileTimestamp }, true],
+    ['another tag', select('1.4.0'), before, { tag: '1.4.0', selectedAt: reconcileInstant }, true],
+    ['a first tag', select('1.4.0'), {}, { tag: '1.4.0', selectedAt: reconcileInstant }, true],
     [
       'the same tag, moved',
       select('1.3.0', digestOf('b')),
       { latest: { tag: '1.3.0', digest: digestOf('a'), selectedAt: '2026-01-01T00:00:00Z' } },
-      { tag: '1.3.0', digest: digestOf('b'), selectedAt: reconcileTimestamp },
+      { tag: '1.3.0', digest: digestOf('b'), selectedAt: reconcileInstant },
       true,
     ],
     ['a look at an older tag', olderThanRunningOutcome, before, before.latest, false],
@@ -266,7 +267,7 @@ test('a reconcile removes only the pending candidate that it read', () => {
 test('the creation time of the image is stored with the selection', () => {
   const createdAt = '2026-02-01T00:00:00.000Z';
   const status = statusAfter({}, { ...unchangedOutcome, selection: { candidate: { tag: '1.3.0', createdAt }, containers: [] } });
-  assert.deepEqual(status?.latest, { tag: '1.3.0', createdAt, selectedAt: reconcileTimestamp });
+  assert.deepEqual(status?.latest, { tag: '1.3.0', createdAt, selectedAt: reconcileInstant });
 });
 
 test("the time of the registry's answer is set only when there is one", () => {
@@ -276,7 +277,10 @@ test("the time of the registry's answer is set only when there is one", () => {
 });
 
 test('a newer reconcile is not overwritten by an older one', () => {
-  assert.equal(statusAfter({ observedGeneration: 3 }, updatedOutcome, 2), undefined);
+  assert.equal(statusAfter({ observedGeneration: 3 }, unchangedOutcome, 2), undefined);
+  const { history, ...others } = writtenStatusAfter({ observedGeneration: 3 }, updatedOutcome);
+  assert.deepEqual(others, { observedGeneration: 3, lastAppliedTag: '1.3.0' }, 'what it changed has happened all the same');
+  assert.equal(history?.length, 1);
   assert.notEqual(statusAfter({ observedGeneration: 2 }, updatedOutcome, 3), undefined);
 });
 

@@ -9,6 +9,8 @@ import { digestOf, policyOf, specOf, webDeployment } from '../model/samples.ts';
 
 export const reconcileTime = new Date('2026-03-01T12:00:00.789Z');
 export const reconcileTimestamp = '2026-03-01T12:00:00Z';
+/** With its milliseconds, as times that are compared have them. */
+export const reconcileInstant = reconcileTime.toISOString();
 export const oneHourLater = new Date('2026-03-01T13:00:00Z');
 export const image = 'registry.example.com/shop/web';
 export const cause: ReconcileCause = { source: 'Webhook', receivedAt: '2026-03-01T12:00:00.123Z', eventId: 'push-1', receiver: 'prod' };

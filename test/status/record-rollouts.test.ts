@@ -24,6 +24,7 @@ import {
   withLastUpdate,
   viewOf,
   watchedSpec,
+  imageAtFault,
 } from '../rollout/rollout-samples.ts';
 
 const aMinuteAfterChange = afterChange(60);
@@ -38,7 +39,7 @@ function settled(
 ) {
   const findings = currentRollouts(rolloutOwnerOf(status, onFailure), viewOf(workload)).map((rollout) => ({
     rollout,
-    evaluation: evaluateRollout(rollout.workload, { since: rollout.since, timeoutMs: 600_000 }, aMinuteAfterChange),
+    evaluation: evaluateRollout(rollout.workload, { since: rollout.since, timeoutMs: 600_000 }, aMinuteAfterChange, imageAtFault),
     digests,
   }));
   return recordFindings(status, findings, settings(onFailure), aMinuteAfterChange);
@@ -49,6 +50,7 @@ const claimed = (status: PolicyStatus, workload: Workload, onFailure: 'Rollback'
   const { instead = [], held } = rolloutConditions(
     rolloutOwnerOf(status, onFailure),
     rolloutStatesOf(rolloutOwnerOf(status, onFailure), viewOf(workload), aMinuteAfterChange),
+    aMinuteAfterChange,
   );
   return [...instead, ...held].map(({ type, status, reason }) => `${type}=${status} ${reason}`);
 };
@@ -126,12 +128,39 @@ test('after a rollback the status shows the previous image as what runs', () => 
 test('a rollback on request keeps why an image that it leaves had failed', () => {
   const failed = settled({ history: [entryOf()] }, changedWorkload(stuckRollout), 'Hold');
   const [rejection] = failed.rejected ?? [];
-  const left = withRollback(failed, [{ tag: '1.3.0', digest: digestOf('b') }], { now: aMinuteAfterChange, released: undefined });
+  const rollback = { request: 'previous', tag: '1.2.3', digest: digestOf('a') };
+  const left = withRollback(
+    failed,
+    { rollback, left: [{ tag: '1.3.0', digest: digestOf('b') }] },
+    { now: aMinuteAfterChange, released: undefined },
+  );
   assert.ok(rejection?.message);
   assert.deepEqual(
     left.rejected?.map(({ digest, reason, message }) => [digest, reason, message]),
     [[digestOf('b'), 'RollbackRequested', rejection.message]],
   );
+});
+
+test('an image that a user rolled back from stays rejected when it rolls out elsewhere', () => {
+  const rollback = { request: 'previous', tag: '1.2.3', digest: digestOf('a') };
+  const left = withRollback(
+    { history: [entryOf({ at: afterChange(1).toISOString() })] },
+    { rollback, left: [{ tag: '1.3.0', digest: digestOf('b') }] },
+    { now: afterChange(0), released: undefined },
+  );
+  const out = settled(left, changedWorkload(rolledOut));
+  assert.deepEqual([results(out), out.rejected?.map(({ digest }) => digest)], [['RolledOut'], [digestOf('b')]]);
+});
+
+test('a workload that is seen as it was before the change was not rolled back', () => {
+  const failed = settled({ history: [entryOf()] }, changedWorkload(stuckRollout));
+  const { at } = entryOf();
+  const seen = (recordedAt: string) => {
+    const lastUpdate = { policy: 'uid', at: recordedAt, trigger: 'Rollback', from: `${image}:1.3.0`, to: `${image}:1.2.3` } as const;
+    return changedWorkload({}, { containers: [{ name: 'web', image: `${image}:1.2.3`, imageOwner: 'image-watcher', lastUpdate }] });
+  };
+  assert.deepEqual(backOf(failed, seen(new Date(Date.parse(at) - 1_000).toISOString())), []);
+  assert.equal(backOf(failed, seen(new Date(Date.parse(at) + 1_000).toISOString())).length, 1);
 });
 
 test('after a crash between the rollback and the status it is found by what runs', () => {
@@ -202,7 +231,7 @@ test('with waves an image is rejected when it has failed on maxFailures workload
   const failed = changedWorkload(stuckRollout);
   const findings = currentRollouts(rolloutOwnerOf({ history: [entryOf()] }), viewOf(failed)).map((rollout) => ({
     rollout,
-    evaluation: evaluateRollout(failed, { since: rollout.since, timeoutMs: 600_000 }, aMinuteAfterChange),
+    evaluation: evaluateRollout(failed, { since: rollout.since, timeoutMs: 600_000 }, aMinuteAfterChange, imageAtFault),
     digests: noTagsByImage,
   }));
   const rejectedAfter = (...earlier: string[]) =>

@@ -47,6 +47,7 @@ interface Options {
   readonly secret?: string;
   readonly mayCall?: boolean;
   readonly isLastTry?: boolean;
+  readonly isAsPlanned?: boolean;
 }
 
 async function run({
@@ -56,6 +57,7 @@ async function run({
   secret,
   mayCall = true,
   isLastTry = false,
+  isAsPlanned = true,
   ...options
 }: Options = {}) {
   const sent: CiRequest[] = [];
@@ -64,6 +66,7 @@ async function run({
   const refreshed: boolean[] = [];
   const ports: TriggerPorts = {
     findPolicy: () => Promise.resolve('found' in options ? options.found : policy),
+    isAsPlanned: () => Promise.resolve(isAsPlanned),
     readSecret({ namespace, name, key }, { refresh }) {
       assert.deepEqual([namespace, name, key], ['platform', 'ci', 'token']);
       refreshed.push(refresh);
@@ -95,6 +98,12 @@ const target = { pipeline: job.pipeline, source: 'shop/web' };
 const at = '2026-11-23T12:00:00.000Z';
 
 describe('processTrigger', () => {
+  it('sends nothing if the policy has changed while the Secret was read, and tries again', async () => {
+    const { sent, written, error } = await run({ isAsPlanned: false });
+    assert.deepEqual([sent, written], [[], []]);
+    assert.match(String(error), /the policy has changed meanwhile/);
+  });
+
   it('sends the request of the action that the job names, and records that it was accepted', async () => {
     const { sent, written, reported, error } = await run();
     assert.equal(sent[0]?.url.href, 'https://api.github.com/repos/shop/web/dispatches');

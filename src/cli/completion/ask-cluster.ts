@@ -15,11 +15,12 @@ export async function askCluster(
 ): Promise<string[]> {
   const cluster = clusterOf(given);
   if (what === 'context') {
-    const { contextsOf } = await import('../../kube/kube-access.ts');
-    return contextsOf(cluster).filter((name) => name.startsWith(prefix));
+    const { contextsOf } = await import('../../kube/load-kube-access.ts');
+    const contexts = await contextsOf(cluster);
+    return contexts.filter((name) => name.startsWith(prefix));
   }
-  const { createKubeClient } = await import('../../kube/client.ts');
-  const client = createKubeClient({ ...cluster, requestTimeoutMs: timeoutMs });
+  const { openKubeClient } = await import('../../kube/client.ts');
+  const client = await openKubeClient({ ...cluster, requestTimeoutMs: timeoutMs });
   const signal = AbortSignal.timeout(timeoutMs);
   try {
     const names = what === 'namespace' ? await namespacesOf(client, signal) : await policiesOf(client, prefix, given['namespace'], signal);

@@ -2,7 +2,6 @@
 import { planCrd } from '../../api-versions/plan-crd.ts';
 import { baseCrdName, baseKind, crdName } from '../../api-versions/group.ts';
 import { plainDefinition } from '../../api-versions/plain-definitions.ts';
-import { kubeconfigOf, processSource } from '../../config.ts';
 import { checks } from '../../doctor/checks/index.ts';
 import type { CertificateFacts, ConversionCertificates } from '../../doctor/checks/certificates.ts';
 import type { DefinitionFacts } from '../../doctor/checks/definition.ts';
@@ -13,13 +12,10 @@ import { shippedPermissions } from '../../doctor/shipped-permissions.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { CustomResourceDefinition } from '../../kube/crd/definition.ts';
 import { describeError } from '../../model/errors.ts';
+import { clusterOf, type ClusterValues } from '../policy-client.ts';
 import { listOurs, ours, readOutsideCertificates } from './outside-certificates.ts';
 
 const timeoutMs = 15_000;
-interface ClusterValues {
-  readonly kubeconfig?: string | undefined;
-  readonly context?: string | undefined;
-}
 
 interface ClusterOptions {
   /** What the service reports of the conversion webhook. */
@@ -29,18 +25,18 @@ interface ClusterOptions {
 
 /** What was found, and why nothing could be; nothing is written to the cluster. */
 export async function checkCluster(
-  { kubeconfig = kubeconfigOf(processSource()), context }: ClusterValues,
+  values: ClusterValues,
   options: ClusterOptions,
 ): Promise<{ readonly findings: readonly Finding[]; readonly problem: string | undefined }> {
   // Loaded only now: help should not wait for the Kubernetes client.
-  const [{ createKubeClient }, { readCrd }, { readServerTime }] = await Promise.all([
+  const [{ openKubeClient }, { readCrd }, { readServerTime }] = await Promise.all([
     import('../../kube/client.ts'),
     import('../../kube/crd/definition.ts'),
     import('../../kube/server-time.ts'),
   ]);
   let client: KubeClient;
   try {
-    client = createKubeClient({ ...(kubeconfig !== undefined && { kubeconfig }), ...(context !== undefined && { context }) });
+    client = await openKubeClient(clusterOf(values));
   } catch (error) {
     return { findings: [], problem: describeError(error) };
   }

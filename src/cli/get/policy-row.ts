@@ -1,6 +1,8 @@
 /** A policy as a row of `image-watcher get`. Pure. */
+import { decisiveCondition } from '../../model/decisive-condition.ts';
 import { isDigest, tryParseImageReference } from '../../model/image-reference.ts';
-import type { Condition, PolicyStatus } from '../../model/policy-status.ts';
+import { runningTag } from '../../model/running-image.ts';
+import type { PolicyStatus } from '../../model/policy-status.ts';
 import { readStatus } from '../../model/stored-status.ts';
 import { reasonLinks } from '../reason-links.ts';
 import { formatAge, printable } from '../output.ts';
@@ -16,7 +18,7 @@ export interface PolicyRow {
   /** The selected tag. */
   readonly latest: string;
   readonly ready: string;
-  /** The reason that matters most. */
+  /** That of the decisive condition, as in every other view. */
   readonly reason: string;
   readonly age: string;
   /** Why something is blocked or wrong, and what to do; absent where all is well. */
@@ -25,8 +27,8 @@ export interface PolicyRow {
   readonly isStalled: boolean;
 }
 
-/** The conditions that say what a user should know, the most urgent first. */
-const telling = ['Stalled', 'ApprovalRequired', 'Held', 'CrossNamespace', 'TagGone', 'Reconciling'];
+/** The conditions that inform, and block nothing: they are told where nothing else is. */
+const informing = ['CrossNamespace', 'TagGone'];
 
 /** Reads a policy as the API server has it. */
 export function policyRow(raw: unknown, now: Date): PolicyRow {
@@ -34,10 +36,10 @@ export function policyRow(raw: unknown, now: Date): PolicyRow {
   const status = readStatus(found);
   const { conditions = [], latest } = status;
   const ready = conditions.find(({ type }) => type === 'Ready');
-  const urgent = telling.flatMap((type) => conditions.filter((condition) => condition.type === type && condition.status === 'True'));
-  const shown: Condition | undefined = urgent[0] ?? ready;
+  const shown = decisiveCondition(conditions);
   const isWell = shown !== undefined && (reasonLinks([shown.reason]).length === 0 || (shown === ready && ready.status === 'True'));
-  const message = shown === undefined ? notReconciledYet : shown.message;
+  const remark = conditions.find(({ type, status }) => informing.includes(type) && status === 'True');
+  const message = shown === undefined ? notReconciledYet : isWell ? remark?.message : shown.message;
   const withDigest = typeof spec?.select === 'object' && spec.select !== null && 'digest' in spec.select;
   return {
     namespace: metadata?.namespace ?? '',
@@ -49,7 +51,7 @@ export function policyRow(raw: unknown, now: Date): PolicyRow {
     reason: printable(shown?.reason ?? '-'),
     age: metadata?.creationTimestamp === undefined ? '-' : formatAge(new Date(metadata.creationTimestamp), now),
     isStalled: shown?.type === 'Stalled',
-    ...(!isWell && { message: printable(message) }),
+    ...(message !== undefined && { message: printable(message) }),
   };
 }
 
@@ -61,10 +63,13 @@ interface Metadata {
 
 const shownTags = 2;
 
-function runningOf({ targets = [] }: PolicyStatus, withDigest: boolean): string {
-  const names = [
-    ...new Set(targets.flatMap(({ image }) => (image === undefined ? [] : [nameOf(tryParseImageReference(image) ?? {}, withDigest)]))),
-  ];
+function runningOf(status: PolicyStatus, withDigest: boolean): string {
+  const images = (status.targets ?? []).flatMap(({ image }) => tryParseImageReference(image ?? '') ?? []);
+  const named = images.map((image) => {
+    const tag = runningTag(image, { status });
+    return nameOf({ ...image, ...(tag !== undefined && { tag }) }, withDigest);
+  });
+  const names = [...new Set(named)];
   if (names.length === 0) return '-';
   return names.slice(0, shownTags).join(',') + (names.length > shownTags ? ` +${names.length - shownTags}` : '');
 }

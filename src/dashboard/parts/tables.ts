@@ -26,14 +26,18 @@ export function table(headings: readonly string[], rows: readonly (readonly unkn
   `;
 }
 
-/** A table of policies, with the reason where one is not ready. */
+/** A policy may be Ready and keep an update back all the same: in a dry run. */
+function isTold({ state, reason, message }: PolicySummary): boolean {
+  return message !== undefined && (state !== 'Ready' || reason !== 'UpToDate');
+}
+
+/** A table of policies, with the reason where not everything runs that is selected. */
 export function policyTable(policies: readonly PolicySummary[], texts: Texts): Html {
   return table(
     [texts.policy, texts.state, texts.running, texts.latest, texts.since],
     policies.map((policy) => [
       html`${policyLink(policy)}<span class="repository">${policy.image}</span>`,
-      html`${stateBadge(policy.state, texts)}
-      ${policy.state !== 'Ready' && policy.message !== undefined && html`<span class="why">${policy.message}</span>`}`,
+      html`${stateBadge(policy.state, texts)} ${isTold(policy) && html`<span class="why">${policy.message}</span>`}`,
       html`<code>${policy.running ?? '–'}</code>`,
       tagOf(policy.latest),
       time(policy.since),

@@ -112,7 +112,7 @@ function isSame(a: Change, b: Change): boolean {
   return a.tag === b.tag && a.digest === b.digest && a.result === b.result && a.trigger === b.trigger;
 }
 
-/** Times in a history are in whole seconds. */
+/** Earlier versions recorded whole seconds. */
 function endOfSecond(at: string): string {
   return new Date(Date.parse(at) + 999).toISOString();
 }

@@ -1,12 +1,13 @@
 import type { Candidate } from '../../model/image-reference.ts';
 import type { Consent, CrossNamespace } from '../consent.ts';
 import type { ImagePolicy, PolicySpec } from '../../model/image-policy.ts';
-import type { AppliedChange, TargetPlan } from '../plan-update.ts';
+import type { AppliedChange, TargetPlan, TargetProblem } from '../plan-update.ts';
 import type { Reason } from '../../model/reasons.ts';
 
 /** Everything that guards may use to decide: all of it data. */
 export interface GuardContext {
-  readonly policy: Pick<ImagePolicy, 'namespace' | 'name' | 'legacyTarget'> & Partial<Pick<ImagePolicy, 'uid' | 'status' | 'actions'>>;
+  readonly policy: Pick<ImagePolicy, 'namespace' | 'name' | 'legacyTarget'> &
+    Partial<Pick<ImagePolicy, 'uid' | 'generation' | 'status' | 'actions'>>;
   readonly crossNamespace: CrossNamespace;
   /** By workload, as it was just read; undefined where consent has not been read and nothing is about to be patched. */
   readonly consents?: ReadonlyMap<string, Consent>;
@@ -17,6 +18,8 @@ export interface GuardContext {
   readonly repeatsPerHour: number;
   /** What this reconcile has already changed. */
   readonly applied?: readonly AppliedChange[];
+  /** What the API server has refused in this reconcile, by workload. */
+  readonly refused?: ReadonlyMap<string, TargetProblem>;
   /** How far the workloads have come that were changed to the candidate, by key; only for a policy with waves. */
   readonly progress?: ReadonlyMap<string, TargetProgress>;
   /** The next wave of the plan, for the last guard: unlike the others, it depends on all targets. */
@@ -26,6 +29,8 @@ export interface GuardContext {
 /** How far one workload has come, since it was changed to the candidate. */
 export type TargetProgress =
   | { readonly state: 'Progressing'; /** When its rollout must be complete. */ readonly deadline: Date }
+  /** Its rollout failed for another reason than the image. */
+  | { readonly state: 'Retried'; /** When it is tried again. */ readonly deadline: Date }
   | { readonly state: 'Done'; /** Not before the change. */ readonly at: Date }
   | { readonly state: 'Failed' };
 

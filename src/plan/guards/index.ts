@@ -8,6 +8,7 @@ import { held } from './held.ts';
 import { paused } from './paused.ts';
 import { rejected } from './rejected.ts';
 import { repeats } from './repeats.ts';
+import { retry } from './retry.ts';
 import { reverted } from './reverted.ts';
 import { rewritten } from './rewritten.ts';
 import { wave } from './wave.ts';
@@ -18,6 +19,7 @@ export const guards: readonly Guard[] = [
   consent,
   rewritten,
   rejected,
+  retry,
   held,
   reverted,
   paused,

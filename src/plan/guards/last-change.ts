@@ -1,9 +1,8 @@
 import type { AppliedChange, PlanInput, TargetPlan } from '../plan-update.ts';
-import { fieldManager, lastUpdateOf, updatedTag } from '../../model/last-update.ts';
 import type { ImagePolicy } from '../../model/image-policy.ts';
 import { tryParseImageReference } from '../../model/image-reference.ts';
-import type { TriggerSource } from '../../model/policy-status.ts';
-import { findContainer, isSameObject, isSameWorkload, type Workload, type WorkloadRef } from '../../model/workload.ts';
+import { isSameObject, isSameWorkload } from '../../model/workload.ts';
+import { changesTo } from '../past.ts';
 import type { GuardContext } from './guard.ts';
 
 /** The image that the policy last applied to a container. */
@@ -15,16 +14,7 @@ export interface LastChange {
   readonly at?: string;
 }
 
-/** A change of an earlier reconcile. */
-interface RecordedChange extends LastChange {
-  readonly from?: string;
-  readonly trigger: TriggerSource;
-}
-
-/**
- * Found in the changes of this reconcile, in the history, or, where that is too short, in the workload's annotation; undefined if the policy never changed the
- * container, or so long ago that no record is left.
- */
+/** Found in the changes of this reconcile, or in the past of the container; undefined if the policy never changed it, or so long ago that no record is left. */
 export function lastChange(
   { target, workload }: Pick<TargetPlan, 'target' | 'workload'>,
   container: string,
@@ -32,7 +22,11 @@ export function lastChange(
 ): LastChange | undefined {
   const isHere = (change: AppliedChange) => isSameObject(change.workload, workload ?? target) && change.container === container;
   const now = applied.findLast(isHere);
-  return now === undefined ? recordedChange(target, workload, container, policy) : { ...candidate, image: now.became ?? now.to };
+  if (now !== undefined) return { ...candidate, image: now.became ?? now.to };
+  const [last] = changesTo(policy, workload ?? target, container);
+  if (last === undefined) return undefined;
+  const { to, tag, digest, at } = last;
+  return { image: to, tag, at, ...(digest !== undefined && { digest }) };
 }
 
 /** What planning needs to know of a policy's earlier changes. */
@@ -40,37 +34,17 @@ export function pastOf(policy: Pick<ImagePolicy, 'uid' | 'status'>): Pick<PlanIn
   const { history = [], lastAppliedTag } = policy.status;
   return {
     hasApplied: history.length > 0 || lastAppliedTag !== undefined,
-    hasAppliedTo: (workload, container) => lastUpdateOf(workload, container)?.policy === policy.uid,
+    hasAppliedTo: (workload, container) => changesTo(policy, workload, container).length > 0,
     startsOver: (workload, container, image) => {
-      const last = recordedChange(workload, workload, container, policy);
+      const [last] = changesTo(policy, workload, container);
       // Changes to an object of this name with another uid: the workload was created anew.
       if (last === undefined) return history.some((entry) => isOf(entry, workload, container)) ? {} : undefined;
-      const isRunning = image === last.image || image.startsWith(`${last.image}@`);
+      const isRunning = image === last.to || image.startsWith(`${last.to}@`);
       if (!isRunning || last.trigger !== 'Rollback') return undefined;
       const left = tryParseImageReference(last.from ?? '')?.tag;
       return left === undefined ? {} : { left };
     },
   };
-}
-
-function recordedChange(
-  target: WorkloadRef,
-  workload: Workload | undefined,
-  container: string,
-  policy: Partial<Pick<ImagePolicy, 'uid' | 'status'>>,
-): RecordedChange | undefined {
-  const entry = policy.status?.history?.find((one) => isOf(one, target, container) && isSameObject(one, workload ?? target));
-  const found = workload && findContainer(workload, container);
-  const update = workload && lastUpdateOf(workload, container);
-  if (update !== undefined && update.policy === policy.uid && (entry === undefined || Date.parse(update.at) > Date.parse(entry.at))) {
-    const { at, to, digest, trigger, from } = update;
-    // Admission may have rewritten the image that we wrote.
-    const image = found?.imageOwner === fieldManager ? found.image : to;
-    return { image, tag: updatedTag(update), at, trigger, from, ...(digest !== undefined && { digest }) };
-  }
-  if (entry === undefined) return undefined;
-  const { to, tag, digest, at, trigger, from } = entry;
-  return { image: to, tag, at, trigger, ...(from !== undefined && { from }), ...(digest !== undefined && { digest }) };
 }
 
 /** Whether an entry of the history is about this container. */

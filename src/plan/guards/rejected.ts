@@ -1,7 +1,11 @@
 import { actionAnnotations } from '../../model/policy-actions.ts';
 import type { RejectedImage } from '../../model/policy-status.ts';
+import { tryParseImageReference } from '../../model/image-reference.ts';
+import { lastUpdateOf, type LastUpdate } from '../../model/last-update.ts';
+import { formatWorkload, isSameWorkload } from '../../model/workload.ts';
+import type { TargetPlan } from '../plan-update.ts';
 import { describeRejection } from '../rejections.ts';
-import type { Guard, GuardContext } from './guard.ts';
+import type { Guard, GuardContext, GuardDecision } from './guard.ts';
 import { isNewerImage } from '../../select/select-tag.ts';
 import { holdDecision, isReleased } from './released.ts';
 
@@ -9,10 +13,10 @@ import { holdDecision, isReleased } from './released.ts';
 export const rejected: Guard = {
   id: 'rejected',
   bindsRollback: false,
-  check(_, context) {
+  check(target, context) {
     const { candidate, policy, now } = context;
     const entry = policy.status?.rejected?.find((one) => isAbout(one, context) && !isReleased(new Date(one.at), policy.actions, now));
-    if (entry === undefined) return undefined;
+    if (entry === undefined) return rolledBackHere(target, context);
     const wasLeft = entry.reason === 'RollbackRequested';
     const isSame = candidate.digest === entry.digest;
     const left = `${candidate.tag} ${isSame ? 'was rolled back' : `is not newer than ${entry.tag ?? entry.digest}, which was rolled back`}. Push something newer`;
@@ -23,6 +27,36 @@ export const rejected: Guard = {
     return wasLeft || decision.kind === 'waits' ? decision : { ...decision, kind: 'refused' };
   },
 };
+
+/**
+ * A workload records its rollback itself, so that a process which does not know of the policy's rejection yet does not undo it. An image that is tried again because
+ * it was not to blame is not rejected.
+ */
+function rolledBackHere({ target, workload, changes }: TargetPlan, context: GuardContext): GuardDecision | undefined {
+  const { candidate, policy, now } = context;
+  const left = changes.filter(({ container }) => {
+    const update = workload && lastUpdateOf(workload, container);
+    if (update?.trigger !== 'Rollback' || update.policy !== policy.uid || update.retry !== undefined) return false;
+    const isKnown = policy.status?.history?.some(
+      (one) => one.at === update.at && one.container === container && isSameWorkload(one, target),
+    );
+    return isKnown !== true && leavesImage(update, context) && !isReleased(new Date(update.at), policy.actions, now);
+  });
+  if (left.length === 0) return undefined;
+  const containers = left.map(({ container }) => container);
+  const message = `${candidate.tag} was rolled back on ${formatWorkload(target)}. Push something newer, or release it: annotation ${actionAnnotations.release}: "<time>"`;
+  return holdDecision({ reason: 'RejectedDigest', message, containers }, policy.actions, now);
+}
+
+/** Whether a rollback left the candidate: the image whose rollout failed or, where a user asked for it, one that is not newer than what ran. */
+function leavesImage({ failed, left, from }: LastUpdate, { candidate, spec }: GuardContext): boolean {
+  if (failed !== undefined) return failed === candidate.digest;
+  if (left !== undefined && left === candidate.digest) return true;
+  const { tag, digest } = tryParseImageReference(from) ?? {};
+  if (tag === undefined) return false;
+  const isSame = digest !== undefined && digest === candidate.digest;
+  return isSame || !isNewerImage(candidate, { tag, ...(digest !== undefined && { digest }) }, spec);
+}
 
 /** A user who rolled back does not want the versions in between, either. */
 function isAbout({ digest, tag, reason }: RejectedImage, { candidate, spec }: GuardContext): boolean {

@@ -1,6 +1,6 @@
 import type { TargetPlan } from '../plan-update.ts';
 import { type Reversion, maxListed } from '../../model/policy-status.ts';
-import { toSeconds } from '../../model/text.ts';
+import { toTime } from '../../model/text.ts';
 import { formatWorkload, refOf } from '../../model/workload.ts';
 import { actionAnnotations } from '../../model/policy-actions.ts';
 import { foreignChanges, type ForeignChange } from './foreign-change.ts';
@@ -49,5 +49,5 @@ function count({ change, last }: ForeignChange, { target }: TargetPlan, { policy
   const isOver = before === undefined || isReleased(new Date(before.at), policy.actions, now);
   const image = { ...refOf(target), container: change.container, tag, ...(digest !== undefined && { digest }) };
   if (!isOver && before.count >= maxReversions) return { ...image, count: before.count, at: before.at };
-  return { ...image, count: (isOver ? 0 : before.count) + 1, at: toSeconds(now) };
+  return { ...image, count: (isOver ? 0 : before.count) + 1, at: toTime(now) };
 }

@@ -5,7 +5,7 @@ import type { Reason } from '../../model/reasons.ts';
 import { listFew, toSeconds } from '../../model/text.ts';
 import { formatWorkload, workloadKey } from '../../model/workload.ts';
 import { nextWave, type Wave, type WaveMember } from '../next-wave.ts';
-import type { TargetPlan } from '../plan-update.ts';
+import type { TargetPlan, TargetProblem } from '../plan-update.ts';
 import { describeFailedHere } from '../rejections.ts';
 import type { Guard, GuardContext, GuardDecision, PlannedWave } from './guard.ts';
 
@@ -21,34 +21,49 @@ export const wave: Guard = {
 
 /** Plans the next wave of targets that all other guards have checked; undefined for a policy without waves. */
 export function planWave(targets: readonly TargetPlan[], context: GuardContext): PlannedWave | undefined {
-  const { spec, progress, now } = context;
+  const { spec, progress, refused = new Map<string, TargetProblem>(), now } = context;
   const settings = spec.rollout?.waves;
   if (settings === undefined || progress === undefined) return undefined;
-  const members = targets.map((target) => ({ target, ...memberOf(target, settings, progress) }));
+  const members = targets.map((target) => ({ target, ...memberOf(target, settings, { progress, refused }) }));
   const next = nextWave(members, settings, now);
   const started = new Set(next.start);
   const others = decide(next, members, context);
   return new Map(
     members.flatMap(({ key, state, target: { target } }): [string, GuardDecision][] => {
       if (state === 'Failed') return [[key, rejected(describeFailedHere(context.candidate.tag, target))]];
+      const problem = state === 'Refused' ? refused.get(key) : undefined;
+      if (problem !== undefined) return [[key, { kind: 'refused', ...problem }]];
       return state === 'Pending' && !started.has(key) ? [[key, others]] : [];
     }),
   );
 }
 
-/** What is not changed takes no part, except for a canary that something else blocks: without its result, the others are not changed. */
-function memberOf(target: TargetPlan, { canaries }: WaveSettings, progress: NonNullable<GuardContext['progress']>): WaveMember {
+/**
+ * What cannot be changed now takes no place in a wave, so that the others need not wait for somebody to mend it: refused by the API server it counts as a failure,
+ * blocked by anything else it takes no part. Only a blocked canary holds back those that are none.
+ */
+function memberOf(
+  target: TargetPlan,
+  { canaries }: WaveSettings,
+  { progress, refused }: Required<Pick<GuardContext, 'progress' | 'refused'>>,
+): WaveMember {
   const key = workloadKey(target.target);
   const known = progress.get(key);
   const isCanary = canaries !== undefined && matchesSelector(canaries, target.workload?.labels);
   if (known?.state === 'Failed') return { key, isCanary, state: 'Failed' };
-  if (target.changes.length > 0) return { key, isCanary, state: 'Pending' };
+  if (target.changes.length > 0) return { key, isCanary, state: refused.has(key) ? 'Refused' : 'Pending' };
   if (known?.state === 'Done') return { key, isCanary, state: 'Done', doneAt: known.at.toISOString() };
-  return { key, isCanary, state: known !== undefined || (isCanary && isStuck(target)) ? 'Progressing' : 'Done' };
+  if (known?.state === 'Progressing' || (known?.state === 'Retried' && waitsOnlyForRetry(target)))
+    return { key, isCanary, state: 'Progressing' };
+  return { key, isCanary, state: isCanary && isStuck(target) ? 'Blocked' : 'Done' };
 }
 
 function isStuck({ problem, blocked = [] }: TargetPlan): boolean {
   return problem !== undefined || blocked.some(({ reason }) => reason !== 'UpToDate');
+}
+
+function waitsOnlyForRetry({ problem, blocked = [] }: TargetPlan): boolean {
+  return problem === undefined && blocked.every(({ reason }) => reason === 'RolloutRetry' || reason === 'UpToDate');
 }
 
 /** The decision about those that are not in the next wave. */
@@ -57,6 +72,13 @@ function decide(
   members: readonly (WaveMember & { readonly target: TargetPlan })[],
   { candidate: { tag }, spec, progress = new Map(), now }: GuardContext,
 ): GuardDecision {
+  const isRefused = members.some(({ state }) => state === 'Refused') && !members.some(({ state }) => state === 'Failed');
+  if (stopped !== undefined && isRefused)
+    return {
+      kind: 'refused',
+      reason: 'PatchRejected',
+      message: `${tag} is not rolled out further: ${stopped}. Mend that, or push a better image`,
+    };
   if (stopped !== undefined) return rejected(`${tag} is not rolled out further: ${stopped}. Push a better image, or release it`);
   if (until !== undefined)
     return {
@@ -65,9 +87,9 @@ function decide(
       message: `${tag} waits for the pause after the last wave: until ${toSeconds(until)}`,
       until,
     };
-  const before = members.filter(({ key, state }) => state === 'Progressing' || start.includes(key));
+  const before = members.filter(({ key, state }) => state === 'Progressing' || state === 'Blocked' || start.includes(key));
   const message = `${tag} waits until these have rolled out: ${listFew(before, ({ target }) => formatWorkload(target.target))}`;
-  const deadlines = [...progress.values()].flatMap((one) => (one.state === 'Progressing' ? [one.deadline.getTime()] : []));
+  const deadlines = [...progress.values()].flatMap((one) => ('deadline' in one ? [one.deadline.getTime()] : []));
   // Nothing is in progress but a canary that is blocked: its own change causes the next reconcile.
   if (start.length === 0 && deadlines.length === 0) return { kind: 'blocked', reason: 'WavePending', message };
   const timesOutAt = now.getTime() + (spec.rollout?.timeoutMs ?? 0);

@@ -3,7 +3,7 @@ import { policyJobId, type PolicyJob } from '../../queue/jobs.ts';
 import { waitJob } from './wait-job.ts';
 import { waveJob } from './wave-job.ts';
 import type { ClusterView, JobQueue, Policies } from '../ports.ts';
-import { newTargetJob, neededReconciles, selectedJob } from './needs-reconcile.ts';
+import { changedTargetsJob, newTargetJob, neededReconciles, selectedJob } from './needs-reconcile.ts';
 import { rolloutJob } from '../rollouts/next-rollout-check.ts';
 
 export interface EnqueuerPorts {
@@ -72,7 +72,8 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
   };
   const compare = (policy: ImagePolicy, known: NewTargets): PolicyJob | undefined => {
     known.comparedWith = selectedBy(policy);
-    return newTargetJob(policy, new Set(known.since.keys()), ports.cluster, new Date(ports.cluster.now()));
+    const now = new Date(ports.cluster.now());
+    return newTargetJob(policy, new Set(known.since.keys()), ports.cluster, now) ?? changedTargetsJob(policy, ports.cluster, now, true);
   };
   const expire = (key: string, { since }: NewTargets) => {
     for (const [uid, at] of since) if (ports.cluster.now() - at >= newTargetForMs) since.delete(uid);
@@ -84,8 +85,9 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
     expire(policyKey(policy), known);
     return known.since.size > 0 && selectedBy(policy) !== known.comparedWith ? compare(policy, known) : undefined;
   };
-  const evaluateOne = (policy: ImagePolicy) => {
+  const evaluateOne = (policy: ImagePolicy, withNew: boolean) => {
     isolated(() => [
+      withNew ? changedTargetsJob(policy, ports.cluster, new Date(ports.cluster.now()), true) : undefined,
       ...neededReconciles(policy, ports.cluster, new Date(ports.cluster.now()), ports.policies.secretVersions),
       waitJob(policy),
       waveJob(policy, ports.cluster),
@@ -108,12 +110,12 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
     const sliceEnd = performance.now() + sliceMs;
     for (const [key, policy] of considered) {
       considered.delete(key);
-      evaluateOne(policy);
+      evaluateOne(policy, false);
       if (performance.now() >= sliceEnd) break;
     }
     // One of the pass at least: a policy that changes all the time must not stop it.
     for (let policy = nextOfPass(); policy !== undefined; policy = nextOfPass()) {
-      evaluateOne(policy);
+      evaluateOne(policy, true);
       if (performance.now() >= sliceEnd) return;
     }
   };

@@ -3,7 +3,7 @@ import { isNewer, kindKey, type Workload, workloadKey } from '../../model/worklo
 import { sameActions } from '../../model/policy-actions.ts';
 import type { PolicyJob } from '../../queue/jobs.ts';
 import type { ClusterView, Policies, Ports } from '../ports.ts';
-import { neededReconciles } from './needs-reconcile.ts';
+import { changedTargetsJob, neededReconciles } from './needs-reconcile.ts';
 import { isWaveJob, waveJob } from './wave-job.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -62,10 +62,12 @@ async function readTargets(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Workload>> {
   const found = new Map<string, Workload>();
+  const now = new Date(ports.cluster.now());
   const isKnown =
     job.source !== 'TargetChange' ||
+    changedTargetsJob(policy, ports.cluster, now, true)?.cause === job.cause ||
     (isWaveJob(job) && !lacksWave(job, policy, ports)) ||
-    neededReconciles(policy, ports.cluster, new Date(ports.cluster.now())).some(({ cause }) => cause === job.cause);
+    neededReconciles(policy, ports.cluster, now).some(({ cause }) => cause === job.cause);
   if (isKnown || !isUsable(policy.spec)) return found;
   await ports.workloads.awaitTargets(policy, policy.spec, signal);
   const read = async (target: PolicyTarget) => {

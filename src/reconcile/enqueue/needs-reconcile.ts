@@ -2,16 +2,18 @@
  * The predicate for reconciles: which policies need one because they, or something that they refer to, changed. It is a pure function of the caches, called on
  * every change and once a minute for all policies, so a missed event does no harm.
  */
-import { clearedBySecret, mayBeClearedBySecret, isUsable, type ImagePolicy, type PolicySpec } from '../../model/image-policy.ts';
+import { clearedBySecret, mayBeClearedBySecret, isUsable, type ImagePolicy } from '../../model/image-policy.ts';
 import { asSeenBy } from '../../plan/consent.ts';
-import { hashId } from '../../model/push-event.ts';
 import type { Outcome } from '../../plan/outcome.ts';
 import type { Reason } from '../../model/reasons.ts';
 import { resolveTargets } from '../../model/resolve-target.ts';
-import { isSameObject, workloadKey, type Workload } from '../../model/workload.ts';
+import type { Workload } from '../../model/workload.ts';
+import { minuteOf, shorten } from './job-cause.ts';
+import { notSelected, permissionJob, versionsOfTargets } from './permission-job.ts';
 import { actionJob } from './requested-actions.ts';
 import type { PolicyJob } from '../../queue/jobs.ts';
-import { tryParseImageReference } from '../../model/image-reference.ts';
+import { tagOfImage } from '../../model/running-image.ts';
+import { changedTargets } from '../../plan/seen-targets.ts';
 import { isPending, waitsUntil } from '../../plan/pending-candidate.ts';
 import { toSeconds } from '../../model/text.ts';
 import { wantsChange, type UnchangedContainer, type TargetPlan, type TargetState } from '../../plan/plan-update.ts';
@@ -46,11 +48,9 @@ const clearedByKind: ReadonlySet<string> = new Set<Reason>([
   'NamespaceNotSelected',
 ]);
 
-const fieldNotAllowed: Reason = 'FieldNotAllowed';
-const tooManyKinds: Reason = 'TooManyKinds';
-const notSelected: Reason = 'NamespaceNotSelected';
+const targetPaused: Reason = 'TargetPaused';
 
-type Job = Pick<PolicyJob, 'source' | 'cause'>;
+type Job = Pick<PolicyJob, 'source' | 'cause' | 'hint'>;
 
 /** What the predicate reads from the caches. */
 export type NeedsView = Pick<
@@ -63,7 +63,8 @@ export type NeedsView = Pick<
   | 'namespaceConsent'
   | 'mayUseRegistry'
   | 'hasTrustRoot'
->;
+> &
+  Partial<Pick<ClusterView, 'aliases'>>;
 
 /**
  * The jobs that the policy needs now. Replicas that see the same state make the same jobs. An annotation may stay for weeks after its request was answered, so
@@ -73,17 +74,19 @@ export function neededReconciles(policy: ImagePolicy, view: NeedsView, now: Date
   const { generation, status } = policy;
   const job = { ...jobOf(policy, now), generation };
   if (status.observedGeneration !== generation) return [{ ...job, source: 'PolicyChange', cause: `generation:${generation}` }];
-  const permission = permissionJob(policy, view);
+  const permission = holdJob(policy) ?? permissionJob(policy, view, now);
   if (permission !== undefined) return [{ ...job, ...permission }];
   const action = actionJob(policy);
   const recovery = recoveryJob(policy, job, view, secretVersions);
-  const stale = staleJob(policy, view);
+  const changed = changedTargetsJob(policy, view, now, false);
   const wait = changedWaitJob(policy, now);
+  const heldBack = heldBackJob(policy, view);
   return [
     ...(action === undefined ? [] : [{ ...job, ...action }]),
     ...(recovery === undefined ? [] : [recovery]),
-    ...(stale === undefined ? [] : [{ ...job, ...stale }]),
+    ...(changed === undefined ? [] : [changed]),
     ...(wait === undefined ? [] : [{ ...job, ...wait }]),
+    ...(heldBack === undefined ? [] : [{ ...job, ...heldBack }]),
   ];
 }
 
@@ -101,66 +104,63 @@ function changedWaitJob({ generation, spec, status }: ImagePolicy, now: Date): J
     : { source: 'PolicyChange', cause: `waits:${generation}:${waiting.until}:${until?.toISOString() ?? 'no more'}` };
 }
 
-/** The job for a status that shows a workload which is gone or was replaced by another of the same name, even if no replica was running when that happened. */
-function staleJob(policy: ImagePolicy, view: NeedsView): Job | undefined {
+/**
+ * The job for a policy that keeps its image back, and whose status does not name all that keeps it back: a target was paused since, or the image that waits for a paused
+ * target has failed on another one.
+ */
+function heldBackJob(policy: ImagePolicy, view: NeedsView): Job | undefined {
   const { generation, spec, status } = policy;
-  if (!isUsable(spec) || spec.suspended || spec.targets.some((target) => view.targetState(target, policy) === 'starting')) return undefined;
-  const { findWorkload } = asSeenBy(policy, view);
-  const others = (status.targets ?? []).flatMap((state) => {
-    // The consent of other namespaces may not be known yet.
-    const isKnown = state.namespace === policy.namespace || view.namespaceConsent(state.namespace) !== undefined;
-    if (state.container === undefined || !isKnown) return [];
-    const found = findWorkload(state);
-    const isStale = found === undefined || !isSameObject(state, found);
-    return isStale ? [`${workloadKey(state)}:${state.uid ?? ''}:${found?.uid ?? ''}`] : [];
+  const { conditions = [], waiting, latest, rejected = [] } = status;
+  const held = conditions.filter(({ type }) => type === 'Held' || type === 'ApprovalRequired');
+  if (!isUsable(spec) || latest === undefined || (held.length === 0 && !isPending(waiting))) return undefined;
+  const { tag, digest } = latest;
+  const image = { tag, ...(digest !== undefined && { digest }) };
+  // With the image: the reconcile of a later one may not have heard of the pause.
+  const job = (what: string, versions = '') => ({
+    source: 'TargetChange' as const,
+    cause: `${what}:${generation}:${tag}@${digest ?? ''}:${versions}`,
+    hint: image,
   });
-  return others.length === 0 ? undefined : { source: 'TargetChange', cause: `stale:${generation}:${shorten(others.join(','))}` };
+  if (held.some(({ reason }) => reason === targetPaused))
+    return digest !== undefined && rejected.some((one) => one.digest === digest) ? job('rejected') : undefined;
+  const paused = resolveTargets(spec.targets, asSeenBy(policy, view)).filter((workload) => workload.paused === true);
+  if (paused.length === 0) return undefined;
+  return job('paused', shorten(paused.map((workload) => versionOf(workload, targetPaused)).join(',')));
+}
+
+const changedPrefix = 'running:';
+
+/** Whether a job is about targets that do not run what the status says. */
+export function isChangedTargetsJob({ cause }: Pick<PolicyJob, 'cause'>): boolean {
+  return cause.startsWith(changedPrefix);
 }
 
 /**
- * What a policy may do can change without an edit of the policy: by another configuration at the next start, or by older policies of its namespace that name
- * more kinds. The status then has to show it.
+ * The job for a policy whose status does not say what its targets run, even if no replica was running when they changed: another image, a container or a workload
+ * that is gone, new or renamed, another object of the same name. It compares them with what was selected last, and asks the registry only where that changes something.
+ * `withNew`: also for workloads that the status does not show.
  */
-function permissionJob(policy: ImagePolicy, view: NeedsView): Job | undefined {
-  const { generation, spec, status } = policy;
-  if (spec.suspended === true) return undefined;
-  const { conditions = [] } = status;
-  const stalled = conditions.find(({ type, status }) => type === 'Stalled' && status === 'True')?.reason;
-  const since = conditions.find(({ type }) => type === 'Ready')?.lastTransitionTime ?? '';
-  const job = (what: string) => ({ source: 'PolicyChange' as const, cause: `${what}:${generation}:${since}` });
-  if (!isUsable(spec)) return spec.problem.reason === fieldNotAllowed && stalled !== fieldNotAllowed ? job('denied') : undefined;
-  if (stalled === fieldNotAllowed) return job('allowed');
-  const denials = denialsOf(policy, spec, view);
-  if (stalled !== undefined) return stalled in denials && !denials[stalled] ? job('permitted') : undefined;
-  if (Object.values(denials).includes(true)) return job('forbidden');
-  const problems = spec.targets.map((target) => view.targetState(target, policy)).flatMap(problemOf);
-  if (problems.includes(notSelected)) return job(`namespaces:${versionsOfTargets(spec, view)}`);
-  return problems.includes(tooManyKinds) ? job('kinds') : undefined;
-}
-
-/** For each reason that the configuration alone decides: whether it denies that to the policy. Empty for what is not known. */
-function denialsOf(
-  { namespace }: ImagePolicy,
-  { targets, repository, verification }: PolicySpec,
-  { crossNamespace, mayUseRegistry, hasTrustRoot }: NeedsView,
-): Readonly<Partial<Record<string, boolean>>> {
-  const isElsewhere = targets.some((target) => target.namespace !== namespace);
-  const denials: Partial<Record<Reason, boolean>> = {
-    CrossNamespaceDenied: crossNamespace === 'deny' && isElsewhere,
-    ...(mayUseRegistry !== undefined && { RegistryRefused: !mayUseRegistry(repository.registry) }),
-    // Without a trust root, only an image that is about to be applied is affected.
-    ...(hasTrustRoot === true && verification !== undefined && { TrustRootMissing: false }),
+export function changedTargetsJob(policy: ImagePolicy, view: NeedsView, now: Date, withNew: boolean): PolicyJob | undefined {
+  const { generation, resourceVersion, status } = policy;
+  const changed = changedTargets(policy, asSeenBy(policy, view), { now, withNew });
+  if (changed.length === 0) return undefined;
+  const { tag, digest } = status.latest ?? {};
+  return {
+    ...jobOf(policy, now),
+    generation,
+    source: 'TargetChange',
+    // With the version of the status: a label may be removed, added and removed again.
+    cause: `${changedPrefix}${generation}:${resourceVersion}:${minuteOf(now)}:${shorten(changed.join(','))}`,
+    ...(tag !== undefined && { hint: { tag, ...(digest !== undefined && { digest }) } }),
   };
-  return denials;
 }
 
-function problemOf(state: TargetState): Reason[] {
-  return typeof state === 'object' && 'problem' in state ? [state.problem.reason] : [];
-}
-
-/** A namespace may be selected, not selected and selected again within a second. */
-function versionsOfTargets({ targets }: PolicySpec, { namespaceVersion = () => '' }: NeedsView): string {
-  return shorten([...new Set(targets.map(({ namespace }) => namespaceVersion(namespace)))].join(','));
+/** The job for a policy that its parent holds, or holds no more, and whose status does not say so. It may be held again for the same reason. */
+function holdJob({ generation, resourceVersion, parent, spec, status }: ImagePolicy): Job | undefined {
+  if (parent === undefined || !isUsable(spec)) return undefined;
+  const saysSuspended = status.conditions?.some(({ type, reason }) => type === 'Ready' && reason === 'Suspended') === true;
+  if (saysSuspended === spec.suspended) return undefined;
+  return { source: 'PolicyChange', cause: `${spec.suspended ? 'held' : 'resumed'}:${generation}:${resourceVersion}` };
 }
 
 /** The job for a change that may clear the reason why the policy is Stalled or Held. */
@@ -212,9 +212,11 @@ export function newTargetJob(policy: ImagePolicy, newTargets: ReadonlySet<string
   if (spec.targets.some((target) => cluster.targetState(target, policy) === 'starting')) return undefined;
   const { targets } = planWith(policy, selection, cluster);
   // Without the creation times of the images, which only the reconcile asks for, images cannot be ordered.
-  const isOther = ({ image }: UnchangedContainer) => tryParseImageReference(image, cluster.aliases)?.tag !== tag;
+  const { status } = policy;
+  const isOther = ({ workload }: TargetPlan, { container, image }: UnchangedContainer) =>
+    tagOfImage(image, { candidate: selection.candidate, status, workload, container }) !== tag;
   const wants = (planned: TargetPlan) =>
-    wantsChange(planned) || (spec.strategy.withCreationTimes !== undefined && planned.unchanged.some(isOther));
+    wantsChange(planned) || (spec.strategy.withCreationTimes !== undefined && planned.unchanged.some((one) => isOther(planned, one)));
   const changed = targets.flatMap((planned) => (wants(planned) && planned.workload !== undefined ? [planned.workload] : []));
   const versions = changed.filter(({ uid }) => newTargets.has(uid)).map((workload) => versionOf(workload, ''));
   if (versions.length === 0) return undefined;
@@ -229,13 +231,6 @@ export function newTargetJob(policy: ImagePolicy, newTargets: ReadonlySet<string
 
 function jobOf({ namespace, name, uid }: ImagePolicy, now: Date): Pick<PolicyJob, 'schema' | 'policy' | 'receivedAt'> {
   return { schema: 1, policy: { namespace, name, uid }, receivedAt: now.toISOString() };
-}
-
-const maxCauseLength = 1_000;
-
-/** A selector may match hundreds of workloads. */
-function shorten(versions: string): string {
-  return versions.length <= maxCauseLength ? versions : hashId([versions]);
 }
 
 /** For most kinds, an annotation does not increase the generation (for Deployments it does). */

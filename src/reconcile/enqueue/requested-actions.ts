@@ -1,4 +1,5 @@
 import { isUsable, type ImagePolicy } from '../../model/image-policy.ts';
+import { openRollback } from '../../plan/rollback.ts';
 import type { Reason } from '../../model/reasons.ts';
 import { parseApproval, releaseTime } from '../../model/policy-actions.ts';
 import { requestCause, type PolicyJob } from '../../queue/jobs.ts';
@@ -11,12 +12,12 @@ type ActionJob = Pick<PolicyJob, 'source' | 'cause' | 'hint' | 'actions'>;
  */
 export function actionJob({ actions, spec, status }: ImagePolicy): ActionJob | undefined {
   if (actions === undefined) return undefined;
-  const { approve, rollbackTo, release, requestedAt } = actions;
+  const { approve, release, requestedAt } = actions;
   // A suspended policy does nothing; the answer to its request says so.
   const isActive = isUsable(spec) && !spec.suspended;
   // The cause includes the previous rollback: a user may ask for the same one again after another.
-  if (isActive && rollbackTo !== undefined && rollbackTo !== status.lastHandledRollback)
-    return { source: 'Rollback', cause: `rollback:${rollbackTo}:${status.lastHandledRollback ?? ''}`, actions };
+  const rollbackTo = openRollback({ actions, spec, status });
+  if (rollbackTo !== undefined) return { source: 'Rollback', cause: `rollback:${rollbackTo}:${status.lastHandledRollback ?? ''}`, actions };
   if (requestedAt !== undefined && requestedAt !== status.lastHandledRequest)
     return { source: 'Request', cause: requestCause(requestedAt), actions };
   if (isActive && spec.mode === 'Approval' && approve !== undefined) {
@@ -41,7 +42,7 @@ function approvalJob(approve: string, { pendingApproval, conditions = [] }: Imag
   return { source: 'Approval', cause: `approve:${approve}:${digest}`, hint: { tag, digest } };
 }
 
-const holdReasons: ReadonlySet<string> = new Set<Reason>(['Held', 'RejectedDigest', 'ChangeReverted']);
+const holdReasons: ReadonlySet<string> = new Set<Reason>(['Held', 'RejectedDigest', 'RolloutRetry', 'RetriesExhausted', 'ChangeReverted']);
 
 /** Whether a release could end a wait, now or at the time that it names; for a later time, the reconcile enqueues a delayed job. */
 function mayEnd({ waiting, conditions = [] }: ImagePolicy['status'], released: Date): boolean {

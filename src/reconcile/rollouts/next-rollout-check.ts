@@ -6,6 +6,7 @@ import { refusedRollbacks, rollbacksOf } from '../../rollout/automatic-rollback.
 import { asSeenBy, type ConsentRules } from '../../plan/consent.ts';
 import { nextCompletion, rolloutStatesOf } from '../../rollout/count-rollouts.ts';
 import { currentRollouts, isRecorded, newestOf, type Rollout } from '../../rollout/current-rollouts.ts';
+import { resultCondition } from '../../model/decisive-condition.ts';
 import { isUsable, type ImagePolicy, type RolloutSettings } from '../../model/image-policy.ts';
 import type { RegistryAliases } from '../../model/image-reference.ts';
 import { deadlineOf, evaluateRollout } from '../../rollout/evaluate-rollout.ts';
@@ -70,7 +71,7 @@ export function rolloutJob(policy: ImagePolicy, cluster: RolloutView & ConsentRu
       cause: `rollout:completed:${completion.settledAt}`,
       ...(completion.due > now && { notBefore: completion.due.toISOString() }),
     };
-  const says = status.conditions?.find(({ type }) => type === 'Ready')?.reason;
+  const says = resultCondition(status.conditions ?? [])?.reason;
   return says === 'Progressing' ? { ...job, cause: `rollout:over:${resourceVersion}` } : undefined;
 }
 

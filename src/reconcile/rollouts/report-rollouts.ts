@@ -3,15 +3,17 @@ import { whyNoRollback, type RefusedRollback, type Rollback } from '../../rollou
 import { isRecorded } from '../../rollout/current-rollouts.ts';
 import { isUsable, policyKey, type ImagePolicy } from '../../model/image-policy.ts';
 import { evaluateRollout } from '../../rollout/evaluate-rollout.ts';
-import { listFew } from '../../model/text.ts';
+import { listFew, toSeconds } from '../../model/text.ts';
 import type { Outcome } from '../../plan/outcome.ts';
 import { isTriggered, type HistoryEntry, type PolicyStatus } from '../../model/policy-status.ts';
 import { findRejection } from '../../plan/rejections.ts';
+import { nextTry, oneMoreFailure, retryPausesMs } from '../../plan/retries.ts';
 import type { Reason } from '../../model/reasons.ts';
 import { isSameEntry, type Finding, type Refusal } from '../../status/record-rollouts.ts';
-import { formatWorkload, refOf, workloadKey, type Workload, type WorkloadRef } from '../../model/workload.ts';
+import { formatWorkload, workloadKey, type Workload, type WorkloadRef } from '../../model/workload.ts';
 import type { PolicyResult } from '../../queue/event-log.ts';
 import { toObject } from '../report-events.ts';
+import { eventOf, recordChanges } from '../record-changes.ts';
 import type { ReportPorts } from '../report.ts';
 
 /** One write to the status, and the findings that it records. */
@@ -55,7 +57,8 @@ async function recordRolledOut(
   completed: readonly HistoryEntry[],
   ports: ReportPorts,
 ): Promise<void> {
-  const entries = (after.history ?? []).filter((entry) => entry.result === 'RolledOut' && isTriggered(before, entry));
+  const event = completed.map((entry) => eventOf(before, entry, ports)).find((id) => id !== undefined);
+  const entries = (after.history ?? []).filter((entry) => entry.result === 'RolledOut' && eventOf(before, entry, ports) === event);
   const workloads = [...new Set(entries.map(formatWorkload))];
   const result = { kind: 'updated', reason: 'RolledOut' } as const;
   if (workloads.length <= 1) return recordResult({ policy, before }, completed, { ...result, message }, ports);
@@ -97,7 +100,8 @@ export async function reportRollback(
   ports: ReportPorts,
 ): Promise<void> {
   const entries = rollbacks.map(({ entry }) => entry);
-  const why = before.rejected?.find(({ digest }) => entries.some((entry) => entry.digest === digest))?.message;
+  const rejection = before.rejected?.find(({ digest }) => entries.some((entry) => entry.digest === digest));
+  const why = rejection?.message ?? describeRetry(policy, rollbacks, new Date(ports.cluster.now()));
   const message = entries.map(({ container, from, to }) => `${container} from ${to} back to ${from}`).join('; ');
   const text = `${message}${why === undefined ? '' : `: ${why}`}`;
   record(policy, workload, { type: 'Warning', reason: 'RolledBack', message: text }, ports);
@@ -108,6 +112,21 @@ export async function reportRollback(
     { kind: 'stalled', reason: 'RolledBack', message: `${formatWorkload(workload)}: ${text}` },
     ports,
   );
+}
+
+/** Why rollouts failed for which the image is not to blame, and when it is tried again. */
+function describeRetry(policy: ImagePolicy, rollbacks: readonly Rollback[], now: Date): string | undefined {
+  const [first] = rollbacks.filter(({ entry: { failure } }) => failure !== undefined && failure.against !== 'image');
+  const message = first?.entry.failure?.message;
+  if (first === undefined || message === undefined) return undefined;
+  const { isDone, container } = first;
+  const failures = (isDone ? container.lastUpdate?.retry : oneMoreFailure(container, policy, message))?.failures ?? 1;
+  const until = nextTry(first.at === undefined ? now : new Date(first.at), failures);
+  const next =
+    until === undefined
+      ? 'it is not tried again by itself'
+      : `it is tried again at ${toSeconds(until)} (${failures} of ${retryPausesMs.length})`;
+  return `${message}. This does not speak against the image: ${next}; "image-watcher release ${policy.namespace}/${policy.name}" tries it at once`;
 }
 
 /** The entries of the history that failed on a workload. */
@@ -193,26 +212,12 @@ function observeAvailable(
   metrics.pushToAvailableSeconds.observe((now() - Date.parse(received ?? entry.at)) / 1_000);
 }
 
+/** Records the result of rollouts with the pushes that caused the changes. */
 async function recordResult(
-  { policy, before: status }: Pick<StatusChange, 'policy' | 'before'>,
+  owner: Pick<StatusChange, 'policy' | 'before'>,
   entries: readonly HistoryEntry[],
   result: Pick<PolicyResult, 'kind' | 'reason' | 'message'>,
   ports: ReportPorts,
 ): Promise<void> {
-  const [entry] = entries;
-  if (entry === undefined || status.trigger?.event === undefined || !isTriggered(status, entry)) return;
-  const { tag, digest } = entry;
-  const at = new Date(ports.cluster.now());
-  const changes = entries.flatMap((entry, index) => {
-    const { container, from, to } = entry;
-    return from === undefined ? [] : [{ workload: refOf(entry), container, index, from, to }];
-  });
-  await ports.report.eventLog.recordResult(status.trigger.event, policyKey(policy), {
-    ...result,
-    tag,
-    ...(digest !== undefined && { digest }),
-    ...(changes.length > 0 && { changes }),
-    at: at.toISOString(),
-    afterMs: at.getTime() - Date.parse(status.trigger.receivedAt ?? entry.at),
-  });
+  await recordChanges(owner, entries, { ...result, stage: 'rollout', at: new Date(ports.cluster.now()).toISOString() }, ports);
 }

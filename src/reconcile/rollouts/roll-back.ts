@@ -1,16 +1,18 @@
 import { rollbacksOf, type RefusedRollback, type Rollback } from '../../rollout/automatic-rollback.ts';
+import { confirmAll } from '../../model/confirmation.ts';
 import { PermanentError } from '../../model/errors.ts';
 import { guardPlan, rollbackGuards } from '../../plan/guard-plan.ts';
 import { policyKey, type ImagePolicy } from '../../model/image-policy.ts';
 import { parseImageReference, tryParseImageReference } from '../../model/image-reference.ts';
-import { withUpdates } from '../../model/last-update.ts';
+import { lastUpdateOf, withUpdates } from '../../model/last-update.ts';
+import { oneMoreFailure } from '../../plan/retries.ts';
 import type { UpdatePlan } from '../../plan/plan-update.ts';
 import { type HistoryEntry, type PolicyStatus, maxLengths } from '../../model/policy-status.ts';
 import { noteNoRollback, recordRollbacks, withRolloutConditions, type Refusal } from '../../status/record-rollouts.ts';
 import { cut } from '../../model/text.ts';
-import { workloadKey, type Workload } from '../../model/workload.ts';
+import { isNewer, workloadKey, type Workload } from '../../model/workload.ts';
 import { defaultParallel } from '../apply.ts';
-import { gatherConsents } from '../consents.ts';
+import { gatherConsents, type ConfirmConsent } from '../consents.ts';
 import { inParallel } from '../../async/in-parallel.ts';
 import { reportNoRollback, reportRefused, reportRollback } from './report-rollouts.ts';
 import { verifyEarlier } from '../verify.ts';
@@ -55,15 +57,17 @@ async function rollBackWorkload(
 ): Promise<RollbackResult | undefined> {
   let workload: Workload | undefined = found;
   for (let tries = 0; tries < maxTries && workload !== undefined; tries++) {
+    const policy: ImagePolicy | undefined = newestOf(check.policy, ports);
     // The change of the policy causes a reconcile of its own.
-    if (hasChanged(check.policy, ports)) return undefined;
-    const rollbacks = rollbacksOf(check.policy, workload, ports.cluster.aliases, entries);
+    if (policy === undefined) return undefined;
+    const rollbacks = rollbacksOf(policy, workload, ports.cluster.aliases, entries);
     const open = rollbacks.filter(({ isDone }) => !isDone);
     if (rollbacks.length === 0) return undefined;
     if (open.length === 0) return { kind: 'back', workload, rollbacks };
-    const result = await tryPatch(workload, open, check, ports);
-    if (result === 'patched') return { kind: 'back', workload, rollbacks };
-    if (result === 'outdated') return undefined;
+    const result = await tryPatch(workload, open, { ...check, policy }, ports);
+    if (typeof result === 'object' && 'kind' in result)
+      return { kind: 'back', workload, rollbacks: rollbacks.map((one) => withTime(one, result.workload)) };
+    if (result === 'outdated') continue;
     if (result !== 'conflict') return { kind: 'refused', workload, rollbacks: open, refusal: result };
     ports.workloads.onConflict();
     workload = await ports.workloads.read(found, check.signal);
@@ -73,9 +77,22 @@ async function rollBackWorkload(
   return undefined;
 }
 
-function hasChanged({ namespace, name, uid, generation }: ImagePolicy, { policies }: Ports): boolean {
-  const now = policies.find(namespace, name);
-  return now?.uid !== uid || now.generation > generation;
+/** The policy with its newest status and actions; undefined if it was deleted or its spec was changed. */
+function newestOf(policy: ImagePolicy, { policies }: Ports): ImagePolicy | undefined {
+  const now = policies.find(policy.namespace, policy.name);
+  if (now?.uid !== policy.uid || now.generation > policy.generation) return undefined;
+  return isNewer(now.resourceVersion, policy.resourceVersion) ? now : policy;
+}
+
+interface Patched {
+  readonly kind: 'patched';
+  readonly workload: Workload;
+}
+
+/** The rollback with its time, as the workload records it now. */
+function withTime(rollback: Rollback, workload: Workload): Rollback {
+  const update = lastUpdateOf(workload, rollback.container.name);
+  return update?.to === rollback.entry.from ? { ...rollback, at: update.at } : rollback;
 }
 
 async function tryPatch(
@@ -83,38 +100,46 @@ async function tryPatch(
   open: readonly Rollback[],
   check: RolloutCheck,
   ports: Ports,
-): Promise<'patched' | 'conflict' | 'outdated' | Refusal> {
+): Promise<Patched | 'conflict' | 'outdated' | Refusal> {
   const { policy, signal } = check;
   const now = new Date(ports.cluster.now());
   const changes = open.flatMap(({ entry, container, position }) => {
     const change = { container: container.name, ...position, from: container.image, to: entry.from };
     const digest = tryParseImageReference(change.to)?.digest;
-    return withUpdates(workload, [change], { policy: policy.uid, trigger: 'Rollback', at: now, digest, failed: entry.digest });
+    const { failure, digest: failed } = entry;
+    const isOutside = failure !== undefined && failure.against !== 'image';
+    const retry = isOutside ? () => oneMoreFailure(container, policy, failure.message) : undefined;
+    return withUpdates(workload, [change], { policy: policy.uid, trigger: 'Rollback', at: now, digest, failed, retry });
   });
   const tag = open.map(({ entry }) => entry.from).join(', ');
   const plan: UpdatePlan = { candidate: { tag }, targets: [{ target: workload, workload, changes, unchanged: [] }] };
   // The registry may be slow, so policy and consents are read after it has answered.
-  const why = (await whyNotVerified(open, check, ports)) ?? (await whyNotAllowed(plan, check, ports));
+  const unverified = await whyNotVerified(open, check, ports);
+  if (unverified !== undefined) return { reason: 'RollbackRefused', why: unverified };
+  const { why, confirm: confirmConsent } = await whyNotAllowed(plan, check, ports);
   if (why !== undefined) return { reason: 'RollbackRefused', why };
-  if (hasChanged(policy, ports)) return 'outdated';
+  const confirm = () => confirmAll([() => ports.policies.confirm(policy, signal), () => confirmConsent(workload)]);
   const cause = `image-watcher: ImagePolicy ${policyKey(policy)} rolled back to ${tag}: the rollout of ${open.map(({ entry }) => entry.tag).join(', ')} failed`;
   try {
-    if (!(await ports.policies.isCurrent(policy, signal))) return 'conflict';
-    const result = await ports.workloads.patchImages(workload, changes, cause, signal);
-    return result.kind;
+    const result = await ports.workloads.patchImages(workload, changes, cause, confirm, signal);
+    return result.kind === 'patched' ? result : result.kind;
   } catch (error) {
     if (error instanceof PermanentError) return { reason: 'RollbackFailed', why: error.message };
     throw error;
   }
 }
 
-/** Why the owners of the workload or the configuration do not allow the rollback now; undefined where they do. */
-async function whyNotAllowed(plan: UpdatePlan, { policy, spec, signal }: RolloutCheck, ports: Ports): Promise<string | undefined> {
-  const { consents } = await gatherConsents({ policy, cluster: ports.cluster, signal }, plan, ports.workloads);
+/** Why the owners of the workload or the configuration do not allow the rollback now, if they do not; and how their consent is confirmed. */
+async function whyNotAllowed(
+  plan: UpdatePlan,
+  { policy, spec, signal }: RolloutCheck,
+  ports: Ports,
+): Promise<{ readonly why: string | undefined; readonly confirm: ConfirmConsent }> {
+  const { consents, confirm } = await gatherConsents({ policy, cluster: ports.cluster, signal }, plan, ports.workloads);
   const { crossNamespace, repeatsPerHour } = ports.cluster;
   const context = { policy, spec, candidate: plan.candidate, crossNamespace, repeatsPerHour, now: new Date(ports.cluster.now()), consents };
   const [target] = guardPlan(plan, context, rollbackGuards).targets;
-  return (target?.problem ?? target?.blocked?.[0])?.message;
+  return { why: (target?.problem ?? target?.blocked?.[0])?.message, confirm };
 }
 
 /** Why the earlier images lack the signatures that the policy demands now; undefined where they have them. */

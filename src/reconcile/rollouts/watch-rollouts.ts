@@ -7,11 +7,12 @@ import { asSeenBy } from '../../plan/consent.ts';
 import { currentRollouts, type Rollout } from '../../rollout/current-rollouts.ts';
 import { describeError } from '../../model/errors.ts';
 import { isUsable, policyKey, type ImagePolicy, type PolicySpec, type RolloutSettings } from '../../model/image-policy.ts';
-import { evidenceOf, evaluatePods, type PodState } from '../../rollout/evaluate-pods.ts';
-import { evaluateRollout, type RolloutEvaluation } from '../../rollout/evaluate-rollout.ts';
+import { evidenceOf, type PodState } from '../../rollout/evaluate-pods.ts';
+import { changedAt, evaluateRollout, type RolloutEvaluation, type RolloutTime } from '../../rollout/evaluate-rollout.ts';
 import type { PolicyStatus } from '../../model/policy-status.ts';
-import { recordFindings, withRolloutConditions, type Finding } from '../../status/record-rollouts.ts';
+import { failureOf, recordFindings, withRolloutConditions, type Finding } from '../../status/record-rollouts.ts';
 import { failedWorkloads } from '../../rollout/wave-progress.ts';
+import type { OnAnswered } from '../../model/server-clock.ts';
 import { workloadKey, type Workload, type WorkloadRef } from '../../model/workload.ts';
 import type { PolicyJob } from '../../queue/jobs.ts';
 import type { Ports } from '../ports.ts';
@@ -92,7 +93,9 @@ async function runCheck(check: RolloutCheck, ports: Ports): Promise<void> {
     if (workload !== undefined) failed.set(workloadKey(ref), { workload, entries: [] });
   }
   for (const { rollout, evaluation } of findings) {
-    if (evaluation.kind === 'failed') failed.set(workloadKey(rollout.workload), rollout);
+    if (evaluation.kind !== 'failed') continue;
+    const failure = failureOf(evaluation);
+    failed.set(workloadKey(rollout.workload), { ...rollout, entries: rollout.entries.map((entry) => ({ ...entry, failure })) });
   }
   const wanted = [...failed.values()].filter(({ workload, entries }) => rollbacksOf(policy, workload, view.aliases, entries).length > 0);
   await rollBack({ failed: wanted, refused: refusedRollbacks(policy, view) }, { ...check, policy }, ports);
@@ -131,7 +134,8 @@ async function examine({ rollout, evaluation: first, digests: none }: Finding, c
   const { policy, spec, fresh, signal } = check;
   const time = { since: rollout.since, timeoutMs: spec.rollout.timeoutMs };
   const key = workloadKey(rollout.workload);
-  const workload = await ports.workloads.read(rollout.workload, signal);
+  let answeredAt: Date | undefined;
+  const workload = await ports.workloads.read(rollout.workload, signal, (at) => (answeredAt = at));
   fresh.set(key, workload);
   const alone = asSeenBy(policy, {
     ...ports.cluster,
@@ -140,34 +144,43 @@ async function examine({ rollout, evaluation: first, digests: none }: Finding, c
   });
   const current = currentRollouts(policy, alone).find((one) => workloadKey(one.workload) === key);
   if (current === undefined) return { rollout: { ...rollout, entries: [] }, evaluation: first, digests: none };
-  const evaluation = await evaluateNow(current, time, check, ports);
+  const evaluation = await evaluateNow(current, time, { ...check, answeredAt }, ports);
   const digests = evaluation.kind === 'failed' ? await findDigests(current, check, ports) : none;
   return { rollout: current, evaluation, digests };
 }
 
-/** Evaluates what was just read; the pods only of a rollout that is not over. */
+/**
+ * Evaluates what was just read; the pods only of a rollout that is not over. How long it has taken is measured by the clock of the API server, which recorded when the
+ * image was set and the pods were created: our own may be far from it, and an image may be blamed for a rollout that takes too long.
+ */
 async function evaluateNow(
   { workload, entries }: Rollout,
-  time: { readonly since: Date; readonly timeoutMs: number },
-  { signal }: RolloutCheck,
+  ownTime: RolloutTime,
+  { signal, answeredAt }: Pick<RolloutCheck, 'signal'> & { readonly answeredAt: Date | undefined },
   ports: Ports,
 ): Promise<RolloutEvaluation> {
-  const evaluation = evaluateRollout(workload, time, new Date(ports.cluster.now()));
+  let serverNow = answeredAt;
+  const evaluate = (pods?: readonly PodState[]) => {
+    const now = serverNow ?? new Date(ports.cluster.now());
+    const time = serverNow === undefined ? ownTime : { ...ownTime, since: changedAt(workload, ownTime) };
+    const evidence = pods && evidenceOf(pods, new Set(entries.map(({ container }) => container)), now);
+    return evaluateRollout(workload, time, now, evidence);
+  };
+  const evaluation = evaluate();
   if (evaluation.kind === 'done' || evaluation.kind === 'notWatched') return evaluation;
-  const pods = await readPods(workload, ports, signal);
-  if (pods === undefined) return evaluation;
-  const now = new Date(ports.cluster.now());
-  const evidence = evidenceOf(pods, new Set(entries.map(({ container }) => container)), now);
-  const evaluated = evaluateRollout(workload, time, now, evidence);
-  if (evaluated.kind !== 'failed' || evidence.failure !== undefined) return evaluated;
-  const others = evaluatePods(pods, new Set(pods.flatMap(({ containers }) => containers.map(({ name }) => name))), now);
-  return others === undefined ? evaluated : { ...evaluated, message: `${evaluated.message}: ${others.message}` };
+  const pods = await readPods(workload, ports, signal, (at) => (serverNow = at));
+  return pods === undefined ? evaluation : evaluate(pods);
 }
 
 /** Where pods may not be read, only the workload itself is evaluated. */
-async function readPods(workload: Workload, ports: Ports, signal: AbortSignal): Promise<readonly PodState[] | undefined> {
+async function readPods(
+  workload: Workload,
+  ports: Ports,
+  signal: AbortSignal,
+  onAnswered: OnAnswered,
+): Promise<readonly PodState[] | undefined> {
   try {
-    return await ports.workloads.readPods(workload, signal);
+    return await ports.workloads.readPods(workload, signal, onAnswered);
   } catch (error) {
     ports.report.logger.warn({ workload: workloadKey(workload), why: describeError(error) }, 'pods of a rollout could not be read');
     return undefined;

@@ -3,7 +3,7 @@ import { networkInterfaces } from 'node:os';
 import { after, before, describe, it } from 'node:test';
 import { conversionSamples } from '../../../src/api-versions/plan-crd.ts';
 import { convertReview } from '../../../src/api-versions/convert-review.ts';
-import { createKubeClient, type KubeClient } from '../../../src/kube/client.ts';
+import { openKubeClient, type KubeClient } from '../../../src/kube/client.ts';
 import { probeConversion } from '../../../src/kube/crd/check-conversion.ts';
 import { type ControlPlane, borrowControlPlane } from '../../harness/control-plane.ts';
 import { type AnswerReview, type ConversionEndpoint, startConversionEndpoint } from '../../harness/conversion-endpoint.ts';
@@ -23,7 +23,7 @@ describe(
     let endpoint: ConversionEndpoint;
     before(async () => {
       [cluster, endpoint] = await Promise.all([borrowControlPlane(), startConversionEndpoint(convertReview, address)]);
-      client = createKubeClient({ kubeconfig: cluster.kubeconfigPath, requestTimeoutMs: 60_000 });
+      client = await openKubeClient({ kubeconfig: cluster.kubeconfigPath, requestTimeoutMs: 60_000 });
       const metadata = { name: 'convert' };
       const port = Number(new URL(endpoint.url).port);
       await cluster.request('POST', '/api/v1/namespaces/default/services', {

@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { customResourceDefinition } from '../../../src/api-versions/crd.ts';
 import { crdName } from '../../../src/api-versions/group.ts';
 import { makeAuthority } from '../../../src/certificates/make-certificate.ts';
-import { createKubeClient, type KubeClient } from '../../../src/kube/client.ts';
+import { openKubeClient, type KubeClient } from '../../../src/kube/client.ts';
 import { isKubeError } from '../../../src/kube/kube-error.ts';
 import { syncCaBundle } from '../../../src/kube/crd/sync-ca-bundle.ts';
 import { waitFor } from '../../harness/wait-for.ts';
@@ -20,7 +20,7 @@ describe('the caBundle of the CustomResourceDefinition', () => {
   let bundles: string[] = [];
   before(async () => {
     cluster = await borrowControlPlane();
-    client = createKubeClient({ kubeconfig: cluster.kubeconfigPath, requestTimeoutMs: 60_000 });
+    client = await openKubeClient({ kubeconfig: cluster.kubeconfigPath, requestTimeoutMs: 60_000 });
     bundles = await Promise.all([1, 2, 3].map(async () => (await makeAuthority(new Date())).certificate));
   });
   after(async () => {
@@ -117,7 +117,7 @@ describe('the caBundle of the CustomResourceDefinition', () => {
       const namespace = await cluster.namespace();
       const tryWith = async (verbs: string[]) => {
         const rule = { apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], resourceNames: [crdName], verbs };
-        const limited = createKubeClient({
+        const limited = await openKubeClient({
           kubeconfig: await kubeconfigWithRules(cluster, namespace, verbs.join('-'), [rule]),
           requestTimeoutMs: 60_000,
         });

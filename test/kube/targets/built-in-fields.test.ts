@@ -6,7 +6,7 @@ import { matchesPattern, parseFieldPath } from '../../../src/model/field-path.ts
 import { checkFields, registryPathsOf, type CustomTarget } from '../../../src/model/field-rules.ts';
 import type { TargetFields } from '../../../src/model/image-policy.ts';
 import { planUpdate } from '../../../src/plan/plan-update.ts';
-import { createKubeClient, type KubeClient } from '../../../src/kube/client.ts';
+import { openKubeClient, type KubeClient } from '../../../src/kube/client.ts';
 import { createDiscovery } from '../../../src/kube/discovery.ts';
 import { patchImages } from '../../../src/kube/patch-images.ts';
 import { readWorkload } from '../../../src/kube/read-workload.ts';
@@ -137,7 +137,7 @@ describe('built-in fields', () => {
   let namespace: string;
   before(async () => {
     cluster = await borrowControlPlane();
-    client = createKubeClient({ kubeconfig: cluster.kubeconfigPath, requestTimeoutMs: 60_000 });
+    client = await openKubeClient({ kubeconfig: cluster.kubeconfigPath, requestTimeoutMs: 60_000 });
     namespace = await cluster.namespace();
     for (const key of new Set(builtInTargets.map(keyOf))) await install(builtInTargets.filter((target) => keyOf(target) === key));
   });
@@ -178,8 +178,8 @@ describe('built-in fields', () => {
         await cluster.request('POST', path, { apiVersion, kind, metadata: { name }, spec });
         const result = checkFields({ apiVersion, kind }, written, undefined, { customTargets: [], aliases: noAliases });
         assert.ok('fields' in result, JSON.stringify(result));
-        const workload = await readWorkload(client, { apiVersion, kind, namespace, name }, undefined, found);
-        assert.ok(workload);
+        const read = () => readWorkload(client, { apiVersion, kind, namespace, name }, undefined, found);
+        const workload = (await read()) ?? assert.fail(`${name} is gone`);
         const pin = written.digest === undefined ? 'Tag' : 'Digest';
         const policy = { ...specOf({ pin }), targets: [{ apiVersion, kind, namespace, name, fields: result.fields }] };
         const candidate = { tag: after1, digest: digestOf('b') };
@@ -194,14 +194,15 @@ describe('built-in fields', () => {
         assert.equal(plan.targets[0]?.problem, undefined, JSON.stringify(plan.targets[0]?.problem));
         const changes = plan.targets[0]?.changes ?? [];
         assert.equal(changes.length, 1);
-        // Somebody points the block at another image just before: the same patch changes nothing then.
+        // Somebody points the block at another image just before: the same patch changes nothing then, nor when it points where it did before.
         for (const [field, value] of othersOf(result.fields)) {
           const changedObject = await write(`${path}/${name}`, field, value);
-          assert.deepEqual(await patchImages(client, workload, changes, 'test', undefined, found), { kind: 'conflict' }, field);
+          assert.deepEqual(await patchImages(client, workload, changes, 'test', { target: found }), { kind: 'conflict' }, field);
           assert.deepEqual((await cluster.request<Raw>('GET', `${path}/${name}`)).spec, changedObject.spec);
           await write(`${path}/${name}`, 'spec', spec);
         }
-        assert.equal((await patchImages(client, workload, changes, 'test', undefined, found)).kind, 'patched');
+        const asBefore = (await read()) ?? assert.fail(`${name} is gone`);
+        assert.equal((await patchImages(client, asBefore, changes, 'test', { target: found })).kind, 'patched');
         const { spec: patched } = await cluster.request<Raw>('GET', `${path}/${name}`);
         assert.deepEqual(patched, expected(spec, result.fields), `${kind} ${JSON.stringify(written)}`);
       }

@@ -6,7 +6,7 @@ import { explainPlan, guardPlan } from '../../../src/plan/guard-plan.ts';
 import { paused } from '../../../src/plan/guards/paused.ts';
 import type { GuardContext, TargetProgress } from '../../../src/plan/guards/guard.ts';
 import { wave } from '../../../src/plan/guards/wave.ts';
-import type { TargetPlan, UpdatePlan } from '../../../src/plan/plan-update.ts';
+import type { Blocked, TargetPlan, TargetProblem, UpdatePlan } from '../../../src/plan/plan-update.ts';
 import { specOf, workloadOf } from '../../model/samples.ts';
 import { contextOf, evaluatedAt, image } from './context.ts';
 
@@ -14,30 +14,47 @@ const minutes = (count: number) => new Date(evaluatedAt.getTime() + count * 60_0
 const progressing = (deadline = minutes(7)): TargetProgress => ({ state: 'Progressing', deadline });
 const done = (at = minutes(-60)): TargetProgress => ({ state: 'Done', at });
 const failed: TargetProgress = { state: 'Failed' };
+const retried = (deadline: Date): TargetProgress => ({ state: 'Retried', deadline });
+const refusal: TargetProblem = { reason: 'PatchRejected', message: 'refused' };
 
-/** `todo`: is to be changed · `canary`: the same, with the label of canaries · `held`: a paused canary · otherwise how far it has come. */
-type Given = Readonly<Record<string, 'todo' | 'canary' | 'held' | TargetProgress>>;
+/**
+ * `todo`: is to be changed · `canary`: the same, with the label of canaries · `refused`, `refused canary`: the same, and the API server refuses it · `held`: a paused
+ * canary · `retry`: waits for its next try · `paused`: waited for it, and was paused · otherwise how far it has come.
+ */
+type Given = Readonly<Record<string, 'todo' | 'canary' | 'refused' | 'refused canary' | 'held' | 'paused' | 'retry' | TargetProgress>>;
+
+const keyOf = (name: string) => `Deployment/shop/${name}`;
 
 function targetOf(name: string, state: Given[string]): TargetPlan {
   const target = { kind: 'Deployment', namespace: 'shop', name };
   const isDone = typeof state === 'object' && state.state !== 'Failed';
   const runs = `${image}:${isDone ? '1.3.0' : '1.2.3'}`;
-  const labels = state === 'canary' || state === 'held' ? { canary: 'true' } : {};
-  const workload = workloadOf({ web: runs }, { ...target, labels, ...(state === 'held' && { paused: true }) });
+  const labels = state === 'canary' || state === 'refused canary' || state === 'held' ? { canary: 'true' } : {};
+  const isPaused = state === 'held' || state === 'paused';
+  const workload = workloadOf({ web: runs }, { ...target, labels, ...(isPaused && { paused: true }) });
   const [container] = workload.containers;
   assert.ok(container);
   const change = { container: 'web', list: 'containers', index: 0, from: runs, to: `${image}:1.3.0` } as const;
+  const waits: Blocked = { kind: 'waits', reason: 'RolloutRetry', message: 'later', until: minutes(3), changes: [change] };
+  if (state === 'retry') return { target, workload, changes: [], unchanged: [], blocked: [waits] };
   return { target, workload, changes: isDone ? [] : [change], unchanged: [] };
 }
 
 function contextWith(given: Given, waves: Partial<WaveSettings>): GuardContext {
   const entries = Object.entries(given).flatMap(([name, state]): [string, TargetProgress][] =>
-    typeof state === 'object' ? [[`Deployment/shop/${name}`, state]] : [],
+    typeof state === 'object' ? [[keyOf(name), state]] : [],
+  );
+  const tried = Object.entries(given).flatMap(([name, state]): [string, TargetProgress][] =>
+    state === 'retry' || state === 'paused' ? [[keyOf(name), retried(minutes(state === 'retry' ? 3 : -1))]] : [],
+  );
+  const refused = Object.entries(given).flatMap(([name, state]): [string, TargetProblem][] =>
+    state === 'refused' || state === 'refused canary' ? [[keyOf(name), refusal]] : [],
   );
   const settings = { maxParallel: 2, pauseMs: 600_000, maxFailures: 1, canaries: { matchLabels: { canary: 'true' } }, ...waves };
   return contextOf({
     spec: specOf({ rollout: { timeoutMs: 600_000, onFailure: 'Rollback', waves: settings } }),
-    progress: new Map(entries),
+    progress: new Map([...entries, ...tried]),
+    refused: new Map(refused),
   });
 }
 
@@ -76,8 +93,38 @@ const rows: [name: string, given: Given, changed: string[], others: object, wave
   [
     'of two canaries one is blocked',
     { a: 'todo', y: 'canary', z: 'held' },
+    ['y'],
+    { a: 'waits WavePending 10', z: 'blocked TargetPaused' },
+  ],
+  ['a workload waits for its next try', { a: 'retry', c: 'todo' }, [], { a: 'waits RolloutRetry 3', c: 'waits WavePending 3' }],
+  ['a workload that is to be tried again was paused', { a: 'paused', c: 'todo' }, ['c'], { a: 'blocked TargetPaused' }],
+  [
+    'the API server refuses one',
+    { a: 'refused', b: 'todo', c: 'todo', d: 'todo' },
+    ['b', 'c'],
+    { a: 'refused PatchRejected', d: 'waits WavePending 10' },
+    { maxFailures: 2 },
+  ],
+  [
+    'the API server refuses as many as may fail',
+    { a: 'refused', b: 'refused', c: 'todo' },
     [],
-    { a: 'blocked WavePending', y: 'blocked WavePending', z: 'blocked TargetPaused' },
+    { a: 'refused PatchRejected', b: 'refused PatchRejected', c: 'refused PatchRejected' },
+    { maxFailures: 2 },
+  ],
+  [
+    'the API server refuses one, and the rollout of another has failed',
+    { a: 'refused', b: failed, c: 'todo' },
+    [],
+    { a: 'refused PatchRejected', b: 'refused RejectedDigest', c: 'refused RejectedDigest' },
+    { maxFailures: 2 },
+  ],
+  [
+    'the API server refuses the only canary, and one may fail',
+    { a: 'todo', z: 'refused canary' },
+    ['a'],
+    { z: 'refused PatchRejected' },
+    { maxFailures: 2 },
   ],
 ];
 

@@ -1,0 +1,34 @@
+/** Gives a registry its time to show the push that caused a job: registries announce a tag before it can be read, and what was missed is found only by the next poll. */
+import type { BaseStatus } from '../model/base-policy.ts';
+import { sameRepository } from '../model/image-reference.ts';
+import type { ImageSource } from '../model/image-source.ts';
+import type { BaseJob } from '../queue/jobs.ts';
+import type { Registry } from '../reconcile/ports.ts';
+import { resolveCandidate } from '../reconcile/resolve-tag.ts';
+
+export interface AwaitAnnouncedPorts {
+  readonly registry: Pick<Registry, 'headManifest' | 'announcements'>;
+  readonly cluster: { readonly now: () => number };
+}
+
+/** Resolves when the registry shows the push, or has had its time; throws WaitError(NotShownYet) where the job should come back. `base`: where the policy's base comes from. */
+export async function awaitAnnounced(
+  job: Pick<BaseJob, 'hint' | 'pushed' | 'eventId' | 'cause' | 'receivedAt'>,
+  { base, status, signal }: { readonly base: ImageSource; readonly status: BaseStatus; readonly signal: AbortSignal },
+  { registry, cluster }: AwaitAnnouncedPorts,
+): Promise<void> {
+  const { hint, pushed, eventId, cause, receivedAt } = job;
+  if (hint === undefined) return;
+  const isBase = pushed === undefined || sameRepository(pushed, base);
+  const source = isBase ? base : { ...pushed, ...(base.access && { access: base.access }) };
+  const known = isBase
+    ? [status.latest?.digest, ...(status.history ?? []).map((one) => one.digest)]
+    : (status.dependents ?? []).map((one) => one.digest);
+  await resolveCandidate(source, hint, registry.headManifest, {
+    announced: true,
+    announcedAt: registry.announcements.since(eventId ?? cause, receivedAt),
+    signal,
+    now: cluster.now,
+    mayBePushed: (digest) => Promise.resolve(!known.includes(digest)),
+  });
+}

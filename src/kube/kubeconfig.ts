@@ -1,0 +1,119 @@
+/** Access by kubeconfig: files, contexts, exec and auth plugins are read by @kubernetes/client-node. Loaded only where there is a kubeconfig. */
+import type { RequestOptions } from 'node:https';
+import { delimiter, dirname, resolve } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { KubeConfig } from '@kubernetes/client-node';
+import { parse } from 'yaml';
+import { renewAccess, type KubeAccess, type KubeAccessSource } from './kube-access.ts';
+import type { KubeAccessOptions } from './load-kube-access.ts';
+
+/** Access by kubeconfig; without one by the default rules of client-node. Throws if there is no usable one. */
+export function openKubeconfig(options: KubeAccessOptions): KubeAccessSource {
+  let config = loadConfig(options);
+  const read = (isRefused: boolean): Promise<KubeAccess> => {
+    // client-node caches tokens of files for a minute, and those of exec plugins for ever: a new KubeConfig reads them again.
+    if (isRefused) config = loadConfig(options);
+    return computeAccess(config);
+  };
+  return { namespace: namespaceOf(config), ...renewAccess(read, options.now ?? Date.now) };
+}
+
+/** The names of the kubeconfig's contexts. */
+export function readContexts({ kubeconfig }: Pick<KubeAccessOptions, 'kubeconfig'>): string[] {
+  return loadConfig({ ...(kubeconfig !== undefined && { kubeconfig }) })
+    .getContexts()
+    .map(({ name }) => name);
+}
+
+function loadConfig({ kubeconfig, context }: KubeAccessOptions): KubeConfig {
+  const config = kubeconfig ? loadFiles(kubeconfig.split(delimiter).filter(Boolean)) : loadDefault();
+  if (context !== undefined) {
+    if (!config.getContextObject(context)) {
+      const names = config.getContexts().map(({ name }) => name);
+      throw new Error(`the kubeconfig has no context "${context}"; it has ${names.join(', ') || 'none'}`);
+    }
+    config.setCurrentContext(context);
+  }
+  const cluster = config.getCurrentCluster();
+  if (!cluster?.server) throw new Error(`the kubeconfig's context "${config.getCurrentContext()}" names no cluster with a server`);
+  announceToExecPlugin(config);
+  return config;
+}
+
+/** client-node's last resort is a server on this machine without TLS, which nobody means. */
+function loadDefault(): KubeConfig {
+  const config = new KubeConfig();
+  config.loadFromDefault();
+  if (config.getCurrentCluster()?.server === 'http://localhost:8080')
+    throw new Error('there is no kubeconfig: name one with --kubeconfig or the variable KUBECONFIG, or write it to ~/.kube/config');
+  return config;
+}
+
+function namespaceOf(config: KubeConfig): string | undefined {
+  return config.getContextObject(config.getCurrentContext())?.namespace?.trim() || undefined;
+}
+
+function loadFiles(files: readonly string[]): KubeConfig {
+  const [first, ...more] = files.map((file) => {
+    if (!existsSync(file)) throw new Error(`the kubeconfig ${file} does not exist: name another one with --kubeconfig or KUBECONFIG`);
+    const config = new KubeConfig();
+    config.loadFromFile(file);
+    readTokenFiles(config, file);
+    return config;
+  });
+  if (!first) throw new Error('the kubeconfig path is empty');
+  for (const config of more) first.mergeConfig(config, true);
+  return first;
+}
+
+/** client-node does not know kubeconfig's `tokenFile`; its own authenticator for the pod's token does the same, re-reading included. */
+function readTokenFiles(config: KubeConfig, file: string): void {
+  const raw = parse(readFileSync(file, 'utf8')) as { users?: { name?: string; user?: { tokenFile?: string } }[] } | null;
+  for (const { name, user } of raw?.users ?? []) {
+    if (!user?.tokenFile) continue;
+    const tokenFile = resolve(dirname(file), user.tokenFile);
+    config.users = config.users.map((known) =>
+      known.name === name ? { ...known, authProvider: { name: 'tokenFile', config: { tokenFile } } } : known,
+    );
+  }
+}
+
+/** Plugins refuse to run without KUBERNETES_EXEC_INFO, which client-node does not set. */
+function announceToExecPlugin(config: KubeConfig): void {
+  const exec = config.getCurrentUser()?.exec as { apiVersion?: string; env?: { name: string; value: string }[] | null } | null | undefined;
+  if (!exec) return;
+  const info = { apiVersion: exec.apiVersion ?? 'client.authentication.k8s.io/v1', kind: 'ExecCredential', spec: { interactive: false } };
+  exec.env = [...(exec.env ?? []), { name: 'KUBERNETES_EXEC_INFO', value: JSON.stringify(info) }];
+}
+
+async function computeAccess(config: KubeConfig): Promise<KubeAccess> {
+  const cluster = config.getCurrentCluster();
+  if (!cluster) throw new Error('the kubeconfig names no cluster');
+  const options: RequestOptions & { ca?: Buffer; cert?: Buffer | string; key?: Buffer | string; headers?: Record<string, unknown> } = {};
+  try {
+    await config.applyToHTTPSOptions(options);
+  } catch (error) {
+    throw new Error('getting the credentials for the API server failed', { cause: error });
+  }
+  const { ca, cert, key, servername, rejectUnauthorized } = options;
+  return {
+    server: cluster.server.replace(/\/+$/, ''),
+    headers: headersOf(options),
+    tls: {
+      ...(ca && { ca }),
+      ...(cert && { cert }),
+      ...(key && { key }),
+      ...(servername && { servername }),
+      ...(rejectUnauthorized !== undefined && { rejectUnauthorized }),
+    },
+    ...(cluster.proxyUrl && { proxyUrl: cluster.proxyUrl }),
+  };
+}
+
+function headersOf(options: { headers?: Record<string, unknown>; auth?: string | null | undefined }): Record<string, string> {
+  const headers: Record<string, string> = {};
+  // Token files end with a newline, which headers must not contain.
+  for (const [name, value] of Object.entries(options.headers ?? {})) headers[name.toLowerCase()] = String(value).trim();
+  if (options.auth) headers['authorization'] ??= `Basic ${Buffer.from(options.auth).toString('base64')}`;
+  return headers;
+}

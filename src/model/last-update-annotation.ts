@@ -1,0 +1,113 @@
+/** The annotation in which a workload records our last change to a container (`last-update.ts`): its name, and its value as text. */
+import { limits, type LastUpdate, type PastChange, type RecentChange, type Retry } from './last-update.ts';
+import { isTriggerSource, maxLengths } from './policy-status.ts';
+import { readVolumeName } from './workload.ts';
+
+/** The annotation for a container, an image volume, or a group of fields; undefined if the API server would reject its name. */
+export function updateAnnotation(container: string): string | undefined {
+  const volume = readVolumeName(container);
+  const name = (volume ?? container).replaceAll(/[^A-Za-z0-9_.-]/g, '.').replaceAll(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, '');
+  // An annotation's name has no second slash, and no room for more than the name of a volume.
+  return name === '' ? undefined : `${volume === undefined ? '' : 'volumes.'}last-update.operator.technomad.dev/${name}`;
+}
+
+/** The value of the annotation. */
+export function formatLastUpdate({
+  policy,
+  at,
+  trigger,
+  from,
+  to,
+  tag,
+  digest,
+  failed,
+  left,
+  retry,
+  earlier,
+  event,
+  before,
+}: LastUpdate): string {
+  // JSON.stringify omits undefined fields.
+  return JSON.stringify({ policy, at, trigger, from, to, tag, digest, failed, left, retry, earlier, event, before });
+}
+
+/** Parses the value of the annotation; undefined if we would not have written it: anybody may write there. */
+export function parseLastUpdate(value: unknown): LastUpdate | undefined {
+  const fields = parseObject(value);
+  const [change] = readPastChange(fields);
+  if (change === undefined) return undefined;
+  const { failed, left, retry: tried, earlier, before } = fields;
+  const changes = Array.isArray(earlier) ? earlier.slice(0, limits.maxImages).flatMap(readChange) : [];
+  const retry = readRetry(tried);
+  const others = Array.isArray(before) ? before.slice(0, limits.maxBefore).flatMap(readPastChange) : [];
+  return {
+    ...change,
+    ...(isShort(failed, maxLengths.digest) && { failed }),
+    ...(isShort(left, maxLengths.digest) && { left }),
+    ...(retry && { retry }),
+    ...(changes.length > 0 && { earlier: changes }),
+    ...(others.length > 0 && { before: others }),
+  };
+}
+
+function readPastChange(value: unknown): PastChange[] {
+  const { policy, at, trigger, from, to, tag, digest, event } = toObject(value);
+  if (!isShort(policy, 64) || !isShort(at, 32) || !isTime(at) || !isTriggerSource(trigger)) return [];
+  if (!isShort(from, limits.maxImageLength) || !isShort(to, limits.maxImageLength)) return [];
+  return [
+    {
+      policy,
+      at,
+      trigger,
+      from,
+      to,
+      ...(isShort(tag, maxLengths.tag) && { tag }),
+      ...(isShort(digest, maxLengths.digest) && { digest }),
+      ...(isEvent(event) && { event }),
+    },
+  ];
+}
+
+/** The ids of pushes. */
+function isEvent(value: unknown): value is string {
+  return typeof value === 'string' && /^[\w-]{1,128}$/.test(value);
+}
+
+function readRetry(value: unknown): Retry | undefined {
+  const { failures, generation, why } = toObject(value);
+  if (!isCount(failures) || !isCount(generation) || !isShort(why, limits.maxWhyLength)) return undefined;
+  return { failures, generation, why };
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
+}
+
+function readChange(value: unknown): RecentChange[] {
+  const { tag, digest, at } = toObject(value);
+  if (!isShort(tag, maxLengths.tag) || !Array.isArray(at)) return [];
+  const times = at.slice(0, limits.maxTimes).filter((time: unknown) => isShort(time, 32) && isTime(time));
+  return times.length === 0 ? [] : [{ tag, ...(isShort(digest, maxLengths.digest) && { digest }), at: times }];
+}
+
+function parseObject(value: unknown): Readonly<Record<string, unknown>> {
+  try {
+    return typeof value === 'string' ? toObject(JSON.parse(value)) : {};
+  } catch {
+    // Text that we did not write.
+    return {};
+  }
+}
+
+function toObject(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+function isShort(value: unknown, max: number): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= max;
+}
+
+/** Seconds, with milliseconds unless an earlier version wrote it, and a year with four digits: adding to the latest possible Date gives an invalid one. */
+function isTime(text: string): boolean {
+  return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z$/.test(text) && !Number.isNaN(Date.parse(text));
+}

@@ -1,0 +1,126 @@
+/**
+ * What the targets of a policy run, as one reading of the workloads: `status.running` and `status.targets` are made from it, whatever else is wrong with the policy,
+ * and it shows where a status no longer says what runs. Pure.
+ */
+import { scopeOf, type ImagePolicy, type PolicyTarget } from '../model/image-policy.ts';
+import type { RegistryAliases } from '../model/image-reference.ts';
+import { fieldManager, lastUpdateOf } from '../model/last-update.ts';
+import { maxLengths, maxTargetsListed, type ContainerState } from '../model/policy-status.ts';
+import { resolveTarget, type WorkloadView } from '../model/resolve-target.ts';
+import { runningTag } from '../model/running-image.ts';
+import { cut } from '../model/text.ts';
+import {
+  findContainer,
+  identityOf,
+  isSameObject,
+  isSameWorkload,
+  workloadKey,
+  type Workload,
+  type WorkloadIdentity,
+} from '../model/workload.ts';
+import type { ConsentRules } from './consent.ts';
+import type { TargetState } from './plan-update.ts';
+import { runningImagesOf } from './running-images.ts';
+
+/** A container, or a target that shows none; the tag is absent where its image has none that is known. */
+export interface SeenContainer extends WorkloadIdentity {
+  readonly container?: string;
+  readonly image?: string;
+  readonly tag?: string;
+}
+
+/** The workloads that a policy may see, with what decides whether all of them are known. */
+export interface TargetsView extends WorkloadView, Partial<Pick<ConsentRules, 'namespaceConsent' | 'crossNamespace'>> {
+  readonly aliases?: RegistryAliases;
+  readonly targetState?: (target: PolicyTarget, policy: Pick<ImagePolicy, 'namespace'>) => TargetState;
+}
+
+type Policy = Pick<ImagePolicy, 'namespace' | 'spec' | 'status'>;
+
+const noAliases: RegistryAliases = new Map<string, string>();
+
+interface Seen extends SeenContainer {
+  readonly container: string;
+  readonly image: string;
+  readonly workload: Workload;
+}
+
+/** What the containers of the policy's repository run; undefined while workloads or consents are not known yet, or for a spec of which not even the repository can be read. */
+export function seeTargets(policy: Policy, view: TargetsView): readonly Seen[] | undefined {
+  const { status, namespace } = policy;
+  const spec = scopeOf(policy.spec);
+  if (spec === undefined) return undefined;
+  const { aliases = noAliases, targetState } = view;
+  const states = spec.targets.map((target) => ({ target, state: targetState?.(target, policy) }));
+  if (states.some(({ target, state }) => state === 'starting' || !isConsentKnown(target.namespace, namespace, view))) return undefined;
+  const found = new Map<string, Seen>();
+  for (const { target, state } of states) {
+    if (typeof state === 'object' && 'problem' in state) continue;
+    for (const workload of resolveTarget(target, view)) {
+      for (const { container, image, reference } of runningImagesOf(target, workload, spec, aliases)) {
+        const tag = runningTag(reference, { status, workload, container });
+        const seen = { ...identityOf(workload), workload, container, image, ...(tag !== undefined && { tag }) };
+        found.set(`${workloadKey(workload)}/${container}`, seen);
+      }
+    }
+  }
+  return [...found.values()];
+}
+
+function isConsentKnown(namespace: string, own: string, { namespaceConsent, crossNamespace }: TargetsView): boolean {
+  const isDecided = namespace === own || crossNamespace === 'allow' || crossNamespace === 'deny';
+  return isDecided || namespaceConsent === undefined || namespaceConsent(namespace) !== undefined;
+}
+
+/** How long the reconcile that changed an image may take to report it. */
+const reportMs = 60_000;
+
+/** Which containers are compared with a status. */
+export interface Compared {
+  readonly now: Date;
+  /** Whether workloads count that the status does not show at all: they may be created one after the other, and are looked at together. */
+  readonly withNew: boolean;
+}
+
+/**
+ * The containers about which a status no longer says what is so: other images, gone or renamed ones, new ones. What the policy itself has changed a moment ago is
+ * about to be reported. Empty where all is so, or where that is not known.
+ */
+export function changedTargets(policy: Pick<ImagePolicy, 'uid'> & Policy, view: TargetsView, { now, withNew }: Compared): string[] {
+  const seen = seeTargets(policy, view);
+  if (seen === undefined) return [];
+  const { targets = [], targetCounts } = policy.status;
+  const listed = targets.filter((state) => state.container !== undefined && isConsentKnown(state.namespace, policy.namespace, view));
+  const isWhole = (targetCounts?.total ?? 0) <= maxTargetsListed;
+  const shown = (one: Seen) => listed.find((state) => isSameContainer(state, one));
+  const other = seen.filter((one) => {
+    const state = shown(one);
+    if (state !== undefined) return isOther(state, one) && !isReported(one, policy.uid, now);
+    const isNew = !targets.some((known) => isSameWorkload(known, one));
+    return isWhole && (withNew || !isNew) && !isReported(one, policy.uid, now);
+  });
+  const gone = listed.filter((state) => !seen.some((one) => isSameContainer(state, one)));
+  return [
+    ...other.map((one) => `${workloadKey(one)}:${one.uid ?? ''}:${one.workload.generation}:${one.container}:${one.image}`),
+    ...gone.map((one) => `${workloadKey(one)}:${one.uid ?? ''}:${one.container ?? ''}`),
+  ];
+}
+
+/** Earlier versions wrote no image for some containers. */
+function isOther({ image }: ContainerState, seen: Seen): boolean {
+  return image !== undefined && image !== cut(seen.image, maxLengths.image);
+}
+
+function isReported({ workload, container }: Seen, policy: string, now: Date): boolean {
+  const update = lastUpdateOf(workload, container);
+  const found = findContainer(workload, container);
+  if (found !== undefined && found.imageOwner !== fieldManager) return false;
+  if (update !== undefined && update.policy !== policy) return false;
+  // The fields have the time of the API server, and the record that of a replica, whose clock may be ahead.
+  const times = [update?.at, found?.imageSetAt].map((time) => Date.parse(time ?? '')).filter((time) => !Number.isNaN(time));
+  return times.length > 0 && now.getTime() - Math.min(...times) < reportMs;
+}
+
+function isSameContainer(state: ContainerState, seen: Seen): boolean {
+  return state.container === seen.container && isSameObject(state, seen);
+}

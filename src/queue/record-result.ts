@@ -1,0 +1,83 @@
+/** Which result of a push for a policy replaces which: decided in Redis, because tries of the same push may run in several processes, and end in any order. */
+import type { Command } from './commands.ts';
+import type { PolicyResult } from './event-log.ts';
+
+/**
+ * 0: another try follows, and any later result replaces it. 1: a guard has the image wait, which ends the tries, so that the late failure of another try does not replace it. Those from 2 on are final, and only a higher one replaces them. Whichever result stands, what it tells to be
+ * changed is what all results together tell: what changed an image did so, whatever later tries, or the rollouts of other workloads, find.
+ */
+export const resultRanks = {
+  retrying: 0,
+  waiting: 0,
+  failed: 2,
+  ignored: 2,
+  unchanged: 2,
+  suspended: 2,
+  stalled: 2,
+  updated: 3,
+} as const satisfies Readonly<Record<PolicyResult['kind'], number>>;
+
+/** What later stages found: a guard that has an image wait, and what became of the rollout, which replaces everything, an earlier result of the rollout too. */
+export const stageRanks = { guard: 1, rollout: 4 } as const satisfies Readonly<Record<NonNullable<PolicyResult['stage']>, number>>;
+
+/** From this rank on, a result is final. */
+export const finalRank = resultRanks.unchanged;
+
+/** How many changes are recorded: a policy may change hundreds of workloads; the message counts them. */
+export const maxChanges = 20;
+
+/** `RECORD hash field result verifiedField [verifiedMs]`: records a result unless a higher one is known. What cannot be read is no result. */
+export const recordFunction = `
+local ranks = cjson.decode('${JSON.stringify(resultRanks)}')
+local stages = cjson.decode('${JSON.stringify(stageRanks)}')
+local function readResult(text)
+  local isRead, result = pcall(cjson.decode, text or '')
+  if not isRead or type(result) ~= 'table' then return -1, {}, {} end
+  local rank = stages[result.stage or ''] or ranks[result.kind] or -1
+  return rank, type(result.changes) == 'table' and result.changes or {}, result
+end
+local function nameOf(change)
+  local workload = type(change.workload) == 'table' and change.workload or {}
+  local words = {workload.kind, workload.namespace, workload.name, change.container, change.became or change.to}
+  for index = 1, 5 do words[index] = tostring(words[index]) end
+  return table.concat(words, ' ')
+end
+local function union(...)
+  local changes, known = {}, {}
+  for _, some in ipairs({...}) do
+    for _, change in ipairs(some) do
+      local name = type(change) == 'table' and nameOf(change)
+      if name and not known[name] and #changes < ${maxChanges} then
+        known[name] = true
+        table.insert(changes, change)
+      end
+    end
+  end
+  return changes
+end
+function functions.RECORD(hash, field, text, verifiedField, verifiedMs)
+  local old, oldChanges, before = readResult(redis.call('HGET', hash, field))
+  local new, newChanges, after = readResult(text)
+  if verifiedMs then redis.call('HSETNX', hash, verifiedField, verifiedMs) end
+  local changes = union(oldChanges, newChanges)
+  local isLate = new < old or new == old and new >= ${finalRank} and new < ${stageRanks.rollout}
+  if isLate and #changes <= #oldChanges then return end
+  if isLate and new == old and new == ${resultRanks.updated} and #newChanges > #oldChanges then
+    after.at, after.afterMs = before.at, before.afterMs
+  elseif isLate then
+    after = before
+  elseif #changes <= #newChanges and (#changes == 0 or after.kind ~= 'unchanged') then
+    redis.call('HSET', hash, field, text)
+    return
+  end
+  after.changes = changes
+  if after.kind == 'unchanged' then after.kind, after.reason = 'updated', 'Updated' end
+  redis.call('HSET', hash, field, cjson.encode(after))
+end`;
+
+/** The command that records a result in the hash of its event. */
+export function recordCommand(hash: string, policy: string, { verifiedMs, changes, ...others }: PolicyResult): Command {
+  const result = { ...others, ...(changes !== undefined && { changes: changes.slice(0, maxChanges) }) };
+  const verified = verifiedMs === undefined ? [] : [verifiedMs];
+  return ['RECORD', hash, `policy:${policy}`, JSON.stringify(result), `verified:${policy}`, ...verified];
+}

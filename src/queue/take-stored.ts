@@ -1,0 +1,94 @@
+/** Takes jobs right behind their storing, by BullMQ's manual processing (https://docs.bullmq.io/patterns/manually-fetching-jobs). */
+import { setTimeout as delay } from 'node:timers/promises';
+import { createRedisBackend, DelayedError, Worker, type Job, type WorkerOptions } from 'bullmq';
+import type { QueueName } from './jobs.ts';
+import type { QueueAccess } from './producer.ts';
+
+/** Repeats a command that a connection which fails fast may reject, as long as the job is certainly ours. */
+export type Insist = <R>(command: () => Promise<R>) => Promise<R>;
+
+export interface StoredTaker {
+  /** To be called in the turn of the event loop that stores a job: takes one job with the same write. Does nothing without room, before `start`, and after `stop`. */
+  take(): void;
+  start(): void;
+  /** Resolves when all taken jobs have ended. */
+  stop(): Promise<void>;
+}
+
+interface TakerOptions<T> {
+  /** How the jobs are stored. Its `onError` gets what fails while nothing is taken yet: the ordinary worker reports the same. */
+  readonly storedOn: QueueAccess;
+  readonly queue: QueueName;
+  readonly concurrency: number;
+  /** The options of the ordinary worker. */
+  readonly common: Omit<WorkerOptions, 'connection'> & { readonly lockDuration: number };
+  readonly process: (job: Job<T>, token: string, insist: Insist) => Promise<void>;
+  readonly onError: (error: Error) => void;
+}
+
+const retryMs = 100;
+
+/** A taker of one queue. What it does not take, or loses, is left to the ordinary workers, whose checks find jobs without a lock. */
+export function createStoredTaker<T>({ storedOn, queue, concurrency, common, process, onError }: TakerOptions<T>): StoredTaker {
+  // Nothing waits here, so the connection that blocks while it waits for a job is left out.
+  const worker = new Worker<T>(queue, null, { ...common, connection: storedOn.redis, skipWaitingForReady: true }, (name, options) =>
+    createRedisBackend(name, options),
+  );
+  worker.on('error', storedOn.onError);
+  const running = new Set<Promise<void>>();
+  let isTaking = false;
+  let taken = 0;
+
+  const run = async (job: Job<T>, token: string, takenAt: number): Promise<void> => {
+    let lockedUntil = takenAt + common.lockDuration;
+    const renew = async () => {
+      const at = performance.now();
+      if ((await job.extendLock(token, common.lockDuration)) === 1) lockedUntil = at + common.lockDuration;
+    };
+    const insist: Insist = async (command) => {
+      for (;;) {
+        try {
+          return await command();
+        } catch (error) {
+          if (performance.now() + retryMs > lockedUntil) throw error;
+          await delay(retryMs);
+        }
+      }
+    };
+    // As often as BullMQ's own workers do.
+    const renewal = setInterval(() => void renew().catch(onError), common.lockDuration / 4);
+    const ended = await process(job, token, insist).then(
+      () => undefined,
+      (error: Error) => error,
+    );
+    clearInterval(renewal);
+    if (ended === undefined) await insist(() => job.moveToCompleted(undefined, token, false));
+    else if (!(ended instanceof DelayedError)) await insist(() => job.moveToFailed(ended, token, false));
+  };
+  const takeNext = async (): Promise<void> => {
+    const [token, at] = [`${worker.id}:${taken++}`, performance.now()];
+    const job = await worker.getNextJob(token, { block: false }).catch(storedOn.onError);
+    if (job) await run(job, token, at);
+  };
+
+  return {
+    take() {
+      if (!isTaking || running.size >= concurrency) return;
+      // The immediate of this turn comes after the command that stores the job and before the end of their common write.
+      const stored = new Promise<void>((resolve) => setImmediate(resolve));
+      const one = stored
+        .then(takeNext)
+        .catch(onError)
+        .finally(() => running.delete(one));
+      running.add(one);
+    },
+    start() {
+      isTaking = true;
+    },
+    async stop() {
+      isTaking = false;
+      await Promise.all(running);
+      await worker.close();
+    },
+  };
+}

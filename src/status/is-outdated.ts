@@ -1,0 +1,61 @@
+/** Whether an outcome describes a state that is over: reports are written late when the API server fails, a replica stands still, or others are more urgent. */
+import type { ImagePolicy } from '../model/image-policy.ts';
+import { lastUpdateOf } from '../model/last-update.ts';
+import type { WorkloadView } from '../model/resolve-target.ts';
+import { cut } from '../model/text.ts';
+import { maxLengths, type HistoryEntry, type PolicyStatus } from '../model/policy-status.ts';
+import { findContainer, isNewer, isSameObject, workloadKey, type Workload, type WorkloadIdentity } from '../model/workload.ts';
+import type { Basis, Outcome } from '../plan/outcome.ts';
+import { isSameChange } from '../plan/past.ts';
+
+/** A container that the outcome describes, and the image that it runs by that. */
+interface Described extends WorkloadIdentity {
+  readonly container?: string;
+  readonly image?: string;
+}
+
+/**
+ * Whether the status or the workloads of `view` know of something later than the outcome: of another selection, of a change that it has not seen, or of an image that
+ * somebody set since. What the outcome was made from decides, so a clock that is wrong can at most cause another reconcile.
+ */
+export function isOutdated({ status }: Pick<ImagePolicy, 'status'>, outcome: Outcome, view?: Pick<WorkloadView, 'findWorkload'>): boolean {
+  const { basis } = outcome;
+  if (basis === undefined) return false;
+  if (isOtherSelected(status, outcome, basis)) return true;
+  const workloads = new Map(basis.workloads.map((workload) => [workloadKey(workload), workload]));
+  const unseen = (status.history ?? []).filter((entry) => !basis.status.history?.some((one) => isSameChange(one, entry)));
+  return describedBy(outcome).some((described) => {
+    const workload = workloads.get(workloadKey(described));
+    if (workload === undefined || described.container === undefined) return false;
+    return isSetSince(described, workload, view) || unseen.some((entry) => isLaterChange(entry, described, workload));
+  });
+}
+
+/** The outcome did not know the selection of the status, which is of a later time. */
+function isOtherSelected({ latest }: PolicyStatus, { selection }: Outcome, basis: Basis): boolean {
+  if (selection === undefined || latest === undefined) return false;
+  const { candidate } = selection;
+  const isSame = latest.tag === candidate.tag && (candidate.digest === undefined || latest.digest === candidate.digest);
+  const known = basis.status.latest;
+  const isKnown = known?.tag === latest.tag && known.digest === latest.digest && known.selectedAt === latest.selectedAt;
+  return !isSame && !isKnown && Date.parse(latest.selectedAt) > basis.selectedAt;
+}
+
+function describedBy({ selection, changes = [], ours = [] }: Outcome): readonly Described[] {
+  const changed = [...changes.map((change) => ({ ...change, image: change.became ?? change.to })), ...ours];
+  return selection?.containers ?? changed.map(({ workload, container, image }) => ({ ...workload, container, image }));
+}
+
+/** The workload was changed after the outcome has seen it, and runs something else. */
+function isSetSince({ container = '', image }: Described, workload: Workload, view?: Pick<WorkloadView, 'findWorkload'>): boolean {
+  const now = view?.findWorkload(workload);
+  const runs = now && findContainer(now, container)?.image;
+  return now !== undefined && runs !== undefined && runs !== image && isNewer(now.resourceVersion, workload.resourceVersion);
+}
+
+/** Another replica, or a later reconcile, has changed the container after the change that the outcome has seen on it. */
+function isLaterChange(entry: HistoryEntry, { container = '', image = '' }: Described, workload: Workload): boolean {
+  if (entry.container !== container || !isSameObject(entry, workload) || entry.to === cut(image, maxLengths.image)) return false;
+  const seenAt = Date.parse(lastUpdateOf(workload, container)?.at ?? '');
+  return Number.isNaN(seenAt) || Date.parse(entry.at) > seenAt;
+}

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { truthOf, type Policy, type Workload } from './truth.ts';
+
+const repository = 'registry.example.com:5000/shop/web';
+const policy = (more: Partial<Policy['spec']> = {}): Policy => ({
+  metadata: { name: 'web', uid: 'p1' },
+  spec: { image: repository, targets: [{ kind: 'Deployment', name: 'web' }], ...more },
+});
+const workload = (name: string, images: readonly string[], more: Partial<Workload['metadata']> = {}): Workload => ({
+  kind: 'Deployment',
+  metadata: { name, uid: name, ...more },
+  spec: { template: { spec: { containers: images.map((image, index) => ({ name: `c${index}`, image })) } } },
+});
+const known = { wanted: '1.1.0' };
+
+test('only containers of the repository in targets count, by tag or digest', () => {
+  const digest = `sha256:${'ab'.repeat(32)}`;
+  const images = [
+    `${repository}:1.0.0`,
+    `${repository}:1.0.0@${digest}`,
+    `${repository}@${digest}`,
+    `${repository}-admin:2.0.0`,
+    'other:1',
+  ];
+  const { tags, images: found } = truthOf(policy(), [workload('web', images), workload('api', images)], known);
+  assert.deepEqual(found, images.slice(0, 3));
+  assert.deepEqual(
+    [...tags],
+    [
+      ['1.0.0', 2],
+      [`sha256:${'ab'.repeat(6)}`, 1],
+    ],
+  );
+});
+
+test('a selector takes all workloads with its labels', () => {
+  const targets = [{ kind: 'Deployment', selector: { matchLabels: { app: 'web' } } }];
+  const labelled = (name: string, app: string) => workload(name, [`${repository}:${name}`], { labels: { app } });
+  const { images } = truthOf(policy({ targets }), [labelled('a', 'web'), labelled('b', 'api'), labelled('c', 'web')], known);
+  assert.deepEqual(images, [`${repository}:a`, `${repository}:c`]);
+});
+
+test('what is in another namespace is not seen, and only records of the policy itself count', () => {
+  const elsewhere = [{ kind: 'Deployment', name: 'web', namespace: 'ops' }];
+  assert.deepEqual(truthOf(policy({ targets: elsewhere }), [workload('web', [`${repository}:1.0.0`])], known).images, []);
+  const record = (uid: string, to: string) => JSON.stringify({ policy: uid, to });
+  const annotations = {
+    'last-update.operator.technomad.dev/c0': record('p1', `${repository}:1.0.0`),
+    'last-update.operator.technomad.dev/c1': record('p2', `${repository}:1.1.0`),
+    note: 'not JSON',
+  };
+  assert.deepEqual(truthOf(policy(), [workload('web', [`${repository}:1.0.0`], { annotations })], known).recorded, [`${repository}:1.0.0`]);
+});
+
+test('a policy that is suspended says so, whatever else is known of it', () => {
+  assert.deepEqual(truthOf(policy({ suspend: true }), [], { ...known, why: ['Held'] }).why, ['Suspended']);
+  assert.deepEqual(truthOf(policy(), [], { ...known, why: ['Held'] }).why, ['Held']);
+});

@@ -1,0 +1,96 @@
+/** The commands of the README that start the demo, as they stand there: each in a process of its own, as somebody at a terminal starts it. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { poolVariable } from '../harness/control-plane.ts';
+import { type RunningProcess, startProcess } from '../harness/process.ts';
+import { GiveUp, waitFor } from '../harness/wait-for.ts';
+
+const root = join(import.meta.dirname, '../..');
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
+
+/** Without what only a test has: the demo starts a control plane of its own. */
+const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => name !== poolVariable && name !== 'NODE_TEST_CONTEXT'));
+
+const running: RunningProcess[] = [];
+after(async () => {
+  await Promise.all(running.map((one) => one.stop()));
+});
+
+/** Starts a command line in a shell; it ends with this process. */
+async function start(command: string): Promise<RunningProcess> {
+  const started = await startProcess('sh', ['-c', command], { name: 'demo', cwd: root, env });
+  running.push(started);
+  return started;
+}
+
+function outputOf({ log }: RunningProcess): string {
+  return readFileSync(log, 'utf8');
+}
+
+async function runToEnd(command: string): Promise<string> {
+  const started = await start(command);
+  const { code } = await started.exited;
+  assert.equal(code, 0, started.logTail(40));
+  return outputOf(started);
+}
+
+/** The output when it contains all of these; fails where the command ends before. */
+function untilPrinted(started: RunningProcess, ...texts: readonly string[]): Promise<string> {
+  return waitFor(texts.join(', '), () => {
+    const output = outputOf(started);
+    if (texts.every((text) => output.includes(text))) return output;
+    if (started.exit() !== undefined) throw new GiveUp(started.logTail(40));
+    return undefined;
+  });
+}
+
+describe('the commands of the README', () => {
+  for (const command of ['npm run demo', 'npm run demo -- --once', 'npm run demo -- base', 'npm run tutorial'])
+    test(`the README names "${command}"`, () => assert.ok(readme.includes(command)));
+
+  test('npm run demo -- --once tells the whole story, and ends', async () => {
+    const output = await runToEnd('npm run demo -- --once');
+    for (const told of [
+      /✓ the policy is Ready .* runs .*:1\.0\.0$/m,
+      /✓ the Deployment runs 1\.0\.1/,
+      /ImagePolicy status .*:1\.0\.0 → .*:1\.0\.1, Applied at .*, by Webhook/,
+      /Event of Deployment {2}Updated: c0 from .*:1\.0\.0 to .*:1\.0\.1/,
+      /image_watcher_workload_changes_total\{.*source="Webhook".*\} 1$/m,
+    ])
+      assert.match(output, told);
+  });
+
+  test('npm run demo stays up, shows the dashboard, and pushes what is typed', async () => {
+    const demo = await start('echo 1.0.2 | npm run demo');
+    const output = await untilPrinted(demo, 'It stays up', 'Deployment web runs', ':1.0.2');
+    const [, address = ''] = /(http:\S+) {3}sign in with this token/.exec(output) ?? [];
+    assert.equal((await fetch(address)).status, 200);
+    await demo.stop(60_000);
+    assert.doesNotMatch(outputOf(demo), /The demo failed/);
+    // The shell ends first.
+    await waitFor('the dashboard to be gone', () =>
+      fetch(address).then(
+        () => false,
+        () => true,
+      ),
+    );
+  });
+
+  test('npm run demo -- base --once: a patched base reaches every application, and a bad one is stopped at the canary', async () => {
+    const output = await runToEnd('npm run demo -- base --once');
+    assert.match(output, /✓ the canary runs its former image again/);
+    assert.match(output, /4 images: 3 current, 0 behind, 1 built on something else/);
+    assert.match(output, /Deployment .*\/web: pod .*CrashLoopBackOff/);
+  });
+
+  test('npm run tutorial says what to do next, and its commands work in another terminal', async () => {
+    const tutorial = await start('npm run tutorial');
+    const output = await untilPrinted(tutorial, 'Everything runs.');
+    const [, profile = ''] = /In another terminal: (\. \S+)/.exec(output) ?? [];
+    const shown = await runToEnd(`${profile} && image-watcher version && push web:1.0.0 && kubectl get namespace shop`);
+    for (const line of [/^1\.0\.0: digest: sha256:/m, /^shop +Active/m]) assert.match(shown, line);
+    await tutorial.stop(60_000);
+  });
+});

@@ -1,0 +1,106 @@
+/** What every policy says when all is quiet, and what it says after it was asked to look at everything anew: the same, or its status was not what is. */
+import { actionAnnotations } from '../../src/model/policy-actions.ts';
+import type { PolicyStatus } from '../../src/model/policy-status.ts';
+import { readStatus } from '../../src/model/stored-status.ts';
+import { consentAnnotation } from '../../src/plan/consent.ts';
+import { textOrEmpty } from '../../src/model/untyped.ts';
+import { containersOf } from './controllers.ts';
+import { partsOf } from './images.ts';
+import { otherNamespace, policyNamespace, type PolicySetup } from './setup.ts';
+import { policies, policyNow, type World } from './world.ts';
+
+/** The name and the promise of this invariant, for the list. */
+export const freshLook = {
+  name: 'the status is what a fresh look says',
+  promise: 'When everything is quiet, conditions, latest, what waits and what runs are what a new reconcile finds.',
+};
+
+const longestLookMs = 60_000;
+
+/** Has each policy look anew, and tells the story what that changes. */
+export async function lookAnew(world: World): Promise<void> {
+  const { clock, story, setup } = world;
+  const before = setup.policies.map((policy) => statusOf(policy, world));
+  const request = `at the end of ${clock.now()}`;
+  for (const { name } of setup.policies)
+    world.server.edit({ resource: policies, namespace: policyNamespace, name, by: 'kubectl-annotate' }, (policy) => ({
+      ...policy,
+      metadata: { ...policy.metadata, annotations: { ...policy.metadata.annotations, [actionAnnotations.requestedAt]: request } },
+    }));
+  const until = clock.now() + longestLookMs;
+  const isAnswered = (policy: PolicySetup) => statusOf(policy, world)?.lastHandledRequest === request;
+  while (clock.now() < until && !setup.policies.every(isAnswered)) await clock.runUntil(clock.now() + 1_000);
+  for (const [index, policy] of setup.policies.entries()) {
+    const [then, now] = [before[index], statusOf(policy, world)];
+    if (then === undefined || now === undefined) continue;
+    if (!isAnswered(policy)) story.violation(freshLook.name, `policy ${policy.name} does not answer a request within a minute`);
+    const shown = now.running ?? '';
+    const runs = tagsOf(policy, world);
+    // In the column of `kubectl get`: the tag that most containers run, and how many others there are.
+    const isTrue = runs.has(shown.split(',')[0] ?? '') && (shown.includes(',') ? runs.size > 1 : runs.size === 1);
+    if (runs.size > 0 && !isTrue)
+      story.violation(freshLook.name, `policy ${policy.name} shows that "${shown}" runs, and ${[...runs].join(', ')} do`);
+    // What was never announced, or was forgotten, is found only now, and other policies see its rollout.
+    else if (world.mayBeUnknown.size === 0 && world.wipedAt === 0)
+      for (const problem of differences(then, now)) story.violation(freshLook.name, `policy ${policy.name}: ${problem}`);
+  }
+}
+
+function statusOf({ name }: PolicySetup, world: World): PolicyStatus | undefined {
+  const policy = policyNow(world, name);
+  return policy && readStatus(policy.status, policy.metadata.generation);
+}
+
+/** The tags that the containers of a policy run, as far as it may see them. */
+function tagsOf({ container, spec }: PolicySetup, world: World): Set<string> {
+  const { server, setup, versions } = world;
+  const consent = server.get('v1/namespaces', '', otherNamespace)?.metadata.annotations?.[consentAnnotation];
+  const isVisible = (namespace: string) => namespace === policyNamespace || (consent === policyNamespace && versions.size === 0);
+  const isSelecting = JSON.stringify(spec).includes('matchLabels');
+  return new Set(
+    setup.workloads.flatMap(({ resource, namespace, name }) => {
+      const workload = server.get(resource, namespace, name);
+      if (workload === undefined || !isVisible(namespace) || (isSelecting && workload.metadata.labels?.['uses'] !== 'web')) return [];
+      const image = containersOf(workload.spec).find((one) => one['name'] === container)?.['image'];
+      return [partsOf(textOrEmpty(image)).tag];
+    }),
+  );
+}
+
+function differences(before: PolicyStatus, after: PolicyStatus): string[] {
+  const [then, now] = [linesOf(before), linesOf(after)];
+  return [...then].flatMap(([what, line]) => (isSame(line, now.get(what) ?? '') ? [] : [`${what} was ${line}, and is ${now.get(what)}`]));
+}
+
+/** A digest that is not known yet is no other one. */
+function isSame(line: string, other: string): boolean {
+  return line === other || line === other.replace(/@sha256:\w+/, '@undefined');
+}
+
+function linesOf({
+  conditions = [],
+  latest,
+  waiting,
+  pendingApproval,
+  running,
+  lastAppliedTag,
+  rejected = [],
+}: PolicyStatus): Map<string, string> {
+  const image = (one: { readonly tag?: string; readonly digest?: string } | undefined) =>
+    one === undefined ? 'none' : `${one.tag}@${one.digest?.slice(0, 12)}`;
+  return new Map([
+    [
+      'conditions',
+      conditions
+        .map(({ type, status, reason }) => `${type}=${status} ${reason}`)
+        .toSorted()
+        .join(', '),
+    ],
+    ['latest', image(latest)],
+    ['waiting', `${image(waiting)} ${waiting?.reason}`],
+    ['pendingApproval', image(pendingApproval)],
+    ['running', running ?? ''],
+    ['lastAppliedTag', lastAppliedTag ?? ''],
+    ['rejected', rejected.map(image).join(', ')],
+  ]);
+}

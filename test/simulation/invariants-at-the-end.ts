@@ -1,0 +1,231 @@
+/** What must hold when all faults are over and everything is quiet. */
+import { textOrEmpty } from '../../src/model/untyped.ts';
+import { readStatus } from '../../src/model/stored-status.ts';
+import type { HistoryEntry, PolicyStatus } from '../../src/model/policy-status.ts';
+import type { PolicyResult } from '../../src/queue/event-log.ts';
+import { compare } from 'semver';
+import { containersOf } from './controllers.ts';
+import { partsOf, shorten } from './images.ts';
+import type { Invariant } from './invariants.ts';
+import type { ImagePatch } from './patch-log.ts';
+import { otherNamespace, policyNamespace } from './setup.ts';
+import { consentAnnotation } from '../../src/plan/consent.ts';
+import { policyNow, type AcceptedPush, type World } from './world.ts';
+
+export const endInvariants: readonly Invariant[] = [
+  {
+    name: 'no job lives for ever',
+    promise: 'When faults end, all jobs end.',
+    atEnd: ({ queue: { stores } }) =>
+      (['push', 'policy', 'base'] as const).flatMap((queue) =>
+        (['active', 'waiting'] as const).flatMap((state) =>
+          stores[queue].list(state).map(({ id, attemptsMade }) => `${queue} ${id.slice(0, 8)} is ${state} after ${attemptsMade} failures`),
+        ),
+      ),
+  },
+  {
+    name: 'an accepted push has a final record',
+    promise: 'Each accepted push ends with one final record.',
+    atEnd: (world) =>
+      acceptedOf(world).flatMap((push) => {
+        if (world.records.isUnwatched(push.id)) return [];
+        const results = [...world.records.results(push.id)];
+        if (results.length === 0) return [`push ${nameOf(push)} has no record`];
+        return results.flatMap(([policy, result]) =>
+          isFinal(result) ? [] : [`push ${nameOf(push)} stays ${result?.kind} for ${policy}: ${result?.message}`],
+        );
+      }),
+  },
+  {
+    name: 'no watched push is recorded as unwatched',
+    promise: '"No policy watches it" is recorded only where none does.',
+    atEnd: (world) =>
+      acceptedOf(world)
+        .filter(({ id }) => world.records.isUnwatched(id))
+        .map((push) => `push ${nameOf(push)}`),
+  },
+  {
+    name: 'the record of a push is what happened',
+    promise: 'What a push is recorded to have changed was changed.',
+    atEnd: (world) =>
+      acceptedOf(world).flatMap((push) =>
+        [...world.records.results(push.id).values()].flatMap((result) =>
+          (result?.changes ?? []).flatMap(({ to, workload }) =>
+            world.patches.all.some((patch) => patch.isOurs && patch.to === to && patch.after.metadata.name === workload.name)
+              ? []
+              : [`push ${nameOf(push)} is recorded as ${shorten(to)}, which nobody applied`],
+          ),
+        ),
+      ),
+  },
+  {
+    name: 'a change by a push is recorded',
+    promise: 'The change that a push caused is in the record of a push.',
+    atEnd: (world) =>
+      world.patches.all.flatMap((patch) => {
+        // What became of a rollout replaces the change in the record.
+        const isBroken = [...world.controllers.broken].some((part) => patch.to.includes(part));
+        // A push that was accepted before Redis was wiped is recorded by nobody.
+        const image = partsOf(patch.to);
+        const isAccepted = acceptedOf(world).some((push) =>
+          image.digest === undefined ? push.tag === image.tag : push.digest === image.digest,
+        );
+        if (!patch.isOurs || patch.record.trigger !== 'Webhook' || !isAccepted || isBroken || !staysVisible(patch, world)) return [];
+        const isRecorded = world.pushes.some(({ id }) =>
+          [...world.records.results(id).values()].some(
+            (result) =>
+              result?.changes?.some(({ to, workload }) => to === patch.to && workload.name === patch.after.metadata.name) === true,
+          ),
+        );
+        return isRecorded ? [] : [`no push is recorded to have changed ${patch.after.metadata.name} to ${shorten(patch.to)}`];
+      }),
+  },
+  {
+    name: 'the history is the log of changes',
+    promise: 'The history of a policy has its last ten changes, in their order, with their times and triggers; failures stay longer.',
+    atEnd: (world) =>
+      policiesOf(world).flatMap(({ name, uid, status }) => {
+        const made = changesBy(uid, world);
+        const isHidden = new Set(made.filter((patch) => !staysVisible(patch, world)).map(lineOfPatch));
+        return compareHistory(made.map(lineOfPatch), (status.history ?? []).map(lineOfEntry), isHidden).map(
+          (problem) => `policy ${name}: ${problem}`,
+        );
+      }),
+  },
+  {
+    name: 'the status shows what runs',
+    promise: 'status.targets shows what each workload runs.',
+    atEnd: (world) =>
+      policiesOf(world).flatMap(({ name, status }) =>
+        (status.targets ?? []).flatMap(({ name: workload, namespace, kind, container, image }) => {
+          const resource = world.setup.workloads.find((one) => one.name === workload && one.kind === kind)?.resource ?? '';
+          const spec = world.server.get(resource, namespace, workload)?.spec ?? {};
+          const runs = textOrEmpty(containersOf(spec).find((one) => one['name'] === container)?.['image']);
+          return image === undefined || runs === '' || image === runs
+            ? []
+            : [`policy ${name} shows ${shorten(image)} for ${workload}, which runs ${shorten(runs)}`];
+        }),
+      ),
+  },
+  {
+    name: 'the last change is the last applied tag',
+    promise: 'status.lastAppliedTag is the tag of the last change.',
+    atEnd: (world) =>
+      policiesOf(world).flatMap(({ name, uid, status }) => {
+        const made = changesBy(uid, world);
+        const last = made.find((patch) => staysVisible(patch, world));
+        // Those that are as late, or later but hidden, count as well.
+        const tags = made.filter((one) => last !== undefined && one.record.at >= last.record.at).map(({ to }) => partsOf(to).tag);
+        return last === undefined || tags.includes(status.lastAppliedTag ?? '')
+          ? []
+          : [`policy ${name} says ${status.lastAppliedTag}; the last change was ${tags.join(' or ')}`];
+      }),
+  },
+  {
+    name: 'everything converges',
+    promise: 'When faults end and nobody interferes, each target runs what its policy selects.',
+    atEnd(world) {
+      if (world.hasInterference) return [];
+      return world.setup.policies.flatMap(({ name, container, repository, follows, spec }) => {
+        if (JSON.stringify(spec).includes('Approval')) return [];
+        // Whoever follows a tag finds what nobody announced with the next push, or with the next poll.
+        if (follows !== undefined && world.mayBeUnknown.has(repository)) return [];
+        const announced = [...world.registry.tags(repository)].filter(([tag]) => isKnown(world, repository, tag));
+        const best =
+          follows === undefined ? announced.toSorted(([a], [b]) => compare(b, a))[0] : announced.find(([tag]) => tag === follows);
+        return world.setup.workloads.flatMap(({ resource, namespace, name: workload }) => {
+          const runs = textOrEmpty(
+            containersOf(world.server.get(resource, namespace, workload)?.spec ?? {}).find((one) => one['name'] === container)?.['image'],
+          );
+          const isBest =
+            best === undefined || (follows === undefined ? compare(partsOf(runs).tag, best[0]) >= 0 : partsOf(runs).digest === best[1]);
+          return isBest ? [] : [`${workload} runs ${shorten(runs)}; policy ${name} selects ${shorten(`${best[0]}@${best[1]}`)}`];
+        });
+      });
+    },
+  },
+];
+
+/** A result of a wait is final where something else ends the wait: an approval, a window. */
+function isFinal(result: PolicyResult | undefined): boolean {
+  return result !== undefined && result.kind !== 'retrying';
+}
+
+/** The pushes that must not be lost. */
+function acceptedOf({ pushes, wipedAt }: World): AcceptedPush[] {
+  return pushes.filter(({ at }) => at > wipedAt);
+}
+
+/** Whether the service must know of a tag: it was there at first, or was announced and not forgotten. */
+function isKnown({ pushes, wipedAt }: World, repository: string, tag: string): boolean {
+  return tag === '1.0.0' || pushes.some((push) => push.repository === repository && push.tag === tag && push.at > wipedAt);
+}
+
+function nameOf({ id, repository, tag, digest }: AcceptedPush): string {
+  return `${id.slice(0, 6)} of ${shorten(`${repository}:${tag}@${digest}`)}`;
+}
+
+function policiesOf(world: World): { readonly name: string; readonly uid: string; readonly status: PolicyStatus }[] {
+  return world.setup.policies.flatMap(({ name }) => {
+    const policy = policyNow(world, name);
+    return policy === undefined
+      ? []
+      : [{ name: `${policyNamespace}/${name}`, uid: policy.metadata.uid, status: readStatus(policy.status, policy.metadata.generation) }];
+  });
+}
+
+/** All changes by a policy, the last one first: by their times, which are those of the replicas' clocks. */
+function changesBy(uid: string, { patches }: World): ImagePatch[] {
+  const made = patches.all.filter(({ isOurs, record }) => isOurs && record.policy === uid).toReversed();
+  return made.toSorted((a, b) => Date.parse(b.record.at) - Date.parse(a.record.at));
+}
+
+/** Whether the policy may see the workload ever since: what its owners have withdrawn, or deleted, before the change was told is told by nobody. */
+function staysVisible({ resource, after: { metadata }, at }: ImagePatch, { history, clock, versions }: World): boolean {
+  const { namespace = '', name, uid, labels } = metadata;
+  if (namespace === otherNamespace && versions.size > 0) return false;
+  const states = history.statesWithin(resource, namespace, name, at, clock.now());
+  const consents = namespace === otherNamespace ? history.statesWithin('v1/namespaces', '', namespace, at, clock.now()) : [];
+  return (
+    states.every((one) => one?.metadata.uid === uid && one.metadata.labels?.['uses'] === labels?.['uses']) &&
+    consents.every((one) => one?.metadata.annotations?.[consentAnnotation] === policyNamespace)
+  );
+}
+
+function lineOfPatch({ record, after, container, to }: ImagePatch): string {
+  return `${record.at} ${after.metadata.name} ${container} ${shorten(to)} ${record.trigger}`;
+}
+
+function lineOfEntry({ at, name, container, to, trigger }: HistoryEntry): string {
+  return `${at} ${name} ${container} ${shorten(to)} ${trigger}`;
+}
+
+const maxHistory = 10;
+
+/** What a history lacks, has too many, or in another order than the changes were made. Changes of the same second may be in any order. */
+function compareHistory(made: readonly string[], found: readonly string[], hidden: ReadonlySet<string>): string[] {
+  const all = made.filter((one) => !hidden.has(one) || found.includes(one));
+  // Failures stay longer, and take the places of others.
+  const longer = found.filter((one) => !all.slice(0, maxHistory).includes(one));
+  const last = all.slice(0, maxHistory - longer.length);
+  const oldest = secondOf(last.at(-1) ?? '');
+  const absent = last.filter((one) => !found.includes(one) && secondOf(one) > oldest);
+  // Of the older half, others than failures make room for failures.
+  const spared = new Set(absent.filter((one) => all.indexOf(one) >= maxHistory / 2).slice(0, longer.length));
+  const missing = absent.filter((one) => !spared.has(one));
+  const surplus = found.filter((one, index) => !made.includes(one) || found.indexOf(one) !== index);
+  const isShort = found.length < last.length + longer.length - spared.size;
+  const ordered = found.map((one) => made.findIndex((other) => secondOf(other) === secondOf(one)));
+  const isOrdered = ordered.every((place, index) => index === 0 || place >= (ordered[index - 1] ?? 0));
+  return [
+    ...(missing.length > 0 || isShort
+      ? [`missing ${(missing.length > 0 ? missing : last.filter((one) => !found.includes(one))).join(', ')}`]
+      : []),
+    ...(surplus.length > 0 ? [`too many ${surplus.join(', ')}`] : []),
+    ...(isOrdered ? [] : [`in another order: ${found.join(', ')}`]),
+  ];
+}
+
+function secondOf(line: string): string {
+  return line.slice(0, 19);
+}

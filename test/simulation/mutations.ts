@@ -1,0 +1,153 @@
+/** Rules that are broken on purpose, one line each: what the simulation does not notice here, it would not notice in a change by mistake either. */
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { runSeeds } from './seeds.ts';
+
+/** A rule, and how it is broken. */
+export interface Mutation {
+  readonly rule: string;
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Every mutation, in a list. */
+export const mutations: readonly Mutation[] = [
+  {
+    rule: 'a patch tests the object and the state that it was planned for',
+    file: 'src/kube/patch-images.ts',
+    from: '    ...testState(workload),\n',
+    to: '',
+  },
+  {
+    rule: 'a policy is confirmed before a patch: a watch that is silent is not believed',
+    file: 'src/cluster/check-policy.ts',
+    from: 'quietMs < confirmedForMs ? calledAt - quietMs : await abortable(readOnce(policy), signal)',
+    to: 'calledAt',
+  },
+  {
+    rule: 'times of changes of one container are in their order',
+    file: 'src/model/last-update.ts',
+    from: 'new Date(before + 1) : now',
+    to: 'now : now',
+  },
+  {
+    rule: 'a history is completed from what workloads record',
+    file: 'src/status/next-status.ts',
+    from: 'if (view === undefined || !isUsable(spec)) return {};',
+    to: 'if (view !== undefined || !isUsable(spec)) return {};',
+  },
+  {
+    rule: 'a manual change is held',
+    file: 'src/plan/guards/held.ts',
+    from: "by === 'human' &&",
+    to: "by !== 'human' &&",
+  },
+  {
+    rule: 'a paused workload is left alone',
+    file: 'src/plan/guards/index.ts',
+    from: '  paused,\n',
+    to: '',
+  },
+  {
+    rule: 'a change needs approval where the policy says so',
+    file: 'src/plan/guards/index.ts',
+    from: '  approval,\n',
+    to: '',
+  },
+  {
+    rule: 'a rejected image is not applied again',
+    file: 'src/plan/guards/index.ts',
+    from: '  rejected,\n',
+    to: '',
+  },
+  {
+    rule: 'a workload of another namespace needs consent',
+    file: 'src/plan/consent.ts',
+    from: 'isLegacy } : { granted: false }',
+    to: 'isLegacy } : { granted: true }',
+  },
+  {
+    rule: 'an older tag does not replace a newer one',
+    file: 'src/select/select-tag.ts',
+    from: 'if (rank !== 0) return rank > 0;',
+    to: 'if (rank !== 0) return true;',
+  },
+  {
+    rule: 'the status is written against the version that it was made from',
+    file: 'src/kube/patch-status.ts',
+    from: 'metadata: { resourceVersion: known.resourceVersion }, ',
+    to: '',
+  },
+  {
+    rule: 'a failed job is tried again',
+    file: 'src/reconcile/process-policy.ts',
+    from: '    throw error;\n',
+    to: '    return { kind: "stalled", reason: "Retrying", message: "" };\n',
+  },
+  {
+    rule: 'a base policy is confirmed before each act',
+    file: 'src/base-policies/brake.ts',
+    from: '(await basePolicies.isAsPlanned(policy, base, signal))',
+    to: '(await Promise.resolve(true))',
+  },
+  {
+    rule: 'a suspended base policy is not reconciled',
+    file: 'src/base-policies/reconcile-base.ts',
+    from: '  if (spec.base.suspended) return suspended(policy);\n',
+    to: '',
+  },
+  {
+    rule: 'a replica asks for the base that another one has selected',
+    file: 'src/base-policies/select-base.ts',
+    from: 'latest === undefined || latest.digest === best.digest ||',
+    to: 'latest === undefined || latest.digest !== "" ||',
+  },
+  {
+    rule: 'a restart is not repeated for the same image',
+    file: 'src/base-policies/restart-outdated.ts',
+    from: 'const isOurs = pods',
+    to: 'const isOurs = pods.uid === "" && pods',
+  },
+];
+
+/** What became of a mutation: the seed that shows it, if one does. */
+export interface MutationResult {
+  readonly mutation: Mutation;
+  readonly seed: number | undefined;
+  readonly invariant: string | undefined;
+  readonly seeds: number;
+}
+
+/** Breaks one rule in a copy of the source, and runs seeds until one fails. */
+export async function tryMutation(mutation: Mutation, root: string, seeds: number): Promise<MutationResult> {
+  const copy = mkdtempSync(join(tmpdir(), 'mutation-'));
+  try {
+    for (const folder of ['src', 'test/simulation']) cpSync(join(root, folder), join(copy, folder), { recursive: true });
+    for (const file of ['package.json', 'tsconfig.json']) cpSync(join(root, file), join(copy, file));
+    symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+    const path = join(copy, mutation.file);
+    const text = readFileSync(path, 'utf8');
+    if (!text.includes(mutation.from))
+      throw new Error(`${mutation.file} has no "${mutation.from}" any more: correct the mutation "${mutation.rule}"`);
+    writeFileSync(path, text.replace(mutation.from, mutation.to));
+    let found: { readonly seed: number; readonly invariant: string } | undefined;
+    let count = 0;
+    await runSeeds({
+      first: 1,
+      count: seeds,
+      withPeople: true,
+      worker: pathToFileURL(join(copy, 'test/simulation/seed-worker.ts')),
+      isEnough: () => found !== undefined,
+      onResult({ seed, violations: [violation] }) {
+        count++;
+        if (violation !== undefined) found ??= { seed, invariant: violation.invariant };
+      },
+    });
+    return { mutation, seed: found?.seed, invariant: found?.invariant, seeds: count };
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+}

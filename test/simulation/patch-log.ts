@@ -1,0 +1,91 @@
+/** Every image that anybody changed, with the record that our changes write beside it. */
+import { fieldManager } from '../../src/model/last-update.ts';
+import { isObject, textOrEmpty } from '../../src/model/untyped.ts';
+import type { ApiObject, ApiServer, Change } from './api-server.ts';
+import { containersOf } from './controllers.ts';
+import { shorten } from './images.ts';
+import type { Version } from './process.ts';
+import type { Story } from './story.ts';
+
+export interface ImagePatch {
+  readonly at: number;
+  /** When the request was sent. */
+  readonly sentAt: number;
+  readonly by: string;
+  /** Whether it is a change of the service, not of a person. */
+  readonly isOurs: boolean;
+  readonly process: string;
+  /** The configuration of that process. */
+  readonly version: Version;
+  readonly resource: string;
+  readonly before: ApiObject;
+  readonly after: ApiObject;
+  readonly container: string;
+  readonly from: string;
+  readonly to: string;
+  /** Whether a workload has run the new image before. */
+  readonly isKnown: boolean;
+  /** What the record on the workload says; empty for changes of others. */
+  readonly record: { readonly policy: string; readonly trigger: string; readonly at: string; readonly digest: string };
+}
+
+export interface PatchLog {
+  readonly all: readonly ImagePatch[];
+  onPatch(listener: (patch: ImagePatch) => void): void;
+}
+
+export function createPatchLog(server: ApiServer, story: Story): PatchLog {
+  const all: ImagePatch[] = [];
+  const listeners: ((patch: ImagePatch) => void)[] = [];
+  server.onChange((change) => {
+    for (const made of patchesIn(change)) {
+      const ran = (image: string) => all.some((one) => one.container === made.container && (one.from === image || one.to === image));
+      const patch = { ...made, isKnown: ran(made.to) };
+      const { name } = patch.after.metadata;
+      const why = patch.isOurs ? ` (${patch.record.trigger})` : '';
+      story.tell(
+        patch.isOurs ? patch.process : patch.by,
+        `changes ${name} ${patch.container}: ${shorten(patch.from)} → ${shorten(patch.to)}${why}`,
+      );
+      for (const listener of listeners) listener(patch);
+      all.push(patch);
+    }
+  });
+  return { all, onPatch: (listener) => void listeners.push(listener) };
+}
+
+function patchesIn({ at, by, resource, before, after, request }: Change): Omit<ImagePatch, 'isKnown'>[] {
+  if (before === undefined || after === undefined || !resource.startsWith('apps/')) return [];
+  const old = new Map(containersOf(before.spec).map(({ name, image }) => [name, textOrEmpty(image)]));
+  return containersOf(after.spec).flatMap(({ name, image }): Omit<ImagePatch, 'isKnown'>[] => {
+    const [container, from = '', to] = [textOrEmpty(name), old.get(name), textOrEmpty(image)];
+    if (from === to) return [];
+    const { sentAt = at, process = by, version = 'older' } = request ?? {};
+    const isOurs = by === fieldManager;
+    return [
+      {
+        at,
+        sentAt,
+        by,
+        isOurs,
+        process,
+        version,
+        resource,
+        before,
+        after,
+        container,
+        from,
+        to,
+        record: isOurs ? readRecord(after, container) : noRecord,
+      },
+    ];
+  });
+}
+
+const noRecord: ImagePatch['record'] = { policy: '', trigger: '', at: '', digest: '' };
+
+function readRecord({ metadata: { annotations = {} } }: ApiObject, container: string): ImagePatch['record'] {
+  const value: unknown = JSON.parse(annotations[`last-update.operator.technomad.dev/${container}`] ?? '{}');
+  const { policy, trigger, at, digest } = isObject(value) ? value : {};
+  return { policy: textOrEmpty(policy), trigger: textOrEmpty(trigger), at: textOrEmpty(at), digest: textOrEmpty(digest) };
+}

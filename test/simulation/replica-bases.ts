@@ -1,0 +1,54 @@
+/** BaseImagePolicies in a replica: the real cache and `composeBasePolicies`, with a worker of the queue model. Wired as `src/compose/work.ts` does it. */
+import { createBasePolicyCache } from '../../src/cluster/base-policies.ts';
+import type { ClusterCache } from '../../src/cluster/cluster-cache.ts';
+import { composeBasePolicies, type BaseMeans, type BasePart } from '../../src/compose/base-policies.ts';
+import type { Foundation } from '../../src/compose/foundation.ts';
+import { readContextOf } from '../../src/compose/work-ports.ts';
+import type { KubeClient } from '../../src/kube/client.ts';
+import type { BaseJob } from '../../src/queue/jobs.ts';
+import { readBaseJob } from '../../src/queue/read-job.ts';
+import type { QueueReplica } from './queue-model.ts';
+
+/** The cache of a replica; it does not connect before it is started. */
+export function createBaseCache(foundation: Foundation, client: KubeClient) {
+  return createBasePolicyCache({ client, readContext: readContextOf(foundation), logger: foundation.logger });
+}
+
+/** Rebuilds are requested from CI systems, which the simulation has none of. */
+const withoutRebuilds: BaseMeans['rebuilds'] = {
+  request: (orders) => (orders.length === 0 ? Promise.resolve() : Promise.reject(new Error('the simulation does not model this'))),
+  read: () => Promise.resolve([]),
+};
+
+/** Builds the part, and its worker, which is not started. */
+export function composeBases(
+  foundation: Foundation,
+  connection: QueueReplica,
+  means: Omit<BaseMeans, 'queues' | 'rebuilds' | 'notices' | 'isSelected'> & { readonly cluster: ClusterCache },
+): { readonly part: BasePart; readonly worker: ReturnType<QueueReplica['createWorker']>; start(): void } {
+  const { cache, cluster } = means;
+  const part = composeBasePolicies(foundation, {
+    ...means,
+    queues: connection.queues,
+    rebuilds: withoutRebuilds,
+    notices: { onBaseStatus: () => Promise.resolve() },
+    isSelected: cluster.isSelected,
+  });
+  const worker = connection.createWorker<BaseJob>({
+    queue: 'base',
+    concurrency: 8,
+    read: readBaseJob,
+    random: Math.random,
+    process: part.process,
+  });
+  return {
+    part,
+    worker,
+    start() {
+      cache.policies.subscribe(() => cluster.workloads.startWatches(cache.kinds()));
+      cluster.policies.subscribe(({ object }) => part.enqueuer.onImagePolicy(object));
+      cluster.listen({ onKindReady: () => undefined, onWorkload: part.enqueuer.onWorkload });
+      worker.start();
+    },
+  };
+}

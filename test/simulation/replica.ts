@@ -1,0 +1,189 @@
+/** One replica of the role `work`: the real ports, caches, processors and enqueuer, over simulated connections. Wired as `src/compose/work.ts` does it. */
+import { loadSettings, type Settings } from '../../src/config.ts';
+import { namespaceRulesOf } from '../../src/config/policy-defaults.ts';
+import { createAccessCache } from '../../src/cluster/access-cache.ts';
+import { createClusterCache } from '../../src/cluster/cluster-cache.ts';
+import { createNamespaceCache } from '../../src/cluster/namespace-cache.ts';
+import { areConnected, untilSynced, watchPolicies } from '../../src/cluster/policy-watches.ts';
+import { enqueueForConsent, enqueueForWorkload } from '../../src/compose/enqueue-new-targets.ts';
+import type { Foundation } from '../../src/compose/foundation.ts';
+import { createConfirmParent, createWhyHeld, followParents } from '../../src/compose/hold-children.ts';
+import { createWorkPorts, readContextOf } from '../../src/compose/work-ports.ts';
+import { createDiscovery } from '../../src/kube/discovery.ts';
+import { needsLabels } from '../../src/model/policy-defaults.ts';
+import { processPoll } from '../../src/poll/process-poll.ts';
+import { tickMs } from '../../src/poll/poll-schedule.ts';
+import { createTick } from '../../src/poll/tick.ts';
+import type { PolicyJob, PollJob, PushJob } from '../../src/queue/jobs.ts';
+import type { TickJob } from '../../src/queue/producer.ts';
+import { readPolicyJob, readPollQueueJob, readPushJob } from '../../src/queue/read-job.ts';
+import { createEnqueuer } from '../../src/reconcile/enqueue/enqueuer.ts';
+import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
+import { processPush } from '../../src/reconcile/process-push.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
+import type { ApiServer } from './api-server.ts';
+import type { Clock } from './clock.ts';
+import type { PushRecords } from './event-log.ts';
+import type { FactsModel } from './facts-model.ts';
+import { connectToApi, type Watches } from './kube-connection.ts';
+import type { Network } from './network.ts';
+import { runAs, type Process, type Version } from './process.ts';
+import type { QueueModel } from './queue-model.ts';
+import type { Registry } from './registry.ts';
+import { composeBases, createBaseCache } from './replica-bases.ts';
+
+/** What a replica is connected to. */
+export interface Surroundings {
+  readonly clock: Clock;
+  readonly network: Network;
+  readonly server: ApiServer;
+  readonly registry: Registry;
+  readonly queue: QueueModel;
+  readonly records: PushRecords;
+  readonly facts: FactsModel;
+  /** Whether the definition of BaseImagePolicies is installed. */
+  readonly hasBases: boolean;
+  /** Errors of our own code, which never are expected. */
+  readonly onBug: (error: unknown) => void;
+}
+
+/** A running incarnation. */
+export interface Replica {
+  readonly process: Process;
+  readonly watches: Watches;
+}
+
+const sweepMs = 60_000;
+const settings: Settings = loadSettings({ env: {} });
+const older: Foundation = { settings, aliases: new Map(), logger: createLogger('silent'), metrics: createMetrics() };
+/** What each version is started with. */
+const foundations: Readonly<Record<Version, Foundation>> = {
+  older,
+  newer: { ...older, settings: { ...settings, config: { ...settings.config, crossNamespace: 'deny' } } },
+};
+
+/** Starts one. */
+export function startReplica(name: string, version: Version, around: Surroundings): Replica {
+  const process: Process = { name, version, isDead: false, frozenUntil: 0, skewMs: 0, onDeath: [] };
+  const { client, watches } = connectToApi(process, around);
+  runAs(process, () => void start(process, client, around).catch(around.onBug));
+  return { process, watches };
+}
+
+/** The worker's connection to Redis waits until Redis is back, so that its commands do not fail. */
+function sendToRedis(network: Network) {
+  return <T>(serve: () => T): Promise<T> =>
+    network.send({ server: 'redis', what: 'redis', serve, refusal: () => new Error('simulated'), timeoutMs: 3_600_000 });
+}
+
+async function start(process: Process, client: ReturnType<typeof connectToApi>['client'], around: Surroundings): Promise<void> {
+  const foundation = foundations[process.version];
+  const { config } = foundation.settings;
+  const { logger } = foundation;
+  const { queue, records, registry, facts, hasBases, onBug } = around;
+  const rules = namespaceRulesOf(config);
+  const watched = { namespaces: config.watch.namespaces, logger };
+  const namespaces = createNamespaceCache({ ...watched, usesLabels: needsLabels(rules) }, client);
+  const baseCache = createBaseCache(foundation, client);
+  const cache = createClusterCache(
+    {
+      client,
+      discovery: createDiscovery(client, config.customTargets),
+      namespaces: [undefined],
+      onError: () => undefined,
+      now: Date.now,
+      random: Math.random,
+      otherKinds: baseCache.kinds,
+      whyHeld: createWhyHeld(baseCache),
+    },
+    { rules, labelsOf: namespaces.labelsOf },
+  );
+  followParents(baseCache, cache);
+  const access = createAccessCache({ ...watched, fallback: config.credentials.secret }, client);
+  const connection = queue.connect({ send: sendToRedis(around.network) });
+  process.onDeath.push(connection.crash);
+  const { queues } = connection;
+  const policyWatch = watchPolicies(undefined, { readContext: readContextOf(foundation), logger }, client, cache);
+  const registryClient = registry.client();
+  const ports = createWorkPorts(foundation, {
+    client,
+    cache,
+    access,
+    namespaces,
+    isWatching: () => areConnected([policyWatch]),
+    policyWatchOf: () => policyWatch.reflector,
+    policyWatches: () => [policyWatch],
+    confirmParent: createConfirmParent(baseCache, cache, namespaces),
+    registry: registryClient,
+    queues,
+    recorder: { record: () => undefined, flush: () => Promise.resolve() },
+    eventLog: records.connect(),
+    finds: { isAnnounced: () => Promise.resolve(true), countWith: () => Promise.resolve(undefined), add: () => Promise.resolve(undefined) },
+    trustRoot: undefined,
+    bases: { onPush: (push) => bases.part.onPush(push) },
+    notices: { onPolicyStatus: () => Promise.resolve(), onBaseStatus: () => Promise.resolve(), add: () => Promise.resolve() },
+  });
+  const bases = composeBases(foundation, connection, {
+    client,
+    cache: baseCache,
+    cluster: cache,
+    namespaces,
+    registry: registryClient,
+    facts,
+    ports,
+    readSecret: access.readSecret,
+  });
+  const enqueuer = createEnqueuer({
+    ...ports,
+    onError(error) {
+      if (!(error instanceof Error) || !/simulated|broke|no complete answer/.test(error.message)) onBug(error);
+    },
+  });
+  await Promise.all([access.start(), namespaces.start(), untilSynced([policyWatch])]);
+  if (hasBases) bases.part.start([undefined]);
+  await cache.synced();
+  cache.policies.subscribe(({ type, object }) => {
+    if (type !== 'deleted') enqueuer.consider(object);
+  });
+  cache.listen({
+    onKindReady: () => enqueuer.resync(),
+    onWorkload: (change) => enqueueForWorkload(change, cache, ports.cluster, enqueuer),
+  });
+  namespaces.onConsent((namespace) => enqueueForConsent(namespace, cache, ports.cluster, enqueuer));
+  const tick = createTick(ports);
+  const workers = [
+    connection.createWorker<PushJob>({
+      queue: 'push',
+      concurrency: 256,
+      read: readPushJob,
+      random: Math.random,
+      process: (job, context) => processPush(job, context, ports),
+    }),
+    connection.createWorker<PolicyJob>({
+      queue: 'policy',
+      concurrency: 256,
+      read: readPolicyJob,
+      random: Math.random,
+      process: (job, context) => processPolicyJob(job, context, ports),
+    }),
+    connection.createWorker<PollJob | TickJob>({
+      queue: 'poll',
+      concurrency: 32,
+      read: readPollQueueJob,
+      random: Math.random,
+      process: (job, context) => ('repository' in job ? processPoll(job, context, ports) : tick()),
+      longestPauseMs: (job) => ('intervalMs' in job ? job.intervalMs : sweepMs),
+    }),
+  ];
+  for (const worker of workers) worker.start();
+  if (hasBases) bases.start();
+  const maintain = () => {
+    queues.scheduleTick(tickMs).catch(() => undefined);
+    enqueuer.resync();
+    if (hasBases) bases.part.enqueuer.resync();
+    cache.updateWatches();
+  };
+  maintain();
+  setInterval(maintain, sweepMs);
+}

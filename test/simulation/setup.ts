@@ -1,0 +1,91 @@
+/** What a seed begins with: replicas, workloads and policies. */
+import type { BaseSetup } from './base-setup.ts';
+import { api, digestOf, web } from './images.ts';
+import type { Random } from './random.ts';
+
+export interface WorkloadSetup {
+  readonly kind: 'Deployment' | 'StatefulSet' | 'DaemonSet';
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** Container → image. */
+  readonly images: Readonly<Record<string, string>>;
+}
+
+export interface PolicySetup {
+  readonly name: string;
+  readonly repository: string;
+  readonly container: string;
+  readonly spec: Readonly<Record<string, unknown>>;
+  /** The mutable tag that it follows; absent where it selects by version. */
+  readonly follows?: string;
+}
+
+export interface Setup {
+  readonly replicas: readonly string[];
+  readonly workloads: readonly WorkloadSetup[];
+  readonly policies: readonly PolicySetup[];
+  /** Whether requests fare badly now and then, at any time. */
+  readonly hasNoise: boolean;
+  /** In some seeds, a BaseImagePolicy. */
+  readonly base?: BaseSetup | undefined;
+}
+
+export const policyNamespace = 'shop';
+export const otherNamespace = 'team';
+
+const resources = { Deployment: 'deployments', StatefulSet: 'statefulsets', DaemonSet: 'daemonsets' } as const;
+const kinds = ['Deployment', 'Deployment', 'Deployment', 'StatefulSet', 'DaemonSet'] as const;
+
+/** Draws it. */
+export function drawSetup(random: Random): Setup {
+  const hasSide = random.chance(0.25);
+  const follows = random.chance(0.3) ? 'latest' : undefined;
+  const pin = follows === undefined && random.chance(0.5) ? 'Tag' : 'Digest';
+  const first = `${follows ?? '1.0.0'}${pin === 'Digest' ? `@${digestOf(0)}` : ''}`;
+  const workloads = Array.from({ length: random.pick([1, 1, 2, 3, 4]) }, (_, index): WorkloadSetup => {
+    const kind = random.pick(kinds);
+    return {
+      kind,
+      resource: `apps/v1/${resources[kind]}`,
+      namespace: index > 0 && random.chance(0.3) ? otherNamespace : policyNamespace,
+      name: `w${index}`,
+      images: { web: `${web}:${first}`, ...(hasSide && { api: `${api}:1.0.0` }) },
+    };
+  });
+  const isSelecting = random.chance(0.3);
+  const mode = random.chance(0.2) ? 'Approval' : 'Automatic';
+  const rollout = random.pick([{ watch: true, onFailure: 'Rollback' }, { watch: true, onFailure: 'Hold' }, { watch: false }, undefined]);
+  const waves = random.chance(0.4) && { waves: { maxParallel: random.pick([1, 2]), pause: random.pick(['1s', '5s']) } };
+  const interval = random.pick(['1h', '1h', '30s']);
+  const targetsOf = (container: string) =>
+    isSelecting
+      ? [...new Set(workloads.map(({ kind, namespace }) => `${kind} ${namespace}`))].map((key) => {
+          const [kind, namespace] = key.split(' ');
+          return { kind, namespace, selector: { matchLabels: { uses: 'web' } }, containers: [container] };
+        })
+      : workloads.map(({ kind, namespace, name }) => ({ kind, namespace, name, containers: [container] }));
+  const common = { poll: { interval }, ...(rollout !== undefined && { rollout: { ...rollout, ...(rollout.watch && waves) } }) };
+  const select = follows === undefined ? { semver: { range: '>=0.1.0' } } : { digest: { tag: follows } };
+  const main: PolicySetup = {
+    name: 'web',
+    repository: web,
+    container: 'web',
+    ...(follows !== undefined && { follows }),
+    spec: { image: web, select, targets: targetsOf('web'), update: { mode, pin }, ...common },
+  };
+  const side: PolicySetup = {
+    name: 'api',
+    repository: api,
+    container: 'api',
+    spec: {
+      image: api,
+      select: { semver: { range: '>=0.1.0' } },
+      targets: targetsOf('api'),
+      update: { mode: 'Automatic', pin: 'Tag' },
+      ...common,
+    },
+  };
+  const replicas = ['A', 'B', 'C'].slice(0, random.pick([1, 2, 2, 2, 3]));
+  return { replicas, workloads, policies: hasSide ? [main, side] : [main], hasNoise: random.chance(0.5) };
+}

@@ -1,0 +1,175 @@
+/** Everything that there is in one run: the servers, the replicas, what people want, and the story of what happened. */
+import { apiVersion } from '../../src/api-versions/v1.ts';
+import { kind } from '../../src/api-versions/group.ts';
+import { consentAnnotation } from '../../src/plan/consent.ts';
+import { createApiServer, type ApiObject, type ApiServer } from './api-server.ts';
+import { createBaseWorld, furnishBase, type BaseWorld } from './base-world.ts';
+import { app, appLabel, namespaceLabel } from './base-setup.ts';
+import type { PushQueue } from '../../src/queue/producer.ts';
+import type { Clock } from './clock.ts';
+import { startControllers, type Controllers } from './controllers.ts';
+import { createPushRecords, type PushRecords } from './event-log.ts';
+import { createHistory, type History } from './history.ts';
+import { createFactsModel, type FactsModel } from './facts-model.ts';
+import { api, digestOf, partsOf, web } from './images.ts';
+import { createNetwork, type Network } from './network.ts';
+import { createPatchLog, type PatchLog } from './patch-log.ts';
+import { kill, type Version } from './process.ts';
+import { createQueueModel, type QueueModel } from './queue-model.ts';
+import type { Random } from './random.ts';
+import { createRegistry, type Registry } from './registry.ts';
+import { startReplica, type Replica } from './replica.ts';
+import { otherNamespace, policyNamespace, type Setup } from './setup.ts';
+import { createStory, type Story } from './story.ts';
+
+export interface World {
+  readonly setup: Setup;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly network: Network;
+  readonly server: ApiServer;
+  readonly registry: Registry;
+  readonly queue: QueueModel;
+  /** What receivers add pushes to; Redis answers at once. */
+  readonly receiver: PushQueue;
+  readonly records: PushRecords;
+  readonly facts: FactsModel;
+  readonly controllers: Controllers;
+  readonly replicas: Map<string, Replica>;
+  readonly story: Story;
+  readonly history: History;
+  readonly patches: PatchLog;
+  readonly pushes: AcceptedPush[];
+  /** In seeds with a BaseImagePolicy. */
+  readonly bases: BaseWorld | undefined;
+  /** Starts a replica, or starts it anew. */
+  readonly start: (name: string) => void;
+  /** The configuration that each replica is started with. */
+  readonly versions: Map<string, Version>;
+  /** When each rollback was asked for. */
+  readonly asked: Map<string, number>;
+  /** Whether people did something, or an image was broken: then what is selected need not run. */
+  hasInterference: boolean;
+  /** Repositories with images that nobody announced: nobody knows of them before the next poll. */
+  readonly mayBeUnknown: Set<string>;
+  /** What was accepted before this time may be lost. */
+  wipedAt: number;
+}
+
+/** A push that the queue has stored. */
+export interface AcceptedPush {
+  readonly id: string;
+  readonly repository: string;
+  readonly tag: string;
+  readonly digest: string;
+  readonly at: number;
+}
+
+export const policies = `${apiVersion}/imagepolicies`;
+
+/** Builds it; nothing has happened yet. */
+export function createWorld(setup: Setup, clock: Clock, random: Random): World {
+  const network = createNetwork(clock, random.fork('network'));
+  const server = createApiServer(clock.now);
+  const registry = createRegistry(clock, network);
+  const story = createStory(clock.now);
+  const history = createHistory(server, clock.now);
+  const patches = createPatchLog(server, story);
+  const controllers = startControllers(server, clock, random.fork('controllers'), (image) => pullFrom(registry, image));
+  const records = createPushRecords(network);
+  const queue = createQueueModel(clock.now);
+  const replicas = new Map<string, Replica>();
+  const versions = new Map<string, Version>();
+  const onBug = (error: unknown) =>
+    story.violation('no part throws what nobody expects', error instanceof Error ? (error.stack ?? error.message) : String(error));
+  const facts = createFactsModel(network);
+  const hasBases = setup.base !== undefined;
+  const around = { clock, network, server, registry, queue, records, facts, hasBases, onBug };
+  const world: World = {
+    setup,
+    clock,
+    random,
+    network,
+    server,
+    registry,
+    queue,
+    receiver: queue.connect().pushes,
+    records,
+    facts,
+    controllers,
+    replicas,
+    story,
+    history,
+    patches,
+    pushes: [],
+    bases: setup.base && createBaseWorld(setup.base, { server, registry, clock, story, patches }),
+    start(name) {
+      const before = replicas.get(name);
+      if (before !== undefined) kill(before.process);
+      const replica = startReplica(name, versions.get(name) ?? 'older', around);
+      replica.process.skewMs = before?.process.skewMs ?? 0;
+      replicas.set(name, replica);
+    },
+    versions,
+    asked: new Map(),
+    mayBeUnknown: new Set(),
+    hasInterference: false,
+    wipedAt: 0,
+  };
+  furnish(world);
+  return world;
+}
+
+/** What a new pod gets for an image; undefined for those whose contents nobody asks for. */
+function pullFrom(registry: Registry, image: string): string | undefined {
+  const { repository, tag, digest = registry.tags(repository).get(tag) } = partsOf(image);
+  return repository === app ? digest : undefined;
+}
+
+function furnish({ setup, server, registry }: World): void {
+  for (const name of [policyNamespace, otherNamespace]) {
+    const annotations = name === otherNamespace ? { [consentAnnotation]: policyNamespace } : {};
+    server.create(
+      { resource: 'v1/namespaces', name, by: 'kubectl' },
+      {
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        spec: {},
+        annotations,
+        ...(setup.base && { labels: namespaceLabel }),
+      },
+    );
+  }
+  for (const { follows } of setup.policies) registry.push(web, follows ?? '1.0.0', digestOf(0), 0);
+  registry.push(api, '1.0.0', digestOf(0), 0);
+  for (const workload of setup.workloads) createWorkload(server, workload);
+  for (const { name, spec } of setup.policies)
+    server.create(
+      { resource: policies, namespace: policyNamespace, name, by: 'kubectl' },
+      { apiVersion, kind, spec: { ...spec, suspend: false } },
+    );
+  if (setup.base === undefined) return;
+  furnishBase(setup.base, server, registry);
+  for (const workload of setup.base.workloads) createWorkload(server, workload, appLabel, alwaysPulled);
+}
+
+/** Of containers whose tag is rebuilt. */
+export const alwaysPulled = { imagePullPolicy: 'Always' } as const;
+
+/** Creates a workload as it was at first, with the given labels. */
+export function createWorkload(
+  server: ApiServer,
+  { kind, resource, namespace, name, images }: Setup['workloads'][number],
+  labels: Readonly<Record<string, string>> = { uses: 'web' },
+  more: Readonly<Record<string, string>> = {},
+): void {
+  const containers = Object.entries(images).map(([container, image]) => ({ name: container, image, ...more }));
+  const template = { metadata: { labels: { app: name } }, spec: { containers } };
+  const spec = { replicas: 1, selector: { matchLabels: { app: name } }, template };
+  server.create({ resource, namespace, name, by: 'kubectl-client-side-apply' }, { apiVersion: 'apps/v1', kind, spec, labels });
+}
+
+/** A policy as it is now. */
+export function policyNow({ server }: Pick<World, 'server'>, name: string): ApiObject | undefined {
+  return server.get(policies, policyNamespace, name);
+}
