@@ -14,6 +14,8 @@ export interface JobContext {
   readonly failures: number;
   /** No retry follows: a failure is final. */
   readonly isLastTry: boolean;
+  /** Whether this worker still has the job, which costs a request to Redis: another takes up the jobs of one that stands still, and nothing that the first says of them counts. */
+  readonly isOurs: () => Promise<boolean>;
   /** Aborted when the process stops: end a wait early by throwing; another replica continues at once. */
   readonly signal: AbortSignal;
 }
@@ -46,6 +48,7 @@ export interface WorkerOptions<T> {
 
 /** A push that could not be completed within a day has failed and is visible; `replay` runs it again. */
 const deadlineMs = 24 * 3_600_000;
+const lockMs = 5_000;
 
 /**
  * A worker of one queue. Locks and stall checks are short, and no number of crashes fails a job: BullMQ's defaults lose the jobs
@@ -66,7 +69,7 @@ export function createWorker<T extends { readonly schema: number; readonly recei
     prefix: access.prefix,
     autorun: false,
     skipVersionCheck: true,
-    lockDuration: 5_000,
+    lockDuration: lockMs,
     stalledInterval: 2_000,
     maxStalledCount: 1_000_000,
     ...keptJobs,
@@ -123,7 +126,8 @@ async function run<T extends { readonly schema: number; readonly receivedAt?: st
   const expires = startOf(job) + deadlineMs;
   const isLastTry = now() >= expires;
   try {
-    await process(read(job.data), { jobId: job.id ?? '', name: job.name, failures: job.attemptsMade, isLastTry, signal });
+    const isOurs = async () => (await job.extendLock(token, lockMs)) === 1;
+    await process(read(job.data), { jobId: job.id ?? '', name: job.name, failures: job.attemptsMade, isLastTry, isOurs, signal });
   } catch (error) {
     if (isLastTry) throw new UnrecoverableError(`given up after 24 h: ${describeError(error)}`);
     if (!(error instanceof WaitError)) throw error;

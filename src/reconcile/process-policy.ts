@@ -23,7 +23,7 @@ const maxRollbacks = 3;
 const rollbackPauseMs = 1_000;
 
 /** One try of a job to reconcile a policy: what is requested, and why. */
-export interface ReconcileTry extends Pick<JobContext, 'failures' | 'isLastTry' | 'signal'> {
+export interface ReconcileTry extends Pick<JobContext, 'failures' | 'isLastTry' | 'isOurs' | 'signal'> {
   readonly request: ReconcileRequest;
   readonly cause: ReconcileCause;
 }
@@ -61,7 +61,7 @@ async function rollBackFirst(attempted: ReconcileTry, ports: Ports): Promise<voi
 
 /** Undefined if a user has asked for a rollback meanwhile, which comes first. */
 async function tryAndReport(
-  { request, cause, failures, isLastTry, signal }: ReconcileTry,
+  { request, cause, failures, isLastTry, isOurs, signal }: ReconcileTry,
   ports: Ports,
   prepare: () => Promise<Ports>,
 ): Promise<Outcome | undefined> {
@@ -91,7 +91,11 @@ async function tryAndReport(
     return outcome;
   } catch (error) {
     const { hint } = request;
-    await reportFailure({ policy, key, cause, failures, isLastTry, applied, ...(hint !== undefined && { hint }), signal }, error, ports);
+    await reportFailure(
+      { policy, key, cause, failures, isLastTry, isOurs, applied, ...(hint !== undefined && { hint }), signal },
+      error,
+      ports,
+    );
     throw error;
   }
 }

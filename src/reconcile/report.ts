@@ -111,6 +111,8 @@ export interface FailedTry extends Omit<Subject, 'policy'> {
   readonly key: string;
   readonly failures: number;
   readonly isLastTry: boolean;
+  /** Whether the job is still that of this worker. */
+  readonly isOurs: () => Promise<boolean>;
   /** The image that the job was about. */
   readonly hint?: Candidate;
   /** What was changed in spite of the failure. */
@@ -119,7 +121,7 @@ export interface FailedTry extends Omit<Subject, 'policy'> {
 
 /** Reports that a try failed and what happens next; never throws, because the failure itself matters more. */
 export async function reportFailure(
-  { policy, key, cause, failures, isLastTry, hint, applied = [], signal }: FailedTry,
+  { policy, key, cause, failures, isLastTry, isOurs, hint, applied = [], signal }: FailedTry,
   error: unknown,
   ports: ReportPorts,
 ): Promise<void> {
@@ -158,10 +160,16 @@ export async function reportFailure(
         cause.eventId,
       ),
   ]);
-  for (const result of results) {
+  const [completed] = await Promise.allSettled([policy !== undefined && completeIfLost(policy, isOurs, ports)]);
+  for (const result of [...results, completed]) {
     if (result.status === 'rejected')
       ports.report.logger.warn({ policy: key, why: describeError(result.reason) }, 'failure could not be reported');
   }
+}
+
+/** The worker that has the job by now may have reported its end, and nothing repeats this try. */
+async function completeIfLost(policy: ImagePolicy, isOurs: FailedTry['isOurs'], { queues, cluster }: ReportPorts): Promise<void> {
+  if (!(await isOurs())) await queues.addPolicyJobs([completingJob(policy, new Date(cluster.now()))]);
 }
 
 /** Whether the status says that the targets run something else than they do: that must not wait until the failure is over. */

@@ -9,6 +9,7 @@ import { createNoticeProcessor, isWanted, type NoticePorts, type PushNotice } fr
 import type { SendResult } from '../../src/notify/send-notice.ts';
 import type { NoticeJob } from '../../src/queue/jobs.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
+import { contextOf } from '../reconcile/world.ts';
 
 const start = Date.parse('2026-11-23T12:00:00Z');
 const job: NoticeJob = {
@@ -64,7 +65,7 @@ function processorFor(answers: readonly SendResult[], target: Partial<Configured
   const run = (isLastTry = false, target = job.target, more: Partial<Notice> = {}) =>
     process(
       { ...job, target, notice: { ...job.notice, ...more } },
-      { jobId: 'id-1', name: 'notice', failures: 0, isLastTry, signal: new AbortController().signal },
+      contextOf({ jobId: 'id-1', isLastTry }),
     );
   return { run, sent, counted, recorded, advance: (ms: number) => (now += ms) };
 }
@@ -211,7 +212,7 @@ test('each of a hundred notices reaches a target that was down for an hour once,
     const [next = assert.fail(), ...others] = waiting;
     waiting = others;
     now = Math.max(now, next.at);
-    const context = { jobId: next.id, name: 'notice', failures: next.failures, isLastTry: false, signal: new AbortController().signal };
+    const context = contextOf({ jobId: next.id, failures: next.failures });
     await process(job, context).then(
       () => accepted.push(next.id),
       (error: unknown) => {

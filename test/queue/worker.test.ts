@@ -6,7 +6,7 @@ import { connectProducer, connectWorker } from '../../src/queue/connection.ts';
 import type { PushJob } from '../../src/queue/jobs.ts';
 import { createPushQueue } from '../../src/queue/producer.ts';
 import { readPushJob } from '../../src/queue/read-job.ts';
-import { createWorker } from '../../src/queue/worker.ts';
+import { createWorker, type JobContext } from '../../src/queue/worker.ts';
 import { startRedis, type Redis } from '../harness/redis.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
@@ -28,6 +28,7 @@ async function start(t: TestContext, queueUrl = redis.url, onError: (error: Erro
   const prefix = `{${randomUUID()}}`;
   const [producer, consumer] = [connectProducer(queueUrl), connectWorker(redis.url)];
   const running = new Map<string, PromiseWithResolvers<void>>();
+  const contexts = new Map<string, JobContext>();
   const worker = createWorker<PushJob>({
     access: { redis: consumer, prefix, onError },
     queue: 'push',
@@ -35,8 +36,9 @@ async function start(t: TestContext, queueUrl = redis.url, onError: (error: Erro
     concurrency: 8,
     now: Date.now,
     random: Math.random,
-    async process({ id }) {
+    async process({ id }, context) {
       const job = Promise.withResolvers<void>();
+      contexts.set(id, context);
       running.set(id, job);
       await job.promise;
     },
@@ -51,7 +53,7 @@ async function start(t: TestContext, queueUrl = redis.url, onError: (error: Erro
   const queue = createPushQueue({ redis: producer, prefix, onError }, 0);
   /** Resolves when a worker blocks on Redis. */
   const waiting = () => waitFor('the worker to wait', async () => /cmd=bzpopmin/.test((await consumer.client('LIST')) as string));
-  return { prefix, worker, queue, running, consumer, waiting };
+  return { prefix, worker, queue, running, contexts, consumer, waiting };
 }
 
 test('a push is processed though the worker that was called to it does not run any more', async (t) => {
@@ -91,4 +93,14 @@ test('a queue whose Redis dies reports it, and is used again when Redis is back'
   await assert.rejects(queue.add([push('a')]));
   await own.restart();
   await waitFor('the queue to store pushes', async () => (await queue.add([push('b')]).catch(() => [])).length === 1);
+});
+
+test('a worker knows whether a job is still its own', async (t) => {
+  const { prefix, worker, queue, running, contexts, consumer } = await start(t);
+  worker.start();
+  await queue.add([push('a')]);
+  await waitFor('the job to run', () => running.has('a'));
+  assert.equal(await contexts.get('a')?.isOurs(), true);
+  await consumer.set(`${prefix}:push:a:lock`, 'another worker');
+  assert.equal(await contexts.get('a')?.isOurs(), false);
 });

@@ -101,7 +101,7 @@ for (const [name, error, expected] of [
     const world = createWorld();
     const policy = policyOf();
     world.put(policy);
-    const failure = { policy, cause, key: 'shop/web', failures: 0, isLastTry: false, signal };
+    const failure = { policy, cause, key: 'shop/web', failures: 0, isLastTry: false, isOurs: async () => true, signal };
     await reportFailure(failure, error, world.ports);
     await reportFailure({ ...failure, signal: AbortSignal.abort(new Error('the process is stopping')) }, error, world.ports);
     await reportFailure({ ...failure, policy: undefined }, error, world.ports);
@@ -116,7 +116,7 @@ test('a policy without a status shows its first failure at once, any other one o
   const conditionsAfter = async (policy: ImagePolicy, failures: number) => {
     const world = createWorld();
     world.put(policy);
-    const failure = { policy, cause, key: 'shop/web', failures, isLastTry: false, signal };
+    const failure = { policy, cause, key: 'shop/web', failures, isLastTry: false, isOurs: async () => true, signal };
     await reportFailure(failure, new Error('connect ECONNREFUSED'), world.ports);
     return world.statusOf('web').conditions?.map(({ type, reason }) => `${type} ${reason}`);
   };
@@ -136,9 +136,24 @@ test('a failure that concerns an older image than the selected one is not writte
   const isWritten = async (tag: string) => {
     const world = createWorld();
     world.put(selected);
-    const failure = { policy: selected, cause, key: 'shop/web', failures: 5, isLastTry: false, hint: { tag }, signal };
+    const failure = { policy: selected, cause, key: 'shop/web', failures: 5, isLastTry: false, isOurs: async () => true, hint: { tag }, signal };
     await reportFailure(failure, new Error('connect ECONNREFUSED'), world.ports);
     return world.statusOf('web').conditions?.some(({ reason }) => reason === 'Retrying') === true;
   };
   assert.deepEqual([await isWritten('1.3.0'), await isWritten('1.4.0'), await isWritten('1.5.0')], [false, true, true]);
+});
+
+test('a failure of a job that another worker has by now is followed by a job of its own, because nothing repeats the try', async () => {
+  const world = createWorld();
+  const policy = policyOf();
+  world.put(policy);
+  const failure = { policy, cause, key: 'shop/web', failures: 5, isLastTry: false, signal };
+  const jobsAfter = async (isOurs: () => Promise<boolean>) => {
+    world.jobs.length = 0;
+    await reportFailure({ ...failure, isOurs }, new Error('connect ECONNREFUSED'), world.ports);
+    return world.jobs.map(({ source, policy: { name } }) => [source, name]);
+  };
+  assert.deepEqual(await jobsAfter(async () => true), []);
+  assert.deepEqual(await jobsAfter(async () => false), [['TargetChange', 'web']]);
+  assert.deepEqual(await jobsAfter(async () => Promise.reject(new Error('Redis is gone'))), []);
 });

@@ -64,14 +64,15 @@ export function createWorker<T extends { readonly schema: number; readonly recei
     return (token) => store.retry(job.id, token, now(), pauseMs);
   };
   /** One try, as in src/queue/worker.ts. */
-  const run = async (job: TakenJob): Promise<Ending> => {
+  const run = async (job: TakenJob, token: string): Promise<Ending> => {
     const { id, name, data, attemptsMade: failures, opts } = job;
     const { schema } = (data ?? {}) as { readonly schema?: unknown };
     if (typeof schema === 'number' && schema !== ownSchema) return retry(job);
     const expires = startOf(job) + dayMs;
     const isLastTry = now() >= expires;
     try {
-      await process(read(data), { jobId: id, name, failures, isLastTry, signal: stopping.signal });
+      const isOurs = () => send(() => store.extend(id, token, lockMs));
+      await process(read(data), { jobId: id, name, failures, isLastTry, isOurs, signal: stopping.signal });
       const kept = keptOf(opts.removeOnComplete, keptJobs.removeOnComplete);
       return (token) => store.complete(id, token, now(), kept);
     } catch (error) {
@@ -84,7 +85,7 @@ export function createWorker<T extends { readonly schema: number; readonly recei
   /** Processes a job, then those that are taken as it ends. */
   const work = async (job: TakenJob, token: string): Promise<void> => {
     locks.set(token, { job, renewedAt: now() });
-    const end = await run(job);
+    const end = await run(job, token);
     const next = await send(() => {
       locks.delete(token);
       try {

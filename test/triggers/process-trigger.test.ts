@@ -10,6 +10,7 @@ import type { CiRequest } from '../../src/triggers/order.ts';
 import { pipelineOf } from '../../src/triggers/find-project.ts';
 import { processTrigger, type TriggerPorts } from '../../src/triggers/process-trigger.ts';
 import type { SendResult } from '../../src/triggers/send-request.ts';
+import { contextOf } from '../reconcile/world.ts';
 
 const now = Date.parse('2026-11-23T12:00:00Z');
 const secretRef = { name: 'ci', key: 'token' };
@@ -86,7 +87,7 @@ async function run({
     logger: createLogger('silent'),
     now: () => now,
   };
-  const context = { jobId: 'id-1', name: 'trigger', failures: 0, isLastTry, signal: new AbortController().signal };
+  const context = contextOf({ jobId: 'id-1', isLastTry });
   const error: unknown = await processTrigger({ ...job, ...data }, context, ports).then(
     () => undefined,
     (thrown: unknown) => thrown,
