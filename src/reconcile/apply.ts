@@ -13,7 +13,7 @@ import { imagesOf, withProgress, type Attempt, type Progress, type StartAgain } 
 import { gatherConsents, type ConfirmConsent } from './consents.ts';
 import { planWith, type Planned } from './plan.ts';
 import type { Ports } from './ports.ts';
-import type { Selected } from './selection.ts';
+import { isOld, type Selected } from './selection.ts';
 
 export type ApplyPorts = Pick<Ports, 'policies' | 'workloads'>;
 
@@ -63,7 +63,7 @@ export async function apply(attempt: Attempt, { selected, decision, plan }: Plan
   return { selected, decision, plan: withRefusals(made, progress.refused), attempt: withProgress(asked, progress) };
 }
 
-/** What became of one workload, as it is now. `outdated`: the policy or a consent is not as it was planned for, and the workload is not read. */
+/** What became of one workload, as it is now. `outdated`: the policy, a consent or the answer of the registry is not what it was planned for, and the workload is not read. */
 type PatchResult =
   | { readonly kind: 'patched'; readonly workload: Workload }
   | { readonly kind: 'conflict'; readonly workload: Workload | undefined }
@@ -116,9 +116,11 @@ async function patchAll(
   confirmConsent: ConfirmConsent,
   ports: ApplyPorts,
 ): Promise<TargetResult[]> {
-  const { policy, spec, signal } = attempt;
+  const { policy, spec, signal, cluster, progress } = attempt;
+  const isAnswerOld = () => progress.selected !== undefined && isOld(progress.selected, cluster.now());
   const results = await inParallel(changing, spec.maxParallel ?? defaultParallel, async (target): Promise<TargetResult> => {
-    const confirm = () => confirmAll([() => ports.policies.confirm(policy, signal), () => confirmConsent(target.workload)]);
+    const confirm: Confirm = async () =>
+      isAnswerOld() ? undefined : confirmAll([() => ports.policies.confirm(policy, signal), () => confirmConsent(target.workload)]);
     return { target, result: await patch(target, plan, attempt, { ...ports, confirm }) };
   });
   return changing.map((target, index) => {

@@ -43,7 +43,7 @@ export interface Attempt extends Reconcile {
 
 /** What survives when a reconcile starts again. */
 export interface Progress {
-  /** Absent until an image is selected. From then on the mutex of the policy is held, and the registry is asked again only if the running images change. */
+  /** Absent until an image is selected. From then on the mutex of the policy is held, and the registry is asked again only if the running images change, or after 20 s. */
   readonly selected?: Selected;
   /** The digest whose signatures were verified. */
   readonly verified?: string | undefined;
@@ -62,7 +62,7 @@ export const noProgress: Progress = { applied: [], fresh: new Map(), refused: ne
  * Why a reconcile starts again. Prepared: an image is selected, and from now on the mutex is held · Verified: the registry was asked for signatures, and may have
  * been slow · TargetChanged: what was read last differs from what was planned with · Conflict: the API server found the same · Overtaken: the
  * same, because another writer was faster · Outdated: the policy or a consent is
- * not as it was planned for · PolicyChanged, SecretChanged: all that was found is outdated.
+ * not as it was planned for, or the answer of the registry is too old · PolicyChanged, SecretChanged: all that was found is outdated.
  */
 export type Again = 'Prepared' | 'Verified' | 'TargetChanged' | 'Conflict' | 'Overtaken' | 'Outdated' | 'PolicyChanged' | 'SecretChanged';
 

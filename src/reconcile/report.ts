@@ -160,7 +160,7 @@ export async function reportFailure(
         cause.eventId,
       ),
   ]);
-  const [completed] = await Promise.allSettled([policy !== undefined && completeIfLost(policy, isOurs, ports)]);
+  const [completed] = await Promise.allSettled([completeIfLost(policy, isOurs, ports)]);
   for (const result of [...results, completed]) {
     if (result.status === 'rejected')
       ports.report.logger.warn({ policy: key, why: describeError(result.reason) }, 'failure could not be reported');
@@ -168,8 +168,8 @@ export async function reportFailure(
 }
 
 /** The worker that has the job by now may have reported its end, and nothing repeats this try. */
-async function completeIfLost(policy: ImagePolicy, isOurs: FailedTry['isOurs'], { queues, cluster }: ReportPorts): Promise<void> {
-  if (!(await isOurs())) await queues.addPolicyJobs([completingJob(policy, new Date(cluster.now()))]);
+async function completeIfLost(policy: FailedTry['policy'], isOurs: FailedTry['isOurs'], { queues, cluster }: ReportPorts): Promise<void> {
+  if (policy !== undefined && !(await isOurs())) await queues.addPolicyJobs([completingJob(policy, new Date(cluster.now()))]);
 }
 
 /** Whether the status says that the targets run something else than they do: that must not wait until the failure is over. */

@@ -13,7 +13,7 @@ import type { Ports, Registry } from './ports.ts';
 import { selectBest } from './select-best.ts';
 import { selectAgain, selectHinted } from './select-hinted.ts';
 import { selectRollback } from './select-rollback.ts';
-import { mayGoBack, rejectTag, selectKnown, type Selected, type Selection } from './selection.ts';
+import { isOld, mayGoBack, rejectTag, selectKnown, type Selected, type Selection } from './selection.ts';
 
 export type SelectPorts = Pick<Ports, 'registry' | 'policies' | 'workloads'>;
 
@@ -44,6 +44,7 @@ async function selectAnew(attempt: Attempt, ports: SelectPorts): Promise<Selecte
     selection,
     running,
     selectedAt,
+    answeredAt: attempt.cluster.now(),
     policySpec: policy.spec,
     generation: policy.generation,
     status: policy.status,
@@ -78,6 +79,7 @@ function selectRemembered({ policy, spec, cluster }: Reconcile): Selection | und
 }
 
 async function reconsider(attempt: Attempt, selected: Selected, ports: SelectPorts): Promise<Selected | Outcome> {
+  if (isOld(selected, attempt.cluster.now())) return selectAnew(attempt, ports);
   const { selection } = selected;
   const reconcile = { ...attempt, spec: selection.spec };
   const running = imagesOf(reconcile);
@@ -88,7 +90,8 @@ async function reconsider(attempt: Attempt, selected: Selected, ports: SelectPor
   // What was applied meanwhile is left, too.
   if (attempt.request.rollbackTo !== undefined) return selectAnew(attempt, ports);
   if (!hasChanges(planFor(attempt, selection))) return { ...selected, running };
-  return { ...selected, running, selectedAt, selection: await selectAgain(reconcile, selection, ports.registry) };
+  const again = await selectAgain(reconcile, selection, ports.registry);
+  return { ...selected, running, selectedAt, answeredAt: attempt.cluster.now(), selection: again };
 }
 
 /**

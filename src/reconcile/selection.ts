@@ -72,12 +72,23 @@ export interface Selected {
   readonly running: string;
   /** When the registry was asked, in ms since 1970. */
   readonly selectedAt: number;
+  /** When it had answered, in ms since 1970. */
+  readonly answeredAt: number;
   /** Of the policy, before the registry was asked; with the defaults of its namespace. */
   readonly policySpec: ImagePolicy['spec'];
   readonly generation: number;
   readonly status: PolicyStatus;
   /** The pending candidate of that status, if it is still valid. */
   readonly pending?: PendingCandidate;
+}
+
+/** For how long a change may rest on an answer of the registry. A process that stood still goes on with what it had read before. */
+const answerCountsMs = 20_000;
+
+/** Whether the registry must be asked again before anything is changed. */
+export function isOld({ answeredAt }: Selected, now: number): boolean {
+  // A clock that was set back says nothing about the age.
+  return Math.abs(now - answeredAt) > answerCountsMs;
 }
 
 /** Whether a selection still counts for the policy as it is now. An image that has to wait for its age is decided about by what waited before. */

@@ -63,10 +63,7 @@ function processorFor(answers: readonly SendResult[], target: Partial<Configured
   };
   const process = createNoticeProcessor(ports);
   const run = (isLastTry = false, target = job.target, more: Partial<Notice> = {}) =>
-    process(
-      { ...job, target, notice: { ...job.notice, ...more } },
-      contextOf({ jobId: 'id-1', isLastTry }),
-    );
+    process({ ...job, target, notice: { ...job.notice, ...more } }, contextOf({ jobId: 'id-1', isLastTry }));
   return { run, sent, counted, recorded, advance: (ms: number) => (now += ms) };
 }
 

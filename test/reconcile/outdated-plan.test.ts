@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { ReconcileRequest } from '../../src/reconcile/attempt.ts';
 import type { Ports } from '../../src/reconcile/ports.ts';
 import { reconcilePolicy } from '../../src/reconcile/reconcile-policy.ts';
-import { digestOf, policyOf, specOf, webDeployment, workloadOf } from '../model/samples.ts';
+import { digestOf, latestSpec, policyOf, specOf, webDeployment, workloadOf } from '../model/samples.ts';
 import { createWorld, image, setWorkload, withPorts, type PortOverrides, type World } from './world.ts';
 
 const { namespace, name, uid } = policyOf();
@@ -124,4 +124,19 @@ test('many policies that change one workload at the same time get their turn one
   };
   await reconcile(world, { hint }, { workloads: { patchImages } });
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+});
+
+test('a process that stood still before the patch asks the registry again', async () => {
+  const world = createWorld();
+  world.put(policyOf({ spec: latestSpec() }));
+  setWorkload(world, { web: `${image}:latest@${digestOf('a')}` });
+  world.tags.set('latest', digestOf('b'));
+  let now = world.ports.cluster.now();
+  const standsStill = beforePatch(world, () => {
+    if (world.requests.length > 1) return;
+    now += 60_000;
+    world.tags.set('latest', digestOf('c'));
+  });
+  await reconcile(world, { hint: { tag: 'latest' } }, { ...standsStill, cluster: { now: () => now } });
+  assert.deepEqual([world.requests, world.images()], [['HEAD latest', 'HEAD latest', 'PATCH web'], [`${image}:latest@${digestOf('c')}`]]);
 });

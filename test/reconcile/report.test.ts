@@ -136,7 +136,16 @@ test('a failure that concerns an older image than the selected one is not writte
   const isWritten = async (tag: string) => {
     const world = createWorld();
     world.put(selected);
-    const failure = { policy: selected, cause, key: 'shop/web', failures: 5, isLastTry: false, isOurs: async () => true, hint: { tag }, signal };
+    const failure = {
+      policy: selected,
+      cause,
+      key: 'shop/web',
+      failures: 5,
+      isLastTry: false,
+      isOurs: async () => true,
+      hint: { tag },
+      signal,
+    };
     await reportFailure(failure, new Error('connect ECONNREFUSED'), world.ports);
     return world.statusOf('web').conditions?.some(({ reason }) => reason === 'Retrying') === true;
   };

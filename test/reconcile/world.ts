@@ -269,7 +269,15 @@ export function setWorkload(world: World, images: Parameters<typeof workloadOf>[
 
 /** A job's life in the queue. */
 export function contextOf(context: Partial<JobContext> = {}): JobContext {
-  return { jobId: 'job', name: 'job', failures: 0, isLastTry: false, isOurs: async () => true, signal: new AbortController().signal, ...context };
+  return {
+    jobId: 'job',
+    name: 'job',
+    failures: 0,
+    isLastTry: false,
+    isOurs: async () => true,
+    signal: new AbortController().signal,
+    ...context,
+  };
 }
 
 /** A push of shop/web, received two seconds ago. */

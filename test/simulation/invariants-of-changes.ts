@@ -31,8 +31,8 @@ export const changeInvariants: readonly Invariant[] = [
       const follows = setup.policies.find(({ container }) => container === patch.container)?.follows;
       if (!patch.isOurs || isRollback(patch) || follows === undefined) return undefined;
       const { repository, digest = '' } = partsOf(patch.to);
-      // Half a minute: an answer of the registry may be used by other jobs, and by the confirmations that these need.
-      return registry.hasShown(repository, follows, digest, patch.sentAt - 10_000 - network.slowestMs()) ? undefined : describe(patch);
+      // Half a minute: an answer of the registry may be used by other jobs, and counts for 20 s then.
+      return registry.hasShown(repository, follows, digest, patch.sentAt - 30_000 - network.slowestMs()) ? undefined : describe(patch);
     },
   },
   forbidden('a suspended policy changes nothing', 'A suspended policy changes nothing.', ({ policy }) => policy.spec['suspend'] === true),
