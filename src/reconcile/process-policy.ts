@@ -14,7 +14,7 @@ import type { Ports, Registry } from './ports.ts';
 import { reconcilePolicy } from './reconcile-policy.ts';
 import type { ReconcileRequest } from './attempt.ts';
 import { showTargetsAlone } from './show-targets.ts';
-import { reportChanges, reportFailure, reportGone, reportOutcome } from './report.ts';
+import { completingJob, reportChanges, reportFailure, reportGone, reportOutcome } from './report.ts';
 import { openRollback } from '../plan/rollback.ts';
 import { watchRollouts } from './rollouts/watch-rollouts.ts';
 
@@ -57,6 +57,9 @@ async function rollBackFirst(attempted: ReconcileTry, ports: Ports): Promise<voi
   const cause = { source: 'Rollback', receivedAt, rollback } as const;
   const request = { policy: named, announced: false, rollbackTo: rollback };
   await reconcileAndReport({ ...attempted, request, cause }, ports);
+  // What was attempted may be about another image than the selected one, and no job may follow for a request that is handled.
+  if (policy !== undefined && attempted.request.hint !== undefined)
+    await ports.queues.addPolicyJobs([completingJob(policy, new Date(ports.cluster.now()))]);
 }
 
 /** Undefined if a user has asked for a rollback meanwhile, which comes first. */

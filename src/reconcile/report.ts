@@ -92,8 +92,8 @@ function imagesIn({ targets = [] }: PolicyStatus): unknown {
   return targets.map(({ uid, container, image }) => [uid, container, image]);
 }
 
-/** The job that completes a status which an outdated outcome has left as it was. */
-function completingJob({ namespace, name, uid, generation }: ImagePolicy, now: Date): PolicyJob {
+/** The job that completes a status where a report says nothing about the selected image. */
+export function completingJob({ namespace, name, uid, generation }: ImagePolicy, now: Date): PolicyJob {
   const receivedAt = now.toISOString();
   return { schema: 1, policy: { namespace, name, uid }, source: 'TargetChange', cause: `outdated:${receivedAt}`, receivedAt, generation };
 }

@@ -6,7 +6,7 @@ import { lastUpdateOf } from '../model/last-update.ts';
 import { type ImagePolicy, isUsable } from '../model/image-policy.ts';
 import { cut, listFew } from '../model/text.ts';
 import { describeFailedHere, describeRejection, findRejection } from '../plan/rejections.ts';
-import { formatWorkload, isSameObject, type Workload } from '../model/workload.ts';
+import { formatWorkload, type Workload } from '../model/workload.ts';
 import { describeGivenUp } from '../plan/guards/retry.ts';
 import { failedTries, type FailedTries, type RetryOwner } from '../plan/retries.ts';
 import type { Blocked } from '../plan/plan-update.ts';
@@ -59,7 +59,7 @@ export function rolloutConditions(
     const message = listFew(underway, ({ evaluation }) => evaluation.message);
     return { instead: progressing(message), notes, held: [] };
   }
-  const rejection = rolledBackImage(rollouts, status);
+  const rejection = failedSelection(rollouts, status);
   if (rejection !== undefined) return { instead: stalled('RejectedDigest', describeRejection(rejection)), notes, held: [] };
   const failedHere = rollouts.filter((rollout) => isFailedHere(rollout, status));
   if (failedHere.length > 0) {
@@ -96,16 +96,13 @@ export function retriesOf(
   );
 }
 
-/** The rejection of the image that failed, for the first container that was rolled back from a rejected image. */
-function rolledBackImage(rollouts: readonly RolloutState[], status: PolicyStatus): RejectedImage | undefined {
-  const { history = [] } = status;
-  for (const newest of rollouts.flatMap(({ entries }) => entries)) {
-    if (newest.trigger !== 'Rollback') continue;
-    const failed = history.find((one) => one.result === 'RolledBack' && isSameObject(one, newest) && one.container === newest.container);
-    const rejection = failed && findRejection(status, failed.digest);
-    if (rejection !== undefined) return rejection;
-  }
-  return undefined;
+/** The rejection of the selected image where it failed, unless everything runs it. */
+function failedSelection(rollouts: readonly RolloutState[], { latest, rejected = [] }: PolicyStatus): RejectedImage | undefined {
+  const isLatest = ({ digest, tag }: Pick<RejectedImage, 'digest' | 'tag'>) =>
+    latest?.digest === undefined ? tag === latest?.tag : digest === latest.digest;
+  const rejection = latest && rejected.find(isLatest);
+  if (rejection === undefined || rejection.reason === 'RollbackRequested') return undefined;
+  return rollouts.some(({ entries }) => entries.some(({ digest }) => digest !== rejection.digest)) ? rejection : undefined;
 }
 
 /** Whether the workload was rolled back from the selected image, which is rolled out to others all the same (`waves.maxFailures`). */

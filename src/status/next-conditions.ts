@@ -148,8 +148,8 @@ function reconciling(reason: Reason, message: string): ConditionState[] {
 }
 
 /** The state is as the spec asks, even if the spec or a user blocks something. */
-function whatIs({ blocked = [], running, message }: Outcome): Pick<ConditionState, 'reason' | 'message'> {
-  return describeBlocked(blocked) ?? { reason: 'UpToDate', message: running ?? message };
+function whatIs(result: Outcome): Pick<ConditionState, 'reason' | 'message'> {
+  return describeBlocked(blockedIn(result) ?? []) ?? { reason: 'UpToDate', message: result.running ?? result.message };
 }
 
 /** What is blocked of what the policy selects; undefined where the reconcile evaluated something else. */

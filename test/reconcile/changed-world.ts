@@ -5,7 +5,7 @@ import type { Workload } from '../../src/model/workload.ts';
 import type { PolicyJob } from '../../src/queue/jobs.ts';
 import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { rolloutJob } from '../../src/reconcile/rollouts/next-rollout-check.ts';
-import { policyOf } from '../model/samples.ts';
+import { digestOf, policyOf } from '../model/samples.ts';
 import { entryOf, watchedSpec } from '../rollout/rollout-samples.ts';
 import { contextOf, createWorld, startTime, type PortOverrides, type World } from './world.ts';
 
@@ -22,7 +22,16 @@ export function changedWorld(
   const world = createWorld(ports);
   const conditions = [{ type: 'Ready', status: 'False', reason: 'Progressing', message: '', lastTransitionTime: changeTime }] as const;
   const trigger = { source: 'Webhook', receiver: 'prod', event: 'push-1', receivedAt: changeTime, handledAt: changeTime } as const;
-  const known = { observedGeneration: 1, conditions, trigger, history: [entryOf({ at: changeTime })], lastAppliedTag: '1.3.0', ...status };
+  const latest = { tag: '1.3.0', digest: digestOf('b'), selectedAt: changeTime };
+  const known = {
+    observedGeneration: 1,
+    conditions,
+    latest,
+    trigger,
+    history: [entryOf({ at: changeTime })],
+    lastAppliedTag: '1.3.0',
+    ...status,
+  };
   world.put(policyOf({ spec: watchedSpec(onFailure), status: known }));
   world.workloads.set('Deployment/shop/web', workload);
   return world;

@@ -145,3 +145,17 @@ test('rollback: an impossible request is answered with the reason', async () => 
     assert.match(event?.message ?? '', why);
   }
 });
+
+test('rollback: where the push of an older image comes to it first, the status still says that the selected one is held', async () => {
+  const world = start();
+  world.tags.set('1.2.9', c);
+  await push(world, '1.3.0', b);
+  world.put({ ...policyIn(world), actions: { rollbackTo: 'previous' } });
+  await push(world, '1.2.9', c);
+  assert.deepEqual(conditionsOf(world), ['Ready=True UpToDate']);
+  // The job of the request is not made where the status is known to have handled it.
+  const [follows] = world.jobs;
+  assert.ok(follows);
+  await processPolicyJob(follows, contextOf(), world.ports);
+  assert.deepEqual([world.images(), conditionsOf(world)], [[`${image}:1.2.3`], ['Ready=True RejectedDigest', 'Held=True RejectedDigest']]);
+});

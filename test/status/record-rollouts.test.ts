@@ -55,6 +55,9 @@ const claimed = (status: PolicyStatus, workload: Workload, onFailure: 'Rollback'
   return [...instead, ...held].map(({ type, status, reason }) => `${type}=${status} ${reason}`);
 };
 
+const latest = { tag: '1.3.0', digest: digestOf('b'), selectedAt: changedAt };
+const rejectedLines = ['Ready=False RejectedDigest', 'Stalled=True RejectedDigest'];
+
 test('the newest change of a container is followed while it runs', () => {
   const olderEntry = entryOf({ to: `${image}:1.2.9`, at: '2026-03-01T11:00:00Z' });
   const found = (status: PolicyStatus, workload = changedWorkload()) =>
@@ -129,11 +132,7 @@ test('a rollback on request keeps why an image that it leaves had failed', () =>
   const failed = settled({ history: [entryOf()] }, changedWorkload(stuckRollout), 'Hold');
   const [rejection] = failed.rejected ?? [];
   const rollback = { request: 'previous', tag: '1.2.3', digest: digestOf('a') };
-  const left = withRollback(
-    failed,
-    { rollback, left: [{ tag: '1.3.0', digest: digestOf('b') }] },
-    { now: aMinuteAfterChange, released: undefined },
-  );
+  const left = withRollback(failed, { rollback, left: [latest] }, { now: aMinuteAfterChange, released: undefined });
   assert.ok(rejection?.message);
   assert.deepEqual(
     left.rejected?.map(({ digest, reason, message }) => [digest, reason, message]),
@@ -194,7 +193,7 @@ test('an image that cannot be rolled back is reported', () => {
 });
 
 test('Ready means that the update is complete', () => {
-  const status = { history: [entryOf()] };
+  const status = { latest, history: [entryOf()] };
   assert.deepEqual(claimed(status, changedWorkload()), ['Ready=False Progressing', 'Reconciling=True Progressing']);
   assert.deepEqual(claimed(status, changedWorkload(rolledOut)), []);
   assert.deepEqual(claimed(status, changedWorkload({ haltedBecause: 'it is paused' })), []);
@@ -204,9 +203,12 @@ test('Ready means that the update is complete', () => {
   assert.deepEqual(claimed(failed, changedWorkload(stuckRollout), 'Ignore'), stalled);
   const back = recordRollbacks(failed, backOf(failed, changedWorkload(stuckRollout)), aMinuteAfterChange);
   assert.deepEqual(claimed(back, changedWorkload({}, {}, '1.2.3')), ['Ready=False Progressing', 'Reconciling=True Progressing']);
-  assert.deepEqual(claimed(back, changedWorkload(rolledOut, {}, '1.2.3')), ['Ready=False RejectedDigest', 'Stalled=True RejectedDigest']);
-  const newer = { ...back, history: [entryOf({ to: `${image}:1.4.0`, digest: digestOf('c') }), ...(back.history ?? [])] };
-  assert.deepEqual(claimed(newer, changedWorkload(rolledOut, {}, '1.4.0')), []);
+  assert.deepEqual(claimed(back, changedWorkload(rolledOut, {}, '1.2.3')), rejectedLines);
+  const history = [entryOf({ to: `${image}:1.4.0`, tag: '1.4.0', digest: digestOf('c') }), ...(back.history ?? [])];
+  const after = changedWorkload(rolledOut, {}, '1.4.0');
+  assert.deepEqual(claimed({ ...back, history, latest: { ...latest, tag: '1.4.0', digest: digestOf('c') } }, after), []);
+  // An image that was pushed before the rejected one, and is applied after it, is not what the policy selects.
+  assert.deepEqual(claimed({ ...back, history }, after), rejectedLines);
 });
 
 test('conditions of other reconciles stay', () => {
@@ -301,14 +303,11 @@ test('whatever the history contains, a repeated reconcile writes nothing more, a
 test('a failure is added to a history full of newer changes, and stays there when it was rolled back', () => {
   const others = Array.from({ length: 10 }, (_, index) => entryOf({ name: `web-${index}`, at: '2026-03-01T12:00:05Z' }));
   const workload = withLastUpdate(changedWorkload(stuckRollout));
-  const failed = settled({ history: others }, workload);
+  const failed = settled({ latest, history: others }, workload);
   assert.deepEqual([failed.history?.length, failed.history?.at(-1)?.result, failed.history?.at(-1)?.name], [10, 'Failed', 'web']);
   const back = recordRollbacks(failed, backOf(failed, workload), aMinuteAfterChange);
   assert.deepEqual([back.history?.length, back.history?.at(0)?.trigger, back.history?.at(-1)?.result], [10, 'Rollback', 'RolledBack']);
-  assert.deepEqual(claimed(back, withLastUpdate(changedWorkload(rolledOut, {}, '1.2.3'), { trigger: 'Rollback' })), [
-    'Ready=False RejectedDigest',
-    'Stalled=True RejectedDigest',
-  ]);
+  assert.deepEqual(claimed(back, withLastUpdate(changedWorkload(rolledOut, {}, '1.2.3'), { trigger: 'Rollback' })), rejectedLines);
 });
 
 test('a rollout that completed elsewhere before does not clear a failed image', () => {
