@@ -5,6 +5,7 @@ import { within } from '../async/deadline.ts';
 import { isUnderstood, keptJobs, type QueueName } from './jobs.ts';
 import type { QueueAccess } from './producer.ts';
 import { createStoredTaker, type Insist } from './take-stored.ts';
+import { createWaits, type Waits } from './waits.ts';
 
 /** The state of a job in the queue, for its processor. */
 export interface JobContext {
@@ -65,6 +66,7 @@ export function createWorker<T extends { readonly schema: number; readonly recei
     }
   };
   const stopping = new AbortController();
+  const waits = createWaits();
   const common = {
     prefix: access.prefix,
     autorun: false,
@@ -74,12 +76,15 @@ export function createWorker<T extends { readonly schema: number; readonly recei
     maxStalledCount: 1_000_000,
     ...keptJobs,
     settings: {
-      backoffStrategy: (failures: number, _type?: string, _error?: Error, job?: MinimalJob) =>
-        stopping.signal.aborted ? 0 : backoffMs(failures, random, { ...jobBackoff, maxMs: pauseOf(job?.data) ?? jobBackoff.maxMs }),
+      backoffStrategy(failures: number, _type?: string, _error?: Error, job?: MinimalJob) {
+        if (stopping.signal.aborted) return 0;
+        const pauseMs = backoffMs(failures, random, { ...jobBackoff, maxMs: pauseOf(job?.data) ?? jobBackoff.maxMs });
+        return job === undefined ? pauseMs : waits.begin(job, pauseMs);
+      },
     },
   };
   const forStored = storedOn === undefined ? 0 : Math.floor(concurrency / 2);
-  const worker = new Worker<T>(queue, (job, token) => run(job, token ?? '', options, stopping.signal), {
+  const worker = new Worker<T>(queue, (job, token) => run(job, token ?? '', options, { waits, signal: stopping.signal }), {
     ...common,
     connection: access.redis,
     concurrency: concurrency - forStored,
@@ -92,7 +97,7 @@ export function createWorker<T extends { readonly schema: number; readonly recei
       queue,
       concurrency: forStored,
       common,
-      process: (job, token, insist) => run(job, token, options, stopping.signal, insist),
+      process: (job, token, insist) => run(job, token, options, { waits, signal: stopping.signal, insist }),
       onError: access.onError,
     });
   let running: Promise<void> | undefined;
@@ -117,9 +122,14 @@ async function run<T extends { readonly schema: number; readonly receivedAt?: st
   job: Job<T>,
   token: string,
   { process, read, now }: WorkerOptions<T>,
-  signal: AbortSignal,
-  insist: Insist = (command) => command(),
+  { waits, signal, insist = (command) => command() }: { readonly waits: Waits; readonly signal: AbortSignal; readonly insist?: Insist },
 ): Promise<void> {
+  const pause = async (ms: number): Promise<never> => {
+    await insist(() => job.moveToDelayed(now() + ms, token));
+    throw new DelayedError();
+  };
+  const restMs = await waits.finish(job, signal);
+  if (restMs > 0) return pause(restMs);
   // Data without a schema are read below, and the job is given up like every unreadable one.
   if (typeof job.data?.schema === 'number' && !isUnderstood(job.data))
     throw new Error(`the job has schema ${job.data.schema}: a newer version of the program must take it`);
@@ -131,8 +141,7 @@ async function run<T extends { readonly schema: number; readonly receivedAt?: st
   } catch (error) {
     if (isLastTry) throw new UnrecoverableError(`given up after 24 h: ${describeError(error)}`);
     if (!(error instanceof WaitError)) throw error;
-    await insist(() => job.moveToDelayed(Math.min(error.until.getTime(), expires), token));
-    throw new DelayedError();
+    return pause(waits.begin(job, Math.min(error.until.getTime(), expires) - now()));
   }
 }
 

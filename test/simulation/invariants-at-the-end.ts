@@ -12,6 +12,9 @@ import { otherNamespace, policyNamespace } from './setup.ts';
 import { consentAnnotation } from '../../src/plan/consent.ts';
 import { policyNow, type AcceptedPush, type World } from './world.ts';
 
+/** Of one job, by all replicas together; each of them pauses for about half a second at least. */
+const mostTriesPerSecond = 6;
+
 export const endInvariants: readonly Invariant[] = [
   {
     name: 'no job lives for ever',
@@ -22,6 +25,15 @@ export const endInvariants: readonly Invariant[] = [
           stores[queue].list(state).map(({ id, attemptsMade }) => `${queue} ${id.slice(0, 8)} is ${state} after ${attemptsMade} failures`),
         ),
       ),
+  },
+  {
+    name: 'no job runs in circles',
+    promise: 'Between two tries of a job there is a pause, whatever the clocks of replicas say.',
+    atEnd: ({ queue: { failedTries } }) =>
+      [...failedTries].flatMap(([job, tries]) => {
+        const most = Math.max(...tries.map((from) => tries.filter((at) => at >= from && at < from + 1_000).length));
+        return most > mostTriesPerSecond ? [`${job.slice(0, 16)} was tried ${most} times in a second`] : [];
+      }),
   },
   {
     name: 'an accepted push has a final record',

@@ -88,6 +88,12 @@ export const mutations: readonly Mutation[] = [
     to: '    return { kind: "stalled", reason: "Retrying", message: "" };\n',
   },
   {
+    rule: 'a job waits by the clock of the process that asked for it',
+    file: 'src/queue/waits.ts',
+    from: '      ends.set(keyOf(job), elapsed() + waitMs);\n',
+    to: '',
+  },
+  {
     rule: 'a base policy is confirmed before each act',
     file: 'src/base-policies/brake.ts',
     from: '(await basePolicies.isAsPlanned(policy, base, signal))',

@@ -5,7 +5,7 @@
 import { hashId } from '../../src/model/push-event.ts';
 import * as jobs from '../../src/queue/jobs.ts';
 import type { PushQueue, WorkQueues } from '../../src/queue/producer.ts';
-import type { QueueWorker, WorkerOptions } from '../../src/queue/worker.ts';
+import type { Processor, QueueWorker, WorkerOptions } from '../../src/queue/worker.ts';
 import { createJobStore, type JobStore } from './job-store.ts';
 import { createWorker } from './worker-model.ts';
 
@@ -15,6 +15,8 @@ export interface QueueModel {
   connect(options?: ConnectOptions): QueueReplica;
   /** What Redis holds. */
   readonly stores: Readonly<Record<jobs.QueueName, JobStore>>;
+  /** When the tries of each job ended that were not the last one, whoever made them. */
+  readonly failedTries: ReadonlyMap<string, readonly number[]>;
   /** Redis has lost its data. */
   wipe(): void;
 }
@@ -50,10 +52,20 @@ export type Send = <T>(command: () => T) => Promise<T>;
 export function createQueueModel(clock: () => number = Date.now): QueueModel {
   const stores = Object.fromEntries(jobs.queueNames.map((name) => [name, createJobStore(clock)])) as Record<jobs.QueueName, JobStore>;
   const values = new Map<string, number>();
+  const failedTries = new Map<string, number[]>();
   let unkeyed = 0;
   let tokens = 0;
+  const noted =
+    <T>(queue: jobs.QueueName, process: Processor<T>): Processor<T> =>
+    (data, context) =>
+      process(data, context).catch((error: unknown) => {
+        const key = `${queue} ${context.jobId}`;
+        failedTries.set(key, [...(failedTries.get(key) ?? []), clock()]);
+        throw error;
+      });
   return {
     stores,
+    failedTries,
     connect({ now = Date.now, send: reach = async <T>(command: () => T) => command() } = {}) {
       const life = createLife();
       const send: Send = async (command) => {
@@ -67,7 +79,11 @@ export function createQueueModel(clock: () => number = Date.now): QueueModel {
         pushes: createPushes(stores.push, send, now, () => String(unkeyed++)),
         queues: createQueues({ stores, values, clock }, send, now),
         createWorker: (options) =>
-          createWorker(stores[options.queue], { ...options, now }, { send, dying: life.dying, unique: () => String(tokens++) }),
+          createWorker(
+            stores[options.queue],
+            { ...options, now, process: noted(options.queue, options.process) },
+            { send, dying: life.dying, unique: () => String(tokens++) },
+          ),
       };
     },
     wipe() {

@@ -3,6 +3,7 @@ import { backoffMs, jobBackoff } from '../../src/async/backoff.ts';
 import { within } from '../../src/async/deadline.ts';
 import { WaitError } from '../../src/model/errors.ts';
 import { keptJobs, schema as ownSchema } from '../../src/queue/jobs.ts';
+import { createWaits } from '../../src/queue/waits.ts';
 import type { QueueWorker, WorkerOptions } from '../../src/queue/worker.ts';
 import type { JobStore, Kept, TakenJob } from './job-store.ts';
 import type { Send } from './queue-model.ts';
@@ -35,6 +36,7 @@ export function createWorker<T extends { readonly schema: number; readonly recei
 ): Pick<QueueWorker, 'start' | 'stop'> {
   const { concurrency, now, random, longestPauseMs, process, read } = options;
   const stopping = new AbortController();
+  const waits = createWaits();
   const locks = new Map<string, { readonly job: TakenJob; renewedAt: number }>();
   let isDrained = false;
   let blockedUntil: number | undefined;
@@ -60,12 +62,18 @@ export function createWorker<T extends { readonly schema: number; readonly recei
   const retry = (job: TakenJob): Ending => {
     if (job.attemptsMade + 1 >= (job.opts.attempts ?? 1)) return fail(job);
     const longest = { ...jobBackoff, maxMs: pauseOf(job.data) ?? jobBackoff.maxMs };
-    const pauseMs = stopping.signal.aborted ? 0 : backoffMs(job.attemptsMade + 1, random, longest);
+    const pauseMs = stopping.signal.aborted ? 0 : waits.begin(job, backoffMs(job.attemptsMade + 1, random, longest));
     return (token) => store.retry(job.id, token, now(), pauseMs);
   };
   /** One try, as in src/queue/worker.ts. */
   const run = async (job: TakenJob, token: string): Promise<Ending> => {
     const { id, name, data, attemptsMade: failures, opts } = job;
+    const pause = (ms: number): Ending => {
+      const until = now() + ms;
+      return (token) => store.delay(id, token, now(), until);
+    };
+    const restMs = await waits.finish(job, stopping.signal);
+    if (restMs > 0) return pause(restMs);
     const { schema } = (data ?? {}) as { readonly schema?: unknown };
     if (typeof schema === 'number' && schema !== ownSchema) return retry(job);
     const expires = startOf(job) + dayMs;
@@ -78,8 +86,7 @@ export function createWorker<T extends { readonly schema: number; readonly recei
     } catch (error) {
       if (isLastTry) return fail(job);
       if (!(error instanceof WaitError)) return retry(job);
-      const until = Math.min(error.until.getTime(), expires);
-      return (token) => store.delay(id, token, now(), until);
+      return pause(waits.begin(job, Math.min(error.until.getTime(), expires) - now()));
     }
   };
   /** Processes a job, then those that are taken as it ends. */
