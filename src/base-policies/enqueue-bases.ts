@@ -1,10 +1,10 @@
-/** Enqueues BaseImagePolicies that need a reconcile: after changes of the policy, of the workloads that it selects, and of its children, and when a poll is due. */
+/** Enqueues BaseImagePolicies that need a reconcile: after changes of the policy, of the workloads and Namespaces that it selects, and of its children, and when a poll is due. */
 import type { BoundedMap } from '../async/bounded-map.ts';
 import type { BaseImagePolicy } from '../model/base-policy.ts';
 import { isActiveBase, isUsableBase } from '../model/base-policy.ts';
 import type { ImagePolicy } from '../model/image-policy.ts';
 import { isUsable, policyKey } from '../model/image-policy.ts';
-import { sameLabels } from '../model/label-selector.ts';
+import { matchesSelector, sameLabels } from '../model/label-selector.ts';
 import { parseApproval, releaseTime } from '../model/policy-actions.ts';
 import type { TriggerSource } from '../model/policy-status.ts';
 import { imagesOf, type Workload } from '../model/workload.ts';
@@ -16,6 +16,14 @@ export interface Change<T> {
   readonly type: 'added' | 'updated' | 'deleted';
   readonly object: T;
   readonly previous?: T;
+}
+
+/** What a policy may depend on of a Namespace. */
+export interface NamespaceFacts {
+  readonly name: string;
+  readonly resourceVersion: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly allowPoliciesFrom: string | null;
 }
 
 export interface BaseEnqueuerPorts {
@@ -31,6 +39,8 @@ export interface BaseEnqueuer {
   consider(policy: BaseImagePolicy): void;
   /** A workload was created, changed or deleted. */
   onWorkload(change: Change<Workload>): void;
+  /** A Namespace was created, changed or deleted. */
+  onNamespace(change: Change<NamespaceFacts>): void;
   /** An ImagePolicy changed, which may be a child. */
   onImagePolicy(policy: ImagePolicy): void;
   /** Checks all policies. */
@@ -78,6 +88,19 @@ export function createBaseEnqueuer({ all, addBaseJobs, namespaceMatches, now, on
         // One job for all workloads of this second: the last of them names the cause.
         if (selects)
           add(jobFor(policy, 'TargetChange', `workload:${object.uid}:${object.resourceVersion}`, now()), `workloads ${policy.uid}`);
+      }
+    },
+    onNamespace({ type, object, previous }) {
+      const { name, resourceVersion, labels, allowPoliciesFrom } = object;
+      if (type === 'updated' && sameLabels(labels, previous?.labels) && allowPoliciesFrom === previous?.allowPoliciesFrom) return;
+      for (const policy of all()) {
+        const isConcerned =
+          isActiveBase(policy) &&
+          policy.spec.workloads.some(
+            ({ namespaceSelector: selector }) =>
+              selector !== undefined && [object, previous].some((one) => one !== undefined && matchesSelector(selector, one.labels)),
+          );
+        if (isConcerned) add(jobFor(policy, 'TargetChange', `namespace:${name}:${resourceVersion}`, now()), `namespaces ${policy.uid}`);
       }
     },
     onImagePolicy({ namespace, uid, resourceVersion, spec }) {

@@ -4,7 +4,7 @@ import type { KubeClient } from '../kube/client.ts';
 import { namespaceResource, projectNamespace, readNamespace, readNamespaceConsent, type NamespaceState } from '../kube/namespaces.ts';
 import { matchesSelector, sameLabels, type LabelSelector } from '../model/label-selector.ts';
 import type { Labels } from '../model/policy-defaults.ts';
-import { createObjectStore } from '../kube/object-store.ts';
+import { createObjectStore, type StoreView } from '../kube/object-store.ts';
 import { listPath } from '../kube/objects.ts';
 import type { Check } from '../telemetry/readiness.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -32,6 +32,8 @@ export interface NamespaceCache {
   onConsent(listener: (namespace: string) => void): void;
   /** Calls the listener when the labels of a Namespace change, or become known. */
   onLabels(listener: (namespace: string) => void): void;
+  /** Calls the listener after each change of a Namespace. */
+  readonly subscribe: StoreView<NamespaceState>['subscribe'];
   /** Resolves when everything is listed or forbidden. */
   start(): Promise<void>;
   /** If only some namespaces are watched: reads their labels and annotations again. */
@@ -90,6 +92,7 @@ export function createNamespaceCache({ namespaces, usesLabels, logger }: Namespa
       if (found !== undefined) store.put(found);
     },
     versionOf: (namespace) => store.get('', namespace)?.resourceVersion ?? '',
+    subscribe: store.subscribe,
     areLabelsKnown: () => !usesLabels || isCurrent(),
     onLabels(listener) {
       store.subscribe(({ object, previous, type }) => {

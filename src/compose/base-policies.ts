@@ -8,6 +8,7 @@ import { createRestartsOnPush } from '../base-policies/restarts-on-push.ts';
 import { createVersionsMemory } from '../base-policies/select-base.ts';
 import { createFactsReader, type FactsStore } from '../bases/facts-reader.ts';
 import { basePolicyResource, type BasePolicyCache } from '../cluster/base-policies.ts';
+import type { ClusterCache } from '../cluster/cluster-cache.ts';
 import type { NamespaceCache } from '../cluster/namespace-cache.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { objectPath } from '../kube/objects.ts';
@@ -54,6 +55,8 @@ export interface BasePart {
   /** Not from the cache: what another replica has just selected would look unwanted. */
   readonly confirmed: Pick<BasePolicies, 'read' | 'isAsPlanned'>;
   readonly onPush: Ports['bases']['onPush'];
+  /** Enqueues policies from now on when the ImagePolicies, workloads or Namespaces change that they depend on. */
+  follow(cluster: Pick<ClusterCache, 'policies' | 'workloads' | 'listen'>): void;
   /** Starts the watch. */
   start(namespaces: readonly (string | undefined)[]): void;
 }
@@ -89,6 +92,12 @@ export function composeBasePolicies(foundation: Foundation, means: BaseMeans): B
         ...running.map((policy) => ({ ...jobFor(policy, 'TargetChange', `image:${id}`, Date.now()), pushed: repository, hint })),
       ]);
       return watching.map(baseKey);
+    },
+    follow(cluster) {
+      cache.policies.subscribe(() => cluster.workloads.startWatches(cache.kinds()));
+      cluster.policies.subscribe(({ object }) => enqueuer.onImagePolicy(object));
+      cluster.listen({ onKindReady: () => undefined, onWorkload: enqueuer.onWorkload });
+      means.namespaces.subscribe(enqueuer.onNamespace);
     },
     start(watched) {
       cache.policies.subscribe(({ type, object }) => {

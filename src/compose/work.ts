@@ -199,17 +199,13 @@ export function composeWork(
       const { type, object } = change;
       feed.publish(change);
       if (type !== 'deleted') enqueuer.consider(object);
-      bases.enqueuer.onImagePolicy(object);
     });
-    baseCache.policies.subscribe(() => cache.workloads.startWatches(baseCache.kinds()));
     cache.listen({
       onKindReady: () => enqueuer.resync(),
-      onWorkload(change) {
-        enqueueForWorkload(change, cache, ports.cluster, enqueuer);
-        bases.enqueuer.onWorkload(change);
-      },
+      onWorkload: (change) => enqueueForWorkload(change, cache, ports.cluster, enqueuer),
     });
     namespaceCache.onConsent((namespace) => enqueueForConsent(namespace, cache, ports.cluster, enqueuer));
+    bases.follow(cache);
     access.subscribe((changed) => {
       notices.onSecret(changed.namespace);
       // The fallback Secret concerns the policies of all namespaces.

@@ -83,11 +83,15 @@ describe('neededReconcile', () => {
 });
 
 describe('createBaseEnqueuer', () => {
-  async function jobsAfter(act: (enqueuer: ReturnType<typeof createBaseEnqueuer>) => void, failures = 0): Promise<BaseJob[]> {
+  async function jobsAfter(
+    act: (enqueuer: ReturnType<typeof createBaseEnqueuer>) => void,
+    failures = 0,
+    policy = policyOf(settled),
+  ): Promise<BaseJob[]> {
     const added: BaseJob[] = [];
     let left = failures;
     const enqueuer = createBaseEnqueuer({
-      all: () => [policyOf(settled)],
+      all: () => [policy],
       async addBaseJobs(jobs) {
         if (left-- > 0) throw new Error('Redis is away');
         added.push(...jobs);
@@ -127,6 +131,36 @@ describe('createBaseEnqueuer', () => {
       jobs.map(({ source }) => source),
       ['PolicyChange'],
     );
+  });
+
+  it('makes a job when a Namespace comes to match or leaves a selector, or gives or withdraws its consent; for nothing else of it', async () => {
+    const spec = { workloads: [{ kinds: ['Deployment'], namespaceSelector: { matchLabels: { tier: 'apps' } } }] };
+    const apps = { name: 'shop', resourceVersion: '1', labels: { tier: 'apps' }, allowPoliciesFrom: null };
+    const other = { ...apps, labels: {} };
+    for (const [change, isConcerned] of [
+      [{ type: 'added', object: apps }, true],
+      [{ type: 'added', object: other }, false],
+      [{ type: 'updated', previous: other, object: apps }, true],
+      [{ type: 'updated', previous: apps, object: other }, true],
+      [{ type: 'updated', previous: apps, object: { ...apps, allowPoliciesFrom: 'platform' } }, true],
+      [{ type: 'updated', previous: other, object: { ...other, allowPoliciesFrom: 'platform' } }, false],
+      [{ type: 'updated', previous: apps, object: { ...apps, resourceVersion: '2' } }, false],
+      [{ type: 'deleted', object: apps }, true],
+    ] as const) {
+      const jobs = await jobsAfter(
+        (enqueuer) => {
+          enqueuer.onNamespace(change);
+          enqueuer.consider(policyOf({ ...settled, observedGeneration: 0 }));
+        },
+        0,
+        policyOf(settled, { spec }),
+      );
+      assert.deepEqual(
+        jobs.map(({ source }) => source),
+        [...(isConcerned ? ['TargetChange'] : []), 'PolicyChange'],
+        JSON.stringify(change),
+      );
+    }
   });
 
   it('sends again what Redis did not take', async () => {

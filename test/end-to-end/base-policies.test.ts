@@ -142,6 +142,13 @@ test('images of other namespaces count only with the consent of their owners', a
   const annotations = { 'operator.technomad.dev/allow-policies-from': world.namespace };
   await world.annotate(`/api/v1/namespaces/${other}`, annotations);
   await waitForStatus('apps', 'the image is counted', ({ images }) => images?.total === 1);
+  await world.cluster.request(
+    'PATCH',
+    `/api/v1/namespaces/${other}`,
+    { metadata: { labels: { [Object.keys(labels)[0] ?? '']: null } } },
+    'application/merge-patch+json',
+  );
+  await waitForStatus('apps', 'it is not counted any more', ({ images }) => images?.total === 0);
 });
 
 test('the commands approve, check, suspend and resume act on a BaseImagePolicy', async () => {

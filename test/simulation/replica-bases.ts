@@ -26,7 +26,7 @@ export function composeBases(
   connection: QueueReplica,
   means: Omit<BaseMeans, 'queues' | 'rebuilds' | 'notices' | 'isSelected'> & { readonly cluster: ClusterCache },
 ): { readonly part: BasePart; readonly worker: ReturnType<QueueReplica['createWorker']>; start(): void } {
-  const { cache, cluster } = means;
+  const { cluster } = means;
   const part = composeBasePolicies(foundation, {
     ...means,
     queues: connection.queues,
@@ -45,9 +45,7 @@ export function composeBases(
     part,
     worker,
     start() {
-      cache.policies.subscribe(() => cluster.workloads.startWatches(cache.kinds()));
-      cluster.policies.subscribe(({ object }) => part.enqueuer.onImagePolicy(object));
-      cluster.listen({ onKindReady: () => undefined, onWorkload: part.enqueuer.onWorkload });
+      part.follow(cluster);
       worker.start();
     },
   };
