@@ -84,9 +84,12 @@ export async function rebaseImage(order: RebaseOrder, ports: RebasePorts): Promi
     await writeImage(plan, { application, newBase }, push, ports);
   }
   if (order.signingKey !== undefined) await writeSignature(plan, order, order.signingKey, push, ports);
+  // Another replica may have taken the tag for another image while this one was written, which takes seconds.
+  const last = chosen.exists ? chosen : await findTag(plan, application, order, ports);
+  if (isRefusal(last)) return last;
   const image = plan.manifests.at(-1);
-  if (!chosen.exists && image !== undefined) await push.pushManifest(image, chosen.tag, ports.signal);
-  return { ...result, kind: 'rebased', transferred: { ...push.transferred } };
+  if (!last.exists && image !== undefined) await push.pushManifest(image, last.tag, ports.signal);
+  return { ...result, tag: last.tag, kind: 'rebased', transferred: { ...push.transferred } };
 }
 
 interface ReadImages {
