@@ -63,6 +63,10 @@ export interface Acting {
   readonly permits: (workload: Workload) => boolean;
   /** Called before each act: rejects, and aborts the signal, unless the policy is still what the act was planned for. */
   readonly confirm: () => Promise<void>;
+  /** Called before a wave begins: rejects with PolicyChanged where somebody else has begun one, or reported anything, since the policy was read. */
+  readonly beginWave: (workloads: readonly string[]) => Promise<void>;
+  /** Called before children are changed: rejects with PolicyChanged where anything was written to the policy since it was read, as by whoever created children that are newer. */
+  readonly confirmUnchanged: () => Promise<void>;
   /** In ms since 1970. */
   readonly now: number;
   readonly signal: AbortSignal;

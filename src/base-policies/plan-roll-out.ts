@@ -6,7 +6,7 @@ import { matchesSelector } from '../model/label-selector.ts';
 import { listFew } from '../model/text.ts';
 import { formatWorkload, workloadKey, type Workload } from '../model/workload.ts';
 import { isReleased } from '../plan/guards/released.ts';
-import { nextWave } from '../plan/next-wave.ts';
+import { nextWave, type WaveMember } from '../plan/next-wave.ts';
 import { actionFor } from './action-for.ts';
 import { childName, childState, type Child, type ChildState, type Replacement } from './child-policies.ts';
 
@@ -22,6 +22,8 @@ export interface RollOut {
   readonly base: SelectedBase;
   /** Of workloads that run an image on an older base, which has been rebased. */
   readonly wanted: readonly Replacement[];
+  /** Keys of workloads whose images could not be rebased for the moment. */
+  readonly unknown?: ReadonlySet<string>;
   /** All children of the policy. */
   readonly children: readonly Child[];
   readonly findWorkload: (ref: Replacement['workload']) => Workload | undefined;
@@ -32,6 +34,8 @@ export interface RollOut {
 
 /** What is to be done, and what is reported. */
 export interface RollOutPlan {
+  /** The workloads of a wave that begins now; what is to be created may also belong to one that began before. */
+  readonly begin: readonly string[];
   readonly create: readonly Replacement[];
   /** Children whose workloads are rolled back, because the base is rejected. */
   readonly rollBack: readonly Child[];
@@ -50,7 +54,7 @@ export interface RollOutPlan {
 export type ReplacementState = ChildState | { readonly state: 'Pending'; readonly reason?: undefined; readonly message?: undefined };
 
 /** Plans the next step of a roll-out; called again after every change. */
-export function planRollOut({ policy, base, wanted, children, findWorkload, selects, now }: RollOut): RollOutPlan {
+export function planRollOut({ policy, base, wanted, unknown = new Set(), children, findWorkload, selects, now }: RollOut): RollOutPlan {
   const { waves: settings } = policy.spec;
   const isPast = ({ policy: { createdAt = '' } }: Child) => isReleased(new Date(createdAt), policy.actions, new Date(now));
   const isDropped = ({ policy: { spec }, replacement }: Child) => {
@@ -72,33 +76,36 @@ export function planRollOut({ policy, base, wanted, children, findWorkload, sele
   const before = policy.status.waves?.base === base.digest ? policy.status.waves : undefined;
   const done = count('Done');
   const lastDoneAt = done > (before?.done ?? 0) ? new Date(now).toISOString() : before?.lastDoneAt;
-  const members = [...followed.map(({ replacement }) => replacement), ...pending].map((replacement) => {
-    const name = childName(policy, replacement);
-    const state = states.get(name)?.state ?? 'Pending';
-    const isSkipped = state === 'Blocked' && !isCanary(replacement);
+  const begun = begunFor(policy, base);
+  const members = [...followed.map(({ replacement }) => replacement), ...pending].map((replacement): WaveMember => {
+    const state = states.get(childName(policy, replacement))?.state ?? 'Pending';
+    const key = workloadKey(replacement.workload);
+    const isOpen = (state === 'Blocked' && isCanary(replacement)) || (state === 'Pending' && begun.has(key));
     return {
-      // Replicas that plan at the same time choose the same workloads, whatever they call the images.
-      key: keyOf(replacement, name),
+      key,
       isCanary: isCanary(replacement),
-      state: isSkipped ? ('Done' as const) : state === 'Blocked' ? ('Progressing' as const) : state,
+      state: isOpen ? 'Progressing' : state === 'Blocked' ? 'Done' : state,
       ...(state === 'Done' && lastDoneAt !== undefined && { doneAt: lastDoneAt }),
     };
   });
+  for (const key of unknown) if (begun.has(key)) members.push({ key, isCanary: false, state: 'Progressing' });
   const rejected = rejectionOf(policy, base, now);
-  const wave = rejected === undefined ? nextWave(members, settings, new Date(now)) : { start: [] };
+  const wave = rejected === undefined ? nextWave(eachOnce(members), settings, new Date(now)) : { start: [] };
   const stopped = rejected?.message ?? wave.stopped;
-  const started = new Set(wave.start);
+  const started = stopped === undefined ? new Set([...begun, ...wave.start]) : new Set<string>();
+  const create = pending.filter(({ workload }) => started.has(workloadKey(workload)));
   const halted = stopped === undefined ? [] : followed.filter((child) => childState(child).state !== 'Failed');
   // What has blocked them may be over later.
   const idle = halted.filter((child) => childState(child).state === 'Blocked' && !tagsOf(child, findWorkload).has(child.replacement.to));
   return {
-    create: pending.filter((replacement) => started.has(keyOf(replacement, childName(policy, replacement)))),
+    begin: wave.start,
+    create,
     rollBack: halted.filter((child) => !idle.includes(child)),
     remove: [...remove, ...idle],
     waves: {
       base: base.digest,
-      pending: count('Pending') - started.size,
-      progressing: count('Progressing') + count('Blocked') + started.size,
+      pending: count('Pending') - create.length,
+      progressing: count('Progressing') + count('Blocked') + create.length,
       done,
       failed: count('Failed'),
       ...(lastDoneAt !== undefined && { lastDoneAt }),
@@ -110,8 +117,17 @@ export function planRollOut({ policy, base, wanted, children, findWorkload, sele
   };
 }
 
-function keyOf({ workload }: Replacement, child: string): string {
-  return `${workloadKey(workload)} ${child}`;
+/** The keys of the workloads of the wave that began last. Whoever has begun it may be about to change them, or may have stopped before. */
+export function begunFor({ status: { lastWave } }: BaseImagePolicy, { digest }: Pick<SelectedBase, 'digest'>): ReadonlySet<string> {
+  return new Set(lastWave?.base === digest ? lastWave.workloads : []);
+}
+
+const order = ['Failed', 'Progressing', 'Pending', 'Done'];
+
+/** Each workload once, however many of its images are replaced: the state is that of the one that needs most. */
+function eachOnce(members: readonly WaveMember[]): WaveMember[] {
+  const byKey = Map.groupBy(members, ({ key }) => key);
+  return [...byKey.values()].flatMap((own) => own.toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state)).slice(0, 1));
 }
 
 /** Why the base is not used; undefined if it may be, also after a release. */

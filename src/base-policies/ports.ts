@@ -27,6 +27,13 @@ export interface BasePorts extends ActPorts {
   readonly report: Pick<Report, 'eventLog' | 'recordEvent' | 'logger'>;
 }
 
+/** How a status is written. `isExclusive`: only as long as nobody else has written the policy since it was read; rejects with PolicyChanged otherwise. */
+interface WriteOptions {
+  readonly signal: AbortSignal;
+  readonly eventId?: string | undefined;
+  readonly isExclusive?: boolean;
+}
+
 /** The BaseImagePolicies, in the cache and at the API server. */
 export interface BasePolicies {
   readonly all: () => Iterable<BaseImagePolicy>;
@@ -36,13 +43,12 @@ export interface BasePolicies {
   readonly isAsPlanned: (planned: BaseImagePolicy, base: SelectedBase, signal: AbortSignal) => Promise<boolean>;
   /** Calls the listener after each change of the cache; returns a function that ends that. */
   readonly subscribe: (listener: (change: Change<BaseImagePolicy>) => void) => () => void;
-  /** Writes what `update` makes of the newest status; writes nothing when it returns the same. */
+  /** Writes what `update` makes of the newest status; writes nothing when it returns the same. Returns the policy with it. */
   readonly writeStatus: (
     policy: BaseImagePolicy,
     update: (status: BaseStatus) => BaseStatus,
-    signal: AbortSignal,
-    eventId?: string,
-  ) => Promise<void>;
+    options: WriteOptions,
+  ) => Promise<BaseImagePolicy>;
   /** The keys of those that this process reconciles now: each is reconciled by one job at a time. */
   readonly underWay: Set<string>;
 }

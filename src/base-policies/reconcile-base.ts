@@ -49,8 +49,9 @@ export async function processBaseJob(job: BaseJob, context: JobContext, ports: B
       if (policy?.uid !== job.policy.uid || policy.isDeleting === true) return await reportGone(job, ports);
       const subject = { policy, job, signal };
       try {
-        const { kind, update, next } = await reconcileBraked(subject, ports);
-        await reportStatus(subject, kind, (status) => update(status, new Date(ports.cluster.now())), ports);
+        const { kind, basis, update, next } = await reconcileBraked(subject, ports);
+        const write = (status: BaseStatus) => update(status, new Date(ports.cluster.now()));
+        await reportStatus({ ...subject, policy: basis }, kind, write, { ...ports, isExclusive: true });
         if (next !== undefined) await enqueueWait(Date.parse(next), policy, ports);
         return;
       } catch (error) {
@@ -82,7 +83,9 @@ async function reconcileBraked({ policy, job, signal }: BaseSubject, ports: Base
 /** The result of a reconcile. */
 interface BaseResult {
   readonly kind: PolicyResult['kind'];
-  /** Makes the next status of the newest one. */
+  /** What it was made from. Its status is written only while the policy is still that, so that nothing is said of before. */
+  readonly basis: BaseImagePolicy;
+  /** Makes the next status. */
   readonly update: (status: BaseStatus, now: Date) => BaseStatus;
   /** When to reconcile again, although nothing has changed; ISO. */
   readonly next?: string | undefined;
@@ -131,6 +134,7 @@ async function reconcileBase({ policy, job, brake }: Braked, ports: BasePorts): 
   const { selected, waiting, checkedAt } = choice;
   if (selected === undefined) return waitForAge(policy, waiting);
   const usable = await recordSelection(asRead, selected, ports, signal);
+  let basis: BaseImagePolicy = usable;
   const known = { source: choice.source, versions: withFormer(choice.versions, usable.status) };
   const images = await examine(usable, { ...known, selected, isFresh: freshOf(job) }, ports, signal);
   const acted = new Map(images.filter(({ state }) => state === 'Behind' || state === 'Current').map((image) => [image, toImage(image)]));
@@ -148,6 +152,14 @@ async function reconcileBase({ policy, job, brake }: Braked, ports: BasePorts): 
     selects: (workload) => selectsWorkload(asRead, workload, ports.cluster.namespaceMatches),
     permits: (workload) => mayHaveConsent(workload, policy, ports.cluster),
     confirm: () => brake.confirm(selected),
+    async confirmUnchanged() {
+      const found = await ports.basePolicies.read(policy.namespace, policy.name, signal);
+      if (found?.resourceVersion !== basis.resourceVersion) throw new PolicyChanged('its status was written meanwhile');
+    },
+    async beginWave(workloads) {
+      const lastWave = { base: selected.digest, workloads };
+      basis = await ports.basePolicies.writeStatus(basis, (status) => ({ ...status, lastWave }), { signal, isExclusive: true });
+    },
     now: ports.cluster.now(),
     signal,
   };
@@ -163,22 +175,21 @@ async function reconcileBase({ policy, job, brake }: Braked, ports: BasePorts): 
   const next = times.filter((time) => typeof time === 'number');
   return {
     kind: hasBegun(result) ? 'updated' : 'unchanged',
-    update(status, now) {
-      if (status.latest?.digest !== selected.digest) throw new PolicyChanged('another base was selected meanwhile');
-      return nextBaseStatus({ ...policy, status }, found, now);
-    },
+    basis,
+    update: (status, now) => nextBaseStatus({ ...policy, status }, found, now),
     ...(next.length > 0 && { next: new Date(Math.min(...next)).toISOString() }),
   };
 }
 
 function suspended(policy: BaseImagePolicy): BaseResult {
-  return { kind: 'suspended', update: (status, now) => whileSuspended({ ...policy, status }, now) };
+  return { kind: 'suspended', basis: policy, update: (status, now) => whileSuspended({ ...policy, status }, now) };
 }
 
 function waitForAge(policy: BaseImagePolicy, waiting: BaseStatus['waiting']): BaseResult {
   const message = `${waiting?.tag} waits until ${waiting?.until}, when it has had its minimum age; no older base was selected before`;
   return {
     kind: 'waiting',
+    basis: policy,
     update: (status, now) => ({
       ...withProblem({ ...policy, status }, { reason: 'MinAge', message, isRetried: true }, now),
       ...(waiting && { waiting }),
@@ -199,18 +210,9 @@ async function recordSelection(
   signal: AbortSignal,
 ): Promise<UsableBasePolicy> {
   if (policy.status.latest?.digest === digest) return policy;
-  const before = policy.status.latest?.digest;
-  let written = policy.status;
-  const update = (status: BaseStatus): BaseStatus => {
-    // Another replica may have selected it a moment ago, or a newer one.
-    const isSelected = status.latest?.digest === digest;
-    if (!isSelected && status.latest?.digest !== before)
-      throw new PolicyChanged(`another base than ${tag}@${digest} was selected meanwhile`);
-    written = isSelected ? status : { ...status, latest: { tag, digest, selectedAt: toSeconds(new Date(cluster.now())) } };
-    return written;
-  };
-  await basePolicies.writeStatus(policy, update, signal);
-  return { ...policy, status: written };
+  const latest = { tag, digest, selectedAt: toSeconds(new Date(cluster.now())) };
+  const written = await basePolicies.writeStatus(policy, (status) => ({ ...status, latest }), { signal, isExclusive: true });
+  return { ...written, spec: policy.spec };
 }
 
 /** Unknown workloads must not be taken for missing ones. */

@@ -12,7 +12,10 @@ import { baseKey } from './enqueue-bases.ts';
 import { withProblem } from './next-base-status.ts';
 import type { BasePorts } from './ports.ts';
 
-export type ReportBasePorts = Pick<BasePorts, 'basePolicies' | 'report' | 'cluster'>;
+export type ReportBasePorts = Pick<BasePorts, 'basePolicies' | 'report' | 'cluster'> & {
+  /** Whether the status is written only while the policy is what the report was made from. */
+  readonly isExclusive?: boolean;
+};
 
 /** What a report is about: a policy, and the job that reconciles it. */
 export interface BaseSubject {
@@ -39,8 +42,7 @@ export async function reportStatus(
       after = update(status);
       return after;
     },
-    signal,
-    job.eventId,
+    { signal, eventId: job.eventId, isExclusive: ports.isExclusive ?? false },
   );
   const ready = readyOf(after);
   if (ready === undefined) return;

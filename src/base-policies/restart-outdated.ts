@@ -8,7 +8,6 @@ import { recognizeImages } from '../bases/recognize-images.ts';
 import type { FactsReader } from '../bases/facts-reader.ts';
 import type { BaseStatus } from '../model/base-policy.ts';
 import { describeError, PermanentError } from '../model/errors.ts';
-import { formatRepository } from '../model/image-reference.ts';
 import { matchesSelector } from '../model/label-selector.ts';
 import { cut, listFew, toTime } from '../model/text.ts';
 import { maxLengths } from '../model/policy-status.ts';
@@ -19,8 +18,9 @@ import { isReleased } from '../plan/guards/released.ts';
 import { nextWave, type Wave, type WaveMember } from '../plan/next-wave.ts';
 import { evaluateRollout } from '../rollout/evaluate-rollout.ts';
 import type { RunningPods } from '../rollout/running-pods.ts';
-import type { Acted, Acting, ImageBehind, ImageState } from './act.ts';
-import { rejectionOf } from './plan-roll-out.ts';
+import type { Acted, Acting, ImageBehind } from './act.ts';
+import { begunFor, rejectionOf } from './plan-roll-out.ts';
+import { order, stateOf, type Candidate, type Restart } from './restart-states.ts';
 
 export interface RestartPorts {
   readonly facts: FactsReader;
@@ -36,20 +36,6 @@ export interface RestartPorts {
     /** The consent of a Namespace as it is now, null where it has none; throws PermanentError(NoConsent) where it may not be read. */
     readonly readConsent: (namespace: string, signal: AbortSignal) => Promise<string | null>;
   };
-}
-
-/** A workload whose tag has an image on the selected base. */
-interface Candidate {
-  readonly image: ImageBehind;
-  readonly workload: WorkloadRef;
-  readonly containers: readonly string[];
-}
-
-/** A candidate, and how far its restart has come. `reason`: why it is not restarted. */
-interface Restart extends Candidate {
-  readonly pods: RunningPods;
-  readonly state: Exclude<WaveMember['state'], 'Refused' | 'Blocked'> | 'Kept';
-  readonly message?: string;
 }
 
 const parallelReads = 8;
@@ -83,18 +69,27 @@ export async function restartOutdated(acting: Acting, current: readonly ImageBeh
   const before = policy.status.waves?.base === acting.base.digest ? policy.status.waves : undefined;
   const lastDoneAt = count('Done') > (before?.done ?? 0) ? toTime(new Date(now)) : before?.lastDoneAt;
   const opening = nextOpening(policy.spec.base.windows, new Date(now));
-  const planWave = () =>
-    unread > 0 ? { start: [] } : nextWave(membersOf(restarts, { isCanary, lastDoneAt }), policy.spec.waves, new Date(now));
-  let wave: Wave = rejected === undefined ? planWave() : { start: [], stopped: rejected.message };
-  const started = new Set<string>();
-  let isOutage = false;
-  // A workload whose restart is refused must not keep the others from theirs.
-  let next = opening === undefined ? wave.start : [];
-  while (started.size === 0 && next.length > 0) {
-    const own = Map.groupBy(
+  const begun = begunFor(policy, acting.base);
+  const pendingByKey = () =>
+    Map.groupBy(
       restarts.filter(({ state }) => state === 'Pending'),
       ({ workload }) => workloadKey(workload),
     );
+  const planWave = () =>
+    unread > 0 ? { start: [] } : nextWave(membersOf(restarts, { isCanary, lastDoneAt, begun }), policy.spec.waves, new Date(now));
+  let wave: Wave = rejected === undefined ? planWave() : { start: [], stopped: rejected.message };
+  const started = new Set<string>();
+  let isOutage = false;
+  const toRestart = () => {
+    if (opening !== undefined || unread > 0 || wave.stopped !== undefined) return [];
+    const ofBefore = [...pendingByKey().keys()].filter((key) => begun.has(key));
+    return ofBefore.length > 0 ? ofBefore : wave.start;
+  };
+  // A workload whose restart is refused must not keep the others from theirs.
+  let next = toRestart();
+  while (started.size === 0 && next.length > 0) {
+    const own = pendingByKey();
+    if (next === wave.start) await acting.beginWave(next);
     const begun = await inParallel(next, parallelReads, (key) => begin(own.get(key) ?? [], acting, ports));
     signal.throwIfAborted();
     for (const [index, key] of next.entries()) {
@@ -109,7 +104,7 @@ export async function restartOutdated(acting: Acting, current: readonly ImageBeh
     }
     if (isOutage) break;
     if (started.size === 0) wave = planWave();
-    next = wave.start;
+    next = toRestart();
   }
   const isOpen = count('Pending') + count('Progressing') + unread > 0;
   const untils = [
@@ -132,15 +127,18 @@ export async function restartOutdated(acting: Acting, current: readonly ImageBeh
 interface MemberFacts {
   readonly isCanary: (candidate: Candidate) => boolean;
   readonly lastDoneAt: string | undefined;
+  /** Keys of workloads whose restart was to begin before. */
+  readonly begun: ReadonlySet<string>;
 }
 
 /** Each workload once, however many of its images are outdated. */
-function membersOf(restarts: readonly Restart[], { isCanary, lastDoneAt }: MemberFacts): WaveMember[] {
+function membersOf(restarts: readonly Restart[], { isCanary, lastDoneAt, begun }: MemberFacts): WaveMember[] {
   return [...Map.groupBy(restarts, ({ workload }) => workloadKey(workload))].flatMap(([key, own]) => {
     const counted = own.flatMap(({ state, ...one }) => (state === 'Kept' ? [] : [{ ...one, state }]));
     const worst = counted.toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state))[0];
     if (worst === undefined) return [];
-    return [{ key, isCanary: isCanary(worst), state: worst.state, ...(worst.state === 'Done' && lastDoneAt && { doneAt: lastDoneAt }) }];
+    const state = worst.state === 'Pending' && begun.has(key) ? 'Progressing' : worst.state;
+    return [{ key, isCanary: isCanary(worst), state, ...(worst.state === 'Done' && lastDoneAt && { doneAt: lastDoneAt }) }];
   });
 }
 
@@ -263,32 +261,4 @@ async function isOutdated(digests: readonly string[], { source }: ImageBehind, a
   const images = digests.map((digest) => ({ source, digest }));
   const found = await recognizeImages(images, acting.versions, { reader: ports.facts, signal: acting.signal });
   return found.some(({ recognition }) => baseState(recognition, acting.base) === 'Behind');
-}
-
-const order = ['Failed', 'Progressing', 'Pending', 'Kept', 'Done'] as const;
-
-function worstOf(restarts: readonly Restart[]): Restart | undefined {
-  return restarts.toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state))[0];
-}
-
-function stateOf(
-  image: ImageBehind,
-  restarts: readonly Restart[],
-  started: ReadonlySet<string>,
-  faults: readonly string[],
-): [ImageBehind, ImageState][] {
-  const own = restarts.filter((one) => one.image === image);
-  const worst = worstOf(own);
-  const action = 'restart' as const;
-  if (worst === undefined)
-    return faults.length === 0
-      ? []
-      : [[image, { state: 'Current', action, reason: 'Retrying', message: cut(faults[0] ?? '', maxLengths.message) }]];
-  const isStarted = own.some(({ workload }) => started.has(workloadKey(workload)));
-  if (worst.state === 'Failed')
-    return [[image, { state: 'Failed', action, reason: 'RolloutFailed', ...(worst.message && { message: worst.message }) }]];
-  if (worst.state === 'Progressing' || isStarted) return [[image, { state: 'Updating', action }]];
-  if (worst.state === 'Done') return [[image, { state: 'Updated', action }]];
-  const why = worst.message ?? `pods of ${formatWorkload(worst.workload)} still run the image before, and wait for their wave`;
-  return [[image, { state: 'Behind', action, message: `${formatRepository(image.source)}:${image.tag}: ${why}` }]];
 }

@@ -5,7 +5,7 @@ import type { RebaseAction } from '../model/base-policy.ts';
 import { formatRepository } from '../model/image-reference.ts';
 import { cut } from '../model/text.ts';
 import { maxLengths } from '../model/policy-status.ts';
-import type { Workload } from '../model/workload.ts';
+import { workloadKey, type Workload } from '../model/workload.ts';
 import type { Acted, Acting, Chosen, ImageBehind, ImageState, UsableBasePolicy } from './act.ts';
 import { childManifest, childName, type Child, type ChildManifest, type Replacement } from './child-policies.ts';
 import { planRollOut, rejectionOf, type ReplacementState, type SelectedBase } from './plan-roll-out.ts';
@@ -62,7 +62,11 @@ export async function rollOutRebased(acting: Acting, chosen: readonly Chosen<Reb
   );
   const wanted = [...replacements.values()].flat();
   const selects = (workload: Workload) => acting.selects(workload) && acting.permits(workload);
-  const plan = planRollOut({ policy, base, wanted, children, findWorkload: acting.findWorkload, selects, now });
+  const faulty = rebased.flatMap(({ image, result }) => ('fault' in result ? image.workloads : []));
+  const unknown = new Set(faulty.map(({ workload }) => workloadKey(workload)));
+  const plan = planRollOut({ policy, base, wanted, unknown, children, findWorkload: acting.findWorkload, selects, now });
+  if (plan.begin.length > 0) await acting.beginWave(plan.begin);
+  else if (plan.create.length + plan.remove.length + plan.rollBack.length > 0) await acting.confirmUnchanged();
   await Promise.all([
     writeAll(acting, plan.create, (replacement) =>
       ports.children.create(childManifest(policy, base, replacement, policy.spec.base.windows), signal),

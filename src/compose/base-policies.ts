@@ -2,6 +2,7 @@
 import { readBasePolicy } from '../api-versions/base-policy/read-base-policy.ts';
 import { BoundedMap } from '../async/bounded-map.ts';
 import { createBaseEnqueuer, baseKey, jobFor, type BaseEnqueuer } from '../base-policies/enqueue-bases.ts';
+import { PolicyChanged } from '../base-policies/brake.ts';
 import type { BasePolicies, BasePorts } from '../base-policies/ports.ts';
 import { processBaseJob } from '../base-policies/reconcile-base.ts';
 import { createRestartsOnPush } from '../base-policies/restarts-on-push.ts';
@@ -11,6 +12,7 @@ import { basePolicyResource, type BasePolicyCache } from '../cluster/base-polici
 import type { ClusterCache } from '../cluster/cluster-cache.ts';
 import type { NamespaceCache } from '../cluster/namespace-cache.ts';
 import type { KubeClient } from '../kube/client.ts';
+import { isKubeError } from '../kube/kube-error.ts';
 import { objectPath } from '../kube/objects.ts';
 import { patchStatus } from '../kube/patch-status.ts';
 import { isActiveBase, readBaseStatus } from '../model/base-policy.ts';
@@ -128,18 +130,24 @@ function createBasePorts(
       return isAsPlanned(planned, object, base) && isSelected(planned.namespace);
     },
     subscribe: cache.policies.subscribe,
-    async writeStatus(policy, update, signal, eventId) {
+    async writeStatus(policy, update, { signal, eventId, isExclusive = false }) {
       const cached = cache.policies.get(policy.namespace, policy.name);
       const isBehind = cached?.uid !== policy.uid || isNewer(policy.resourceVersion, cached.resourceVersion);
       const written = await patchStatus({
         client,
         path: pathOf(policy.namespace, policy.name),
-        current: isBehind ? policy : cached,
+        current: isBehind || isExclusive ? policy : cached,
         update: (status) => update(readBaseStatus(status)),
         beforeWrite: (before, after) => notices.onBaseStatus(policy, before, after, eventId),
+        isExclusive,
         signal,
+      }).catch((error: unknown) => {
+        throw isExclusive && isKubeError(error, 409) ? new PolicyChanged('its status was written meanwhile') : error;
       });
-      if (written !== undefined) cache.policies.observe(readBasePolicy(written, readContext));
+      if (written === undefined) return policy;
+      const next = readBasePolicy(written, readContext);
+      cache.policies.observe(next);
+      return next;
     },
     underWay: new Set(),
   };

@@ -23,6 +23,8 @@ export interface StatusPatch {
   readonly together?: readonly string[];
   /** Awaited before each write, with the status before and after it; must not reject. */
   readonly beforeWrite?: ((before: unknown, after: unknown) => Promise<void>) | undefined;
+  /** Whether it is written only as long as the object is exactly the known one: throws the 409 where it has changed. */
+  readonly isExclusive?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -37,7 +39,16 @@ const maxTries = 20;
  * Writes what `update` changes, guarded by resourceVersion; without a conflict that is one request. Returns the resulting object; undefined if there was nothing
  * to write for the known state, or if the object was deleted. Throws the last 409 after twenty tries: that many jobs and replicas may write at once, and each conflict means that one of them succeeded.
  */
-export async function patchStatus({ client, path, current, update, together = [], beforeWrite, signal }: StatusPatch): Promise<unknown> {
+export async function patchStatus({
+  client,
+  path,
+  current,
+  update,
+  together = [],
+  beforeWrite,
+  isExclusive = false,
+  signal,
+}: StatusPatch): Promise<unknown> {
   let known = current;
   let object: RawObject | undefined;
   for (let tries = 1; ; tries++) {
@@ -56,6 +67,7 @@ export async function patchStatus({ client, path, current, update, together = []
     } catch (error) {
       // A 404 is ambiguous: without the status subresource (an old CRD), the object may still exist.
       if (!isKubeError(error, 404) && !isKubeError(error, 409)) throw error;
+      if (isExclusive && isKubeError(error, 409)) throw error;
       object = await readObject<RawObject>(client, path, signal);
       if (!object || (current.uid !== undefined && object.metadata.uid !== current.uid)) return undefined;
       if (isKubeError(error, 404) || tries === maxTries) throw error;

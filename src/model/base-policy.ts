@@ -100,6 +100,9 @@ export const maxDependents = 20;
 const maxHistory = 10;
 export const maxRequests = 20;
 
+/** The most that `waves.maxParallel` may be. */
+const maxWave = 100;
+
 const text = (max: number, description: string) => z.string().max(max).describe(description);
 const time = (description: string) => z.iso.datetime().describe(description);
 const count = (description: string) => z.int().min(0).describe(description);
@@ -205,6 +208,16 @@ export const baseStatusSchema = z
       })
       .exactOptional()
       .describe('The waves in which rebased images are rolled out.'),
+    lastWave: z
+      .object({
+        base: digest('The digest of the base that is rolled out.'),
+        workloads: z
+          .array(text(600, 'A workload: "Deployment/shop/web".'))
+          .max(maxWave)
+          .describe('The workloads that are changed or restarted in it.'),
+      })
+      .exactOptional()
+      .describe('The wave that began last. It is written before anything is changed, so that no other one begins meanwhile.'),
     requests: z
       .array(request)
       .max(maxRequests)

@@ -91,6 +91,8 @@ export async function run(
       selects: () => true,
       permits: () => true,
       confirm: () => Promise.resolve(),
+      beginWave: () => Promise.resolve(),
+      confirmUnchanged: () => Promise.resolve(),
       now,
       signal,
     },

@@ -9,6 +9,7 @@ import type { Workload } from '../../src/model/workload.ts';
 
 const context = { aliases: new Map<string, string>(), customTargets: [] };
 const base = { tag: '21.0.6', digest: `sha256:${'b'.repeat(64)}` };
+const digest = (letter: string) => `sha256:${letter.repeat(64)}`;
 const now = Date.parse('2026-11-23T12:00:00Z');
 const from = '1.2.3';
 const to = '1.2.3-base.20261123';
@@ -112,6 +113,29 @@ describe('planRollOut', () => {
   it('begins in the order of the workloads, so that replicas that plan at the same time begin with the same ones', () => {
     const { created } = plan({ e: undefined, c: undefined, a: undefined, d: undefined, b: undefined }, { waves: { maxParallel: 2 } });
     assert.deepEqual(created.toSorted(), ['a', 'b']);
+  });
+
+  it('goes on with a wave that somebody has begun, before it begins another one', () => {
+    const status = { lastWave: { base: base.digest, workloads: ['Deployment/shop/b'] } };
+    const { begin, created } = plan({ a: undefined, b: undefined }, { waves: { maxParallel: 1 }, status });
+    assert.deepEqual([begin, created], [[], ['b']]);
+    const next = plan(
+      { a: undefined, b: done },
+      {
+        waves: { maxParallel: 1 },
+        status: {
+          ...status,
+          waves: { base: base.digest, pending: 1, progressing: 0, done: 1, failed: 0, lastDoneAt: '2026-11-23T10:00:00Z' },
+        },
+      },
+    );
+    assert.deepEqual([next.begin, next.created], [['Deployment/shop/a'], ['a']]);
+  });
+
+  it('does not go on with the wave of another base', () => {
+    const status = { lastWave: { base: digest('d'), workloads: ['Deployment/shop/b'] } };
+    const { begin, created } = plan({ a: undefined, b: undefined }, { waves: { maxParallel: 1 }, status });
+    assert.deepEqual([begin, created], [['Deployment/shop/a'], ['a']]);
   });
 
   it('begins with the canaries alone', () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readBasePolicy } from '../../src/api-versions/base-policy/read-base-policy.ts';
 import { BoundedMap } from '../../src/async/bounded-map.ts';
+import { PolicyChanged } from '../../src/base-policies/brake.ts';
 import type { BasePorts } from '../../src/base-policies/ports.ts';
 import { processBaseJob } from '../../src/base-policies/reconcile-base.ts';
 import { createVersionsMemory } from '../../src/base-policies/select-base.ts';
@@ -56,13 +57,14 @@ function createReplica(): Replica {
       read: () => Promise.resolve(policy),
       isAsPlanned: () => Promise.resolve(true),
       subscribe: () => () => undefined,
-      writeStatus(_policy, update) {
+      writeStatus(planned, update, { isExclusive = false }) {
         const before = replica.beforeWrite;
         replica.beforeWrite = () => undefined;
         before();
+        if (isExclusive && planned.resourceVersion !== policy.resourceVersion) return Promise.reject(new PolicyChanged('by a test'));
         const next = update(readBaseStatus(policy.status));
         if (next !== policy.status) write(next);
-        return Promise.resolve();
+        return Promise.resolve(policy);
       },
       underWay: new Set(),
     },

@@ -50,6 +50,8 @@ function actingOf({ waves = {}, windows, status = {} }: { waves?: object; window
     selects: ({ labels }) => labels?.['unselected'] === undefined,
     permits: () => true,
     confirm: () => Promise.resolve(),
+    beginWave: () => Promise.resolve(),
+    confirmUnchanged: () => Promise.resolve(),
     now,
     signal: new AbortController().signal,
   };
