@@ -108,7 +108,6 @@ export const chineseBaseImages: Readonly<Record<string, string>> = {
   'Workloads that wait for their wave.': '等待轮到其批次的工作负载。',
   'The wave that began last. It is written before anything is changed, so that no other one begins meanwhile.':
     '最近开始的批次。在改变任何东西之前写入，因此其间不会开始另一个批次。',
-  'A workload: "Deployment/shop/web".': '一个工作负载："Deployment/shop/web"。',
   'The workloads that are changed or restarted in it.': '该批次中被更改或重启的工作负载。',
   'Workloads that are rolling out.': '正在滚动更新的工作负载。',
   'Workloads that have rolled out.': '已完成滚动更新的工作负载。',

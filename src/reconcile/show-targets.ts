@@ -6,7 +6,7 @@ import { findContainer, formatWorkload } from '../model/workload.ts';
 import type { Postponement } from '../plan/outcome.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
 import { nextStatus, withSeenTargets } from '../status/next-status.ts';
-import { withFreshState } from './enqueue/fresh-state.ts';
+import { withFreshState, withTargetsRead } from './enqueue/fresh-state.ts';
 import { planWith } from './plan.ts';
 import type { ClusterView, Ports } from './ports.ts';
 import { selectKnown } from './selection.ts';
@@ -16,13 +16,18 @@ import { selectKnown } from './selection.ts';
  * the change of the other at once, containers would be restarted until the loop breaker stops both. False where the policy is to be reconciled.
  */
 export async function showTargetsAlone(job: PolicyJob, ports: Ports, signal: AbortSignal): Promise<boolean> {
-  const { policies, cluster } = await withFreshState(job, ports, signal);
+  const fresh = await withFreshState(job, ports, signal);
+  const { policies } = fresh;
   const policy = policies.find(job.policy.namespace, job.policy.name);
   if (policy?.uid !== job.policy.uid) return true;
   const { spec } = policy;
   if (!isUsable(spec) || spec.suspended) return false;
-  const replaced = policy.status.latest === undefined ? undefined : replacedByOthers(policy, spec, cluster);
-  if (policy.status.latest !== undefined && replaced === undefined) return false;
+  const isNew = policy.status.latest === undefined;
+  if (!isNew && replacedByOthers(policy, spec, fresh.cluster) === undefined) return false;
+  // A watch that is silent shows the image before ours as one that has replaced ours.
+  const cluster = isNew ? fresh.cluster : await withTargetsRead(policy, fresh, signal);
+  const replaced = replacedByOthers(policy, spec, cluster);
+  if (!isNew && replaced === undefined) return false;
   const view = asSeenBy(policy, cluster);
   const now = new Date(cluster.now());
   const cause = { source: job.source, receivedAt: job.receivedAt, isHinted: true };
@@ -34,6 +39,7 @@ export async function showTargetsAlone(job: PolicyJob, ports: Ports, signal: Abo
 
 /** The state of a policy whose image was replaced by another policy; undefined where anything else is to be changed, or nothing. */
 function replacedByOthers(policy: ImagePolicy, spec: PolicySpec, cluster: ClusterView): Postponement | undefined {
+  if (policy.status.latest === undefined) return undefined;
   const selection = selectKnown(policy, spec);
   if (selection === undefined || 'kind' in selection) return undefined;
   const changes = planWith(policy, selection, cluster).targets.flatMap(({ workload, ...target }) =>

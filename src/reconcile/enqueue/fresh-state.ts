@@ -21,25 +21,36 @@ export async function withFreshState<P extends FreshStatePorts>(job: PolicyJob, 
   const policy = isBehind ? await ports.policies.read(namespace, name, signal) : cached;
   if (policy === undefined) return ports;
   if (job.source === 'SecretChange') await untilSeen(() => isSeen(job, policy, ports), signal);
-  const workloads = await readTargets(job, policy, ports, signal);
+  const workloads = isKnownHere(job, policy, ports) ? new Map<string, Workload>() : await readTargets(policy, ports, signal);
   if (!isBehind && workloads.size === 0) return ports;
   const { find } = ports.policies;
-  const { findWorkload, listWorkloads } = ports.cluster;
-  const cluster: ClusterView = {
-    ...ports.cluster,
-    findWorkload: (ref) => newer(findWorkload(ref), workloads.get(workloadKey(ref))),
-    listWorkloads: (kind, inNamespace, ...asked) => {
-      const cached = [...listWorkloads(kind, inNamespace, ...asked)];
-      const known = new Set(cached.map(workloadKey));
-      const read = [...workloads.values()].filter((one) => one.namespace === inNamespace && kindKey(one) === kindKey(kind));
-      return [...cached, ...read.filter((one) => !known.has(workloadKey(one)))];
-    },
-  };
+  const cluster = withWorkloads(ports.cluster, workloads);
   if (!isBehind) return { ...ports, cluster };
   // An object that the cache once held and no longer holds was deleted; the cache says nothing about one that it has not seen yet.
   const findFresh: Policies['find'] = (...names) =>
     policyKey(policy) === names.join('/') ? newest(find(...names), policy) : find(...names);
   return { ...ports, cluster, policies: { ...ports.policies, find: findFresh } };
+}
+
+/** The targets of a policy as the API server has them now. */
+export async function withTargetsRead(policy: ImagePolicy, ports: FreshStatePorts, signal: AbortSignal): Promise<ClusterView> {
+  return withWorkloads(ports.cluster, await readTargets(policy, ports, signal));
+}
+
+/** The cache, where it is not older than what was read. */
+function withWorkloads(cluster: ClusterView, workloads: ReadonlyMap<string, Workload>): ClusterView {
+  const { findWorkload, listWorkloads } = cluster;
+  return {
+    ...cluster,
+    findWorkload: (ref) => newer(findWorkload(ref), workloads.get(workloadKey(ref))),
+    listWorkloads: (kind, inNamespace, ...asked) => {
+      const cached = [...listWorkloads(kind, inNamespace, ...asked)];
+      const known = new Set(cached.map(workloadKey));
+      const read = [...workloads.values()].filter((one) => one.namespace === inNamespace && kindKey(one) === kindKey(kind));
+      const newest = cached.map((one) => newer(one, workloads.get(workloadKey(one))) ?? one);
+      return [...newest, ...read.filter((one) => !known.has(workloadKey(one)))];
+    },
+  };
 }
 
 /** The end of a wave shows in the status, which has no generation. */
@@ -55,20 +66,20 @@ function isSeen(job: PolicyJob, policy: ImagePolicy, ports: FreshStatePorts): bo
   return own === undefined || own.cause === job.cause;
 }
 
-async function readTargets(
-  job: PolicyJob,
-  policy: ImagePolicy,
-  ports: FreshStatePorts,
-  signal: AbortSignal,
-): Promise<ReadonlyMap<string, Workload>> {
-  const found = new Map<string, Workload>();
+/** Whether our cache shows what the job is about. */
+function isKnownHere(job: PolicyJob, policy: ImagePolicy, ports: FreshStatePorts): boolean {
   const now = new Date(ports.cluster.now());
-  const isKnown =
+  return (
     job.source !== 'TargetChange' ||
     changedTargetsJob(policy, ports.cluster, now, true)?.cause === job.cause ||
     (isWaveJob(job) && !lacksWave(job, policy, ports)) ||
-    neededReconciles(policy, ports.cluster, now).some(({ cause }) => cause === job.cause);
-  if (isKnown || !isUsable(policy.spec)) return found;
+    neededReconciles(policy, ports.cluster, now).some(({ cause }) => cause === job.cause)
+  );
+}
+
+async function readTargets(policy: ImagePolicy, ports: FreshStatePorts, signal: AbortSignal): Promise<ReadonlyMap<string, Workload>> {
+  const found = new Map<string, Workload>();
+  if (!isUsable(policy.spec)) return found;
   await ports.workloads.awaitTargets(policy, policy.spec, signal);
   const read = async (target: PolicyTarget) => {
     const state = ports.cluster.targetState(target, policy);
