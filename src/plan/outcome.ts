@@ -98,14 +98,18 @@ export interface Postponement {
   readonly digest?: string;
 }
 
-/** The outcome of a plan once its changes were made (`applied`; empty if there were none). `isSelection`: the candidate is what the policy selects. */
-export function outcomeOf(plan: UpdatePlan, applied: readonly AppliedChange[], isSelection: boolean): Outcome {
+/** The outcome of a plan of a policy once its changes were made (`applied`; empty if there were none). `isSelection`: the candidate is what the policy selects. */
+export function outcomeOf(
+  plan: UpdatePlan,
+  applied: readonly AppliedChange[],
+  { uid, isSelection }: { readonly uid: string; readonly isSelection: boolean },
+): Outcome {
   const { tag, digest, createdAt } = plan.candidate;
   const image = { tag, ...(digest !== undefined && { digest }) };
   const candidate = { ...image, ...(createdAt !== undefined && { createdAt }) };
   const problems = plan.targets.flatMap((target) => (target.problem === undefined ? [] : [target.problem]));
   const unchanged = plan.targets.flatMap((target) => target.unchanged);
-  const ours = plan.targets.flatMap((target) => ownImages(target, plan.candidate));
+  const ours = plan.targets.flatMap((target) => ownImages(target, plan.candidate)).filter(({ update }) => (update?.policy ?? uid) === uid);
   const blocked = plan.targets.flatMap((target) => target.blocked ?? []).filter(({ reason }) => reason !== 'UpToDate');
   const containers = containerStates(plan, applied);
   const details = {

@@ -7,7 +7,7 @@ import {
   type Candidate,
 } from '../model/image-reference.ts';
 import type { HistoryEntry, PolicyStatus } from '../model/policy-status.ts';
-import { ownUpdate, updatedTag } from '../model/last-update.ts';
+import { heldUpdate, updatedTag } from '../model/last-update.ts';
 import { matchesTarget, resolveTargets, type WorkloadView } from '../model/resolve-target.ts';
 import { findContainer, imagesOf as runningOn } from '../model/workload.ts';
 import { isNewerImage } from '../select/select-tag.ts';
@@ -48,12 +48,12 @@ export function openRollback({ spec, status, actions }: Pick<ImagePolicy, 'spec'
 }
 
 /**
- * The images that a rollback leaves: the last applied one, the selected one, and what the policy has applied to any target and is newer than what is brought back;
- * with their digests as far as they are known.
+ * The images that a rollback leaves: the last applied one, the selected one, and what this policy, or another one of the same
+ * containers, has applied to any target and is newer than what is brought back; with their digests as far as they are known.
  */
 export function leftImages(past: Past, candidate: Candidate): Candidate[] {
   const [current] = imagesOf(past);
-  const newer = ownImages(past).filter((image) => isNewerImage(image, candidate, past.spec));
+  const newer = appliedImages(past).filter((image) => isNewerImage(image, candidate, past.spec));
   const left = [current, past.status.latest, ...newer].flatMap((image) =>
     image === undefined || isSame(image, candidate)
       ? []
@@ -62,16 +62,14 @@ export function leftImages(past: Past, candidate: Candidate): Candidate[] {
   return left.filter((image, index) => left.findIndex((other) => isSame(other, image)) === index);
 }
 
-/** What the targets run because the policy applied it. */
-function ownImages({ uid, spec, status, findWorkload, listWorkloads }: Past): Candidate[] {
-  return resolveTargets(spec.targets, { findWorkload, listWorkloads }).flatMap((workload) =>
+/** What the targets run because a policy applied it. */
+function appliedImages(past: Past): Candidate[] {
+  return resolveTargets(past.spec.targets, past).flatMap((workload) =>
     runningOn(workload).flatMap(({ container }) => {
-      const update = ownUpdate(container, uid);
-      if (update === undefined) return [];
-      const tag = updatedTag(update);
-      const runs = tryParseImageReference(container.image)?.digest;
-      const digest = runs ?? (isKnownDigest(update.digest, container.image, status) ? update.digest : undefined);
-      return [{ tag, ...(digest !== undefined && { digest }) }];
+      const [update, runs] = [heldUpdate(container), readImage(container.image, past)];
+      if (update === undefined || runs === undefined) return [];
+      const digest = runs.digest ?? (isKnownDigest(update.digest, container.image, past.status) ? update.digest : undefined);
+      return [{ tag: updatedTag(update), ...(digest !== undefined && { digest }) }];
     }),
   );
 }

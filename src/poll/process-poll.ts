@@ -82,7 +82,7 @@ async function report(evaluation: PollEvaluation, job: PollJob, context: JobCont
 async function reportUnchanged(subject: Subject, { plan, selection: { spec, notes } }: Decision, ports: ReportPorts): Promise<void> {
   const { policy } = subject;
   const gone = goneContainers(plan);
-  const outcome = withNotes({ ...outcomeOf(plan, [], isBestSelection(spec, plan)), gone }, notes);
+  const outcome = withNotes({ ...outcomeOf(plan, [], { uid: policy.uid, isSelection: isBestSelection(spec, plan) }), gone }, notes);
   const { waiting } = policy.status;
   // Nothing is better than what runs, so there is no pending candidate.
   await reportOutcome(subject, withPending(outcome, waiting === undefined ? {} : { seen: waiting }, false), ports);

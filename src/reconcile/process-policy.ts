@@ -122,7 +122,8 @@ export async function processPolicyJob(job: PolicyJob, context: JobContext, allP
     announcedAt: ports.registry.announcements.since(eventId ?? job.cause, receivedAt),
     ...(hint !== undefined && { hint }),
     ...(resolved !== undefined && { resolved }),
-    ...(isAboutTargets && { isAboutTargets }),
+    // What a failed try has written is cleared by a whole reconcile only.
+    ...(isAboutTargets && context.failures === 0 && { isAboutTargets }),
   };
   const cause: ReconcileCause = {
     source,

@@ -34,7 +34,7 @@ export function resultOf({ selected, decision, plan, attempt }: Applied): Outcom
 }
 
 function describe(selection: Selection, plan: UpdatePlan, attempt: Attempt, isNowSelected: boolean): Outcome {
-  const outcome = outcomeOf(plan, attempt.progress.applied, isNowSelected);
+  const outcome = outcomeOf(plan, attempt.progress.applied, { uid: attempt.policy.uid, isSelection: isNowSelected });
   const isNamed = !isBestOfAll(selection, plan);
   const selected = outcome.selection && { ...outcome.selection, ...(isNamed && { isNamed }) };
   return withNotes(

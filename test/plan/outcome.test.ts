@@ -6,7 +6,17 @@ import { type AppliedChange, planUpdate } from '../../src/plan/plan-update.ts';
 import type { PolicySpec } from '../../src/model/image-policy.ts';
 import type { WorkloadContainer } from '../../src/model/workload.ts';
 import { strategies } from '../../src/select/strategies/index.ts';
-import { allKnown, digestOf, latestSpec, noAliases, specOf, thisDeployment, webDeployment, workloadOf } from '../model/samples.ts';
+import {
+  allKnown,
+  digestOf,
+  latestSpec,
+  noAliases,
+  policyOf,
+  specOf,
+  thisDeployment,
+  webDeployment,
+  workloadOf,
+} from '../model/samples.ts';
 
 const image = 'registry.example.com/shop/web';
 const change: AppliedChange = { workload: webDeployment, container: 'web', index: 0, from: `${image}:1.2.3`, to: `${image}:1.3.0` };
@@ -20,7 +30,7 @@ function outcome(
 ) {
   const findWorkload = () => workloadOf({ web: runs });
   const plan = planUpdate({ spec, candidate, hasApplied: true, aliases: noAliases, ...allKnown, findWorkload });
-  return outcomeOf(plan, applied, true);
+  return outcomeOf(plan, applied, { uid: policyOf().uid, isSelection: true });
 }
 
 test('updated: lists what was changed and what runs now', () => {
@@ -67,6 +77,14 @@ test('unchanged: after a crash between patch and status our own change is not fo
     { workload: thisDeployment, container: 'web', image: `${image}:1.3.0` },
   ]);
   assert.equal(outcome({ image: `${image}:1.3.0`, imageOwner: 'kubectl-edit' }).ours, undefined);
+  const lastUpdate = {
+    policy: 'another',
+    at: '2026-03-02T11:55:00Z',
+    trigger: 'Webhook',
+    from: `${image}:1.2.3`,
+    to: `${image}:1.3.0`,
+  } as const;
+  assert.equal(outcome({ image: `${image}:1.3.0`, imageOwner: 'image-watcher', lastUpdate }).ours, undefined);
   assert.equal(outcome({ image: `${image}:1.4.0`, imageOwner: 'image-watcher' }).ours, undefined);
 });
 
@@ -90,7 +108,7 @@ test('stalled: one target is missing, and changes of the other targets are still
     ...allKnown,
     findWorkload: ({ name }) => (name === 'web' ? workloadOf({ web: `${image}:1.2.3` }) : undefined),
   });
-  const result = outcomeOf(plan, [change], true);
+  const result = outcomeOf(plan, [change], { uid: policyOf().uid, isSelection: true });
   assert.deepEqual([result.kind, result.reason], ['stalled', 'TargetNotFound']);
   assert.deepEqual(result.selection?.containers, [
     { ...thisDeployment, container: 'web', image: `${image}:1.3.0`, tag: '1.3.0', state: 'UpToDate' },
@@ -110,7 +128,10 @@ test('containers that run the same image are listed once', () => {
     ...allKnown,
     findWorkload: () => workloadOf({ a: `${image}:latest@${digest}`, b: `${image}:latest@${digest}` }),
   });
-  assert.equal(outcomeOf(plan, [], true).running, `Deployment shop/web runs ${image}:latest@${digest}`);
+  assert.equal(
+    outcomeOf(plan, [], { uid: policyOf().uid, isSelection: true }).running,
+    `Deployment shop/web runs ${image}:latest@${digest}`,
+  );
 });
 
 test('the outcome shows what each container runs, and why it is not the selected image', () => {
@@ -136,5 +157,5 @@ test('a reconcile of a candidate that is not the selection reports nothing about
     ...allKnown,
     findWorkload: () => workloadOf({ web: `${image}:1.3.0` }),
   });
-  assert.equal(outcomeOf(plan, [], false).selection, undefined);
+  assert.equal(outcomeOf(plan, [], { uid: policyOf().uid, isSelection: false }).selection, undefined);
 });

@@ -153,6 +153,18 @@ test('a rollback to the previous image is one from what the workload was changed
   );
 });
 
+test('a rollback leaves what another policy has applied to the same containers', () => {
+  const { past, workload } = beforeStatus();
+  const [web] = workload.containers;
+  const lastUpdate = web?.lastUpdate;
+  assert.ok(lastUpdate);
+  const findWorkload = () => ({ ...workload, containers: [{ ...web, lastUpdate: { ...lastUpdate, policy: 'another' } }] });
+  assert.deepEqual(
+    leftImages({ ...past, findWorkload }, { tag: '1.0.0' }).map(({ tag }) => tag),
+    ['1.1.0', '1.2.0'],
+  );
+});
+
 test('the previous image is the one that ran on most targets: somebody may have set another one on a few', () => {
   const names = ['a', 'b', 'c'];
   const places = names.map((name) => ({ kind: 'Deployment', namespace: 'shop', name }));

@@ -5,7 +5,7 @@ import { outcomeOf } from '../../src/plan/outcome.ts';
 import type { PolicySpec } from '../../src/model/image-policy.ts';
 import { planUpdate } from '../../src/plan/plan-update.ts';
 import { workloadKey, type Workload } from '../../src/model/workload.ts';
-import { allKnown, noAliases, specOf, webDeployment, workloadOf } from '../model/samples.ts';
+import { allKnown, noAliases, policyOf, specOf, webDeployment, workloadOf } from '../model/samples.ts';
 
 const image = 'registry.example.com/shop/web';
 const currentImage = `${image}:1.2.3`;
@@ -57,7 +57,7 @@ test('a freshly read object counts instead of the cached one, including its labe
 
 test('a selector that finds nothing is reported', () => {
   const planned = plan([workloadNamed('a', { uses: 'other' })], { targets: [selectorTarget({ uses: 'web', tier: 'x' })] });
-  const { kind, reason, message } = outcomeOf(planned, [], true);
+  const { kind, reason, message } = outcomeOf(planned, [], { uid: policyOf().uid, isSelection: true });
   assert.deepEqual([kind, reason, message], ['stalled', 'TargetNotFound', 'no Deployment in shop matches uses=web,tier=x']);
 });
 
@@ -123,7 +123,7 @@ test('a message about hundreds of targets names the first ones', () => {
   const workloads = Array.from({ length: 300 }, (_, index) => workloadNamed(`w${index}`, { uses: 'web' }));
   const planned = plan(workloads, { targets: [selectorTarget({ uses: 'web' })] });
   const applied = planned.targets.flatMap(({ target, changes }) => changes.map((change) => ({ ...change, workload: target })));
-  const { message, running, selection } = outcomeOf(planned, applied, true);
+  const { message, running, selection } = outcomeOf(planned, applied, { uid: policyOf().uid, isSelection: true });
   assert.match(message, /; and 290 more$/);
   assert.match(running ?? '', /; and 290 more$/);
   assert.equal(selection?.containers.length, 300);

@@ -24,7 +24,7 @@ import {
   rolledOut,
   viewOf,
 } from '../rollout/rollout-samples.ts';
-import { noAliases, policyOf, thisDeployment, webDeployment, workloadOf } from '../model/samples.ts';
+import { digestOf, noAliases, policyOf, thisDeployment, webDeployment, workloadOf } from '../model/samples.ts';
 
 const formerDeployment = { ...webDeployment, uid: 'uid-of-the-former-one' };
 /** Whether something holds for an entry of the former workload, of this one, and of one whose uid nobody wrote down. */
@@ -76,11 +76,12 @@ test('neither the rollout nor former failures of a recreated workload are attrib
 });
 
 test('a rollback is reported for the workload where it happened', () => {
-  const back = { from: `${image}:1.3.0`, to: `${image}:1.2.3`, trigger: 'Rollback', result: 'RolledOut' } as const;
+  const back = { from: `${image}:1.3.0`, to: `${image}:1.2.3`, digest: digestOf('a'), trigger: 'Rollback', result: 'RolledOut' } as const;
   const rejected = [{ digest: entryOf().digest ?? '', reason: 'CrashLoop', at: changedAt }];
   const isSaid = (entry: HistoryEntry) => {
     const failed = entryOf({ result: 'RolledBack', ...(entry.uid !== undefined && { uid: entry.uid }) });
-    const policy = rolloutOwnerOf({ history: [entry, failed], rejected });
+    const latest = { tag: '1.3.0', digest: entryOf().digest ?? '', selectedAt: changedAt };
+    const policy = rolloutOwnerOf({ latest, history: [entry, failed], rejected });
     const standings = rolloutStatesOf(policy, viewOf(changedWorkload(rolledOut, {}, '1.2.3')), afterChange(60));
     return rolloutConditions(policy, standings, afterChange(60)).instead?.[0]?.reason === 'RejectedDigest';
   };

@@ -6,7 +6,7 @@ import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { processPush } from '../../src/reconcile/process-push.ts';
 import type { PolicyStatus } from '../../src/model/policy-status.ts';
 import { digestOf, policyOf, specOf, stalledStatus, thisDeployment, workloadOf } from '../model/samples.ts';
-import { contextOf, createWorld, image, pushOf, setWorkload, startTime, type World } from './world.ts';
+import { contextOf, createWorld, image, pushOf, setWorkload, startTime, withPorts, type World } from './world.ts';
 
 const now = new Date(startTime);
 const jobsOf = (world: World) => {
@@ -48,6 +48,18 @@ test('an older image that is set by hand is shown at once, as the reason why the
   await processPolicyJob(jobsOf(world)[0] ?? assert.fail('no job'), contextOf(), world.ports);
   const { running, reason, images } = state(world);
   assert.deepEqual([running, reason, images, world.requests], ['1.2.3', 'Held', [`${image}:1.2.3`], []]);
+});
+
+test('what the failure of such a look has written to the status is cleared by the next try', async () => {
+  const world = await applied();
+  setWorkload(world, byHand('1.4.0'), { generation: 3 });
+  const [job] = jobsOf(world);
+  assert.ok(job);
+  const failing = withPorts(world.ports, { workloads: { awaitTargets: () => Promise.reject(new Error('the connection broke')) } });
+  await assert.rejects(processPolicyJob(job, contextOf({ failures: 5 }), failing));
+  assert.deepEqual(state(world).reason, 'Retrying');
+  await processPolicyJob(job, contextOf({ failures: 6 }), world.ports);
+  assert.deepEqual(state(world), { running: '1.4.0', ready: 'True', reason: 'UpToDate', images: [`${image}:1.4.0`] });
 });
 
 test('a newer image that is set by hand is shown at once', async () => {

@@ -3,7 +3,7 @@ import { textOrEmpty } from '../../src/model/untyped.ts';
 import { readStatus } from '../../src/model/stored-status.ts';
 import type { HistoryEntry, PolicyStatus } from '../../src/model/policy-status.ts';
 import type { PolicyResult } from '../../src/queue/event-log.ts';
-import { compare } from 'semver';
+import { compare, satisfies } from 'semver';
 import { containersOf } from './controllers.ts';
 import { partsOf, shorten } from './images.ts';
 import type { Invariant } from './invariants.ts';
@@ -138,11 +138,13 @@ export const endInvariants: readonly Invariant[] = [
     promise: 'When faults end and nobody interferes, each target runs what its policy selects.',
     atEnd(world) {
       if (world.hasInterference) return [];
-      return world.setup.policies.flatMap(({ name, container, repository, follows, spec }) => {
+      return world.setup.policies.flatMap(({ name, container, repository, follows, range, spec }) => {
         if (JSON.stringify(spec).includes('Approval')) return [];
         // Whoever follows a tag finds what nobody announced with the next push, or with the next poll.
         if (follows !== undefined && world.mayBeUnknown.has(repository)) return [];
-        const announced = [...world.registry.tags(repository)].filter(([tag]) => isKnown(world, repository, tag));
+        const announced = [...world.registry.tags(repository)].filter(
+          ([tag]) => isKnown(world, repository, tag) && (range === undefined || satisfies(tag, range)),
+        );
         const best =
           follows === undefined ? announced.toSorted(([a], [b]) => compare(b, a))[0] : announced.find(([tag]) => tag === follows);
         return world.setup.workloads.flatMap(({ resource, namespace, name: workload }) => {

@@ -112,7 +112,7 @@ export const changeInvariants: readonly Invariant[] = [
     onPatch(patch, world) {
       const policy = policyOf(patch, world);
       if (!patch.isOurs || isRollback(patch) || (policy !== undefined && isReleasedBy(policy, world))) return undefined;
-      const undone = earlierOf(patch, world).find((one) => one.isOurs && isRollback(one) && one.from === patch.to);
+      const undone = earlierOf(patch, world).find((one) => isSamePolicy(one, patch) && isRollback(one) && one.from === patch.to);
       return undone === undefined
         ? undefined
         : `${describe(patch)}, which was rolled back ${((patch.at - undone.at) / 1_000).toFixed(1)} s before`;
@@ -141,7 +141,7 @@ export const changeInvariants: readonly Invariant[] = [
 
 /** Why this is not what `previous` may mean since it was asked for; undefined if it is. */
 function wrongPrevious(patch: ImagePatch, request: string, world: World): string | undefined {
-  const own = world.patches.all.filter((one) => one.isOurs && one.container === patch.container);
+  const own = world.patches.all.filter((one) => isSamePolicy(one, patch) && one.container === patch.container);
   const changes = own.filter((one) => !isRollback(one));
   const askedAt = world.asked.get(request) ?? 0;
   // What each target ran last by then: they need not run the same.
@@ -202,8 +202,11 @@ function isOlder(image: string, than: string): boolean {
   return buildOf(one.digest ?? '') < buildOf(other.digest ?? '');
 }
 
-export function setupOf({ container }: Pick<ImagePatch, 'container'>, { setup }: World): PolicySetup | undefined {
-  return setup.policies.find((one) => one.container === container);
+/** The policy that made a change. */
+export function setupOf(patch: Pick<ImagePatch, 'container' | 'record'>, { setup, server }: World): PolicySetup | undefined {
+  const isOfPolicy = ({ name }: PolicySetup) => server.get(policies, policyNamespace, name)?.metadata.uid === patch.record.policy;
+  const own = setup.policies.filter(({ container }) => container === patch.container);
+  return own.find(isOfPolicy) ?? own[0];
 }
 
 function policyOf(patch: ImagePatch, world: World): ApiObject | undefined {
@@ -224,6 +227,10 @@ function selectsByLabel({ setup }: World): boolean {
 function lastChanges(patch: ImagePatch, world: World) {
   const earlier = earlierOf(patch, world);
   return { ours: earlier.findLast(({ isOurs }) => isOurs), foreign: earlier.findLast(({ isOurs }) => !isOurs) };
+}
+
+function isSamePolicy(one: ImagePatch, { record }: ImagePatch): boolean {
+  return one.isOurs && one.record.policy === record.policy;
 }
 
 /** The earlier changes of the same container of the same object. */

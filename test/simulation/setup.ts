@@ -19,6 +19,8 @@ export interface PolicySetup {
   readonly spec: Readonly<Record<string, unknown>>;
   /** The mutable tag that it follows; absent where it selects by version. */
   readonly follows?: string;
+  /** The versions that it selects. */
+  readonly range?: string;
 }
 
 export interface Setup {
@@ -33,6 +35,9 @@ export interface Setup {
 
 export const policyNamespace = 'shop';
 export const otherNamespace = 'team';
+
+const allVersions = '>=0.1.0';
+const oldVersions = '>=0.1.0 <1.0.6';
 
 const resources = { Deployment: 'deployments', StatefulSet: 'statefulsets', DaemonSet: 'daemonsets' } as const;
 const kinds = ['Deployment', 'Deployment', 'Deployment', 'StatefulSet', 'DaemonSet'] as const;
@@ -66,7 +71,7 @@ export function drawSetup(random: Random): Setup {
         })
       : workloads.map(({ kind, namespace, name }) => ({ kind, namespace, name, containers: [container] }));
   const common = { poll: { interval }, ...(rollout !== undefined && { rollout: { ...rollout, ...(rollout.watch && waves) } }) };
-  const select = follows === undefined ? { semver: { range: '>=0.1.0' } } : { digest: { tag: follows } };
+  const select = follows === undefined ? { semver: { range: allVersions } } : { digest: { tag: follows } };
   const main: PolicySetup = {
     name: 'web',
     repository: web,
@@ -80,12 +85,21 @@ export function drawSetup(random: Random): Setup {
     container: 'api',
     spec: {
       image: api,
-      select: { semver: { range: '>=0.1.0' } },
+      select: { semver: { range: allVersions } },
       targets: targetsOf('api'),
       update: { mode: 'Automatic', pin: 'Tag' },
       ...common,
     },
   };
+  // Another policy for the same containers, which selects fewer versions.
+  const rival: PolicySetup = {
+    ...main,
+    name: 'old',
+    range: oldVersions,
+    spec: { ...main.spec, select: { semver: { range: oldVersions } }, update: { mode: 'Automatic', pin } },
+  };
+  const hasRival = follows === undefined && random.fork('rival').chance(0.15);
+  const policies = [main, ...(hasSide ? [side] : []), ...(hasRival ? [rival] : [])];
   const replicas = ['A', 'B', 'C'].slice(0, random.pick([1, 2, 2, 2, 3]));
-  return { replicas, workloads, policies: hasSide ? [main, side] : [main], hasNoise: random.chance(0.5) };
+  return { replicas, workloads, policies, hasNoise: random.chance(0.5) };
 }

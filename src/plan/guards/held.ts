@@ -13,7 +13,9 @@ export const held: Guard = {
     const { candidate, policy, spec, now } = context;
     const holding = foreignChanges(target, context).filter(({ by, last, at }) => {
       const since = at ?? (last.at === undefined ? undefined : new Date(last.at));
-      return by === 'human' && !isNewerImage(candidate, last, spec) && !isReleased(since, policy.actions, now);
+      // What another policy selects may have no place in the order of this one.
+      const isNewer = isNewerImage(candidate, last, spec) && !(last.isOfOther && spec.strategy.reject(last.tag) !== undefined);
+      return by === 'human' && !isNewer && !isReleased(since, policy.actions, now);
     });
     if (holding.length === 0) return undefined;
     const what = holding.map(({ change, last, who }) => `${who} changed ${change.container} from ${last.image} to ${change.from}`);

@@ -1,20 +1,23 @@
 import type { AppliedChange, PlanInput, TargetPlan } from '../plan-update.ts';
 import type { ImagePolicy } from '../../model/image-policy.ts';
 import { tryParseImageReference } from '../../model/image-reference.ts';
+import { lastUpdateOf, updatedTag } from '../../model/last-update.ts';
 import { isSameObject, isSameWorkload } from '../../model/workload.ts';
 import { changesTo } from '../past.ts';
 import type { GuardContext } from './guard.ts';
 
-/** The image that the policy last applied to a container. */
+/** The image that was last applied to a container, by this policy or by another one of the same container. */
 export interface LastChange {
   readonly image: string;
   readonly tag: string;
   readonly digest?: string;
   /** Absent if it was applied in this reconcile. */
   readonly at?: string;
+  /** Applied by another policy. */
+  readonly isOfOther?: true;
 }
 
-/** Found in the changes of this reconcile, or in the past of the container; undefined if the policy never changed it, or so long ago that no record is left. */
+/** Found in the changes of this reconcile, in the past of the container, or in its own record; undefined if none changed it, or so long ago that no record is left. */
 export function lastChange(
   { target, workload }: Pick<TargetPlan, 'target' | 'workload'>,
   container: string,
@@ -23,10 +26,13 @@ export function lastChange(
   const isHere = (change: AppliedChange) => isSameObject(change.workload, workload ?? target) && change.container === container;
   const now = applied.findLast(isHere);
   if (now !== undefined) return { ...candidate, image: now.became ?? now.to };
-  const [last] = changesTo(policy, workload ?? target, container);
+  const [own] = changesTo(policy, workload ?? target, container);
+  const recorded = workload && lastUpdateOf(workload, container);
+  const isOfOther = recorded !== undefined && recorded.policy !== policy.uid && !(Date.parse(recorded.at) < Date.parse(own?.at ?? ''));
+  const last = isOfOther ? { ...recorded, tag: updatedTag(recorded) } : own;
   if (last === undefined) return undefined;
   const { to, tag, digest, at } = last;
-  return { image: to, tag, at, ...(digest !== undefined && { digest }) };
+  return { image: to, tag, at, ...(digest !== undefined && { digest }), ...(isOfOther && { isOfOther }) };
 }
 
 /** What planning needs to know of a policy's earlier changes. */

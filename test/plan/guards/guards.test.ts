@@ -54,6 +54,11 @@ const remembering = (at: readonly string[], policy = policyOf().uid) => ({
     earlier: [{ tag: '1.3.0', digest: b, at }],
   },
 });
+/** What somebody put in the place of an image that a policy had applied. */
+const setOver = (policy: string, tag = '1.4.0') => ({
+  ...by('kubectl-set'),
+  lastUpdate: { policy, at: '2026-03-02T09:00:00Z', trigger: 'Webhook' as const, from: `${image}:1.2.2`, to: `${image}:${tag}` },
+});
 const closed = { windows: [{ from: '20:00', to: '22:00', timeZone: 'UTC' }] };
 
 const rows: [guard: Guard, name: string, given: Case, expected: string][] = [
@@ -120,6 +125,8 @@ const rows: [guard: Guard, name: string, given: Case, expected: string][] = [
     'blocked Held',
   ],
   [held, 'what was applied is none of the policy’s any more', { runs: by('kubectl'), status: { history: [entryOf('main')] } }, 'pass'],
+  [held, 'what another policy applied', { runs: setOver('another') }, 'blocked Held'],
+  [held, 'what another policy applied, and this one never selects', { runs: setOver('another', 'main') }, 'blocked Held'],
   [held, 'released afterwards', { runs: by('kubectl'), ...applied, actions: { release: '2026-03-02T10:00:00Z' } }, 'pass'],
   [held, 'released before', { runs: by('kubectl'), ...applied, actions: { release: '2026-03-02T09:59:59Z' } }, 'blocked Held'],
   [
