@@ -8,7 +8,7 @@ import { isReason, type Reason } from '../model/reasons.ts';
 import type { PolicyResult } from '../queue/event-log.ts';
 import type { BaseJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
-import { baseKey } from './enqueue-bases.ts';
+import { baseKey, jobFor } from './enqueue-bases.ts';
 import { withProblem } from './next-base-status.ts';
 import type { BasePorts } from './ports.ts';
 
@@ -57,8 +57,8 @@ export async function reportStatus(
 export async function reportFailure(
   { policy, job, signal }: BaseSubject,
   error: unknown,
-  { failures }: JobContext,
-  ports: ReportBasePorts,
+  { failures, isOurs }: Pick<JobContext, 'failures' | 'isOurs'>,
+  ports: ReportBasePorts & Pick<BasePorts, 'queues'>,
 ): Promise<void> {
   const isPermanent = error instanceof PermanentError;
   const reason = isPermanent || error instanceof WaitError ? error.reason : 'Retrying';
@@ -70,6 +70,9 @@ export async function reportFailure(
   const isNew = policy.status.conditions === undefined;
   if (failures >= failuresBeforeStatus || isNew) await reportStatus({ policy, job, signal }, 'retrying', withFailure, ports);
   else await recordResult(job, { kind: 'retrying', reason, message }, ports);
+  // The worker that has the job by now may have reported its end, and nothing repeats this try.
+  const now = ports.cluster.now();
+  if (!(await isOurs())) await ports.queues.addBaseJobs([jobFor(policy, 'TargetChange', `outdated:${now}`, now)]);
   throw error;
 }
 

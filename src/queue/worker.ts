@@ -15,6 +15,8 @@ export interface JobContext {
   readonly failures: number;
   /** No retry follows: a failure is final. */
   readonly isLastTry: boolean;
+  /** Another worker was taken for dead while it had the job: what that one did may not have reached this process yet. */
+  readonly wasLost: boolean;
   /** Whether this worker still has the job, which costs a request to Redis: another takes up the jobs of one that stands still, and nothing that the first says of them counts. */
   readonly isOurs: () => Promise<boolean>;
   /** Aborted when the process stops: end a wait early by throwing; another replica continues at once. */
@@ -137,7 +139,8 @@ async function run<T extends { readonly schema: number; readonly receivedAt?: st
   const isLastTry = now() >= expires;
   try {
     const isOurs = async () => (await job.extendLock(token, lockMs)) === 1;
-    await process(read(job.data), { jobId: job.id ?? '', name: job.name, failures: job.attemptsMade, isLastTry, isOurs, signal });
+    const wasLost = job.stalledCounter > 0;
+    await process(read(job.data), { jobId: job.id ?? '', name: job.name, failures: job.attemptsMade, isLastTry, wasLost, isOurs, signal });
   } catch (error) {
     if (isLastTry) throw new UnrecoverableError(`given up after 24 h: ${describeError(error)}`);
     if (!(error instanceof WaitError)) throw error;

@@ -8,7 +8,7 @@ import type { PolicyJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
 import { isChangedTargetsJob } from './enqueue/needs-reconcile.ts';
 import { endWait } from './enqueue/wait-job.ts';
-import { withFreshState } from './enqueue/fresh-state.ts';
+import { withFreshState, withTargetsRead } from './enqueue/fresh-state.ts';
 import { causedAt } from './denied-pushes.ts';
 import type { Ports, Registry } from './ports.ts';
 import { reconcilePolicy } from './reconcile-policy.ts';
@@ -23,7 +23,7 @@ const maxRollbacks = 3;
 const rollbackPauseMs = 1_000;
 
 /** One try of a job to reconcile a policy: what is requested, and why. */
-export interface ReconcileTry extends Pick<JobContext, 'failures' | 'isLastTry' | 'isOurs' | 'signal'> {
+export interface ReconcileTry extends Pick<JobContext, 'failures' | 'isLastTry' | 'wasLost' | 'isOurs' | 'signal'> {
   readonly request: ReconcileRequest;
   readonly cause: ReconcileCause;
 }
@@ -64,7 +64,7 @@ async function rollBackFirst(attempted: ReconcileTry, ports: Ports): Promise<voi
 
 /** Undefined if a user has asked for a rollback meanwhile, which comes first. */
 async function tryAndReport(
-  { request, cause, failures, isLastTry, isOurs, signal }: ReconcileTry,
+  { request, cause, failures, isLastTry, wasLost, isOurs, signal }: ReconcileTry,
   ports: Ports,
   prepare: () => Promise<Ports>,
 ): Promise<Outcome | undefined> {
@@ -73,9 +73,11 @@ async function tryAndReport(
   let policy = ports.policies.find(namespace, name);
   let applied: readonly AppliedChange[] = [];
   let verifiedAt: number | undefined;
+  let seen = ports;
   const onVerified = () => void (verifiedAt ??= ports.cluster.now());
   try {
-    const prepared = await prepare();
+    const prepared = wasLost ? await withTargetsOf(request.policy, await prepare(), signal) : await prepare();
+    seen = { ...ports, cluster: prepared.cluster };
     policy = prepared.policies.find(namespace, name);
     const since = causedAt(cause, isLastTry);
     const onPartlyApplied = (changes: readonly AppliedChange[]) => void (applied = changes);
@@ -89,18 +91,24 @@ async function tryAndReport(
       return undefined;
     }
     const outcome = ports.registry.deniedPushes.recordResult(found, request.policy.uid, cause, isLastTry);
-    if (policy === undefined) await reportGone(key, outcome, cause, ports);
-    else await reportOutcome({ policy, cause: onlyAsked(cause, policy), signal, verifiedAt }, outcome, ports);
+    if (policy === undefined) await reportGone(key, outcome, cause, seen);
+    else await reportOutcome({ policy, cause: onlyAsked(cause, policy), signal, verifiedAt }, outcome, seen);
     return outcome;
   } catch (error) {
     const { hint } = request;
     await reportFailure(
       { policy, key, cause, failures, isLastTry, isOurs, applied, ...(hint !== undefined && { hint }), signal },
       error,
-      ports,
+      seen,
     );
     throw error;
   }
+}
+
+/** The ports with the targets of a policy as they are: a worker that is lost may have changed them, and its changes belong into this report. */
+async function withTargetsOf({ namespace, name }: ReconcileRequest['policy'], ports: Ports, signal: AbortSignal): Promise<Ports> {
+  const policy = ports.policies.find(namespace, name);
+  return policy === undefined ? ports : { ...ports, cluster: await withTargetsRead(policy, ports, signal) };
 }
 
 function withCause(registry: Registry, causedAt: number): Registry {

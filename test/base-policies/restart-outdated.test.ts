@@ -39,13 +39,12 @@ function actingOf({ waves = {}, windows, status = {} }: { waves?: object; window
   };
   const policy = readBasePolicy({ metadata, spec, status }, { aliases: new Map(), customTargets: [] });
   assert.ok(isUsableBase(policy.spec));
-  const source = { registry: 'harbor.example.com', path: 'library/base-java' };
   return {
     policy: { ...policy, spec: policy.spec },
     base,
     behind: [],
     current: [],
-    versions: { source, versions: bases.map(({ digest }) => ({ digest })) },
+    versions: { source: { registry: 'harbor.example.com', path: 'library/base-java' }, versions: bases.map(({ digest }) => ({ digest })) },
     findWorkload: () => undefined,
     selects: ({ labels }) => labels?.['unselected'] === undefined,
     permits: () => true,

@@ -9,7 +9,7 @@ import type { PushJob } from '../../src/queue/jobs.ts';
 import { createPushQueue } from '../../src/queue/producer.ts';
 import { readPushJob } from '../../src/queue/read-job.ts';
 import { createStoredTaker } from '../../src/queue/take-stored.ts';
-import { createWorker, type Processor } from '../../src/queue/worker.ts';
+import { createWorker, type JobContext, type Processor } from '../../src/queue/worker.ts';
 import { startRedis, type Redis } from '../harness/redis.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
@@ -89,12 +89,16 @@ async function startProcess(t: TestContext, process: Processor<PushJob>, { prefi
 function holdJobs() {
   const running = new Map<string, () => void>();
   const started: string[] = [];
+  const lost: string[] = [];
   let most = 0;
   return {
     running,
     started,
+    /** Those that a worker had before, which was taken for dead. */
+    lost,
     most: () => most,
-    async process({ id }: PushJob) {
+    async process({ id }: PushJob, context?: JobContext) {
+      if (context?.wasLost === true) lost.push(id);
       const { promise, resolve } = Promise.withResolvers<void>();
       running.set(id, resolve);
       started.push(id);
@@ -198,7 +202,7 @@ test('a job whose lock is lost goes to another worker, and its first end counts 
   assert.deepEqual([await queue.getCompletedCount(), await queue.getActiveCount()], [0, 1]);
   second.running.get('a')?.();
   await waitFor('the job to be completed', async () => (await queue.getCompletedCount()) === 1);
-  assert.deepEqual([held.started, second.started, (await queue.getJob('a'))?.attemptsMade], [['a'], ['a'], 1]);
+  assert.deepEqual([held.started, second.started, second.lost, (await queue.getJob('a'))?.attemptsMade], [['a'], ['a'], ['a'], 1]);
 });
 
 test('a worker and its taker together run no more than their concurrency, and all jobs, each once', async (t) => {

@@ -54,6 +54,16 @@ test('so it is when the policy was suspended meanwhile, or somebody set another 
   assert.deepEqual(recordOf(edited), { kind: 'updated', reason: 'Updated', changes: [to('1.3.0')] });
 });
 
+test('so it is where the worker that has the job next has not heard of the change', async () => {
+  const world = createWorld();
+  const [before] = world.workloads.values();
+  await changeAndDie(world);
+  world.put(policyOf({ spec: specOf({ suspended: true }) }));
+  const lagging = withPorts(world.ports, { cluster: { findWorkload: () => before } });
+  await processPush(pushOf(), contextOf({ wasLost: true }), lagging);
+  assert.deepEqual(recordOf(world), { kind: 'updated', reason: 'Updated', changes: [to('1.3.0')] });
+});
+
 test('a later push that changes the image again does not hide the change of an earlier one', async () => {
   const world = createWorld();
   await changeAndDie(world);

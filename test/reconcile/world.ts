@@ -274,6 +274,7 @@ export function contextOf(context: Partial<JobContext> = {}): JobContext {
     name: 'job',
     failures: 0,
     isLastTry: false,
+    wasLost: false,
     isOurs: async () => true,
     signal: new AbortController().signal,
     ...context,

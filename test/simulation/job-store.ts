@@ -20,6 +20,7 @@ export interface TakenJob {
   readonly opts: JobsOptions;
   readonly timestamp: number;
   readonly attemptsMade: number;
+  readonly stalledCounter: number;
 }
 
 /** The next job; without one, when the first delayed one is due. */
@@ -39,6 +40,7 @@ interface StoredJob {
   json: string;
   state: JobState;
   attemptsMade: number;
+  stalledCounter: number;
   starts: number;
   lock?: { readonly token: string; readonly until: number };
   /** When a delayed job is due, and when a finished one ended. */
@@ -98,6 +100,7 @@ export function createJobStore(clock: () => number) {
       json: JSON.stringify(data),
       state: 'waiting',
       attemptsMade: 0,
+      stalledCounter: 0,
       starts: 0,
       at: 0,
     } as const;
@@ -188,7 +191,9 @@ export function createJobStore(clock: () => number) {
       nextStalledCheck = clock() + everyMs;
       for (const id of suspects) {
         const job = jobOf(id);
-        if (job?.state === 'active' && (job.lock?.until ?? 0) <= clock()) move(job, 'waiting', 0, true);
+        if (job?.state !== 'active' || (job.lock?.until ?? 0) > clock()) continue;
+        job.stalledCounter++;
+        move(job, 'waiting', 0, true);
       }
       suspects = new Set(lists.active);
     },

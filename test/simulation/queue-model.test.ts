@@ -203,4 +203,5 @@ test('a frozen worker that goes on ends nothing that another one has taken', asy
   second.end();
   await pass(1);
   assert.deepEqual([second.context.length, policy.list('completed').length], [1, 1]);
+  assert.deepEqual([first.context[0]?.wasLost, second.context[0]?.wasLost], [false, true]);
 });

@@ -80,7 +80,7 @@ export function createWorker<T extends { readonly schema: number; readonly recei
     const isLastTry = now() >= expires;
     try {
       const isOurs = () => send(() => store.extend(id, token, lockMs));
-      await process(read(data), { jobId: id, name, failures, isLastTry, isOurs, signal: stopping.signal });
+      await process(read(data), { jobId: id, name, failures, isLastTry, wasLost: job.stalledCounter > 0, isOurs, signal: stopping.signal });
       const kept = keptOf(opts.removeOnComplete, keptJobs.removeOnComplete);
       return (token) => store.complete(id, token, now(), kept);
     } catch (error) {
