@@ -4,7 +4,7 @@
  */
 import { scopeOf, type ImagePolicy, type PolicyTarget } from '../model/image-policy.ts';
 import type { RegistryAliases } from '../model/image-reference.ts';
-import { fieldManager, lastUpdateOf } from '../model/last-update.ts';
+import { fieldManager, heldUpdate, lastUpdateOf } from '../model/last-update.ts';
 import { maxLengths, maxTargetsListed, type ContainerState } from '../model/policy-status.ts';
 import { resolveTarget, type WorkloadView } from '../model/resolve-target.ts';
 import { runningTag } from '../model/running-image.ts';
@@ -111,11 +111,12 @@ function isOther({ image }: ContainerState, seen: Seen): boolean {
   return image !== undefined && image !== cut(seen.image, maxLengths.image);
 }
 
+/** Whether the container runs what the policy has changed it to, by its record, a moment ago. */
 function isReported({ workload, container }: Seen, policy: string, now: Date): boolean {
   const update = lastUpdateOf(workload, container);
   const found = findContainer(workload, container);
   if (found !== undefined && found.imageOwner !== fieldManager) return false;
-  if (update !== undefined && update.policy !== policy) return false;
+  if (update !== undefined && (update.policy !== policy || (found !== undefined && heldUpdate(found) === undefined))) return false;
   // The fields have the time of the API server, and the record that of a replica, whose clock may be ahead.
   const times = [update?.at, found?.imageSetAt].map((time) => Date.parse(time ?? '')).filter((time) => !Number.isNaN(time));
   return times.length > 0 && now.getTime() - Math.min(...times) < reportMs;

@@ -118,6 +118,20 @@ export const states: readonly State[] = [
     },
   },
   {
+    name: 'changed back again and again',
+    async make(scene, subject) {
+      await updated(scene, subject);
+      // As another ImagePolicy would, five times within an hour.
+      for (let count = 1; count < 5; count++) {
+        await scene.setImage(subject, scene.imageOf(subject, old), 'image-watcher');
+        await scene.waitForImage(subject, scene.imageOf(subject, selected));
+      }
+      await scene.setImage(subject, scene.imageOf(subject, old), 'image-watcher');
+      await scene.waitForReason(subject, 'TooManyChanges');
+      return { wanted: selected, why: ['TooManyChanges'] };
+    },
+  },
+  {
     name: 'suspended',
     async make(scene, subject) {
       await withUpdate(scene, subject, { suspend: true });

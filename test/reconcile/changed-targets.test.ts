@@ -50,6 +50,16 @@ test('an older image that is set by hand is shown at once, as the reason why the
   assert.deepEqual([running, reason, images, world.requests], ['1.2.3', 'Held', [`${image}:1.2.3`], []]);
 });
 
+test('an image that somebody sets under our name is seen at once: it is not what the record says', async () => {
+  const world = await applied();
+  const record = world.workloads.get('Deployment/shop/web')?.containers[0]?.lastUpdate;
+  assert.ok(record);
+  const web = { image: `${image}:1.2.3`, imageOwner: 'image-watcher', imageSetAt: now.toISOString(), lastUpdate: record };
+  setWorkload(world, { web }, { generation: 3 });
+  await settle(world);
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+});
+
 test('what the failure of such a look has written to the status is cleared by the next try', async () => {
   const world = await applied();
   setWorkload(world, byHand('1.4.0'), { generation: 3 });
