@@ -37,9 +37,9 @@ const rows: [name: string, policy: ImagePolicy, cause: string | undefined][] = [
   ['nothing could be compared', policyOf({ status: stalledStatus('NotComparable') }), 'targets:1:w:7'],
   ['its patch was rejected', policyOf({ status: stalledStatus('PatchRejected') }), 'targets:1:w:7'],
   ['its owners did not consent', policyOf({ status: stalledStatus('NoConsent') }), 'targets:1:2026-01-01T00:00:00Z:w:7:'],
-  ['held by its parent', policyOf({ parent, status: settled, spec: specOf({ suspended: true }) }), 'held:1:1'],
+  ['held by its parent', policyOf({ parent, status: settled, spec: specOf({ suspended: true }) }), 'held:1:1:2026-03-01T12:00'],
   ['held by its parent, and says so', policyOf({ parent, status: suspended, spec: specOf({ suspended: true }) }), undefined],
-  ['held no more', policyOf({ parent, status: suspended }), 'resumed:1:1'],
+  ['held no more', policyOf({ parent, status: suspended }), 'resumed:1:1:2026-03-01T12:00'],
   ['stalled by what no target can mend', policyOf({ status: stalledStatus('RegistryDenied') }), undefined],
   ['stalled by a reason of a newer version', policyOf({ status: stalledStatus('SomethingNew') }), undefined],
   [

@@ -74,7 +74,7 @@ export function neededReconciles(policy: ImagePolicy, view: NeedsView, now: Date
   const { generation, status } = policy;
   const job = { ...jobOf(policy, now), generation };
   if (status.observedGeneration !== generation) return [{ ...job, source: 'PolicyChange', cause: `generation:${generation}` }];
-  const permission = holdJob(policy) ?? permissionJob(policy, view, now);
+  const permission = holdJob(policy, now) ?? permissionJob(policy, view, now);
   if (permission !== undefined) return [{ ...job, ...permission }];
   const action = actionJob(policy);
   const recovery = recoveryJob(policy, job, view, secretVersions);
@@ -156,11 +156,11 @@ export function changedTargetsJob(policy: ImagePolicy, view: NeedsView, now: Dat
 }
 
 /** The job for a policy that its parent holds, or holds no more, and whose status does not say so. It may be held again for the same reason. */
-function holdJob({ generation, resourceVersion, parent, spec, status }: ImagePolicy): Job | undefined {
+function holdJob({ generation, resourceVersion, parent, spec, status }: ImagePolicy, now: Date): Job | undefined {
   if (parent === undefined || !isUsable(spec)) return undefined;
   const saysSuspended = status.conditions?.some(({ type, reason }) => type === 'Ready' && reason === 'Suspended') === true;
   if (saysSuspended === spec.suspended) return undefined;
-  return { source: 'PolicyChange', cause: `${spec.suspended ? 'held' : 'resumed'}:${generation}:${resourceVersion}` };
+  return { source: 'PolicyChange', cause: `${spec.suspended ? 'held' : 'resumed'}:${generation}:${resourceVersion}:${minuteOf(now)}` };
 }
 
 /** The job for a change that may clear the reason why the policy is Stalled or Held. */
