@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { PermanentError, describeError } from '../model/errors.ts';
-import { baseAnnotation } from '../model/base-policy.ts';
+import { baseAnnotation, workloadAnnotation } from '../model/base-policy.ts';
 import { isUsable, type ImagePolicy, type PolicyParent, type PolicyProblem, type PolicySpec } from '../model/image-policy.ts';
 import { readActions, readRequest } from '../model/policy-actions.ts';
 import { readStatus } from '../model/stored-status.ts';
@@ -74,8 +74,13 @@ function parentOf(references: readonly unknown[], annotations: Readonly<Record<s
   for (const raw of references) {
     const { success, data } = ownerReference.safeParse(raw);
     if (!success) continue;
-    const base = annotations[baseAnnotation];
-    return { name: data.name, uid: data.uid, ...(typeof base === 'string' && { base }) };
+    const { [baseAnnotation]: base, [workloadAnnotation]: workload } = annotations;
+    return {
+      name: data.name,
+      uid: data.uid,
+      ...(typeof base === 'string' && { base }),
+      ...(typeof workload === 'string' && { workload }),
+    };
   }
   return undefined;
 }

@@ -4,7 +4,7 @@
  */
 import { baseKind, kind } from '../api-versions/group.ts';
 import { apiVersion } from '../api-versions/v1.ts';
-import { baseAnnotation, type BaseImagePolicy } from '../model/base-policy.ts';
+import { baseAnnotation, workloadAnnotation, type BaseImagePolicy } from '../model/base-policy.ts';
 import { isUsable, type ImagePolicy, type UpdateWindow } from '../model/image-policy.ts';
 import { hashId } from '../model/push-event.ts';
 import type { Reason } from '../model/reasons.ts';
@@ -16,6 +16,8 @@ export const parentLabel = 'operator.technomad.dev/base-policy';
 /** The replacement of an image of a workload by the rebased one. */
 export interface Replacement {
   readonly workload: WorkloadRef;
+  /** Its uid: one that is created anew under its name has to wait for its turn again. Absent in what older versions have created. */
+  readonly uid?: string;
   /** The names of the containers that run the image. */
   readonly containers: readonly string[];
   /** Whether init containers are among them. */
@@ -48,7 +50,7 @@ export function childManifest(
   replacement: Replacement,
   windows: readonly UpdateWindow[],
 ) {
-  const { workload, containers, hasInitContainers, repository, from, to, isPinned } = replacement;
+  const { workload, uid, containers, hasInitContainers, repository, from, to, isPinned } = replacement;
   const update = { ...(isPinned && { pin: 'Digest' as const }), ...(windows.length > 0 && { windows }) };
   return {
     apiVersion,
@@ -57,7 +59,7 @@ export function childManifest(
       namespace: parent.namespace,
       name: childName(parent, replacement),
       labels: { [parentLabel]: labelValue(parent) },
-      annotations: { [baseAnnotation]: base.digest },
+      annotations: { [baseAnnotation]: base.digest, ...(uid !== undefined && { [workloadAnnotation]: uid }) },
       ownerReferences: [{ apiVersion, kind: baseKind, name: parent.name, uid: parent.uid, controller: true, blockOwnerDeletion: false }],
     },
     spec: {

@@ -139,9 +139,10 @@ export function rejectionOf(
   return rejected.find((one) => one.digest === digest && !isReleased(new Date(one.at), actions, new Date(now)));
 }
 
-/** Whether the workload runs neither image any more: somebody has updated it, or it is gone. */
+/** Whether the workload runs neither image any more: somebody has updated it, or it is gone, or was created anew. */
 function isOver(child: Child, findWorkload: RollOut['findWorkload']): boolean {
-  const { from, to } = child.replacement;
+  const { workload, uid, from, to } = child.replacement;
+  if (uid !== undefined && findWorkload(workload)?.uid !== uid) return true;
   const tags = tagsOf(child, findWorkload);
   return !tags.has(from) && !tags.has(to);
 }

@@ -5,7 +5,7 @@ import type { RebaseAction } from '../model/base-policy.ts';
 import { formatRepository } from '../model/image-reference.ts';
 import { cut } from '../model/text.ts';
 import { maxLengths } from '../model/policy-status.ts';
-import { workloadKey, type Workload } from '../model/workload.ts';
+import { workloadKey, type Workload, type WorkloadRef } from '../model/workload.ts';
 import type { Acted, Acting, Chosen, ImageBehind, ImageState, UsableBasePolicy } from './act.ts';
 import { childManifest, childName, type Child, type ChildManifest, type Replacement } from './child-policies.ts';
 import { planRollOut, rejectionOf, type ReplacementState, type SelectedBase } from './plan-roll-out.ts';
@@ -32,6 +32,8 @@ export type RebaseResult =
   | { readonly refused: { readonly reason: string; readonly message: string } };
 
 export interface RebasePorts {
+  /** Reads a workload from the API server. */
+  readonly readWorkload: (workload: WorkloadRef, signal: AbortSignal) => Promise<Workload | undefined>;
   /** Rebases an image in its registry; idempotent. Throws for faults that may pass. */
   readonly rebase: (order: RebaseOrder, permit: RebasePermit) => Promise<RebaseResult>;
   readonly children: {
@@ -58,20 +60,24 @@ export async function rollOutRebased(acting: Acting, chosen: readonly Chosen<Reb
   const isRejected = rejectionOf(policy, base, now) !== undefined;
   const rebased = isRejected ? [] : await rebaseAll(acting, chosen, ports);
   const replacements = new Map(
-    rebased.flatMap(({ image, result }) => ('tag' in result ? [[image, replacementsOf(image, result.tag)] as const] : [])),
+    rebased.flatMap(({ image, result }) =>
+      'tag' in result ? [[image, replacementsOf(image, result.tag, acting.findWorkload)] as const] : [],
+    ),
   );
   const wanted = [...replacements.values()].flat();
   const selects = (workload: Workload) => acting.selects(workload) && acting.permits(workload);
   const faulty = rebased.flatMap(({ image, result }) => ('fault' in result ? image.workloads : []));
   const unknown = new Set(faulty.map(({ workload }) => workloadKey(workload)));
-  const plan = planRollOut({ policy, base, wanted, unknown, children, findWorkload: acting.findWorkload, selects, now });
+  const findWorkload = await readReplaced(children, acting, ports);
+  const plan = planRollOut({ policy, base, wanted, unknown, children, findWorkload, selects, now });
   if (plan.begin.length > 0) await acting.beginWave(plan.begin);
   else if (plan.create.length + plan.remove.length + plan.rollBack.length > 0) await acting.confirmUnchanged();
+  // One that is created may have the name of one that is removed.
+  await writeAll(acting, plan.remove, (child) => ports.children.remove(child, signal));
   await Promise.all([
     writeAll(acting, plan.create, (replacement) =>
       ports.children.create(childManifest(policy, base, replacement, policy.spec.base.windows), signal),
     ),
-    writeAll(acting, plan.remove, (child) => ports.children.remove(child, signal)),
     writeAll(acting, plan.rollBack, (child) => ports.children.rollBack(child, signal)),
   ]);
   const states = new Map(
@@ -102,6 +108,23 @@ export async function rollOutRebased(acting: Acting, chosen: readonly Chosen<Reb
 }
 
 const maxRejected = 10;
+
+/** The cache, except for workloads of which it does not show the one that a child is for: it may be older than the child, or know that this one is gone. */
+async function readReplaced(
+  children: readonly Child[],
+  { findWorkload, signal }: Acting,
+  { readWorkload }: RebasePorts,
+): Promise<Acting['findWorkload']> {
+  const others = children
+    .map(({ replacement }) => replacement)
+    .filter(({ workload, uid }) => uid !== undefined && findWorkload(workload)?.uid !== uid);
+  const read = new Map<string, Workload | undefined>();
+  const results = await inParallel(others, parallelWrites, async ({ workload }) => {
+    read.set(workloadKey(workload), await readWorkload(workload, signal));
+  });
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+  return (ref) => (read.has(workloadKey(ref)) ? read.get(workloadKey(ref)) : findWorkload(ref));
+}
 
 interface Rebased {
   readonly image: ImageBehind;
@@ -141,8 +164,15 @@ function whyRejected(policy: UsableBasePolicy, base: SelectedBase, now: number):
   return refused('BaseRejected', `the base failed and is not used again: ${message}`);
 }
 
-function replacementsOf({ source, tag = '', isPinned, workloads }: ImageBehind, to: string): Replacement[] {
-  return workloads.map((images) => ({ ...images, repository: formatRepository(source), from: tag, to, isPinned }));
+function replacementsOf(
+  { source, tag = '', isPinned, workloads }: ImageBehind,
+  to: string,
+  findWorkload: Acting['findWorkload'],
+): Replacement[] {
+  return workloads.map((images): Replacement => {
+    const uid = findWorkload(images.workload)?.uid;
+    return { ...images, ...(uid !== undefined && { uid }), repository: formatRepository(source), from: tag, to, isPinned };
+  });
 }
 
 /** The order in which states count for an image that several workloads run. */

@@ -42,15 +42,18 @@ export function createChildren(foundation: Foundation, client: KubeClient): ActP
     if (!read.success) return [];
     const { metadata, spec } = read.data;
     const [{ containers, initContainers, ...workload }] = spec.targets;
+    const policy = readPolicy(raw, context);
+    const uid = policy.parent?.workload;
     const replacement = {
       workload,
+      ...(uid !== undefined && { uid }),
       containers,
       hasInitContainers: initContainers,
       repository: spec.image,
       ...spec.select.replace,
       isPinned: spec.update?.pin === 'Digest',
     };
-    return [{ policy: readPolicy(raw, context), base: metadata.annotations[baseAnnotation] ?? '', replacement }];
+    return [{ policy, base: metadata.annotations[baseAnnotation] ?? '', replacement }];
   };
   return {
     async list(parent, signal) {
@@ -72,12 +75,13 @@ export function createBaseActions(
   foundation: Foundation,
   client: KubeClient,
   means: Omit<PolicyRebaseMeans, 'now'> &
-    Pick<ActPorts, 'rebuilds'> &
+    Pick<ActPorts, 'rebuilds' | 'readWorkload'> &
     Pick<ActPorts['restarts'], 'readConsent'> & { readonly isSelected: (namespace: string) => boolean },
 ): Omit<ActPorts, 'facts' | 'cluster'> {
   return {
     children: createChildren(foundation, client),
     rebase: rememberRebases(createPolicyRebase({ ...means, now: Date.now }), Date.now),
+    readWorkload: means.readWorkload,
     rebuilds: means.rebuilds,
     restarts: {
       read: (workload, signal) => readRunningPods(client, workload, signal),

@@ -156,6 +156,7 @@ function createBasePorts(
       registry,
       readSecret,
       rebuilds,
+      readWorkload: (workload, signal) => ports.workloads.read(workload, signal),
       isSelected,
       readConsent: namespaces.readNamespaceConsent,
     }),

@@ -92,6 +92,9 @@ export interface CiSystem {
 /** On each ImagePolicy that a BaseImagePolicy has created: the digest of the base that it rolls out. */
 export const baseAnnotation = 'operator.technomad.dev/base-digest';
 
+/** On the same: the uid of the workload that it is for. */
+export const workloadAnnotation = 'operator.technomad.dev/workload-uid';
+
 /** The kinds of workloads whose images can be examined. */
 export const baseKinds = ['Deployment', 'StatefulSet', 'DaemonSet', 'CronJob'] as const;
 

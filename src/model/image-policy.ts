@@ -33,11 +33,12 @@ export interface ImagePolicy {
   readonly parent?: PolicyParent;
 }
 
-/** A BaseImagePolicy of the same namespace, and the digest of the base that it has the policy roll out. */
+/** A BaseImagePolicy of the same namespace, the digest of the base that it has the policy roll out, and the uid of the workload that this is for. */
 export interface PolicyParent {
   readonly name: string;
   readonly uid: string;
   readonly base?: string;
+  readonly workload?: string;
 }
 
 export interface PolicySpec {

@@ -31,7 +31,7 @@ export interface ConsentSources {
 }
 
 /** The policy that asks for consent. */
-export type Asker = Pick<ImagePolicy, 'namespace' | 'legacyTarget'>;
+export type Asker = Pick<ImagePolicy, 'namespace' | 'legacyTarget' | 'parent'>;
 
 /** The annotation of the target takes precedence over that of its Namespace. What is not known is not consent. */
 export function evaluateConsent(
@@ -93,9 +93,13 @@ export function isNamespaceOpen(namespace: string, policy: Asker, { crossNamespa
   return allows(namespaceConsent(namespace), policy);
 }
 
-/** Returns the same view, or ports, without the workloads of other namespaces whose owners have not consented. */
+/**
+ * Returns the same view, or ports, without the workloads of other namespaces whose owners have not consented. The child of a BaseImagePolicy sees only the very workload
+ * that it was created for: the turn of one that was created anew under its name has not come yet.
+ */
 export function asSeenBy<V extends WorkloadView & ConsentRules>(policy: Asker, view: V): V {
-  const isSeen = (workload: Workload) => consentTo(workload, policy, view).granted;
+  const { workload: onlyUid } = policy.parent ?? {};
+  const isSeen = (workload: Workload) => (onlyUid === undefined || workload.uid === onlyUid) && consentTo(workload, policy, view).granted;
   return {
     ...view,
     findWorkload(ref: WorkloadRef) {

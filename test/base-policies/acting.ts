@@ -66,6 +66,7 @@ export async function run(
       remove: () => Promise.reject(new Error('there is nothing to remove')),
       rollBack: () => Promise.reject(new Error('there is nothing to roll back')),
     },
+    readWorkload: () => Promise.reject(new Error('there is no child whose workload is another one')),
     rebuilds: {
       request: (orders) => Promise.resolve(void requested.push(...orders)),
       read: () => Promise.resolve(rebuilds),

@@ -224,4 +224,21 @@ describe('planRollOut', () => {
     const { remove } = planRollOut({ policy, base, wanted: [], children: [updated, other], findWorkload, selects: () => true, now });
     assert.deepEqual(new Set(remove), new Set([updated, other]));
   });
+
+  it('replaces the child of a workload that was created anew, when the turn of that has come', () => {
+    const former = childOf({ ...replacementOf('a'), uid: 'former' }, done);
+    const under = childOf({ ...replacementOf('b'), uid: 'uid-b' }, progressing);
+    const planned = planRollOut({
+      policy: parentPolicy({ waves: { maxParallel: 1 } }),
+      base,
+      wanted: [replacementOf('a')],
+      children: [former, under],
+      findWorkload: ({ name }) => workload(name, name === 'a' ? from : to),
+      selects: () => true,
+      now,
+    });
+    assert.deepEqual([planned.remove, planned.create], [[former], []]);
+    assert.deepEqual(planned.waves, { base: base.digest, pending: 1, progressing: 1, done: 0, failed: 0 });
+    assert.equal(former.policy.parent?.workload, 'former');
+  });
 });

@@ -85,6 +85,7 @@ function createReplica(): Replica {
     queues: { addBaseJobs: () => Promise.resolve() },
     report: ports.report,
     rebase: unused,
+    readWorkload: unused,
     children: { list: () => Promise.resolve([]), create: unused, remove: unused, rollBack: unused },
     rebuilds: { request: unused, read: () => Promise.resolve([]) },
     restarts: { read: unused, restart: unused, readConsent: unused },

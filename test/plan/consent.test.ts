@@ -10,6 +10,7 @@ import {
   type CrossNamespace,
 } from '../../src/plan/consent.ts';
 import type { LabelSelector } from '../../src/model/label-selector.ts';
+import type { WorkloadView } from '../../src/model/resolve-target.ts';
 import type { KindRef, WorkloadRef } from '../../src/model/workload.ts';
 import { policyOf, webDeployment, workloadOf } from '../model/samples.ts';
 
@@ -148,4 +149,13 @@ test('a Namespace that is not known yet ends nothing that was begun, and one tha
     [say(withoutAnnotation, null), say(refusingWorkload, undefined), say(withoutAnnotation, undefined, 'deny')],
     [false, false, false],
   );
+});
+
+test('the child of a BaseImagePolicy sees only the workload that it was created for', () => {
+  const workload = workloadOf({});
+  const rules: ConsentRules = { crossNamespace: 'consent', namespaceConsent: () => null };
+  const all: WorkloadView & ConsentRules = { ...rules, findWorkload: () => workload, listWorkloads: () => [workload] };
+  const seenBy = (uid: string | undefined) =>
+    asSeenBy(policyOf({ parent: { name: 'java', uid: 'p', ...(uid !== undefined && { workload: uid }) } }), all).findWorkload(workload);
+  assert.deepEqual([seenBy(undefined), seenBy(workload.uid), seenBy('former')], [workload, workload, undefined]);
 });
