@@ -168,8 +168,8 @@ export async function enqueueWait(at: number, policy: BaseImagePolicy, { queues,
 }
 
 /** A job for a policy. */
-export function jobFor({ namespace, name, uid }: BaseImagePolicy, source: TriggerSource, cause: string, now: number): BaseJob {
-  return { schema: 1, policy: { namespace, name, uid }, source, cause, receivedAt: new Date(now).toISOString() };
+export function jobFor({ namespace, name, uid, generation }: BaseImagePolicy, source: TriggerSource, cause: string, now: number): BaseJob {
+  return { schema: 1, policy: { namespace, name, uid }, generation, source, cause, receivedAt: new Date(now).toISOString() };
 }
 
 /** Whether nothing has changed that a base policy depends on; rollouts change workloads all the time. */

@@ -106,12 +106,13 @@ async function confirmSelected(
 
 /** Another replica may have made the job, and know a newer state. */
 async function findNewest(
-  { policy: { namespace, name, uid }, source }: BaseJob,
+  { policy: { namespace, name, uid }, source, generation = 0 }: BaseJob,
   { basePolicies }: BasePorts,
   signal: AbortSignal,
 ): Promise<BaseImagePolicy | undefined> {
   const cached = basePolicies.find(namespace, name);
-  return cached?.uid === uid && source !== 'PolicyChange' ? cached : basePolicies.read(namespace, name, signal);
+  const isKnown = cached?.uid === uid && cached.generation >= generation && source !== 'PolicyChange';
+  return isKnown ? cached : basePolicies.read(namespace, name, signal);
 }
 
 interface Braked extends Pick<BaseSubject, 'policy' | 'job'> {

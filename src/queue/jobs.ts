@@ -62,6 +62,8 @@ export interface BaseJob extends Versioned {
   /** Distinguishes causes, so that replicas that see the same one make one job. */
   readonly cause: string;
   readonly receivedAt: string;
+  /** Of the policy, as the replica that made the job knew it. */
+  readonly generation?: number;
   /** The push that caused it. */
   readonly eventId?: string;
   /** The repository of an application that was pushed: what is known of its tags is outdated. */

@@ -91,6 +91,7 @@ const baseJob = z.object({
   source: z.enum(sources),
   cause: z.string().min(1).max(1_024),
   receivedAt: time,
+  generation: z.int().min(0).exactOptional(),
   eventId: id.exactOptional(),
   pushed: z.object(repository).exactOptional(),
   hint: z.object({ tag, digest: digest.exactOptional() }).exactOptional(),
