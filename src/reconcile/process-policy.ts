@@ -115,6 +115,12 @@ function withCause(registry: Registry, causedAt: number): Registry {
   return { ...registry, sourceOf: (...of) => ({ ...registry.sourceOf(...of), causedAt }) };
 }
 
+/** Also the try of a worker that was taken for dead may have written that it has failed. */
+function saysRetrying({ namespace, name }: ReconcileRequest['policy'], { policies }: Ports): boolean {
+  const { conditions = [] } = policies.find(namespace, name)?.status ?? {};
+  return conditions.some(({ type, reason }) => type === 'Ready' && reason === 'Retrying');
+}
+
 /** The processor of the queue `policy`. */
 export async function processPolicyJob(job: PolicyJob, context: JobContext, allPorts: Ports): Promise<void> {
   if (job.task === 'rollout') return watchRollouts(job, allPorts, context.signal);
@@ -131,7 +137,7 @@ export async function processPolicyJob(job: PolicyJob, context: JobContext, allP
     ...(hint !== undefined && { hint }),
     ...(resolved !== undefined && { resolved }),
     // What a failed try has written is cleared by a whole reconcile only.
-    ...(isAboutTargets && context.failures === 0 && { isAboutTargets }),
+    ...(isAboutTargets && context.failures === 0 && !saysRetrying(policy, ports) && { isAboutTargets }),
   };
   const cause: ReconcileCause = {
     source,
