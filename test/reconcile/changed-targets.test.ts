@@ -60,17 +60,22 @@ test('an image that somebody sets under our name is seen at once: it is not what
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });
 
-test('what the failure of such a look has written to the status is cleared by the next try', async () => {
-  const world = await applied();
-  setWorkload(world, byHand('1.4.0'), { generation: 3 });
-  const [job] = jobsOf(world);
-  assert.ok(job);
-  const failing = withPorts(world.ports, { workloads: { awaitTargets: () => Promise.reject(new Error('the connection broke')) } });
-  await assert.rejects(processPolicyJob(job, contextOf({ failures: 5 }), failing));
-  assert.deepEqual(state(world).reason, 'Retrying');
-  await processPolicyJob(job, contextOf({ failures: 6 }), world.ports);
-  assert.deepEqual(state(world), { running: '1.4.0', ready: 'True', reason: 'UpToDate', images: [`${image}:1.4.0`] });
-});
+for (const [whose, failures] of [
+  ['of the same job', 6],
+  ['of a worker that was taken for dead', 0],
+] as const) {
+  test(`what a failed look ${whose} has written to the status is cleared by the next try`, async () => {
+    const world = await applied();
+    setWorkload(world, byHand('1.4.0'), { generation: 3 });
+    const [job] = jobsOf(world);
+    assert.ok(job);
+    const failing = withPorts(world.ports, { workloads: { awaitTargets: () => Promise.reject(new Error('the connection broke')) } });
+    await assert.rejects(processPolicyJob(job, contextOf({ failures: 5 }), failing));
+    assert.deepEqual(state(world).reason, 'Retrying');
+    await processPolicyJob(job, contextOf({ failures }), world.ports);
+    assert.deepEqual(state(world), { running: '1.4.0', ready: 'True', reason: 'UpToDate', images: [`${image}:1.4.0`] });
+  });
+}
 
 test('a newer image that is set by hand is shown at once', async () => {
   const world = await applied();
