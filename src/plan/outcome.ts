@@ -53,7 +53,7 @@ export interface Outcome {
   readonly retryAt?: Date;
 }
 
-/** What an outcome was made from: a status tells of it only as long as that is not over (`status/is-outdated.ts`). */
+/** What an outcome was made from: it is written to a status only as long as that still holds (`status/is-outdated.ts`). */
 export interface Basis {
   /** The status of the policy: its selection as of when the registry was asked, its history as of the last attempt. */
   readonly status: Pick<PolicyStatus, 'latest' | 'history'>;

@@ -84,7 +84,7 @@ function withChanges(changes: readonly HistoryEntry[], others: readonly HistoryE
   return others.reduceRight(withChange, [...changes]);
 }
 
-/** Whether both tell of the same change: what admission made of the image may be known to one of them only. */
+/** Whether both are records of the same change: what admission made of the image may be known to one of them only. */
 export function isSameChange(a: HistoryEntry, b: HistoryEntry): boolean {
   if (!isSameContainer(a, b) || timeOf(a) !== timeOf(b) || a.tag !== b.tag) return false;
   return a.from === undefined || b.from === undefined || a.from === b.from;

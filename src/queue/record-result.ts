@@ -4,7 +4,7 @@ import type { PolicyResult } from './event-log.ts';
 
 /**
  * 0: another try follows, and any later result replaces it. 1: a guard has the image wait, which ends the tries, so that the late failure of another try does not replace it. Those from 2 on are final, and only a higher one replaces them. Whichever result stands, what it tells to be
- * changed is what all results together tell: what changed an image did so, whatever later tries, or the rollouts of other workloads, find.
+ * changed is what all results together contain: what changed an image did so, whatever later tries, or the rollouts of other workloads, find.
  */
 export const resultRanks = {
   retrying: 0,

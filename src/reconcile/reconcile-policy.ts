@@ -117,7 +117,7 @@ async function runStages(attempt: Attempt, ports: ReconcilePorts): Promise<End> 
   return next(applied, (done) => ({ ...resultOf(done), basis: basisOf(done) }));
 }
 
-/** What the outcome was made from, so that it is not told when that is over. */
+/** What the outcome was made from, so that it is not reported when that no longer holds. */
 function basisOf({ selected, attempt }: Applied): Basis {
   const { policy, spec, cluster } = attempt;
   const { latest } = selected.status;

@@ -10,7 +10,7 @@ import type { AppliedChange } from '../plan/plan-update.ts';
 import type { PolicyResult } from '../queue/event-log.ts';
 import type { Ports } from './ports.ts';
 
-/** What a push is told of changes of a policy. */
+/** What the record of a push gets of the changes of a policy. */
 export type ChangesResult = Pick<PolicyResult, 'kind' | 'reason' | 'message' | 'stage'> & { readonly at: string };
 
 type RecordPorts = Pick<Ports, 'cluster' | 'report'>;

@@ -48,7 +48,7 @@ export function rollbacksOf(
   if (!isUsable(spec) || workload.isDeleted === true) return [];
   return imagesOf(workload).flatMap(({ container, position }): Rollback[] => {
     const [last, before] = changesTo(policy, workload, container.name);
-    // A crash after the patch that rolled back leaves it to the workload to tell of it.
+    // A crash after the patch that rolled back leaves its only record on the workload.
     const back = last !== undefined && before !== undefined && !isRecorded(status, last) && isUndoneBy(before, last) ? last : undefined;
     const newest = back === undefined ? last : before;
     const entry =

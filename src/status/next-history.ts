@@ -25,7 +25,7 @@ export function nextHistory(
     const { workload, container, from, to, became = to, update, at = update?.at ?? toTime(now) } = change;
     const images = { from: cut(from, maxLengths.image), to: cut(became, maxLengths.image) };
     const unrecorded = tag === '' ? [] : [{ ...identityOf(workload), container, ...images, ...common, at }];
-    // The workload's own record tells of it, also where the outcome is about something else by now.
+    // The workload's own record describes it, also where the outcome is about something else by now.
     return update === undefined ? unrecorded : [toEntry({ ...update, at }, { ...workload, container }, became)];
   });
   if (tag === '' && made.length === 0) return undefined;
