@@ -5,6 +5,7 @@ import type { ImageSource } from '../model/image-source.ts';
 import type { BaseJob } from '../queue/jobs.ts';
 import type { Registry } from '../reconcile/ports.ts';
 import { resolveCandidate } from '../reconcile/resolve-tag.ts';
+import { isSecondLook, lookAgain } from '../reconcile/second-look.ts';
 
 export interface AwaitAnnouncedPorts {
   readonly registry: Pick<Registry, 'headManifest' | 'announcements'>;
@@ -18,7 +19,7 @@ export async function awaitAnnounced(
   { registry, cluster }: AwaitAnnouncedPorts,
 ): Promise<void> {
   const { hint, pushed, eventId, cause, receivedAt } = job;
-  if (hint === undefined) return;
+  if (hint === undefined || isSecondLook(job)) return;
   const isBase = pushed === undefined || sameRepository(pushed, base);
   const source = isBase ? base : { ...pushed, ...(base.access && { access: base.access }) };
   const known = isBase
@@ -31,4 +32,12 @@ export async function awaitAnnounced(
     now: cluster.now,
     mayBePushed: (digest) => Promise.resolve(!known.includes(digest)),
   });
+}
+
+/** The job that asks the registry once more about a push whose sender named no digest (`reconcile/second-look.ts`). */
+export function secondLookAfter(job: BaseJob, { registry, cluster }: AwaitAnnouncedPorts): BaseJob | undefined {
+  const { hint, eventId, receivedAt } = job;
+  if (hint === undefined || hint.digest !== undefined || eventId === undefined || isSecondLook(job)) return undefined;
+  const again = lookAgain(eventId, registry.announcements.since(eventId, receivedAt), cluster.now());
+  return again && { ...job, ...again };
 }

@@ -13,7 +13,7 @@ import type { PolicyResult } from '../queue/event-log.ts';
 import type { BaseJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
 import { act, type Acted, type Acting, type ImageBehind, type UsableBasePolicy } from './act.ts';
-import { awaitAnnounced } from './await-announced.ts';
+import { awaitAnnounced, secondLookAfter } from './await-announced.ts';
 import { PolicyChanged, startBrake, type Brake } from './brake.ts';
 import { enqueueWait } from './enqueue-bases.ts';
 import { examineImages, type Examination, type ExaminedImage } from './examine-images.ts';
@@ -53,6 +53,8 @@ export async function processBaseJob(job: BaseJob, context: JobContext, ports: B
         const write = (status: BaseStatus) => update(status, new Date(ports.cluster.now()));
         await reportStatus({ ...subject, policy: basis }, kind, write, { ...ports, isExclusive: true });
         if (next !== undefined) await enqueueWait(Date.parse(next), policy, ports);
+        const again = secondLookAfter(job, ports);
+        if (again !== undefined) await ports.queues.addBaseJobs([again]);
         return;
       } catch (error) {
         if (error instanceof PolicyChanged && tries < maxTries) continue;

@@ -55,6 +55,17 @@ export function completeHistory(
     : withChanges(history, missing.toSorted((a, b) => timeOf(b) - timeOf(a)).slice(0, maxListed)).slice(0, maxListed);
 }
 
+/**
+ * Whether a workload as a cache has it lacks the last change that the status has of it: the record of a change is written with the image, so the cache is older than
+ * the status, and its image is the one before the change. Somebody may have removed the record as well, which only the API server can say.
+ */
+export function lacksLastChange(history: readonly HistoryEntry[], workload: Workload): boolean {
+  return imagesOf(workload).some(({ container: { name } }) => {
+    const times = history.filter((entry) => entry.container === name && isSameObject(entry, workload)).map(timeOf);
+    return times.length > 0 && !(Date.parse(lastUpdateOf(workload, name)?.at ?? '') >= Math.max(...times));
+  });
+}
+
 /** Whether a digest is more than the claim of an annotation: the workload runs it, or the policy has it from elsewhere. */
 export function isKnownDigest(digest: string | undefined, image: string, { latest, history = [], rejected = [] }: PolicyStatus): boolean {
   return [tryParseImageReference(image), latest, ...history, ...rejected].some((one) => one?.digest === digest);

@@ -13,6 +13,7 @@ import { causedAt } from './denied-pushes.ts';
 import type { Ports, Registry } from './ports.ts';
 import { reconcilePolicy } from './reconcile-policy.ts';
 import type { ReconcileRequest } from './attempt.ts';
+import { isSecondLook, secondLook, showsNew } from './second-look.ts';
 import { showTargetsAlone } from './show-targets.ts';
 import { completingJob, reportChanges, reportFailure, reportGone, reportOutcome } from './report.ts';
 import { openRollback } from '../plan/rollback.ts';
@@ -93,6 +94,8 @@ async function tryAndReport(
     const outcome = ports.registry.deniedPushes.recordResult(found, request.policy.uid, cause, isLastTry);
     if (policy === undefined) await reportGone(key, outcome, cause, seen);
     else await reportOutcome({ policy, cause: onlyAsked(cause, policy), signal, verifiedAt }, outcome, seen);
+    const again = policy && secondLook(policy, request, cause, outcome, ports.cluster.now());
+    if (again !== undefined) await ports.queues.addPolicyJobs([again]);
     return outcome;
   } catch (error) {
     const { hint } = request;
@@ -127,12 +130,13 @@ export async function processPolicyJob(job: PolicyJob, context: JobContext, allP
   const { policy, source, receivedAt, eventId, receiver, hint, actions } = job;
   const ports = job.wait === undefined ? allPorts : await endWait(job.wait, policy, allPorts, context.signal);
   if (ports === undefined) return;
+  if (isSecondLook(job) && !(await showsNew(job, ports, context.signal))) return;
   const isAboutTargets = isChangedTargetsJob(job);
   if (isAboutTargets && (await showTargetsAlone(job, ports, context.signal))) return;
   const resolved = context.failures === 0 ? recallAnswer(job, ports) : undefined;
   const request: ReconcileRequest = {
     policy,
-    announced: source === 'Webhook',
+    announced: source === 'Webhook' && !isSecondLook(job),
     announcedAt: ports.registry.announcements.since(eventId ?? job.cause, receivedAt),
     ...(hint !== undefined && { hint }),
     ...(resolved !== undefined && { resolved }),

@@ -12,6 +12,8 @@ export interface SharedAnswers {
   remember(cause: string, source: ImageSource, answer: Candidate, askedAt: number): void;
   /** A recent answer that was given on the same behalf; undefined where the registry has to be asked. */
   recall(cause: string, source: ImageSource, tag: string): Candidate | undefined;
+  /** The recent answer, or that of `ask`, which is called once for all who ask meanwhile; undefined where the registry holds no such tag. */
+  share(cause: string, source: ImageSource, tag: string, ask: () => Promise<Candidate | undefined>): Promise<Candidate | undefined>;
 }
 
 /** Shorter than a lock of the queue: after a worker was killed, its jobs ask again. */
@@ -21,19 +23,36 @@ const maxAnswers = 10_000;
 /** Creates an empty memory. */
 export function createSharedAnswers(now: () => number): SharedAnswers {
   const answers = new Map<string, { readonly answer: Candidate; readonly askedAt: number }>();
+  const asked = new Map<string, Promise<Candidate | undefined>>();
+  const remember: SharedAnswers['remember'] = (cause, source, answer, askedAt) => {
+    for (const [key, known] of answers) {
+      if (answers.size < maxAnswers && now() - known.askedAt < lastsMs) break;
+      answers.delete(key);
+    }
+    answers.set(answerKeyOf(cause, source, answer.tag), { answer, askedAt });
+  };
+  const recall: SharedAnswers['recall'] = (cause, source, tag) => {
+    const known = answers.get(answerKeyOf(cause, source, tag));
+    // An answer stays old even when the clock is set back.
+    const ageMs = known === undefined ? lastsMs : Math.abs(now() - known.askedAt);
+    return ageMs < lastsMs ? known?.answer : undefined;
+  };
+  const askOnce = async (cause: string, source: ImageSource, ask: () => Promise<Candidate | undefined>) => {
+    const askedAt = now();
+    const answer = await ask();
+    if (answer !== undefined) remember(cause, source, answer, askedAt);
+    return answer;
+  };
   return {
-    remember(cause, source, answer, askedAt) {
-      for (const [key, known] of answers) {
-        if (answers.size < maxAnswers && now() - known.askedAt < lastsMs) break;
-        answers.delete(key);
-      }
-      answers.set(answerKeyOf(cause, source, answer.tag), { answer, askedAt });
-    },
-    recall(cause, source, tag) {
-      const known = answers.get(answerKeyOf(cause, source, tag));
-      // An answer stays old even when the clock is set back.
-      const ageMs = known === undefined ? lastsMs : Math.abs(now() - known.askedAt);
-      return ageMs < lastsMs ? known?.answer : undefined;
+    remember,
+    recall,
+    async share(cause, source, tag, ask) {
+      const key = answerKeyOf(cause, source, tag);
+      const known = recall(cause, source, tag);
+      if (known !== undefined) return known;
+      const asking = asked.get(key) ?? askOnce(cause, source, ask).finally(() => asked.delete(key));
+      asked.set(key, asking);
+      return asking;
     },
   };
 }

@@ -19,6 +19,11 @@ export interface Hint {
 /** How long a registry has to show what it announced, and the first pause, which doubles. Longer pauses are spent in the queue, where they occupy no worker. */
 const patience = { totalMs: 10_000, firstMs: 50, longestInHandMs: 500 };
 
+/** When a registry has had its time to show what was announced then; both in ms since 1970. */
+export function shownBy(announcedAt: number): number {
+  return announcedAt + patience.totalMs;
+}
+
 /** When to ask again instead of believing an answer. */
 export interface Patience {
   /** Whether a webhook announced the hint. */

@@ -39,12 +39,16 @@ async function applied(overrides: Parameters<typeof createWorld>[0] = {}): Promi
   world.requests.length = 0;
   return world;
 }
-const byHand = (tag: string) => ({ web: { image: `${image}:${tag}`, imageOwner: 'kubectl-set', imageSetAt: now.toISOString() } });
+/** Somebody sets the image; our record on the workload stays. */
+function setByHand(world: World, tag: string): void {
+  const lastUpdate = world.workloads.get('Deployment/shop/web')?.containers[0]?.lastUpdate;
+  const web = { image: `${image}:${tag}`, imageOwner: 'kubectl-set', imageSetAt: now.toISOString(), ...(lastUpdate && { lastUpdate }) };
+  setWorkload(world, { web }, { generation: 3 });
+}
 
 test('an older image that is set by hand is shown at once, as the reason why the policy holds, without asking the registry', async () => {
   const world = await applied();
-  const record = world.workloads.get('Deployment/shop/web')?.containers[0]?.lastUpdate;
-  setWorkload(world, { web: { ...byHand('1.2.3').web, ...(record && { lastUpdate: record }) } }, { generation: 3 });
+  setByHand(world, '1.2.3');
   await processPolicyJob(jobsOf(world)[0] ?? assert.fail('no job'), contextOf(), world.ports);
   const { running, reason, images } = state(world);
   assert.deepEqual([running, reason, images, world.requests], ['1.2.3', 'Held', [`${image}:1.2.3`], []]);
@@ -66,7 +70,7 @@ for (const [whose, failures] of [
 ] as const) {
   test(`what a failed look ${whose} has written to the status is cleared by the next try`, async () => {
     const world = await applied();
-    setWorkload(world, byHand('1.4.0'), { generation: 3 });
+    setByHand(world, '1.4.0');
     const [job] = jobsOf(world);
     assert.ok(job);
     const failing = withPorts(world.ports, { workloads: { awaitTargets: () => Promise.reject(new Error('the connection broke')) } });
@@ -79,7 +83,7 @@ for (const [whose, failures] of [
 
 test('a newer image that is set by hand is shown at once', async () => {
   const world = await applied();
-  setWorkload(world, byHand('1.4.0'), { generation: 3 });
+  setByHand(world, '1.4.0');
   await processPolicyJob(jobsOf(world)[0] ?? assert.fail('no job'), contextOf(), world.ports);
   assert.deepEqual(state(world), { running: '1.4.0', ready: 'True', reason: 'UpToDate', images: [`${image}:1.4.0`] });
   assert.deepEqual([world.requests, jobsOf(world)], [[], []]);
@@ -131,7 +135,7 @@ test('a change is shown while the registry cannot be asked, and what the registr
   const { conditions = [] } = stalledStatus('RegistryDenied');
   const denied = conditions.flatMap((condition) => [condition, { ...condition, type: 'Ready', status: 'False' as const }]);
   world.put({ ...policy, status: { ...policy.status, conditions: denied } });
-  setWorkload(world, byHand('1.4.0'), { generation: 3 });
+  setByHand(world, '1.4.0');
   await settle(world);
   const { running, ready, reason } = state(world);
   assert.deepEqual([running, ready, reason, world.requests], ['1.4.0', 'False', 'RegistryDenied', []]);
@@ -153,7 +157,7 @@ test('a suspended policy shows what runs', async () => {
   assert.ok(policy);
   world.put({ ...policy, generation: 2, spec: specOf({ suspended: true }) });
   await settle(world);
-  setWorkload(world, byHand('1.1.0'), { generation: 3 });
+  setByHand(world, '1.1.0');
   await settle(world);
   const { running, reason } = state(world);
   assert.deepEqual([running, reason, world.requests], ['1.1.0', 'Suspended', []]);

@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import { strategies } from '../../src/select/strategies/index.ts';
 import type { PolicyJob } from '../../src/queue/jobs.ts';
 import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
-import { policyOf, specOf, stalledStatus } from '../model/samples.ts';
+import { changedTargetsJob } from '../../src/reconcile/enqueue/needs-reconcile.ts';
+import { policyOf, specOf, stalledStatus, workloadOf } from '../model/samples.ts';
 import { contextOf, createWorld, image, startTime, type World, neededReconcile, withPorts } from './world.ts';
 
 const now = new Date(startTime);
@@ -103,4 +104,23 @@ test('a replica that has not listed the Secrets yet waits for its own watch', as
   await processPolicyJob(job, contextOf(), withPorts(world.ports, { policies: { secretVersions } }));
   assert.ok(looks > 3);
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+});
+
+test('a replica whose watch shows the image before ours does not take it for one that somebody has set', async () => {
+  const world = createWorld();
+  await processPolicyJob(jobOf(world), contextOf(), world.ports);
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+  const older = workloadOf({ web: { image: `${image}:1.2.3`, imageOwner: 'kubectl' } });
+  const behind = withPorts(world.ports, { cluster: { findWorkload: () => older } });
+  const job = changedTargetsJob(policyIn(world), behind.cluster, now, false);
+  assert.ok(job);
+  world.requests.length = 0;
+  await processPolicyJob(job, contextOf(), behind);
+  assert.equal(world.requests[0], 'GET web');
+  const { conditions = [], running } = world.statusOf('web');
+  assert.deepEqual(
+    conditions.filter(({ type }) => type === 'Held'),
+    [],
+  );
+  assert.equal(running, '1.3.0');
 });

@@ -94,7 +94,7 @@ function startTwo(given: Parameters<typeof start>[0], images: readonly [string, 
   setWorkload(world, { web: other }, { name: 'other', uid: 'uid-of-other' });
   world.put(policyOf({ name: 'other', spec: latestSpec({ targets: [{ ...webDeployment, name: 'other' }] }) }));
   const work = async () => {
-    for (const job of world.jobs) await processPolicyJob(job, contextOf(), world.ports);
+    for (const job of world.jobs.splice(0)) await processPolicyJob(job, contextOf(), world.ports);
   };
   const runOf = (name: string) => world.workloads.get(`Deployment/shop/${name}`)?.containers[0]?.image;
   return { world, deliver, work, runOf };
@@ -114,4 +114,37 @@ test('of several policies one that does not run it yet continues, and the other 
   assert.equal(countHeadRequests(world), 1);
   await work();
   assert.deepEqual([runOf('web'), runOf('other')], [pinnedImage, `${image}:latest@${old}`]);
+  // Each of them reads the tag again when the registry has had its time: one request for both.
+  const before = countHeadRequests(world);
+  await work();
+  assert.deepEqual([runOf('web'), runOf('other')], [pinnedImage, pinnedImage]);
+  assert.equal(countHeadRequests(world), before + 1);
 });
+
+test('a tag that is pushed twice within seconds is read again when the registry has had its time: the first answer may be the image before', async () => {
+  const { world, deliver } = start({ behind: 1 });
+  setWorkload(world, { web: `${image}:latest@${digestOf('c')}` });
+  await deliver();
+  assert.deepEqual(world.images(), [`${image}:latest@${old}`]);
+  const [again] = world.jobs;
+  assert.ok(again);
+  assert.equal(again.notBefore, new Date(startTime + 10_000).toISOString());
+  await processPolicyJob(again, contextOf(), world.ports);
+  assert.deepEqual(world.images(), [pinnedImage]);
+  // A second time, nothing is left to find out: not even where another process makes the job.
+  assert.equal(world.jobs.length, 1);
+  assert.equal(countHeadRequests(world), 2);
+});
+
+for (const [name, spec, digest] of [
+  ['its sender named the digest', latestSpec(), pushed],
+  ['the policy follows names alone', latestSpec({ pin: 'Tag' }), undefined],
+] as const)
+  test(`a tag is read once where ${name}`, async () => {
+    const { world } = start({ behind: 0 });
+    world.put(policyOf({ spec }));
+    setWorkload(world, { web: `${image}:latest@${digestOf('c')}` });
+    const { digest: _, ...push } = pushOf({ tag: 'latest', receivedAt: new Date(startTime).toISOString() });
+    await processPush({ ...push, ...(digest !== undefined && { digest }) }, contextOf(), world.ports);
+    assert.deepEqual(world.jobs, []);
+  });

@@ -1,6 +1,9 @@
 import { isUsable, policyKey, type ImagePolicy, type PolicyTarget } from '../../model/image-policy.ts';
 import { isNewer, kindKey, type Workload, workloadKey } from '../../model/workload.ts';
 import { sameActions } from '../../model/policy-actions.ts';
+import { resolveTargets } from '../../model/resolve-target.ts';
+import { asSeenBy } from '../../plan/consent.ts';
+import { lacksLastChange } from '../../plan/past.ts';
 import type { PolicyJob } from '../../queue/jobs.ts';
 import type { ClusterView, Policies, Ports } from '../ports.ts';
 import { changedTargetsJob, neededReconciles } from './needs-reconcile.ts';
@@ -11,7 +14,8 @@ type FreshStatePorts = Pick<Ports, 'policies' | 'cluster' | 'workloads'>;
 
 /**
  * Ports whose state is at least as new as that of the replica that made the job. Each replica has a watch of its own, and ours may lag by milliseconds. A
- * reconcile of older state would complete the job, and the same cause makes no second one. This costs requests only where our watch lags.
+ * reconcile of older state would complete the job, and the same cause makes no second one. It is also as new as the status of the policy. This costs requests only
+ * where our watch lags.
  */
 export async function withFreshState<P extends FreshStatePorts>(job: PolicyJob, ports: P, signal: AbortSignal): Promise<P> {
   const { namespace, name, uid } = job.policy;
@@ -21,7 +25,8 @@ export async function withFreshState<P extends FreshStatePorts>(job: PolicyJob, 
   const policy = isBehind ? await ports.policies.read(namespace, name, signal) : cached;
   if (policy === undefined) return ports;
   if (job.source === 'SecretChange') await untilSeen(() => isSeen(job, policy, ports), signal);
-  const workloads = isKnownHere(job, policy, ports) ? new Map<string, Workload>() : await readTargets(policy, ports, signal);
+  const isCurrent = isKnownHere(job, policy, ports) && !lagsBehindStatus(policy, ports);
+  const workloads = isCurrent ? new Map<string, Workload>() : await readTargets(policy, ports, signal);
   if (!isBehind && workloads.size === 0) return ports;
   const { find } = ports.policies;
   const cluster = withWorkloads(ports.cluster, workloads);
@@ -75,6 +80,14 @@ function isKnownHere(job: PolicyJob, policy: ImagePolicy, ports: FreshStatePorts
     (isWaveJob(job) && !lacksWave(job, policy, ports)) ||
     neededReconciles(policy, ports.cluster, now).some(({ cause }) => cause === job.cause)
   );
+}
+
+/** Whether our cache shows a target as it was before a change that the status has: the image before would be taken for one that somebody has set since. */
+function lagsBehindStatus(policy: ImagePolicy, { cluster }: FreshStatePorts): boolean {
+  const { spec, status } = policy;
+  const { history = [] } = status;
+  if (history.length === 0 || !isUsable(spec)) return false;
+  return resolveTargets(spec.targets, asSeenBy(policy, cluster)).some((workload) => lacksLastChange(history, workload));
 }
 
 async function readTargets(policy: ImagePolicy, ports: FreshStatePorts, signal: AbortSignal): Promise<ReadonlyMap<string, Workload>> {
