@@ -71,7 +71,8 @@ export async function reportOutcome({ policy, cause, signal, verifiedAt }: Subje
   await Promise.all([writeStatus(), recordResult(policyKey(policy), complete, cause, ports, now)]);
   await recordForgotten({ policy, before: replaced }, { ...outcome, written, cause }, ports);
   // What is later may have been told in part, by a reconcile of another tag or by this one.
-  if (isLate || showsOthers(replaced, written, outcome)) await ports.queues.addPolicyJobs([completingJob(policy, now)]);
+  if (isLate || isBehindSelected({ ...policy, status: replaced }, outcome, cause) || showsOthers(replaced, written, outcome))
+    await ports.queues.addPolicyJobs([completingJob(policy, now)]);
   // A concurrent reconcile may have reported the outcome already.
   const before = { ...policy, status: replaced };
   reportUpdate(before, written, outcome, ports.report);
@@ -79,6 +80,11 @@ export async function reportOutcome({ policy, cause, signal, verifiedAt }: Subje
   else if (outcome.kind === 'waiting') reportWaiting(before, outcome, ports);
   else reportBlocked(before, outcome, ports.report);
   reportNotWatched(policy, outcome, ports);
+}
+
+/** Whether an image was applied that is older than the selected one: that one may have run before, and have been replaced by another policy or by a person. */
+function isBehindSelected(policy: ImagePolicy, { changes, tag }: Outcome, { isHinted }: ReconcileCause): boolean {
+  return isHinted === true && changes !== undefined && tag !== undefined && isOlderThanSelected(policy, tag);
 }
 
 /** Whether the status shows what somebody else has set since, and the outcome, of another image, does not say what that means for the selected one. */

@@ -5,7 +5,8 @@ import { waitJob } from '../../src/reconcile/enqueue/wait-job.ts';
 import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { processPush } from '../../src/reconcile/process-push.ts';
 import { actionJob } from '../../src/reconcile/enqueue/requested-actions.ts';
-import { digestOf, webDeployment } from '../model/samples.ts';
+import type { PolicyStatus } from '../../src/model/policy-status.ts';
+import { digestOf, policyOf, stalledStatus, webDeployment } from '../model/samples.ts';
 import { conditionsOf, policyIn, push, requestAction, start } from './asked-world.ts';
 import { contextOf, image, pushOf, setWorkload, startTime, type World, neededReconcile, withPorts } from './world.ts';
 
@@ -226,4 +227,16 @@ test('paused: nothing is changed until it is resumed, which enqueues the policy'
   assert.equal(job?.source, 'TargetChange');
   await processPolicyJob(job, contextOf(), world.ports);
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+});
+
+test('a release of the selected image makes a job also where the status is about the image before, which failed after the rollback', () => {
+  const jobWith = (rejected: PolicyStatus['rejected'], release: string) => {
+    const status = { ...stalledStatus('RolloutFailed'), latest: { tag: '1.3.0', digest: b, selectedAt: '2026-03-01T12:00:00Z' } };
+    return actionJob(policyOf({ actions: { release }, status: { ...status, ...(rejected && { rejected }) } }))?.source;
+  };
+  const failed = (digest: string) => [{ tag: '1.3.0', digest, reason: 'CrashLoop', at: '2026-03-01T12:00:10.500Z' }];
+  assert.equal(jobWith(failed(b), '2026-03-01T12:01:00Z'), 'Request');
+  // It failed again after the release, or it is another image that failed.
+  assert.equal(jobWith(failed(b), '2026-03-01T12:00:00Z'), undefined);
+  assert.equal(jobWith(failed(c), '2026-03-01T12:01:00Z'), undefined);
 });

@@ -166,3 +166,16 @@ test('a failure of a job that another worker has by now is followed by a job of 
   assert.deepEqual(await jobsAfter(async () => false), [['TargetChange', 'web']]);
   assert.deepEqual(await jobsAfter(async () => Promise.reject(new Error('Redis is gone'))), []);
 });
+
+test('an image that is applied although a newer one is selected is followed by a look at that one', async () => {
+  const jobsAfter = async (latest: string, isHinted = true) => {
+    const world = createWorld();
+    const policy = policyOf({ status: { latest: { tag: latest, selectedAt: '2026-01-01T00:00:00Z' } } });
+    world.put(policy);
+    await reportOutcome({ policy, cause: { ...cause, isHinted }, signal }, updated, world.ports);
+    return world.jobs.map(({ source }) => source);
+  };
+  assert.deepEqual(await jobsAfter('1.4.0'), ['TargetChange']);
+  assert.deepEqual(await jobsAfter('1.2.3'), []);
+  assert.deepEqual(await jobsAfter('1.4.0', false), []);
+});

@@ -1,4 +1,5 @@
 /** What must hold when all faults are over and everything is quiet. */
+import { limits } from '../../src/model/last-update.ts';
 import { textOrEmpty } from '../../src/model/untyped.ts';
 import { readStatus } from '../../src/model/stored-status.ts';
 import type { HistoryEntry, PolicyStatus } from '../../src/model/policy-status.ts';
@@ -72,7 +73,8 @@ export const endInvariants: readonly Invariant[] = [
   },
   {
     name: 'a change by a push is recorded',
-    promise: 'The change that a push caused is in the record of a push.',
+    promise:
+      'The change that a push caused is in the record of a push, unless more than six others followed before its worker, or the next one, reported it.',
     atEnd: (world) =>
       world.patches.all.flatMap((patch) => {
         // What became of a rollout replaces the change in the record.
@@ -83,6 +85,7 @@ export const endInvariants: readonly Invariant[] = [
           image.digest === undefined ? push.tag === image.tag : push.digest === image.digest,
         );
         if (!patch.isOurs || patch.record.trigger !== 'Webhook' || !isAccepted || isBroken || !staysVisible(patch, world)) return [];
+        if (changesAfter(patch, world) > limits.maxBefore) return [];
         const isRecorded = world.pushes.some(({ id }) =>
           [...world.records.results(id).values()].some(
             (result) =>
@@ -192,6 +195,13 @@ function policiesOf(world: World): { readonly name: string; readonly uid: string
 function changesBy(uid: string, { patches }: World): ImagePatch[] {
   const made = patches.all.filter(({ isOurs, record }) => isOurs && record.policy === uid).toReversed();
   return made.toSorted((a, b) => Date.parse(b.record.at) - Date.parse(a.record.at));
+}
+
+/** How many changes of ours followed on the container: its record keeps only some of those before the last one. */
+function changesAfter({ resource, container, at, after: { metadata } }: ImagePatch, { patches }: World): number {
+  const isSame = (one: ImagePatch) =>
+    one.resource === resource && one.container === container && one.after.metadata.uid === metadata.uid && one.isOurs;
+  return patches.all.filter((one) => isSame(one) && one.at > at).length;
 }
 
 /** Whether the policy may see the workload ever since: what its owners have withdrawn, or deleted, before the change was told is told by nobody. */

@@ -45,11 +45,13 @@ function approvalJob(approve: string, { pendingApproval, conditions = [] }: Imag
 const holdReasons: ReadonlySet<string> = new Set<Reason>(['Held', 'RejectedDigest', 'RolloutRetry', 'RetriesExhausted', 'ChangeReverted']);
 
 /** Whether a release could end a wait, now or at the time that it names; for a later time, the reconcile enqueues a delayed job. */
-function mayEnd({ waiting, conditions = [] }: ImagePolicy['status'], released: Date): boolean {
+function mayEnd({ waiting, conditions = [], latest, rejected = [] }: ImagePolicy['status'], released: Date): boolean {
   // The wait has its delayed job, unless the release names another time by now.
   if (waiting !== undefined && holdReasons.has(waiting.reason)) return Math.abs(Date.parse(waiting.until) - released.getTime()) >= 1_000;
+  // Stalled may be about the image that replaced the rejected one, and that failed, too.
+  const isRejected = rejected.some(({ digest, at }) => digest === latest?.digest && Date.parse(at) <= released.getTime());
   return conditions.some(({ type, reason, status }) => {
-    const isHold = type === 'Held' || (type === 'Stalled' && holdReasons.has(reason));
+    const isHold = type === 'Held' || (type === 'Stalled' && (holdReasons.has(reason) || (reason === 'RolloutFailed' && isRejected)));
     return status === 'True' && isHold;
   });
 }
