@@ -133,8 +133,9 @@ export const blocked = {
   },
   TargetPaused: {
     shown: 'The condition [`Held`](#condition-held), `Ready` is True, a Normal Event.',
-    cause: 'The rollouts of the Deployment are paused (`kubectl rollout pause`), and an update is available.',
-    action: 'Run `kubectl rollout resume` for the Deployment. The update is applied as soon as image-watcher sees that.',
+    cause: 'The rollouts of the workload are paused (`kubectl rollout pause`, or the field `spec.paused`), and an update is available.',
+    action:
+      'Resume it with the command that the message names: `kubectl rollout resume` for a Deployment, `kubectl argo rollouts resume` for a Rollout. The update is applied as soon as image-watcher sees that.',
   },
   TooManyChanges: {
     shown: shownAs.pending,
@@ -169,7 +170,7 @@ export const blocked = {
       'The policy changes its workloads in waves (`rollout.waves`), and this workload comes after others: after the canaries, or after those of the wave ' +
       'that rolls out now. The message names one of them.',
     action:
-      'Nothing: the next wave begins when the rollouts of this one are complete. `kubectl rollout status` shows what they wait for. If a canary is blocked by ' +
+      'Nothing: the next wave begins when the rollouts of this one are complete. `kubectl rollout status` (for an Argo Rollout `kubectl argo rollouts get rollout`) shows what they wait for. If a canary is blocked by ' +
       'something else, such as a manual change, `image-watcher explain` names it.',
   },
   WavePause: {

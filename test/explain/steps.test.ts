@@ -96,7 +96,7 @@ const rows: [reason: string, given: Given, step: string, text: RegExp][] = [
     /^1\.3\.0 .*failed its rollout.*it crashes/,
   ],
   ['Held', { status: { latest, history: [entryOf({ uid: held.uid })] }, workloads: [held] }, 'held stop', /kubectl-set changed web/],
-  ['TargetPaused', { workloads: [running('1.2.3', { paused: true })] }, 'paused stop', /kubectl rollout resume/],
+  ['TargetPaused', { workloads: [running('1.2.3', { paused: true })] }, 'paused stop', /kubectl -n shop rollout resume/],
   ['DryRun', { spec: { mode: 'DryRun' } }, 'dry-run stop', /^dry run: Deployment shop\/web would be changed/],
   ['ApprovalRequired', { spec: { mode: 'Approval' } }, 'approval stop', /image-watcher approve shop\/web/],
   ['TooManyChanges', { status: { latest, history: often } }, 'repeats wait', /5 times within an hour/],
