@@ -35,9 +35,10 @@ export async function awaitAnnounced(
 }
 
 /** The job that asks the registry once more about a push whose sender named no digest (`reconcile/second-look.ts`). */
-export function secondLookAfter(job: BaseJob, { registry, cluster }: AwaitAnnouncedPorts): BaseJob | undefined {
-  const { hint, eventId, receivedAt } = job;
+export function secondLookAfter({ eventId, ...job }: BaseJob, { registry, cluster }: AwaitAnnouncedPorts): BaseJob | undefined {
+  const { hint, receivedAt } = job;
   if (hint === undefined || hint.digest !== undefined || eventId === undefined || isSecondLook(job)) return undefined;
   const again = lookAgain(eventId, registry.announcements.since(eventId, receivedAt), cluster.now());
-  return again && { ...job, ...again };
+  // Which push the image that is found then belongs to is not known.
+  return again && { ...job, source: 'Poll', ...again };
 }

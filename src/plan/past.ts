@@ -43,7 +43,8 @@ export function completeHistory(
   now: Date,
 ): readonly HistoryEntry[] {
   // A full history has dropped what is older than its changes that did not fail: failures stay longer, but never in place of the newer half.
-  const kept = history.filter(({ result }, index) => result !== 'Failed' || index < maxListed / 2).map(timeOf);
+  const staysLonger = ({ result }: HistoryEntry) => result === 'Failed' || result === 'RolledBack';
+  const kept = history.filter((entry, index) => !staysLonger(entry) || index < maxListed / 2).map(timeOf);
   const since = history.length < maxListed ? -Infinity : Math.min(...kept);
   const ran = new Set([...history.flatMap(({ from, to }) => [from, to]), ...(status.targets ?? []).map(({ image }) => image)]);
   const missing = workloads

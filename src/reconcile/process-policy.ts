@@ -136,7 +136,7 @@ export async function processPolicyJob(job: PolicyJob, context: JobContext, allP
   const resolved = context.failures === 0 ? recallAnswer(job, ports) : undefined;
   const request: ReconcileRequest = {
     policy,
-    announced: source === 'Webhook' && !isSecondLook(job),
+    announced: source === 'Webhook',
     announcedAt: ports.registry.announcements.since(eventId ?? job.cause, receivedAt),
     ...(hint !== undefined && { hint }),
     ...(resolved !== undefined && { resolved }),

@@ -49,7 +49,7 @@ export async function showsNew(
 export function secondLook(
   { namespace, name, uid, generation, spec }: ImagePolicy,
   { announced, announcedAt, hint }: SelectRequest,
-  { eventId, receiver, receivedAt }: ReconcileCause,
+  { eventId, receivedAt }: ReconcileCause,
   { digest }: Pick<Outcome, 'digest'>,
   now: number,
 ): PolicyJob | undefined {
@@ -58,6 +58,6 @@ export function secondLook(
   if (hint === undefined || hint.digest !== undefined || digest === undefined || !isUsable(spec) || spec.pin !== 'Digest') return undefined;
   const again = lookAgain(eventId, announcedAt, now);
   if (again === undefined) return undefined;
-  const push = { receivedAt, eventId, ...(receiver !== undefined && { receiver }), hint: { tag: hint.tag } };
-  return { schema: 1, policy: { namespace, name, uid }, generation, source: 'Webhook', ...push, ...again };
+  // Which push the image that is found then belongs to is not known.
+  return { schema: 1, policy: { namespace, name, uid }, generation, source: 'Poll', receivedAt, hint: { tag: hint.tag }, ...again };
 }

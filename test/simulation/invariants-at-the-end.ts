@@ -235,7 +235,8 @@ function compareHistory(made: readonly string[], found: readonly string[], hidde
   const oldest = secondOf(last.at(-1) ?? '');
   const absent = last.filter((one) => !found.includes(one) && secondOf(one) > oldest);
   // Of the older half, others than failures make room for failures.
-  const spared = new Set(absent.filter((one) => all.indexOf(one) >= maxHistory / 2).slice(0, longer.length));
+  const placeOf = (one: string) => all.findLastIndex((other) => secondOf(other) === secondOf(one));
+  const spared = new Set(absent.filter((one) => placeOf(one) >= maxHistory / 2).slice(0, longer.length));
   const missing = absent.filter((one) => !spared.has(one));
   const surplus = found.filter((one, index) => !made.includes(one) || found.indexOf(one) !== index);
   const isShort = found.length < last.length + longer.length - spared.size;
