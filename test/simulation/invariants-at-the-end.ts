@@ -80,10 +80,7 @@ export const endInvariants: readonly Invariant[] = [
         // What became of a rollout replaces the change in the record.
         const isBroken = [...world.controllers.broken].some((part) => patch.to.includes(part));
         // A push that was accepted before Redis was wiped is recorded by nobody.
-        const image = partsOf(patch.to);
-        const isAccepted = acceptedOf(world).some((push) =>
-          image.digest === undefined ? push.tag === image.tag : push.digest === image.digest,
-        );
+        const isAccepted = acceptedOf(world).some(({ id }) => id === patch.record.event);
         if (!patch.isOurs || patch.record.trigger !== 'Webhook' || !isAccepted || isBroken || !staysVisible(patch, world)) return [];
         if (changesAfter(patch, world) > limits.maxBefore) return [];
         const isRecorded = world.pushes.some(({ id }) =>

@@ -26,7 +26,7 @@ export interface ImagePatch {
   /** Whether a workload has run the new image before. */
   readonly isKnown: boolean;
   /** What the record on the workload says; empty for changes of others. */
-  readonly record: { readonly policy: string; readonly trigger: string; readonly at: string; readonly digest: string };
+  readonly record: { readonly [Field in 'policy' | 'trigger' | 'at' | 'digest' | 'event']: string };
 }
 
 export interface PatchLog {
@@ -82,10 +82,11 @@ function patchesIn({ at, by, resource, before, after, request }: Change): Omit<I
   });
 }
 
-const noRecord: ImagePatch['record'] = { policy: '', trigger: '', at: '', digest: '' };
+const noRecord: ImagePatch['record'] = { policy: '', trigger: '', at: '', digest: '', event: '' };
 
 function readRecord({ metadata: { annotations = {} } }: ApiObject, container: string): ImagePatch['record'] {
   const value: unknown = JSON.parse(annotations[`last-update.operator.technomad.dev/${container}`] ?? '{}');
-  const { policy, trigger, at, digest } = isObject(value) ? value : {};
-  return { policy: textOrEmpty(policy), trigger: textOrEmpty(trigger), at: textOrEmpty(at), digest: textOrEmpty(digest) };
+  const record = isObject(value) ? value : {};
+  const read = (field: keyof ImagePatch['record']) => textOrEmpty(record[field]);
+  return { policy: read('policy'), trigger: read('trigger'), at: read('at'), digest: read('digest'), event: read('event') };
 }
