@@ -180,6 +180,8 @@ export const chinese: Readonly<Record<string, string>> = {
   'All containers of the targets.': '更新目标的所有容器。',
   'Those that run the selected image.': '运行选中镜像的容器。',
   'Those that cannot be updated.': '无法更新的容器。',
+  'A hash of what the containers run that the list of targets has no place for, so that their changes are noticed.':
+    '目标列表容纳不下的容器所运行镜像的哈希值，用于发现它们的变化。',
   'Counts of the workloads that run what the policy applied; the history has only the last 10 changes.':
     '运行策略所应用镜像的工作负载的数量；历史记录只包含最近 10 次修改。',
   'Those whose rollout is under way.': '正在滚动更新的工作负载。',

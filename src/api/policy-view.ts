@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { decisiveCondition } from '../model/decisive-condition.ts';
 import { isUsable, scopeOf, type ImagePolicy } from '../model/image-policy.ts';
 import { formatRepository } from '../model/image-reference.ts';
-import { conditionSchema, statusSchema } from '../model/policy-status.ts';
+import { conditionSchema, statusSchema, type TargetCounts } from '../model/policy-status.ts';
 import { namespaceName, objectName, time } from './route.ts';
 
 /**
@@ -102,10 +102,14 @@ export function summarize(policy: ImagePolicy): PolicySummary {
     ...(wait && {
       waiting: { ...(wait.tag !== undefined && toImage({ ...wait, tag: wait.tag })), until: wait.until, reason: wait.reason },
     }),
-    ...(targetCounts && { targets: targetCounts }),
+    ...(targetCounts && { targets: countedOf(targetCounts) }),
     ...(rollouts && { rollouts: countsOf(rollouts) }),
     ...(newest && { lastChangeAt: newest.at }),
   };
+}
+
+function countedOf({ total, upToDate, problems }: TargetCounts): NonNullable<PolicySummary['targets']> {
+  return { total, upToDate, problems };
 }
 
 /** The view of one policy. */

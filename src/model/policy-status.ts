@@ -113,6 +113,10 @@ const targetCounts = z
     total: count('All containers of the targets.'),
     upToDate: count('Those that run the selected image.'),
     problems: count('Those that cannot be updated.'),
+    unlisted: text(
+      64,
+      'A hash of what the containers run that the list of targets has no place for, so that their changes are noticed.',
+    ).exactOptional(),
   })
   .describe(`Counts of containers; the list of targets has only the first ${maxTargetsListed}.`);
 

@@ -169,9 +169,15 @@ function ownImages({ target, workload, unchanged }: TargetPlan, candidate: Candi
   const own = unchanged.filter((one) => isOurs(one, workload, candidate));
   return own.map(({ container, image }) => {
     const found = workload === undefined ? undefined : findContainer(workload, container);
-    const update = found && heldUpdate(found);
+    const update = found === undefined ? updateOfField(workload, container, image) : heldUpdate(found);
     return { workload: workload === undefined ? target : identityOf(workload), container, image, ...(update !== undefined && { update }) };
   });
+}
+
+/** The record of the change of fields, while they hold what was written. */
+function updateOfField(workload: Workload | undefined, name: string, image: string): LastUpdate | undefined {
+  const update = workload?.fieldUpdates?.get(name);
+  return update?.to === image ? update : undefined;
 }
 
 /** `Deployment shop/web: web from a:1 to a:2`. */

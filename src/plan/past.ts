@@ -61,7 +61,7 @@ export function completeHistory(
  * the status, and its image is the one before the change. Somebody may have removed the record as well, which only the API server can say.
  */
 export function lacksLastChange(history: readonly HistoryEntry[], workload: Workload): boolean {
-  return imagesOf(workload).some(({ container: { name } }) => {
+  return [...imagesOf(workload).map(({ container }) => container.name), ...Object.keys(workload.fields ?? {})].some((name) => {
     const times = history.filter((entry) => entry.container === name && isSameObject(entry, workload)).map(timeOf);
     return times.length > 0 && !(Date.parse(lastUpdateOf(workload, name)?.at ?? '') >= Math.max(...times));
   });

@@ -21,6 +21,7 @@ import {
 import type { ConsentRules } from './consent.ts';
 import type { TargetState } from './plan-update.ts';
 import { runningImagesOf } from './running-images.ts';
+import { hashOfTargets } from './unlisted-targets.ts';
 
 /** A container, or a target that shows none; the tag is absent where its image has none that is known. */
 export interface SeenContainer extends WorkloadIdentity {
@@ -100,10 +101,24 @@ export function changedTargets(policy: Pick<ImagePolicy, 'uid'> & Policy, view: 
     return isWhole && (withNew || !isNew) && !isReported(one, policy.uid, now);
   });
   const gone = listed.filter((state) => !seen.some((one) => isSameContainer(state, one)));
+  const unlisted = seen.filter((one) => shown(one) === undefined);
   return [
+    ...changedUnlisted(unlisted, policy, { now, withNew }, listed.length + unlisted.length),
     ...other.map((one) => `${workloadKey(one)}:${one.uid ?? ''}:${one.workload.generation}:${one.container}:${one.image}`),
     ...gone.map((one) => `${workloadKey(one)}:${one.uid ?? ''}:${one.container ?? ''}`),
   ];
+}
+
+/** What the status has no place for is compared as a whole, when nothing of it is about to be reported, and new workloads do not count. */
+function changedUnlisted(
+  unlisted: readonly Seen[],
+  { uid, status: { targetCounts } }: Pick<ImagePolicy, 'uid'> & Policy,
+  { now, withNew }: Compared,
+  total: number,
+): string[] {
+  if (targetCounts?.unlisted === undefined || (!withNew && total !== targetCounts.total)) return [];
+  const found = hashOfTargets(unlisted) ?? '';
+  return found === targetCounts.unlisted || unlisted.some((one) => isReported(one, uid, now)) ? [] : [`unlisted:${found}`];
 }
 
 /** Earlier versions wrote no image for some containers. */
@@ -112,10 +127,10 @@ function isOther({ image }: ContainerState, seen: Seen): boolean {
 }
 
 /** Whether the container runs what the policy has changed it to, by its record, a moment ago. */
-function isReported({ workload, container }: Seen, policy: string, now: Date): boolean {
+function isReported({ workload, container, image }: Seen, policy: string, now: Date): boolean {
   const update = lastUpdateOf(workload, container);
   const found = findContainer(workload, container);
-  if (found !== undefined && found.imageOwner !== fieldManager) return false;
+  if (found === undefined ? image !== update?.to : found.imageOwner !== fieldManager) return false;
   if (update !== undefined && (update.policy !== policy || (found !== undefined && heldUpdate(found) === undefined))) return false;
   // The fields have the time of the API server, and the record that of a replica, whose clock may be ahead.
   const times = [update?.at, found?.imageSetAt].map((time) => Date.parse(time ?? '')).filter((time) => !Number.isNaN(time));

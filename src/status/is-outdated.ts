@@ -1,4 +1,5 @@
 /** Whether an outcome describes a state that is over: reports are written late when the API server fails, a replica stands still, or others are more urgent. */
+import { isDeepStrictEqual } from 'node:util';
 import type { ImagePolicy } from '../model/image-policy.ts';
 import { lastUpdateOf } from '../model/last-update.ts';
 import type { WorkloadView } from '../model/resolve-target.ts';
@@ -49,8 +50,14 @@ function describedBy({ selection, changes = [], ours = [] }: Outcome): readonly 
 /** The workload was changed after the outcome has seen it, and runs something else. */
 function isSetSince({ container = '', image }: Described, workload: Workload, view?: Pick<WorkloadView, 'findWorkload'>): boolean {
   const now = view?.findWorkload(workload);
-  const runs = now && findContainer(now, container)?.image;
-  return now !== undefined && runs !== undefined && runs !== image && isNewer(now.resourceVersion, workload.resourceVersion);
+  if (now === undefined || !isNewer(now.resourceVersion, workload.resourceVersion)) return false;
+  const runs = findContainer(now, container)?.image;
+  return runs === undefined ? !isDeepStrictEqual(valuesOf(now), valuesOf(workload)) : runs !== image;
+}
+
+/** The fields of a custom resource that make its images. */
+function valuesOf({ fields = {} }: Workload): unknown {
+  return Object.entries(fields).map(([path, field]) => [path, 'value' in field ? field.value : field.unusable]);
 }
 
 /** Another replica, or a later reconcile, has changed the container after the change that the outcome has seen on it. */

@@ -5,6 +5,7 @@ import { tagOfImage } from '../model/running-image.ts';
 import { cut } from '../model/text.ts';
 import { identityOf, isSameObject, isSameWorkload, type WorkloadIdentity } from '../model/workload.ts';
 import type { SeenContainer } from '../plan/seen-targets.ts';
+import { hashOfTargets } from '../plan/unlisted-targets.ts';
 
 type Targets = Pick<PolicyStatus, 'targets' | 'targetCounts' | 'running'>;
 
@@ -21,10 +22,12 @@ const shortDigestLength = 19;
 
 /** The fields of the status that show these containers; the list of them is limited. */
 export function showTargets(containers: readonly (ContainerState & SeenContainer)[], status: PolicyStatus = {}): Required<Targets> {
+  const unlisted = hashOfTargets(containers.slice(maxTargetsListed));
+  const counts = { total: containers.length, upToDate: having('UpToDate', containers), problems: having('Problem', containers) };
   return {
     running: describeRunning(containers, status),
     targets: containers.slice(0, maxTargetsListed).map(fit),
-    targetCounts: { total: containers.length, upToDate: having('UpToDate', containers), problems: having('Problem', containers) },
+    targetCounts: { ...counts, ...(unlisted !== undefined && { unlisted }) },
   };
 }
 

@@ -264,7 +264,11 @@ export const v1StatusArbitrary: fc.Arbitrary<PolicyStatus> = wire(
         'state',
       ]),
     ),
-    targetCounts: some({ total: count, upToDate: count, problems: count }, ['total', 'upToDate', 'problems']),
+    targetCounts: some({ total: count, upToDate: count, problems: count, unlisted: text(64, '0123456789abcdef') }, [
+      'total',
+      'upToDate',
+      'problems',
+    ]),
     rollouts: some({ ...counts, settledAt: dateTime, lastDoneAt: dateTime }, ['progressing', 'done', 'failed', 'rolledBack']),
     lastAppliedTag: tag,
     history: list(change),
