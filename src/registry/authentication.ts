@@ -20,7 +20,7 @@ export interface AuthenticationOptions {
   onDetails: (registry: string, why: string) => void;
 }
 
-/** Sends an authenticated request; the answer is never the registry's own 401 or 403. Throws PermanentError(RegistryDenied) if no credential is accepted. */
+/** Sends an authenticated request, or one without credentials to another host than the registry; the answer is never the registry's own 401 or 403. Throws PermanentError(RegistryDenied) if no credential is accepted. */
 export type AuthenticatedHttp = (source: ImageSource, request: HttpRequest) => Promise<HttpAnswer>;
 
 /**
@@ -160,6 +160,8 @@ export function createAuthentication({
   };
 
   return async (source, request) => {
+    // Pages of a list that the registry redirected. Credentials are for the registry only.
+    if (request.url.origin !== request.registry.origin) return http(request);
     const key = `${formatRepository(source)} ${accessKey(source)} ${credentialVersions(source)}`;
     // A user who may pull is not always allowed to list tags, so refusals are recorded per kind of request.
     const denialKey = `${request.kind} ${key}`;

@@ -51,7 +51,7 @@ async function askEndpoint(session: Session, digest: string, artifactType: strin
     if (!entries && page === 0 && !answer.headers['content-type']?.startsWith(indexType)) return undefined;
     if (!entries) throw new Error(`${what}: the answer is not an index`);
     found.push(...entries);
-    url = nextPage(what, answer, url);
+    url = nextPage(call, answer);
   }
   return found;
 }

@@ -3,7 +3,7 @@ import type { ImageSource } from '../model/image-source.ts';
 import type { AnswerBudget } from './answer-budget.ts';
 import type { Clock } from './answer-errors.ts';
 import type { AuthenticatedHttp } from './authentication.ts';
-import type { HttpAnswer } from './http.ts';
+import type { HttpAnswer, HttpRequest } from './http.ts';
 import type { Registry } from './registries.ts';
 
 /** Everything that requests for a repository share: its registry, the access on whose behalf they are sent, and the function that sends them. */
@@ -21,16 +21,20 @@ export function registryUrl({ registry, source }: Pick<Session, 'registry' | 'so
   return new URL(`/v2/${source.path}/${path}`, registry.origin);
 }
 
-/** The URL of the next page by the Link header of an answer, on the same host; undefined for the last page. */
-export function nextPage(what: string, { headers }: HttpAnswer, current: URL): URL | undefined {
+/**
+ * The URL of the next page by the Link header of an answer to a request; undefined for the last page. The link is resolved against the URL that answered, and
+ * leads to that host or to the registry itself.
+ */
+export function nextPage({ what, registry }: HttpRequest, { headers, url }: HttpAnswer): URL | undefined {
   const link = tryNextLink(what, headers.link);
   if (link === undefined) return undefined;
-  if (!URL.canParse(link, current.href)) throw new Error(`${what}: the link to the next page is not a URL`);
-  const next = new URL(link, current);
-  // Registries behind a TLS-terminating proxy write http: into absolute links: only the host is compared, and the scheme is kept.
-  next.protocol = current.protocol;
-  if (next.origin !== current.origin) throw new Error(`${what}: the link to the next page leads to another host, ${next.host}`);
-  return next;
+  if (!URL.canParse(link, url.href)) throw new Error(`${what}: the link to the next page is not a URL`);
+  const next = new URL(link, url);
+  const homes = [url, new URL(registry.origin)];
+  // Registries behind a proxy write http: into absolute links, or omit the port: then only the name of the host is compared.
+  const home = homes.find(({ host }) => host === next.host) ?? homes.find(({ hostname }) => hostname === next.hostname);
+  if (home === undefined) throw new Error(`${what}: the link to the next page leads to another host, ${next.host}`);
+  return new URL(next.pathname + next.search, home.origin);
 }
 
 function tryNextLink(what: string, header: string | string[] | undefined): string | undefined {

@@ -48,7 +48,8 @@ async function readPages(what: string, session: Session, reading: BudgetedReadin
       reading,
     };
     const answer = await send(source, page);
-    if (answer.status === 404) return undefined;
+    // A missing page is no missing repository.
+    if (answer.status === 404 && seen.size === 1) return undefined;
     if (answer.status !== 200) throw unexpectedAnswer(what, answer, clock);
     for (const tag of parsePage(what, answer)) {
       if (tags.has(tag)) continue;
@@ -57,7 +58,7 @@ async function readPages(what: string, session: Session, reading: BudgetedReadin
     }
     signal.throwIfAborted();
     if (tags.size > maxTags) throw new Error(`${what}: more than ${maxTags} tags`);
-    url = nextPage(what, answer, url);
+    url = nextPage(page, answer);
   }
   return [...tags];
 }
