@@ -37,7 +37,13 @@ const defaultLifetimeSeconds = 60;
 const maxIdentityTokens = 1_000;
 const visible = /^[\x21-\x7e]+$/;
 
-/** Caches tokens by registry, repository, scope and credential; concurrent requests for the same token share one fetch. */
+/** A token, and whether it was requested for an earlier request: then its server may have forgotten it meanwhile. */
+export interface KnownToken {
+  readonly token: string;
+  readonly isRemembered: boolean;
+}
+
+/** Caches tokens by registry, repository, token server, scope and credential; concurrent requests for the same token share one fetch. */
 export class Tokens {
   readonly #cache = new BoundedMap<string, { token: string; usableUntil: number }>(maxTokens);
   readonly #flights = new SingleFlight<string | undefined>();
@@ -50,11 +56,13 @@ export class Tokens {
   }
 
   /** Returns a token; `refused` is one that the registry has refused, which is not returned again. Undefined if the token server refuses the credential. */
-  async get(request: TokenRequest, refused: string | undefined, signal?: AbortSignal): Promise<string | undefined> {
+  async get(request: TokenRequest, refused: string | undefined, signal?: AbortSignal): Promise<KnownToken | undefined> {
     const key = cacheKey(request);
     const cached = this.#cache.get(key);
-    if (cached && cached.token !== refused && this.#options.clock.now() < cached.usableUntil) return cached.token;
-    return this.#flights.run(key, (signal) => this.#fetch(key, request, signal), signal);
+    if (cached && cached.token !== refused && this.#options.clock.now() < cached.usableUntil)
+      return { token: cached.token, isRemembered: true };
+    const token = await this.#flights.run(key, (signal) => this.#fetch(key, request, signal), signal);
+    return token === undefined ? undefined : { token, isRemembered: false };
   }
 
   async #fetch(key: string, request: TokenRequest, signal: AbortSignal): Promise<string | undefined> {
@@ -157,8 +165,8 @@ function parseObject({ body }: HttpAnswer): Readonly<Record<string, unknown>> | 
   }
 }
 
-function cacheKey({ registry, repository, scope, credential }: TokenRequest): string {
-  return `${registry.name} ${repository.path} ${scope} ${hashCredential(credential)}`;
+function cacheKey({ registry, repository, realm, service, scope, credential }: TokenRequest): string {
+  return JSON.stringify([registry.name, repository.path, realm, service, scope, hashCredential(credential)]);
 }
 
 function hashCredential(credential: Credential | undefined): string {
