@@ -54,6 +54,11 @@ export function normaliseRegistry(host: string, aliases?: RegistryAliases): stri
   return aliases?.get(canonical) ?? canonical;
 }
 
+/** Whether a host means Docker Hub, where names have a namespace (`library/nginx`); such names are completed before aliases are resolved. */
+export function isDockerHub(host: string, aliases?: RegistryAliases): boolean {
+  return normaliseRegistry(host) === dockerHub || normaliseRegistry(host, aliases) === dockerHub;
+}
+
 /**
  * The normal form of a repository: registry as in `normaliseRegistry`, path in lower case, `library/` for single names on Docker Hub.
  * Throws PermanentError(InvalidPolicy) with what is wrong.
@@ -70,7 +75,7 @@ export function normaliseRepository(registry: string, path: string, aliases?: Re
       `"${shorten(path)}" is not a repository path: lower-case letters, digits and . _ - between slashes`,
     );
   }
-  const full = host === dockerHub && !lower.includes('/') ? `library/${lower}` : lower;
+  const full = isDockerHub(registry, aliases) && !lower.includes('/') ? `library/${lower}` : lower;
   if (host.length + 1 + full.length > maxNameLength) throw tooLong();
   return { registry: host, path: full };
 }

@@ -2,6 +2,7 @@
 import { PermanentError } from './errors.ts';
 import {
   formatRepository,
+  isDockerHub,
   normaliseRegistry,
   splitName,
   tryParseImageReference,
@@ -54,5 +55,5 @@ export function normalisePattern(pattern: string, aliases?: RegistryAliases): st
   const [host, path] = splitName(short);
   const registry = normaliseRegistry(host, aliases);
   // On Docker Hub, a name without a slash is one of the library; a star may stand for the slash.
-  return `${registry}/${registry === 'docker.io' && !/[*/]/.test(path) ? `library/${path}` : path}`;
+  return `${registry}/${isDockerHub(host, aliases) && !/[*/]/.test(path) ? `library/${path}` : path}`;
 }

@@ -141,7 +141,17 @@ test('aliases are resolved last, and once', () => {
     ['docker.io', 'mirror.example.com'],
   ]);
   assert.equal(normaliseRegistry('HTTPS://Registry.Internal:5000/', aliases), 'registry.example.com');
-  assert.deepEqual(parseImageReference('nginx', aliases).repository, { registry: 'mirror.example.com', path: 'nginx' });
+});
+
+test('short names of Docker Hub are completed before aliases are resolved, and at an alias of Docker Hub', () => {
+  const mirror = new Map([['docker.io', 'mirror.example.com']]);
+  for (const name of ['nginx', 'docker.io/nginx', 'index.docker.io/library/nginx', 'mirror.example.com/library/nginx']) {
+    assert.deepEqual(parseImageReference(name, mirror).repository, { registry: 'mirror.example.com', path: 'library/nginx' });
+  }
+  assert.deepEqual(parseImageReference('mirror.example.com/nginx', mirror).repository.path, 'nginx');
+  assert.deepEqual(normaliseRepository('', 'nginx', mirror), { registry: 'mirror.example.com', path: 'library/nginx' });
+  const hub = new Map([['mirror.example.com', 'docker.io']]);
+  assert.deepEqual(parseImageReference('mirror.example.com/nginx', hub).repository, { registry: 'docker.io', path: 'library/nginx' });
 });
 
 test('leading and trailing slashes of a repository in a payload are removed', () => {

@@ -34,6 +34,15 @@ describe('matchesRepository', () => {
     assert.ok(matchesRepository('registry.example.com/shop/*', repository, aliases));
   });
 
+  it('completes short names of Docker Hub before it resolves aliases, as names of images do', () => {
+    const aliases = new Map([['docker.io', 'mirror.example.com']]);
+    const { repository } = parseImageReference('nginx', aliases);
+    for (const pattern of ['nginx', 'library/*', 'docker.io/library/nginx', 'mirror.example.com/library/nginx']) {
+      assert.ok(matchesRepository(pattern, repository, aliases), pattern);
+    }
+    assert.ok(!matchesRepository('mirror.example.com/nginx', repository, aliases));
+  });
+
   it('answers at once, however many stars there are', () => {
     const pattern = `a.example/${'a*'.repeat(120)}b`;
     assert.ok(!matchesRepository(pattern, { registry: 'a.example', path: 'a'.repeat(240) }));
