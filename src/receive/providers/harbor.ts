@@ -1,13 +1,18 @@
 import { z } from 'zod';
 import type { ClaimedPush, IgnoredPush } from '../../model/push-event.ts';
 import { verifyAuthorizationHeader } from './headers.ts';
-import { entries, fromUnixSeconds, optionalText as text, parseJsonBody } from './read-payload.ts';
+import { entries, fromUnixSeconds, limitEntries, optionalText as text, parseJsonBody } from './read-payload.ts';
 import type { Provider } from './provider.ts';
 
 const eventData = z.object({
   resources: entries,
   repository: z.object({ repo_full_name: text, namespace: text, name: text }).nullish().catch(undefined),
+  replication: z
+    .object({ dest_resource: z.object({ endpoint: text, namespace: text }).nullish().catch(undefined), successful_artifact: entries })
+    .nullish()
+    .catch(undefined),
 });
+const replicated = z.object({ name_tag: text, references: entries });
 const resource = z.object({ digest: text, tag: text, resource_url: text });
 
 const error = "neither of Harbor's formats";
@@ -28,6 +33,8 @@ const payload = z.object(
 
 const pushTypes = new Set(['PUSH_ARTIFACT', 'pushImage', 'harbor.artifact.pushed']);
 
+const replicationTypes = new Set(['REPLICATION', 'harbor.replication.status.changed']);
+
 interface HarborEvent {
   readonly type: string;
   readonly data: z.output<typeof eventData> | null | undefined;
@@ -42,6 +49,7 @@ export const harbor: Provider = {
   verify: verifyAuthorizationHeader,
   parse(delivery) {
     const event = readEvent(delivery.body);
+    if (replicationTypes.has(event.type)) return readReplication(event);
     const pushes: ClaimedPush[] = [];
     const ignored: IgnoredPush[] = [];
     const repository = repositoryOf(event.data);
@@ -73,14 +81,45 @@ function repositoryOf(data: HarborEvent['data']): string | undefined {
   return full || (namespace && name ? `${namespace}/${name}` : undefined);
 }
 
+/** A replication that ended is a push at its destination. Harbor names the tags in `references`, formerly behind the name of the repository, or not at all. */
+function readReplication(event: HarborEvent): { pushes: ClaimedPush[]; ignored: IgnoredPush[] } {
+  const { dest_resource: destination, successful_artifact: artifacts = [] } = event.data?.replication ?? {};
+  const registry = hostOf(destination?.endpoint);
+  const pushes: ClaimedPush[] = [];
+  const ignored: IgnoredPush[] = [];
+  for (const raw of artifacts) {
+    const { name_tag: written, references } = replicated.safeParse(raw).data ?? {};
+    const [, name, tag] = /^([^\s:[]+)(?::([^\s[\]]+))?/.exec(written ?? '') ?? [];
+    if (name === undefined) {
+      ignored.push({ code: 'Incomplete', reason: 'a replicated artifact has an unexpected structure' });
+      continue;
+    }
+    const repository = destination?.namespace ? `${destination.namespace}/${name}` : name;
+    const named = references?.filter((one) => typeof one === 'string' && one !== '') ?? [];
+    const tags = named.length > 0 ? named : tag === undefined ? [] : [tag];
+    if (tags.length === 0) ignored.push({ code: 'NoTag', reason: 'the replication names no tag', repository });
+    for (const tag of tags) pushes.push({ repository, tag: String(tag), ...(registry && { registry }), ...originOf(event) });
+  }
+  limitEntries(pushes.length);
+  if (pushes.length + ignored.length === 0) ignored.push({ reason: `no artifact was replicated: ${event.type}` });
+  return { pushes, ignored };
+}
+
+function hostOf(url: string | null | undefined): string | undefined {
+  return url?.replace(/^https?:\/\//, '').split('/')[0];
+}
+
+function originOf({ idempotencyKey, pushedAt }: HarborEvent): Pick<ClaimedPush, 'idempotencyKey' | 'pushedAt'> {
+  return { ...(idempotencyKey && { idempotencyKey }), ...(pushedAt && { pushedAt }) };
+}
+
 function toPush(event: HarborEvent, repository: string, { digest, tag, resource_url: url }: z.output<typeof resource>): ClaimedPush {
-  const registry = url?.replace(/^https?:\/\//, '').split('/')[0];
+  const registry = hostOf(url);
   return {
     repository,
-    ...(event.idempotencyKey && { idempotencyKey: event.idempotencyKey }),
+    ...originOf(event),
     ...(registry && url?.includes('/') && { registry }),
     ...(tag && { tag }),
     ...(digest && { digest }),
-    ...(event.pushedAt && { pushedAt: event.pushedAt }),
   };
 }

@@ -50,6 +50,44 @@ test('the idempotency key is id and source of a CloudEvent, and the Default form
   assert.notEqual(key(cloudEvent), key({ ...cloudEvent, source: '/projects/3' }));
 });
 
+/** A replication from another registry, as Harbor announces it where it ended. */
+const replication = (artifact: object) => ({
+  type: 'REPLICATION',
+  occur_at: 1_700_000_000,
+  event_data: {
+    replication: {
+      job_status: 'Success',
+      src_resource: { registry_name: 'hub', registry_type: 'docker-hub', endpoint: 'https://hub.docker.com', namespace: 'library' },
+      dest_resource: { registry_type: 'harbor', endpoint: 'https://harbor.example.com', namespace: 'shop' },
+      successful_artifact: [{ type: 'image', status: 'Success', ...artifact }],
+    },
+  },
+});
+
+for (const [name, artifact, tags] of [
+  ['tags in its references', { name_tag: 'web [2 item(s) in total]', references: ['1.2.3', '1.2'] }, ['1.2.3', '1.2']],
+  ['a tag behind the name', { name_tag: 'web:1.2.3' }, ['1.2.3']],
+] as const) {
+  test(`a replication with ${name} is a push at the destination, whether or not Harbor sends a push as well`, () => {
+    const { pushes } = parse(replication(artifact));
+    assert.deepEqual(
+      pushes.map(({ registry, repository, tag }) => `${registry}/${repository}:${tag}`),
+      tags.map((tag) => `harbor.example.com/shop/web:${tag}`),
+    );
+    const [pushed] = parse(plain).pushes;
+    assert.deepEqual({ ...pushed, digest: undefined }, { ...pushes[0], digest: undefined });
+  });
+}
+
+test('a replication without tags, or without artifacts, is ignored with the reason', () => {
+  assert.deepEqual(parse(replication({ name_tag: 'web [1 item(s) in total]' })), {
+    pushes: [],
+    ignored: [{ code: 'NoTag', reason: 'the replication names no tag', repository: 'shop/web' }],
+  });
+  assert.equal(parse({ type: 'REPLICATION', event_data: { replication: { job_status: 'Error' } } }).ignored.length, 1);
+  assert.deepEqual(parse(replication({ name_tag: 7 })).ignored[0]?.code, 'Incomplete');
+});
+
 test('invalid times are omitted', () => {
   for (const occur_at of ['yesterday', 1e300, null, -1e300]) {
     const [push] = parse({ ...plain, occur_at }).pushes;
