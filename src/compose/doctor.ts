@@ -16,6 +16,7 @@ import { findMissingAccess, reviewOwnAccess } from '../kube/review-access.ts';
 import { describeRedisError } from '../queue/connection.ts';
 import { readServerTime } from '../kube/server-time.ts';
 import { type ImagePolicy, isUsable, policyKey } from '../model/image-policy.ts';
+import { describeConnectionError } from '../model/connection-failure.ts';
 import { describeError } from '../model/errors.ts';
 import { readDeliveryTimes } from '../queue/delivery-times.ts';
 import { readServer, type ServerFacts } from '../queue/read-server.ts';
@@ -202,6 +203,6 @@ export async function readConversionCertificate({ settings }: Foundation, own: s
     const certificate = await within(2 * connectMs, read);
     return certificate === undefined ? { why: 'no answer in time' } : { certificate };
   } catch (error) {
-    return { why: `a worker cannot connect to ${url.host}: ${describeError(error)}` };
+    return { why: `a worker cannot connect to ${url.host}: ${describeConnectionError(error)}` };
   }
 }

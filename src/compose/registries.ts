@@ -3,7 +3,7 @@ import type { Foundation } from './foundation.ts';
 import type { RedisConnection } from '../queue/connection.ts';
 import { createRegistrySlots } from '../queue/shared-limits.ts';
 import { createRegistryClient, type RegistryClient } from '../registry/client.ts';
-import type { Settings } from '../config.ts';
+import type { ReceiverConfig, Settings } from '../config.ts';
 import { chainCredentials, type CredentialSource } from '../registry/credential.ts';
 import { credentialSources } from '../registry/credentials/index.ts';
 import type { ReadSecret } from '../registry/credentials/secret-offer.ts';
@@ -30,11 +30,20 @@ export function openRegistries(
       ...(concurrency !== undefined && { concurrency }),
     })),
     allowedRegistries: config.allowedRegistries,
+    namedHosts: config.receivers.flatMap(hostsOf),
     credentials: openCredentials(settings, readSecret),
     credentialVersions: ({ access }) => [...(access?.secrets ?? []), config.credentials.secret].map(versionOf).join(','),
     ...observeRegistries(foundation),
     sharedSlots: createRegistrySlots(redis, config.redis.prefix),
   });
+}
+
+/** The hosts whose pushes a receiver accepts, as its settings name them. */
+export function hostsOf({ registry, repositories = {} }: Pick<ReceiverConfig, 'registry' | 'repositories'>): string[] {
+  const mapped = Object.entries(repositories).flatMap(([key, names]) =>
+    [names].flat().map((name) => name.replaceAll('{key}', key).replace(/\/.*/, '')),
+  );
+  return [...(registry === undefined ? [] : [registry]), ...mapped];
 }
 
 type SourceName = keyof typeof credentialSources;

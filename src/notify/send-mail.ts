@@ -1,6 +1,6 @@
 /** Sends one mail by SMTP, with nodemailer. */
+import { explainConnection } from '../model/connection-failure.ts';
 import { describeError } from '../model/errors.ts';
-import { adviceOnError } from './advice.ts';
 import type { TargetRequest } from './message.ts';
 import { type SendResult, withoutSecrets } from './send-notice.ts';
 
@@ -63,8 +63,12 @@ export async function sendMail(url: URL, { headers, body }: TargetRequest, optio
     return { kind: 'sent', message: `${what} was answered ${response.slice(0, 3)}` };
   } catch (error) {
     const { code, responseCode: status } = error as { code?: string; responseCode?: number };
-    const action = code === 'EAUTH' ? 'check the user and password in the URL' : code === 'ETLS' ? tlsAdvice : adviceOnError(error);
-    const failure = { message: `${what}: ${withoutSecrets(describeError(error), url)}`, ...(action !== undefined && { action }) };
+    const known = explainConnection(error);
+    const action = code === 'EAUTH' ? 'check the user and password in the URL' : code === 'ETLS' ? tlsAdvice : known?.remedy;
+    const failure = {
+      message: `${what}: ${withoutSecrets(known?.sentence ?? describeError(error), url)}`,
+      ...(action !== undefined && { action }),
+    };
     return { kind: code !== 'EAUTH' && status !== undefined && refusals.has(status) ? 'refused' : 'failed', ...failure };
   } finally {
     signal.removeEventListener('abort', leave);

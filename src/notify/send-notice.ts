@@ -1,9 +1,10 @@
 /** Sends one request to a target, and reads its answer. */
 import { parseRetryAfter } from '../async/backoff.ts';
 import { startDeadline } from '../async/deadline.ts';
+import { explainConnection } from '../model/connection-failure.ts';
 import { describeError } from '../model/errors.ts';
 import { cut } from '../model/text.ts';
-import { adviceOnError, adviceOnStatus } from './advice.ts';
+import { adviceOnStatus } from './advice.ts';
 
 /** What became of a request; `message` and `action` (what to do) are for the operator. Refused: repeating the same request is no use. */
 export type SendResult =
@@ -60,9 +61,9 @@ export async function exchange(
     return { result };
   } catch (error) {
     const cause = error instanceof TypeError && error.cause !== undefined ? error.cause : error;
-    const advice = adviceOnError(cause);
-    const message = `${what}: ${withoutSecrets(describeError(cause), url)}`;
-    return { result: { kind: 'failed', message, ...(advice !== undefined && { action: advice }) } };
+    const known = explainConnection(cause);
+    const message = `${what}: ${withoutSecrets(known?.sentence ?? describeError(cause), url)}`;
+    return { result: { kind: 'failed', message, ...(known !== undefined && { action: known.remedy }) } };
   } finally {
     deadline.end();
   }

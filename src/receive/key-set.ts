@@ -1,5 +1,5 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
-import { describeError } from '../model/errors.ts';
+import { describeConnectionError } from '../model/connection-failure.ts';
 import { ProofUnavailable } from './authenticate.ts';
 import type { FetchText } from './fetch-text.ts';
 
@@ -45,7 +45,7 @@ export function createKeySet({ url, fetchText, now, onError }: KeySetOptions): K
       return true;
     } catch (error) {
       failedAt = now();
-      onError(new Error(`fetching the keys of ${url}: ${describeError(error)}`, { cause: error }));
+      onError(new Error(`fetching the keys of ${url}: ${describeConnectionError(error)}`));
       return false;
     }
   };

@@ -2,7 +2,7 @@
 import { X509Certificate, type KeyObject } from 'node:crypto';
 import { BoundedMap } from '../async/bounded-map.ts';
 import { SingleFlight } from '../async/single-flight.ts';
-import { describeError } from '../model/errors.ts';
+import { describeConnectionError } from '../model/connection-failure.ts';
 import { ProofUnavailable } from './authenticate.ts';
 import { FetchRefused, type FetchText } from './fetch-text.ts';
 import type { FindSigningKey, SnsTopic } from './sns-proof.ts';
@@ -48,7 +48,7 @@ export function createSigningCertificates({ fetchText, now, onError }: SigningCe
     try {
       return new X509Certificate(await fetchText(url, AbortSignal.timeout(certificateTimeoutMs)));
     } catch (error) {
-      onError(new Error(`fetching the signing certificate ${url}: ${describeError(error)}`, { cause: error }));
+      onError(new Error(`fetching the signing certificate ${url}: ${describeConnectionError(error)}`));
       // 4xx: AWS has no such certificate. Anything else may be temporary.
       if (error instanceof FetchRefused && error.status < 500 && error.status !== 429) return undefined;
       throw new ProofUnavailable('the signing certificate cannot be fetched', { cause: error });

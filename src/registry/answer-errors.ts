@@ -1,3 +1,4 @@
+import { codeOf, explainConnection } from '../model/connection-failure.ts';
 import { WaitError } from '../model/errors.ts';
 import type { HttpAnswer } from './http.ts';
 
@@ -36,13 +37,6 @@ export function describeBody(body: Buffer): string {
   }
 }
 
-const untrusted = new Set([
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-]);
 const closed = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 /** Whether the server closed the connection before it answered, as happens to a kept-alive connection that is used when it expires. */
@@ -50,22 +44,15 @@ export function isClosedConnection(error: unknown): boolean {
   return closed.has(codeOf(error));
 }
 
-/** A message for a failed connection, with the setting that probably causes it. */
-export function explainConnectionError(error: unknown, url: URL): string {
-  const code = codeOf(error);
-  const text = error instanceof Error ? `${code} ${error.message}` : String(error);
-  const what = `cannot connect to ${url.host}${code === '' ? '' : ` (${code})`}`;
-  if (untrusted.has(code)) return `${what}: its certificate is not trusted; set caFile for it in registries of the configuration`;
-  if (url.protocol === 'https:' && /wrong.version.number|packet.length.too.long|http.request/i.test(text)) {
-    return `${what}: if it serves plain http, set insecure: true for it in registries of the configuration`;
-  }
-  if (url.protocol === 'http:' && code.startsWith('HPE_')) {
-    return `${what}: if it serves https, remove insecure: true for it in registries of the configuration`;
-  }
-  return what;
-}
+const configured = 'for it in registries of the configuration';
+const remedies = {
+  UnknownAuthority: `if a private authority issued it, set caFile ${configured}`,
+  NotTls: `if it serves plain http, set insecure: true ${configured}; otherwise check the port`,
+  NotHttp: `if it serves https, remove insecure: true ${configured}; otherwise check the port`,
+};
 
-function codeOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' ? code : '';
+/** Why a connection to a registry failed and what to do about it; undefined if the error is not known. */
+export function explainConnectionError(error: unknown): string | undefined {
+  const known = explainConnection(error, remedies);
+  return known && `${known.sentence}; ${known.remedy}`;
 }

@@ -1,4 +1,4 @@
-import { describeError } from '../model/errors.ts';
+import { describeConnectionError } from '../model/connection-failure.ts';
 import { formatRepository } from '../model/image-reference.ts';
 import { accessKey, type ImageSource } from '../model/image-source.ts';
 import { abortable } from '../async/deadline.ts';
@@ -81,7 +81,7 @@ export function createAuthentication({
   };
 
   const fail = ({ what, registry }: HttpRequest, tried: Extract<CredentialResult, { kind: 'failed' }>) => {
-    onDetails(registry.name, `${what}: cannot read the credentials of ${tried.source}: ${describeError(tried.error)}`);
+    onDetails(registry.name, `${what}: cannot read the credentials of ${tried.source}: ${describeConnectionError(tried.error)}`);
     return unreadableError(what, tried);
   };
 

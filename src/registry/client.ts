@@ -61,6 +61,8 @@ export interface RegistryClientOptions {
   registries: readonly RegistrySettings[];
   /** The hosts that may get requests; empty: all. Link-local and metadata addresses are always refused. */
   allowedRegistries: readonly string[];
+  /** Further hosts that the configuration names: their failures are shown in full, also at private addresses. */
+  namedHosts?: readonly string[];
   credentials: CredentialSource;
   /**
    * The known versions of a source's credentials. A request with newer credentials does not join one that is already running with older ones, whose answer may
@@ -90,7 +92,13 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
   const { allowedRegistries, credentials, now = Date.now, random = Math.random, lookup, onRequest, timeoutMs = 10_000 } = options;
   const { onHostEvent: onEvent, sharedSlots: shared, stuckAfterMs, credentialVersions = () => '' } = options;
   const clock = { now, random };
-  const registries = new Registries({ registries: options.registries, allowedRegistries, timeoutMs, lookup });
+  const registries = new Registries({
+    registries: options.registries,
+    allowedRegistries,
+    namedHosts: options.namedHosts,
+    timeoutMs,
+    lookup,
+  });
   const limits = new HostLimits({ settings: (host) => registries.settings(host), clock, timeoutMs, shared, onEvent, stuckAfterMs });
   const onDetails = (host: string, why: string) => onEvent?.({ host, kind: 'details', why });
   const { onHop, run } = createConcealment(registries, onDetails);

@@ -47,9 +47,10 @@ export function createConcealment(
 
 /** It has no `cause`, because the messages of causes are shown as well. */
 function concealedError(source: ImageSource): Error {
+  const where = 'the log of image-watcher has them ("registry failed, details")';
   const remedy = 'if it is a registry, have it added to registries or allowedRegistries of the configuration';
   return new Error(
-    `reading ${formatRepository(source)}: no registry answers there. It leads to a private address, for which no details are shown: ${remedy}`,
+    `reading ${formatRepository(source)}: the request failed. It leads to a private address, for which no details are shown here: ${where}; ${remedy}`,
   );
 }
 

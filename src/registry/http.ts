@@ -1,6 +1,7 @@
 /** Requests to hosts: within their limits, with redirects, deadlines and bounded answers. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { request as send } from 'undici';
+import { codeOf } from '../model/connection-failure.ts';
 import { PermanentError } from '../model/errors.ts';
 import { isForbiddenAddress, refusedAddress } from './address-guard.ts';
 import type { AnswerBudget, BudgetedReading } from './answer-budget.ts';
@@ -157,8 +158,12 @@ async function exchangeWith(reading: BudgetedReading, { timeoutMs, onRequest }: 
     signal.throwIfAborted();
     if (error instanceof PermanentError) throw error;
     if (error instanceof BodyTooLarge) throw new Error(`${what}: ${error.message}`, { cause: error });
-    const why = deadline.isOver ? `no answer from ${url.host} within ${timeoutMs} ms` : explainConnectionError(error, url);
-    throw new HostFailure(what, why, !deadline.isOver, { cause: error });
+    if (deadline.isOver)
+      throw new HostFailure(what, `timed out: no answer from ${url.host} within ${timeoutMs} ms`, false, { cause: error });
+    const why = explainConnectionError(error);
+    if (why !== undefined) throw new HostFailure(what, `cannot connect to ${url.host}: ${why}`, true);
+    const code = codeOf(error);
+    throw new HostFailure(what, `cannot connect to ${url.host}${code === '' ? '' : ` (${code})`}`, true, { cause: error });
   } finally {
     deadline.end();
     onRequest?.({ host: registry.name, kind, method, status, durationMs: performance.now() - startedAt });
@@ -204,7 +209,7 @@ class HostFailure extends Error {
   readonly why: string;
   readonly isWholeHost: boolean;
 
-  constructor(what: string, why: string, isWholeHost: boolean, options: ErrorOptions) {
+  constructor(what: string, why: string, isWholeHost: boolean, options?: ErrorOptions) {
     super(`${what}: ${why}`, options);
     this.why = why;
     this.isWholeHost = isWholeHost;

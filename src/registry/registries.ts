@@ -6,6 +6,7 @@ import { PermanentError } from '../model/errors.ts';
 import { normaliseRegistry, type Repository } from '../model/image-reference.ts';
 import { guardedLookup, isPrivateAddress } from './address-guard.ts';
 import { BoundedMap } from '../async/bounded-map.ts';
+import { connectVerified } from './connect-verified.ts';
 
 /** The configured settings of one registry host. */
 export interface RegistrySettings {
@@ -32,6 +33,8 @@ export interface Registry {
 export interface RegistriesOptions {
   registries: readonly RegistrySettings[];
   allowedRegistries: readonly string[];
+  /** Further hosts that the configuration names, such as those of receivers: their failures are shown in full. */
+  namedHosts?: readonly string[] | undefined;
   timeoutMs: number;
   lookup?: LookupFunction | undefined;
 }
@@ -44,17 +47,19 @@ const apiHosts: Readonly<Record<string, string>> = { 'docker.io': 'registry-1.do
 export class Registries {
   readonly #settings: ReadonlyMap<string, RegistrySettings>;
   readonly #allowed: ReadonlySet<string>;
+  readonly #named: ReadonlySet<string>;
   readonly #agents: ReadonlyMap<string, Agent>;
   readonly #defaultAgent: Agent;
   readonly #privateNames = new BoundedMap<string, boolean>(maxNames);
   #closed: Promise<unknown> | undefined;
 
-  constructor({ registries, allowedRegistries, timeoutMs, lookup }: RegistriesOptions) {
+  constructor({ registries, allowedRegistries, namedHosts = [], timeoutMs, lookup }: RegistriesOptions) {
     const guarded = guardedLookup(lookup, (name, addresses) => this.#privateNames.set(name, addresses.some(isPrivateAddress)));
     const agent = (settings?: RegistrySettings) => createAgent(timeoutMs, guarded, settings);
     const named = registries.map((settings) => [normaliseRegistry(settings.host), settings] as const);
     this.#settings = new Map(named);
     this.#allowed = new Set(allowedRegistries.map((host) => normaliseRegistry(host)));
+    this.#named = new Set([...this.#settings.keys(), ...this.#allowed, ...namedHosts.map((host) => normaliseRegistry(host))]);
     this.#agents = new Map(
       named.filter(([, settings]) => settings.caFile !== undefined).map(([name, settings]) => [name, agent(settings)]),
     );
@@ -86,8 +91,7 @@ export class Registries {
    * nor the registry.
    */
   isConcealed({ hostname, host }: URL, { name }: Registry): boolean {
-    const names = [name, normaliseRegistry(host)];
-    if (names.some((known) => this.#settings.has(known) || this.#allowed.has(known))) return false;
+    if ([name, normaliseRegistry(host)].some((known) => this.#named.has(known))) return false;
     return isPrivateAddress(hostname) || this.#privateNames.get(hostname) === true;
   }
 
@@ -101,12 +105,10 @@ export class Registries {
 function createAgent(timeoutMs: number, lookup: LookupFunction, settings?: RegistrySettings): Agent {
   const ca = settings?.caFile === undefined ? {} : { ca: [...rootCertificates, readCertificates(settings.host, settings.caFile)] };
   return new Agent({
-    // HTTP/2 gains nothing for a few requests at a time, and many registries are behind old proxies.
-    allowH2: false,
     // Long enough for the next push to reuse the connection, shorter than the idle timeouts of common load balancers.
     keepAliveTimeout: 30_000,
     keepAliveMaxTimeout: 50_000,
-    connect: { lookup, timeout: timeoutMs, ...ca },
+    connect: connectVerified({ lookup, timeoutMs, ...ca }),
   });
 }
 

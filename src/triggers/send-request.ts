@@ -1,6 +1,6 @@
 /** Sends a request to a CI system, and reads its answer. */
 import { parseRetryAfter } from '../async/backoff.ts';
-import { describeError } from '../model/errors.ts';
+import { describeConnectionError } from '../model/connection-failure.ts';
 import { cut } from '../model/text.ts';
 import type { CiRequest } from './order.ts';
 
@@ -49,10 +49,10 @@ export async function sendRequest({ url, headers, body }: CiRequest, { fetch, no
 
 /** The message of a TypeError without a cause quotes the header that cannot be sent, and so the Secret. */
 function describeFault(error: unknown): string {
-  if (!(error instanceof TypeError)) return describeError(error);
+  if (!(error instanceof TypeError)) return describeConnectionError(error);
   return error.cause === undefined
     ? 'the request cannot be sent: the Secret must be one line of ASCII characters, to be sent in a header'
-    : describeError(error.cause);
+    : describeConnectionError(error.cause);
 }
 
 /** The beginning of an error's text, in one line. */

@@ -128,9 +128,9 @@ describe('image-watcher notify test', () => {
     const lines = Object.fromEntries(out.split(/^(?=[✓✗])/m).map((line) => [line.split(/ +/)[1] ?? '', line]));
     assert.match(lines['good'] ?? '', /^✓/);
     for (const [name, expected] of Object.entries({
-      expired: /certificate has expired\n {4}→ renew the certificate/,
-      other: /does not match certificate's altnames.*\n {4}→ use the name/,
-      unknown: /unable to verify.*\n {4}→ .*NODE_EXTRA_CA_CERTS/,
+      expired: /certificate has expired \(CERT_HAS_EXPIRED\)\n {4}→ renew the certificate/,
+      other: /its certificate is for other\.example\.com, not for 127\.0\.0\.1 .*\n {4}→ use a name/,
+      unknown: /from an unknown authority.*\n {4}→ .*NODE_EXTRA_CA_CERTS/,
       closed: /ECONNREFUSED.*\n {4}→ check the host and port/,
       nonsense: /holds no URL\n {4}→ put its URL/,
     }))

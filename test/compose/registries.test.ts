@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { observeRegistries } from '../../src/compose/registries.ts';
+import { hostsOf, observeRegistries } from '../../src/compose/registries.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 
@@ -25,4 +25,11 @@ test('a broken registry and its recovery are logged once each, and the metrics f
     lines.map((line) => (JSON.parse(line) as { msg: string }).msg),
     ['registry failing, circuit open', 'registry answering, circuit closed'],
   );
+});
+
+test('a receiver names the hosts of its registry and of its repositories', () => {
+  assert.deepEqual(hostsOf({ registry: 'registry.example.com:5000' }), ['registry.example.com:5000']);
+  const repositories = { docker: '{key}.example.com', mirror: ['example.com:5001', 'example.com/docker/mirror'] };
+  assert.deepEqual(hostsOf({ repositories }), ['docker.example.com', 'example.com:5001', 'example.com']);
+  assert.deepEqual(hostsOf({}), []);
 });

@@ -15,8 +15,12 @@ const hourMs = 3_600_000;
 /** An authority for tests: its own certificate, and certificates for servers, all in PEM. */
 export interface TestAuthority {
   readonly ca: string;
-  /** `names`: what the certificate is valid for; `endsInMs`: negative for one that has expired. */
-  issue(names: readonly { type: GeneralNameType; value: string }[], endsInMs?: number): Promise<{ cert: string; key: string }>;
+  /** `names`: what the certificate is valid for; `endsInMs`: negative for one that has expired; `beginsInMs`: positive for one that is not valid yet. */
+  issue(
+    names: readonly { type: GeneralNameType; value: string }[],
+    endsInMs?: number,
+    beginsInMs?: number,
+  ): Promise<{ cert: string; key: string }>;
 }
 
 /** The address that test servers listen on. */
@@ -34,12 +38,12 @@ export async function createAuthority(commonName: string): Promise<TestAuthority
   });
   return {
     ca: authority.toString('pem'),
-    async issue(names, endsInMs = 24 * hourMs) {
+    async issue(names, endsInMs = 24 * hourMs, beginsInMs = -48 * hourMs) {
       const own = await webcrypto.subtle.generateKey(ecdsa, true, ['sign', 'verify']);
       const certificate = await X509CertificateGenerator.create({
         subject: 'CN=server',
         issuer: authority.subject,
-        notBefore: validity.notBefore,
+        notBefore: new Date(Date.now() + beginsInMs),
         notAfter: new Date(Date.now() + endsInMs),
         publicKey: own.publicKey,
         signingKey: keys.privateKey,

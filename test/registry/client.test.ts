@@ -79,7 +79,7 @@ test('a real registry', async (t) => {
     await registry.kill9();
     await assert.rejects(client.headManifest(repository, '1.0.0'), {
       name: 'Error',
-      message: `HEAD manifest of ${host}/team/app:1.0.0: cannot connect to ${host} (ECONNREFUSED)`,
+      message: `HEAD manifest of ${host}/team/app:1.0.0: cannot connect to ${host}: the connection was refused by ${host} (ECONNREFUSED); check the host and port, network policies and firewalls`,
     });
     assert.equal(requests.at(-1), 'manifest error');
   });

@@ -81,7 +81,7 @@ const neighbours: Readonly<Record<string, (t: TestContext) => Promise<string>>> 
 };
 
 const concealedMessage =
-  /^reading [^ ]+: no registry answers there\. It leads to a private address, for which no details are shown: if it is a registry, have it added to registries or allowedRegistries of the configuration$/;
+  /^reading [^ ]+: the request failed\. It leads to a private address, for which no details are shown here: the log of image-watcher has them \("registry failed, details"\); if it is a registry, have it added to registries or allowedRegistries of the configuration$/;
 
 function start(t: TestContext, options: Partial<RegistryClientOptions> = {}) {
   const client = createRegistryClient({
@@ -123,6 +123,12 @@ describe('the message about a host at a private address is the same, whatever is
       assert.doesNotMatch(String(outcome), /private address/);
     });
   }
+});
+
+test('a host that a receiver of the configuration names is no secret', async (t) => {
+  const registry = `127.0.0.1:${await closedPort()}`;
+  const error = await failureOf(() => start(t, { namedHosts: [registry] }).listTags({ registry, path: 'team/app' }));
+  assert.match(error.message, /the connection was refused by 127\.0\.0\.1/);
 });
 
 test('a name is private if DNS says so', async (t) => {

@@ -5,6 +5,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { sendRequest } from '../../src/triggers/send-request.ts';
+import { freePort } from '../harness/free-port.ts';
 
 const now = () => Date.parse('2026-11-23T12:00:00Z');
 let server: Server;
@@ -103,4 +104,10 @@ describe('a Secret that no header can hold', () => {
       assert.match(message, /the Secret must be one line of ASCII/);
       assert.doesNotMatch(message, /BEGIN|MIIEvQ|tok/);
     });
+});
+
+it('says why a connection failed, and what to do', async () => {
+  const url = new URL(`http://127.0.0.1:${await freePort()}/hook`);
+  const result = await sendRequest({ url, headers: {}, body: '{}' }, { fetch, now, signal });
+  assert.match(result.kind === 'failed' ? result.message : '', /^POST \S+: the connection was refused by \S+ \(ECONNREFUSED\); check/);
 });

@@ -1,0 +1,153 @@
+/** Why a connection failed, in words for a user, from the errors of sockets, TLS and undici. Pure. */
+import { describeError } from './errors.ts';
+import { cut, toSeconds } from './text.ts';
+
+export type ConnectionProblem =
+  | 'Refused'
+  | 'NoRoute'
+  | 'TimedOut'
+  | 'NameNotFound'
+  | 'NameLookup'
+  | 'Expired'
+  | 'NotYetValid'
+  | 'WrongName'
+  | 'UnknownAuthority'
+  | 'NotTls'
+  | 'TlsFailed'
+  | 'NotHttp';
+
+/** `sentence` says what is wrong (`the connection was refused by 10.0.0.1:443 (ECONNREFUSED)`), `remedy` what to do about it. */
+export interface ConnectionFailure {
+  readonly problem: ConnectionProblem;
+  readonly sentence: string;
+  readonly remedy: string;
+}
+
+/** What a client says in place of the general remedy, such as the setting that adds an authority to it. */
+export type Remedies = Partial<Readonly<Record<ConnectionProblem, string>>>;
+
+/** What a sentence needs of the certificate that was presented: `cert` of an error, which Node sets for a wrong name, and `connectVerified` for a wrong date. */
+interface PresentedCertificate {
+  readonly valid_from?: unknown;
+  readonly valid_to?: unknown;
+  readonly subjectaltname?: unknown;
+}
+
+const problems: Readonly<Record<string, ConnectionProblem>> = {
+  ECONNREFUSED: 'Refused',
+  EHOSTUNREACH: 'NoRoute',
+  ENETUNREACH: 'NoRoute',
+  ETIMEDOUT: 'TimedOut',
+  UND_ERR_CONNECT_TIMEOUT: 'TimedOut',
+  UND_ERR_HEADERS_TIMEOUT: 'TimedOut',
+  ENOTFOUND: 'NameNotFound',
+  EAI_AGAIN: 'NameLookup',
+  CERT_HAS_EXPIRED: 'Expired',
+  CERT_NOT_YET_VALID: 'NotYetValid',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'WrongName',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'UnknownAuthority',
+  SELF_SIGNED_CERT_IN_CHAIN: 'UnknownAuthority',
+  UNABLE_TO_GET_ISSUER_CERT: 'UnknownAuthority',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'UnknownAuthority',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'UnknownAuthority',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'NotTls',
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'NotTls',
+  ERR_SSL_HTTP_REQUEST: 'NotTls',
+};
+
+const network = 'check the host and port, network policies and firewalls';
+const remedies: Readonly<Record<ConnectionProblem, string>> = {
+  Refused: network,
+  NoRoute: network,
+  TimedOut: network,
+  NameNotFound: 'check the host, and the DNS of the pod',
+  NameLookup: 'check the DNS of the pod',
+  Expired: 'renew the certificate of the host',
+  NotYetValid: 'check the clocks, and the certificate of the host',
+  WrongName: 'use a name that is in the certificate of the host',
+  UnknownAuthority: 'if a private authority issued it, let the process trust that: NODE_EXTRA_CA_CERTS',
+  NotTls: 'check that the port is one for https',
+  TlsFailed: 'check the versions and ciphers of TLS that the host accepts, and that the port is one for https',
+  NotHttp: 'check that the port is one for http',
+};
+
+/** Undefined if the error is not known to be one of a connection. */
+export function explainConnection(error: unknown, own: Remedies = {}): ConnectionFailure | undefined {
+  if (!(error instanceof Error)) return undefined;
+  // A host with several addresses has one error for each.
+  if (error instanceof AggregateError && error.errors.length > 0) return explainConnection(error.errors[0], own);
+  const code = codeOf(error);
+  const problem = problemOf(error, code);
+  if (problem === undefined) return undefined;
+  const sentence = `${describe(problem, error)}${code === '' ? '' : ` (${code})`}`;
+  return { problem, sentence, remedy: own[problem] ?? remedies[problem] };
+}
+
+/** The sentence and the remedy; of an error that is not known, its own message and those of its causes. */
+export function describeConnectionError(error: unknown, own: Remedies = {}): string {
+  const known = explainConnection(error, own);
+  return known === undefined ? describeError(error) : `${known.sentence}; ${known.remedy}`;
+}
+
+/** The code of an error of Node or undici; empty if it has none. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
+function problemOf({ name }: Error, code: string): ConnectionProblem | undefined {
+  if (Object.hasOwn(problems, code)) return problems[code];
+  if (name === 'TimeoutError') return 'TimedOut';
+  if (name === 'HTTPParserError') return 'NotHttp';
+  return code.startsWith('ERR_SSL_') ? 'TlsFailed' : undefined;
+}
+
+function describe(problem: ConnectionProblem, error: Error): string {
+  const certificate: PresentedCertificate | null = 'cert' in error && typeof error.cert === 'object' ? error.cert : null;
+  switch (problem) {
+    case 'Refused':
+      return `the connection was refused${addressOf(error)}`;
+    case 'NoRoute':
+      return `no network route leads there${addressOf(error)}`;
+    case 'TimedOut':
+      return `timed out${addressOf(error)}`;
+    case 'NameNotFound':
+      return 'DNS does not know its name';
+    case 'NameLookup':
+      return 'DNS did not answer';
+    case 'Expired':
+      return `its certificate ${dated('expired on', certificate?.valid_to) ?? 'has expired'}`;
+    case 'NotYetValid':
+      return `its certificate ${dated('is not valid before', certificate?.valid_from) ?? 'is not valid yet'}`;
+    case 'WrongName':
+      return `its certificate is for ${namesOf(certificate)}, not for ${'host' in error ? String(error.host) : 'this name'}`;
+    case 'UnknownAuthority':
+      return 'its certificate is from an unknown authority';
+    case 'NotTls':
+      return 'it does not answer with TLS';
+    case 'TlsFailed':
+      return 'the TLS handshake failed';
+    case 'NotHttp':
+      return 'it does not answer with HTTP';
+  }
+}
+
+function addressOf(error: Error): string {
+  if (!('address' in error) || typeof error.address !== 'string') return '';
+  const host = error.address.includes(':') ? `[${error.address}]` : error.address;
+  return ` by ${host}${'port' in error ? `:${String(error.port)}` : ''}`;
+}
+
+/** `expired on 2026-11-20T10:00:00Z`, of a date as certificates have it. */
+function dated(what: string, date: unknown): string | undefined {
+  const at = typeof date === 'string' ? Date.parse(date) : Number.NaN;
+  return Number.isNaN(at) ? undefined : `${what} ${toSeconds(new Date(at))}`;
+}
+
+const maxNames = 120;
+
+/** The first names of a certificate; Node has them as `DNS:a.example.com, IP Address:10.0.0.1`. */
+function namesOf(certificate: PresentedCertificate | null): string {
+  const text = typeof certificate?.subjectaltname === 'string' ? certificate.subjectaltname : '';
+  const names = text.replaceAll(/(?:^|, )(?:DNS|IP Address|URI|email):/g, (_, offset) => (offset === 0 ? '' : ', '));
+  return names === '' ? 'no name' : cut(names.replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' '), maxNames);
+}
