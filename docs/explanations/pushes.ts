@@ -102,6 +102,14 @@ export const unchanged = {
     action:
       'Nothing if that is intended. Otherwise change `spec.select` or `spec.tags`; `image-watcher explain NS/NAME` with `--push` tries a tag without a push.',
   },
+  OtherTrack: {
+    shown: `${shownAs.unchangedPush} In the status, the container is \`Kept\`, with the tag in its message; \`Ready\` stays True.`,
+    cause:
+      'A container that the policy has never changed runs a tag of another track than the selected one: another variant (`1.0.0-alpine`, where `1.1.0` is selected), another prefix, or a tag that another ' +
+      'policy follows on this workload. The policy may be meant for another container.',
+    action:
+      'Nothing, if the container is to stay. Otherwise name it in `spec.targets[].containers`, or write `takeOver: true` in the target; for a variant of its own, write a second policy whose `tags.allow` takes that variant.',
+  },
   OlderThanRunning: {
     shown: `${shownAs.unchangedPush} In the status, the target is \`Kept\`; \`Ready\` stays True.`,
     cause: 'The workload runs a newer tag than the one that was pushed, by the order of `spec.select`.',

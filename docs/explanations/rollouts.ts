@@ -133,7 +133,7 @@ export const blocked = {
   },
   TargetPaused: {
     shown: 'The condition [`Held`](#condition-held), `Ready` is True, a Normal Event.',
-    cause: 'The rollouts of the workload are paused (`kubectl rollout pause`, or the field `spec.paused`), and an update is available.',
+    cause: 'The rollouts of the workload are paused (by `kubectl rollout pause`, or in its own spec), and an update is available.',
     action:
       'Resume it with the command that the message names: `kubectl rollout resume` for a Deployment, `kubectl argo rollouts resume` for a Rollout. The update is applied as soon as image-watcher sees that.',
   },

@@ -180,6 +180,10 @@ export const chinese: Readonly<Record<string, string>> = {
   'All containers of the targets.': '更新目标的所有容器。',
   'Those that run the selected image.': '运行选中镜像的容器。',
   'Those that cannot be updated.': '无法更新的容器。',
+  'An application that is to leave its Alpine variant: its containers run 1.4.2-alpine, and the policy selects 1.x without a variant. Without takeOver, a container that runs a tag of another track is left alone: the policy may be meant for another one.':
+    '一个要离开 Alpine 变体的应用：它的容器运行 1.4.2-alpine，策略选择不带变体的 1.x。没有 takeOver 时，运行其他系列标签的容器保持不变：该策略可能是为另一个容器准备的。',
+  'Whether the first change also replaces tags of another track, such as `1.0.0-alpine` by `1.1.0`, or a tag that another policy follows; by default only in containers that `containers` names.':
+    '首次更改时是否也替换属于另一系列的标签（例如用 `1.1.0` 替换 `1.0.0-alpine`）或另一策略所跟随的标签；默认只在 `containers` 指定的容器中替换。',
   'A hash of what the containers run that the list of targets has no place for, so that their changes are noticed.':
     '目标列表容纳不下的容器所运行镜像的哈希值，用于发现它们的变化。',
   'Counts of the workloads that run what the policy applied; the history has only the last 10 changes.':

@@ -188,11 +188,12 @@ export function readTarget(target: Target, index: number, context: TargetContext
   throw invalid(`spec.targets[${index}]: write either name or selector`);
 }
 
-function readParts({ containers, initContainers, volumes, fields }: Target, ref: KindRef, context: TargetContext): TargetParts {
+function readParts({ containers, initContainers, volumes, takeOver, fields }: Target, ref: KindRef, context: TargetContext): TargetParts {
   return {
     ...(containers !== undefined && { containers }),
     ...(initContainers && { initContainers }),
     ...(volumes === true && { volumes }),
+    ...(takeOver === true && { takeOver }),
     ...(fields !== undefined && { fields: readFields(fields, ref, context) }),
   };
 }

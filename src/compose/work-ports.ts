@@ -8,7 +8,7 @@ import { notSelected } from '../model/policy-defaults.ts';
 import { resolveTarget } from '../model/resolve-target.ts';
 import { verificationSecrets } from '../model/verification.ts';
 import type { Workload } from '../model/workload.ts';
-import { isNamespaceOpen } from '../plan/consent.ts';
+import { consentTo, isNamespaceOpen } from '../plan/consent.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { listSelected, readWorkload } from '../kube/read-workload.ts';
 import { patchImages } from '../kube/patch-images.ts';
@@ -178,6 +178,8 @@ function createClusterView({ settings: { config }, aliases }: Foundation, { cach
     hasTrustRoot: trustRoot !== undefined,
     repeatsPerHour: guards.repeatsPerHour,
     aliases,
+    policiesOf: (workload) =>
+      cache.policiesOf(workload, (policy) => consentTo(workload, policy, { crossNamespace, namespaceConsent }).granted),
     now: Date.now,
   };
 }

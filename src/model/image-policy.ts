@@ -108,6 +108,8 @@ export interface TargetParts {
   readonly initContainers?: boolean;
   /** Whether to update image volumes, too, whatever their names. */
   readonly volumes?: boolean;
+  /** Whether containers whose image is of another track are changed as well. */
+  readonly takeOver?: boolean;
   /** Of a custom resource: the fields to write, instead of containers. */
   readonly fields?: TargetFields;
 }

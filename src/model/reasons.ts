@@ -24,6 +24,7 @@ export const reasons = {
   NotSelected: 'the policy does not select the pushed tag',
   OlderThanRunning: 'what runs is newer than what was pushed',
   Retagged: 'the tag moved to another digest, but the policy pins tags only',
+  OtherTrack: 'what runs is of another track than the selected tag, such as another variant of the image',
   NotComparable: 'what runs cannot be compared with the candidates of the policy',
   PlatformMissing: 'the image does not have every platform that the policy asks for',
   NotAnImage: 'what the tag points to is no image that can run: a chart, a signature or another artifact',

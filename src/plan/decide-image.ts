@@ -10,6 +10,8 @@
  * | an equal candidate, earlier by name       | change, unless it is one image | change, unless it is one image   |
  * | an equal candidate, later by name         | no: UpToDate                   | keep: UpToDate                   |
  * | a digest that is known by a tag           | as that tag                    | as that tag                      |
+ * | no candidate, of another track, in a      | no: OtherTrack                 | keep: OtherTrack                 |
+ * |   container that we never changed         |                                |                                  |
  * | no candidate, a lower version             | change                         | change                           |
  * | no candidate, a higher version (semver)   | no: OlderThanRunning           | keep: OlderThanRunning           |
  * | no candidate, and neither the status nor  | change                         | change                           |
@@ -31,6 +33,7 @@ import type { Reason } from '../model/reasons.ts';
 import { runningDigest, runningTag } from '../model/running-image.ts';
 import type { Workload } from '../model/workload.ts';
 import { isNewerImage } from '../select/select-tag.ts';
+import { areOtherTracks } from '../select/tag-track.ts';
 
 /** The policy treats a container as before its first change. */
 export interface Start {
@@ -51,6 +54,16 @@ export interface Comparison {
   readonly digestOf?: (tag: string) => string | undefined;
   /** The images that the policy remembers: a digest that it knows by a tag is that tag. */
   readonly status?: PolicyStatus;
+  /** Absent where a change is meant whatever runs. */
+  readonly tracks?: Tracks;
+}
+
+/** What a policy has not changed yet, and what may be meant for another one. */
+export interface Tracks {
+  /** Whether the policy has ever changed the container. */
+  readonly isOwn: (workload: Workload, container: string) => boolean;
+  /** The other policy that follows this very tag on this workload. */
+  readonly followerOf: (workload: Workload, tag: string) => string | undefined;
 }
 
 /** Whether the running image is replaced, or why it is unchanged. */
@@ -61,6 +74,8 @@ export interface ImageLocation {
   readonly workload: Workload;
   readonly container: string;
   readonly image: string;
+  /** Whether the policy names the container, so that its change is meant whatever runs. */
+  readonly isNamed?: boolean;
 }
 
 /** Whether an image is replaced. */
@@ -105,12 +120,9 @@ function decideReplacement(running: ImageReference, tag: string | undefined, { s
   return { reason: 'NotComparable', message };
 }
 
-function compareImage(
-  running: ImageReference,
-  tag: string | undefined,
-  { workload, container, image }: ImageLocation,
-  { spec, candidate, hasApplied, hasAppliedTo, startsOver, digestOf = () => undefined }: Comparison,
-): ImageDecision {
+function compareImage(running: ImageReference, tag: string | undefined, where: ImageLocation, input: Comparison): ImageDecision {
+  const { workload, container, image } = where;
+  const { spec, candidate, hasApplied, hasAppliedTo, startsOver, digestOf = () => undefined } = input;
   const start = startsOver?.(workload, container, image);
   const isCandidate = tag !== undefined && spec.strategy.reject(tag) === undefined;
   if (isCandidate) {
@@ -122,6 +134,8 @@ function compareImage(
     if (isNewerImage(candidate, { tag, ...(digest !== undefined && { digest }) }, spec)) return 'change';
     return { reason: 'UpToDate', message: `already runs ${tag}, which ranks equal with ${candidate.tag}` };
   }
+  const otherTrack = start === undefined && tag !== undefined ? findOtherTrack(tag, where, input) : undefined;
+  if (otherTrack !== undefined) return { reason: 'OtherTrack', message: otherTrack };
   const versions = compareVersions(spec, tag, candidate.tag);
   if (versions !== undefined && versions < 0) return 'change';
   if (versions !== undefined && versions > 0 && spec.strategy.id === 'semver') return older(tag ?? '', spec, candidate);
@@ -132,6 +146,19 @@ function compareImage(
     reason: 'NotComparable',
     message: `"${what}" runs, which the policy does not select${because(spec, tag)}: change the image by hand once, or the policy`,
   };
+}
+
+/** Why a first change must not replace a tag that may not be meant; undefined where it may. */
+function findOtherTrack(
+  tag: string,
+  { workload, container, isNamed }: ImageLocation,
+  { candidate, tracks }: Comparison,
+): string | undefined {
+  if (tracks === undefined || isNamed === true || tracks.isOwn(workload, container)) return undefined;
+  const follower = tracks.followerOf(workload, tag);
+  if (follower === undefined && !areOtherTracks(tag, candidate.tag)) return undefined;
+  const what = follower === undefined ? `is of another track than ${candidate.tag}` : `${follower} follows`;
+  return `${container} runs ${tag}, which ${what}: if it is to be replaced, name it in containers, or write takeOver: true`;
 }
 
 /** A name that is no candidate stays none; a creation time may become unreadable. With creation times, nothing older than the tag that was left is applied. */

@@ -137,25 +137,31 @@ function planWorkload(target: PolicyTarget, workload: Workload, input: PlanInput
 function planOfFields(fields: NonNullable<PolicyTarget['fields']>, workload: Workload, input: PlanInput): ReturnType<typeof planFields> {
   return planFields(fields, workload, {
     ...input,
-    decideImage: (running, container, image) => decideImage(running, { workload, container, image }, input),
+    decideImage: (running, container, image) => decideImage(running, { workload, container, image, isNamed: true }, input),
   });
 }
 
 function planContainers(target: PolicyTarget, workload: Workload, input: PlanInput): (ContainerChange | UnchangedContainer)[] {
   return targetImages(target, workload)
-    .map(({ container, position }) => planContainer(container, position, workload, input))
+    .map(({ container, position }) => planContainer({ target, container, position }, workload, input))
     .filter((part) => part !== undefined);
 }
 
+interface TargetContainer {
+  readonly target: PolicyTarget;
+  readonly container: WorkloadContainer;
+  readonly position: ImagePosition;
+}
+
 function planContainer(
-  container: WorkloadContainer,
-  position: ImagePosition,
+  { target, container, position }: TargetContainer,
   workload: Workload,
   input: PlanInput,
 ): ContainerChange | UnchangedContainer | undefined {
   const running = readOwn(container.image, input);
   if (running === undefined) return undefined;
-  const decision = decideImage(running, { workload, container: container.name, image: container.image }, input);
+  const isNamed = target.takeOver === true || target.containers?.includes(container.name) === true;
+  const decision = decideImage(running, { workload, container: container.name, image: container.image, isNamed }, input);
   if (decision === 'change') return { container: container.name, ...position, from: container.image, to: rewrite(running, input) };
   const owner = container.imageOwner;
   return { container: container.name, image: container.image, ...decision, ...(owner !== undefined && { owner }) };

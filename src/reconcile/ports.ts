@@ -89,6 +89,8 @@ export interface ClusterView extends WorkloadView, ConsentRules, Pick<GuardConte
   /** Whether there is anything to verify keyless signatures with; absent where that is not asked. */
   readonly hasTrustRoot?: boolean;
   readonly aliases: RegistryAliases;
+  /** The policies that name this workload, or select it, and may see it; absent where others are not known. */
+  readonly policiesOf?: (workload: Workload) => readonly ImagePolicy[];
   /** The one clock, in ms since 1970. */
   readonly now: () => number;
 }

@@ -63,7 +63,7 @@ const where = {
   namespace,
   apiVersion: matching(/^(?:[a-z0-9](?:[a-z0-9.-]{0,9}[a-z0-9])?\/)?v[0-9]{1,3}$/, 'apps/v1', 'argoproj.io/v1alpha1'),
 };
-const own = { ...where, containers, initContainers: fc.boolean(), volumes: fc.boolean() };
+const own = { ...where, containers, initContainers: fc.boolean(), volumes: fc.boolean(), takeOver: fc.boolean() };
 const target = fc.oneof(
   some({ ...own, name }, ['kind', 'name']),
   some({ ...own, selector }, ['kind', 'selector']),

@@ -204,6 +204,7 @@ const legacyRows: [name: string, spec: object, isLegacy: boolean][] = [
   ['init containers', { ...sayable, targets: [{ ...deployment, initContainers: true }] }, false],
   ['image volumes', { ...sayable, targets: [{ ...deployment, volumes: true }] }, false],
   ['no image volumes', { ...sayable, targets: [{ ...deployment, volumes: false }] }, true],
+  ['images of another track', { ...sayable, targets: [{ ...deployment, takeOver: true }] }, false],
   ['a custom resource', { ...sayable, targets: [{ ...deployment, apiVersion: 'example.com/v1', fields: { image: 'spec.image' } }] }, false],
   ['downgrades', { ...sayable, update: { allowDowngrade: true } }, false],
   ['a pinned digest', { ...sayable, update: { pin: 'Digest' } }, false],

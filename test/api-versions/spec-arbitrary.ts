@@ -53,7 +53,7 @@ const fields = fc.oneof(
 const kind = sometimes(fc.constantFrom('Deployment', 'StatefulSet', 'DaemonSet', 'CronJob'), text);
 const apiVersion = sometimes(fc.constantFrom('apps/v1', 'v1', 'argoproj.io/v1alpha1', 'x-y.example.com/v2beta1'), text);
 const containers = fc.uniqueArray(label, { minLength: 1, maxLength: 3 });
-const where = { kind, namespace: label, containers, initContainers: fc.boolean(), volumes: fc.boolean() };
+const where = { kind, namespace: label, containers, initContainers: fc.boolean(), volumes: fc.boolean(), takeOver: fc.boolean() };
 const target = fc.oneof(
   some({ ...where, name }, ['kind', 'name']),
   some({ ...where, selector }, ['kind', 'selector']),

@@ -91,6 +91,7 @@ function targetFields({ kind }: Origin): Fields {
     ['namespace', isText],
     ['initContainers', isOff],
     ['volumes', isOff],
+    ['takeOver', isOff],
   ]);
 }
 

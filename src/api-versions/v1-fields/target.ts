@@ -119,6 +119,12 @@ export const target = withChecks(
           .describe(
             'Whether volumes that hold the image (`volumes[].image.reference`) are updated as well, whatever `containers` names; by default they are not.',
           ),
+        takeOver: z
+          .boolean()
+          .exactOptional()
+          .describe(
+            'Whether the first change also replaces tags of another track, such as `1.0.0-alpine` by `1.1.0`, or a tag that another policy follows; by default only in containers that `containers` names.',
+          ),
         fields: fields.exactOptional(),
       })
       .describe('A workload, or the workloads that a selector matches.'),

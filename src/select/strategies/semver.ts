@@ -1,9 +1,7 @@
 import { compareBuild, parse, type Range, type SemVer } from 'semver';
 import { admittedPrereleases, describePrereleases, parseVersionRange } from '../version-range.ts';
 import type { TagStrategy } from '../../model/tag-strategy.ts';
-
-/** Usual names of prereleases; other suffixes (-alpine, -slim) may be variants. */
-const stages = /^(?:alpha|a|beta|b|rc|c|pre|preview|dev|snapshot|next|canary|nightly|milestone|m|ea)[0-9]*$/i;
+import { stages } from '../tag-track.ts';
 
 /**
  * The highest semantic version (semver.org 2.0.0; a leading `v` is allowed, nothing is coerced: `1.2` is not a version).
