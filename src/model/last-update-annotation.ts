@@ -3,6 +3,9 @@ import { limits, type LastUpdate, type PastChange, type RecentChange, type Retry
 import { isTriggerSource, maxLengths } from './policy-status.ts';
 import { readVolumeName } from './workload.ts';
 
+/** More than we ever write. The API server stores 256 KiB, which take too long to parse if they are nested deeply. */
+const maxAnnotation = 32_768;
+
 /** The annotation for a container, an image volume, or a group of fields; undefined if the API server would reject its name. */
 export function updateAnnotation(container: string): string | undefined {
   const volume = readVolumeName(container);
@@ -92,7 +95,7 @@ function readChange(value: unknown): RecentChange[] {
 
 function parseObject(value: unknown): Readonly<Record<string, unknown>> {
   try {
-    return typeof value === 'string' ? toObject(JSON.parse(value)) : {};
+    return typeof value === 'string' && value.length <= maxAnnotation ? toObject(JSON.parse(value)) : {};
   } catch {
     // Text that we did not write.
     return {};

@@ -81,7 +81,7 @@ export async function deliver(target: ConfiguredTarget, content: Content, means:
     return reportDeployment(content, { ...github, api: url, token: read.secret, dashboardUrl, exchange: send });
   }
   const { build } = targets[kind];
-  const request = await buildWithTemplate(target, content, (shown, rendered) =>
+  const request = await buildWithTemplate(target, content, now(), (shown, rendered) =>
     build(shown, { id, secret: read.secret, now: new Date(now()), dashboardUrl, signLink, rendered }),
   );
   if ('problem' in request) return { kind: 'failed', message: request.problem, action: 'correct the template of the target' };
@@ -112,13 +112,20 @@ const sample: Notice = {
   workloads: ['Deployment default/example'],
 };
 
+/** Why a template failed, which is not rendered again for a minute: a storm of events must not repeat its work. */
+const failures = new WeakMap<MessageTemplate, { readonly problem: string; readonly until: number }>();
+const failureMs = 60_000;
+
 /** A template that fails must lose no message: the built-in one is then sent, and says so. Only a test fails. */
 async function buildWithTemplate(
   { template }: ConfiguredTarget,
   content: Content,
+  now: number,
   build: (content: Content, rendered?: RenderedMessage) => TargetRequest,
 ): Promise<TargetRequest | { readonly problem: string }> {
   if (template === undefined || content.type === 'summary') return build(content);
+  const failure = failures.get(template);
+  if (content.type === 'notice' && failure !== undefined && failure.until > now) return build(withProblem(content, failure.problem));
   try {
     // Loaded only where a target has a template.
     const { renderTemplate } = await import('./render-template.ts');
@@ -128,7 +135,14 @@ async function buildWithTemplate(
   } catch (error) {
     const problem = `the template of the target fails: ${cut(describeError(error), 200)}`;
     if (content.type === 'test') return { problem };
-    const message = [content.notice.message ?? [], problem].flat().join('; ');
-    return build({ ...content, notice: { ...content.notice, message } });
+    failures.set(template, { problem, until: now + failureMs });
+    return build(withProblem(content, problem));
   }
+}
+
+type NoticeContent = Extract<Content, { type: 'notice' }>;
+
+function withProblem(content: NoticeContent, problem: string): NoticeContent {
+  const message = [content.notice.message ?? [], problem].flat().join('; ');
+  return { ...content, notice: { ...content.notice, message } };
 }

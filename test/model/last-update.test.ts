@@ -156,6 +156,12 @@ test('the memory is bounded, whoever wrote it', () => {
   );
 });
 
+test('a record that is longer than any of ours is not parsed', () => {
+  const written = JSON.stringify(update);
+  assert.ok(parseLastUpdate(`${written}${' '.repeat(1_000)}`));
+  assert.equal(parseLastUpdate(`${written}${' '.repeat(32_768)}`), undefined);
+});
+
 test('of a forged memory only readable times of the last hour count', () => {
   const written = (earlier: unknown) => parseLastUpdate(JSON.stringify({ ...update, earlier }));
   const at = [changedAt];

@@ -41,11 +41,40 @@ describe('a template', () => {
     '{% if %}',
     '{{ policy',
     '{% for a in (1..1000000000) %}x{% endfor %}',
-    `${'{% for a in workloads %}'.repeat(3)}x${'{% endfor %}'.repeat(3)}`,
-    '{% liquid\nfor a in from\nfor b in from\nfor c in from\necho a\nendfor\nendfor\nendfor %}',
     '{% for a in (1..100000) %}{% for b in (1..100000) %}x{% endfor %}{% endfor %}',
   ])
     it(`fails for ${template}`, () => assert.throws(() => textOf(template)));
+
+  it('may loop in loops over what it is given', () =>
+    assert.equal(textOf(`${'{% for a in workloads %}'.repeat(3)}x${'{% endfor %}'.repeat(3)}`), 'xxxxxxxx'));
+
+  // Of each, one more round is too much: the work is counted, whatever the machine.
+  const long = `{% assign a = "0123456789" %}${'{% assign a = a | append: a %}'.repeat(10)}`;
+  for (const [name, template] of Object.entries({
+    'loops in loops over a range': '{% for a in (1..440) %}{% for b in (1..440) %}{% endfor %}{% endfor %}',
+    'loops whose names are not ASCII': `${'{% for é in (1..40) %}'.repeat(3)}x${'{% endfor %}'.repeat(3)}`,
+    'loops without blanks, as lines of one tag': '{% liquid\nfor a in(1..99)\nfor b in(1..99)\necho a\nendfor\nendfor %}',
+    'a table of many cells': '{% tablerow a in (1..9000) %}{% endtablerow %}',
+    'a replacement at each character': `${long}{% assign b = a | replace: "", a %}`,
+    'comparisons of long texts': `${long}{% for i in (1..30) %}{% if a contains "9" or a contains "8" %}{% endif %}{% endfor %}`,
+    'filters of nothing': `{% for i in (1..900) %}{{ x${' | upcase'.repeat(300)} }}{% endfor %}`,
+    'values of a case': `{% for i in (1..900) %}{% case i %}{% when ${'0,'.repeat(900)}0 %}{% endcase %}{% endfor %}`,
+    'a cycle of many values': `{% for i in (1..900) %}{% cycle ${'0,'.repeat(900)}0 %}{% endfor %}`,
+    'a long text again and again': `${long}{% for i in (1..30) %}{{ a }}{% endfor %}`,
+    'a long literal again and again': `{% for i in (1..900) %}${'x'.repeat(3_000)}{% endfor %}`,
+    'padding of a date': '{{ "now" | date: "%9999999d" }}',
+    'a filter that evaluates expressions': '{{ workloads | where_exp: "a", "a" }}',
+    'a filter with a pattern of its own': `{{ "${'<!--'.repeat(500)}" | strip_html }}`,
+  }))
+    it(`takes too much work: ${name}`, () => assert.throws(() => textOf(template), /too much work|undefined filter/));
+
+  it('shares its work between title and text', () => {
+    const half = '{% for a in (1..600) %}{% endfor %}';
+    const render = (template: { title?: string; text?: string }) => renderTemplate(template, notice, {}).text?.(escape);
+    render({ title: half });
+    render({ text: half });
+    assert.throws(() => render({ title: half, text: half }), /too much work/);
+  });
 
   it('cannot make a text without end', () => {
     const doubling = `{% assign a = "0123456789" %}${'{% assign a = a | append: a %}'.repeat(60)}{{ a }}`;
@@ -90,6 +119,15 @@ describe('a target with a template', () => {
   it('has its own subject in mails, in one line', async () => {
     const { text } = await send({ title: '{{ policy }}\n{{ tag }}\r\nBcc: evil@example.com' }, 'notice', 'email');
     assert.match(text, /^\[image-watcher\] shop\/web 1\.4\.2 Bcc: evil@example\.com\n/);
+  });
+
+  it('is not rendered again for a minute after it failed', async () => {
+    const template = { text: '{{ a | nofilter }}' };
+    await send(template);
+    // What is not rendered does not fail: the same object is known by its failure alone.
+    template.text = 'Hello';
+    assert.match((await send(template)).text, /the template of the target fails: .*nofilter/);
+    assert.match((await send({ ...template })).text, /^Hello/);
   });
 
   it('is sent the built-in message where the template fails, and a test says why', async () => {

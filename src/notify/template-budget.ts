@@ -1,0 +1,112 @@
+/** Bounds the work of a template, counted and not timed: the same template with the same values always fails or never. */
+import { Context, defaultOperators, Liquid, type Template } from 'liquidjs';
+
+/** The work of one message: a character read or made is 1. Some milliseconds. */
+const maxWork = 100_000;
+/** The work of a block whatever it holds, as that of a round of a loop. */
+const blockWork = 100;
+/** The work of a comparison of nothing. */
+const operatorWork = 10;
+/** Their conditions are evaluated with the tag, and can stand behind its own text. */
+const branching = new Set(['if', 'unless', 'case']);
+/** Filters whose work is proportional to the texts that they read and make. */
+const filters = new Set(
+  `abs append at_least at_most capitalize ceil compact concat date default divided_by downcase escape first floor join json last lstrip minus modulo plus prepend raw
+   remove remove_first replace replace_first reverse round rstrip size slice sort sort_natural split strip times truncate uniq upcase url_decode url_encode`.split(
+    /\s+/,
+  ),
+);
+
+/** Renders templates until the work of all of them is done. */
+export interface BoundedRenderer {
+  /** Throws where the template is wrong, or the budget is used up. */
+  render(template: string, values: object, escape: (value: string) => string): string;
+}
+
+/** One budget for all templates of a message. */
+export function createBoundedRenderer(): BoundedRenderer {
+  let left = maxWork;
+  const spend = (work: number) => {
+    if (work > 0) left -= work;
+    if (left < 0) throw new Error('it takes too much work: shorten its loops or its texts');
+  };
+
+  return {
+    render(template, values, escape) {
+      const engine = createEngine(spend, escape);
+      const { renderer } = engine;
+      const renderTemplates = renderer.renderTemplates.bind(renderer);
+      renderer.renderTemplates = (templates, context, emitter) => {
+        spend(blockWork + lengthOf(templates, template.length));
+        return renderTemplates(templates, context, emitter);
+      };
+      const context = new Context(values, engine.options, { sync: true }, { liquid: engine });
+      // Ranges, and what filters make, are counted here before they are made.
+      context.memoryLimit.use = spend;
+      return String(engine.renderSync(engine.parse(template), context));
+    },
+  };
+}
+
+function createEngine(spend: (work: number) => void, escape: (value: string) => string): Liquid {
+  const engine = new Liquid({
+    parseLimit: 10_000,
+    ownPropertyOnly: true,
+    strictFilters: true,
+    // No file can be included.
+    templates: {},
+    operators: Object.fromEntries(
+      Object.entries(defaultOperators).map(([name, operator]) => [
+        name,
+        (...operands: unknown[]) => {
+          // The last one is the context.
+          spend(operatorWork + sizeOf(operands.slice(0, -1)));
+          return (operator as (...operands: unknown[]) => boolean)(...operands);
+        },
+      ]),
+    ),
+    outputEscape: (value: unknown) => {
+      spend(sizeOf(value));
+      return escape(typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value));
+    },
+  });
+  // Nothing is put in without being escaped.
+  engine.registerFilter('raw', (value: unknown) => value);
+  engine.registerFilter('replace', (value: unknown, pattern: unknown, replacement: unknown = '') => {
+    const parts = textOf(value).split(textOf(pattern));
+    const text = textOf(replacement);
+    spend(parts.length * text.length);
+    return parts.join(text);
+  });
+  for (const [name, filter] of Object.entries(engine.filters)) {
+    if (!filters.has(name)) delete engine.filters[name];
+    else {
+      const handler = typeof filter === 'function' ? filter : filter.handler;
+      engine.registerFilter(name, function* (...values: unknown[]) {
+        spend(sizeOf(values));
+        const made: unknown = yield handler.apply(this, values as Parameters<typeof handler>);
+        spend(sizeOf(made));
+        return made;
+      });
+    }
+  }
+  return engine;
+}
+
+/** The characters of a block, with its conditions: at most those of the template. */
+function lengthOf(templates: readonly Template[], max: number): number {
+  const first = templates[0]?.token;
+  const last = templates.at(-1)?.token;
+  if (first === undefined || last === undefined) return 0;
+  const end = 'name' in last && branching.has(String(last.name)) ? max : last.end;
+  return Math.max(end - first.begin, 0);
+}
+
+function sizeOf(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  return Array.isArray(value) ? value.reduce((sum: number, one) => sum + sizeOf(one), 1) : 1;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : value === undefined || value === null ? '' : String(value);
+}
