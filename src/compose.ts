@@ -68,6 +68,7 @@ export async function compose(settings: Settings, roles: ReadonlySet<Role>, { lo
   const operations = buildOperationsApp({
     api: api?.options,
     dashboard,
+    trustedProxies: config.operations.trustedProxies,
     checks: () => [...(isStopping ? [stopping] : []), ...[convert, redis, ...parts].flatMap((part) => part?.checks() ?? [])],
     metricsRegistry: metrics.registry,
     beforeScrape() {

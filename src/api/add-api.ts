@@ -49,7 +49,8 @@ export function addApi(app: FastifyInstance, { auth, ...options }: ApiOptions): 
         const { host, origin, 'content-type': contentType } = request.headers;
         if (auth.kind === 'none' && !isLocalHost(host))
           return reply.code(403).send({ error: 'without authentication, the API answers only requests to localhost' });
-        accesses.set(request, await authenticate({ valuesOf: valuesIn(request.raw.rawHeaders), peer: request.socket.remoteAddress ?? '' }));
+        const peer = request.socket.remoteAddress ?? '';
+        accesses.set(request, await authenticate({ valuesOf: valuesIn(request.raw.rawHeaders), peer, client: request.ip }));
         const refusal = request.method === 'POST' ? refusePost({ host, origin, contentType }) : undefined;
         if (refusal !== undefined) return reply.code(refusal.status).send({ error: refusal.message });
       });

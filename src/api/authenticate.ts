@@ -4,6 +4,7 @@ import { BlockList, isIPv6 } from 'node:net';
 import { createTtlCache } from '../async/bounded-map.ts';
 import { type Access, AccessError, type Caller, type Credentials, type Question, type ReviewAccess, type ReviewToken } from './access.ts';
 import { boundReviews } from './review-tokens.ts';
+import { type Vouching, vouchHeader } from './vouch.ts';
 
 /** How callers are authenticated and authorized. unavailable: this process cannot do so, and answers with `why`. */
 export type OperationsAuth =
@@ -15,6 +16,8 @@ export type OperationsAuth =
       readonly reviewAccess: ReviewAccess;
       /** Also accepted, from requests with its secret. */
       readonly proxy?: TrustedProxy;
+      /** Reads what the dashboard vouches for; absent: nothing. */
+      readonly vouching?: Pick<Vouching, 'read'>;
     }
   | { readonly kind: 'proxy'; readonly proxy: TrustedProxy; readonly reviewAccess: ReviewAccess };
 
@@ -35,6 +38,8 @@ export interface ApiRequest {
   readonly valuesOf: (header: string) => readonly string[];
   /** The address of the connection, not one from a header. */
   readonly peer: string;
+  /** The address of the client: the peer, or what a trusted proxy says. Only limits depend on it. */
+  readonly client: string;
 }
 
 /** Authenticates a request; throws AccessError. */
@@ -70,7 +75,8 @@ export function createAuthenticate(auth: OperationsAuth, now: () => number): Aut
         const token = bearerOf(request);
         if (token === undefined) throw new AccessError(401, 'send a bearer token that the API server knows');
         const key = hash(token);
-        const caller = await callers.get(key, () => orUnavailable(reviewToken({ value: token, hash: key }, request.peer)));
+        const from = auth.vouching?.read(request.valuesOf(vouchHeader)[0], token) ?? { client: request.client, isSession: false };
+        const caller = await callers.get(key, () => orUnavailable(reviewToken({ value: token, hash: key }, from)));
         if (caller === undefined) throw new AccessError(401, 'the API server does not know this token');
         return accessOf(caller, auth.reviewAccess, { kind: 'token', token });
       };

@@ -1,9 +1,10 @@
 /** Bounds the questions about tokens: whoever can connect may send any text as one, and the API server has to check each. */
 import { BoundedMap } from '../async/bounded-map.ts';
 import { AccessError, type Caller, type ReviewToken } from './access.ts';
+import type { Vouched } from './vouch.ts';
 
-/** Returns whom a token belongs to; throws AccessError where the address has sent too many unknown ones, or too many are being checked. */
-export type BoundedReview = (token: { readonly value: string; readonly hash: string }, peer: string) => Promise<Caller | undefined>;
+/** Returns whom a token belongs to; throws AccessError where the client has sent too many unknown ones, or too many are being checked. Neither stops a session. */
+export type BoundedReview = (token: { readonly value: string; readonly hash: string }, from: Vouched) => Promise<Caller | undefined>;
 
 const minuteMs = 60_000;
 /** Unknown tokens of one address in a minute. */
@@ -17,15 +18,17 @@ const maxRemembered = 10_000;
 export function boundReviews(review: ReviewToken, now: () => number): BoundedReview {
   const known = new BoundedMap<string, number>(maxRemembered);
   const unknown = new BoundedMap<string, { readonly since: number; readonly count: number }>(maxRemembered);
-  const recentUnknown = (peer: string) => {
-    const recent = unknown.get(peer);
+  const recentUnknown = (client: string) => {
+    const recent = unknown.get(client);
     return recent !== undefined && now() - recent.since < minuteMs ? recent : { since: now(), count: 0 };
   };
   let atOnce = 0;
 
-  return async ({ value, hash }, peer) => {
+  return async ({ value, hash }, { client, isSession }) => {
+    // Its token was valid when it began: whoever sends others cannot use up what it needs.
+    if (isSession) return review(value);
     if ((known.get(hash) ?? 0) <= now()) {
-      if (recentUnknown(peer).count >= maxUnknown)
+      if (recentUnknown(client).count >= maxUnknown)
         throw new AccessError(429, 'too many tokens from this address were unknown to the API server; try again in a minute');
       if (atOnce >= maxAtOnce) throw new AccessError(503, 'too many tokens are being checked; try again');
     }
@@ -34,8 +37,8 @@ export function boundReviews(review: ReviewToken, now: () => number): BoundedRev
       const caller = await review(value);
       if (caller !== undefined) known.set(hash, now() + knownMs);
       else {
-        const { since, count } = recentUnknown(peer);
-        unknown.set(peer, { since, count: count + 1 });
+        const { since, count } = recentUnknown(client);
+        unknown.set(client, { since, count: count + 1 });
         known.delete(hash);
       }
       return caller;

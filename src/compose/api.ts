@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { group, plural } from '../api-versions/group.ts';
 import { AccessError } from '../api/access.ts';
 import { type OperationsAuth } from '../api/authenticate.ts';
+import { createVouching } from '../api/vouch.ts';
 import type { ApiOptions } from '../api/add-api.ts';
 import type { Doctor } from '../api/doctor-api.ts';
 import type { SelectedNamespaces } from '../api/namespaces-api.ts';
@@ -119,7 +120,7 @@ function patchWith(users: KubeClient | undefined): PolicyPorts['patch'] {
   };
 }
 
-function authOf({ config, proxySecret }: Foundation['settings'], client: KubeClient | undefined): OperationsAuth {
+function authOf({ config, proxySecret, dashboardSecrets }: Foundation['settings'], client: KubeClient | undefined): OperationsAuth {
   const { auth, proxy } = config.operations;
   if (auth === 'none') return { kind: 'none' };
   if (client === undefined) {
@@ -131,6 +132,11 @@ function authOf({ config, proxySecret }: Foundation['settings'], client: KubeCli
     reviewAccess(client, caller, { group, resource: plural, verb, namespace });
   const trusted = { ...proxy, secret: proxySecret };
   if (auth === 'proxy') return { kind: 'proxy', proxy: trusted, reviewAccess: review };
-  const kubernetes = { kind: 'kubernetes', reviewToken: (token: string) => reviewToken(client, token), reviewAccess: review } as const;
+  const kubernetes = {
+    kind: 'kubernetes',
+    reviewToken: (token: string) => reviewToken(client, token),
+    reviewAccess: review,
+    vouching: createVouching(dashboardSecrets.session),
+  } as const;
   return proxy.secret === undefined ? kubernetes : { ...kubernetes, proxy: trusted };
 }

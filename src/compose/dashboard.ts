@@ -1,5 +1,6 @@
 /** The dashboard of one process: where its API is, and how its users are known. */
 import { randomBytes } from 'node:crypto';
+import { createVouching } from '../api/vouch.ts';
 import { ConfigError, type Settings } from '../config.ts';
 import type { ApiTransport } from '../dashboard/api-client.ts';
 import { createOidcClient, type OidcClient } from '../dashboard/oidc.ts';
@@ -53,6 +54,7 @@ function identificationOf({ config, dashboardSecrets, proxySecret }: Settings): 
     seal: createSeal(() => dashboardSecrets.session() ?? own, dashboard.sessionLifetime),
     // A cookie with this prefix cannot be set by another host of the domain.
     cookie: isSecure ? '__Host-session' : 'session',
+    vouching: createVouching(dashboardSecrets.session),
     ...(proxy.secret !== undefined && { proxy: { ...proxy, secret: proxySecret } }),
   };
 }

@@ -68,7 +68,7 @@ export const dashboard = z
     requestsPerMinute: requestsPerMinute
       .default(6_000)
       .describe(
-        'The maximum number of requests per minute from one address; behind an Ingress, all users have the same one. Requests beyond it are answered 429.',
+        'The maximum number of requests per minute of one session, or from one address without a session (see operations.trustedProxies). Requests beyond it are answered 429.',
       ),
     oidc: oidc.optional(),
   })

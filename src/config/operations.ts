@@ -35,6 +35,13 @@ export const operations = z
       })
       .describe('The authenticating proxy, for auth: proxy.')
       .prefault({}),
+    trustedProxies: z
+      .array(network.describe('An address or a network.'))
+      .max(64)
+      .default([])
+      .describe(
+        'The addresses that an Ingress connects from: it says in X-Forwarded-For which client a request comes from. Limits are then those of each client; without this setting, clients without a session share those of the Ingress.',
+      ),
     actions: z
       .boolean()
       .default(false)

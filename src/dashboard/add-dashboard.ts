@@ -14,7 +14,7 @@ import { addAssets } from './assets.ts';
 import type { OidcClient } from './oidc.ts';
 import { pages } from './pages/index.ts';
 import { isOwnForm, localPath } from './same-site.ts';
-import { identifySender, RepeatedHeader, sessionCookies } from './sender.ts';
+import { countedAs, identifySender, RepeatedHeader, sessionCookies } from './sender.ts';
 import { addSignInRoutes } from './sign-in-routes.ts';
 import { asLanguage } from './texts/choose.ts';
 import { type DashboardMeans, queryOf, sendPage, sendProblem, startVisit, textsOf, viewerOf } from './visit.ts';
@@ -23,7 +23,7 @@ export interface DashboardOptions extends DashboardMeans {
   readonly oidc?: OidcClient | undefined;
   /** The address of the dashboard in browsers, without a path. */
   readonly publicUrl?: string | undefined;
-  /** The most requests of one address in a minute. */
+  /** The most requests of one session, or of one address without one, in a minute. */
   readonly requestsPerMinute: number;
   readonly logger: Logger;
 }
@@ -54,7 +54,7 @@ export async function addDashboard(app: FastifyInstance, options: DashboardOptio
   await app.register(fastifyRateLimit, {
     max: requestsPerMinute,
     timeWindow: 60_000,
-    keyGenerator: (request) => request.socket.remoteAddress ?? '',
+    keyGenerator: (request) => countedAs(request, identification),
   });
 
   app.addHook('onRequest', async (request, reply) => {

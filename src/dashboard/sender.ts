@@ -1,5 +1,7 @@
 /** Who sends a request to the dashboard, in the terms of the API: by the headers of a proxy, or by the session. */
+import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
+import { type Vouched, vouchHeader, type Vouching } from '../api/vouch.ts';
 import type { CallerHeaders, Sender } from './api-client.ts';
 import { cookieNames, joinCookie, type Seal, type Session } from './session.ts';
 
@@ -10,7 +12,16 @@ export type Identification =
   /** A proxy in front names them: these headers are passed on as they are, and the API checks them. */
   | { readonly kind: 'proxy'; readonly headers: readonly string[] }
   /** They sign in. */
-  | { readonly kind: 'session'; readonly seal: Seal; readonly cookie: string; readonly proxy?: ProxyHeaders };
+  | SessionIdentification;
+
+interface SessionIdentification {
+  readonly kind: 'session';
+  readonly seal: Seal;
+  readonly cookie: string;
+  readonly proxy?: ProxyHeaders;
+  /** Says at the API which client sent a token, and whether it is that of a session. */
+  readonly vouching: Pick<Vouching, 'sign'>;
+}
 
 /** How the API is told a user whom an identity provider named: the dashboard is its proxy. */
 export interface ProxyHeaders {
@@ -20,7 +31,7 @@ export interface ProxyHeaders {
   readonly secret: () => string | undefined;
 }
 
-type Incoming = Pick<FastifyRequest, 'headers' | 'cookies' | 'raw'>;
+type Incoming = Pick<FastifyRequest, 'headers' | 'cookies' | 'raw' | 'ip'>;
 
 /** Returns who sent a request; undefined if he has to sign in. */
 export async function identifySender(request: Incoming, how: Identification): Promise<Sender | undefined> {
@@ -33,16 +44,31 @@ export async function identifySender(request: Incoming, how: Identification): Pr
       return { headers: passOn(request.raw.rawHeaders, how.headers), peer };
     case 'session': {
       const session = await how.seal.session.open(joinCookie(how.cookie, request.cookies));
-      return session && senderOf(session, how.proxy);
+      return session && senderOf(session, { client: request.ip, isSession: true }, how);
     }
   }
 }
 
+/** Whose requests are counted together: those of a session, of a user behind a proxy, or of an address. Nobody uses up what a session needs. */
+export async function countedAs(request: Incoming, how: Identification): Promise<string> {
+  if (how.kind === 'proxy') return `${request.ip} ${String(request.headers[how.headers[0] ?? ''] ?? '')}`;
+  const session = how.kind === 'session' ? await how.seal.session.open(joinCookie(how.cookie, request.cookies)) : undefined;
+  if (session === undefined) return request.ip;
+  return createHash('sha256').update(JSON.stringify(session)).digest('base64');
+}
+
 /** What a session sends to the API; undefined if its user cannot be named there any more. */
-export function senderOf(session: Session, proxy: ProxyHeaders | undefined): Sender | undefined {
+export function senderOf(
+  session: Session,
+  from: Vouched,
+  { proxy, vouching }: Pick<SessionIdentification, 'proxy' | 'vouching'>,
+): Sender | undefined {
   // The dashboard itself is who connects.
   const peer = '127.0.0.1';
-  if (session.kind === 'token') return { headers: { authorization: `Bearer ${session.token}` }, peer };
+  if (session.kind === 'token') {
+    const { token } = session;
+    return { headers: { authorization: `Bearer ${token}`, [vouchHeader]: vouching.sign(from, token) }, peer };
+  }
   const secret = proxy?.secret();
   if (proxy === undefined || secret === undefined) return undefined;
   const { userHeader, groupsHeader, secretHeader } = proxy;

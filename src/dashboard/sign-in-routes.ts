@@ -70,19 +70,19 @@ export function addSignInRoutes(app: FastifyInstance, means: SignInMeans): void 
       logger.warn({ why: describeRefusal(error) }, 'sign-in at the identity provider failed');
       return showSignIn(request, reply.code(403), means, texts.signInFailed);
     }
-    return finish(request, reply, await sessionOf(identity), underWay.back);
+    return finish(request, reply, await sessionOf(identity, request.ip), underWay.back);
   });
 
   /** With his own token where the API server knows it, so that he can act; otherwise as a user who is named, and can only look. */
-  async function sessionOf({ user, groups, token }: Identity): Promise<Session> {
+  async function sessionOf({ user, groups, token }: Identity, client: string): Promise<Session> {
     const own: Session = { kind: 'token', token };
-    const isKnown = typeof (await askWho(own)) === 'string';
+    const isKnown = typeof (await askWho(own, client)) === 'string';
     return isKnown || identification.proxy === undefined || !fitsIntoHeader(user) ? own : { kind: 'named', user, groups: [...groups] };
   }
 
   async function finish(request: FastifyRequest, reply: FastifyReply, session: Session, back: string | undefined): Promise<FastifyReply> {
     const texts = textsOf(request);
-    const user = await askWho(session);
+    const user = await askWho(session, request.ip);
     if (typeof user !== 'string')
       return showSignIn(request, reply.code(user.status), means, user.status === 401 ? texts.tokenRefused : user.message);
     const chunks = splitCookie(identification.cookie, await seal.session.close(session));
@@ -94,8 +94,8 @@ export function addSignInRoutes(app: FastifyInstance, means: SignInMeans): void 
   }
 
   /** The user of the session as the API knows him, or why it does not accept it. */
-  async function askWho(session: Session): Promise<string | ApiFailure> {
-    const sender = senderOf(session, identification.proxy);
+  async function askWho(session: Session, client: string): Promise<string | ApiFailure> {
+    const sender = senderOf(session, { client, isSession: false }, identification);
     if (sender === undefined)
       return new ApiFailure(503, 'operations.proxy.secret is missing, so users of the identity provider cannot be named');
     try {

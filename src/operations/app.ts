@@ -14,6 +14,8 @@ export interface OperationsOptions {
   readonly metricsRegistry: Registry;
   /** Brings gauges up to date before a scrape. */
   readonly beforeScrape: () => void;
+  /** The addresses or networks of proxies that say which client a request comes from. */
+  readonly trustedProxies?: readonly string[];
   /** Absent in a process without Redis. */
   readonly api?: ApiOptions | undefined;
   /** Absent in a process without the role `web`. */
@@ -24,9 +26,18 @@ export interface OperationsOptions {
 const maxConnections = 2_000;
 
 /** The Fastify app of the operations listener. */
-export function buildOperationsApp({ checks, metricsRegistry, beforeScrape, api, dashboard }: OperationsOptions): FastifyInstance {
+export function buildOperationsApp({
+  checks,
+  metricsRegistry,
+  beforeScrape,
+  trustedProxies = [],
+  api,
+  dashboard,
+}: OperationsOptions): FastifyInstance {
   const app = Fastify({
     logger: false,
+    // Without one, the header is not read.
+    trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     forceCloseConnections: true,
     // Anybody in the cluster may connect: whoever sends a request slowly is not waited for.
     requestTimeout: 15_000,

@@ -13,6 +13,7 @@ import { samplePorts } from './sample-policies.ts';
 const ann: Caller = { user: 'ann', groups: [] };
 const refused = (status: number) => (error: unknown) => error instanceof AccessError && error.status === status;
 const tokenOf = (value: string) => ({ value, hash: value });
+const from = (client: string, isSession = false) => ({ client, isSession });
 
 test('an address that sends unknown tokens is not asked about for a minute, and users known before are served', async () => {
   let now = 0;
@@ -20,18 +21,20 @@ test('an address that sends unknown tokens is not asked about for a minute, and 
   const review = boundReviews(
     (token) => {
       asked++;
-      return Promise.resolve(token === 'anns' ? ann : undefined);
+      return Promise.resolve(['anns', 'session'].includes(token) ? ann : undefined);
     },
     () => now,
   );
-  assert.equal(await review(tokenOf('anns'), '10.0.0.1'), ann);
-  for (let count = 0; count < 30; count++) assert.equal(await review(tokenOf(`guess-${count}`), '10.0.0.1'), undefined);
-  await assert.rejects(review(tokenOf('guess'), '10.0.0.1'), refused(429));
+  assert.equal(await review(tokenOf('anns'), from('10.0.0.1')), ann);
+  for (let count = 0; count < 30; count++) assert.equal(await review(tokenOf(`guess-${count}`), from('10.0.0.1')), undefined);
+  await assert.rejects(review(tokenOf('guess'), from('10.0.0.1')), refused(429));
   assert.equal(asked, 31);
-  assert.equal(await review(tokenOf('anns'), '10.0.0.1'), ann);
-  assert.equal(await review(tokenOf('guess'), '10.0.0.2'), undefined);
+  assert.equal(await review(tokenOf('anns'), from('10.0.0.1')), ann);
+  assert.equal(await review(tokenOf('guess'), from('10.0.0.2')), undefined);
+  // Its process may have been started since the session began.
+  assert.equal(await review(tokenOf('session'), from('10.0.0.1', true)), ann);
   now += 60_000;
-  assert.equal(await review(tokenOf('guess'), '10.0.0.1'), undefined);
+  assert.equal(await review(tokenOf('guess'), from('10.0.0.1')), undefined);
 });
 
 test('at most sixteen unknown tokens are checked at a time', async () => {
@@ -40,8 +43,8 @@ test('at most sixteen unknown tokens are checked at a time', async () => {
     () => new Promise((resolve) => held.push(resolve)),
     () => 0,
   );
-  const checks = Array.from({ length: 16 }, (_, index) => review(tokenOf(`guess-${index}`), `10.0.0.${index}`));
-  await assert.rejects(review(tokenOf('guess'), '10.0.1.1'), refused(503));
+  const checks = Array.from({ length: 16 }, (_, index) => review(tokenOf(`guess-${index}`), from(`10.0.0.${index}`)));
+  await assert.rejects(review(tokenOf('guess'), from('10.0.1.1')), refused(503));
   for (const answer of held) answer(undefined);
   assert.deepEqual(new Set(await Promise.all(checks)), new Set([undefined]));
 });

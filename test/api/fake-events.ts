@@ -96,6 +96,7 @@ export function startApi(
     metricsRegistry: createMetrics().registry,
     beforeScrape: () => undefined,
     api,
+    trustedProxies: ['127.0.0.1'],
     dashboard: dashboard && ((scope, own) => addDashboard(scope, dashboard(own, api.logger))),
   });
   t.after(() => app.close());

@@ -8,7 +8,7 @@ import type { OperationsAuth } from '../../src/api/authenticate.ts';
 import { createOidcClient, identify, type OidcSettings } from '../../src/dashboard/oidc.ts';
 import { createSeal } from '../../src/dashboard/session.ts';
 import { client, signInAt, startProvider, type Claims } from './identity-provider.ts';
-import { openDashboard } from './start-dashboard.ts';
+import { openDashboard, sessions } from './start-dashboard.ts';
 
 const publicUrl = 'http://localhost:9090';
 const verified: Claims = { email: 'ann@example.com', email_verified: true, groups: ['shop', 'with, comma', 'system:masters'] };
@@ -52,7 +52,7 @@ describe('the sign-in at an identity provider', () => {
       },
       reviewAccess: ({ user, groups }) => Promise.resolve(callers.push({ user, groups }) > 0),
     };
-    const identification = { kind: 'session', seal: createSeal(() => 'a secret of the tests', 60_000), cookie: 'session', proxy } as const;
+    const identification = { ...sessions, seal: createSeal(() => 'a secret of the tests', 60_000), proxy };
     const opened = openDashboard(t, { auth, identification, more: { oidc: createOidcClient({ ...settings, issuer }), publicUrl } });
     return {
       ...opened,

@@ -1,6 +1,7 @@
 /** The dashboard before an API with samples of policies. */
 import type { TestContext } from 'node:test';
 import type { OperationsAuth } from '../../src/api/authenticate.ts';
+import { createVouching } from '../../src/api/vouch.ts';
 import type { InstallationPorts, PolicyPorts } from '../../src/api/ports.ts';
 import type { DashboardOptions } from '../../src/dashboard/add-dashboard.ts';
 import type { Identification } from '../../src/dashboard/sender.ts';
@@ -20,7 +21,13 @@ interface Options {
 }
 
 /** Sessions that users sign in to with a token. */
-export const sessions: Identification = { kind: 'session', seal: createSeal(() => 'a secret of the tests', 3_600_000), cookie: 'session' };
+export const vouching = createVouching(() => 'a secret of the tests');
+export const sessions = {
+  kind: 'session',
+  seal: createSeal(() => 'a secret of the tests', 3_600_000),
+  cookie: 'session',
+  vouching,
+} as const satisfies Identification;
 
 /** A browser that keeps its cookies, without JavaScript. */
 export function openDashboard(

@@ -1,0 +1,42 @@
+/** What the dashboard vouches for in its requests to the API, which all come from one address: the client, and that a token is that of a session. */
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+
+/** The header of a vouch. */
+export const vouchHeader = 'x-dashboard-vouch';
+
+export interface Vouched {
+  /** The address of the browser. */
+  readonly client: string;
+  /** Whether the token was valid when the session began; otherwise somebody wants to sign in with it. */
+  readonly isSession: boolean;
+}
+
+/** Signs and reads vouches. Each is for one token. */
+export interface Vouching {
+  sign(vouched: Vouched, token: string): string;
+  /** Returns undefined for what the dashboard has not signed for this token. */
+  read(text: string | undefined, token: string): Vouched | undefined;
+}
+
+/** Where no secret is configured, API and dashboard know each other only within one process. */
+const ownSecret = randomBytes(32).toString('base64');
+
+/** `secret` is that of the dashboard's sessions. */
+export function createVouching(secret: () => string | undefined): Vouching {
+  const macOf = (statement: string, token: string) =>
+    createHmac('sha256', `image-watcher dashboard vouch ${secret() ?? ownSecret}`)
+      .update(JSON.stringify([statement, token]))
+      .digest('base64url');
+  return {
+    sign({ client, isSession }, token) {
+      const statement = `${isSession ? 'session' : 'sign-in'},${client}`;
+      return `${statement},${macOf(statement, token)}`;
+    },
+    read(text = '', token) {
+      const [kind = '', client = '', mac = ''] = text.split(',');
+      const [given, expected] = [Buffer.from(mac), Buffer.from(macOf(`${kind},${client}`, token))];
+      if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
+      return { client, isSession: kind === 'session' };
+    },
+  };
+}
