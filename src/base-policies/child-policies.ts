@@ -6,6 +6,8 @@ import { baseKind, kind } from '../api-versions/group.ts';
 import { apiVersion } from '../api-versions/v1.ts';
 import { baseAnnotation, workloadAnnotation, type BaseImagePolicy } from '../model/base-policy.ts';
 import { isUsable, type ImagePolicy, type UpdateWindow } from '../model/image-policy.ts';
+import { formatRepository } from '../model/image-reference.ts';
+import { isRebasedTag } from '../model/rebased-tag.ts';
 import { hashId } from '../model/push-event.ts';
 import type { Reason } from '../model/reasons.ts';
 import { refOf, workloadKey, type WorkloadRef } from '../model/workload.ts';
@@ -75,9 +77,29 @@ export function childManifest(
 const maxPrefix = 200;
 
 /** `java-3f9c2a7d51`. */
-export function childName({ name, uid }: Pick<BaseImagePolicy, 'name' | 'uid'>, { workload, repository, from, to }: Replacement): string {
+export function childName(
+  { name, uid }: Pick<BaseImagePolicy, 'name' | 'uid'>,
+  { workload, repository, from, to }: Pick<Replacement, 'workload' | 'repository' | 'from' | 'to'>,
+): string {
   const hash = hashId([uid, workloadKey(workload), repository, from, to]).slice(0, 16);
   return `${name.slice(0, maxPrefix).replace(/[^a-z0-9]+$/, '')}-${hash}`;
+}
+
+/**
+ * Whether the policy is a child of `parent`, which is what has the name of its owner now: its owner, its name and what it does belong together as only here. Labels
+ * do not count, because the author of any policy may write them.
+ */
+export function isChildOf(policy: Pick<ImagePolicy, 'name' | 'parent' | 'spec'>, parent: BaseImagePolicy | undefined): boolean {
+  if (parent === undefined || policy.parent?.uid !== parent.uid || !isUsable(policy.spec)) return false;
+  const { strategy, targets, repository } = policy.spec;
+  const [workload, ...others] = targets;
+  const { replaces: from, mutableTag: to } = strategy;
+  if (from === undefined || to === undefined || workload?.name === undefined || others.length > 0) return false;
+  const { name } = workload;
+  return (
+    isRebasedTag(to) &&
+    policy.name === childName(parent, { workload: { ...workload, name }, repository: formatRepository(repository), from, to })
+  );
 }
 
 /** The value of the label: a name of a policy may be longer than a label. */

@@ -1,7 +1,7 @@
 /** The part of the role `work` that sends notifications. */
 import { within } from '../async/deadline.ts';
 import { baseKey } from '../base-policies/enqueue-bases.ts';
-import { parentLabel } from '../base-policies/child-policies.ts';
+import { isChildOf } from '../base-policies/child-policies.ts';
 import { readBaseStatus, type BaseImagePolicy } from '../model/base-policy.ts';
 import { describeError } from '../model/errors.ts';
 import { policyKey, type ImagePolicy } from '../model/image-policy.ts';
@@ -33,6 +33,9 @@ export interface NoticeStore {
   readonly add: (notices: readonly IdentifiedNotice[], labels?: Readonly<Record<string, string>>) => Promise<void>;
 }
 
+/** The BaseImagePolicy of a name, as it is now. */
+type FindBase = (namespace: string, name: string) => BaseImagePolicy | undefined;
+
 const concurrency = 16;
 const maxTargetLabels = 500;
 /** A status is written even if Redis does not answer: the notices are then not confirmed, and counted as such. */
@@ -43,7 +46,7 @@ function createNoticeStore(
   { settings, logger, metrics }: Foundation,
   queues: WorkQueues,
   namespaced: NamespacedTargets,
-  labelOf: (target: string) => string,
+  { labelOf, findBase }: { readonly labelOf: (target: string) => string; readonly findBase: FindBase },
 ): NoticeStore {
   const { notificationTargets } = settings;
   const hasTargets = () => notificationTargets.length > 0 || namespaced.hasTargets();
@@ -77,7 +80,7 @@ function createNoticeStore(
     async onPolicyStatus(policy, before, after, eventId) {
       if (!hasTargets()) return;
       const found = policyNotices(policy, before, after, new Date().toISOString(), eventId);
-      const isChild = policy.labels?.[parentLabel] !== undefined;
+      const isChild = policy.parent !== undefined && isChildOf(policy, findBase(policy.namespace, policy.parent.name));
       await add(isChild ? found.filter(({ notice }) => !toldByBase.has(notice.kind)) : found, policy.labels);
     },
     async onBaseStatus(policy, before, after, eventId) {
@@ -112,15 +115,19 @@ export interface NoticeMeans extends NamespacedTargetMeans {
   readonly queues: WorkQueues;
   readonly readOrigins: NoticePorts['readOrigins'];
   readonly recordGivenUp: EventLog['recordGivenUp'];
+  readonly findBase: FindBase;
 }
 
 /** Builds the part; it does not connect before it is started. */
-export function composeNotices(foundation: Foundation, { queue, queues, readOrigins, recordGivenUp, ...means }: NoticeMeans): NoticePart {
+export function composeNotices(
+  foundation: Foundation,
+  { queue, queues, readOrigins, recordGivenUp, findBase, ...means }: NoticeMeans,
+): NoticePart {
   const { settings, logger, metrics } = foundation;
   const namespaced = composeNamespacedTargets(foundation, means);
   // Teams choose the names of their targets, and could create any number of labels.
   const labelOf = createBoundedLabel(maxTargetLabels);
-  const store = createNoticeStore(foundation, queues, namespaced, labelOf);
+  const store = createNoticeStore(foundation, queues, namespaced, { labelOf, findBase });
   const ports: NoticePorts = {
     findTarget: (name) =>
       name.includes('/') ? namespaced.find(name) : settings.notificationTargets.find((target) => target.name === name),

@@ -130,6 +130,7 @@ export function composeWork(
     client,
     readSecret: access.readSecret,
     isSelected: cache.isSelected,
+    findBase: (namespace, name) => baseCache.policies.get(namespace, name),
     recordGivenUp: (...given) => ports.report.eventLog.recordGivenUp(...given),
     readOrigins: createNoticeOrigins(
       registry,
