@@ -5,7 +5,7 @@ import { defineCommand, type Terminal } from './command.ts';
 import { findFiles, type FoundFile } from './lint/find-files.ts';
 import { formatReport, type LintedFile } from './lint/format-report.ts';
 import { lintText } from './lint/lint-text.ts';
-import { outputOption, print } from './output.ts';
+import { outputOption, print, printable } from './output.ts';
 
 /** `image-watcher lint FILE…`. */
 export const lint = defineCommand({
@@ -91,7 +91,7 @@ function report(
   output: 'text' | 'json' | 'yaml' | undefined,
   terminal: Terminal,
 ): void {
-  for (const { path, message } of failed) terminal.err(`${path}: cannot be read: ${message}\n`);
+  for (const { path, message } of failed) terminal.err(`${printable(path)}: cannot be read: ${printable(message)}\n`);
   const count = (pick: (file: LintedFile) => number) => files.reduce((total, file) => total + pick(file), 0);
   const policies = count((file) => file.policies);
   const problems = files.flatMap((file) => file.problems.map((problem) => ({ file: file.path, ...problem })));
@@ -103,5 +103,5 @@ function report(
   } else if (policies > 0 || problems.length > 0) {
     terminal.out(formatReport(files, terminal.hasColours ?? false));
   }
-  if (policies === 0 && failed.length === 0) terminal.err(`there is no ImagePolicy or BaseImagePolicy in ${paths.join(', ')}\n`);
+  if (policies === 0 && failed.length === 0) terminal.err(`there is no ImagePolicy or BaseImagePolicy in ${printable(paths.join(', '))}\n`);
 }

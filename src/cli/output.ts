@@ -14,9 +14,26 @@ export const namedOutputOption = {
 
 /** Prints a value for programs; with `text` (or nothing), that text instead. */
 export function print(terminal: Terminal, output: 'text' | 'json' | 'yaml' | undefined, value: unknown, text: () => string): void {
-  if (output === 'json') terminal.out(`${JSON.stringify(value, undefined, 2)}\n`);
-  else if (output === 'yaml') terminal.out(stringify(value, { aliasDuplicateObjects: false }));
+  if (output === 'json') terminal.out(toJson(value));
+  else if (output === 'yaml') terminal.out(toYaml(value));
   else terminal.out(text());
+}
+
+/** JSON may have any character as an escape. */
+function toJson(value: unknown): string {
+  const text = JSON.stringify(value, undefined, 2).replaceAll(hidden, (characters) =>
+    characters === '\n'
+      ? characters
+      : [...characters.split('')].map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
+  );
+  return `${text}\n`;
+}
+
+/** What YAML would show as it is, or on a line of its own, is written as JSON, which is YAML as well. */
+function toYaml(value: unknown): string {
+  const text = stringify(value, { aliasDuplicateObjects: false });
+  const shown = text.replaceAll('\n', '');
+  return shown.search(hidden) >= 0 || /^\s*(?:::|##)/m.test(text) ? toJson(value) : text;
 }
 
 /** Cells padded to the widths of their columns, with two spaces between them. */
@@ -61,10 +78,12 @@ export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
+const hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+
 /** Text of others (a registry's message, a payload) without the control characters that would write to the terminal what they like. */
 export function printable(text: string, longest = Number.POSITIVE_INFINITY): string {
   const shown = text.length > longest ? `${text.slice(0, longest)}…` : text;
-  return shown.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+  return shown.replaceAll(hidden, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
 
 /** `45s`, `12m`, `3h`, `8d`: the time between two moments, as kubectl shows it. */

@@ -2,10 +2,15 @@
 import { didYouMean } from '../api-versions/validation/schema-problems.ts';
 import { ConfigError } from '../config.ts';
 import { completer } from './completion.ts';
+import { protectTerminal } from './safe-terminal.ts';
 import { type Command, programName, type Terminal, UsageError } from './command.ts';
 
 /** Runs what the command line says; returns the exit code. */
-export async function runProgram(commands: readonly Command[], args: readonly string[], terminal: Terminal): Promise<number> {
+export function runProgram(commands: readonly Command[], args: readonly string[], terminal: Terminal): Promise<number> {
+  return runWords(commands, args, protectTerminal(terminal));
+}
+
+async function runWords(commands: readonly Command[], args: readonly string[], terminal: Terminal): Promise<number> {
   const { program = programName } = terminal;
   const [first, ...rest] = args[0] === '__complete' ? args : withOptionsLast(args);
   const name = first === '--version' ? 'version' : first;
@@ -13,7 +18,7 @@ export async function runProgram(commands: readonly Command[], args: readonly st
     (name === undefined ? terminal.err : terminal.out)(overviewOf(commands, program));
     return name === undefined ? 2 : 0;
   }
-  if (name === 'help') return runProgram(commands, [...rest, '--help'], terminal);
+  if (name === 'help') return runWords(commands, [...rest, '--help'], terminal);
   const command = name === '__complete' ? completer(commands) : commands.find((candidate) => candidate.name === name);
   if (command === undefined) {
     const known = commands.map((one) => one.name);

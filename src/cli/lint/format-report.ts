@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { printable } from '../output.ts';
 import type { LintProblem, LintResult } from './lint-text.ts';
 
 /** A file and what is in it. */
@@ -17,7 +18,7 @@ export function formatReport(files: readonly LintedFile[], useColour: boolean): 
         ...problems.map((problem) => `  ${paint('dim', positionOf(path, problem))} ${describe(problem)}`),
         ...warnings.map((warning) => `  ${paint('dim', positionOf(path, warning))} warning: ${describe(warning)}`),
       ];
-      return `${paint('bold', path)}\n${lines.join('\n')}\n\n`;
+      return `${paint('bold', printable(path))}\n${lines.join('\n')}\n\n`;
     });
   const summary = summarise(files);
   return `${blocks.join('')}${paint(files.some(({ problems }) => problems.length > 0) ? 'red' : 'green', summary)}\n`;
@@ -25,12 +26,12 @@ export function formatReport(files: readonly LintedFile[], useColour: boolean): 
 
 /** `web.yaml:12:5`, which terminals and editors open. */
 function positionOf(path: string, { line, column }: LintProblem): string {
-  return `${path}:${line}:${column}`;
+  return `${printable(path)}:${line}:${column}`;
 }
 
 function describe({ policy, field, message }: LintProblem): string {
   const subject = [policy, field].filter((part) => part !== undefined).join(' ');
-  return subject === '' ? message : `${subject}: ${message}`;
+  return printable(subject === '' ? message : `${subject}: ${message}`);
 }
 
 function summarise(files: readonly LintedFile[]): string {

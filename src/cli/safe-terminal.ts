@@ -1,0 +1,44 @@
+/** What commands print passes here: nothing that comes from outside moves the cursor, hides text, or is a command to the log of a CI job. */
+import type { Terminal } from './command.ts';
+import { printable } from './output.ts';
+
+const colour = /(\u001B\[[0-9;]*m)/;
+/** Of `progress.ts`: to the beginning of the line, which is cleared. */
+const rewind = '\r\u001B[K';
+/** GitHub, Gitea and Azure DevOps execute lines that begin so: `::error::`, `##[group]`. */
+const workflowCommand = /^([^\S\n]*)(:)(?=:)|^([^\S\n]*)(#)(?=#(?:\[|vso))/gm;
+
+/** The terminal for commands: colours, line breaks and tabs stay, and other control characters are shown as escapes. */
+export function protectTerminal(terminal: Terminal): Terminal {
+  const { hasColours = false, interactive = false } = terminal;
+  return {
+    ...terminal,
+    out: (text) => terminal.out(protect(text, hasColours)),
+    err(text) {
+      const begin = interactive && text.startsWith(rewind) ? rewind : '';
+      terminal.err(begin + protect(text.slice(begin.length), hasColours));
+    },
+  };
+}
+
+function protect(text: string, hasColours: boolean): string {
+  const parts = hasColours ? text.split(colour) : [text];
+  return parts
+    .map((part, index) =>
+      index % 2 === 1
+        ? part
+        : part
+            .split(/([\n\t])/)
+            .map((one, at) => (at % 2 === 1 ? one : printable(one)))
+            .join(''),
+    )
+    .join('')
+    .replace(
+      workflowCommand,
+      (_line, ...[before, colon, space, hash]: string[]) => `${before ?? space}${printableStart(colon ?? hash ?? '')}`,
+    );
+}
+
+function printableStart(character: string): string {
+  return `\\u{${character.codePointAt(0)?.toString(16)}}`;
+}

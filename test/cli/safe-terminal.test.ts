@@ -1,0 +1,63 @@
+/** What files, registries and clusters contain does nothing to the terminal of a user, or to the log of a CI job. */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { commands } from '../../src/cli/index.ts';
+import { runProgram } from '../../src/cli/program.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+
+const evil = '\u001B]0;title\u0007\u009B2J\u202E\r\n::error::forged\n##[error]forged';
+const controls = /[^\P{Cc}\n\t]|[\p{Cf}\p{Zl}\p{Zp}]/u;
+const command = /^\s*(?:::|##\[)/m;
+
+async function run(args: readonly string[], input = '', terminal: object = {}) {
+  let out = '';
+  let err = '';
+  const write = { out: (text: string) => void (out += text), err: (text: string) => void (err += text) };
+  const code = await runProgram(commands, args, { ...write, readStandardInput: () => Promise.resolve(input), ...terminal });
+  return { code, out, err };
+}
+
+const policy = JSON.stringify({
+  apiVersion: 'operator.technomad.dev/v1',
+  kind: 'ImagePolicy',
+  metadata: { name: `web${evil}`, namespace: `shop${evil}` },
+  spec: { image: `a/b${evil}`, select: { semver: { range: evil } }, [`field${evil}`]: evil, targets: [{ kind: evil, name: evil }] },
+});
+
+const folder = tempFolder('safe-terminal');
+const file = join(folder, '::error::\u001B[2J.yaml');
+writeFileSync(file, policy);
+
+for (const [what, args, input] of [
+  ['lint of the standard input', ['lint', '-'], policy],
+  ['lint of a file', ['lint', file], ''],
+  ['lint of text that is no YAML', ['lint', '-'], `kind: ImagePolicy\n${evil}: [`],
+  ['lint of a file that is missing', ['lint', `::error::${evil}`], ''],
+  ['a command that is none', [`::error::${evil}`], ''],
+  ['an option that is none', ['lint', `--${evil}`], ''],
+  ['a configuration that cannot be read', ['lint', '-', '--config', `/${evil}`], policy],
+  ['lint as JSON', ['lint', '-', '-o', 'json'], policy],
+  ['lint as YAML', ['lint', '-', '-o', 'yaml'], policy],
+] as const)
+  test(`${what} prints no control characters and no commands for CI`, async () => {
+    const { out, err } = await run(args, input);
+    assert.notEqual(out + err, '');
+    for (const text of [out, err]) {
+      assert.doesNotMatch(text, controls);
+      assert.doesNotMatch(text, command);
+    }
+  });
+
+test('data for programs is what it was', async () => {
+  const json = JSON.parse((await run(['lint', '-', '-o', 'json'], policy)).out) as { problems: { policy?: string }[] };
+  assert.ok(json.problems.some((problem) => JSON.stringify(problem).includes(JSON.stringify(evil).slice(1, -1))));
+  assert.deepEqual(parse((await run(['lint', '-', '-o', 'yaml'], policy)).out), json);
+});
+
+test('colours and line breaks of our own stay', async () => {
+  const { out } = await run(['lint', '-'], '{apiVersion: operator.technomad.dev/v1, kind: ImagePolicy}', { hasColours: true });
+  assert.match(out, /\u001B\[1m\(standard input\)\u001B\[22m\n/);
+});
