@@ -24,7 +24,9 @@ function toJson(value: unknown): string {
   const text = JSON.stringify(value, undefined, 2).replaceAll(hidden, (characters) =>
     characters === '\n'
       ? characters
-      : [...characters.split('')].map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
+      : Array.from({ length: characters.length }, (_, index) => characters.charCodeAt(index))
+          .map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`)
+          .join(''),
   );
   return `${text}\n`;
 }

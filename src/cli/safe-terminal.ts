@@ -2,6 +2,7 @@
 import type { Terminal } from './command.ts';
 import { printable } from './output.ts';
 
+// oxlint-disable-next-line no-control-regex
 const colour = /(\u001B\[[0-9;]*m)/;
 /** Of `progress.ts`: to the beginning of the line, which is cleared. */
 const rewind = '\r\u001B[K';

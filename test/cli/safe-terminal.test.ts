@@ -59,5 +59,5 @@ test('data for programs is what it was', async () => {
 
 test('colours and line breaks of our own stay', async () => {
   const { out } = await run(['lint', '-'], '{apiVersion: operator.technomad.dev/v1, kind: ImagePolicy}', { hasColours: true });
-  assert.match(out, /\u001B\[1m\(standard input\)\u001B\[22m\n/);
+  assert.ok(out.startsWith('\u001B[1m(standard input)\u001B[22m\n'), out);
 });
