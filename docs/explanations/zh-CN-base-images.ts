@@ -85,7 +85,8 @@ export const chineseBaseImages: Readonly<Record<string, string>> = {
   'Counts of images, each digest once.': '镜像的数量，每个摘要只计一次。',
   'The images that the selected workloads run.': '所选工作负载运行的镜像。',
   'Those that are built on the selected base.': '基于选中的基础镜像构建的镜像。',
-  'Those that are built on another base of the same repository.': '基于同一镜像名称的另一个基础镜像构建的镜像。',
+  'Those that are built on another base of the same repository, or under whose tag pods still run such an image.':
+    '基于同一镜像名称的另一个基础镜像构建的镜像，或其标签下仍有 Pod 运行此类镜像的镜像。',
   'Those whose base could not be recognized.': '无法识别其基础镜像的镜像。',
   'Those that are built on something else.': '基于其他内容构建的镜像。',
   'The earliest time since which an image is behind.': '镜像开始落后的最早时间。',

@@ -172,9 +172,10 @@ export function jobFor({ namespace, name, uid, generation }: BaseImagePolicy, so
   return { schema: 1, policy: { namespace, name, uid }, generation, source, cause, receivedAt: new Date(now).toISOString() };
 }
 
-/** Whether nothing has changed that a base policy depends on; rollouts change workloads all the time. */
+/** Whether nothing has changed that a base policy depends on; rollouts change workloads all the time. What is halted is not restarted until it goes on. */
 function isSameFor(a: Workload, b: Workload): boolean {
-  return sameLabels(a.labels, b.labels) && a.allowPoliciesFrom === b.allowPoliciesFrom && formatImages(a) === formatImages(b);
+  const isSameHalt = a.rollout?.haltedBecause === b.rollout?.haltedBecause;
+  return isSameHalt && sameLabels(a.labels, b.labels) && a.allowPoliciesFrom === b.allowPoliciesFrom && formatImages(a) === formatImages(b);
 }
 
 function formatImages(workload: Workload): string {

@@ -35,8 +35,9 @@ export function nextBaseStatus(policy: BaseImagePolicy, found: Findings, at: Dat
   const now = toSeconds(at);
   const isSame = status.latest?.digest === base.digest;
   const selectedAt = isSame ? (status.latest?.selectedAt ?? now) : now;
-  const count = (state: ExaminedImage['state']) => images.filter((image) => image.state === state).length;
-  const dependents = images.filter(({ state }) => state !== 'Unrelated').map((image) => dependentOf(image, found, { status, selectedAt }));
+  const shown = images.map((image) => showImage(image, found));
+  const count = (wanted: ExaminedImage['state']) => shown.filter(({ relation }) => relation === wanted).length;
+  const dependents = shown.filter(({ relation }) => relation !== 'Unrelated').map((one) => dependentOf(one, { status, selectedAt }));
   const since = dependents.flatMap(({ behindSince }) => behindSince ?? []).toSorted();
   const behind = count('Behind');
   const counts = { total: images.length, current: count('Current'), behind, unknown: count('Unknown'), unrelated: count('Unrelated') };
@@ -84,15 +85,30 @@ export function whileSuspended(policy: BaseImagePolicy, at: Date): BaseStatus {
   return { ...policy.status, observedGeneration: policy.generation, conditions: nextConditions(policy, states, toSeconds(at)) };
 }
 
+/** An image, what is done about it, and how what runs relates to the base. */
+interface ShownImage {
+  readonly examined: ExaminedImage;
+  readonly done: ImageState;
+  readonly relation: ExaminedImage['state'];
+}
+
+/** What is shown of an image whose tag has an image on the base while pods run the one before. */
+const formerStates: ReadonlySet<Dependent['state']> = new Set(['Behind', 'Updating', 'Failed']);
+
+/** The state that is shown is the one that is counted. */
+function showImage(examined: ExaminedImage, { stateOf }: Findings): ShownImage {
+  const { state } = examined;
+  const done = stateOf(examined) ?? { state: state === 'Unrelated' ? ('Unknown' as const) : state };
+  return { examined, done, relation: state === 'Current' && formerStates.has(done.state) ? 'Behind' : state };
+}
+
 function dependentOf(
-  examined: ExaminedImage,
-  { stateOf }: Findings,
+  { examined, done, relation }: ShownImage,
   { status, selectedAt }: { readonly status: BaseStatus; readonly selectedAt: string },
 ): Dependent {
-  const { image, digest, recognition, state } = examined;
+  const { image, digest, recognition } = examined;
   const name = cut(nameOf(examined), maxLengths.image);
   const before = status.dependents?.find((one) => one.image === name);
-  const done: ImageState = stateOf(examined) ?? { state: state === 'Unrelated' ? 'Unknown' : state };
   const reason =
     done.message === undefined && recognition.kind !== 'unrelated' && recognition.reason !== undefined ? recognition.reason : undefined;
   const [first] = image.workloads;
@@ -101,7 +117,7 @@ function dependentOf(
     image: name,
     ...(digest !== undefined && { digest }),
     ...(recognition.kind === 'recognized' && { base: describeBase(recognition.base), recognizedBy: recognition.by }),
-    ...(state === 'Behind' && { behindSince: before?.behindSince ?? sinceUnlisted(status, selectedAt) }),
+    ...(relation === 'Behind' && { behindSince: before?.behindSince ?? sinceUnlisted(status, selectedAt) }),
     workloads: image.workloads.length,
     ...(first !== undefined && { example: cut(formatWorkload(first.workload), 400) }),
     ...(reason !== undefined && { message: cut(reason, maxLengths.message) }),

@@ -170,21 +170,39 @@ function wavesOf({ base }: Acting, { count, started, unread, stopped, lastDoneAt
   };
 }
 
-/** Undefined where pods run the image of the tag without our doing, or the tag is not pulled at each start. */
+/** Undefined where pods run the image of the tag without our doing. */
 async function examine(candidate: Candidate, acting: Acting, ports: RestartPorts): Promise<Restart | undefined> {
   const { image, workload, containers } = candidate;
-  const { policy, now, signal } = acting;
-  const pods = await ports.restarts.read(workload, signal);
+  const pods = await ports.restarts.read(workload, acting.signal);
   // What was created anew under its name may be none of the policy's.
   if (pods === undefined || !acting.selects({ ...workload, ...(pods.labels !== undefined && { labels: pods.labels }) })) return undefined;
-  const pulled = containers.filter((name) => pods.pullsAlways.includes(name));
-  if (pulled.length === 0) return undefined;
-  const running = [...new Set(pulled.flatMap((name) => [...(pods.digests.get(name) ?? [])]))];
-  const others = running.filter((digest) => digest !== image.digest);
+  const isPulled = (name: string) => pods.pullsAlways.includes(name);
+  const areOutdated = (names: readonly string[]) => {
+    const running = new Set(names.flatMap((name) => [...(pods.digests.get(name) ?? [])]));
+    running.delete(image.digest);
+    return isOutdated([...running], image, acting, ports);
+  };
+  const restart = examinePulled(candidate, { pods, areOutdated: await areOutdated(containers.filter(isPulled)) }, acting, ports);
+  if (restart !== undefined && restart.state !== 'Done') return restart;
+  const kept = containers.filter((name) => !isPulled(name));
+  if (!(await areOutdated(kept))) return restart;
+  const message = `${formatWorkload(workload)} runs the image before, and a restart may not pull the new one: set imagePullPolicy: Always for ${listFew(kept, (name) => name)}`;
+  return { ...candidate, pods, state: 'Kept', message: cut(message, maxLengths.message) };
+}
+
+interface Examined {
+  readonly pods: RunningPods;
+  readonly areOutdated: boolean;
+}
+
+/** The same of the containers that pull their image at each start. */
+function examinePulled(candidate: Candidate, examined: Examined, { policy, now }: Acting, ports: RestartPorts): Restart | undefined {
+  const { image, workload, containers } = candidate;
+  const { pods, areOutdated } = examined;
+  if (!containers.some((name) => pods.pullsAlways.includes(name))) return undefined;
   // After a release, a restart that failed is repeated.
   const isOurs = pods.restartedFor.includes(image.digest) && !isReleased(new Date(pods.restartedAt ?? ''), policy.actions, new Date(now));
-  const areOutdated = await isOutdated(others, image, acting, ports);
-  if (isOurs) return progress(candidate, { pods, areOutdated }, now);
+  if (isOurs) return progress(candidate, examined, now);
   if (!areOutdated) return undefined;
   const { haltedBecause } = pods.rollout ?? {};
   if (haltedBecause !== undefined) return { ...candidate, pods, state: 'Kept', message: haltedBecause };
@@ -205,11 +223,7 @@ function hasConsent(
 }
 
 /** How far a restart has come, as every rollout is evaluated; undefined if there is nothing to report any more. */
-function progress(
-  candidate: Candidate,
-  { pods, areOutdated }: { readonly pods: RunningPods; readonly areOutdated: boolean },
-  now: number,
-): Restart | undefined {
+function progress(candidate: Candidate, { pods, areOutdated }: Examined, now: number): Restart | undefined {
   const { workload, image } = candidate;
   const { generation, rollout, restartedAt = '' } = pods;
   const at = Date.parse(restartedAt);

@@ -187,7 +187,7 @@ export const baseStatusSchema = z
       .object({
         total: count('The images that the selected workloads run.'),
         current: count('Those that are built on the selected base.'),
-        behind: count('Those that are built on another base of the same repository.'),
+        behind: count('Those that are built on another base of the same repository, or under whose tag pods still run such an image.'),
         unknown: count('Those whose base could not be recognized.'),
         unrelated: count('Those that are built on something else.'),
       })

@@ -133,6 +133,18 @@ describe('createBaseEnqueuer', () => {
     );
   });
 
+  it('makes a job when a workload is resumed, whose restart could not begin', async () => {
+    const rollout = { observedGeneration: 1, wanted: 1, toUpdate: 1, updated: 1, available: 1, outdated: 0, wasComplete: true };
+    const paused = { ...inPlatform, rollout: { ...rollout, haltedBecause: 'it is paused' } };
+    const jobs = await jobsAfter((enqueuer) => {
+      enqueuer.onWorkload({ type: 'updated', object: { ...inPlatform, rollout }, previous: paused });
+    });
+    assert.deepEqual(
+      jobs.map(({ source }) => source),
+      ['TargetChange'],
+    );
+  });
+
   it('makes a job when a Namespace comes to match or leaves a selector, or gives or withdraws its consent; for nothing else of it', async () => {
     const spec = { workloads: [{ kinds: ['Deployment'], namespaceSelector: { matchLabels: { tier: 'apps' } } }] };
     const apps = { name: 'shop', resourceVersion: '1', labels: { tier: 'apps' }, allowPoliciesFrom: null };
