@@ -76,6 +76,8 @@ export interface Acting {
 export interface Acted {
   readonly states: ReadonlyMap<ImageBehind, ImageState>;
   readonly status: Pick<BaseStatus, 'waves' | 'requests' | 'rejected' | 'pendingApproval'> & {
+    /** When the window opens that restarts wait for. */
+    readonly opensAt?: string;
     /** How many rebuilds are requested. */
     readonly requested?: number;
   };

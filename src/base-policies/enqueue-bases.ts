@@ -1,6 +1,6 @@
 /** Enqueues BaseImagePolicies that need a reconcile: after changes of the policy, of the workloads and Namespaces that it selects, and of its children, and when a poll is due. */
 import type { BoundedMap } from '../async/bounded-map.ts';
-import type { BaseImagePolicy } from '../model/base-policy.ts';
+import type { BaseImagePolicy, BaseStatus } from '../model/base-policy.ts';
 import { isActiveBase, isUsableBase } from '../model/base-policy.ts';
 import type { ImagePolicy } from '../model/image-policy.ts';
 import { isUsable, policyKey } from '../model/image-policy.ts';
@@ -8,6 +8,7 @@ import { matchesSelector, sameLabels } from '../model/label-selector.ts';
 import { parseApproval, releaseTime } from '../model/policy-actions.ts';
 import type { TriggerSource } from '../model/policy-status.ts';
 import { imagesOf, type Workload } from '../model/workload.ts';
+import { nextOpening } from '../plan/next-opening.ts';
 import { policyJobId, type BaseJob } from '../queue/jobs.ts';
 import { selectsWorkload, type NamespaceMatches } from './selects-workload.ts';
 
@@ -140,9 +141,14 @@ export function neededReconcile(policy: BaseImagePolicy, now: number): BaseJob |
   const interval = spec.base.pollIntervalMs;
   // A time far in the future is that of a wrong clock.
   if (lastCheckTime === undefined || Math.abs(now - Date.parse(lastCheckTime)) >= interval) return jobFor(policy, 'Poll', 'poll', now);
-  const isOpen = waves !== undefined && waves.stopped === undefined && waves.pending + waves.progressing > 0;
+  const isClosed = isWaitingForWindow(status) && nextOpening(spec.base.windows, new Date(now)) !== undefined;
+  const isOpen = waves !== undefined && waves.stopped === undefined && waves.pending + waves.progressing > 0 && !isClosed;
   const isOver = waiting?.until !== undefined && Date.parse(waiting.until) <= now;
   return isOpen || isOver ? jobFor(policy, 'WaitOver', 'sweep', now) : undefined;
+}
+
+function isWaitingForWindow({ conditions = [] }: BaseStatus): boolean {
+  return conditions.some(({ type, reason }) => type === 'Ready' && reason === 'Window');
 }
 
 /** When the next reconcile of a policy was requested for, by its uid, in ms since 1970. */

@@ -186,7 +186,7 @@ type State = Pick<Condition, 'type' | 'status' | 'message'> & { readonly reason:
 /** What `Ready` says, and the condition beside it. */
 function describe(
   { total, behind, unknown }: NonNullable<BaseStatus['images']>,
-  { base, acted: { waves, pendingApproval }, waiting }: Findings,
+  { base, acted: { waves, pendingApproval, opensAt }, waiting }: Findings,
   rejection: string | undefined,
 ): State[] {
   const summary = summarize({ total, behind, unknown }, base.tag);
@@ -198,8 +198,15 @@ function describe(
       { type: 'Stalled', status: 'True', reason: 'BaseRejected', message },
     ];
   }
+  if (waves !== undefined && waves.progressing === 0 && opensAt !== undefined) {
+    const message = `${waves.pending} of ${countOf(waves)} workloads are restarted when the next window opens: ${opensAt}; ${summary}`;
+    return [
+      { type: 'Ready', status: 'False', reason: 'Window', message },
+      { type: 'Reconciling', status: 'True', reason: 'Window', message },
+    ];
+  }
   if (waves !== undefined && waves.pending + waves.progressing > 0) {
-    const message = `rolling out ${base.tag}: ${waves.done} of ${waves.pending + waves.progressing + waves.done + waves.failed} workloads; ${summary}`;
+    const message = `rolling out ${base.tag}: ${waves.done} of ${countOf(waves)} workloads; ${summary}`;
     return [
       { type: 'Ready', status: 'False', reason: 'Progressing', message },
       { type: 'Reconciling', status: 'True', reason: 'Progressing', message },
@@ -219,6 +226,10 @@ function describe(
           },
         ];
   return [{ type: 'Ready', status: 'True', reason: behind > 0 ? 'ImagesBehind' : 'UpToDate', message: summary + waits }, ...approval];
+}
+
+function countOf({ pending, progressing, done, failed }: NonNullable<BaseStatus['waves']>): number {
+  return pending + progressing + done + failed;
 }
 
 function summarize(

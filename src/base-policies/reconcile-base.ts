@@ -177,7 +177,7 @@ async function reconcileBase({ policy, job, brake }: Braked, ports: BasePorts): 
   const times = [result.until?.getTime(), waiting?.until && Date.parse(waiting.until), hasFault && acting.now + retryMs];
   const next = times.filter((time) => typeof time === 'number');
   return {
-    kind: hasBegun(result) ? 'updated' : 'unchanged',
+    kind: kindOf(result),
     basis,
     update: (status, now) => nextBaseStatus({ ...policy, status }, found, now),
     ...(next.length > 0 && { next: new Date(Math.min(...next)).toISOString() }),
@@ -201,8 +201,10 @@ function waitForAge(policy: BaseImagePolicy, waiting: BaseStatus['waiting']): Ba
   };
 }
 
-function hasBegun({ status: { waves, requests = [] } }: Acted): boolean {
-  return requests.length > 0 || (waves !== undefined && waves.pending + waves.progressing > 0);
+/** What only waits for its wave or a window is not updated. */
+function kindOf({ status: { waves, requests = [] } }: Acted): PolicyResult['kind'] {
+  if (requests.length > 0 || (waves?.progressing ?? 0) > 0) return 'updated';
+  return waves !== undefined && waves.stopped === undefined && waves.pending > 0 ? 'waiting' : 'unchanged';
 }
 
 /** A new selection is written before anything is done for it: a repeated rebase goes by its time, and so has the same result. */

@@ -49,7 +49,8 @@ export async function reportStatus(
   const { reason, message } = ready;
   const { source, eventId: event } = job;
   ports.report.logger.debug({ policy: policyKey(policy), source, event, reason, ...after.images }, 'base policy reconciled');
-  await recordResult(job, { kind, reason, message, ...(after.latest && { tag: after.latest.tag, digest: after.latest.digest }) }, ports);
+  const selected = after.latest && { tag: after.latest.tag, digest: after.latest.digest };
+  await recordResult(job, { kind, reason, message, ...selected, ...(kind === 'waiting' && { stage: 'guard' }) }, ports);
   recordEvents(policy, before, after, ports);
 }
 
@@ -102,7 +103,7 @@ function recordEvents({ namespace, name, uid }: BaseImagePolicy, before: BaseSta
   if (ready === undefined) return;
   const { reason, message } = ready;
   const regarding = { apiVersion, kind: baseKind, namespace, name, uid };
-  const needsSomebody = ready.status === 'False' && reason !== 'Progressing';
+  const needsSomebody = ready.status === 'False' && reason !== 'Progressing' && reason !== 'Window';
   if (needsSomebody && readyOf(before)?.reason !== reason)
     report.recordEvent({ regarding, type: 'Warning', reason, action: 'Reconcile', message });
   const { latest } = after;

@@ -9,7 +9,7 @@ import type { FactsReader } from '../bases/facts-reader.ts';
 import type { BaseStatus } from '../model/base-policy.ts';
 import { describeError, PermanentError } from '../model/errors.ts';
 import { matchesSelector } from '../model/label-selector.ts';
-import { cut, listFew, toTime } from '../model/text.ts';
+import { cut, listFew, toSeconds, toTime } from '../model/text.ts';
 import { maxLengths } from '../model/policy-status.ts';
 import { formatWorkload, workloadKey, type WorkloadRef } from '../model/workload.ts';
 import { evaluateConsent, needsConsent, type ConsentRules } from '../plan/consent.ts';
@@ -106,18 +106,20 @@ export async function restartOutdated(acting: Acting, current: readonly ImageBeh
     if (started.size === 0) wave = planWave();
     next = toRestart();
   }
-  const isOpen = count('Pending') + count('Progressing') + unread > 0;
+  // A closed window opens at its time.
+  const isOpen = count('Progressing') + unread > 0 || (opening === undefined && count('Pending') > 0);
+  const awaited = count('Pending') > 0 && rejected === undefined ? opening : undefined;
   const untils = [
-    wave.until,
-    opening,
+    opening ?? wave.until,
     isOpen || isOutage ? new Date(now + pollMs) : faults.length > 0 ? new Date(now + retryMs) : undefined,
   ].flatMap((at) => at?.getTime() ?? []);
   const failed = restarts.filter(({ state }) => state === 'Failed');
   const isNewlyRejected = wave.stopped !== undefined && rejected === undefined;
   return {
-    states: new Map(images.flatMap((image) => stateOf(image, restarts, started, faults))),
+    states: new Map(images.flatMap((image) => stateOf(image, restarts, { started, faults, opening: awaited }))),
     status: {
       waves: wavesOf(acting, { count, started: started.size, unread, stopped: wave.stopped, lastDoneAt }),
+      ...(awaited !== undefined && { opensAt: toSeconds(awaited) }),
       ...(isNewlyRejected && { rejected: [reject(acting, failed), ...(policy.status.rejected ?? [])].slice(0, maxRejected) }),
     },
     ...(untils.length > 0 && { until: new Date(Math.min(...untils)) }),

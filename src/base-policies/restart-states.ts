@@ -1,7 +1,7 @@
 /** How far the restarts of workloads have come, and what that says of their images. Pure. */
 import { formatRepository } from '../model/image-reference.ts';
 import { maxLengths } from '../model/policy-status.ts';
-import { cut } from '../model/text.ts';
+import { cut, toSeconds } from '../model/text.ts';
 import { formatWorkload, workloadKey, type WorkloadRef } from '../model/workload.ts';
 import type { WaveMember } from '../plan/next-wave.ts';
 import type { RunningPods } from '../rollout/running-pods.ts';
@@ -28,12 +28,20 @@ function worstOf(restarts: readonly Restart[]): Restart | undefined {
   return restarts.toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state))[0];
 }
 
+/** What one step of the restarts has come to. */
+export interface RestartStep {
+  /** Keys of workloads. */
+  readonly started: ReadonlySet<string>;
+  readonly faults: readonly string[];
+  /** When the window opens that pending restarts wait for. */
+  readonly opening: Date | undefined;
+}
+
 /** What is done about an image, by the restarts of its workloads. */
 export function stateOf(
   image: ImageBehind,
   restarts: readonly Restart[],
-  started: ReadonlySet<string>,
-  faults: readonly string[],
+  { started, faults, opening }: RestartStep,
 ): [ImageBehind, ImageState][] {
   const own = restarts.filter((one) => one.image === image);
   const worst = worstOf(own);
@@ -47,6 +55,9 @@ export function stateOf(
     return [[image, { state: 'Failed', action, reason: 'RolloutFailed', ...(worst.message && { message: worst.message }) }]];
   if (worst.state === 'Progressing' || isStarted) return [[image, { state: 'Updating', action }]];
   if (worst.state === 'Done') return [[image, { state: 'Updated', action }]];
-  const why = worst.message ?? `pods of ${formatWorkload(worst.workload)} still run the image before, and wait for their wave`;
-  return [[image, { state: 'Behind', action, message: `${formatRepository(image.source)}:${image.tag}: ${why}` }]];
+  const isAwaited = worst.state === 'Pending' && opening !== undefined;
+  const turn = isAwaited ? `the window that opens at ${toSeconds(opening)}` : 'their wave';
+  const why = worst.message ?? `pods of ${formatWorkload(worst.workload)} still run the image before, and wait for ${turn}`;
+  const message = `${formatRepository(image.source)}:${image.tag}: ${why}`;
+  return [[image, { state: 'Behind', action, ...(isAwaited && { reason: 'Window' }), message }]];
 }

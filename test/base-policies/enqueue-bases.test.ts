@@ -61,6 +61,18 @@ describe('neededReconcile', () => {
       /^WaitOver sweep$/,
     ],
     [
+      'its restarts wait for a window',
+      policyOf(
+        {
+          ...settled,
+          waves: { base: digest, pending: 1, progressing: 0, done: 1, failed: 0 },
+          conditions: [{ type: 'Ready', status: 'False', reason: 'Window', message: '', lastTransitionTime: '2026-11-23T11:00:00Z' }],
+        },
+        { spec: { windows: [{ from: '13:00', to: '14:00' }] } },
+      ),
+      undefined,
+    ],
+    [
       'a roll-out has stopped',
       policyOf({ ...settled, waves: { base: digest, pending: 1, progressing: 0, done: 1, failed: 1, stopped: '1 failed' } }),
       undefined,

@@ -55,3 +55,25 @@ describe('an image is behind while pods run the one before', () => {
     assert.deepEqual([status.images?.behind, status.images?.current, ready?.reason], [0, 1, 'UpToDate']);
   });
 });
+
+describe('restarts that wait for a window', () => {
+  const windows = [{ days: ['Sat'], from: '02:00', to: '04:00', timeZone: 'UTC' }];
+
+  it('are not reported as begun, and begin when it opens', async () => {
+    const { status, ready, record, jobs } = await push({}, { windows });
+    const message = '1 of 1 workloads are restarted when the next window opens: 2026-03-07T02:00:00Z; 1 of 1 images are behind 1.2.3';
+    assert.deepEqual([ready?.status, ready?.reason, ready?.message], ['False', 'Window', message]);
+    assert.deepEqual([record?.kind, record?.reason, record?.stage], ['waiting', 'Window', 'guard']);
+    assert.deepEqual([status.dependents?.[0]?.reason, status.images?.behind, status.waves?.pending], ['Window', 1, 1]);
+    assert.match(status.dependents?.[0]?.message ?? '', /wait for the window that opens at 2026-03-07T02:00:00Z$/);
+    const times = jobs.flatMap(({ source, notBefore }) => (source === 'WaitOver' ? [notBefore] : []));
+    assert.deepEqual(times, ['2026-03-07T02:00:00.000Z']);
+  });
+
+  it('are under way where one has begun before', async () => {
+    const rollout = { ...complete, updated: 0, available: 0, wasComplete: false, isIncomplete: true };
+    const begun = { rollout, restartedFor: [digestOf('e')], restartedAt: '2026-03-01T11:59:00Z' };
+    const { ready, record } = await push(begun, { windows });
+    assert.deepEqual([ready?.reason, record?.kind], ['Progressing', 'updated']);
+  });
+});
