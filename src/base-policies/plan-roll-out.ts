@@ -3,7 +3,7 @@ import type { BaseImagePolicy, BasePolicySpec, BaseStatus } from '../model/base-
 import { isUsable } from '../model/image-policy.ts';
 import { tagOfImage } from '../model/running-image.ts';
 import { matchesSelector } from '../model/label-selector.ts';
-import { listFew } from '../model/text.ts';
+import { listFew, toTime } from '../model/text.ts';
 import { formatWorkload, workloadKey, type Workload } from '../model/workload.ts';
 import { isReleased } from '../plan/guards/released.ts';
 import { nextWave, type WaveMember } from '../plan/next-wave.ts';
@@ -73,9 +73,8 @@ export function planRollOut({ policy, base, wanted, unknown = new Set(), childre
   const isCanary = ({ workload }: Replacement) =>
     settings.canaries !== undefined && matchesSelector(settings.canaries, findWorkload(workload)?.labels);
   const count = (state: ReplacementState['state']) => [...states.values()].filter((one) => one.state === state).length;
-  const before = policy.status.waves?.base === base.digest ? policy.status.waves : undefined;
   const done = count('Done');
-  const lastDoneAt = done > (before?.done ?? 0) ? new Date(now).toISOString() : before?.lastDoneAt;
+  const lastDoneAt = lastDoneOf(policy, base, { done, progressing: count('Progressing') + count('Blocked') }, now);
   const begun = begunFor(policy, base);
   const members = [...followed.map(({ replacement }) => replacement), ...pending].map((replacement): WaveMember => {
     const state = states.get(childName(policy, replacement))?.state ?? 'Pending';
@@ -115,6 +114,21 @@ export function planRollOut({ policy, base, wanted, unknown = new Set(), childre
     ...(wave.until !== undefined && { until: wave.until }),
     states,
   };
+}
+
+/**
+ * When the last rollout was complete: now, if more have been completed, or fewer are under way than before. The status counts rebased images and restarts together;
+ * `counts` are those of one of them, and only one is under way at a time.
+ */
+export function lastDoneOf(
+  { status: { waves } }: BaseImagePolicy,
+  { digest }: Pick<SelectedBase, 'digest'>,
+  { done, progressing }: Pick<RollOutPlan['waves'], 'done' | 'progressing'>,
+  now: number,
+): string | undefined {
+  const before = waves?.base === digest ? waves : undefined;
+  const isNew = done > 0 && (done > (before?.done ?? 0) || progressing < (before?.progressing ?? 0));
+  return isNew ? toTime(new Date(now)) : before?.lastDoneAt;
 }
 
 /** The keys of the workloads of the wave that began last. Whoever has begun it may be about to change them, or may have stopped before. */

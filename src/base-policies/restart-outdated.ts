@@ -9,7 +9,7 @@ import type { FactsReader } from '../bases/facts-reader.ts';
 import type { BaseStatus } from '../model/base-policy.ts';
 import { describeError, PermanentError } from '../model/errors.ts';
 import { matchesSelector } from '../model/label-selector.ts';
-import { cut, listFew, toSeconds, toTime } from '../model/text.ts';
+import { cut, listFew, toSeconds } from '../model/text.ts';
 import { maxLengths } from '../model/policy-status.ts';
 import { formatWorkload, workloadKey, type WorkloadRef } from '../model/workload.ts';
 import { evaluateConsent, needsConsent, type ConsentRules } from '../plan/consent.ts';
@@ -19,7 +19,7 @@ import { nextWave, type Wave, type WaveMember } from '../plan/next-wave.ts';
 import { evaluateRollout } from '../rollout/evaluate-rollout.ts';
 import type { RunningPods } from '../rollout/running-pods.ts';
 import type { Acted, Acting, ImageBehind } from './act.ts';
-import { begunFor, rejectionOf } from './plan-roll-out.ts';
+import { begunFor, lastDoneOf, rejectionOf } from './plan-roll-out.ts';
 import { order, stateOf, type Candidate, type Restart } from './restart-states.ts';
 
 export interface RestartPorts {
@@ -66,8 +66,8 @@ export async function restartOutdated(acting: Acting, current: readonly ImageBeh
   const isCanary = ({ workload }: Candidate) =>
     policy.spec.waves.canaries !== undefined && matchesSelector(policy.spec.waves.canaries, acting.findWorkload(workload)?.labels);
   const count = (state: Restart['state']) => restarts.filter((one) => one.state === state).length;
-  const before = policy.status.waves?.base === acting.base.digest ? policy.status.waves : undefined;
-  const lastDoneAt = count('Done') > (before?.done ?? 0) ? toTime(new Date(now)) : before?.lastDoneAt;
+  const counts = { done: count('Done'), progressing: count('Progressing') + unread };
+  const lastDoneAt = lastDoneOf(policy, acting.base, counts, now);
   const opening = nextOpening(policy.spec.base.windows, new Date(now));
   const begun = begunFor(policy, acting.base);
   const pendingByKey = () =>

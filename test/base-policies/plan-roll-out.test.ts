@@ -151,6 +151,12 @@ describe('planRollOut', () => {
     assert.deepEqual(plan({ a: undefined, b: done }, { waves, canary: 'b', status }).created, ['a']);
   });
 
+  it('waits for the pause after a wave, also where workloads were restarted before', () => {
+    const status = { waves: { base: base.digest, pending: 1, progressing: 1, done: 3, failed: 0, lastDoneAt: '2026-11-23T10:00:00Z' } };
+    const { created, until } = plan({ a: done, b: undefined }, { waves: { maxParallel: 1, pause: '10m' }, status });
+    assert.deepEqual([created, until], [[], new Date(now + 600_000)]);
+  });
+
   it('creates no child twice, and begins no other one while it is rolling out', () => {
     const { created, states } = plan({ a: progressing, b: undefined }, { waves: { maxParallel: 1 } });
     assert.deepEqual(created, []);

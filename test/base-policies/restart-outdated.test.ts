@@ -206,6 +206,20 @@ describe('restartOutdated', () => {
     assert.deepEqual([second.restarted, second.state?.state], [[], 'Updating']);
   });
 
+  for (const before of [0, 3])
+    it(`pauses after a wave, also where ${before} rebased images were rolled out before`, async () => {
+      const begun = pods(rebuilt, { restartedFor: [rebuilt], restartedAt: '2026-11-23T11:59:00Z' });
+      const status = {
+        waves: { base: base.digest, pending: 1, progressing: 1, done: before, failed: 0, lastDoneAt: '2026-11-23T10:00:00Z' },
+      };
+      const waves = { maxParallel: 1, pause: '10m' };
+      const { restarted, status: next } = await run(web(['a', 'b']), { a: begun, b: pods(former) }, { waves, status });
+      assert.deepEqual([restarted, next.waves?.lastDoneAt], [[], '2026-11-23T12:00:00Z']);
+      const later = { waves: { ...next.waves, done: before + 1, lastDoneAt: '2026-11-23T11:50:00Z' } };
+      const second = await run(web(['a', 'b']), { a: begun, b: pods(former) }, { waves, status: later });
+      assert.deepEqual(second.restarted, ['b']);
+    });
+
   it('begins nothing while the pods of a workload cannot be read, which may be starting', async () => {
     const unread = { a: new Error('GET pods: the API server does not answer') };
     const { restarted, status, until } = await run(web(['a', 'b']), { b: pods(former) }, { waves: { maxParallel: 1 }, unread });
