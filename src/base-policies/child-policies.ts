@@ -2,6 +2,7 @@
  * The ImagePolicies through which rebased images reach workloads: one for each workload and image, created when the wave of the workload begins, and never changed.
  * Guards, consent, rollouts and rollbacks are those of every ImagePolicy.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { baseKind, kind } from '../api-versions/group.ts';
 import { apiVersion } from '../api-versions/v1.ts';
 import { baseAnnotation, workloadAnnotation, type BaseImagePolicy } from '../model/base-policy.ts';
@@ -105,6 +106,12 @@ export function isChildOf(policy: Pick<ImagePolicy, 'name' | 'parent' | 'spec'>,
 /** The value of the label: a name of a policy may be longer than a label. */
 export function labelValue({ name, uid }: Pick<BaseImagePolicy, 'name' | 'uid'>): string {
   return name.length <= 63 ? name : uid;
+}
+
+/** Whether a child goes by other windows than its parent. Those that the configuration gives to its namespace are not its own. */
+export function hasOtherWindows({ spec }: ImagePolicy, windows: readonly UpdateWindow[]): boolean {
+  if (!isUsable(spec)) return false;
+  return !isDeepStrictEqual(spec.origins.windows === 'policy' ? spec.windows : [], windows);
 }
 
 /** How far a child has come. */

@@ -8,7 +8,7 @@ import { formatWorkload, workloadKey, type Workload } from '../model/workload.ts
 import { isReleased } from '../plan/guards/released.ts';
 import { nextWave, type WaveMember } from '../plan/next-wave.ts';
 import { actionFor } from './action-for.ts';
-import { childName, childState, type Child, type ChildState, type Replacement } from './child-policies.ts';
+import { childName, childState, hasOtherWindows, type Child, type ChildState, type Replacement } from './child-policies.ts';
 
 /** A base that is rolled out. */
 export interface SelectedBase {
@@ -57,10 +57,19 @@ export type ReplacementState = ChildState | { readonly state: 'Pending'; readonl
 export function planRollOut({ policy, base, wanted, unknown = new Set(), children, findWorkload, selects, now }: RollOut): RollOutPlan {
   const { waves: settings } = policy.spec;
   const isPast = ({ policy: { createdAt = '' } }: Child) => isReleased(new Date(createdAt), policy.actions, new Date(now));
-  const isDropped = ({ policy: { spec }, replacement }: Child) => {
+  // It is created anew, with the windows of its parent; what has begun or failed waits for none.
+  const isUntimely = (child: Child) =>
+    hasOtherWindows(child.policy, policy.spec.base.windows) &&
+    !tagsOf(child, findWorkload).has(child.replacement.to) &&
+    childState(child).state !== 'Failed';
+  const isDropped = (child: Child) => {
+    const {
+      policy: { spec },
+      replacement,
+    } = child;
     const workload = findWorkload(replacement.workload);
     const isRebased = !isUsable(spec) || actionFor({ source: spec.repository }, policy.spec.onNewBase).kind === 'rebase';
-    return !isRebased || (workload !== undefined && !selects(workload));
+    return !isRebased || isUntimely(child) || (workload !== undefined && !selects(workload));
   };
   const remove = children.filter((child) => child.base !== base.digest || isPast(child) || isOver(child, findWorkload) || isDropped(child));
   const followed = children.filter((child) => !remove.includes(child));

@@ -4,6 +4,7 @@ import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import { parseApproval } from '../model/policy-actions.ts';
 import type { Workload, WorkloadRef } from '../model/workload.ts';
 import { actionFor } from './action-for.ts';
+import { hasOtherWindows } from './child-policies.ts';
 import { selectsWorkload, type NamespaceMatches } from './selects-workload.ts';
 
 /** What is known about workloads and their namespaces. */
@@ -29,6 +30,9 @@ export function whyHeld(child: ImagePolicy, parent: BaseImagePolicy | undefined,
   if (spec.base.mode === 'Approval' && parseApproval(parent.actions?.approve)?.digest !== base)
     return `${its} waits for the approval of its base`;
   if (actionFor({ source: child.spec.repository }, spec.onNewBase).kind !== 'rebase') return `${its} does not rebase this image any more`;
+  // What has begun waits for no window, and goes on.
+  const hasBegun = child.status.running !== undefined && child.status.running === child.spec.strategy.mutableTag;
+  if (!hasBegun && hasOtherWindows(child, spec.base.windows)) return `${its} has other windows by now`;
   const isDropped = child.spec.targets.some((target) => {
     const workload = target.name === undefined ? undefined : view.findWorkload(target);
     return workload !== undefined && !selectsWorkload({ namespace, spec }, workload, view.namespaceMatches);

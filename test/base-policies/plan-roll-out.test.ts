@@ -222,6 +222,25 @@ describe('planRollOut', () => {
     assert.equal(plan({ a: resumed }).waves.done, 0);
   });
 
+  it('creates anew, with the windows of the policy now, what waits for others; what has begun or failed goes on', () => {
+    const policy = parentPolicy({ waves: { maxParallel: 5, maxFailures: 5 }, more: { windows: [{ from: '02:00', to: '04:00' }] } });
+    const [waits, runs, fails] = [
+      childOf(replacementOf('a'), blocked),
+      childOf(replacementOf('b'), progressing),
+      childOf(replacementOf('c'), failed),
+    ];
+    const planned = planRollOut({
+      policy: { ...policy, status: { lastWave: { base: base.digest, workloads: ['Deployment/shop/a'] } } },
+      base,
+      wanted: ['a', 'c'].map(replacementOf),
+      children: [waits, runs, fails],
+      findWorkload: ({ name }) => workload(name, name === 'b' ? to : from),
+      selects: () => true,
+      now,
+    });
+    assert.deepEqual([planned.remove, planned.create], [[waits], [replacementOf('a')]]);
+  });
+
   it('removes the child of a workload that runs something else, and those of another base', () => {
     const other = childOf(replacementOf('b'), done, `sha256:${'d'.repeat(64)}`);
     const policy = parentPolicy();

@@ -44,6 +44,7 @@ for (const [what, parent, expected] of [
   ['approved for another base', parentOf({ mode: 'Approval' }, approved(`sha256:${'e'.repeat(64)}`)), 'waits for the approval of its base'],
   ['approved', parentOf({ mode: 'Approval' }, approved(base.digest)), undefined],
   ['only reporting the image', parentOf({ onNewBase: [{ report: {} }] }), 'does not rebase this image any more'],
+  ['going by other windows', parentOf({ windows: [{ from: '02:00', to: '04:00' }] }), 'has other windows by now'],
   [
     'selecting other workloads',
     parentOf({ workloads: [{ selector: { matchLabels: { a: 'b' } } }] }),
@@ -59,6 +60,12 @@ for (const [what, parent, expected] of [
     const view = { findWorkload: () => workloadOf({}, { ...workload, labels: {} }), namespaceMatches: () => false };
     assert.equal(whyHeld(child, parent, view), expected && `its BaseImagePolicy platform/java ${expected}`);
   });
+
+test('other windows do not hold a child that has begun', () => {
+  const view = { findWorkload: () => undefined, namespaceMatches: () => false };
+  const begun = readPolicy({ ...stored, status: { running: '2' } }, { aliases: new Map(), customTargets: [] });
+  assert.equal(whyHeld(begun, parentOf({ windows: [{ from: '02:00', to: '04:00' }] }), view), undefined);
+});
 
 test('nothing holds a policy without a parent, or one whose controller is another kind', () => {
   const view = { findWorkload: () => undefined, namespaceMatches: () => false };
