@@ -14,7 +14,7 @@ import type { Workload, WorkloadRef } from '../model/workload.ts';
 import { actionFor } from './action-for.ts';
 import { rejectionOf, type SelectedBase } from './plan-roll-out.ts';
 import type { BaseVersions } from '../bases/recognize-images.ts';
-import { restartOutdated, type RestartPorts } from './restart-outdated.ts';
+import { findOutdated, restartOutdated, type RestartPorts } from './restart-outdated.ts';
 import { requestRebuilds, type RebuildPorts } from './request-rebuilds.ts';
 import { rollOutRebased, type RebasePorts } from './roll-out-rebased.ts';
 
@@ -100,9 +100,18 @@ export async function act(acting: Acting, ports: ActPorts): Promise<Acted> {
     return [image, { state: 'Behind', action, ...note }];
   });
   const restarts = acting.current.filter((image) => actionFor(image, policy.spec.onNewBase).kind === 'restart');
-  const isWaiting = why === describeApproval && (restarts.length > 0 || chosen.some(({ action }) => action.kind !== 'report'));
-  const pendingApproval = isWaiting ? { pendingApproval: { tag: base.tag, digest: base.digest } } : {};
-  if (why !== undefined) return { states: new Map(reported), status: pendingApproval };
+  if (why !== undefined) {
+    const { images, until } = await findOutdated(acting, restarts, ports);
+    const outdated = [...images].map((image): [ImageBehind, ImageState] => {
+      return [image, { state: 'Behind', action: 'restart', ...why('restart', policy, base) }];
+    });
+    const isWaiting = why === describeApproval && (outdated.length > 0 || chosen.some(({ action }) => action.kind !== 'report'));
+    return {
+      states: new Map([...reported, ...outdated]),
+      status: isWaiting ? { pendingApproval: { tag: base.tag, digest: base.digest } } : {},
+      ...(until !== undefined && { until }),
+    };
+  }
   const rebases = chosen.filter((one): one is Chosen<RebaseAction> => one.action.kind === 'rebase');
   const triggers = chosen.filter((one): one is Chosen<TriggerAction> => one.action.kind === 'trigger');
   const [rolledOut, requested] = await Promise.all([rollOutRebased(acting, rebases, ports), requestRebuilds(acting, triggers, ports)]);

@@ -50,15 +50,12 @@ const retryMs = 60_000;
 
 /** Restarts what is outdated; `current` are those whose tags have an image on the selected base. */
 export async function restartOutdated(acting: Acting, current: readonly ImageBehind[], ports: RestartPorts): Promise<Acted> {
-  // A digest in the image of a workload, or none but a digest, is no mutable tag.
-  const images = current.filter(({ tag, isPinned }) => tag !== undefined && !isPinned);
+  const images = current.filter(hasMutableTag);
   if (images.length === 0) return { states: new Map(), status: {} };
   const { policy, now, signal } = acting;
-  const candidates = images.flatMap((image) => image.workloads.map(({ workload, containers }) => ({ image, workload, containers })));
-  const results = await inParallel(candidates, parallelReads, (candidate) => examine(candidate, acting, ports));
-  signal.throwIfAborted();
-  let restarts = results.flatMap((result) => (result.status === 'fulfilled' && result.value !== undefined ? [result.value] : []));
-  const failures = results.flatMap((result): unknown[] => (result.status === 'rejected' ? [result.reason] : []));
+  const examined = await examineAll(images, acting, ports);
+  let { restarts } = examined;
+  const { failures } = examined;
   const faults = failures.map((error) => describeError(error));
   // Their pods may be starting: nothing more begins before that is known. What is refused for good must not keep the others from their restarts.
   const unread = failures.filter((error) => !(error instanceof PermanentError)).length;
@@ -123,6 +120,36 @@ export async function restartOutdated(acting: Acting, current: readonly ImageBeh
       ...(isNewlyRejected && { rejected: [reject(acting, failed), ...(policy.status.rejected ?? [])].slice(0, maxRejected) }),
     },
     ...(untils.length > 0 && { until: new Date(Math.min(...untils)) }),
+  };
+}
+
+/** The images whose workloads would be restarted, for a policy that may not do so; those that could not be read are found by a later reconcile. */
+export async function findOutdated(
+  acting: Acting,
+  current: readonly ImageBehind[],
+  ports: RestartPorts,
+): Promise<{ readonly images: ReadonlySet<ImageBehind>; readonly until?: Date }> {
+  const { restarts, failures } = await examineAll(current.filter(hasMutableTag), acting, ports);
+  const images = new Set(restarts.flatMap(({ image, state }) => (state === 'Pending' ? [image] : [])));
+  return { images, ...(failures.length > 0 && { until: new Date(acting.now + retryMs) }) };
+}
+
+/** A digest in the image of a workload, or none but a digest, is no mutable tag. */
+function hasMutableTag({ tag, isPinned }: ImageBehind): boolean {
+  return tag !== undefined && !isPinned;
+}
+
+async function examineAll(
+  images: readonly ImageBehind[],
+  acting: Acting,
+  ports: RestartPorts,
+): Promise<{ readonly restarts: readonly Restart[]; readonly failures: readonly unknown[] }> {
+  const candidates = images.flatMap((image) => image.workloads.map(({ workload, containers }) => ({ image, workload, containers })));
+  const results = await inParallel(candidates, parallelReads, (candidate) => examine(candidate, acting, ports));
+  acting.signal.throwIfAborted();
+  return {
+    restarts: results.flatMap((result) => (result.status === 'fulfilled' && result.value !== undefined ? [result.value] : [])),
+    failures: results.flatMap((result): unknown[] => (result.status === 'rejected' ? [result.reason] : [])),
   };
 }
 

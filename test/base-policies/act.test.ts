@@ -61,6 +61,16 @@ describe('act', () => {
     assert.deepEqual([created, requested, dates], [[], [], []]);
   });
 
+  it('asks for no approval where nothing is to be restarted', async () => {
+    const image = imageOf('web', { tag: 'main' });
+    const rollout = { observedGeneration: 1, wanted: 1, toUpdate: 1, updated: 1, available: 1, outdated: 0, wasComplete: true };
+    const digests = new Map([['app', new Set([image.digest])]]);
+    const pods = { uid: 'u', resourceVersion: '1', generation: 1, rollout, restartedFor: [], pullsAlways: ['app'], digests };
+    const spec = { mode: 'Approval', onNewBase: [{ restart: { images: ['*'] } }] };
+    const { status, states } = await run(spec, [], { current: { images: [image], pods } });
+    assert.deepEqual([status.pendingApproval, states.size], [undefined, 0]);
+  });
+
   it('waits for the approval of this very base', async () => {
     const web = imageOf('web');
     const spec = { mode: 'Approval', onNewBase: [trigger()] };

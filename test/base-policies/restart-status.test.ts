@@ -77,3 +77,13 @@ describe('restarts that wait for a window', () => {
     assert.deepEqual([ready?.reason, record?.kind], ['Progressing', 'updated']);
   });
 });
+
+for (const [mode, reason] of [
+  ['Approval', 'ApprovalRequired'],
+  ['DryRun', 'DryRun'],
+] as const)
+  it(`with mode: ${mode}, what would be restarted is behind`, async () => {
+    const { status } = await push({}, { mode });
+    assert.deepEqual([status.dependents?.[0]?.reason, status.images?.behind], [reason, 1]);
+    assert.equal(status.pendingApproval?.digest, mode === 'Approval' ? digestOf('a') : undefined);
+  });
