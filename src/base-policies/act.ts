@@ -101,13 +101,13 @@ export async function act(acting: Acting, ports: ActPorts): Promise<Acted> {
   });
   const restarts = acting.current.filter((image) => actionFor(image, policy.spec.onNewBase).kind === 'restart');
   if (why !== undefined) {
-    const { images, until } = await findOutdated(acting, restarts, ports);
+    const { images, kept, until } = await findOutdated(acting, restarts, ports);
     const outdated = [...images].map((image): [ImageBehind, ImageState] => {
       return [image, { state: 'Behind', action: 'restart', ...why('restart', policy, base) }];
     });
     const isWaiting = why === describeApproval && (outdated.length > 0 || chosen.some(({ action }) => action.kind !== 'report'));
     return {
-      states: new Map([...reported, ...outdated]),
+      states: new Map([...reported, ...outdated, ...kept]),
       status: isWaiting ? { pendingApproval: { tag: base.tag, digest: base.digest } } : {},
       ...(until !== undefined && { until }),
     };

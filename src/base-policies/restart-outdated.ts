@@ -123,15 +123,18 @@ export async function restartOutdated(acting: Acting, current: readonly ImageBeh
   };
 }
 
-/** The images whose workloads would be restarted, for a policy that may not do so; those that could not be read are found by a later reconcile. */
+/** The images whose workloads would be restarted, for a policy that may not do so, and those that are behind all the same; those that could not be read are found by a later reconcile. */
 export async function findOutdated(
   acting: Acting,
   current: readonly ImageBehind[],
   ports: RestartPorts,
-): Promise<{ readonly images: ReadonlySet<ImageBehind>; readonly until?: Date }> {
+): Promise<{ readonly images: ReadonlySet<ImageBehind>; readonly kept: Acted['states']; readonly until?: Date }> {
   const { restarts, failures } = await examineAll(current.filter(hasMutableTag), acting, ports);
   const images = new Set(restarts.flatMap(({ image, state }) => (state === 'Pending' ? [image] : [])));
-  return { images, ...(failures.length > 0 && { until: new Date(acting.now + retryMs) }) };
+  const others = restarts.filter(({ image, state }) => state === 'Kept' && !images.has(image));
+  const step = { started: new Set<string>(), faults: [], opening: undefined };
+  const kept = new Map(others.flatMap(({ image }) => stateOf(image, others, step)));
+  return { images, kept, ...(failures.length > 0 && { until: new Date(acting.now + retryMs) }) };
 }
 
 /** A digest in the image of a workload, or none but a digest, is no mutable tag. */

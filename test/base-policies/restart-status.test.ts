@@ -86,4 +86,6 @@ for (const [mode, reason] of [
     const { status } = await push({}, { mode });
     assert.deepEqual([status.dependents?.[0]?.reason, status.images?.behind], [reason, 1]);
     assert.equal(status.pendingApproval?.digest, mode === 'Approval' ? digestOf('a') : undefined);
+    const { status: paused } = await push({ rollout: { ...complete, haltedBecause: 'it is paused' } }, { mode });
+    assert.deepEqual([paused.images?.behind, paused.pendingApproval], [1, undefined]);
   });
