@@ -14,7 +14,8 @@ import type { Workload, WorkloadRef } from '../model/workload.ts';
 import { actionFor } from './action-for.ts';
 import { rejectionOf, type SelectedBase } from './plan-roll-out.ts';
 import type { BaseVersions } from '../bases/recognize-images.ts';
-import { findOutdated, restartOutdated, type RestartPorts } from './restart-outdated.ts';
+import type { RestartPorts } from './examine-restarts.ts';
+import { findOutdated, restartOutdated } from './restart-outdated.ts';
 import { requestRebuilds, type RebuildPorts } from './request-rebuilds.ts';
 import { rollOutRebased, type RebasePorts } from './roll-out-rebased.ts';
 

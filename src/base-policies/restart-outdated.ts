@@ -3,46 +3,19 @@
  * once for each digest.
  */
 import { inParallel } from '../async/in-parallel.ts';
-import { baseState } from '../bases/recognize-base.ts';
-import { recognizeImages } from '../bases/recognize-images.ts';
-import type { FactsReader } from '../bases/facts-reader.ts';
 import type { BaseStatus } from '../model/base-policy.ts';
 import { describeError, PermanentError } from '../model/errors.ts';
 import { matchesSelector } from '../model/label-selector.ts';
 import { cut, listFew, toSeconds } from '../model/text.ts';
 import { maxLengths } from '../model/policy-status.ts';
-import { formatWorkload, workloadKey, type WorkloadRef } from '../model/workload.ts';
-import { evaluateConsent, needsConsent, type ConsentRules } from '../plan/consent.ts';
+import { formatWorkload, workloadKey } from '../model/workload.ts';
 import { nextOpening } from '../plan/next-opening.ts';
-import { isReleased } from '../plan/guards/released.ts';
 import { nextWave, type Wave, type WaveMember } from '../plan/next-wave.ts';
-import { evaluateRollout } from '../rollout/evaluate-rollout.ts';
-import type { RunningPods } from '../rollout/running-pods.ts';
 import type { Acted, Acting, ImageBehind } from './act.ts';
 import { begunFor, lastDoneOf, rejectionOf } from './plan-roll-out.ts';
 import { order, stateOf, type Candidate, type Restart } from './restart-states.ts';
+import { examineAll, hasConsent, parallelReads, type RestartPorts } from './examine-restarts.ts';
 
-export interface RestartPorts {
-  readonly facts: FactsReader;
-  readonly cluster: ConsentRules;
-  readonly restarts: {
-    readonly read: (workload: WorkloadRef, signal: AbortSignal) => Promise<RunningPods | undefined>;
-    /** Records what it is `restartedFor` in the same patch. Returns false if the workload has changed since it was read. */
-    readonly restart: (
-      workload: WorkloadRef,
-      state: Pick<RunningPods, 'uid' | 'resourceVersion' | 'restartedFor'> & { readonly at: Date },
-      signal: AbortSignal,
-    ) => Promise<boolean>;
-    /** The consent of a Namespace as it is now, null where it has none; throws PermanentError(NoConsent) where it may not be read. */
-    readonly readConsent: (namespace: string, signal: AbortSignal) => Promise<string | null>;
-  };
-}
-
-const parallelReads = 8;
-/** Pods that still run the former image after this time do not come up. */
-const patienceMs = 15 * 60_000;
-/** After this time more, what fails is no longer taken for a failure of the restart: somebody may have deployed a change since. */
-const graceMs = 15 * 60_000;
 /** Rollouts of workloads are not watched here. */
 const pollMs = 10_000;
 /** What a registry or the API server refuses is tried again after this time. */
@@ -142,20 +115,6 @@ function hasMutableTag({ tag, isPinned }: ImageBehind): boolean {
   return tag !== undefined && !isPinned;
 }
 
-async function examineAll(
-  images: readonly ImageBehind[],
-  acting: Acting,
-  ports: RestartPorts,
-): Promise<{ readonly restarts: readonly Restart[]; readonly failures: readonly unknown[] }> {
-  const candidates = images.flatMap((image) => image.workloads.map(({ workload, containers }) => ({ image, workload, containers })));
-  const results = await inParallel(candidates, parallelReads, (candidate) => examine(candidate, acting, ports));
-  acting.signal.throwIfAborted();
-  return {
-    restarts: results.flatMap((result) => (result.status === 'fulfilled' && result.value !== undefined ? [result.value] : [])),
-    failures: results.flatMap((result): unknown[] => (result.status === 'rejected' ? [result.reason] : [])),
-  };
-}
-
 interface MemberFacts {
   readonly isCanary: (candidate: Candidate) => boolean;
   readonly lastDoneAt: string | undefined;
@@ -202,87 +161,6 @@ function wavesOf({ base }: Acting, { count, started, unread, stopped, lastDoneAt
   };
 }
 
-/** Undefined where pods run the image of the tag without our doing. */
-async function examine(candidate: Candidate, acting: Acting, ports: RestartPorts): Promise<Restart | undefined> {
-  const { image, workload, containers } = candidate;
-  const pods = await ports.restarts.read(workload, acting.signal);
-  // What was created anew under its name may be none of the policy's.
-  if (pods === undefined || !acting.selects({ ...workload, ...(pods.labels !== undefined && { labels: pods.labels }) })) return undefined;
-  const isPulled = (name: string) => pods.pullsAlways.includes(name);
-  const areOutdated = (names: readonly string[]) => {
-    const running = new Set(names.flatMap((name) => [...(pods.digests.get(name) ?? [])]));
-    running.delete(image.digest);
-    return isOutdated([...running], image, acting, ports);
-  };
-  const restart = examinePulled(candidate, { pods, areOutdated: await areOutdated(containers.filter(isPulled)) }, acting, ports);
-  if (restart !== undefined && restart.state !== 'Done') return restart;
-  const kept = containers.filter((name) => !isPulled(name));
-  if (!(await areOutdated(kept))) return restart;
-  const message = `${formatWorkload(workload)} runs the image before, and a restart may not pull the new one: set imagePullPolicy: Always for ${listFew(kept, (name) => name)}`;
-  return { ...candidate, pods, state: 'Kept', message: cut(message, maxLengths.message) };
-}
-
-interface Examined {
-  readonly pods: RunningPods;
-  readonly areOutdated: boolean;
-}
-
-/** The same of the containers that pull their image at each start. */
-function examinePulled(candidate: Candidate, examined: Examined, { policy, now }: Acting, ports: RestartPorts): Restart | undefined {
-  const { image, workload, containers } = candidate;
-  const { pods, areOutdated } = examined;
-  if (!containers.some((name) => pods.pullsAlways.includes(name))) return undefined;
-  // After a release, a restart that failed is repeated.
-  const isOurs = pods.restartedFor.includes(image.digest) && !isReleased(new Date(pods.restartedAt ?? ''), policy.actions, new Date(now));
-  if (isOurs) return progress(candidate, examined, now);
-  if (!areOutdated) return undefined;
-  const { haltedBecause } = pods.rollout ?? {};
-  if (haltedBecause !== undefined) return { ...candidate, pods, state: 'Kept', message: haltedBecause };
-  const isAllowed = hasConsent(workload, pods, ports.cluster.namespaceConsent(workload.namespace), policy, ports);
-  return isAllowed ? { ...candidate, pods, state: 'Pending' } : undefined;
-}
-
-function hasConsent(
-  workload: WorkloadRef,
-  { allowPoliciesFrom: onTarget }: RunningPods,
-  onNamespace: string | null | undefined,
-  policy: Acting['policy'],
-  { cluster: { crossNamespace } }: RestartPorts,
-): boolean {
-  return (
-    !needsConsent(workload, policy, crossNamespace) || evaluateConsent(policy, workload, { onTarget, onNamespace }, crossNamespace).granted
-  );
-}
-
-/** How far a restart has come, as every rollout is evaluated; undefined if there is nothing to report any more. */
-function progress(candidate: Candidate, { pods, areOutdated }: Examined, now: number): Restart | undefined {
-  const { workload, image } = candidate;
-  const { generation, rollout, restartedAt = '' } = pods;
-  const at = Date.parse(restartedAt);
-  const keep = (why: string): Restart | undefined => (areOutdated ? { ...candidate, pods, state: 'Kept', message: why } : undefined);
-  // Who owns the workload may write any time; a replica whose clock is ahead writes one that is a little late.
-  if (!(at <= now + graceMs))
-    return keep('its annotation kubectl.kubernetes.io/restartedAt is no time of a restart: restart it with kubectl');
-  const since = Math.min(at, now);
-  const whyStale = `it was restarted for ${image.digest} at ${restartedAt}, and its pods run the image before: restart it with kubectl`;
-  const rolledOut = { ...workload, generation, ...(rollout && { rollout }) };
-  const { kind, message } = evaluateRollout(rolledOut, { since: new Date(since), timeoutMs: patienceMs }, new Date(now));
-  const fail = (why: string): Restart => {
-    const hint = 'the tag has no former image to go back to: push a better one';
-    return { ...candidate, pods, state: 'Failed', message: `${why}; ${hint}` };
-  };
-  if (kind === 'notWatched') return keep(message);
-  if (kind !== 'done' && now - since > patienceMs + graceMs) return keep(whyStale);
-  if (kind === 'failed') return fail(message);
-  if (kind === 'progressing') return { ...candidate, pods, state: 'Progressing' };
-  // A partition keeps some pods as they are.
-  const hasPartition = rollout !== undefined && rollout.toUpdate < rollout.wanted;
-  if (!areOutdated || hasPartition) return { ...candidate, pods, state: 'Done' };
-  if (now - since > patienceMs + graceMs) return keep(whyStale);
-  if (now - since <= patienceMs) return { ...candidate, pods, state: 'Progressing' };
-  return fail(`its pods do not run ${image.digest} 15 minutes after the restart`);
-}
-
 /** Restarts a workload, for all of its images that are outdated. Throws if it is not restarted. */
 async function begin(own: readonly Restart[], { policy, confirm, now, signal }: Acting, ports: RestartPorts): Promise<void> {
   const [first] = own;
@@ -299,12 +177,4 @@ async function begin(own: readonly Restart[], { policy, confirm, now, signal }: 
   const restartedFor = [...own.map(({ image }) => image.digest), ...pods.restartedFor];
   const isDone = await restarts.restart(workload, { ...pods, restartedFor, at: new Date(now) }, signal);
   if (!isDone) throw new Error(`${formatWorkload(workload)} has changed meanwhile`);
-}
-
-/** Whether one of the digests is built on another version of the base. Runtimes report the digest of an index or of a manifest in it, so they are not compared. */
-async function isOutdated(digests: readonly string[], { source }: ImageBehind, acting: Acting, ports: RestartPorts): Promise<boolean> {
-  if (digests.length === 0) return false;
-  const images = digests.map((digest) => ({ source, digest }));
-  const found = await recognizeImages(images, acting.versions, { reader: ports.facts, signal: acting.signal });
-  return found.some(({ recognition }) => baseState(recognition, acting.base) === 'Behind');
 }

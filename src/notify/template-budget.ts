@@ -10,7 +10,7 @@ const operatorWork = 10;
 /** Their conditions are evaluated with the tag, and can stand behind its own text. */
 const branching = new Set(['if', 'unless', 'case']);
 /** Filters whose work is proportional to the texts that they read and make. */
-const filters = new Set(
+export const filters: ReadonlySet<string> = new Set(
   `abs append at_least at_most capitalize ceil compact concat date default divided_by downcase escape first floor join json last lstrip minus modulo plus prepend raw
    remove remove_first replace replace_first reverse round rstrip size slice sort sort_natural split strip times truncate uniq upcase url_decode url_encode`.split(
     /\s+/,

@@ -43,7 +43,6 @@ export function completeHistory(
   now: Date,
 ): readonly HistoryEntry[] {
   // A full history has dropped what is older than its changes that did not fail: failures stay longer, but never in place of the newer half.
-  const staysLonger = ({ result }: HistoryEntry) => result === 'Failed' || result === 'RolledBack';
   const kept = history.filter((entry, index) => !staysLonger(entry) || index < maxListed / 2).map(timeOf);
   const since = history.length < maxListed ? -Infinity : Math.min(...kept);
   const ran = new Set([...history.flatMap(({ from, to }) => [from, to]), ...(status.targets ?? []).map(({ image }) => image)]);
@@ -54,6 +53,11 @@ export function completeHistory(
   return missing.length === 0
     ? history
     : withChanges(history, missing.toSorted((a, b) => timeOf(b) - timeOf(a)).slice(0, maxListed)).slice(0, maxListed);
+}
+
+/** Failures make others go (`status/record-rollouts.ts`). */
+function staysLonger({ result }: HistoryEntry): boolean {
+  return result === 'Failed' || result === 'RolledBack';
 }
 
 /**

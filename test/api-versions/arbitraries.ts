@@ -224,6 +224,7 @@ const condition = some(
 );
 /** A list map: each type once. */
 const conditions = fc.uniqueArray(condition, { maxLength: 4, selector: ({ type }) => type });
+const unlisted = text(64, '0123456789abcdef');
 const change = some(
   {
     ...object,
@@ -264,11 +265,7 @@ export const v1StatusArbitrary: fc.Arbitrary<PolicyStatus> = wire(
         'state',
       ]),
     ),
-    targetCounts: some({ total: count, upToDate: count, problems: count, unlisted: text(64, '0123456789abcdef') }, [
-      'total',
-      'upToDate',
-      'problems',
-    ]),
+    targetCounts: some({ total: count, upToDate: count, problems: count, unlisted }, ['total', 'upToDate', 'problems']),
     rollouts: some({ ...counts, settledAt: dateTime, lastDoneAt: dateTime }, ['progressing', 'done', 'failed', 'rolledBack']),
     lastAppliedTag: tag,
     history: list(change),

@@ -92,7 +92,6 @@ const hidden: [name: string, spec: object][] = [
   ['some containers', { targets: [{ ...targets[0], containers: ['web'] }] }],
   ['init containers', { targets: [{ ...targets[0], initContainers: true }] }],
   ['image volumes', { targets: [{ ...targets[0], volumes: true }] }],
-  ['images of another track', { targets: [{ ...targets[0], takeOver: true }] }],
   ['a custom resource', { targets: [{ ...targets[0], apiVersion: 'a/v1', fields: { image: 'spec.image' } }] }],
   ['a field of a later version', { freeze: true }],
   ['a field named like a method', { constructor: {} }],

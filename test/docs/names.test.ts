@@ -21,6 +21,7 @@ import { policyReasons } from '../../src/rebase/rebase-for-policy.ts';
 import { finalReasons } from '../../src/rebase/refusal.ts';
 import { rules } from '../../src/rebase/rules/index.ts';
 import { baseSchema } from '../../src/api-versions/base-policy/schema.ts';
+import { filters } from '../../src/notify/template-budget.ts';
 import { sharedIssuers } from '../../src/receive/issuers.ts';
 import { logFields } from '../../src/telemetry/log-fields.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
@@ -126,6 +127,8 @@ describe('metrics', () => {
       'read_registry',
       ...[...sharedIssuers.values()].flatMap(({ customerClaims }) => customerClaims),
       ...Object.keys(logFields),
+      // Of templates.
+      ...filters,
     ];
     const unknown = named.filter(({ name }) => !metrics.includes(name.replace(/^image_watcher_/, '')) && !others.includes(name));
     assert.deepEqual(unknown, []);

@@ -13,7 +13,7 @@ const [one, other] = [digestOf('1'), digestOf('2')];
 /** Runs what each policy needs, with all of them known to each other. */
 async function reconcileAll(world: World): Promise<void> {
   const ports = withPorts(world.ports, { cluster: { policiesOf: () => [...world.policies.values()] } });
-  for (const policy of [...world.policies.values()])
+  for (const policy of Array.from(world.policies.values()))
     for (const job of neededReconciles(policy, ports.cluster, new Date(startTime))) await processPolicyJob(job, contextOf(), ports);
 }
 

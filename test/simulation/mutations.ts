@@ -119,7 +119,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     rule: 'a restart is not repeated for the same image',
-    file: 'src/base-policies/restart-outdated.ts',
+    file: 'src/base-policies/examine-restarts.ts',
     from: 'const isOurs = pods',
     to: 'const isOurs = pods.uid === "" && pods',
   },

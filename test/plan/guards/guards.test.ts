@@ -13,8 +13,8 @@ import { rewritten } from '../../../src/plan/guards/rewritten.ts';
 import { window } from '../../../src/plan/guards/window.ts';
 import type { RejectedImage, Reversion } from '../../../src/model/policy-status.ts';
 import { strategies } from '../../../src/select/strategies/index.ts';
-import { digestOf, policyOf, webDeployment, workloadOf } from '../../model/samples.ts';
-import { contextOf, entryOf, image, evaluateGuards, type Case } from './context.ts';
+import { digestOf, policyOf, webDeployment } from '../../model/samples.ts';
+import { entryOf, image, evaluateGuards, type Case } from './context.ts';
 
 const [a, b, c] = [digestOf('a'), digestOf('b'), digestOf('c')];
 const by = (imageOwner: string, tag = '1.2.3', imageSetAt = '2026-03-02T10:00:00Z') => ({
@@ -282,17 +282,6 @@ for (const [guard, given, message] of messages) {
     assert.match((problem ?? blocked)?.message ?? '', message);
   });
 }
-
-for (const [apiVersion, kind, remedy] of [
-  ['argoproj.io/v1alpha1', 'Rollout', 'kubectl argo rollouts -n shop resume web'],
-  ['apps.kruise.io/v1alpha1', 'CloneSet', 'set its field spec.paused to false'],
-] as const)
-  test(`a paused ${kind} is resumed in its own way`, () => {
-    const target = { apiVersion, kind, namespace: 'shop', name: 'web' };
-    const workload = { ...workloadOf({}), ...target, paused: true };
-    const decision = paused.check({ target, workload, changes: [], unchanged: [] }, contextOf());
-    assert.ok(decision?.message.endsWith(`: ${remedy}`), decision?.message);
-  });
 
 test('reversions are counted back to the last one', () => {
   const runs = by('argocd-controller');
