@@ -3,7 +3,6 @@ import { inParallel } from '../async/in-parallel.ts';
 import { baseState } from '../bases/recognize-base.ts';
 import { recognizeImages } from '../bases/recognize-images.ts';
 import type { FactsReader } from '../bases/facts-reader.ts';
-import { PermanentError } from '../model/errors.ts';
 import { cut, listFew } from '../model/text.ts';
 import { maxLengths } from '../model/policy-status.ts';
 import { formatWorkload, type WorkloadRef } from '../model/workload.ts';
