@@ -50,6 +50,7 @@ test('an empty configuration has the defaults', () => {
       port: 9090,
       auth: 'kubernetes',
       proxy: { userHeader: 'X-Forwarded-User', secretHeader: 'X-Proxy-Secret', trustedPeers: ['127.0.0.0/8', '::1'] },
+      trustedProxies: [],
       actions: false,
     },
     dashboard: { sessionLifetime: 28_800_000, requestsPerMinute: 6_000 },

@@ -1,7 +1,8 @@
 /** The commands that act on one policy, by writing an annotation or a field of it with the caller's own rights. */
 import { type ApiTarget, ApiError, apiOptions, callApi } from './api-client.ts';
 import type { NamespaceAnswer } from '../api/namespaces-api.ts';
-import type { Condition, PolicyStatus } from '../model/policy-status.ts';
+import type { PolicyStatus } from '../model/policy-status.ts';
+import { holdOf } from '../model/release-holds.ts';
 import { actionAnnotations, parseRollback } from '../model/policy-actions.ts';
 import { isReason, reasons } from '../model/reasons.ts';
 import { parseDuration } from '../model/text.ts';
@@ -159,14 +160,16 @@ Exit codes: 0 rolled back, also where the rollout of that image is in progress, 
     if (parseRollback(to) !== to) throw new UsageError(`--to is a tag, not "${to}"`);
     const timeoutMs = readTimeout(timeout);
     return withPolicy(text, values, terminal, async (policy) => {
-      const before = trueCondition(policyStatusOf(await policy.read()), 'Stalled');
+      const earlier = policyStatusOf(await policy.read());
+      const before = trueCondition(earlier, 'Stalled');
       // The time makes it a new request, also when the same rollback was requested before.
       const request = `${to} ${new Date().toISOString()}`;
       await policy.patch({ metadata: { annotations: { [actionAnnotations.rollbackTo]: request } } });
       const { status } = await waitForStatus(policy, ({ lastHandledRollback }) => lastHandledRollback === request, { timeoutMs, terminal });
       if (status === undefined) return reportNoAnswer(policy, timeout, terminal);
       const [newest] = status.history ?? [];
-      const isDone = newest?.trigger === 'Rollback' && (to === 'previous' || newest.tag === to);
+      const isNew = newest !== undefined && newest.at !== earlier.history?.[0]?.at;
+      const isDone = isNew && newest.trigger === 'Rollback' && (to === 'previous' || newest.tag === to);
       const stalled = trueCondition(status, 'Stalled');
       const wasStalled = stalled !== undefined && stalled.reason === before?.reason && stalled.message === before.message;
       const why = stalled === undefined ? '' : printable(`${stalled.reason}: ${stalled.message}`);
@@ -229,35 +232,25 @@ export const release = defineCommand({
   run({ output, ...values }, [text], terminal) {
     return withAnyPolicy(text, values, terminal, async ({ namespace, name, resourceName, read, patch }) => {
       const status = policyStatusOf(await read());
-      const held = heldCondition(status);
+      const held = holdOf(status);
       const time = latestTime(status, new Date());
       await patch({ metadata: { annotations: { [actionAnnotations.release]: time } } });
       const selected = status.latest === undefined ? 'what it selects' : status.latest.tag;
       const sentence =
         held === undefined
           ? `nothing was held: ${namespace}/${name} is as it was`
-          : `released ${namespace}/${name}, which was held since ${held.lastTransitionTime} (${held.reason}${isReason(held.reason) ? `: ${reasons[held.reason]}` : ''}); image-watcher applies ${selected} now`;
+          : `released ${namespace}/${name}, which was held since ${held.since} (${held.reason}${isReason(held.reason) ? `: ${reasons[held.reason]}` : ''}); image-watcher applies ${selected} now`;
       printDone(terminal, output, sentence, {
         namespace,
         name,
         resourceName,
         release: time,
-        ...(held !== undefined && { held: { reason: held.reason, since: held.lastTransitionTime } }),
+        ...(held !== undefined && { held }),
       });
       return 0;
     });
   },
 });
-
-/** The condition that a release ends: Held, or Stalled after a failed rollout or a conflict with a GitOps tool. */
-function heldCondition({ conditions = [] }: PolicyStatus): Condition | undefined {
-  return conditions.find(
-    ({ type, status, reason }) =>
-      status === 'True' &&
-      (type === 'Held' ||
-        (type === 'Stalled' && (reason === 'RejectedDigest' || reason === 'ChangeReverted' || reason === 'BaseRejected'))),
-  );
-}
 
 /** Never before the holds that are to be released, even if the clock of this machine is behind. */
 function latestTime({ conditions = [], rejected = [], reverted = [] }: PolicyStatus, now: Date): string {

@@ -1,6 +1,7 @@
 /** What users can ask of a policy, in the order of the buttons. Pure. */
 import type { z } from 'zod';
 import type { getPolicy } from '../api/routes/policies.ts';
+import { holdOf } from '../model/release-holds.ts';
 import { policyPath } from './parts/inline.ts';
 import type { Query } from './page.ts';
 import type { Texts } from './texts/en.ts';
@@ -25,7 +26,7 @@ export function actionsFor(policy: PolicyDetail | undefined, texts: Texts): read
   const isPossible: Record<ActionName, boolean> = {
     approve: pending !== undefined,
     rollback: previousTags(policy).length > 0,
-    release: policy?.state === 'Held' || policy?.state === 'Failed' || (policy?.status.rejected?.length ?? 0) > 0,
+    release: policy !== undefined && (holdOf(policy.status) !== undefined || (policy.status.rejected?.length ?? 0) > 0),
     check: !isSuspended,
     suspend: !isSuspended,
     resume: isSuspended,

@@ -48,13 +48,18 @@ export function showSeen(old: PolicyStatus, seen: readonly SeenContainer[], chan
       ({ workload, ...made }) => isSameObject(workload, one) && made.container === container && made.image === image,
     );
     if (change !== undefined) return { ...state, state: 'Kept', message: change.message };
-    if (latest !== undefined && one.tag === latest.tag) return { ...state, state: 'UpToDate' };
+    if (latest !== undefined && one.tag === latest.tag && !isOtherDigest(image, latest)) return { ...state, state: 'UpToDate' };
     return { ...state, state: 'Kept', message: 'not compared yet with what the policy selects' };
   };
   const isShown = (state: ContainerState) => seen.some((one) => isSameWorkload(one, state));
   const problems = listed.filter((state) => state.container === undefined && !isShown(state));
   const containers = [...problems, ...seen.map((one) => ({ ...stateOf(one), ...(one.tag !== undefined && { tag: one.tag }) }))];
   return containers.length === 0 && listed.length === 0 ? {} : showTargets(containers, old);
+}
+
+function isOtherDigest(image: string | undefined, latest: NonNullable<PolicyStatus['latest']>): boolean {
+  const digest = image === undefined ? undefined : tryParseImageReference(image)?.digest;
+  return digest !== undefined && latest.digest !== undefined && digest !== latest.digest;
 }
 
 /** The same fields after these changes, if any concerns a listed container. Of the others, only the number is known. */

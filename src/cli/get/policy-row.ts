@@ -64,7 +64,10 @@ interface Metadata {
 const shownTags = 2;
 
 function runningOf(status: PolicyStatus, withDigest: boolean): string {
-  const images = (status.targets ?? []).flatMap(({ image }) => tryParseImageReference(image ?? '') ?? []);
+  const { running, targets = [], targetCounts } = status;
+  // The list does not hold all of them; the summary does.
+  if (running !== undefined && (targetCounts?.total ?? 0) > targets.length) return printable(running);
+  const images = targets.flatMap(({ image }) => tryParseImageReference(image ?? '') ?? []);
   const named = images.map((image) => {
     const tag = runningTag(image, { status });
     return nameOf({ ...image, ...(tag !== undefined && { tag }) }, withDigest);

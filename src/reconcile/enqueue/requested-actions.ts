@@ -1,7 +1,7 @@
 import { isUsable, type ImagePolicy } from '../../model/image-policy.ts';
 import { openRollback } from '../../plan/rollback.ts';
-import type { Reason } from '../../model/reasons.ts';
 import { parseApproval, releaseTime } from '../../model/policy-actions.ts';
+import { holdOf, isHoldingWait } from '../../model/release-holds.ts';
 import { requestCause, type PolicyJob } from '../../queue/jobs.ts';
 
 type ActionJob = Pick<PolicyJob, 'source' | 'cause' | 'hint' | 'actions'>;
@@ -42,16 +42,10 @@ function approvalJob(approve: string, { pendingApproval, conditions = [] }: Imag
   return { source: 'Approval', cause: `approve:${approve}:${digest}`, hint: { tag, digest } };
 }
 
-const holdReasons: ReadonlySet<string> = new Set<Reason>(['Held', 'RejectedDigest', 'RolloutRetry', 'RetriesExhausted', 'ChangeReverted']);
-
 /** Whether a release could end a wait, now or at the time that it names; for a later time, the reconcile enqueues a delayed job. */
-function mayEnd({ waiting, conditions = [], latest, rejected = [] }: ImagePolicy['status'], released: Date): boolean {
+function mayEnd(status: ImagePolicy['status'], released: Date): boolean {
+  const { waiting } = status;
   // The wait has its delayed job, unless the release names another time by now.
-  if (waiting !== undefined && holdReasons.has(waiting.reason)) return Math.abs(Date.parse(waiting.until) - released.getTime()) >= 1_000;
-  // Stalled may be about the image that replaced the rejected one, and that failed, too.
-  const isRejected = rejected.some(({ digest, at }) => digest === latest?.digest && Date.parse(at) <= released.getTime());
-  return conditions.some(({ type, reason, status }) => {
-    const isHold = type === 'Held' || (type === 'Stalled' && (holdReasons.has(reason) || (reason === 'RolloutFailed' && isRejected)));
-    return status === 'True' && isHold;
-  });
+  if (waiting !== undefined && isHoldingWait(status)) return Math.abs(Date.parse(waiting.until) - released.getTime()) >= 1_000;
+  return holdOf(status, released) !== undefined;
 }

@@ -6,6 +6,7 @@ import { evaluateRollout } from '../../rollout/evaluate-rollout.ts';
 import { listFew, toSeconds } from '../../model/text.ts';
 import type { Outcome } from '../../plan/outcome.ts';
 import { isTriggered, type HistoryEntry, type PolicyStatus } from '../../model/policy-status.ts';
+import { isSameContainer } from '../../plan/past.ts';
 import { findRejection } from '../../plan/rejections.ts';
 import { nextTry, oneMoreFailure, retryPausesMs } from '../../plan/retries.ts';
 import type { Reason } from '../../model/reasons.ts';
@@ -41,13 +42,21 @@ export async function reportFindings(change: StatusChange, ports: ReportPorts): 
     record(policy, workload, { type: isDone ? 'Normal' : 'Warning', reason, message }, ports);
     if (isDone) observeAvailable(policy, before, entry, ports);
     // With many workloads, the push is reported as rolled out when all of them are, and not after a failure.
-    const isLast = (after.rollouts?.progressing ?? 0) === 0 && findRejection(after, entry.digest) === undefined;
+    const isLast = (after.rollouts?.progressing ?? 0) === 0 && !hasFailed(after, entry);
     if (!isDone) await recordResult({ policy, before }, completed, { kind: 'stalled', reason, message }, ports);
     else if (isLast) await recordRolledOut(change, message, completed, ports);
     const impossible = isDone ? undefined : completed.map(whyNoRollback).find((why) => why !== undefined);
     if (impossible !== undefined && wantsRollback(policy))
       reportNoRollback({ policy, workload, entries: completed }, { reason: 'RollbackFailed', why: impossible }, ports);
   }
+}
+
+/** Whether the image of a change is rejected, or has failed on a workload where no later try of it has succeeded. */
+function hasFailed(status: PolicyStatus, { tag, digest }: HistoryEntry): boolean {
+  if (findRejection(status, digest) !== undefined) return true;
+  const ofImage = (status.history ?? []).filter((one) => one.trigger !== 'Rollback' && one.tag === tag && one.digest === digest);
+  const isNewest = (entry: HistoryEntry) => ofImage.find((one) => isSameContainer(one, entry)) === entry;
+  return ofImage.some((entry) => (entry.result === 'Failed' || entry.result === 'RolledBack') && isNewest(entry));
 }
 
 /** Records that a push is rolled out: with the message of its one workload, or with all its workloads. */
@@ -88,7 +97,7 @@ export async function reportCompleted({ policy, before, after, findings }: Statu
   ports.report.recordEvent({ regarding: toObject(policy), type: 'Normal', reason: 'RolledOut', action: 'WatchRollout', message });
   ports.report.logger.info({ policy: policyKey(policy), workloads: out.length, why: message }, 'rollouts finished');
   const entries = (after.history ?? []).filter((entry) => entry.result === 'RolledOut' && isTriggered(before, entry));
-  if (entries.every(({ digest }) => findRejection(after, digest) === undefined))
+  if (!entries.some((entry) => hasFailed(after, entry)))
     await recordResult({ policy, before }, entries, { kind: 'updated', reason: 'RolledOut', message }, ports);
 }
 

@@ -1,0 +1,48 @@
+/** What keeps an image from its targets until a user releases it (`operator.technomad.dev/release`): one list for the service, the command line and the pages. */
+import type { Condition, PolicyStatus } from './policy-status.ts';
+import type { Reason } from './reasons.ts';
+
+/** Reasons of Stalled, of a base policy as well, and of waits. */
+const holdReasons: ReadonlySet<string> = new Set<Reason>([
+  'Held',
+  'RejectedDigest',
+  'BaseRejected',
+  'RolloutRetry',
+  'RetriesExhausted',
+  'ChangeReverted',
+]);
+
+/** Why and since when the image is held. */
+export interface Hold {
+  readonly reason: string;
+  /** ISO 8601. */
+  readonly since: string;
+}
+
+type HoldingStatus = Pick<PolicyStatus, 'conditions' | 'waiting' | 'latest' | 'rejected'>;
+
+/** The hold that a release of this time ends, or that one of now would end; undefined if there is none. */
+export function holdOf(status: HoldingStatus, released?: Date): Hold | undefined {
+  const { conditions = [], waiting } = status;
+  const found = conditions.find((condition) => condition.status === 'True' && isHold(condition, status, released));
+  if (found !== undefined) return { reason: found.reason, since: found.lastTransitionTime };
+  if (waiting === undefined || !isHoldingWait(status)) return undefined;
+  const since = conditions.find(({ type }) => type === 'Reconciling')?.lastTransitionTime;
+  return { reason: waiting.reason, since: waiting.since ?? since ?? waiting.until };
+}
+
+/** Whether the policy waits because of a hold, so that a release may end the wait. */
+export function isHoldingWait({ waiting }: HoldingStatus): boolean {
+  return waiting !== undefined && holdReasons.has(waiting.reason);
+}
+
+/** Stalled may be about the image that replaced a rejected one, and that failed, too. */
+function isHold({ type, reason }: Condition, { latest, rejected = [] }: HoldingStatus, released?: Date): boolean {
+  if (type === 'Held') return true;
+  if (type !== 'Stalled') return false;
+  if (holdReasons.has(reason)) return true;
+  const isRejected = rejected.some(
+    ({ digest, at }) => digest === latest?.digest && (released === undefined || Date.parse(at) <= released.getTime()),
+  );
+  return reason === 'RolloutFailed' && isRejected;
+}

@@ -1,0 +1,56 @@
+/** What the commands say that a request has done, at a real API server. */
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { runCommand } from './run-command.ts';
+import { at, condition, startCliWorld, statusOf, type CliWorld } from './cluster-world.ts';
+
+let world: CliWorld;
+before(async () => void (world = await startCliWorld()));
+after(() => world.stop());
+
+it('release says that it ends a wait that the status says a release ends', async () => {
+  await world.create('web');
+  const message = '1.4.0 on Deployment shop/web failed 4 times; release it';
+  await world.report(
+    'web',
+    statusOf(
+      world,
+      'web',
+      { runs: '1.3.0', latest: '1.4.0' },
+      condition('Ready', 'False', 'RetriesExhausted', message),
+      condition('Stalled', 'True', 'RetriesExhausted', message),
+    ),
+  );
+  const { out } = await runCommand('release', ['web', '--kubeconfig', world.kubeconfig]);
+  assert.doesNotMatch(out, /nothing was held/);
+});
+
+it('a rollback that changes nothing is not told as done because of the one before', async () => {
+  await world.create('api');
+  const first = {
+    kind: 'Deployment',
+    namespace: world.namespace,
+    name: 'api',
+    container: 'c0',
+    from: 'harbor.example.com/shop/api:1.4.0',
+    to: 'harbor.example.com/shop/api:1.3.0',
+    tag: '1.3.0',
+    trigger: 'Rollback',
+    at,
+    result: 'Applied',
+  } as const;
+  const status = { ...statusOf(world, 'api', { runs: '1.3.0', latest: '1.4.0' }, condition('Ready', 'True', 'Held')), history: [first] };
+  await world.report('api', status);
+  const answer = async () => {
+    for (;;) {
+      const { metadata } = (await world.cluster.request('GET', world.pathOf('api'))) as {
+        metadata: { annotations?: Record<string, string> };
+      };
+      const asked = metadata.annotations?.['operator.technomad.dev/rollback-to'];
+      // As the service answers where there is no earlier image.
+      if (asked !== undefined) return world.report('api', { ...status, lastHandledRollback: asked });
+    }
+  };
+  const [{ code }] = await Promise.all([runCommand('rollback', ['api', '--kubeconfig', world.kubeconfig]), answer()]);
+  assert.equal(code, 1);
+});

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { detail } from '../../src/api/policy-view.ts';
+import { actionsFor, type PolicyDetail } from '../../src/dashboard/action-list.ts';
+import { en } from '../../src/dashboard/texts/en.ts';
+import { policyOf } from '../model/samples.ts';
+
+const at = '2026-03-01T12:00:00Z';
+
+it('the page offers the release that the message asks for', () => {
+  for (const reason of ['RetriesExhausted', 'ChangeReverted'] as const) {
+    const found = { status: 'True', reason, message: 'release it', lastTransitionTime: at } as const;
+    const policy = policyOf({
+      status: {
+        conditions: [
+          { ...found, type: 'Stalled' },
+          { ...found, type: 'Ready', status: 'False' },
+        ],
+      },
+    });
+    const release = actionsFor(detail(policy) as PolicyDetail, en).find(({ name }) => name === 'release');
+    assert.equal(release?.isPossible, true, reason);
+  }
+});
