@@ -54,7 +54,7 @@ export interface Comparison {
   readonly digestOf?: (tag: string) => string | undefined;
   /** The images that the policy remembers: a digest that it knows by a tag is that tag. */
   readonly status?: PolicyStatus;
-  /** Absent where a change is meant whatever runs. */
+  /** Absent where every tag may be replaced. */
   readonly tracks?: Tracks;
 }
 
@@ -74,7 +74,7 @@ export interface ImageLocation {
   readonly workload: Workload;
   readonly container: string;
   readonly image: string;
-  /** Whether the policy names the container, so that its change is meant whatever runs. */
+  /** Whether the policy names the container, or takes over every track: then every tag may be replaced. */
   readonly isNamed?: boolean;
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { detail } from '../../src/api/policy-view.ts';
-import { actionsFor, type PolicyDetail } from '../../src/dashboard/action-list.ts';
+import { actionsFor } from '../../src/dashboard/action-list.ts';
 import { en } from '../../src/dashboard/texts/en.ts';
 import { policyOf } from '../model/samples.ts';
 
@@ -18,7 +18,7 @@ it('the page offers the release that the message asks for', () => {
         ],
       },
     });
-    const release = actionsFor(detail(policy) as PolicyDetail, en).find(({ name }) => name === 'release');
+    const release = actionsFor(detail(policy), en).find(({ name }) => name === 'release');
     assert.equal(release?.isPossible, true, reason);
   }
 });
