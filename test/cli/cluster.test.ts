@@ -218,7 +218,7 @@ describe('commands on a cluster', () => {
         });
         await world.report('web', {
           lastHandledRollback: requested,
-          history: [{ ...rolledBack, namespace: world.namespace, trigger: 'Rollback', at, result: 'Applied' }],
+          history: [{ ...rolledBack, namespace: world.namespace, trigger: 'Rollback', at: new Date().toISOString(), result: 'Applied' }],
           conditions: after,
         });
         const { code, err, out } = await running;
