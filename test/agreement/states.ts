@@ -121,11 +121,13 @@ export const states: readonly State[] = [
     name: 'changed back again and again',
     async make(scene, subject) {
       await updated(scene, subject);
-      // As another ImagePolicy would, five times within an hour.
+      // As another ImagePolicy would, five times within an hour. Before a change is in the history, this would be what the cluster made of that change's image.
       for (let count = 1; count < 5; count++) {
+        await waitFor('the change to be recorded', async () => (await scene.readStatus(subject)).history?.length === count);
         await scene.setImage(subject, scene.imageOf(subject, old), 'image-watcher');
         await scene.waitForImage(subject, scene.imageOf(subject, selected));
       }
+      await waitFor('the last change to be recorded', async () => (await scene.readStatus(subject)).history?.length === 5);
       await scene.setImage(subject, scene.imageOf(subject, old), 'image-watcher');
       await scene.waitForReason(subject, 'TooManyChanges');
       return { wanted: selected, why: ['TooManyChanges'] };
