@@ -18,6 +18,8 @@ export interface TagStrategy {
   reject(tag: string): string | undefined;
   /** Compares ranks: negative if `a` is older than `b`, 0 if neither is newer; both must be candidates. */
   compare(a: string, b: string): number;
+  /** Compares the images of two tags by their age, also where these are no candidates: negative if `a` is older; undefined where that is not known. */
+  compareAges?(a: string, b: string): number | undefined;
   /** The part of the tag that is compared, if that is not the whole tag; undefined if the tag has no such part. */
   partOf?(tag: string): string | undefined;
   /** The maximum cost of rejecting a tag or extracting its part, in steps of the policy's patterns; absent if it has none. */

@@ -12,8 +12,10 @@
  * | a digest that is known by a tag           | as that tag                    | as that tag                      |
  * | no candidate, of another track, in a      | no: OtherTrack                 | keep: OtherTrack                 |
  * |   container that we never changed         |                                |                                  |
- * | no candidate, a lower version             | change                         | change                           |
- * | no candidate, a higher version (semver)   | no: OlderThanRunning           | keep: OlderThanRunning           |
+ * | no candidate, a lower version, or created | change                         | change                           |
+ * |   earlier (newest)                        |                                |                                  |
+ * | no candidate, a higher version (semver),  | no: OlderThanRunning           | keep: OlderThanRunning           |
+ * |   or created later (newest)               |                                |                                  |
  * | no candidate, and neither the status nor  | change                         | change                           |
  * |   the workload records an earlier change  |                                |                                  |
  * | no candidate, we rolled back to it, or a  | change                         | change                           |
@@ -136,9 +138,9 @@ function compareImage(running: ImageReference, tag: string | undefined, where: I
   }
   const otherTrack = start === undefined && tag !== undefined ? findOtherTrack(tag, where, input) : undefined;
   if (otherTrack !== undefined) return { reason: 'OtherTrack', message: otherTrack };
-  const versions = compareVersions(spec, tag, candidate.tag);
-  if (versions !== undefined && versions < 0) return 'change';
-  if (versions !== undefined && versions > 0 && spec.strategy.id === 'semver') return older(tag ?? '', spec, candidate);
+  const order = compareOutside(spec, tag, candidate.tag);
+  if (order === 'older') return 'change';
+  if (order === 'newer') return older(tag ?? '', spec, candidate);
   const isFirst = !hasApplied && hasAppliedTo?.(workload, container) !== true;
   if (isFirst || (start !== undefined && mayFollow(start, spec, candidate))) return 'change';
   const what = tag ?? running.digest ?? running.name;
@@ -190,8 +192,22 @@ function older(tag: string, spec: PolicySpec, candidate: Candidate): ImageDecisi
   return { reason: 'OlderThanRunning', message: `${candidate.tag} is older than ${tag}, which runs` };
 }
 
+/** Whether a running tag that is no candidate is older or newer than the candidate, as far as that can be known: by the creation times of both images, or as versions. */
+function compareOutside({ strategy }: PolicySpec, running: string | undefined, candidate: string): 'older' | 'newer' | undefined {
+  const ages = running === undefined ? undefined : strategy.compareAges?.(running, candidate);
+  if (ages !== undefined) return readOrder(ages);
+  const order = readOrder(compareVersions(strategy, running, candidate));
+  // What orders by something else may still go to a higher version, and not back from one.
+  return order === 'newer' && strategy.id !== 'semver' ? undefined : order;
+}
+
+function readOrder(order: number | undefined): 'older' | 'newer' | undefined {
+  if (order === undefined || order === 0) return undefined;
+  return order < 0 ? 'older' : 'newer';
+}
+
 /** Compares two tags as versions, by the part that the policy compares; undefined if either is not a version. */
-function compareVersions({ strategy }: PolicySpec, running: string | undefined, candidate: string): number | undefined {
+function compareVersions(strategy: PolicySpec['strategy'], running: string | undefined, candidate: string): number | undefined {
   const read = (tag: string | undefined) => parse(tag === undefined || strategy.partOf === undefined ? tag : strategy.partOf(tag));
   const [a, b] = [read(running), read(candidate)];
   return a === null || b === null ? undefined : compareBuild(a, b);

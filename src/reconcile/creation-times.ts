@@ -51,7 +51,9 @@ export async function readAllTimes(tags: readonly string[], timesRequest: TimesR
   const readAt = (tag: string) => (needed.includes(tag) ? -1 : (recalled(tag)?.readAt ?? 0));
   const isFresh = (tag: string) => now() - readAt(tag) < freshMs;
   const rank = (tag: string) => Number(recalled(tag)?.isArtifact === true && !needed.includes(tag));
-  const inTurn = tags.filter((tag) => !isFresh(tag)).sort((a, b) => rank(a) - rank(b) || readAt(a) - readAt(b) || naturalOrder(b, a));
+  const inTurn = [...new Set([...needed, ...tags])]
+    .filter((tag) => !isFresh(tag))
+    .sort((a, b) => rank(a) - rank(b) || readAt(a) - readAt(b) || naturalOrder(b, a));
   const failures = await readAll(inTurn, timesRequest, registry, maxReads);
   const created = recall([...tags, ...needed], timesRequest, registry);
   checkFailures(failures, created, needed);

@@ -6,6 +6,7 @@ import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
 import { formatRepository, type Candidate, type Repository } from '../model/image-reference.ts';
 import type { ImageSource } from '../model/image-source.ts';
 import type { Reason } from '../model/reasons.ts';
+import { isRebasedTag } from '../model/rebased-tag.ts';
 import { tagOfImage } from '../model/running-image.ts';
 import { planWith } from './plan.ts';
 import type { Reconcile } from './attempt.ts';
@@ -109,7 +110,10 @@ export function neededTags({ policy, spec, cluster }: Reconcile): string[] {
   const { latest, waiting } = policy.status;
   const running = runningTags({ spec, status: policy.status }, asSeenBy(policy, cluster), cluster.aliases);
   const remembered = [latest?.tag, waiting?.tag].filter((tag) => tag !== undefined);
-  return [...new Set([...running, ...remembered])].filter((tag) => spec.strategy.reject(tag) === undefined);
+  // An image that was set by hand may be outside of what the policy selects, and yet be older or newer than that.
+  const byAge = spec.strategy.compareAges === undefined ? [] : running.filter((tag) => !isRebasedTag(tag));
+  const candidates = [...running, ...remembered].filter((tag) => spec.strategy.reject(tag) === undefined);
+  return [...new Set([...candidates, ...byAge])];
 }
 
 /** Whether a policy knew this digest of a tag before the registry was asked. */

@@ -1,6 +1,6 @@
 /** select.newest: names say nothing, so images are asked when they were created. What is asked, and how often, is counted. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, it, test } from 'node:test';
 import { filterTags } from '../../src/select/filter-tags.ts';
 import type { PolicySpec } from '../../src/model/image-policy.ts';
 import { strategies } from '../../src/select/strategies/index.ts';
@@ -196,4 +196,43 @@ test('an older image by creation time is applied where downgrades are allowed', 
   world.tags.delete('a');
   await reconcileJob(world);
   assert.deepEqual([world.images(), world.statusOf('web').latest?.tag], [[`${image}:b`], 'b']);
+});
+
+describe('an image that was set by hand and is not among the tags that the policy allows', () => {
+  const strategy = filterTags(strategies.newest(), { allow: 'main-.*' });
+  /** `main-1` was applied, `hotfix` was set by hand; then `main-2` is created. */
+  async function hotfixed(days: Record<'main-1' | 'hotfix' | 'main-2', number | undefined>): Promise<World> {
+    const world = start({ 'main-0': 1, 'main-1': days['main-1'] }, { strategy });
+    await reconcileJob(world);
+    putTag(world, 'hotfix', 2, days.hotfix);
+    setWorkload(world, { web: { image: `${image}:hotfix`, imageOwner: 'kubectl-set' } });
+    await reconcileJob(world);
+    assert.deepEqual(world.images(), [`${image}:hotfix`]);
+    putTag(world, 'main-2', 3, days['main-2']);
+    return world;
+  }
+
+  it('is replaced by a push of an image that was created later', async () => {
+    const world = await hotfixed({ 'main-1': 2, hotfix: 4, 'main-2': 5 });
+    await push(world, 'main-2');
+    assert.deepEqual(world.images(), [`${image}:main-2`]);
+  });
+
+  it('is replaced by a poll that finds an image that was created later', async () => {
+    const world = await hotfixed({ 'main-1': 2, hotfix: 4, 'main-2': 5 });
+    await reconcileJob(world);
+    assert.deepEqual(world.images(), [`${image}:main-2`]);
+  });
+
+  it('is not replaced by one that was created before it', async () => {
+    const world = await hotfixed({ 'main-1': 2, hotfix: 4, 'main-2': 3 });
+    const outcome = await reconcile(world);
+    assert.deepEqual([outcome.kind, outcome.reason, world.images()], ['unchanged', 'OlderThanRunning', [`${image}:hotfix`]]);
+  });
+
+  it('is kept where it does not say when it was created, and the reason says so', async () => {
+    const world = await hotfixed({ 'main-1': 2, hotfix: undefined, 'main-2': 3 });
+    const outcome = await reconcile(world);
+    assert.deepEqual([outcome.kind, outcome.reason, world.images()], ['stalled', 'NotComparable', [`${image}:hotfix`]]);
+  });
 });

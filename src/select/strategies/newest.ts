@@ -15,6 +15,10 @@ export function newest(created?: CreationTimes): TagStrategy {
     withCreationTimes: newest,
     reject: (tag) => (created === undefined || timeOf(tag) !== undefined ? undefined : explain(tag, created)),
     compare: (a, b) => (timeOf(a) ?? 0) - (timeOf(b) ?? 0),
+    compareAges(a, b) {
+      const [left, right] = [timeOf(a), timeOf(b)];
+      return left === undefined || right === undefined ? undefined : left - right;
+    },
   };
 }
 
