@@ -15,7 +15,10 @@ import { reconcilePolicy } from './reconcile-policy.ts';
 import type { ReconcileRequest } from './attempt.ts';
 import { isSecondLook, secondLook, showsNew } from './second-look.ts';
 import { showTargetsAlone } from './show-targets.ts';
-import { completingJob, reportChanges, reportFailure, reportGone, reportOutcome } from './report.ts';
+import { completingJob } from './enqueue/completing-job.ts';
+import { reportChanges } from './report-changes.ts';
+import { reportFailure } from './report-failure.ts';
+import { reportGone, reportOutcome } from './report.ts';
 import { openRollback } from '../plan/rollback.ts';
 import { watchRollouts } from './rollouts/watch-rollouts.ts';
 

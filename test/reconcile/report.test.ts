@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ReconcileCause } from '../../src/status/next-status.ts';
 import type { Outcome } from '../../src/plan/outcome.ts';
-import { reportFailure, reportOutcome } from '../../src/reconcile/report.ts';
+import { reportFailure } from '../../src/reconcile/report-failure.ts';
+import { reportOutcome } from '../../src/reconcile/report.ts';
 import { WaitError } from '../../src/model/errors.ts';
 import type { ImagePolicy } from '../../src/model/image-policy.ts';
 import { policyOf, stalledStatus, webDeployment } from '../model/samples.ts';
@@ -150,6 +151,29 @@ test('a failure that concerns an older image than the selected one is not writte
     return world.statusOf('web').conditions?.some(({ reason }) => reason === 'Retrying') === true;
   };
   assert.deepEqual([await isWritten('1.3.0'), await isWritten('1.4.0'), await isWritten('1.5.0')], [false, true, true]);
+});
+
+test('a failed try of a rollback is written to the status only while the rollback is still asked for', async () => {
+  const rollback = 'previous 1';
+  const isWritten = async (more: Pick<ImagePolicy, 'actions'> | Pick<ImagePolicy, 'status'>) => {
+    const world = createWorld();
+    const asked = policyOf({ actions: { rollbackTo: rollback }, status: stalledStatus('TargetNotFound') });
+    world.put({ ...asked, ...more });
+    const failure = {
+      policy: asked,
+      cause: { ...cause, rollback },
+      key: 'shop/web',
+      failures: 5,
+      isLastTry: false,
+      isOurs: async () => true,
+      signal,
+    };
+    await reportFailure(failure, new Error('connect ECONNREFUSED'), world.ports);
+    return world.statusOf('web').conditions?.some(({ reason }) => reason === 'Retrying') === true;
+  };
+  assert.equal(await isWritten({ actions: { rollbackTo: rollback } }), true);
+  assert.equal(await isWritten({ actions: {} }), false);
+  assert.equal(await isWritten({ status: { ...stalledStatus('TargetNotFound'), lastHandledRollback: rollback } }), false);
 });
 
 test('a failure of a job that another worker has by now is followed by a job of its own, because nothing repeats the try', async () => {

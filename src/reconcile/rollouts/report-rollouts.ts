@@ -15,7 +15,7 @@ import { formatWorkload, workloadKey, type Workload, type WorkloadRef } from '..
 import type { PolicyResult } from '../../queue/event-log.ts';
 import { toObject } from '../report-events.ts';
 import { eventOf, recordChanges } from '../record-changes.ts';
-import type { ReportPorts } from '../report.ts';
+import type { ReportPorts } from '../report-changes.ts';
 
 /** One write to the status, and the findings that it records. */
 export interface StatusChange {
