@@ -13,6 +13,11 @@ export const guardTexts: Readonly<Record<string, { readonly stops: string; reado
   },
   held: { stops: 'the image was changed manually', shownAs: 'Held', reason: 'Held' },
   reverted: { stops: 'a GitOps tool reverted it twice', shownAs: 'Stalled', reason: 'ChangeReverted' },
+  'unlikely-version': {
+    stops: 'the first change, without a range, goes far or to an older image',
+    shownAs: 'Held',
+    reason: 'UnlikelyVersion',
+  },
   paused: { stops: 'the rollouts of the Deployment are paused', shownAs: 'Held', reason: 'TargetPaused' },
   'dry-run': { stops: 'mode: DryRun', shownAs: 'Ready', reason: 'DryRun' },
   approval: { stops: 'mode: Approval, and nobody has approved it', shownAs: 'ApprovalRequired', reason: 'ApprovalRequired' },

@@ -59,6 +59,7 @@ export const reasons = {
   ApprovalRequired: 'the update waits until somebody approves its digest',
   Window: 'the update waits for the next window of the policy',
   Held: 'a manual change replaced our image, and stays until there is a newer one',
+  UnlikelyVersion: 'the first change would go to a version that is far from what runs, or to an older image, and the policy names no range',
   RejectedDigest: 'the image failed a rollout or was rolled back, and is not tried again',
   RollbackRequested: 'a user rolled back to an older image',
   NoEarlierImage: 'there is no earlier image to roll back to',

@@ -10,6 +10,7 @@ const holdReasons: ReadonlySet<string> = new Set<Reason>([
   'RolloutRetry',
   'RetriesExhausted',
   'ChangeReverted',
+  'UnlikelyVersion',
 ]);
 
 /** Why and since when the image is held. */

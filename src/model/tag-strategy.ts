@@ -12,6 +12,8 @@ export interface TagStrategy {
   readonly note?: string;
   /** The one tag that is followed by its digest; other strategies choose among the repository's tags. */
   readonly mutableTag?: string;
+  /** Whether nothing limits which versions are candidates. */
+  readonly isUnbounded?: true;
   /** The one tag that may be replaced; absent: any. */
   readonly replaces?: string;
   /** Why the tag is not a candidate, as the end of a sentence; undefined if it is one. */

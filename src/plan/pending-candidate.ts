@@ -112,6 +112,7 @@ const pendingReasons: ReadonlySet<string> = new Set<Reason>([
   'Held',
   'RejectedDigest',
   'ChangeReverted',
+  'UnlikelyVersion',
 ]);
 
 /** Whether this is a pending candidate. */
@@ -157,6 +158,7 @@ const explanations: Readonly<Record<string, string>> = {
   Held: 'when it is released',
   RejectedDigest: 'when it is released',
   ChangeReverted: 'when it is released',
+  UnlikelyVersion: 'when it is released',
 };
 
 /** For conditions, Events and audit records; the same text for the same wait. */

@@ -65,7 +65,7 @@ export function planWith(
 /** The plan before guards narrow it, and what they decide by. */
 export function propose(
   policy: ImagePolicy,
-  { spec, candidate, rules }: Plannable,
+  { spec, candidate, rules, ages }: Plannable,
   cluster: ClusterView,
 ): { readonly plan: UpdatePlan; readonly context: GuardContext } {
   const { targetState, aliases, crossNamespace, repeatsPerHour, now } = cluster;
@@ -93,7 +93,16 @@ export function propose(
   const progress = waveProgress(policy, candidate, { findWorkload, listWorkloads }, at);
   return {
     plan,
-    context: { policy, spec, candidate, crossNamespace, repeatsPerHour, now: at, ...(progress !== undefined && { progress }) },
+    context: {
+      policy,
+      spec,
+      candidate,
+      crossNamespace,
+      repeatsPerHour,
+      now: at,
+      ...(ages !== undefined && { ages }),
+      ...(progress !== undefined && { progress }),
+    },
   };
 }
 

@@ -8,6 +8,7 @@ import { hasChanges } from '../plan/plan-update.ts';
 import { imagesOf, type Attempt, type End, type Reconcile } from './attempt.ts';
 import { readConsents } from './consents.ts';
 import { findLack, rememberTags } from './examine-tag.ts';
+import { withAges } from './first-change-ages.ts';
 import { planFor, planWith } from './plan.ts';
 import type { Ports, Registry } from './ports.ts';
 import { selectBest } from './select-best.ts';
@@ -37,8 +38,9 @@ async function selectAnew(attempt: Attempt, ports: SelectPorts): Promise<Selecte
   const reconcile = { ...attempt, spec: await rememberTags(attempt) };
   const running = imagesOf(reconcile);
   const selectedAt = attempt.cluster.now();
-  const selection = await selectImage(reconcile, ports);
-  if ('kind' in selection) return selection;
+  const found = await selectImage(reconcile, ports);
+  if ('kind' in found) return found;
+  const selection = await withAges(reconcile, found, ports.registry);
   const pending = await confirmPending(reconcile, selection, ports.registry);
   return {
     selection,

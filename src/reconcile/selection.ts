@@ -44,6 +44,8 @@ export interface Selection {
   readonly rules?: PlanRules;
   /** Creation times, for strategies that order by them. */
   readonly created?: CreationTimes;
+  /** When the image and those that it replaces were created, where a first change must be likely. */
+  readonly ages?: CreationTimes;
   /** It was selected earlier, and the registry was not asked again. */
   readonly isRemembered?: boolean;
   /** Remarks that a user needs to understand the selection. */

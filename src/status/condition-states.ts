@@ -137,7 +137,7 @@ function progressing(message: string): ConditionState[] {
   ];
 }
 
-const holds: ReadonlySet<string> = new Set<Reason>(['Held', 'RejectedDigest', 'TargetPaused']);
+const holds: ReadonlySet<string> = new Set<Reason>(['Held', 'RejectedDigest', 'TargetPaused', 'UnlikelyVersion']);
 
 /** Whether guards set this condition: the same type may also be set for other reasons. */
 export function isBlocked({ type, reason }: Pick<Condition, 'type' | 'reason'>): boolean {

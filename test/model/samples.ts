@@ -23,7 +23,7 @@ export function digestOf(letter: string): string {
 export function specOf(spec: Partial<PolicySpec> = {}): PolicySpec {
   return {
     repository: web,
-    strategy: strategies.semver({}),
+    strategy: strategies.semver({ range: '*' }),
     pin: 'Tag',
     allowDowngrade: false,
     mode: 'Automatic',

@@ -3,6 +3,7 @@ import type { Consent, CrossNamespace } from '../consent.ts';
 import type { ImagePolicy, PolicySpec } from '../../model/image-policy.ts';
 import type { AppliedChange, TargetPlan, TargetProblem } from '../plan-update.ts';
 import type { Reason } from '../../model/reasons.ts';
+import type { CreationTimes } from '../../model/tag-strategy.ts';
 
 /** Everything that guards may use to decide: all of it data. */
 export interface GuardContext {
@@ -13,6 +14,8 @@ export interface GuardContext {
   readonly consents?: ReadonlyMap<string, Consent>;
   readonly spec: Pick<PolicySpec, 'mode' | 'windows' | 'strategy' | 'rollout'>;
   readonly candidate: Candidate;
+  /** When the candidate and what it replaces were created, as far as that is known. */
+  readonly ages?: CreationTimes;
   readonly now: Date;
   /** How often a container may be changed to the same image within an hour. */
   readonly repeatsPerHour: number;

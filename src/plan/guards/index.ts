@@ -12,6 +12,7 @@ import { retry } from './retry.ts';
 import { reverted } from './reverted.ts';
 import { rewritten } from './rewritten.ts';
 import { wave } from './wave.ts';
+import { unlikelyVersion } from './unlikely-version.ts';
 import { window } from './window.ts';
 
 export const guards: readonly Guard[] = [
@@ -22,6 +23,7 @@ export const guards: readonly Guard[] = [
   retry,
   held,
   reverted,
+  unlikelyVersion,
   paused,
   dryRun,
   approval,

@@ -33,6 +33,7 @@ const clearedByTarget: ReadonlySet<string> = new Set<Reason>([
   'Held',
   'TargetPaused',
   'ChangeReverted',
+  'UnlikelyVersion',
 ]);
 
 /** Whether a reconcile ended with a reason that a changed Secret may clear. */

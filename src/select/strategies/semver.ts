@@ -18,6 +18,7 @@ export function semver(options: { range?: string; prereleases?: boolean }): TagS
     id: 'semver',
     description: describe(written, prereleases),
     ...(note !== undefined && { note }),
+    ...(!written && { isUnbounded: true }),
     reject(tag) {
       const version = parse(tag);
       if (version === null) return `"${tag}" is not a semantic version${describeFault(tag)}`;

@@ -1,0 +1,68 @@
+import { parse } from 'semver';
+import { tryParseImageReference } from '../../model/image-reference.ts';
+import { actionAnnotations } from '../../model/policy-actions.ts';
+import type { TagStrategy } from '../../model/tag-strategy.ts';
+import { formatWorkload, type ContainerChange } from '../../model/workload.ts';
+import type { TargetPlan } from '../plan-update.ts';
+import type { Guard, GuardContext } from './guard.ts';
+import { imageOwner } from './image-owner.ts';
+import { lastChange } from './last-change.ts';
+import { holdDecision, isReleased } from './released.ts';
+
+/** The highest of all tags is often a forgotten one: a date among versions, or a number from before the count began anew. */
+const majorFactor = 10;
+/** Releases of several lines on one day may be built in any order. */
+const olderByMs = 24 * 60 * 60_000;
+
+/**
+ * A policy without a range says nothing about the versions that it expects. Its first change of a container shows whether it has found the right line: a jump that
+ * is hardly meant waits for a user. Later changes go from a version that the policy has chosen itself.
+ */
+export const unlikelyVersion: Guard = {
+  id: 'unlikely-version',
+  bindsRollback: false,
+  check(target, context) {
+    const { policy, candidate, spec, now } = context;
+    const found = firstChanges(target, context).flatMap((change) => {
+      const why = findUnlikely(change, context);
+      const { imageSetAt } = imageOwner(target.workload, change) ?? {};
+      const since = imageSetAt === undefined ? undefined : new Date(imageSetAt);
+      return why === undefined || isReleased(since, policy.actions, now) ? [] : [{ change, why }];
+    });
+    if (found.length === 0) return undefined;
+    const message =
+      `${formatWorkload(target.target)}: ${found.map(({ change, why }) => `${change.container}: ${why}`).join('; ')}. The policy selects ` +
+      `${spec.strategy.description}: set select.semver.range, or, if ${candidate.tag} is meant, release it: annotation ${actionAnnotations.release}: "<time>"`;
+    const containers = found.map(({ change }) => change.container);
+    return holdDecision({ reason: 'UnlikelyVersion', message, containers }, policy.actions, now);
+  },
+};
+
+/** The changes of containers that no policy has changed yet, by a policy that does not limit its versions. */
+export function firstChanges(
+  target: TargetPlan,
+  context: Pick<GuardContext, 'applied' | 'candidate' | 'policy' | 'spec'>,
+): ContainerChange[] {
+  if (context.spec.strategy.isUnbounded !== true) return [];
+  return target.changes.filter(({ container }) => lastChange(target, container, context) === undefined);
+}
+
+function findUnlikely({ from }: ContainerChange, { candidate, spec, ages }: GuardContext): string | undefined {
+  const running = tryParseImageReference(from)?.tag;
+  if (running === undefined) return undefined;
+  const [old, next] = [versionOf(running, spec.strategy), versionOf(candidate.tag, spec.strategy)];
+  if (old !== undefined && next !== undefined && next.major > Math.max(old.major, 1) * majorFactor)
+    return `${candidate.tag} is far from ${running}, which runs`;
+  const [before, after] = [ages?.get(running), ages?.get(candidate.tag)];
+  if (before === undefined || after === undefined || after.getTime() >= before.getTime() - olderByMs) return undefined;
+  return `the image of ${candidate.tag} was created on ${dayOf(after)}, before that of ${running} (${dayOf(before)}), which runs`;
+}
+
+function versionOf(tag: string, { partOf }: TagStrategy) {
+  const part = partOf === undefined ? tag : partOf(tag);
+  return (part === undefined ? null : parse(part)) ?? undefined;
+}
+
+function dayOf(time: Date): string {
+  return time.toISOString().slice(0, 10);
+}
