@@ -32,8 +32,9 @@ export function readFields(raw: unknown, rules: readonly FieldRule[], entries: E
     add(steps);
     for (const path of Object.values({ ...registryPathsOf(formatFieldPath(steps)) })) add(parseFieldPath(path));
   };
-  for (const { path, repository } of rules) {
+  for (const { path, repository, version } of rules) {
     const pattern = parseFieldPath(path);
+    if (version !== undefined) add(parseFieldPath(version));
     const beside = repository === undefined ? undefined : parseFieldPath(repository);
     if (!hasWildcard(path)) {
       add(pattern);

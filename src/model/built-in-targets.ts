@@ -22,6 +22,8 @@ function kinds(group: string, versions: readonly string[], names: readonly strin
 }
 
 const image: readonly FieldRule[] = [{ path: 'spec.image' }];
+/** The operators of these kinds configure what runs for the version in a field of its own, whatever the image is. */
+const imageWithVersion: readonly FieldRule[] = [{ path: 'spec.image', version: 'spec.version' }];
 
 export const builtInTargets: readonly CustomTarget[] = [
   ...kinds('helm.toolkit.fluxcd.io', ['v2', 'v2beta2', 'v2beta1'], ['HelmRelease'], helmValues('spec.values')),
@@ -45,11 +47,11 @@ export const builtInTargets: readonly CustomTarget[] = [
   ),
   ...kinds('tekton.dev', ['v1', 'v1beta1'], ['Task'], [{ path: 'spec.steps[*].image' }, { path: 'spec.sidecars[*].image' }]),
   ...kinds('postgresql.cnpg.io', ['v1'], ['Cluster'], [{ path: 'spec.imageName' }]),
-  ...kinds('monitoring.coreos.com', ['v1'], ['Prometheus', 'Alertmanager', 'ThanosRuler'], image),
+  ...kinds('monitoring.coreos.com', ['v1'], ['Prometheus', 'Alertmanager', 'ThanosRuler'], imageWithVersion),
   ...kinds('kafka.strimzi.io', ['v1beta2', 'v1'], ['Kafka'], [{ path: 'spec.kafka.image' }]),
   ...kinds('kafka.strimzi.io', ['v1beta2', 'v1'], ['KafkaConnect', 'KafkaBridge'], image),
-  ...kinds('elasticsearch.k8s.elastic.co', ['v1'], ['Elasticsearch'], image),
-  ...kinds('kibana.k8s.elastic.co', ['v1'], ['Kibana'], image),
+  ...kinds('elasticsearch.k8s.elastic.co', ['v1'], ['Elasticsearch'], imageWithVersion),
+  ...kinds('kibana.k8s.elastic.co', ['v1'], ['Kibana'], imageWithVersion),
   ...kinds('opentelemetry.io', ['v1beta1', 'v1alpha1'], ['OpenTelemetryCollector'], image),
   ...kinds('flink.apache.org', ['v1beta1'], ['FlinkDeployment'], image),
 ];

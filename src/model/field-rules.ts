@@ -15,6 +15,8 @@ export interface FieldRule {
   readonly repository?: string;
   /** The one repository whose tags may be written here, if the resource does not name one. */
   readonly image?: string;
+  /** The field of the resource that names the version which the image is, where that is the image's tag. */
+  readonly version?: string;
 }
 
 /** A kind with the fields that may be written. */
@@ -68,19 +70,21 @@ export function checkFields(
   if (never !== undefined) return { message: never };
   const rules = fieldRulesOf(kind, context.customTargets);
   let sources: ReadonlySet<string | undefined> | undefined;
+  let version: string | undefined;
   for (const part of ['image', 'tag', 'digest'] as const) {
     const path = written[part];
     if (path === undefined) continue;
     const matching = rules.filter((rule) => matchesPattern(parseFieldPath(rule.path), parseFieldPath(path)));
     const usable = matching.filter((rule) => isUsableFor(rule, part, repository, context.aliases));
     if (usable.length === 0) return { part, message: explain(kind, path, matching) };
+    version ??= usable.find((rule) => rule.version !== undefined)?.version;
     const found = new Set(usable.map((rule) => (part === 'image' ? undefined : repositoryPathOf(rule, path))));
     sources = sources === undefined ? found : new Set([...sources].filter((source) => found.has(source)));
   }
   const named = written.repository === undefined ? undefined : canonical(written.repository);
   const source = named === undefined ? [...(sources ?? [])][0] : named;
   if (sources?.has(source) !== true) return explainRepository(kind, written, sources);
-  return { fields: withPaths(written, source) };
+  return { fields: { ...withPaths(written, source), ...(version !== undefined && { version }) } };
 }
 
 function isUsableFor(rule: FieldRule, part: keyof TargetFields, repository: Repository | undefined, aliases: RegistryAliases): boolean {

@@ -120,6 +120,8 @@ export interface TargetFields {
   readonly repository?: string;
   readonly tag?: string;
   readonly digest?: string;
+  /** The field that names the version of the image: the kind has it, and no policy names it. It is written with the image where it is set. */
+  readonly version?: string;
 }
 
 /** A spec that cannot be used: the policy is Stalled with this reason, and other policies are not affected. */

@@ -1,4 +1,5 @@
 /** Plans the fields of a custom resource that together make an image, as if they were one container. */
+import { parse } from 'semver';
 import { fieldLabel, parseFieldPath } from '../model/field-path.ts';
 import { registryPathsOf, type RegistryPaths } from '../model/field-rules.ts';
 import type { PolicyScope, PolicySpec, TargetFields } from '../model/image-policy.ts';
@@ -10,6 +11,7 @@ import {
   type RegistryAliases,
   type Candidate,
 } from '../model/image-reference.ts';
+import { stages } from '../select/tag-track.ts';
 import type { ImageDecision } from './decide-image.ts';
 import type { UnchangedContainer, TargetProblem } from './plan-update.ts';
 import { formatWorkload, type Workload, type WorkloadField, type ContainerChange, type FieldChange } from '../model/workload.ts';
@@ -52,11 +54,17 @@ export function planFields(
       typeof value === 'number' ? `${decision.message} (${main} holds a number: as one, 1.20 is 1.2; quote it)` : decision.message;
     return { container, image, ...decision, message, ...(owner !== undefined && { owner }) };
   }
-  const wanted = new Map([...textsOf(values), ...newTexts(running, fields, input)]);
-  const changes = entriesOf(paths).map(([part, path]): FieldChange => {
+  const version = newVersion(values.get('version'), input.candidate);
+  const wanted = new Map([
+    ...textsOf(values),
+    ...newTexts(running, fields, input),
+    ...(version === undefined ? [] : [['version', version] as const]),
+  ]);
+  const changes = entriesOf(paths).flatMap(([part, path]): FieldChange[] => {
+    if (part === 'version' && !values.has(part)) return [];
     const from = values.get(part)?.value ?? null;
     const to = wanted.get(part) ?? '';
-    return { path, from, ...(to !== (from ?? '') && { to }) };
+    return [{ path, from, ...(to !== (from ?? '') && { to }) }];
   });
   return { container, index: 0, from: image, to: compose(wanted, input.spec), fields: changes };
 }
@@ -97,6 +105,8 @@ function readValues(paths: Paths, workload: Workload): ReadonlyMap<Part, Usable>
   const values = new Map<Part, Usable>();
   for (const [part, path] of entriesOf(paths)) {
     const field = fieldOf(workload, path);
+    // Nothing depends on what it holds, and where it is not set, the image alone decides.
+    if (part === 'version' && ('unusable' in field || !isVersion(field.value))) continue;
     const isRegistry = part === 'registry' || part === 'globalRegistry';
     if (isRegistry && ('unusable' in field ? field.unusable === 'NotText' : typeof field.value === 'number'))
       return { problem: noRegistry(path, workload) };
@@ -128,7 +138,7 @@ function noRegistry(path: string, workload: Workload): TargetProblem {
 }
 
 function entriesOf(paths: Paths): [Part, string][] {
-  const parts: readonly Part[] = ['image', 'repository', 'registry', 'globalRegistry', 'global', 'tag', 'digest'];
+  const parts: readonly Part[] = ['image', 'repository', 'registry', 'globalRegistry', 'global', 'tag', 'digest', 'version'];
   return parts.flatMap((part) => (paths[part] === undefined ? [] : [[part, paths[part]]]));
 }
 
@@ -177,6 +187,20 @@ function newTexts({ name }: ImageReference, fields: TargetFields, { spec, candid
   ]);
 }
 
+function isVersion(value: unknown): boolean {
+  return typeof value === 'string' && parse(value) !== null;
+}
+
+/** The version that a tag names, in the form in which the field holds it (`v3.5.0` or `3.5.0`); undefined where it names none, and the field stays as it is. */
+function newVersion(field: Usable | undefined, { tag }: Candidate): string | undefined {
+  const version = field === undefined ? null : parse(tag);
+  if (version === null || field === undefined) return undefined;
+  const { major, minor, patch, prerelease } = version;
+  // Of 1.2.3-alpine, the suffix says which variant of the image it is.
+  const stage = stages.test(String(prerelease[0] ?? '')) ? `-${prerelease.join('.')}` : '';
+  return `${String(field.value).startsWith('v') ? 'v' : ''}${major}.${minor}.${patch}${stage}`;
+}
+
 function explain(unusable: 'ParentMissing' | 'NotText', path: string, workload: Workload): TargetProblem {
   const where = `${formatWorkload(workload)}: ${path}`;
   if (unusable === 'NotText')
@@ -190,6 +214,6 @@ function explain(unusable: 'ParentMissing' | 'NotText', path: string, workload: 
 
 function listPaths(paths: Paths): string {
   return entriesOf(paths)
-    .flatMap(([part, path]) => (part === 'global' ? [] : [path]))
+    .flatMap(([part, path]) => (part === 'global' || part === 'version' ? [] : [path]))
     .join(', ');
 }

@@ -4,6 +4,7 @@ import type { Candidate } from '../../src/model/image-reference.ts';
 import type { PolicySpec, TargetFields } from '../../src/model/image-policy.ts';
 import { imageOfFields } from '../../src/plan/plan-fields.ts';
 import { planUpdate } from '../../src/plan/plan-update.ts';
+import { strategies } from '../../src/select/strategies/index.ts';
 import type { WorkloadField } from '../../src/model/workload.ts';
 import { allKnown, digestOf, latestSpec, noAliases, specOf, workloadOf } from '../model/samples.ts';
 
@@ -61,6 +62,31 @@ const rows: Row[] = [
   ['the digest of a followed tag', [{ digest: 'd' }, { d: a }, { spec: latestSpec(), candidate: { tag: 'latest', digest: b } }], { d: b }],
   ['the digest of today', [{ digest: 'd' }, { d: b }, { spec: latestSpec(), candidate: { tag: 'latest', digest: b } }], 'UpToDate'],
   ['the whole image', [{ image: 'i' }, { i: `${repository}:1.2.3` }], { i: `${repository}:1.3.0` }],
+  ...(
+    [
+      ['in the form that it has', 'v1.2.3', '1.3.0', { i: `${repository}:1.3.0`, v: 'v1.3.0' }],
+      ['without the v of the tag', '1.2.3', 'v1.3.0', { i: `${repository}:v1.3.0`, v: '1.3.0' }],
+      ['also where it contradicts what runs', '1.0.0', '1.3.0', { i: `${repository}:1.3.0`, v: '1.3.0' }],
+      ['without the variant of the image', '1.2.3', '1.3.0-alpine', { i: `${repository}:1.3.0-alpine`, v: '1.3.0' }],
+      ['with the stage of a prerelease', '1.2.3', '1.3.0-rc.1', { i: `${repository}:1.3.0-rc.1`, v: '1.3.0-rc.1' }],
+      ['not where the tag names none', '1.2.3', 'main', { i: `${repository}:main` }],
+      ['not where it holds none', 'stable', '1.3.0', { i: `${repository}:1.3.0` }],
+      ['not where it is not set', null, '1.3.0', { i: `${repository}:1.3.0` }],
+      ['not where it is a number', 8, '1.3.0', { i: `${repository}:1.3.0` }],
+      ['not where it is already right', '1.3.0', '1.3.0', { i: `${repository}:1.3.0` }],
+    ] satisfies [string, string | number | null, string, Record<string, string>][]
+  ).map(([name, v, tag, expected]): Row => {
+    const spec = specOf({ strategy: strategies.alphabetical({}) });
+    return [
+      `the version beside the image, ${name}`,
+      [
+        { image: 'i', version: 'v' },
+        { i: `${repository}:0.1.0`, v },
+        { candidate: { tag }, spec },
+      ],
+      expected,
+    ];
+  }),
   ['the whole image of another repository', [{ image: 'i' }, { i: 'nginx:1.2.3' }], 'ContainerNotFound'],
   ['no image at all', [{ image: 'i' }, { i: '' }], 'ContainerNotFound'],
   [

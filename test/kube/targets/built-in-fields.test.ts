@@ -241,7 +241,7 @@ function othersOf({ repository: path }: TargetFields): [field: string, value: un
 }
 
 /** The spec with the fields as they should be written. */
-function expected(spec: object, { image: wholeImage, tag, digest }: TargetFields): object {
+function expected(spec: object, { image: wholeImage, tag, digest, version }: TargetFields): object {
   // Through text, because a structured clone keeps two blocks that are one object.
   const copy = JSON.parse(JSON.stringify(spec)) as object;
   const put = (path: string | undefined, value: string) => {
@@ -254,5 +254,8 @@ function expected(spec: object, { image: wholeImage, tag, digest }: TargetFields
   put(wholeImage, `${repository}:${after1}`);
   put(tag, after1);
   put(digest, digestOf('b'));
+  // Where it is set, in the form that it has.
+  const named = 'version' in spec ? String(spec.version) : undefined;
+  if (named !== undefined) put(version, named.startsWith('v') ? `v${after1}` : after1);
   return copy;
 }
