@@ -1,7 +1,7 @@
 /** The composition root: configuration → adapters → roles. Starts in this order, stops in the reverse one. */
 import type { Role } from './roles.ts';
 import { type Foundation, openAccess, openTrustRoot, type Part } from './compose/foundation.ts';
-import { addressOf, closeListener } from './compose/listener.ts';
+import { addressOf, closeListener, openListener } from './compose/listener.ts';
 import { composeConvert } from './compose/convert.ts';
 import { composeApi } from './compose/api.ts';
 import { createKubeClient } from './kube/client.ts';
@@ -40,7 +40,7 @@ export async function compose(settings: Settings, roles: ReadonlySet<Role>, { lo
   const convert = roles.has('convert') ? await composeConvert(foundation) : undefined;
   const access = roles.has('work') ? await openAccess(settings) : undefined;
   const cluster = access && createKubeClient(access);
-  const trustRoot = cluster === undefined ? undefined : openTrustRoot(config);
+  const trustRoot = cluster === undefined ? undefined : openTrustRoot(settings);
   const dashboard = roles.has('web') ? composeDashboard(foundation, roles.has('work')) : undefined;
   const redis = roles.has('receive') || roles.has('work') ? openRedis(settings, logger) : undefined;
   const waiting = redis && measureWaiting(redis, foundation);
@@ -81,7 +81,7 @@ export async function compose(settings: Settings, roles: ReadonlySet<Role>, { lo
     async start() {
       // A starting API server cannot even list the policies until the conversion webhook answers.
       await convert?.start();
-      await operations.listen({ host: config.operations.host, port: config.operations.port });
+      await openListener(operations, settings, 'operations');
       for (const part of parts) await part.start();
       logger.info({ roles: [...roles], ...service.addresses() }, 'started');
       heap = tendHeap();

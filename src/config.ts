@@ -1,8 +1,10 @@
 /** The configuration: a YAML file and a few variables of the environment, checked as a whole, frozen. Nothing else reads process.env. */
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import { parseDocument } from 'yaml';
+import { existsSync, readFileSync } from 'node:fs';
 import type { z } from 'zod';
+import { formatKeys, type Keys } from './api-versions/validation/problem.ts';
+import { ConfigError, type WrittenSettings } from './config/config-error.ts';
+import { readFiles } from './config/read-files.ts';
+import { describeIssues, type SettingProblem } from './config/schema-problems.ts';
 import { configSchema, readableReceivers } from './config/schema.ts';
 import { minSecretLength, openSecret, openSecrets, type SecretStore } from './config/secrets.ts';
 import type { SecretReference } from './config/scalars.ts';
@@ -13,28 +15,11 @@ import { normaliseRegistry } from './model/image-reference.ts';
 import { providers } from './receive/providers/index.ts';
 import { provesNothing } from './receive/providers/headers.ts';
 import type { AzureIdentity } from './registry/credentials/azure.ts';
-import { isObject } from './model/untyped.ts';
+import { fieldsOf, isObject } from './model/untyped.ts';
 
 export type Config = z.output<typeof configSchema>;
 export type ReceiverConfig = Config['receivers'][number];
 export type RegistryConfig = Config['registries'][number];
-
-/** An error in the configuration, with its path: `receivers[0].provider`. */
-export interface ConfigProblem {
-  readonly path: string;
-  readonly message: string;
-}
-
-/** The configuration is invalid; `problems` lists all errors. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-  readonly problems: readonly ConfigProblem[];
-
-  constructor(source: string, problems: readonly ConfigProblem[]) {
-    super([`${source}: ${problems.length} problem(s)`, ...problems.map(({ path, message }) => `  ${path}: ${message}`)].join('\n'));
-    this.problems = problems;
-  }
-}
 
 /** The source of a configuration: a file and environment variables. */
 export interface ConfigSource {
@@ -46,7 +31,7 @@ export interface ConfigSource {
 }
 
 /** The configuration, and the settings and secrets that come from the environment or files. */
-export interface Settings {
+export interface Settings extends WrittenSettings {
   readonly config: Config;
   readonly kubeconfig: string | undefined;
   /** Where a pod finds the API server. */
@@ -74,23 +59,22 @@ export interface Settings {
 
 /** Reads, merges and checks the configuration; throws ConfigError with all problems at once. */
 export function loadSettings(source: ConfigSource): Settings {
-  const file = source.file ?? source.env['IMAGE_WATCHER_CONFIG'];
-  const label = file ?? 'configuration';
-  const raw = withEnvironment(file === undefined ? {} : readFiles(file), source.env, label);
-  const parsed = configSchema.safeParse(raw);
-  const secrets = openSecrets(readableReceivers.parse(raw).receivers.map(toSecretHolder), source.env);
+  const written = readWritten(source);
+  const parsed = configSchema.safeParse(written.value);
+  const secrets = openSecrets(readableReceivers.parse(written.value).receivers.map(toSecretHolder), source.env);
   const traces = openTraceSettings(parsed.data?.traces, source.env);
-  const proxySecret = openLong('operations.proxy.secret', parsed.data?.operations.proxy.secret, source.env);
-  const redisPassword = openOptional('redis.password', parsed.data?.redis.password, source.env);
+  const proxySecret = openLong(['operations', 'proxy', 'secret'], parsed.data?.operations.proxy.secret, source.env);
+  const redisPassword = openOptional(['redis', 'password'], parsed.data?.redis.password, source.env);
   const notified = parsed.success ? openTargets(parsed.data.notifications, source.env) : [];
-  const session = openLong('dashboard.sessionSecret', parsed.data?.dashboard.sessionSecret, source.env);
-  const oidcClient = openOptional('dashboard.oidc.clientSecret', parsed.data?.dashboard.oidc?.clientSecret, source.env);
-  const problems = [secrets, traces, proxySecret, redisPassword, session, oidcClient, ...notified].flatMap((one) => one.problems);
-  if (!parsed.success) throw new ConfigError(label, [...parsed.error.issues.flatMap(toProblems), ...problems]);
-  if (problems.length > 0) throw new ConfigError(label, problems);
+  const session = openLong(['dashboard', 'sessionSecret'], parsed.data?.dashboard.sessionSecret, source.env);
+  const oidcClient = openOptional(['dashboard', 'oidc', 'clientSecret'], parsed.data?.dashboard.oidc?.clientSecret, source.env);
+  const unread = [secrets, traces, proxySecret, redisPassword, session, oidcClient, ...notified].flatMap((one) => one.problems);
+  if (!parsed.success) throw toConfigError(written, [...describeIssues(configSchema, parsed.error, written.value), ...unread]);
+  if (unread.length > 0) throw toConfigError(written, unread);
   const config = deepFreeze(parsed.data);
   return {
     config,
+    placeOf: written.placeOf,
     kubeconfig: kubeconfigOf(source),
     pod: podOf(source),
     azure: azureIdentityOf(source.env),
@@ -108,25 +92,25 @@ export function loadSettings(source: ConfigSource): Settings {
 
 interface OpenSecret {
   readonly read: () => string | undefined;
-  readonly problems: readonly ConfigProblem[];
+  readonly problems: readonly SettingProblem[];
 }
 
-function openOptional(path: string, reference: SecretReference | undefined, env: ConfigSource['env']): OpenSecret {
+function openOptional(keys: Keys, reference: SecretReference | undefined, env: ConfigSource['env']): OpenSecret {
   if (reference === undefined) return { read: () => undefined, problems: [] };
   const { read, problem } = openSecret(reference, env);
-  return { read, problems: problem === undefined ? [] : [{ path, message: problem }] };
+  return { read, problems: problem === undefined ? [] : [{ keys, message: problem }] };
 }
 
 /** A target of notifications, and why its secrets cannot be read. */
 interface OpenTarget {
   readonly target: ConfiguredTarget;
-  readonly problems: readonly ConfigProblem[];
+  readonly problems: readonly SettingProblem[];
 }
 
 function openTargets({ targets }: Config['notifications'], env: ConfigSource['env']): OpenTarget[] {
   return targets.map(({ url, secret, policies, perMinute, ...target }, index) => {
-    const path = `notifications.targets[${index}]`;
-    const [address, key] = [openOptional(`${path}.url`, url, env), openOptional(`${path}.secret`, secret, env)];
+    const at = (key: string) => ['notifications', 'targets', index, key];
+    const [address, key] = [openOptional(at('url'), url, env), openOptional(at('secret'), secret, env)];
     const problems = [...address.problems, ...key.problems];
     return {
       problems,
@@ -147,18 +131,17 @@ export function readNotificationTargets(source: ConfigSource): readonly OpenTarg
 }
 
 /** A secret that must be too long to be guessed. */
-function openLong(path: string, reference: SecretReference | undefined, env: ConfigSource['env']): OpenSecret {
-  const { read, problems } = openOptional(path, reference, env);
+function openLong(keys: Keys, reference: SecretReference | undefined, env: ConfigSource['env']): OpenSecret {
+  const { read, problems } = openOptional(keys, reference, env);
   if (problems.length > 0 || (read()?.length ?? minSecretLength) >= minSecretLength) return { read, problems };
-  return { read, problems: [{ path, message: `has fewer than ${minSecretLength} characters; create one with: openssl rand -hex 24` }] };
+  return { read, problems: [{ keys, message: `has fewer than ${minSecretLength} characters; create one with: openssl rand -hex 24` }] };
 }
 
 /** The configuration without the values of its secrets, for commands that need none; throws ConfigError with all problems at once. */
 export function readConfig(source: ConfigSource): Config {
-  const file = source.file ?? source.env['IMAGE_WATCHER_CONFIG'];
-  const label = file ?? 'configuration';
-  const parsed = configSchema.safeParse(withEnvironment(file === undefined ? {} : readFiles(file), source.env, label));
-  if (!parsed.success) throw new ConfigError(label, parsed.error.issues.flatMap(toProblems));
+  const written = readWritten(source);
+  const parsed = configSchema.safeParse(written.value);
+  if (!parsed.success) throw toConfigError(written, describeIssues(configSchema, parsed.error, written.value));
   return deepFreeze(parsed.data);
 }
 
@@ -198,69 +181,39 @@ function toSecretHolder({ name, provider, secrets }: z.output<typeof readableRec
   return { name, secrets, isUrlOnly: providers.some(({ id, verify }) => id === provider && verify === provesNothing) };
 }
 
-/** A file, or the `*.yaml` files of a folder in the order of their names: later mappings are merged over earlier ones, everything else replaces them. */
-function readFiles(path: string): unknown {
-  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-  if (!isFolder) return readYaml(path);
-  const names = reading(path, () => readdirSync(path)).filter((name) => /^[^.].*\.yaml$/.test(name));
-  return names
-    .sort()
-    .map((name) => readYaml(join(path, name)))
-    .reduce(mergeOver, {});
-}
-
-function mergeOver(below: unknown, above: unknown): unknown {
-  if (!isObject(below) || !isObject(above)) return above;
-  const merged = Object.entries(above).map(([key, value]) => [key, Object.hasOwn(below, key) ? mergeOver(below[key], value) : value]);
-  return { ...below, ...Object.fromEntries(merged) };
-}
-
-function reading<T>(path: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw new ConfigError(path, [{ path: '(file)', message: `cannot be read: ${error instanceof Error ? error.message : String(error)}` }]);
-  }
-}
-
-function readYaml(file: string): unknown {
-  const document = parseDocument(reading(file, () => readFileSync(file, 'utf8')));
-  if (document.errors.length > 0) {
-    throw new ConfigError(
-      file,
-      document.errors.map((error) => ({ path: '(file)', message: error.message.split('\n')[0] ?? 'not YAML' })),
-    );
-  }
-  return document.toJS() ?? {};
-}
-
-function withEnvironment(raw: unknown, env: ConfigSource['env'], label: string): unknown {
-  if (!isObject(raw)) {
-    throw new ConfigError(label, [{ path: '(file)', message: 'must hold settings as keys and values' }]);
-  }
-  const merged: Record<string, unknown> = { ...raw };
-  const override = (section: string, key: string, value: unknown) => {
-    const present = merged[section];
-    merged[section] = { ...(typeof present === 'object' ? present : {}), [key]: value };
+/** What is written in files and in the environment, not checked, and where. */
+function readWritten({ file: named, env }: ConfigSource): WrittenSettings & { readonly value: unknown } {
+  const file = named ?? env['IMAGE_WATCHER_CONFIG'];
+  const { value, placeOf } = file === undefined ? { value: {}, placeOf: () => 'configuration' } : readFiles(file);
+  const variables = environment.filter(({ variable }) => env[variable]);
+  return {
+    value: variables.reduce((below, { variable, section, key, read = String }) => {
+      const present = below[section] ?? {};
+      return isObject(present) ? { ...below, [section]: { ...present, [key]: read(env[variable]) } } : below;
+    }, fieldsOf(value)),
+    placeOf(keys) {
+      const overriding = variables.find(({ section, key }) => keys[0] === section && keys[1] === key);
+      return overriding === undefined ? placeOf(keys) : `the environment variable ${overriding.variable}`;
+    },
   };
-  if (env['REDIS_URL']) override('redis', 'url', env['REDIS_URL']);
-  if (env['LOG_LEVEL']) override('log', 'level', env['LOG_LEVEL']);
-  if (env['PORT']) override('listen', 'port', Number(env['PORT']));
-  if (env['OTEL_EXPORTER_OTLP_ENDPOINT']) override('traces', 'endpoint', env['OTEL_EXPORTER_OTLP_ENDPOINT']);
-  return merged;
 }
 
-/** zod reports the unknown keys of an object as one issue; a user wants each with its own path. */
-function toProblems(issue: z.core.$ZodIssue): ConfigProblem[] {
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({ path: formatPath([...issue.path, key]), message: 'is not a setting' }));
-  }
-  return [{ path: formatPath(issue.path), message: issue.message }];
-}
+/** Variables that override a setting. */
+const environment: readonly {
+  readonly variable: string;
+  readonly section: string;
+  readonly key: string;
+  readonly read?: (text: string | undefined) => unknown;
+}[] = [
+  { variable: 'REDIS_URL', section: 'redis', key: 'url' },
+  { variable: 'LOG_LEVEL', section: 'log', key: 'level' },
+  { variable: 'PORT', section: 'listen', key: 'port', read: (text) => (Number.isNaN(Number(text)) ? text : Number(text)) },
+  { variable: 'OTEL_EXPORTER_OTLP_ENDPOINT', section: 'traces', key: 'endpoint' },
+];
 
-function formatPath(path: readonly PropertyKey[]): string {
-  const text = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('');
-  return text.replace(/^\./, '') || '(file)';
+function toConfigError({ placeOf }: WrittenSettings, problems: readonly SettingProblem[]): ConfigError {
+  const placed = problems.map(({ keys, message }) => ({ where: placeOf(keys), path: formatKeys(keys), message }));
+  return new ConfigError(placed.sort((a, b) => a.where.localeCompare(b.where, 'en', { numeric: true })));
 }
 
 function deepFreeze<T>(value: T): T {

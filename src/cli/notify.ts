@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { formatKeys } from '../api-versions/validation/problem.ts';
 import { processSource, readNotificationTargets } from '../config.ts';
 import { deliver } from '../notify/deliver.ts';
 import { sendMail } from '../notify/send-mail.ts';
@@ -63,7 +64,13 @@ async function testTarget({ target, problems }: ReturnType<typeof readNotificati
   const { name, kind } = target;
   const [problem] = problems;
   if (problem !== undefined)
-    return { target: name, kind, ok: false, message: `${problem.path}: ${problem.message}`, action: 'set it where this command runs' };
+    return {
+      target: name,
+      kind,
+      ok: false,
+      message: `${formatKeys(problem.keys)}: ${problem.message}`,
+      action: 'set it where this command runs',
+    };
   const result = await deliver(
     target,
     { type: 'test', target: name, at: new Date().toISOString() },

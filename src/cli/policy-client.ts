@@ -95,8 +95,10 @@ export function clusterOf({ kubeconfig = kubeconfigOf(processSource()), context 
   kubeconfig?: string;
   context?: string;
   pod: ReturnType<typeof podOf>;
+  option: '--kubeconfig';
 } {
-  return { pod: podOf(processSource()), ...(kubeconfig !== undefined && { kubeconfig }), ...(context !== undefined && { context }) };
+  const named = { ...(kubeconfig !== undefined && { kubeconfig }), ...(context !== undefined && { context }) };
+  return { pod: podOf(processSource()), option: '--kubeconfig', ...named };
 }
 
 /** Runs a command against the cluster, with the caller's rights; where that fails, prints why and returns the exit code `failed`. */

@@ -1,6 +1,6 @@
 /** The command line as a whole: which command is meant, and what is said of one that there is not. */
 import { didYouMean } from '../api-versions/validation/schema-problems.ts';
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../config/config-error.ts';
 import { completer } from './completion.ts';
 import { protectTerminal } from './safe-terminal.ts';
 import { type Command, programName, type Terminal, UsageError } from './command.ts';

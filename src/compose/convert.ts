@@ -5,12 +5,13 @@ import type { ConversionClients } from '../api-versions/admit-reviews.ts';
 import { buildConversionApp, secureContext, type ConversionApp } from '../api-versions/conversion-app.ts';
 import { convertReview } from '../api-versions/convert-review.ts';
 import { makeProvisional } from '../certificates/make-certificate.ts';
-import { ConfigError } from '../config.ts';
+import { settingError } from '../config/config-error.ts';
+import type { Settings } from '../config.ts';
 import { describeError } from '../model/errors.ts';
 import type { Check } from '../telemetry/readiness.ts';
 import { conversionNames, keepConversionCertificate, type CertificateSource } from './conversion-certificate.ts';
 import type { Foundation, Part } from './foundation.ts';
-import { addressOf, closeListener, drainListener } from './listener.ts';
+import { addressOf, closeListener, drainListener, openListener } from './listener.ts';
 
 const dayMs = 86_400_000;
 
@@ -23,8 +24,8 @@ interface Shown {
 /** Builds the role; rejects with ConfigError without a usable kubeconfig, where certificates need one, or if the authorities of its clients cannot be read. */
 export async function composeConvert(foundation: Foundation): Promise<Part & { address(): string | undefined }> {
   const { settings, logger, metrics } = foundation;
-  const { host, port, bodyLimitBytes, clientCaFile, clientNames } = settings.config.conversion;
-  const clients = clientCaFile === undefined ? undefined : readClients(clientCaFile, clientNames);
+  const { bodyLimitBytes, clientCaFile, clientNames } = settings.config.conversion;
+  const clients = clientCaFile === undefined ? undefined : readClients(settings, clientCaFile, clientNames);
   let app: ConversionApp | undefined;
   let shown: Shown | undefined;
   const keeper = await keepConversionCertificate(foundation, ({ certificate, key, notAfter }, source) => {
@@ -49,7 +50,7 @@ export async function composeConvert(foundation: Foundation): Promise<Part & { a
       const provisional = await makeProvisional(conversionNames(settings), new Date());
       app = buildConversionApp({ ...provisional, clients, bodyLimitBytes, convertReview, logger, metrics });
       await keeper.start();
-      await app.listen({ host, port });
+      await openListener(app, settings, 'conversion');
     },
     async stop() {
       await keeper.stop();
@@ -60,7 +61,7 @@ export async function composeConvert(foundation: Foundation): Promise<Part & { a
   };
 }
 
-function readClients(file: string, names: readonly string[]): ConversionClients {
+function readClients(settings: Settings, file: string, names: readonly string[]): ConversionClients {
   try {
     const ca = readFileSync(file, 'utf8');
     // An invalid file would show only at the first handshake.
@@ -68,7 +69,7 @@ function readClients(file: string, names: readonly string[]): ConversionClients 
     createSecureContext({ ca });
     return { ca, names };
   } catch (error) {
-    throw new ConfigError('configuration', [{ path: 'conversion.clientCaFile', message: `${file}: ${describeError(error)}` }]);
+    throw settingError(settings, ['conversion', 'clientCaFile'], `${file}: ${describeError(error)}`, { cause: error });
   }
 }
 

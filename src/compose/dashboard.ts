@@ -1,7 +1,8 @@
 /** The dashboard of one process: where its API is, and how its users are known. */
 import { randomBytes } from 'node:crypto';
 import { createVouching } from '../api/vouch.ts';
-import { ConfigError, type Settings } from '../config.ts';
+import type { Settings } from '../config.ts';
+import { settingError } from '../config/config-error.ts';
 import type { ApiTransport } from '../dashboard/api-client.ts';
 import { createOidcClient, type OidcClient } from '../dashboard/oidc.ts';
 import type { Identification } from '../dashboard/sender.ts';
@@ -12,8 +13,8 @@ import type { Foundation } from './foundation.ts';
 
 /** Builds it; throws ConfigError where the process has no API, and does not know another's. */
 export function composeDashboard({ settings, logger }: Pick<Foundation, 'settings' | 'logger'>, hasApi: boolean): AddDashboard {
-  const { api, webhookUrl, publicUrl, requestsPerMinute } = settings.config.dashboard;
-  const elsewhere = hasApi ? undefined : elsewhereOf(api);
+  const { webhookUrl, publicUrl, requestsPerMinute } = settings.config.dashboard;
+  const elsewhere = hasApi ? undefined : elsewhereOf(settings);
   const identification = identificationOf(settings);
   const oidc = openOidc(settings);
   return async (scope, app) => {
@@ -33,10 +34,11 @@ export function composeDashboard({ settings, logger }: Pick<Foundation, 'setting
   };
 }
 
-function elsewhereOf(address: string | undefined): ApiTransport {
+function elsewhereOf(settings: Settings): ApiTransport {
+  const address = settings.config.dashboard.api;
   if (address !== undefined) return connectOver(new URL(address), fetch);
   const message = 'missing: a process with the role web and without work needs the address of one that has it';
-  throw new ConfigError('configuration', [{ path: 'dashboard.api', message }]);
+  throw settingError(settings, ['dashboard', 'api'], message);
 }
 
 function identificationOf({ config, dashboardSecrets, proxySecret }: Settings): Identification {

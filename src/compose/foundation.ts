@@ -1,6 +1,7 @@
 /** The foundation of all roles, and connections that several of them share. */
 import { readFileSync } from 'node:fs';
-import { type Config, ConfigError, type Settings } from '../config.ts';
+import type { Settings } from '../config.ts';
+import { ConfigError, settingError } from '../config/config-error.ts';
 import { createKubeClient, type KubeClient } from '../kube/client.ts';
 import type { KubeAccessSource } from '../kube/kube-access.ts';
 import { loadKubeAccess } from '../kube/load-kube-access.ts';
@@ -35,7 +36,7 @@ export async function openAccess({ kubeconfig, pod }: Pick<Settings, 'kubeconfig
   try {
     return await loadKubeAccess({ pod, ...(kubeconfig !== undefined && { kubeconfig }) });
   } catch (error) {
-    throw new ConfigError('Kubernetes access', [{ path: 'KUBECONFIG', message: describeError(error) }]);
+    throw new ConfigError([{ where: 'Kubernetes access', path: '', message: describeError(error) }]);
   }
 }
 
@@ -48,11 +49,12 @@ export async function openCluster(settings: Pick<Settings, 'kubeconfig' | 'pod'>
 export type TrustRoot = ReturnType<typeof readTrustRoot>;
 
 /** Reads the trust root of the configuration, if it has one; throws ConfigError if it cannot be used. */
-export function openTrustRoot({ verification: { trustRootFile: file } }: Config): TrustRoot | undefined {
+export function openTrustRoot(settings: Settings): TrustRoot | undefined {
+  const file = settings.config.verification.trustRootFile;
   if (file === undefined) return undefined;
   try {
     return readTrustRoot(readFileSync(file, 'utf8'));
   } catch (error) {
-    throw new ConfigError('configuration', [{ path: 'verification.trustRootFile', message: `${file}: ${describeError(error)}` }]);
+    throw settingError(settings, ['verification', 'trustRootFile'], `${file}: ${describeError(error)}`, { cause: error });
   }
 }

@@ -1,6 +1,8 @@
 /** Closes listeners without failing the requests that still arrive. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Settings } from '../config.ts';
+import { settingError } from '../config/config-error.ts';
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 
 /** After this time without a request, load balancers are assumed to use other replicas. */
@@ -31,6 +33,37 @@ export async function drainListener(server: Pick<Server, 'on' | 'off' | 'prepend
     for (let turns = 0; turns < 2; turns++) await turn();
   }
   server.off('connection', note);
+}
+
+/** Opens the listener of a setting; rejects with ConfigError if that address cannot be used. */
+export async function openListener(
+  app: { listen(address: { host: string; port: number }): Promise<unknown> },
+  settings: Settings,
+  setting: 'listen' | 'operations' | 'conversion',
+): Promise<void> {
+  const { host, port } = settings.config[setting];
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    const [key, message] = describeListenError(error, host, port) ?? [];
+    if (key === undefined || message === undefined) throw error;
+    throw settingError(settings, [setting, key], message);
+  }
+}
+
+function describeListenError(error: unknown, host: string, port: number): [key: 'host' | 'port', message: string] | undefined {
+  switch (error instanceof Error && 'code' in error ? error.code : undefined) {
+    case 'EADDRINUSE':
+      return ['port', `another process already listens on port ${port} of ${host}: set another port, or end that process`];
+    case 'EACCES':
+      return ['port', `this user may not open port ${port}: set a port of 1024 or higher`];
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return ['host', `"${host}" is no address of this machine: set one of its own, or 0.0.0.0 for all of them`];
+    default:
+      return undefined;
+  }
 }
 
 /** The parts of a Fastify app that are used, plain or over TLS. */

@@ -1,7 +1,7 @@
 /** The role `receive`: stores the pushes of webhooks in Redis. It depends only on Redis. */
 import type { FastifyInstance } from 'fastify';
 import type { PushEvent } from '../model/push-event.ts';
-import { drainListener, addressOf, closeListener } from './listener.ts';
+import { addressOf, closeListener, drainListener, openListener } from './listener.ts';
 import type { Foundation, Part } from './foundation.ts';
 import { type RedisAccess, refusalOf } from './redis.ts';
 import { createDeliveryTimes } from '../queue/delivery-times.ts';
@@ -72,7 +72,7 @@ export function composeReceive(
         logger,
         metrics,
       });
-      await app.listen({ host: config.listen.host, port: config.listen.port });
+      await openListener(app, settings, 'listen');
       published = publishReceivers(redis.connection, config.redis.prefix, config.receivers);
     },
     async stop() {

@@ -1,8 +1,10 @@
 /** The connection that stores pushes, and the state of Redis. */
 import type { Settings } from '../config.ts';
+import { formatKeys } from '../api-versions/validation/problem.ts';
 import { describeError } from '../model/errors.ts';
 import type { Check } from '../telemetry/readiness.ts';
 import { connectProducer, type RedisConnection, type RedisAddress } from '../queue/connection.ts';
+import { explainConnection } from '../queue/connection-failures.ts';
 import { type WaitingWatch, watchWaiting } from '../queue/oldest-waiting.ts';
 import { monitorRedis, type RedisHealth } from '../queue/redis-health.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -19,7 +21,7 @@ export interface RedisAccess {
   stop(): void;
 }
 
-type RedisSettings = Pick<Settings, 'config' | 'redisPassword' | 'sentinelPassword'>;
+type RedisSettings = Pick<Settings, 'config' | 'redisPassword' | 'sentinelPassword' | 'placeOf'>;
 
 /** The address of Redis according to the configuration. */
 export function redisAddressOf({ config: { redis }, redisPassword, sentinelPassword }: RedisSettings): RedisAddress {
@@ -35,11 +37,11 @@ function withPassword(text: string, password: string): string {
 
 /** Connects as soon as Redis is reachable, and monitors it. */
 export function openRedis(settings: RedisSettings, logger: Logger): RedisAccess {
-  const { prefix, durability } = settings.config.redis;
+  const { prefix } = settings.config.redis;
   // A busy disk delays commands by a second: with a shorter timeout the process would then not be ready.
   const connection = connectProducer(redisAddressOf(settings), Math.max(settings.config.listen.confirmWithin, 2_000));
   connection.on('error', (error) => logger.debug({ err: error }, 'redis connection error'));
-  const monitor = monitorRedis(connection, prefix, (health) => reportRedis(health, durability, logger));
+  const monitor = monitorRedis(connection, prefix, (health) => reportRedis(health, settings, logger));
   return {
     connection,
     health: monitor.health,
@@ -66,6 +68,15 @@ export function measureWaiting(redis: RedisAccess, { settings, logger, metrics }
   });
 }
 
+/** Reports errors of worker queues. What is wrong with their connection is reported once, as the state of Redis, and not by each of them. */
+export function queueErrorReporter(logger: Logger): (error: Error) => void {
+  return (error) => {
+    const why = describeError(error);
+    if (explainConnection(error) === undefined) logger.warn({ why }, 'queue connection error');
+    else logger.debug({ why }, 'queue connection error');
+  };
+}
+
 function checkRedis({ reachable, memoryShare, durabilityProblem, error }: RedisHealth): Check {
   const share = memoryShare > 0 ? `${Math.round(memoryShare * 100)} % of maxmemory in use` : undefined;
   return {
@@ -82,14 +93,33 @@ function measureRedis(health: RedisHealth, metrics: Metrics): void {
   metrics.redisMemoryShare.set(health.memoryShare);
 }
 
-function reportRedis(
-  { reachable, durabilityProblem, error }: RedisHealth,
-  durability: 'warn' | 'enforce' | 'ignore',
-  logger: Logger,
-): void {
-  if (!reachable) logger.warn({ why: error }, 'redis does not answer');
+function reportRedis(health: RedisHealth, settings: RedisSettings, logger: Logger): void {
+  const { reachable, durabilityProblem, error } = health;
+  const { url, durability } = settings.config.redis;
+  if (!reachable) logger.warn({ redis: withoutLogin(url), why: error, ...remedyOf(health, settings) }, 'redis does not answer');
+  else if (health.failure !== undefined)
+    logger.warn({ redis: withoutLogin(url), ...remedyOf(health, settings) }, 'redis answers, but not with the database of its URL');
   else if (durabilityProblem === undefined || durability === 'ignore') logger.info({}, 'redis answers');
   else logger.warn({ why: durabilityProblem }, 'redis answers, but may lose accepted pushes');
+}
+
+/** Which setting to correct, where it is written, and how. */
+function remedyOf({ failure }: RedisHealth, { config, placeOf }: RedisSettings): { setting?: string; remedy?: string } {
+  if (failure === undefined) return {};
+  const key =
+    failure.setting === 'password' && config.redis.password === undefined && isLoginWritten(config.redis.url) ? 'url' : failure.setting;
+  return { setting: `${formatKeys(['redis', key])} (${placeOf(['redis', key])})`, remedy: failure.remedy };
+}
+
+function isLoginWritten(url: string): boolean {
+  return new URL(url).password !== '';
+}
+
+function withoutLogin(text: string): string {
+  const url = new URL(text);
+  url.username = '';
+  url.password = '';
+  return url.href;
 }
 
 /** Above this share, pushes are refused: workers need memory to finish their jobs. */

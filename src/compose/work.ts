@@ -37,7 +37,7 @@ import {
 } from '../cluster/policy-watches.ts';
 import { collectLargeHeap } from './heap.ts';
 import { trimRedis } from './trim-redis.ts';
-import { redisAddressOf } from './redis.ts';
+import { queueErrorReporter, redisAddressOf } from './redis.ts';
 import { createNamespaceCache } from '../cluster/namespace-cache.ts';
 import { openRegistries } from './registries.ts';
 import type { RegistryMeans } from './probe-registries.ts';
@@ -84,8 +84,7 @@ export function composeWork(
   const { config } = settings;
   const redis = connectWorker(redisAddressOf(settings));
   redis.on('error', (error) => logger.debug({ err: error }, 'redis connection error'));
-  const onQueueError = (error: Error) => logger.warn({ why: describeError(error) }, 'queue connection error');
-  const queue: QueueAccess = { redis, prefix: config.redis.prefix, onError: onQueueError };
+  const queue: QueueAccess = { redis, prefix: config.redis.prefix, onError: queueErrorReporter(logger) };
   const queues = createWorkQueues(queue, Date.now);
   const namespaces = watchedNamespaces(config.watch.namespaces);
   const watched = { namespaces: config.watch.namespaces, logger };
@@ -223,7 +222,7 @@ export function composeWork(
     redis.on('ready', maintain);
   };
   const maintain = () => {
-    queues.scheduleTick(tickMs).catch(onQueueError);
+    queues.scheduleTick(tickMs).catch(queue.onError);
     void namespaceCache.refresh();
     enqueuer.resync();
     bases.enqueuer.resync();

@@ -5,7 +5,9 @@ import { filesBelongTogether } from './rules.ts';
 import { always, name, port } from './scalars.ts';
 
 const dnsName = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/;
-const certificateName = z.string().refine((text) => isIP(text) !== 0 || dnsName.test(text), 'a DNS name in lower case, or an IP address');
+const certificateName = z
+  .string()
+  .refine((text) => isIP(text) !== 0 || dnsName.test(text), 'must be a DNS name in lower case, or an IP address');
 const namespaced = (kind: string, defaultName: string) =>
   z
     .strictObject({

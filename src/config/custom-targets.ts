@@ -14,7 +14,7 @@ const fieldPath = z
 const repository = z.string().refine((text) => {
   const image = tryParseImageReference(text, new Map());
   return image !== undefined && image.tag === undefined && image.digest === undefined;
-}, 'a repository without a tag or digest: registry.example.com/shop/web');
+}, 'must be a repository without a tag or digest: registry.example.com/shop/web');
 
 const field = z
   .union(

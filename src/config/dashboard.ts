@@ -5,7 +5,7 @@ import { duration, requestsPerMinute, secretReference } from './scalars.ts';
 
 const origin = z
   .url({ protocol: /^https?$/, hostname: /./, error: 'an address such as https://images.example.com' })
-  .refine((text) => URL.parse(text)?.pathname === '/' && !/[?#@]/.test(text), 'an address without a path, user or query')
+  .refine((text) => URL.parse(text)?.pathname === '/' && !/[?#@]/.test(text), 'must be an address without a path, user or query')
   .transform((text) => new URL(text).origin);
 const claim = z.string().min(1).max(256);
 

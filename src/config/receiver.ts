@@ -24,16 +24,18 @@ const beginning = z
   .max(255)
   .refine(
     isNamePrefix,
-    'a host with an optional port and path, without a scheme, in lower case: docker.example.com:5001, or example.jfrog.io/docker; {key} stands for the key',
+    'must be a host with an optional port and path, without a scheme, in lower case: docker.example.com:5001, or example.jfrog.io/docker; {key} stands for the key',
   );
 const repositories = z
   .record(
     z.string().regex(/^(?:\*|[A-Za-z0-9._-]{1,64})$/, 'the key of a repository, or * for all others'),
-    z.union([beginning, z.array(beginning).min(1).max(8)]),
+    z.union([beginning, z.array(beginning).min(1).max(8)], {
+      error: 'what names of images begin with, such as example.jfrog.io/docker, or a list of 1 to 8 of them',
+    }),
   )
   .refine(
     (names) => Object.keys(names).length >= 1 && Object.keys(names).length <= 1_000,
-    'between 1 and 1,000 repositories, by their keys',
+    'must name between 1 and 1,000 repositories, by their keys',
   )
   .describe(
     'For Artifactory and Nexus: maps the key of a repository (or * for all others) to what the names of its images begin with when they are pulled: a host with an optional port and path, or a list of them. {key} stands for the key. See [Artifactory](receivers/artifactory.md).',

@@ -94,7 +94,7 @@ export function redisIsOfOneForm({ url, password, sentinels, cluster, prefix }: 
   if (!cluster) return;
   if (sentinels.length > 0) report('sentinels', 'contradicts cluster: a Cluster promotes its replicas without Sentinels');
   if (!/\{[^}]+\}/.test(prefix)) report('prefix', 'needs braces in a Cluster, such as "{image-watcher}": they keep all keys in one slot');
-  if (!/^\/?0?$/.test(new URL(url).pathname)) report('url', 'names a database, and a Cluster has only 0');
+  if (URL.canParse(url) && !/^\/?0?$/.test(new URL(url).pathname)) report('url', 'names a database, and a Cluster has only 0');
 }
 
 interface RedisForm {

@@ -64,7 +64,7 @@ export const configSchema = z
           .prefault('20s')
           .describe('How long a request may take, including its body; a slower request is answered 408.'),
         confirmWithin: duration
-          .refine((value) => value <= 10_000, 'at most 10s: no sender waits longer')
+          .refine((value) => value <= 10_000, 'must be at most 10s: no sender waits longer')
           .prefault('2s')
           .describe(
             'How long a delivery may wait for Redis to confirm that it is stored, at most 10s; after that the answer is 503. Senders wait between 3 s (Harbor) and 10 s.',

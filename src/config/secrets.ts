@@ -2,7 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { describeError } from '../model/errors.ts';
+import { describeReadError } from './read-error.ts';
 import type { SecretReference } from './scalars.ts';
+import type { SettingProblem } from './schema-problems.ts';
 
 /** A secret shorter than this can be guessed: 128 bits, if every character is random. */
 export const minSecretLength = 16;
@@ -18,7 +20,7 @@ export interface SecretNews {
 
 export interface SecretStore {
   /** The secrets that could not be read at the start, by their paths in the configuration. */
-  readonly problems: readonly { readonly path: string; readonly message: string }[];
+  readonly problems: readonly SettingProblem[];
   of(receiver: string): readonly string[];
   /** Receivers with a guessable secret. */
   guessable(): readonly string[];
@@ -46,13 +48,13 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads all secrets; errors are in `problems`. */
 export function openSecrets(receivers: readonly Receiver[], env: Environment): SecretStore {
-  const problems: { path: string; message: string }[] = [];
+  const problems: SettingProblem[] = [];
   const entries = receivers.flatMap((receiver, index) =>
     receiver.secrets.map((reference, position): Entry => {
       try {
         return { receiver, position, reference, value: check(readSecret(reference, env), reference, receiver) };
       } catch (error) {
-        problems.push({ path: `receivers[${index}].secrets[${position}]`, message: describeError(error) });
+        problems.push({ keys: ['receivers', index, 'secrets', position], message: describeSecretError(error, reference) });
         return { receiver, position, reference, value: '' };
       }
     }),
@@ -77,7 +79,7 @@ export function openSecrets(receivers: readonly Receiver[], env: Environment): S
       publish(receiver);
       return [{ ...news, kind: 'changed' }];
     } catch (error) {
-      const why = describeError(error);
+      const why = describeSecretError(error, reference);
       if (why === entry.problem) return [];
       entry.problem = why;
       return [{ ...news, kind: 'kept', why }];
@@ -99,6 +101,12 @@ export function readSecret(reference: SecretReference, env: Environment): string
   return checkPresent('env' in reference ? env[reference.env] : withoutLineEnd(readFileSync(reference.file, 'utf8')), reference);
 }
 
+/** Why a secret cannot be read, and what to do. */
+export function describeSecretError(error: unknown, reference: SecretReference): string {
+  const isOfFile = error instanceof Error && 'syscall' in error;
+  return isOfFile ? `${describe(reference)} ${describeReadError(error)}` : describeError(error);
+}
+
 /** Opens one secret, with the error of its first read. `read` returns the current value; if its file becomes unreadable, the last one. */
 export function openSecret(reference: SecretReference, env: Environment): { readonly read: () => string; readonly problem?: string } {
   try {
@@ -113,18 +121,18 @@ export function openSecret(reference: SecretReference, env: Environment): { read
     };
     return { read };
   } catch (error) {
-    return { read: () => '', problem: describeError(error) };
+    return { read: () => '', problem: describeSecretError(error, reference) };
   }
 }
 
 function checkPresent(value: string | undefined, reference: SecretReference): string {
-  if (value === undefined) throw new Error(`${describe(reference)} is not set`);
-  if (value === '') throw new Error(`${describe(reference)} is empty`);
+  if (value === undefined) throw new Error(`${describe(reference)} is not set: set it, or name another one`);
+  if (value === '') throw new Error(`${describe(reference)} is empty: write the secret there`);
   return value;
 }
 
 function describe(reference: SecretReference): string {
-  return 'env' in reference ? `the environment variable ${reference.env}` : reference.file;
+  return 'env' in reference ? `the environment variable ${reference.env}` : `the file ${reference.file}`;
 }
 
 function check(text: string, reference: SecretReference, { isUrlOnly }: Receiver): string {

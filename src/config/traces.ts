@@ -1,8 +1,8 @@
 /** `traces`, with the environment variables that override it. */
 import { z } from 'zod';
-import { describeError } from '../model/errors.ts';
 import { headerName, secretReference } from './scalars.ts';
-import { readSecret } from './secrets.ts';
+import type { SettingProblem } from './schema-problems.ts';
+import { describeSecretError, readSecret } from './secrets.ts';
 
 /** The collector of traces; without it, traces are off. */
 export const traces = z
@@ -39,7 +39,7 @@ export interface TraceSettings {
 export function openTraceSettings(
   config: z.output<typeof traces>,
   env: Readonly<Record<string, string | undefined>>,
-): { readonly settings: TraceSettings | undefined; readonly problems: readonly { readonly path: string; readonly message: string }[] } {
+): { readonly settings: TraceSettings | undefined; readonly problems: readonly SettingProblem[] } {
   if (config === undefined) return { settings: undefined, problems: [] };
   const { endpoint, sampleRatio } = config;
   const references = Object.entries(config.headers);
@@ -48,7 +48,7 @@ export function openTraceSettings(
       readSecret(reference, env);
       return [];
     } catch (error) {
-      return [{ path: `traces.headers.${name}`, message: describeError(error) }];
+      return [{ keys: ['traces', 'headers', name], message: describeSecretError(error, reference) }];
     }
   });
   const headers = () => Object.fromEntries(references.map(([name, reference]) => [name, readSecret(reference, env)]));

@@ -25,8 +25,9 @@ export function readContexts({ kubeconfig }: Pick<KubeAccessOptions, 'kubeconfig
     .map(({ name }) => name);
 }
 
-function loadConfig({ kubeconfig, context }: KubeAccessOptions): KubeConfig {
-  const config = kubeconfig ? loadFiles(kubeconfig.split(delimiter).filter(Boolean)) : loadDefault();
+function loadConfig({ kubeconfig, context, option }: KubeAccessOptions): KubeConfig {
+  const ways = option === undefined ? 'the variable KUBECONFIG' : `${option} or the variable KUBECONFIG`;
+  const config = kubeconfig ? loadFiles(kubeconfig.split(delimiter).filter(Boolean), ways) : loadDefault(ways);
   if (context !== undefined) {
     if (!config.getContextObject(context)) {
       const names = config.getContexts().map(({ name }) => name);
@@ -41,11 +42,11 @@ function loadConfig({ kubeconfig, context }: KubeAccessOptions): KubeConfig {
 }
 
 /** client-node's last resort is a server on this machine without TLS, which nobody means. */
-function loadDefault(): KubeConfig {
+function loadDefault(ways: string): KubeConfig {
   const config = new KubeConfig();
   config.loadFromDefault();
   if (config.getCurrentCluster()?.server === 'http://localhost:8080')
-    throw new Error('there is no kubeconfig: name one with --kubeconfig or the variable KUBECONFIG, or write it to ~/.kube/config');
+    throw new Error(`there is no kubeconfig: name one with ${ways}, or write it to ~/.kube/config`);
   return config;
 }
 
@@ -53,17 +54,25 @@ function namespaceOf(config: KubeConfig): string | undefined {
   return config.getContextObject(config.getCurrentContext())?.namespace?.trim() || undefined;
 }
 
-function loadFiles(files: readonly string[]): KubeConfig {
+function loadFiles(files: readonly string[], ways: string): KubeConfig {
   const [first, ...more] = files.map((file) => {
-    if (!existsSync(file)) throw new Error(`the kubeconfig ${file} does not exist: name another one with --kubeconfig or KUBECONFIG`);
-    const config = new KubeConfig();
-    config.loadFromFile(file);
-    readTokenFiles(config, file);
-    return config;
+    if (!existsSync(file)) throw new Error(`the kubeconfig ${file} does not exist: name another one with ${ways}`);
+    return loadFile(file);
   });
   if (!first) throw new Error('the kubeconfig path is empty');
   for (const config of more) first.mergeConfig(config, true);
   return first;
+}
+
+function loadFile(file: string): KubeConfig {
+  const config = new KubeConfig();
+  try {
+    config.loadFromFile(file);
+    readTokenFiles(config, file);
+  } catch (error) {
+    throw new Error(`the kubeconfig ${file} cannot be used`, { cause: error });
+  }
+  return config;
 }
 
 /** client-node does not know kubeconfig's `tokenFile`; its own authenticator for the pod's token does the same, re-reading included. */

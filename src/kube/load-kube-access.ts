@@ -13,6 +13,8 @@ export interface KubeAccessOptions {
   readonly context?: string;
   /** Where a pod finds the API server. */
   readonly pod?: PodAddress;
+  /** How the user can name another kubeconfig, for messages; in addition to the variable KUBECONFIG. */
+  readonly option?: '--kubeconfig' | undefined;
   /** The clock, for tests. */
   readonly now?: () => number;
 }

@@ -1,3 +1,4 @@
+import { type ConnectionFailure, explainConnection, isWrongDatabase } from './connection-failures.ts';
 import { describeRedisError, ownerOf, tooLate, type RedisConnection } from './connection.ts';
 
 export interface RedisHealth {
@@ -9,6 +10,8 @@ export interface RedisHealth {
   /** A setting of Redis that may lose accepted pushes (no AOF, or eviction); undefined if there is none, or if Redis does not report its settings. */
   readonly durabilityProblem?: string;
   readonly error?: string;
+  /** Why there is no connection, and what to do; absent where that is not known. */
+  readonly failure?: ConnectionFailure;
 }
 
 export interface RedisMonitor {
@@ -36,6 +39,8 @@ export function monitorRedis(
   let current: RedisHealth = { reachable: false, memoryShare: 0, error: 'not connected yet' };
   let isChecking = false;
   let storedBytes = 0;
+  let isFirst = true;
+  let failure: ConnectionFailure | undefined;
   const check = async () => {
     if (isChecking) return;
     isChecking = true;
@@ -47,13 +52,28 @@ export function monitorRedis(
     if (next.error === tooLate) await reconnect(redis, prefix);
     storedBytes -= seenBytes;
     isChecking = false;
-    const changed = next.reachable !== current.reachable || next.durabilityProblem !== current.durabilityProblem;
+    if (failure !== undefined) next = next.reachable ? { ...next, failure } : { ...next, error: failure.why, failure };
+    const changed =
+      isFirst ||
+      next.reachable !== current.reachable ||
+      next.durabilityProblem !== current.durabilityProblem ||
+      next.failure?.remedy !== current.failure?.remedy;
+    isFirst = false;
     current = next;
     if (changed) onChange(next);
   };
   const checkNow = () => void check();
   const timer = setInterval(checkNow, everyMs);
-  redis.on('ready', checkNow);
+  const onReady = () => {
+    if (failure !== undefined && !isWrongDatabase(failure)) failure = undefined;
+    checkNow();
+  };
+  const onError = (error: Error) => {
+    failure = explainConnection(error) ?? failure;
+    if (isFirst) checkNow();
+  };
+  redis.on('ready', onReady);
+  redis.on('error', onError);
   return {
     health() {
       const { memoryShare, memoryLimit = 0 } = current;
@@ -66,7 +86,8 @@ export function monitorRedis(
     },
     stop() {
       clearInterval(timer);
-      redis.off('ready', checkNow);
+      redis.off('ready', onReady);
+      redis.off('error', onError);
     },
   };
 }

@@ -60,6 +60,9 @@ export const logFields = {
   jobs: 'The number of jobs in the queue',
   failedJobs: 'The number of finally failed jobs',
   records: 'The number of audit records',
+  redis: 'The URL of Redis, without user and password',
+  setting: 'The setting to correct, and where it is written',
+  remedy: 'How to correct it',
   share: 'The share of its `maxmemory` that Redis uses, 0 to 1',
   bodyLimitBytes: 'The maximum size of a request body',
 } as const satisfies Readonly<Record<string, string>>;

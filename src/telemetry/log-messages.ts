@@ -142,8 +142,16 @@ export const logMessages = {
   'watch failed, will be repeated': { levels: ['warn'], meaning: 'A watch of the API server failed and is opened again' },
   'an optional watch is forbidden': { levels: ['info'], meaning: 'A permission is missing; `without` names what does not work without it' },
   'jobs not enqueued, will be repeated': { levels: ['warn'], meaning: 'Jobs could not be added to the queue' },
-  'queue connection error': { levels: ['warn'], meaning: 'A worker queue lost its connection to Redis' },
+  'queue connection error': {
+    levels: ['warn', 'debug'],
+    meaning:
+      'A command of a worker queue failed; at debug if it lost its connection to Redis, which is reported once, as `redis does not answer`',
+  },
   'redis answers': { levels: ['info'], meaning: 'Redis is reachable and durable' },
+  'redis answers, but not with the database of its URL': {
+    levels: ['warn'],
+    meaning: 'Redis has no such database, and database 0 is used; `setting` shows where the URL is written',
+  },
   'redis answers, but may lose accepted pushes': { levels: ['warn'], meaning: 'Redis is reachable, but has no AOF or evicts keys' },
   'redis nearly full, finished work is trimmed early': {
     levels: ['warn'],
@@ -154,7 +162,11 @@ export const logMessages = {
     levels: ['debug'],
     meaning: 'Redis is full: the result of a push is in the status of its policies, but not in the audit record',
   },
-  'redis does not answer': { levels: ['warn'], meaning: 'Receivers answer 503, workers wait' },
+  'redis does not answer': {
+    levels: ['warn'],
+    meaning:
+      'Receivers answer 503, workers wait; `why` is the error, `setting` what to correct and where it is written, `remedy` how. Logged when it begins or changes',
+  },
   'redis connection error': { levels: ['debug'], meaning: 'One connection failed and is opened again' },
   'push queue error': { levels: ['debug'], meaning: 'The queue that receivers write to failed' },
   'ages of queues could not be read': { levels: ['debug'], meaning: 'The age of the queues could not be read' },

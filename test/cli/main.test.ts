@@ -121,7 +121,7 @@ describe('the command line', () => {
     [['crd', 'migrate', '--concurrency', '0'], /--concurrency is a number from 1 to 100/],
     [['crd', 'print', '--output', 'xml'], /--output is text, json or yaml, not "xml"/],
     [['get', '--color', 'red'], /^--color is auto, always or never, not "red"/],
-    [['serve', '--config', '/does/not/exist.yaml'], /exist\.yaml.*\n.*cannot be read/],
+    [['serve', '--config', '/does/not/exist.yaml'], /^\/does\/not\/exist\.yaml: does not exist: create it/],
   ] as const) {
     it(`ends with exit code 2 when called with "${args.join(' ')}"`, async () => {
       const { code, err } = await run([...args]);
@@ -145,7 +145,7 @@ describe('the command line', () => {
     const { code, err } = await run(['serve', '--config', file]);
     assert.equal(code, 2);
     for (const path of ['listen.port', 'redis.url', 'colour', 'receivers[0].name', 'receivers[0].provider']) {
-      assert.ok(err.includes(`  ${path}: `), `${path} in ${err}`);
+      assert.ok(err.includes(`: ${path}: `), `${path} in ${err}`);
     }
   });
 
@@ -153,7 +153,7 @@ describe('the command line', () => {
     const file = writeConfig('listen: {port: 0, host: 127.0.0.1}\noperations: {port: 0, host: 127.0.0.1}\n');
     const { code, err } = await run(['serve', '--config', file], { KUBECONFIG: '/does/not/exist' });
     assert.equal(code, 2);
-    assert.match(err, /KUBECONFIG: .*exist/);
+    assert.match(err, /Kubernetes access: .*exist.*KUBECONFIG\n$/);
   });
 
   it('reports an invalid trust root before anything is opened, and ends with 2', async () => {
@@ -182,7 +182,7 @@ describe('the command line', () => {
     const { code, err } = await run(['serve', '--roles', 'receive', '--config', file]);
     server.close();
     assert.equal(code, 1);
-    assert.match(err, /cannot start: .*address already in use/);
+    assert.match(err, /^cannot start: .*config\.yaml:1: listen\.port: another process already listens on port \d+ of 127\.0\.0\.1: .*\n$/);
   });
 
   it('ends without a stack trace when the reader of its output has gone', async () => {

@@ -10,7 +10,7 @@ import { text } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
 import tls from 'node:tls';
 import { UsageError } from '../../src/cli/command.ts';
-import { ConfigError } from '../../src/config.ts';
+import { ConfigError } from '../../src/config/config-error.ts';
 import { freePort } from '../harness/free-port.ts';
 import { createAuthority, loopback } from '../harness/server-certificate.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
@@ -144,7 +144,7 @@ describe('image-watcher notify test', () => {
     assert.equal(answer.code, 1);
     assert.match(
       answer.out,
-      /^✗ ops {2}slack {2}notifications.targets\[0\].url: .*IMAGE_WATCHER_TEST_IS_NOT_SET is not set\n {4}→ set it where/,
+      /^✗ ops {2}slack {2}notifications.targets\[0\].url: .*IMAGE_WATCHER_TEST_IS_NOT_SET is not set: set it, or name another one\n {4}→ set it where/,
     );
   });
 

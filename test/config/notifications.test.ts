@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ConfigError, loadSettings } from '../../src/config.ts';
+import { ConfigError } from '../../src/config/config-error.ts';
+import { loadSettings } from '../../src/config.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 
 const file = join(tempFolder('notifications'), 'config.yaml');

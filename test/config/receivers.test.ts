@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { ConfigError, loadSettings } from '../../src/config.ts';
+import { ConfigError } from '../../src/config/config-error.ts';
+import { loadSettings } from '../../src/config.ts';
 import { readRequiredClaims } from '../../src/receive/issuers.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 

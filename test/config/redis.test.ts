@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { redisAddressOf } from '../../src/compose/redis.ts';
-import { ConfigError, loadSettings } from '../../src/config.ts';
+import { ConfigError } from '../../src/config/config-error.ts';
+import { loadSettings } from '../../src/config.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 
 const file = join(tempFolder('config'), 'config.yaml');

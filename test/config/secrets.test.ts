@@ -51,7 +51,7 @@ test('a file that cannot be read or is empty keeps the old value, and is reporte
   assert.match(news?.why ?? '', /is empty/);
   assert.deepEqual(await store.reread(), []);
   write({});
-  assert.match((await store.reread())[0]?.why ?? '', /ENOENT/);
+  assert.match((await store.reread())[0]?.why ?? '', /key does not exist: create it/);
   assert.deepEqual(await store.reread(), []);
   assert.deepEqual(store.of('a'), [long('first'), long('old')]);
   write({ key: long('old') });
@@ -76,8 +76,8 @@ test('short secrets are reported, and refused where the URL is the only authenti
   assert.deepEqual(open([]).guessable(), []);
   const { problems } = open([file('key')], { isUrlOnly: true });
   assert.deepEqual(
-    problems.map(({ path }) => path),
-    ['receivers[0].secrets[1]'],
+    problems.map(({ keys }) => keys),
+    [['receivers', 0, 'secrets', 1]],
   );
   assert.ok(!JSON.stringify(problems).includes('fifteen-letters'));
 });

@@ -64,14 +64,14 @@ const scripts = pages.flatMap(({ path, text }) =>
 );
 const spans = pages.flatMap(({ path, text }) =>
   codeSpansOf(text)
-    .filter((code) => /^(?:image-watcher|node src\/main\.ts|npm) /.test(code))
+    .filter((code) => /^(?:image-watcher|npx image-watcher|npm) /.test(code))
     .map((code): Named => ({ path, ...readCommand(code.replaceAll(/[[\]]/g, '')) })),
 );
 const named = [...scripts, ...spans];
 const ours = named.flatMap(({ words, ...rest }) => {
   const [program, second] = words;
   if (program === 'image-watcher') return [{ ...rest, words: words.slice(1) }];
-  if (program === 'node' && second === 'src/main.ts') return [{ ...rest, words: words.slice(2) }];
+  if (program === 'npx' && second === 'image-watcher') return [{ ...rest, words: words.slice(2) }];
   // In a pod, where the token of its account is; test/image/image.ts runs them there.
   const inPod = words.indexOf('src/main.ts');
   return program === 'kubectl' && words.includes('exec') ? [{ ...rest, words: words.slice(inPod + 1) }] : [];
@@ -87,15 +87,23 @@ function isScript(body: string): boolean {
   const first = shellCommandsOf(body).map(({ words }) => programOf(words));
   return (
     first.length > 0 &&
-    first.every((word) => word === 'image-watcher' || word === 'node' || word === 'npm' || Object.hasOwn(elsewhere, word))
+    first.every((word) => word === 'image-watcher' || word === 'node' || word === 'npm' || word === 'npx' || Object.hasOwn(elsewhere, word))
   );
 }
 
 test('the pages contain commands, and each begins with a known program', () => {
   assert.ok(scripts.length > 25 && ours.length > 40, `${scripts.length}, ${ours.length}`);
-  const known = ['image-watcher', 'node', 'npm', ...Object.keys(elsewhere)];
+  const known = ['image-watcher', 'node', 'npm', 'npx', ...Object.keys(elsewhere)];
   assert.deepEqual(
     scripts.filter(({ words }) => !known.includes(programOf(words))),
+    [],
+  );
+});
+
+test('no page starts the sources with a Node that may not read them: npx uses that of the checkout', () => {
+  assert.ok(ours.some(({ words }) => words[0] === 'serve'));
+  assert.deepEqual(
+    scripts.filter(({ words }) => words[0] === 'node' && words[1]?.endsWith('.ts')),
     [],
   );
 });

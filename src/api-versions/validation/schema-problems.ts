@@ -8,18 +8,19 @@ export function schemaProblems(schema: z.ZodType, value: unknown, keys: Keys): P
   if (parsed.success) return [];
   return parsed.error.issues.map((issue) => {
     const at = issue.path.filter((key) => typeof key !== 'symbol');
-    return problem([...keys, ...at], describe(issue, valueAt(value, at), schemaAt(schema, at)));
+    return problem([...keys, ...at], describeIssue(issue, valueAt(value, at), schemaAt(schema, at)));
   });
 }
 
-function describe(issue: z.core.$ZodIssue, value: unknown, schema: z.core.$ZodType | undefined): string {
-  if (value === undefined) return `is missing: ${descriptionOf(schema)}`;
+/** What is wrong with a value, and what to write instead. `shown` stands for the value where it must not be shown. */
+export function describeIssue(issue: z.core.$ZodIssue, value: unknown, schema: z.core.$ZodType | undefined, shown = show(value)): string {
+  if (value === undefined && issue.code !== 'custom') return `is missing: ${descriptionOf(schema)}`;
   switch (issue.code) {
     case 'invalid_type':
-      return `is ${show(value)}: ${adviceFor(issue.expected, value)}`;
+      return `is ${shown}: ${adviceFor(issue.expected, value, schema)}`;
     case 'invalid_value': {
       const known = issue.values.map(String);
-      return `${show(value)} is none of ${known.join(', ')}${typeof value === 'string' ? didYouMean(value, known) : ''}`;
+      return `${shown} is none of ${known.join(', ')}${typeof value === 'string' ? didYouMean(value, known) : ''}`;
     }
     case 'too_small':
       return sizeOfType(issue.origin) === undefined || issue.minimum !== 1
@@ -28,7 +29,7 @@ function describe(issue: z.core.$ZodIssue, value: unknown, schema: z.core.$ZodTy
     case 'too_big':
       return `is too ${issue.origin === 'string' ? 'long' : 'large'}: at most ${issue.maximum} ${sizeOfType(issue.origin) ?? ''}`.trimEnd();
     case 'invalid_format':
-      return `${show(value)} is not valid: ${issue.message}`;
+      return `${shown} is not valid: ${issue.message}`;
     default:
       return issue.message;
   }
@@ -54,9 +55,17 @@ function sizeOfType(origin: string): string | undefined {
 }
 
 /** YAML reads 1.20 as a number, and `on` as true. */
-function adviceFor(expected: string, value: unknown): string {
+function adviceFor(expected: string, value: unknown, schema: z.core.$ZodType | undefined): string {
   const isUnquoted = expected === 'string' && (typeof value === 'number' || typeof value === 'boolean');
-  return isUnquoted ? 'write it in quotes' : `write ${typeNames[expected] ?? expected}`;
+  if (isUnquoted && typeof value === 'number' && isDuration(schema)) return 'write it with its unit, such as 30s, 10m or 1h30m';
+  if (isUnquoted) return 'write it in quotes';
+  if (value === null) return `remove it, or write ${typeNames[expected] ?? expected}`;
+  const isQuoted = typeof value === 'string' && /^(?:int|number|boolean)$/.test(expected) && /^(?:[0-9.]+|true|false)$/.test(value);
+  return `write ${typeNames[expected] ?? expected}${isQuoted ? ', without quotes' : ''}`;
+}
+
+function isDuration(schema: z.core.$ZodType | undefined): boolean {
+  return schema !== undefined && z.globalRegistry.get(unwrap(schema))?.['format'] === 'duration';
 }
 
 const maxShown = 60;

@@ -41,9 +41,25 @@ export function schemaAt(root: z.core.$ZodType, keys: Keys): z.core.$ZodType | u
   return current;
 }
 
-/** The schema without the wrappers that make a field optional. */
+/** The location of every field that is in no list and no record, from the outside in. */
+export function* walkShape(schema: z.core.$ZodType, keys: Keys = []): Generator<Keys> {
+  const inner = unwrap(schema);
+  if (!(inner instanceof z.ZodObject)) return;
+  for (const [key, field] of Object.entries<z.core.$ZodType>(inner.shape)) {
+    yield [...keys, key];
+    yield* walkShape(field, [...keys, key]);
+  }
+}
+
+/** The schema without the wrappers that make a field optional, and what computes its value or checks it before. */
 export function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
-  return schema instanceof z.ZodExactOptional || schema instanceof z.ZodDefault ? unwrap(schema.unwrap()) : schema;
+  if (schema instanceof z.ZodPipe) return unwrap(schema.in instanceof z.ZodTransform ? schema.out : schema.in);
+  const isWrapped =
+    schema instanceof z.ZodExactOptional ||
+    schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodDefault ||
+    schema instanceof z.ZodPrefault;
+  return isWrapped ? unwrap(schema.unwrap()) : schema;
 }
 
 /** The value as the API server reads it: a null field is absent. */

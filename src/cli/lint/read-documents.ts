@@ -1,4 +1,5 @@
-import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseAllDocuments, type Tags } from 'yaml';
+import { type Document, LineCounter, parseAllDocuments, type Tags } from 'yaml';
+import { offsetOf } from '../../api-versions/validation/offset-of.ts';
 import { describeError } from '../../model/errors.ts';
 import type { Keys } from '../../api-versions/validation/problem.ts';
 
@@ -41,40 +42,4 @@ export function readDocuments(text: string): readonly ReadDocument[] {
 
 function withoutTimes(tags: Tags): Tags {
   return tags.filter((tag) => typeof tag === 'string' || (tag.format !== 'TIME' && tag.tag !== 'tag:yaml.org,2002:timestamp'));
-}
-
-/** The offset of a field in a document (of its name, or of the start of a list entry); of its innermost existing parent if it is missing. */
-export function offsetOf(document: Document.Parsed, keys: Keys): number {
-  let current: unknown = document.contents;
-  let offset = startOf(current) ?? 0;
-  for (const key of keys) {
-    const step = stepInto(resolve(current, document), key);
-    if (step === undefined) break;
-    // The content of an alias is elsewhere; the position is that of the alias.
-    if (!isAlias(current)) offset = startOf(step.at) ?? offset;
-    current = step.value;
-  }
-  return offset;
-}
-
-function stepInto(node: unknown, key: string | number): { at: unknown; value: unknown } | undefined {
-  if (isSeq(node)) {
-    const value = typeof key === 'number' ? node.items[key] : undefined;
-    return value === undefined ? undefined : { at: value, value };
-  }
-  if (!isMap(node)) return undefined;
-  const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === String(key));
-  return pair && { at: pair.key, value: pair.value };
-}
-
-function resolve(node: unknown, document: Document.Parsed): unknown {
-  return isAlias(node) ? node.resolve(document) : node;
-}
-
-function startOf(node: unknown): number | undefined {
-  return isNode(node) ? rangeStart(node) : undefined;
-}
-
-function rangeStart(node: Node): number | undefined {
-  return node.range?.[0];
 }
