@@ -1,24 +1,53 @@
 /** Errors of the cluster, in one sentence: what is wrong, where, and what to do. */
-import { crdName, plural } from '../api-versions/group.ts';
+import { crdName, group, kind, plural } from '../api-versions/group.ts';
+import { version } from '../api-versions/v1.ts';
+import type { KubeClient } from '../kube/client.ts';
 import { describeError } from '../model/errors.ts';
-import { isKubeError, type KubeError } from '../kube/kube-error.ts';
+import { documentation } from '../model/reasons.ts';
+import { isKubeError, KubeError } from '../kube/kube-error.ts';
 
 /** What to tell the user of an error that came from the API server or on the way to it. */
 export function describeClusterError(error: unknown): string {
   if (isKubeError(error, 403)) return describeRefusal(error);
   if (isKubeError(error, 401))
     return 'the API server does not accept the credentials of the kubeconfig: log in again, or choose another --context';
-  if (
-    isKubeError(error, 404) &&
-    error.message.includes(`/${plural}`) &&
-    /could not find the requested resource|page not found/.test(error.detail)
-  )
+  if (error instanceof KubeError && unconverted.test(error.detail))
+    return `the API server cannot convert policies, because the conversion webhook does not answer it: start the role convert, or wait until its pods are ready; image-watcher doctor shows what is wrong (${error.detail})`;
+  if (lacksDefinition(error))
     return `the cluster has no CustomResourceDefinition ${crdName}: install image-watcher there, or choose another cluster with --context`;
   const code = causesOf(error).find((cause) => 'code' in cause && typeof cause.code === 'string' && unreachable.test(cause.code));
   if (code !== undefined) return `the API server cannot be reached: ${code.message}: does it run, and is it the right --context?`;
   return describeError(error);
 }
 
+/** The same; what the cluster says of itself shows that its definition is an older one. */
+export async function explainClusterError(client: KubeClient, error: unknown): Promise<string> {
+  if (!lacksDefinition(error)) return describeClusterError(error);
+  const served = await servedVersions(client).catch((): string[] => []);
+  if (served.length === 0 || served.some((name) => name === version)) return describeClusterError(error);
+  return `the cluster has the CustomResourceDefinition of an older image-watcher, with ${served.join(', ')} and without ${version}: ${upgradeFirst}. Until then, kubectl get ${plural} shows the policies`;
+}
+
+const upgradeFirst = `stop the older service, start the new one with the role convert, and run image-watcher crd apply, in the order of ${documentation}/upgrading.md`;
+
+/** The versions of the group, as everybody may read them; none if there is no such group. */
+async function servedVersions(client: KubeClient): Promise<string[]> {
+  const { versions } = await client.request<{ versions: readonly { readonly version: string }[] }>({
+    method: 'GET',
+    path: `/apis/${group}`,
+  });
+  return versions.map(({ version: name }) => name);
+}
+
+function lacksDefinition(error: unknown): boolean {
+  return (
+    isKubeError(error, 404) &&
+    error.message.includes(`/${plural}`) &&
+    /could not find the requested resource|page not found/.test(error.detail)
+  );
+}
+
+const unconverted = new RegExp(`conversion webhook for .*Kind=${kind} failed`);
 const unreachable = /^(?:ECONN|ENOTFOUND|EAI_|EHOST|ENET|ETIMEDOUT|EPIPE|UND_ERR_(?:CONNECT|SOCKET))/;
 
 function causesOf(error: unknown): Error[] {

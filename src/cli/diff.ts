@@ -2,7 +2,7 @@ import { processSource, readConfig, type Config } from '../config.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { inParallel } from '../async/in-parallel.ts';
 import { formatWorkload, type WorkloadRef } from '../model/workload.ts';
-import { describeClusterError } from './cluster-errors.ts';
+import { explainClusterError } from './cluster-errors.ts';
 import { defineCommand, paintFor, type Terminal, UsageError } from './command.ts';
 import { configOption } from './explain.ts';
 import { planPolicy } from './explain/plan-policy.ts';
@@ -51,7 +51,7 @@ Exit codes, as of kubectl diff: 0 nothing would change, 1 something would, 2 wro
       const wanted = names.length > 0 ? names : await listNames(client, all ? undefined : currentNamespace(client, values.namespace));
       const { changes, failures } = await compare(client, wanted, config, terminal);
       print(terminal, output, changes, () => changes.map((change) => formatChange(change, terminal)).join(''));
-      for (const error of failures) terminal.err(`${describeClusterError(error)}\n`);
+      for (const error of failures) terminal.err(`${await explainClusterError(client, error)}\n`);
       if (failures.length > 0) return failed;
       return changes.some(({ from }) => from !== undefined) ? 1 : 0;
     };

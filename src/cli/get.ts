@@ -1,4 +1,4 @@
-import { describeClusterError } from './cluster-errors.ts';
+import { describeClusterError, explainClusterError } from './cluster-errors.ts';
 import { defineCommand, paintFor, type Terminal, UsageError } from './command.ts';
 import { policyRow, type PolicyRow } from './get/policy-row.ts';
 import { watchPolicies } from './get/watch-policies.ts';
@@ -97,7 +97,7 @@ async function readNamed(client: KubeClient, names: readonly PolicyName[], termi
     try {
       raw.push(await (await openPolicy(client, name)).read());
     } catch (error) {
-      terminal.err(`${describeClusterError(error)}\n`);
+      terminal.err(`${await explainClusterError(client, error)}\n`);
     }
   }
   return { raw, missing: names.length - raw.length };

@@ -109,17 +109,24 @@ export async function withCluster(
   failed = 1,
 ): Promise<number> {
   // Loaded only now: help should not wait for the Kubernetes client.
-  const [{ openKubeClient }, { describeClusterError }] = await Promise.all([import('../kube/client.ts'), import('./cluster-errors.ts')]);
+  const [{ openKubeClient }, { describeClusterError, explainClusterError }] = await Promise.all([
+    import('../kube/client.ts'),
+    import('./cluster-errors.ts'),
+  ]);
   try {
     const client = await openKubeClient(clusterOf(values));
     try {
       return await act(client);
+    } catch (error) {
+      if (error instanceof UsageError) throw error;
+      if (terminal.signal?.aborted) return 0;
+      terminal.err(`${await explainClusterError(client, error)}\n`);
+      return failed;
     } finally {
       await client.close();
     }
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    if (terminal.signal?.aborted) return 0;
     terminal.err(`${describeClusterError(error)}\n`);
     return failed;
   }

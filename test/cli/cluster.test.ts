@@ -16,6 +16,7 @@ import { writeKubeconfig } from '../kube/fake-api-server.ts';
 import { at, condition, createPolicies, startCliWorld, withNamespace, type CliWorld } from './cluster-world.ts';
 import { runCommand } from './run-command.ts';
 
+const crdPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/imagepolicies.operator.technomad.dev';
 const root = join(import.meta.dirname, '../..');
 describe('commands on a cluster', () => {
   let world: CliWorld;
@@ -108,7 +109,7 @@ describe('commands on a cluster', () => {
       const missing = await run('get', [], '/does/not/exist');
       assert.deepEqual(
         [missing.code, missing.err],
-        [1, 'the kubeconfig /does/not/exist does not exist: name another one with --kubeconfig or KUBECONFIG\n'],
+        [1, 'the kubeconfig /does/not/exist does not exist: name another one with --kubeconfig or the variable KUBECONFIG\n'],
       );
       const { code, err } = await run('get', ['--context', 'prod']);
       assert.deepEqual([code, err], [1, 'the kubeconfig has no context "prod"; it has image-watcher-test\n']);
@@ -142,6 +143,22 @@ describe('commands on a cluster', () => {
             ],
           );
         }
+        await installCrd(emptyCluster, ['v1alpha1']);
+        for (const args of [[], ['web']]) {
+          const older = await run('get', args, emptyCluster.kubeconfigPath);
+          assert.equal(older.code, 1);
+          assert.match(
+            older.err,
+            /^the cluster has the CustomResourceDefinition of an older image-watcher, with v1alpha1 and without v1: stop the older service, start the new one with the role convert, and run image-watcher crd apply, in the order of \S+\/upgrading\.md\. Until then, kubectl get imagepolicies shows the policies\n$/,
+          );
+        }
+        await emptyCluster.request('DELETE', crdPath);
+        await waitFor('the older definition to be gone', () =>
+          emptyCluster.request('GET', crdPath).then(
+            () => false,
+            () => true,
+          ),
+        );
         await installCrd(emptyCluster, ['v1']);
         const { code, out, err } = await run('get', [], emptyCluster.kubeconfigPath);
         assert.deepEqual([code, out, err], [0, '', 'there are no policies in the namespace default\n']);

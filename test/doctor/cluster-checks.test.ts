@@ -76,7 +76,15 @@ describe('definition', () => {
       of({ installed: { ...installed, spec: { ...installed.spec, versions: others } } }),
       'definition/current',
       'failed',
-      /v1 is missing/,
+      /older image-watcher, with v1alpha1 alone/,
+    );
+    const older = of({ installed: { ...installed, spec: { ...installed.spec, versions: others } } });
+    assert.deepEqual(
+      older.map(({ line, action }) => [line, action?.includes('stop the older service')]),
+      [
+        ['definition/installed', undefined],
+        ['definition/current', true],
+      ],
     );
     assertLine(
       of({ installed: { ...installed, spec: { versions: expected } } }),
@@ -95,9 +103,9 @@ describe('definition', () => {
     assertLine(evaluate(definition, { why: 'forbidden' }), 'definition/installed', 'skipped', /forbidden/);
     const line = 'definition/base-images';
     assertLine(of({ bases: { ...bases, installed: undefined } }), line, 'warning', /BaseImagePolicy is not installed/);
-    const [older] = expectedBases.map((version) => ({ ...version, schema: { openAPIV3Schema: { type: 'object' } } }));
-    assert.ok(older);
-    assertLine(of({ bases: { ...bases, installed: { spec: { versions: [older] } } } }), line, 'failed', /schema of v1/);
+    const [olderBase] = expectedBases.map((version) => ({ ...version, schema: { openAPIV3Schema: { type: 'object' } } }));
+    assert.ok(olderBase);
+    assertLine(of({ bases: { ...bases, installed: { spec: { versions: [olderBase] } } } }), line, 'failed', /schema of v1/);
     assertLine(of({ bases: { why: 'forbidden' } }), line, 'skipped', /forbidden/);
   });
 });

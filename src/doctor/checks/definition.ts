@@ -34,6 +34,11 @@ interface InstalledDefinition {
 }
 
 const apply = 'run image-watcher crd apply with the version of the service';
+/** What `crd apply` needs for a webhook. */
+const startAndApply =
+  'start the service with the role convert, then run image-watcher crd apply; or image-watcher crd apply --v1-only if nothing uses v1alpha1';
+const upgrade =
+  'stop the older service, start the roles receive and convert of the new one, and only then run image-watcher crd apply: each step is in docs/upgrading.md';
 
 /** Whether the cluster's definitions are those of this program. */
 export const definition: Check<DefinitionFacts> = {
@@ -42,7 +47,8 @@ export const definition: Check<DefinitionFacts> = {
   evaluate(facts) {
     if ('why' in facts) return [skipped('definition/installed', `the CustomResourceDefinition could not be read: ${facts.why}`)];
     const { installed, expected, reads, bases } = facts;
-    if (installed === undefined) return [failed('definition/installed', 'the CustomResourceDefinition is not installed', apply)];
+    if (installed === undefined) return [failed('definition/installed', 'the CustomResourceDefinition is not installed', startAndApply)];
+    if (isOlder(installed, expected)) return older(installed);
     return [
       ok('definition/installed', `the CustomResourceDefinition has ${installed.spec.versions.map(({ name }) => name).join(', ')}`),
       current(installed, expected),
@@ -61,6 +67,20 @@ export const definition: Check<DefinitionFacts> = {
     ];
   },
 };
+
+/** The one of the operator before v1: no version that this program works with. */
+function isOlder({ spec }: InstalledDefinition, [own]: readonly DefinitionVersion[]): boolean {
+  return !spec.versions.some(({ name }) => name === own?.name);
+}
+
+/** The other lines would only follow from it, and advise what fails before the upgrade. */
+function older({ spec }: InstalledDefinition): Finding[] {
+  const versions = spec.versions.map(({ name }) => name).join(', ');
+  return [
+    ok('definition/installed', `the CustomResourceDefinition has ${versions}`),
+    failed('definition/current', `the CustomResourceDefinition is that of an older image-watcher, with ${versions} alone`, upgrade),
+  ];
+}
 
 function current(installed: InstalledDefinition, expected: readonly DefinitionVersion[]): Finding {
   const line = 'definition/current';
@@ -89,7 +109,6 @@ function differencesOf({ spec }: InstalledDefinition, expected: readonly Definit
     const unequal = parts.filter((part) => !isDeepStrictEqual(version[part], own[part]));
     return unequal.length === 0 ? [] : [`${unequal.join(' and ')} of ${version.name}`];
   });
-  if (!spec.versions.some(({ name }) => name === expected[0]?.name)) different.push(`${expected[0]?.name} is missing`);
   return different.join('; ');
 }
 
