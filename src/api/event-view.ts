@@ -1,4 +1,7 @@
-/** The view of an event in the API, limited to the namespaces that the caller may see. Pure. */
+/**
+ * The view of an event in the API. Pure. A caller who is limited to namespaces sees only policies of these whose credentials have read the repository: whoever can
+ * write a policy can name any repository, and must not learn what is pushed to it.
+ */
 import type { GivenUpNotice } from '../model/notice.ts';
 import type { PolicyResult } from '../queue/event-log.ts';
 import type { EventRecord, IgnoredEvent, PushState } from '../queue/event-record.ts';
@@ -44,12 +47,17 @@ export interface EventView {
   readonly policies: readonly PolicyView[];
 }
 
-export interface PolicyView extends Partial<Omit<PolicyResult, 'kind'>> {
+export interface PolicyView extends Partial<Omit<PolicyResult, 'hasRead' | 'kind'>> {
   readonly namespace: string;
   readonly name: string;
   readonly outcome: EventOutcome;
   /** The notices about it that were given up. */
   readonly noticesGivenUp?: readonly GivenUpNotice[];
+}
+
+/** The namespaces in which a limited caller may see a policy of the event. */
+export function visibleNamespaces(record: EventRecord): string[] {
+  return record.state === 'ignored' ? [] : [...new Set([...record.readers].map((name) => splitName(name).namespace))];
 }
 
 /** The namespaces of the policies that an event matched; empty for an event that a receiver ignored. */
@@ -61,8 +69,9 @@ export function namespacesOf(record: EventRecord): string[] {
 /** The event with only the policies of these namespaces (undefined: all). Returns undefined if the caller may see none of it. */
 export function viewEvent(record: EventRecord, namespaces: ReadonlySet<string> | undefined): EventView | undefined {
   if (record.state === 'ignored') return namespaces === undefined ? { ...record.event, outcome: 'ignored', policies: [] } : undefined;
-  const { event, state, why, results, givenUp } = record;
+  const { event, state, why, results, readers, givenUp } = record;
   const policies = [...results]
+    .filter(([name]) => namespaces === undefined || readers.has(name))
     .map(([name, result]) => viewPolicy(name, result, givenUp?.get(name)))
     .filter(({ namespace }) => namespaces === undefined || namespaces.has(namespace));
   if (policies.length === 0 && namespaces !== undefined) return undefined;

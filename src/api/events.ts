@@ -3,7 +3,7 @@ import { hashId, type PushEvent } from '../model/push-event.ts';
 import type { EventRecord } from '../queue/event-record.ts';
 import type { EventReader, Position } from '../queue/read-events.ts';
 import { type Access, AccessError } from './access.ts';
-import { hasOutcome, namespacesOf, viewEvent, type EventOutcome, type EventView } from './event-view.ts';
+import { hasOutcome, namespacesOf, viewEvent, visibleNamespaces, type EventOutcome, type EventView } from './event-view.ts';
 
 export interface EventPorts {
   readonly reader: EventReader;
@@ -99,7 +99,8 @@ export async function replayEvent(ports: EventPorts, access: Access, id: string)
   const questions = namespaces.length > 0 ? namespaces.map((namespace) => ({ namespace })) : [{}];
   for (const where of questions) {
     if (await access.may({ verb: 'update', ...where })) continue;
-    const scope = 'namespace' in where ? `the namespace ${where.namespace}` : 'all namespaces';
+    const isVisible = 'namespace' in where && (await access.may({ verb: 'get', namespace: where.namespace }));
+    const scope = isVisible ? `the namespace ${where.namespace}` : 'all namespaces';
     throw new AccessError(403, `to replay this event you need permission to update imagepolicies in ${scope}`);
   }
   const replay: PushEvent = {
@@ -112,12 +113,11 @@ export async function replayEvent(ports: EventPorts, access: Access, id: string)
   return replay;
 }
 
-/** The view for a caller: policies that it may get; an event without policies requires permission to list policies in all namespaces. */
+/** The view for a caller: all of it with permission to list policies in all namespaces; otherwise the policies that the caller may get and that have read the repository. */
 async function viewFor(access: Access, record: EventRecord): Promise<EventView | undefined> {
-  const namespaces = namespacesOf(record);
-  if (namespaces.length === 0) return (await access.may({ verb: 'list' })) ? viewEvent(record, undefined) : undefined;
+  if (await access.may({ verb: 'list' })) return viewEvent(record, undefined);
   const seen = new Set<string>();
-  for (const namespace of namespaces) if (await access.may({ verb: 'get', namespace })) seen.add(namespace);
+  for (const namespace of visibleNamespaces(record)) if (await access.may({ verb: 'get', namespace })) seen.add(namespace);
   return viewEvent(record, seen);
 }
 

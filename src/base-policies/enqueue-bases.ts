@@ -190,5 +190,12 @@ function formatImages(workload: Workload): string {
 
 /** `platform/bipol:java`: names a policy in the record of a push. */
 export function baseKey({ namespace, name }: Pick<BaseImagePolicy, 'namespace' | 'name'>): string {
-  return policyKey({ namespace, name: `bipol:${name}` });
+  return policyKey({ namespace, name: `${basePrefix}${name}` });
 }
+
+/** The name of the BaseImagePolicy that such a name means; undefined for the name of an ImagePolicy. */
+export function baseNameOf(name: string): string | undefined {
+  return name.startsWith(basePrefix) ? name.slice(basePrefix.length) : undefined;
+}
+
+const basePrefix = 'bipol:';

@@ -9,6 +9,8 @@ import { policyKey } from '../model/image-policy.ts';
 import { sameRepository } from '../model/image-reference.ts';
 import { toSeconds } from '../model/text.ts';
 import { mayHaveConsent } from '../plan/consent.ts';
+import { concealedHint } from '../reconcile/conceal-push.ts';
+import type { Hint } from '../reconcile/resolve-tag.ts';
 import type { PolicyResult } from '../queue/event-log.ts';
 import type { BaseJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
@@ -58,12 +60,19 @@ export async function processBaseJob(job: BaseJob, context: JobContext, ports: B
         return;
       } catch (error) {
         if (error instanceof PolicyChanged && tries < maxTries) continue;
-        return await reportFailure(subject, error, context, ports);
+        return await reportFailure(subject, error, context, ports, await concealedOf(subject, ports));
       }
     }
   } finally {
     underWay.delete(key);
   }
+}
+
+/** What a push of the base names, where the policy has not read its repository. */
+async function concealedOf({ policy, job: { hint, pushed } }: BaseSubject, { registry }: BasePorts): Promise<Hint | undefined> {
+  const { spec } = policy;
+  if ('problem' in spec || pushed !== undefined) return undefined;
+  return concealedHint(hint, baseSourceOf({ ...policy, spec }, registry), registry);
 }
 
 /** Nothing is done, and nothing is reported, of a policy that has changed meanwhile: it is reconciled as it is now. */

@@ -8,6 +8,8 @@ import { isReason, type Reason } from '../model/reasons.ts';
 import type { PolicyResult } from '../queue/event-log.ts';
 import type { BaseJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
+import { concealInError } from '../reconcile/conceal-push.ts';
+import type { Hint } from '../reconcile/resolve-tag.ts';
 import { baseKey, jobFor } from './enqueue-bases.ts';
 import { withProblem } from './next-base-status.ts';
 import type { BasePorts } from './ports.ts';
@@ -54,16 +56,17 @@ export async function reportStatus(
   recordEvents(policy, before, after, ports);
 }
 
-/** Reports a failure: it throws it again if it is to be retried. */
+/** Reports a failure: it throws it again if it is to be retried. `concealed`: what its message must not name. */
 export async function reportFailure(
   { policy, job, signal }: BaseSubject,
   error: unknown,
   { failures, isOurs }: Pick<JobContext, 'failures' | 'isOurs'>,
   ports: ReportBasePorts & Pick<BasePorts, 'queues'>,
+  concealed?: Hint,
 ): Promise<void> {
   const isPermanent = error instanceof PermanentError;
   const reason = isPermanent || error instanceof WaitError ? error.reason : 'Retrying';
-  const message = describeError(error);
+  const message = describeError(concealed === undefined ? error : concealInError(error, concealed));
   ports.report.logger.warn({ policy: policyKey(policy), reason, why: message, failures }, 'reconcile of a base policy failed');
   const withFailure = (status: BaseStatus) =>
     withProblem({ ...policy, status }, { reason, message, isRetried: !isPermanent }, new Date(ports.cluster.now()));

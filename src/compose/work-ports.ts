@@ -21,6 +21,7 @@ import { createPollGate } from '../poll/poll-gate.ts';
 import type { PollPorts } from '../poll/process-poll.ts';
 import type { EventLog } from '../queue/event-log.ts';
 import type { WorkQueues } from '../queue/producer.ts';
+import type { ReadRepositories } from '../queue/read-repositories.ts';
 import type { UnannouncedFinds } from '../queue/unannounced-finds.ts';
 import type { Reflector } from '../kube/reflector.ts';
 import type { RegistryClient } from '../registry/client.ts';
@@ -30,17 +31,19 @@ import type { ReadSecret } from '../verify/public-keys.ts';
 import { createAnnouncements } from '../reconcile/announcements.ts';
 import { createDeniedPushes } from '../reconcile/denied-pushes.ts';
 import { createKeyedMutex } from '../async/serialize.ts';
-import type { Bases, ClusterView, Policies, Registry, Report, Signatures, Workloads } from '../reconcile/ports.ts';
+import type { Bases, ClusterView, HeadManifest, ListTags, Policies, Registry, Report, Signatures, Workloads } from '../reconcile/ports.ts';
 import { createSharedAnswers, createTagMemory } from '../reconcile/registry-memory.ts';
 import type { AccessCache } from '../cluster/access-cache.ts';
 import { awaitTargets, type ClusterCache } from '../cluster/cluster-cache.ts';
 import { policyResource } from '../cluster/policy-watches.ts';
 import { createVersionReader } from '../cluster/read-versions.ts';
 import { createListCheck, type ListSources } from '../cluster/check-list.ts';
+import type { BasePolicyCache } from '../cluster/base-policies.ts';
 import { createPolicyCheck } from '../cluster/check-policy.ts';
 import type { Foundation, TrustRoot } from './foundation.ts';
 import type { NamespaceCache } from '../cluster/namespace-cache.ts';
 import type { NoticeStore } from './notices.ts';
+import { createFindSource, proveReads, recordReads } from './read-proofs.ts';
 import { pollSlotsOf } from './registries.ts';
 import { createStatusWriter } from './write-policy-status.ts';
 
@@ -65,6 +68,8 @@ export interface Adapters {
   readonly queues: WorkQueues;
   readonly recorder: EventRecorder;
   readonly eventLog: EventLog;
+  readonly reads: ReadRepositories;
+  readonly findBase: BasePolicyCache['policies']['get'];
   readonly finds: UnannouncedFinds;
   readonly trustRoot: TrustRoot | undefined;
   readonly bases: Bases;
@@ -82,7 +87,7 @@ export function createWorkPorts(foundation: Foundation, adapters: Adapters): Pol
     workloads: createWorkloads(foundation, adapters, reportDeferral),
     registry: createRegistry(adapters, sources),
     signatures: createSignatures(adapters),
-    report: createReport(foundation, adapters, reportDeferral),
+    report: createReport(foundation, adapters, sources, reportDeferral),
     queues,
     bases: adapters.bases,
     poll: {
@@ -218,12 +223,14 @@ function createWorkloads({ metrics }: Foundation, { client, cache, namespaces }:
   };
 }
 
-function createRegistry({ registry }: Adapters, { sourceOf }: Pick<Registry, 'sourceOf'>): Registry {
+function createRegistry({ registry, reads }: Adapters, { sourceOf }: Pick<Registry, 'sourceOf'>): Registry {
+  const headManifest: HeadManifest = (source, tag, signal, purpose) =>
+    purpose === 'use' ? registry.resolveTag(source, tag, signal) : registry.headManifest(source, tag, signal);
+  const listTags: ListTags = (source, signal) => registry.listTags(source, signal);
   return {
     sourceOf,
-    headManifest: (source, tag, signal, purpose) =>
-      purpose === 'use' ? registry.resolveTag(source, tag, signal) : registry.headManifest(source, tag, signal),
-    listTags: (source, signal) => registry.listTags(source, signal),
+    ...proveReads({ headManifest, listTags }, reads),
+    hasRead: reads.has,
     readImage: (source, reference, signal) => registry.readImage(source, reference, signal),
     readPlatforms: (source, reference, signal) => registry.readPlatforms(source, reference, signal),
     whyNotRunnable: (source, digest, signal) => registry.whyNotRunnable(source, digest, signal),
@@ -239,10 +246,15 @@ function createSignatures({ registry, access, trustRoot }: Adapters): Signatures
   return { verify: createImageVerifier({ registry, trustRoot, readSecret }) };
 }
 
-function createReport({ logger, metrics }: Foundation, { recorder, eventLog }: Adapters, reportDeferral: ReportDeferral): Report {
+function createReport(
+  { logger, metrics }: Foundation,
+  { recorder, eventLog, reads, cache, findBase }: Adapters,
+  { sourceOf }: Pick<Registry, 'sourceOf'>,
+  reportDeferral: ReportDeferral,
+): Report {
   return {
     recordEvent: recorder.record,
-    eventLog,
+    eventLog: recordReads(eventLog, createFindSource(cache.findPolicy, findBase, sourceOf), reads),
     metrics,
     logger,
     untilPatched: reportDeferral.untilIdle,

@@ -12,6 +12,7 @@ import { connectWorker, type RedisConnection } from '../queue/connection.ts';
 import { createEventLog } from '../queue/event-log.ts';
 import { createWorkQueues, type QueueAccess } from '../queue/producer.ts';
 import { createEventReader } from '../queue/read-events.ts';
+import { createReadRepositories } from '../queue/read-repositories.ts';
 import type { RedisHealth } from '../queue/redis-health.ts';
 import { createUnannouncedFinds } from '../queue/unannounced-finds.ts';
 import type { QueueWorker } from '../queue/worker.ts';
@@ -150,6 +151,8 @@ export function composeWork(
     queues,
     recorder,
     eventLog: createEventLog(redis, config.redis.prefix, (error) => logger.debug({ why: error.message }, 'redis full, record not written')),
+    reads: createReadRepositories({ redis, prefix: config.redis.prefix, now: Date.now }),
+    findBase: baseCache.policies.get,
     finds: createUnannouncedFinds(redis, config.redis.prefix, createEventReader(queue)),
     trustRoot,
     bases: { onPush: (push) => bases.onPush(push) },

@@ -7,7 +7,7 @@ import type { Outcome } from '../plan/outcome.ts';
 import type { GivenUpNotice } from '../model/notice.ts';
 import type { PushEvent } from '../model/push-event.ts';
 import type { RedisConnection } from './connection.ts';
-import { eventKeys, givenUpCount, givenUpField, maxGivenUp, recordSeconds } from './event-record.ts';
+import { eventKeys, givenUpCount, givenUpField, maxGivenUp, readField, recordSeconds } from './event-record.ts';
 import { runTogether, type Command } from './commands.ts';
 import { batchWrites } from '../async/serialize.ts';
 import { recordCommand, recordFunction } from './record-result.ts';
@@ -20,6 +20,8 @@ export interface PolicyResult extends Pick<Outcome, 'reason' | 'message' | 'tag'
   readonly afterMs?: number;
   /** The same until the image was verified at the registry, before workloads were changed; that of the first try that says so. */
   readonly verifiedMs?: number;
+  /** The repository (`registry/path`) that the credentials of the policy have read; absent where they have read none. */
+  readonly hasRead?: string;
   /** It is about the rollout of what was changed, or about a wait that a guard asks for, which no try of the push ends. */
   readonly stage?: 'guard' | 'rollout';
 }
@@ -112,7 +114,10 @@ export function createEventLog(redis: RedisConnection, prefix: string, onFull: (
     const [first, ...others] = results.flatMap(({ push, policy }) => (push === undefined ? [] : [{ event: push, policies: [policy] }]));
     const matches = first === undefined ? { keys: [], commands: [] } : matchesOf([first, ...others]);
     const hashes = new Set(results.map(({ eventId }) => hashKey(eventId)));
-    const commands = results.map(({ eventId, policy, result }) => recordCommand(hashKey(eventId), policy, result));
+    const commands = results.flatMap(({ eventId, policy, result: { hasRead, ...result } }): Command[] => [
+      recordCommand(hashKey(eventId), policy, result),
+      ...(hasRead === undefined ? [] : [['HSET', hashKey(eventId), readField(policy), hasRead]]),
+    ]);
     const lives = [...hashes].map((hash): Command => ['EXPIRE', hash, recordSeconds]);
     await write([...new Set([...hashes, ...matches.keys])], [...matches.commands, ...commands, ...lives]);
   };

@@ -52,9 +52,14 @@ export interface PushRecord {
   readonly why?: string;
   /** By policy (`namespace/name`); undefined while the policy has no result yet. */
   readonly results: ReadonlyMap<string, PolicyResult | undefined>;
+  /** The policies whose credentials have read the repository: only their authors may learn of the push. */
+  readonly readers: ReadonlySet<string>;
   /** By policy: the notices about the push that were given up; undefined if there are none. */
   readonly givenUp?: ReadonlyMap<string, readonly GivenUpNotice[]>;
 }
+
+/** The field of the hash with the repository that a policy has read. */
+export const readField = (policy: string) => `read:${policy}`;
 
 /** How many given up notices are kept for each policy of a push. */
 export const maxGivenUp = 10;
@@ -133,10 +138,13 @@ export function readHash(hash: Readonly<Record<string, string>>): EventRecord | 
   const known = names.safeParse(parseJson(policies)).data ?? [];
   const results = new Map(known.map((name) => [name, readResult(hash[`policy:${name}`], hash[`verified:${name}`], event.data.receivedAt)]));
   const givenUp = readGivenUp(hash, known);
+  const pushed = formatRepository(event.data.repository);
   return {
     event: event.data,
     state: outcome === 'unwatched' ? 'unwatched' : 'matched',
     results,
+    // The policy may have named another repository by the time of its result.
+    readers: new Set(known.filter((name) => hash[readField(name)] === pushed)),
     ...(givenUp.size > 0 && { givenUp }),
   };
 }
@@ -172,7 +180,7 @@ function parseJson(json: string | undefined): unknown {
 /** A push that exists only in the queue; undefined if the data of its job are invalid. */
 export function readJob(data: unknown, state: PushState, why: string | undefined): PushRecord | undefined {
   const event = pushSchema.safeParse(data);
-  return event.success ? { event: event.data, state, results: new Map(), ...(why && { why }) } : undefined;
+  return event.success ? { event: event.data, state, results: new Map(), readers: new Set(), ...(why && { why }) } : undefined;
 }
 
 /** Whether a record is about this repository (`registry/path`). Of an ignored event without a registry, only the path is compared. */

@@ -30,7 +30,9 @@ export async function examineTag(tag: string, examination: Examination, registry
   // Where names have no order, it is not known yet whether the image is newer than what runs.
   const isComparable = spec.strategy.withCreationTimes === undefined || request.hint === undefined;
   const named = isComparable && spec.pin === 'Tag' ? planFor({ tag }) : undefined;
-  if (named !== undefined && !hasChanges(named) && !runsUnknownDigest(named)) return { candidate: { tag } };
+  const isUseless = named !== undefined && !hasChanges(named) && !runsUnknownDigest(named);
+  // What a push names is believed without a request only where the policy may know it.
+  if (isUseless && (request.hint === undefined || (await registry.hasRead(source)))) return { candidate: { tag } };
   if (request.isOnlyFound === true && spec.pin === 'Tag' && spec.platforms === undefined) return findByName(tag, examination, registry);
   const isHinted = request.hint?.tag === tag;
   // A poll that asks for digests mostly finds nothing new, so a HEAD is enough.

@@ -138,6 +138,8 @@ export interface Registry {
   ) => Promise<Pick<ImageFacts, 'digest' | 'platforms'> | undefined>;
   /** Why a digest is not an image that can run, for the end of a sentence; undefined where it is one. Rejects where it does not exist. */
   readonly whyNotRunnable: (source: ImageSource, digest: string, signal: AbortSignal) => Promise<string | undefined>;
+  /** Whether the credentials of the source have read the repository. */
+  readonly hasRead: (source: ImageSource) => Promise<boolean>;
   readonly tagMemory: TagMemory;
   readonly sharedAnswers: SharedAnswers;
   readonly deniedPushes: DeniedPushes;

@@ -9,9 +9,11 @@ import type { JobContext } from '../queue/worker.ts';
 import { isChangedTargetsJob } from './enqueue/needs-reconcile.ts';
 import { endWait } from './enqueue/wait-job.ts';
 import { withFreshState, withTargetsRead } from './enqueue/fresh-state.ts';
+import { concealedHint, concealInError, concealInOutcome } from './conceal-push.ts';
 import { causedAt } from './denied-pushes.ts';
 import type { Ports, Registry } from './ports.ts';
 import { reconcilePolicy } from './reconcile-policy.ts';
+import type { Hint } from './resolve-tag.ts';
 import type { ReconcileRequest } from './attempt.ts';
 import { isSecondLook, secondLook, showsNew } from './second-look.ts';
 import { showTargetsAlone } from './show-targets.ts';
@@ -94,21 +96,30 @@ async function tryAndReport(
       reportChanges(policy, found, cause, ports);
       return undefined;
     }
-    const outcome = ports.registry.deniedPushes.recordResult(found, request.policy.uid, cause, isLastTry);
+    const concealed = await concealedOf(request, policy, ports);
+    const shown = concealed === undefined ? found : concealInOutcome(found, concealed);
+    const outcome = ports.registry.deniedPushes.recordResult(shown, request.policy.uid, cause, isLastTry);
     if (policy === undefined) await reportGone(key, outcome, cause, seen);
     else await reportOutcome({ policy, cause: onlyAsked(cause, policy), signal, verifiedAt }, outcome, seen);
     const again = policy && secondLook(policy, request, cause, outcome, ports.cluster.now());
     if (again !== undefined) await ports.queues.addPolicyJobs([again]);
     return outcome;
   } catch (error) {
-    const { hint } = request;
+    const concealed = await concealedOf(request, policy, ports);
+    const hint = concealed === undefined ? request.hint : undefined;
     await reportFailure(
       { policy, key, cause, failures, isLastTry, isOurs, applied, ...(hint !== undefined && { hint }), signal },
-      error,
+      concealed === undefined ? error : concealInError(error, concealed),
       seen,
     );
     throw error;
   }
+}
+
+/** What a push names, where the policy may not learn it. */
+async function concealedOf({ hint }: ReconcileRequest, policy: ImagePolicy | undefined, { registry }: Ports): Promise<Hint | undefined> {
+  const source = policy && isUsable(policy.spec) ? registry.sourceOf(policy, policy.spec) : undefined;
+  return concealedHint(hint, source, registry);
 }
 
 /** The ports with the targets of a policy as they are: a worker that is lost may have changed them, and its changes belong into this report. */

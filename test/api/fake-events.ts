@@ -13,7 +13,7 @@ import { createMetrics } from '../../src/telemetry/metrics.ts';
 
 export const eventTime = Date.parse('2026-03-01T12:00:00.000Z');
 
-/** An event that was received so many seconds after noon. */
+/** An event that was received so many seconds after noon; its policies have read its repository. */
 export function recordOf(
   id: string,
   seconds: number,
@@ -36,7 +36,7 @@ export function recordOf(
     afterMs: 5,
   });
   const entries = Object.entries(results).map(([name, kind]): [string, PolicyResult | undefined] => [name, kind && toResult(kind)]);
-  return { event, state, results: new Map(entries) };
+  return { event, state, results: new Map(entries), readers: new Set(Object.keys(results)) };
 }
 
 /** Something that a receiver ignored, so many seconds after noon. */

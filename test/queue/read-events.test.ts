@@ -72,6 +72,7 @@ test('an event contains all its results', async () => {
       ['shop/web', result],
       ['shop/api', undefined],
     ]),
+    readers: new Set(),
   };
   assert.deepEqual(await reader.get('a'), expected);
   assert.deepEqual(await read(reader), [expected]);

@@ -193,6 +193,7 @@ export function createWorld(overrides: PortOverrides = {}): World {
       },
       readImage,
       readPlatforms: readImage,
+      hasRead: async () => true,
       whyNotRunnable: async (_, digest) => facts.get(digest)?.notRunnable,
       tagMemory: createTagMemory(),
       sharedAnswers: createSharedAnswers(() => startTime),

@@ -38,8 +38,9 @@ const result: fc.Arbitrary<PolicyResult> = fc
     verifiedMs: fc.option(fc.nat(500)),
     stage: fc.constantFrom(undefined, undefined, 'guard' as const, 'rollout' as const),
     isMeasured: fc.boolean(),
+    hasRead: fc.constantFrom(undefined, 'r.example.com/shop/web', 'r.example.com/other'),
   })
-  .map(({ kind, afterMs, changes, verifiedMs, stage, isMeasured }) => ({
+  .map(({ kind, afterMs, changes, verifiedMs, stage, isMeasured, hasRead }) => ({
     kind,
     reason: 'UpToDate',
     message: `it ended as ${kind}`,
@@ -48,6 +49,7 @@ const result: fc.Arbitrary<PolicyResult> = fc
     ...(changes.length > 0 && { changes: changes.map(change) }),
     ...(verifiedMs !== null && { verifiedMs }),
     ...(stage !== undefined && { stage }),
+    ...(hasRead !== undefined && { hasRead }),
   }));
 
 /** A write, with a text for the story of a failed run. */

@@ -1,4 +1,5 @@
 /** The records of pushes in memory: what `src/queue/event-log.ts` and its scripts write to Redis, as a reader sees it. `event-log-model.test.ts` compares both. */
+import { formatRepository } from '../../src/model/image-reference.ts';
 import type { GivenUpNotice } from '../../src/model/notice.ts';
 import type { PushEvent } from '../../src/model/push-event.ts';
 import type { AppliedChange } from '../../src/plan/plan-update.ts';
@@ -22,6 +23,7 @@ interface Stored {
   policies: readonly string[];
   readonly results: Map<string, PolicyResult>;
   readonly verified: Map<string, number>;
+  readonly read: Map<string, string>;
   readonly givenUp: Map<string, GivenUpNotice[]>;
 }
 
@@ -31,13 +33,14 @@ export function createEventLogModel(): EventLogModel {
   const recordOf = (id: string): Stored => {
     const known = records.get(id);
     if (known !== undefined) return known;
-    const record: Stored = { state: 'matched', policies: [], results: new Map(), verified: new Map(), givenUp: new Map() };
+    const record: Stored = { state: 'matched', policies: [], results: new Map(), verified: new Map(), read: new Map(), givenUp: new Map() };
     records.set(id, record);
     return record;
   };
   const matched = (event: PushEvent, policies: readonly string[]) =>
     void Object.assign(recordOf(event.id), { event, policies, state: 'matched' });
-  const record = ({ results, verified }: Stored, policy: string, { verifiedMs, ...result }: PolicyResult): void => {
+  const record = ({ results, verified, read }: Stored, policy: string, { verifiedMs, hasRead, ...result }: PolicyResult): void => {
+    if (hasRead !== undefined) read.set(policy, hasRead);
     if (verifiedMs !== undefined && !verified.has(policy)) verified.set(policy, verifiedMs);
     results.set(policy, higher(results.get(policy), result));
   };
@@ -61,7 +64,7 @@ export function createEventLogModel(): EventLogModel {
     read(id) {
       const found = records.get(id);
       if (found?.event === undefined) return undefined;
-      const { event, state, policies, results, verified, givenUp } = found;
+      const { event, state, policies, results, verified, read, givenUp } = found;
       const resultOf = (policy: string): PolicyResult | undefined => {
         const { stage: _, ...result } = results.get(policy) ?? { kind: undefined };
         const verifiedMs = verified.get(policy);
@@ -77,6 +80,7 @@ export function createEventLogModel(): EventLogModel {
         event,
         state,
         results: new Map(policies.map((policy) => [policy, resultOf(policy)])),
+        readers: new Set(policies.filter((policy) => read.get(policy) === formatRepository(event.repository))),
         ...(told.length > 0 && { givenUp: new Map(told) }),
       };
     },

@@ -119,6 +119,8 @@ async function start(process: Process, client: ReturnType<typeof connectToApi>['
     queues,
     recorder: { record: () => undefined, flush: () => Promise.resolve() },
     eventLog: records.connect(),
+    reads: { remember: () => undefined, forget: () => undefined, has: () => Promise.resolve(true) },
+    findBase: baseCache.policies.get,
     finds: { isAnnounced: () => Promise.resolve(true), countWith: () => Promise.resolve(undefined), add: () => Promise.resolve(undefined) },
     trustRoot: undefined,
     bases: { onPush: (push) => bases.part.onPush(push) },

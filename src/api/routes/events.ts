@@ -77,7 +77,7 @@ const event = z
         }),
       )
       .readonly()
-      .describe('The policies that it concerns and that the caller may get.'),
+      .describe('The policies that it concerns, as far as the caller may see them.'),
   })
   .describe('A push, and what became of it.');
 
@@ -89,7 +89,8 @@ export const getEvents = defineRoute({
   group: 'Events',
   summary: 'List pushes, newest first',
   about:
-    'Shows the events of policies that the caller may get; those that concern no policy, and those that a receiver ignored, to callers who may list the policies of all namespaces. A page may be ' +
+    'Callers who may list the policies of all namespaces see all events. Others see the events of policies that they may get, as far as the credentials of these policies have read the repository ' +
+    'within a week: whoever can write a policy can name any repository, and must not learn what is pushed to it. A page may be ' +
     'shorter than asked for, even empty: only `next` says whether there is more.',
   query: z.object({
     limit: z.coerce.number().int().min(1).max(500).default(50).describe('The most events of a page.'),
