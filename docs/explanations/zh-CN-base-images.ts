@@ -4,7 +4,7 @@ const source = '"$source" 表示使用镜像的标签（label）或注解 org.op
 
 export const chineseBaseImages: Readonly<Record<string, string>> = {
   // Samples
-  'A patched Java base image reaches every application that is built on it: images of shop are rebased, signed and rolled out in waves, canaries first. All others are rebuilt by their CI systems, each in the repository that its label org.opencontainers.image.source names, and what has none is reported. Rebasing needs permissions.rebase: true in the values of the chart. Workloads in other namespaces need the consent of their owners.':
+  'A patched and signed Java base image reaches every application that is built on it: images of shop are rebased, signed and rolled out in waves, canaries first. All others are rebuilt by their CI systems, each in the repository that its label org.opencontainers.image.source names, and what has none is reported. Rebasing needs permissions.rebase: true in the values of the chart. Workloads in other namespaces need the consent of their owners.':
     '打过补丁的 Java 基础镜像到达每个基于它构建的应用：shop 的镜像经过变基、签名，并分批滚动更新，先更新金丝雀。其他镜像由各自的 CI 系统重新构建，代码仓库由镜像的标签（label）org.opencontainers.image.source 指出；没有这个标签的只报告。变基需要 Helm Chart 的值 permissions.rebase: true。其他命名空间中的工作负载需要其所有者同意。',
   'Only reports which images of this namespace are built on an older base, and since when: nothing is changed, and no CI system is called.':
     '只报告此命名空间中哪些镜像基于旧的基础镜像构建，以及从什么时候开始：不修改任何内容，也不调用 CI 系统。',
@@ -27,6 +27,7 @@ export const chineseBaseImages: Readonly<Record<string, string>> = {
   'Rules that are not checked: changes of the base that this policy accepts.': '不检查的规则：此策略接受的基础镜像变化。',
   'A Secret of type kubernetes.io/dockerconfigjson, in the namespace of the policy, that may push to the repositories; used for nothing else.':
     '类型为 kubernetes.io/dockerconfigjson 的 Secret，位于策略所在的命名空间，可以向这些镜像仓库推送；不用于其他任何用途。',
+  'What a base must satisfy before anything is done for it.': '在为某个基础镜像做任何事之前，它必须满足的条件。',
   'Signs rebased images as cosign does.': '像 cosign 那样为变基后的镜像签名。',
   'The Secret with the private key in PEM form.': '保存 PEM 格式私钥的 Secret。',
   'Which repositories may be rebuilt, where images name them ($source); by default all on the host of the CI system.':

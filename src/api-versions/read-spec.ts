@@ -151,7 +151,7 @@ function readDuration(field: string, text: string | undefined): number | undefin
   throw invalid(`${field}: "${text}" is not a duration such as 30s, 10m or 1h30m`);
 }
 
-function readVerification({ cosign: { keys = [], keyless = [] } }: NonNullable<Spec['verify']>): Verification {
+export function readVerification({ cosign: { keys = [], keyless = [] } }: NonNullable<Spec['verify']>): Verification {
   if (keys.length + keyless.length === 0) throw invalid('spec.verify.cosign: write keys, keyless or both');
   return {
     keys: keys.map(({ secretRef: { name, key } }) => ({ secret: name, key })),

@@ -3,7 +3,7 @@ import type { FactsReader } from '../bases/facts-reader.ts';
 import type { BaseImagePolicy, BaseStatus } from '../model/base-policy.ts';
 import type { LabelSelector } from '../model/label-selector.ts';
 import type { BaseJob } from '../queue/jobs.ts';
-import type { ClusterView, Registry, Report } from '../reconcile/ports.ts';
+import type { ClusterView, Registry, Report, Signatures } from '../reconcile/ports.ts';
 import type { ActPorts } from './act.ts';
 import type { Change, WaitMemory } from './enqueue-bases.ts';
 import type { DigestMemory } from './examine-images.ts';
@@ -18,6 +18,7 @@ export interface BasePorts extends ActPorts {
     readonly namespaceMatches: NamespaceMatches;
   };
   readonly registry: Registry;
+  readonly signatures: Signatures;
   readonly facts: FactsReader;
   readonly versions: VersionsMemory;
   /** The digests of tags, for a minute. */

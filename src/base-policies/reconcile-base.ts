@@ -1,5 +1,5 @@
 /**
- * The reconcile of a BaseImagePolicy: select the base → list and examine the images that run → act on those that are behind → report. It reads all state itself and
+ * The reconcile of a BaseImagePolicy: select the base → verify its signatures → list and examine the images that run → act on those that are behind → report. It reads all state itself and
  * takes a job only as a hint, so that lost and repeated jobs do no harm.
  */
 import type { BaseVersion, BaseVersions } from '../bases/recognize-images.ts';
@@ -25,6 +25,7 @@ import type { SelectedBase } from './plan-roll-out.ts';
 import type { BasePorts } from './ports.ts';
 import { reportFailure, reportGone, reportStatus, type BaseSubject } from './report-base.ts';
 import { baseSourceOf, selectBase } from './select-base.ts';
+import { verifyBase } from './verify-base.ts';
 import { selectsWorkload } from './selects-workload.ts';
 
 /** What caused a reconcile that asks the registry for the base again. */
@@ -145,6 +146,7 @@ async function reconcileBase({ policy, job, brake }: Braked, ports: BasePorts): 
   const choice = await selectBase(asRead, { isFresh: asksRegistry.has(job.source), signal }, ports);
   const { selected, waiting, checkedAt } = choice;
   if (selected === undefined) return waitForAge(policy, waiting);
+  await verifyBase(asRead, { base: selected, source: choice.source, job }, ports, signal);
   const usable = await recordSelection(asRead, selected, ports, signal);
   let basis: BaseImagePolicy = usable;
   const known = { source: choice.source, versions: withFormer(choice.versions, usable.status) };

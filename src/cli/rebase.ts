@@ -20,6 +20,12 @@ const options = {
   },
   tag: { value: 'TAG', about: 'the tag of the rebased image, in which $tag and $date are replaced (default $tag-base.$date)' },
   allow: { value: 'RULE', multiple: true, about: `does not check a rule: ${listOf(ruleNames)}` },
+  'base-key': {
+    value: 'FILE',
+    multiple: true,
+    completes: 'file',
+    about: 'the new base must have a cosign signature by one of these public keys (PEM); needed with --sign-key',
+  },
   'sign-key': { value: 'FILE', completes: 'file', about: 'signs the rebased image with this private key (PEM), as cosign does' },
   'sign-password-file': { value: 'FILE', completes: 'file', about: 'the password of an encrypted --sign-key' },
   'dry-run': { about: 'show what would be written, and write nothing' },
@@ -50,8 +56,8 @@ Exit codes: 0 success, or nothing to do, 1 failure, or the image is refused, 2 w
       'whether the image can be rebased',
     ],
     [
-      'rebase harbor.example.com/shop/web:1.2.3 --onto harbor.example.com/library/base-java:21.0.2 --sign-key rebase.pem',
-      'write harbor.example.com/shop/web:1.2.3-base.20261123, and sign it',
+      'rebase harbor.example.com/shop/web:1.2.3 --onto harbor.example.com/library/base-java:21.0.2 --base-key base.pub --sign-key rebase.pem',
+      'write harbor.example.com/shop/web:1.2.3-base.20261123, and sign it, if the base is signed',
     ],
   ],
   async run(
@@ -71,12 +77,15 @@ Exit codes: 0 success, or nothing to do, 1 failure, or the image is refused, 2 w
     if (password !== undefined && values['sign-key'] === undefined) throw new UsageError('--sign-password-file goes with --sign-key');
 
     // Loaded only now: help should not wait for the clients.
-    const [{ rebaseImage }, { readSigningKey }, { findOldBases }, { formatResult, summarize }] = await Promise.all([
-      import('../rebase/rebase-image.ts'),
-      import('../rebase/sign-image.ts'),
-      import('./rebase/find-old-bases.ts'),
-      import('./rebase/report.ts'),
-    ]);
+    const [{ rebaseImage }, { readSigningKey }, { readPublicKey }, { verifyBase }, { findOldBases }, { formatResult, summarize }] =
+      await Promise.all([
+        import('../rebase/rebase-image.ts'),
+        import('../rebase/sign-image.ts'),
+        import('../verify/public-keys.ts'),
+        import('./rebase/verify-base.ts'),
+        import('./rebase/find-old-bases.ts'),
+        import('./rebase/report.ts'),
+      ]);
     const signingKey =
       values['sign-key'] === undefined
         ? undefined
@@ -85,14 +94,19 @@ Exit codes: 0 success, or nothing to do, 1 failure, or the image is refused, 2 w
             readText('--sign-key', values['sign-key']),
             password === undefined ? undefined : readText('--sign-password-file', password).replace(/\r?\n$/, ''),
           );
+    const baseKeys = (values['base-key'] ?? []).map((name) =>
+      asUsage('--base-key', () => readPublicKey(name, readText('--base-key', name))),
+    );
     const { signal = new AbortController().signal } = terminal;
     const { registry, credentials } = openRegistry(config, dockerConfig);
     const progress = startProgress(terminal, 'recognizing the base …');
     const run = async () => {
       const oldBases =
         named.length > 0 ? named : await findOldBases(application, newBase.source, newBase.reference, { registry, aliases, signal });
+      const isBaseVerified = baseKeys.length > 0;
+      const verified = isBaseVerified ? await verifyBase(newBase, baseKeys, { registry, signal }) : newBase;
       return rebaseImage(
-        { application, newBase, oldBases, tag, date: new Date(), allow, signingKey },
+        { application, newBase: verified, oldBases, tag, date: new Date(), allow, signingKey, isBaseVerified },
         {
           registry,
           push: values['dry-run'] ? undefined : registry.openPush(application.source, credentials),

@@ -167,6 +167,7 @@ function createBasePorts(
       namespaceMatches: (namespace, selector) => matchesSelector(selector, namespaces.labelsOf(namespace)),
     },
     registry: ports.registry,
+    signatures: ports.signatures,
     facts: createFactsReader({ registry, store: facts, aliases, now: Date.now }),
     versions: createVersionsMemory(),
     digests: new BoundedMap(maxDigests),

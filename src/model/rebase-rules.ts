@@ -12,6 +12,7 @@ export const rebaseRules = [
   'MajorVersionChanged',
   'SignatureLost',
   'SignatureAdded',
+  'BaseUnverified',
 ] as const;
 
 export type RebaseRule = (typeof rebaseRules)[number];

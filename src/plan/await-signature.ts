@@ -1,4 +1,5 @@
 import type { ImagePolicy } from '../model/image-policy.ts';
+import type { PolicyStatus } from '../model/policy-status.ts';
 
 /** How long to wait for a signature after the push, or after whatever caused the reconcile; the pauses grow with the time that has passed. */
 const patience = { totalMs: 300_000, firstPauseMs: 1_000, longestPauseMs: 30_000 };
@@ -11,8 +12,13 @@ export function nextSignatureCheck(sinceMs: number, nowMs: number): Date | undef
   return new Date(nowMs + pauseMs);
 }
 
+/** An ImagePolicy, or a BaseImagePolicy. */
+interface WaitingPolicy extends Pick<ImagePolicy, 'generation'> {
+  readonly status: Pick<PolicyStatus, 'conditions'>;
+}
+
 /** Whether the policy is already Stalled because this digest is not signed: later reconciles do not start the wait again. */
-export function hasWaitedForSignature({ generation, status }: Pick<ImagePolicy, 'generation' | 'status'>, digest: string): boolean {
+export function hasWaitedForSignature({ generation, status }: WaitingPolicy, digest: string): boolean {
   const stalled = status.conditions?.find(({ type }) => type === 'Stalled');
   return (
     stalled?.status === 'True' &&

@@ -2,6 +2,7 @@
 import type { RebaseAction } from '../model/base-policy.ts';
 import { describeError } from '../model/errors.ts';
 import { formatRepository, type Repository } from '../model/image-reference.ts';
+import type { PolicySpec } from '../model/image-policy.ts';
 import type { ImageSource } from '../model/image-source.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import type { Confirm } from '../registry/http.ts';
@@ -13,7 +14,7 @@ import { readSigningKey, type SigningKey } from './sign-image.ts';
 /** An image that is behind the base of a policy. */
 export interface PolicyRebase {
   /** Its Secrets are in its namespace. */
-  readonly policy: { readonly namespace: string; readonly spec: { readonly base: { readonly repository: Repository } } };
+  readonly policy: { readonly namespace: string; readonly spec: { readonly base: Pick<PolicySpec, 'repository' | 'verification'> } };
   readonly action: RebaseAction;
   /** `base` is the digest of the base that it is built on, and `baseTag` its tag, if it is known. */
   readonly image: {
@@ -73,6 +74,8 @@ export function createPolicyRebase({
       date,
       allow: action.allow,
       signingKey,
+      // The policy does nothing for a base that it has not verified.
+      isBaseVerified: policy.spec.base.verification !== undefined,
     };
     const result = await rebaseImage(order, { registry, push: registry.openPush(source, credentials, confirm), signal, now });
     if (result.kind === 'refused') return { refused: { reason: result.reason, message: result.message } };

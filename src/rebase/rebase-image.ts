@@ -27,6 +27,8 @@ export interface RebaseOrder {
   /** Names of rules that are not checked. */
   readonly allow: readonly string[];
   readonly signingKey?: SigningKey | undefined;
+  /** Whether the signatures of the new base were verified; `newBase` names that digest. */
+  readonly isBaseVerified: boolean;
 }
 
 export interface RebasePorts {
@@ -112,13 +114,18 @@ async function readAll({ application, newBase, oldBases }: RebaseOrder, { regist
 }
 
 /** Whether the application is signed, and with the key that signs the result. */
-async function readSignatures({ digest }: ImageContent, { application, signingKey }: RebaseOrder, ports: RebasePorts): Promise<Signatures> {
+async function readSignatures(
+  { digest }: ImageContent,
+  { application, signingKey, isBaseVerified }: RebaseOrder,
+  ports: RebasePorts,
+): Promise<Signatures> {
   const keys = signingKey === undefined ? [] : [signingKey.publicKey];
   const result = await verifySignatures(findSignatures(application.source, digest, ports), digest, { keys, signers: [] });
   return {
     isSigned: result.kind !== 'unsigned',
     isSignedByOwnKey: result.kind === 'verified',
     willBeSigned: signingKey !== undefined,
+    isBaseVerified,
   };
 }
 

@@ -1,8 +1,7 @@
 /** The stage `verify`: whether the image that is about to be applied has the signatures that the policy demands. */
-import { hasWaitedForSignature, nextSignatureCheck } from '../plan/await-signature.ts';
 import { consentTo, type ConsentRules } from '../plan/consent.ts';
 import { hasChanges, wantsChange, type UpdatePlan } from '../plan/plan-update.ts';
-import { PermanentError, WaitError } from '../model/errors.ts';
+import { PermanentError } from '../model/errors.ts';
 import { isUsable, policyKey, type ImagePolicy, type PolicySpec } from '../model/image-policy.ts';
 import type { Candidate, ImageReference } from '../model/image-reference.ts';
 import type { ImageSource } from '../model/image-source.ts';
@@ -10,6 +9,7 @@ import { matchesTarget } from '../model/resolve-target.ts';
 import type { Verification } from '../model/verification.ts';
 import type { Workload } from '../model/workload.ts';
 import type { Attempt, Reconcile, StartAgain } from './attempt.ts';
+import { demandSignatures, notUsed } from './demand-signatures.ts';
 import type { Planned } from './plan.ts';
 import type { HeadManifest, Policies, Ports } from './ports.ts';
 import { formatTag } from './resolve-tag.ts';
@@ -48,15 +48,12 @@ async function verifyCandidate(
   if (digest === undefined) throw new Error(`${name} has to be verified, and its digest was not asked for`);
   const source = ports.registry.sourceOf(policy, spec);
   for (const { verification, by } of demands) {
-    const result = await ports.signatures.verify({ source, digest, verification, namespace: by.namespace }, signal);
-    const why = by === policy ? '' : `ImagePolicy ${policyKey(by)} has the same target and demands signatures: `;
-    if (result.kind === 'invalid') throw notUsed(name, digest, why + result.why);
-    if (result.kind === 'unsigned') {
-      const nowMs = cluster.now();
-      // The image could have been signed since the push, or another cause of the reconcile.
-      const { sinceMs = nowMs } = request;
-      throw notSigned(policy, digest, `${name} (${digest}) is not signed: ${why}${result.why}`, { sinceMs, nowMs });
-    }
+    const others = by === policy ? {} : { by: `ImagePolicy ${policyKey(by)} has the same target and demands signatures: ` };
+    const nowMs = cluster.now();
+    // The image could have been signed since the push, or another cause of the reconcile.
+    const { sinceMs = nowMs } = request;
+    const demand = { source, name, digest, verification, namespace: by.namespace, policy, sinceMs, nowMs, ...others };
+    await demandSignatures(demand, ports.signatures, signal);
   }
   if (spec.pin === 'Tag') await checkTag(source, { tag, digest }, ports.registry.headManifest, signal);
   return digest;
@@ -109,15 +106,6 @@ export async function verifyEarlier(
   if (result.kind === 'invalid') throw notUsed(`${name}:${tag}`, digest, result.why);
   if (result.kind === 'unsigned') throw new PermanentError('NotSigned', `${name}:${tag} (${digest}) is not signed: ${result.why}`);
   if (pinned === undefined) await checkTag(source, { tag, digest }, ports.registry.headManifest, signal);
-}
-
-function notUsed(name: string, digest: string, why: string): PermanentError {
-  return new PermanentError('SignatureInvalid', `${name} (${digest}) is not used: ${why}`);
-}
-
-function notSigned(policy: ImagePolicy, digest: string, message: string, { sinceMs, nowMs }: { sinceMs: number; nowMs: number }): Error {
-  const until = hasWaitedForSignature(policy, digest) ? undefined : nextSignatureCheck(sinceMs, nowMs);
-  return until === undefined ? new PermanentError('NotSigned', message) : new WaitError('NotSigned', until, message);
 }
 
 /** A tag is written without its digest, so it has to point to the verified one, checked as late as possible. */

@@ -36,6 +36,7 @@ describe('readBasePolicy', () => {
     const secretRef = { name: 'ci', key: 'token' };
     const { onNewBase } = readUsable({
       ...minimal,
+      verify: { cosign: { keys: [{ secretRef: { name: 'base', key: 'cosign.pub' } }] } },
       onNewBase: [
         {
           rebase: {
@@ -100,6 +101,7 @@ describe('readBasePolicy', () => {
     });
   }
 
+  const sign = { keyRef: { name: 'signer', key: 'rebase.pem' } };
   const github = { repository: '$source', event: 'base-image', secretRef };
   const refused = [
     ['a spec that is missing', undefined, /no spec/],
@@ -117,7 +119,12 @@ describe('readBasePolicy', () => {
     [
       'a rule that there is not',
       [{ rebase: { images: ['*'], allow: ['UserChanged', 'UsrChanged'], pushSecret: { name: 'a' } } }],
-      /spec\.onNewBase\[0\]\.rebase\.allow\[1\]: there is no rule "UsrChanged": the rules are UserChanged, .*, SignatureAdded$/,
+      /spec\.onNewBase\[0\]\.rebase\.allow\[1\]: there is no rule "UsrChanged": the rules are UserChanged, .*, BaseUnverified$/,
+    ],
+    [
+      'to sign what is on a base that is not verified',
+      [{ rebase: { images: ['*'], allow: ['UserChanged'], pushSecret: { name: 'a' }, sign } }],
+      /^spec: rebase\.sign signs images with whatever is pushed as their base: write verify, .* or allow: \[BaseUnverified\]$/,
     ],
     ['an image with a tag pattern', [{ restart: { images: ['Shop/Web'] } }], /without a tag/],
   ] as const;
@@ -126,6 +133,16 @@ describe('readBasePolicy', () => {
       assert.match(problemOf(onNewBase === undefined ? undefined : { ...minimal, onNewBase }), message);
     });
   }
+
+  it('signs on a base that is verified, or where that is said not to matter', () => {
+    const rebase = { images: ['*'], pushSecret: { name: 'a' }, sign };
+    const keyless = [{ issuer: 'https://issuer.example.com', identity: 'base@example.com' }];
+    const { base } = readUsable({ ...minimal, verify: { cosign: { keyless } }, onNewBase: [{ rebase }] });
+    assert.equal(base.verification?.signers[0]?.description, 'base@example.com (by https://issuer.example.com)');
+    const allowed = readUsable({ ...minimal, onNewBase: [{ rebase: { ...rebase, allow: ['BaseUnverified'] } }] });
+    assert.equal(allowed.base.verification, undefined);
+    assert.match(problemOf({ ...minimal, verify: { cosign: {} } }), /spec\.verify\.cosign: write keys, keyless or both/);
+  });
 
   it('keeps a suspended policy suspended, also when its spec is wrong', () => {
     const { spec } = read({ ...minimal, select: {}, suspend: true });

@@ -109,7 +109,7 @@ test('a sample exists for every field of NotificationTarget', () => {
 
 test('a sample exists for every field of BaseImagePolicy that ImagePolicy does not have', () => {
   // The samples of ImagePolicy show what both have; the reference shows each CI system.
-  const ofBoth = /^spec\.(?:select|tags|platforms|pullSecrets|poll|suspend|windows)\b/;
+  const ofBoth = /^spec\.(?:select|tags|platforms|pullSecrets|verify|poll|suspend|windows)\b/;
   const ofSystems = /^spec\.onNewBase\[\]\.trigger\.(?:gitlab|gitea|tekton|jenkins|webhook|github\.(?:url|workflow|ref))\b/;
   const selectors = /[sS]elector\.matchExpressions\b|canaries\.matchExpressions\b/;
   assert.deepEqual(

@@ -8,6 +8,7 @@ import { createVersionsMemory } from '../../src/base-policies/select-base.ts';
 import { readBaseStatus, type BaseImagePolicy } from '../../src/model/base-policy.ts';
 import type { BaseJob } from '../../src/queue/jobs.ts';
 import type { PolicyResult } from '../../src/queue/event-log.ts';
+import type { ObjectEvent, Signatures } from '../../src/reconcile/ports.ts';
 import type { RunningPods } from '../../src/rollout/running-pods.ts';
 import { digestOf, workloadOf } from '../model/samples.ts';
 import { contextOf, createWorld, startTime } from '../reconcile/world.ts';
@@ -34,6 +35,8 @@ interface Replica {
   /** Of pushes, by event and policy. */
   readonly results: ReadonlyMap<string, PolicyResult>;
   readonly requests: string[];
+  /** Kubernetes Events. */
+  readonly events: readonly ObjectEvent[];
   /** Jobs that it has added. */
   readonly jobs: BaseJob[];
   /** What the registry holds. */
@@ -52,11 +55,13 @@ interface Options {
   readonly layers?: Readonly<Record<string, readonly string[]>>;
   /** What the pods of the Deployment run; by default, nobody asks. */
   readonly pods?: RunningPods;
+  /** Who has signed what; by default everything is signed. */
+  readonly signatures?: Partial<Signatures>;
 }
 
 /** A replica with a policy that follows the tag 1.2.3 of its base, and a Deployment that runs `main` of an application. */
-export function createReplica({ settings = {}, layers = {}, pods }: Options = {}): Replica {
-  const { ports, requests, tags, results } = createWorld();
+export function createReplica({ settings = {}, layers = {}, pods, signatures = {} }: Options = {}): Replica {
+  const { ports, requests, tags, results, events } = createWorld({ signatures });
   const read = (status: object, version: string) =>
     readBasePolicy(
       { metadata: { ...metadata, resourceVersion: version }, spec: { ...spec, ...settings }, status },
@@ -92,6 +97,7 @@ export function createReplica({ settings = {}, layers = {}, pods }: Options = {}
       namespacesWith: () => ['shop'],
       namespaceMatches: () => true,
     },
+    signatures: ports.signatures,
     registry: { ...ports.registry, listTags: () => Promise.resolve(['1.2.3']) },
     facts: {
       read: (_source, digest) =>
@@ -116,6 +122,7 @@ export function createReplica({ settings = {}, layers = {}, pods }: Options = {}
     jobs,
     process: (job) => processBaseJob(job, contextOf(), all),
     requests,
+    events,
     tags,
     status: () => policy.status,
     write,

@@ -4,6 +4,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { ecSigner, pemOf, signSimple } from '../verify/cosign.ts';
+import { pushSimple } from '../verify/push-signature.ts';
 import { UsageError } from '../../src/cli/command.ts';
 import { type Registry, startRegistry } from '../harness/registry.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
@@ -81,12 +83,27 @@ test('a refusal names the rule, its reason and the remedy, and nothing is writte
   assert.deepEqual([allowed.code, await tagsOf(pushed)], [0, ['1.2.3', 'patched']]);
 });
 
-test('an encrypted key signs the image, if the application is signed or that is allowed', async () => {
+test('an encrypted key signs the image, if the base is signed, and the application is or that is allowed', async () => {
   const pushed = await push();
   const signing = ['--sign-key', keyFile, '--sign-password-file', join(folder, 'password')];
   const image = `${pushed.app}:1.2.3`;
   assert.match((await run(image, ...onto(pushed), ...signing)).err, /\(SignatureAdded\): the application is not signed/);
-  const { code, out } = await run(image, ...onto(pushed), ...signing, '--allow', 'SignatureAdded', '-o', 'json');
+  const allowed = ['--allow', 'SignatureAdded', '-o', 'json'];
+  assert.match((await run(image, ...onto(pushed), ...signing, ...allowed)).out, /"reason": "BaseUnverified"/);
+  const base = { host: registry.host, repository: pushed.order.newBase.source.path };
+  const baseKey = join(folder, 'base.pub');
+  const signer = ecSigner();
+  writeFileSync(baseKey, pemOf(signer));
+  const verified = ['--base-key', baseKey, ...allowed];
+  await assert.rejects(
+    run(image, ...onto(pushed), ...signing, ...verified),
+    /21\.0\.2 \(sha256:\S+\) is not used: a signature by \S+base\.pub/,
+  );
+  await pushSimple(base, pushed.digests.newBase, [signSimple(pushed.digests.newBase, ecSigner())]);
+  await assert.rejects(run(image, ...onto(pushed), ...signing, ...verified), /is not used: a signature was made with another key/);
+  assert.deepEqual(await tagsOf(pushed), ['1.2.3']);
+  await pushSimple(base, pushed.digests.newBase, [signSimple(pushed.digests.newBase, signer)]);
+  const { code, out } = await run(image, ...onto(pushed), ...signing, ...verified);
   assert.equal(code, 0);
   const { rebasedDigest = '' } = JSON.parse(out) as Record<string, string>;
   const { path } = pushed.order.application.source;

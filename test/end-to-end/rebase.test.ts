@@ -63,6 +63,71 @@ test('the image is rebased with the push Secret, and its workload runs it', asyn
   await world.waitForImage('web', `${pushed.app}:${rebased.rebased}`);
 });
 
+test('nothing is rebased onto a base that is not signed, and what is rebased on a signed one is signed', async () => {
+  const { host } = world.registry;
+  const { app, order, digests } = await pushJava({ registry: host, proxy: host });
+  const [publisher, team] = [ecSigner(), ecSigner()];
+  const key = (signer: typeof team) => signer.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+  for (const [name, stringData] of Object.entries({ base: { 'cosign.pub': pemOf(publisher) }, team: { 'rebase.pem': key(team) } }))
+    await world.cluster.request('POST', `/api/v1/namespaces/${world.namespace}/secrets`, { metadata: { name }, stringData });
+  const repositoryOf = (name: string) => ({ host, repository: name.slice(host.length + 1) });
+  await pushSimple(repositoryOf(app), digests.application, [signSimple(digests.application, team)]);
+  await world.createDeployment('verified', `${app}:1.2.3`);
+  const rebase = { images: [app], pushSecret: { name: 'rebaser' }, sign: { keyRef: { name: 'team', key: 'rebase.pem' } } };
+  const spec = {
+    image: `${host}/${order.newBase.source.path}`,
+    select: { semver: { range: '21.x' } },
+    workloads: [{}],
+    onNewBase: [{ rebase }],
+  };
+  const create = (more: object) =>
+    world.cluster.request('POST', policies(), {
+      apiVersion: 'operator.technomad.dev/v1',
+      kind: 'BaseImagePolicy',
+      metadata: { name: 'verified' },
+      spec: { ...spec, ...more },
+    });
+  await assert.rejects(create({}), /rebase\.sign signs images with whatever is pushed as their base: write verify/);
+  await create({ verify: { cosign: { keys: [{ secretRef: { name: 'base', key: 'cosign.pub' } }] } } });
+
+  const conditionOf = async () => {
+    const { status = {} } = (await world.cluster.request('GET', policies('verified'))) as { status?: BaseStatus };
+    return status.conditions?.find(({ type }) => type === 'Ready');
+  };
+  const base = repositoryOf(spec.image);
+  const unsigned = await waitFor('the base to be refused', async () => {
+    const found = await conditionOf();
+    return found?.reason === 'NotSigned' && found;
+  });
+  assert.match(
+    unsigned.message,
+    new RegExp(`base:21\\.0\\.2 \\(${digests.newBase}\\) is not signed: a signature by key cosign\\.pub of Secret`),
+  );
+  // Somebody who may push the base, but has not its key.
+  await pushSimple(base, digests.newBase, [signSimple(digests.newBase, team)]);
+  await world.annotate(policies('verified'), { 'operator.technomad.dev/requested-at': 'now' });
+  const refused = await waitFor('the signature to be refused', async () => {
+    const found = await conditionOf();
+    return found?.reason === 'SignatureInvalid' && found;
+  });
+  assert.match(refused.message, /is not used: a signature was made with another key/);
+  assert.equal((await world.readDeployment('verified')).spec.template.spec.containers[0]?.image, `${app}:1.2.3`);
+  const tags = (await (await fetch(`http://${host}/v2/${repositoryOf(app).repository}/tags/list`)).json()) as { tags: string[] };
+  assert.ok(!tags.tags.some((tag) => tag.includes('-base.')), tags.tags.join());
+
+  await pushSimple(base, digests.newBase, [signSimple(digests.newBase, publisher)]);
+  await world.annotate(policies('verified'), { 'operator.technomad.dev/requested-at': 'again' });
+  const image = await waitFor('the workload to run the rebased image', async () => {
+    const { containers } = (await world.readDeployment('verified')).spec.template.spec;
+    return containers[0]?.image.includes('-base.') && containers[0].image;
+  });
+  const accept = 'application/vnd.oci.image.index.v1+json, application/vnd.oci.image.manifest.v1+json';
+  const [, tag = ''] = /:([^:]+)$/.exec(image) ?? [];
+  const repository = `http://${host}/v2/${repositoryOf(app).repository}/manifests`;
+  const digest = (await fetch(`${repository}/${tag}`, { method: 'HEAD', headers: { accept } })).headers.get('docker-content-digest') ?? '';
+  assert.equal((await fetch(`${repository}/${digest.replace(':', '-')}.sig`, { headers: { accept } })).status, 200);
+});
+
 test('a rebased image waits for the signature that the own policy of its workload demands', async () => {
   const { host } = world.registry;
   const { app, order } = await pushJava({ registry: host, proxy: host });

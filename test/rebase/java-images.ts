@@ -83,6 +83,7 @@ export async function pushJava(hosts: { registry: string; proxy: string }, chang
       tag: '$tag-base.$date',
       date: new Date('2026-11-23T10:00:00Z'),
       allow: [],
+      isBaseVerified: true,
     },
     digests: { application: app.digest, oldBase: old.digest, newBase: next.digest },
     layerBytes: next.layerBytes,

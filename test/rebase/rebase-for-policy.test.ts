@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import type { RebaseAction } from '../../src/model/base-policy.ts';
 import { PermanentError, WaitError } from '../../src/model/errors.ts';
+import type { Verification } from '../../src/model/verification.ts';
 import type { SecretContent } from '../../src/model/image-source.ts';
 import { createPolicyRebase, type PolicyRebase } from '../../src/rebase/rebase-for-policy.ts';
 import { createRegistryClient, type RegistryClient } from '../../src/registry/client.ts';
@@ -67,10 +68,17 @@ async function run(
   pushed: Pushed,
   {
     action = {},
+    verification = { keys: [{ secret: 'base', key: 'cosign.pub' }], signers: [] },
     image = {},
     secrets = {},
     confirm = () => Promise.resolve(),
-  }: { action?: Partial<RebaseAction>; image?: object; secrets?: Record<string, SecretContent>; confirm?: () => Promise<void> } = {},
+  }: {
+    action?: Partial<RebaseAction>;
+    verification?: Verification | null;
+    image?: object;
+    secrets?: Record<string, SecretContent>;
+    confirm?: () => Promise<void>;
+  } = {},
 ) {
   const { order, digests } = pushed;
   const client = createRegistryClient({
@@ -83,7 +91,7 @@ async function run(
   const readSecret = ({ namespace, name }: { namespace: string; name: string }) =>
     Promise.resolve(known[`${namespace}/${name}`] ?? { why: 'does not exist' });
   const policyRebase: PolicyRebase = {
-    policy: { namespace: 'platform', spec: { base: { repository: order.newBase.source } } },
+    policy: { namespace: 'platform', spec: { base: { repository: order.newBase.source, ...(verification && { verification }) } } },
     action: { kind: 'rebase', images: ['*'], tag: '$tag-base.$date', allow: [], pushSecret: 'rebaser', ...action },
     image: { source: order.application.source, tag: '1.2.3', digest: digests.application, base: digests.oldBase, ...image },
     base: { tag: '21.0.2', digest: digests.newBase },
@@ -269,6 +277,16 @@ describe('signatures', () => {
     assert.equal((await verifySignatures(found, result.digest, { keys: [key], signers: [] })).kind, 'verified');
     const signatures = await client.readManifest(source, `${result.digest.replace(':', '-')}.sig`);
     assert.equal((JSON.parse(String(signatures?.bytes)) as { layers: unknown[] }).layers.length, 1);
+  });
+
+  test('an image is not signed on a base that the policy does not verify, unless that is allowed', async () => {
+    const pushed = await push();
+    await sign(pushed);
+    const result = await run(pushed, { action, verification: null });
+    assert.equal('refused' in result && result.refused.reason, 'BaseUnverified');
+    assert.equal(await digestOf(pushed, '1.2.3-base.20261123'), null);
+    const allowed = await run(pushed, { action: { ...action, allow: ['BaseUnverified'] }, verification: null });
+    assert.ok('tag' in allowed, JSON.stringify(allowed));
   });
 
   test('an image that somebody else has signed is refused', async () => {

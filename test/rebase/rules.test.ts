@@ -100,6 +100,13 @@ const refused: Record<string, readonly (readonly [name: string, sample: RequestS
   SignatureAdded: [
     ['a key signs it for the first time', { signatures: { ...unsigned, willBeSigned: true } }, /application is not signed, but/],
   ],
+  BaseUnverified: [
+    [
+      "the base may be anybody's",
+      { signatures: { isSigned: true, isSignedByOwnKey: true, willBeSigned: true, isBaseVerified: false } },
+      /signatures of the base are not verified/,
+    ],
+  ],
 };
 
 for (const [rule, samples] of Object.entries(refused)) {
@@ -142,7 +149,8 @@ const accepted: Record<string, RequestSample> = {
   'the ports are in another order': configs({ ExposedPorts: { '1/tcp': {}, '2/tcp': {} } }, { ExposedPorts: { '2/tcp': {}, '1/tcp': {} } }),
   'the same major version': { oldBase: { tag: '21.0.1-jre' }, newBase: { tag: '21-jre' } },
   'no version is known': { oldBase: { tag: 'bookworm' }, newBase: { tag: 'trixie' } },
-  'the same key signs it': { signatures: { isSigned: true, isSignedByOwnKey: true, willBeSigned: true } },
+  'the same key signs it': { signatures: { isSigned: true, isSignedByOwnKey: true, willBeSigned: true, isBaseVerified: true } },
+  'nothing is signed, on a base that is not verified': { signatures: { ...unsigned, isBaseVerified: false } },
 };
 
 for (const [name, sample] of Object.entries(accepted)) {

@@ -104,7 +104,7 @@ export interface RequestSample {
   readonly signatures?: RebaseRequest['signatures'];
 }
 
-export const unsigned = { isSigned: false, isSignedByOwnKey: false, willBeSigned: false };
+export const unsigned = { isSigned: false, isSignedByOwnKey: false, willBeSigned: false, isBaseVerified: true };
 
 /** An application on 21.0.1, to be rebased onto 21.0.2. */
 export function request({ application, oldBase, newBase, allow = [], signatures = unsigned }: RequestSample = {}): RebaseRequest {

@@ -14,7 +14,16 @@ import { readActions } from '../../model/policy-actions.ts';
 import { normalisePattern } from '../../model/repository-pattern.ts';
 import { builtInSettings } from '../../model/policy-defaults.ts';
 import { cut, parseDuration } from '../../model/text.ts';
-import { inField, originsOf, readRepository, readSettings, readStrategy, readWaves, type ReadContext } from '../read-spec.ts';
+import {
+  inField,
+  originsOf,
+  readRepository,
+  readSettings,
+  readStrategy,
+  readVerification,
+  readWaves,
+  type ReadContext,
+} from '../read-spec.ts';
 import { specProblems, unknownFields } from '../validation/spec-problems.ts';
 import { withoutNulls } from '../validation/walk-schema.ts';
 import { baseSpecSchema } from './schema.ts';
@@ -96,6 +105,7 @@ function readSelection(spec: Spec, { aliases }: ReadContext): PolicySpec {
     mode,
     windows: written.windows ?? builtInSettings.windows,
     targets: [],
+    ...(spec.verify !== undefined && { verification: readVerification(spec.verify) }),
     ...(pullSecrets !== undefined && { pullSecrets: pullSecrets.map(({ name }) => name) }),
     pollIntervalMs: written.poll ?? builtInSettings.poll,
     suspended: suspend,

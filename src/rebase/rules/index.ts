@@ -1,5 +1,6 @@
 /** The rules that decide whether a new base would surprise an application. */
 import { abi } from './abi.ts';
+import { baseUnverified } from './base-unverified.ts';
 import { entrypoint } from './entrypoint.ts';
 import { environment } from './environment.ts';
 import { majorVersion } from './major-version.ts';
@@ -26,4 +27,5 @@ export const rules: readonly Rule[] = [
   majorVersion,
   signature,
   signatureAdded,
+  baseUnverified,
 ];

@@ -10,12 +10,14 @@ export interface BaseChange extends Bases<PlatformContent> {
   readonly signatures: Signatures;
 }
 
-/** Who has signed the application, and who signs the result. */
+/** Who has signed the application, who signs the result, and whether it is known who has signed the base. */
 export interface Signatures {
   readonly isSigned: boolean;
   /** With the key that signs the result. */
   readonly isSignedByOwnKey: boolean;
   readonly willBeSigned: boolean;
+  /** Whether the signatures of the new base were verified, by its digest. */
+  readonly isBaseVerified: boolean;
 }
 
 /** A change of the base that would surprise the application. */
