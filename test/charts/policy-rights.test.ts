@@ -105,6 +105,20 @@ describe('permissions on policies', { skip: (await lacksHelm()) ?? false }, () =
     ['release', 'PATCH', web, annotate('release'), ['developer', 'owner', 'approver']],
     ['have the registry asked', 'PATCH', web, annotate('requested-at'), ['developer', 'owner', 'approver', 'gitops']],
     ['act in the name of somebody else', 'PATCH', web, annotate('requested-by', 'approve 1.0.0 ada'), []],
+    [
+      'create a policy in the name of somebody else',
+      'POST',
+      path,
+      policy('new', annotate('requested-by', 'approve 1.0.0 ada').metadata),
+      [],
+    ],
+    [
+      'create a policy of a base in the name of somebody else',
+      'POST',
+      bases,
+      basePolicy('new', annotate('requested-by', 'check 1 ada').metadata),
+      [],
+    ],
     ['approve, and change the policy with it', 'PATCH', web, { ...suspend, ...annotate('approve') }, ['owner']],
     ['remember another origin', 'PATCH', web, annotate('v1alpha1'), ['developer', 'owner', 'gitops']],
     ['label policies', 'PATCH', web, { metadata: { labels: { a: 'b' } } }, ['developer', 'owner', 'gitops']],
@@ -124,6 +138,42 @@ describe('permissions on policies', { skip: (await lacksHelm()) ?? false }, () =
       assert.deepEqual(await whoMay(method, where, body), wanted);
     });
   }
+
+  describe('the annotation requested-by', () => {
+    const owner = `system:serviceaccount:${namespace}:owner`;
+    const acts = (annotations: Record<string, string | null>) => ({
+      metadata: {
+        annotations: Object.fromEntries(Object.entries(annotations).map(([name, value]) => [`operator.technomad.dev/${name}`, value])),
+      },
+    });
+    const rows: [about: string, annotations: Record<string, string>, isAllowed: boolean][] = [
+      ['the own name', { approve: 'A', 'requested-by': `approve A ${owner}` }, true],
+      ['the own name, for a rollback', { 'rollback-to': 'previous 1', 'requested-by': `rollback previous 1 ${owner}` }, true],
+      ['the own name, for a check', { 'requested-at': '1', 'requested-by': `check 1 ${owner}` }, true],
+      ['somebody else before the own name', { approve: 'A', 'requested-by': `approve A ada ${owner}` }, false],
+      ['another value than the one that is written', { approve: 'A', 'requested-by': `approve B ${owner}` }, false],
+      ['another action', { approve: 'A', 'requested-by': `release A ${owner}` }, false],
+      ['nothing but the own name', { approve: 'A', 'requested-by': ` ${owner}` }, false],
+    ];
+    for (const [about, annotations, isAllowed] of rows) {
+      it(`is ${isAllowed ? 'accepted' : 'refused'} with ${about}, in a change and in a new policy`, async () => {
+        const [changed, created] = isAllowed ? [200, 201] : [403, 403];
+        assert.equal(await answerTo('owner', 'PATCH', web, acts(annotations)), changed);
+        assert.equal(await answerTo('owner', 'POST', path, policy('new', acts(annotations).metadata)), created);
+      });
+    }
+
+    it('stays while others change something else, and not when they request the same again', async () => {
+      await as.owner('PATCH', web, acts({ approve: 'A', 'requested-by': `approve A ${owner}` }));
+      assert.deepEqual(await whoMay('PATCH', web, suspend), ['developer', 'owner', 'gitops']);
+      assert.equal(await answerTo('approver', 'PATCH', web, acts({ approve: 'B' })), 200);
+      await as.owner('PATCH', web, acts({ approve: null }));
+      // The page would name the owner as the one who has approved.
+      assert.deepEqual(await whoMay('PATCH', web, acts({ approve: 'A' })), ['owner']);
+      assert.deepEqual(await whoMay('PATCH', web, acts({ approve: 'A', 'requested-by': null })), ['owner', 'approver']);
+      await as.owner('PATCH', web, acts({ approve: null, 'requested-by': null }));
+    });
+  });
 
   it('allow approving through v1alpha1 to nobody else', async () => {
     const policyOfV1alpha1 = olderPolicy('old') as { metadata: object };
