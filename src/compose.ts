@@ -13,6 +13,7 @@ import { openRedis, measureWaiting } from './compose/redis.ts';
 import { composeWork } from './compose/work.ts';
 import { registryAliases, type Settings } from './config.ts';
 import { buildOperationsApp } from './operations/app.ts';
+import { openOutbound } from './proxy/outbound.ts';
 import type { Check } from './telemetry/readiness.ts';
 import type { Telemetry } from './telemetry/open-telemetry.ts';
 import { createMetrics } from './telemetry/metrics.ts';
@@ -35,7 +36,14 @@ const stopping: Check = { name: 'running', ok: false, required: true, detail: 's
 export async function compose(settings: Settings, roles: ReadonlySet<Role>, { logger, tracing }: Telemetry): Promise<Service> {
   const { config } = settings;
   const metrics = createMetrics();
-  const foundation: Foundation = { settings, aliases: registryAliases(config), logger, metrics, tracing };
+  const foundation: Foundation = {
+    settings,
+    aliases: registryAliases(config),
+    logger,
+    metrics,
+    tracing,
+    outbound: openOutbound(settings.proxies),
+  };
   // What may throw comes first, while nothing is open.
   const convert = roles.has('convert') ? await composeConvert(foundation) : undefined;
   const access = roles.has('work') ? await openAccess(settings) : undefined;
@@ -96,6 +104,7 @@ export async function compose(settings: Settings, roles: ReadonlySet<Role>, { lo
       await closeListener(operations);
       await api?.close();
       await convert?.stop(Math.max(0, deadline - Date.now()));
+      await foundation.outbound.close();
     },
     addresses() {
       const [conversion, pushes] = [convert?.address(), receive?.address()];

@@ -7,11 +7,13 @@ import { readFiles } from './config/read-files.ts';
 import { describeIssues, type SettingProblem } from './config/schema-problems.ts';
 import { configSchema, readableReceivers } from './config/schema.ts';
 import { minSecretLength, openSecret, openSecrets, type SecretStore } from './config/secrets.ts';
+import { openProxies } from './config/proxies.ts';
 import type { SecretReference } from './config/scalars.ts';
 import { openTraceSettings, type TraceSettings } from './config/traces.ts';
 import { defaultPerMinute, publicGithub } from './model/notification-target.ts';
 import type { ConfiguredTarget } from './notify/deliver.ts';
 import { normaliseRegistry } from './model/image-reference.ts';
+import type { Proxies } from './model/proxy.ts';
 import { providers } from './receive/providers/index.ts';
 import { provesNothing } from './receive/providers/headers.ts';
 import type { AzureIdentity } from './registry/credentials/azure.ts';
@@ -55,6 +57,8 @@ export interface Settings extends WrittenSettings {
   readonly notificationTargets: readonly ConfiguredTarget[];
   /** The settings of traces; undefined if they are off. */
   readonly traces: TraceSettings | undefined;
+  /** The proxies of outgoing requests. */
+  readonly proxies: Proxies;
 }
 
 /** Reads, merges and checks the configuration; throws ConfigError with all problems at once. */
@@ -65,10 +69,11 @@ export function loadSettings(source: ConfigSource): Settings {
   const traces = openTraceSettings(parsed.data?.traces, source.env);
   const proxySecret = openLong(['operations', 'proxy', 'secret'], parsed.data?.operations.proxy.secret, source.env);
   const redisPassword = openOptional(['redis', 'password'], parsed.data?.redis.password, source.env);
+  const proxies = openProxies(parsed.data?.registries ?? [], source.env);
   const notified = parsed.success ? openTargets(parsed.data.notifications, source.env) : [];
   const session = openLong(['dashboard', 'sessionSecret'], parsed.data?.dashboard.sessionSecret, source.env);
   const oidcClient = openOptional(['dashboard', 'oidc', 'clientSecret'], parsed.data?.dashboard.oidc?.clientSecret, source.env);
-  const unread = [secrets, traces, proxySecret, redisPassword, session, oidcClient, ...notified].flatMap((one) => one.problems);
+  const unread = [secrets, traces, proxySecret, redisPassword, session, oidcClient, proxies, ...notified].flatMap((one) => one.problems);
   if (!parsed.success) throw toConfigError(written, [...describeIssues(configSchema, parsed.error, written.value), ...unread]);
   if (unread.length > 0) throw toConfigError(written, unread);
   const config = deepFreeze(parsed.data);
@@ -87,6 +92,7 @@ export function loadSettings(source: ConfigSource): Settings {
     dashboardSecrets: { session: session.read, oidcClient: oidcClient.read },
     notificationTargets: notified.map(({ target }) => target),
     traces: traces.settings,
+    proxies: proxies.proxies,
   };
 }
 
@@ -128,6 +134,13 @@ function openTargets({ targets }: Config['notifications'], env: ConfigSource['en
 /** The targets of notifications alone, for a command that needs no other secrets; throws ConfigError if the configuration is invalid. */
 export function readNotificationTargets(source: ConfigSource): readonly OpenTarget[] {
   return openTargets(readConfig(source).notifications, source.env);
+}
+
+/** The proxies alone, for commands that need no other secrets; throws ConfigError if one of them is invalid. */
+export function readProxies({ registries }: Pick<Config, 'registries'>, source: ConfigSource): Proxies {
+  const { proxies, problems } = openProxies(registries, source.env);
+  if (problems.length > 0) throw toConfigError(readWritten(source), problems);
+  return proxies;
 }
 
 /** A secret that must be too long to be guessed. */
@@ -193,9 +206,13 @@ function readWritten({ file: named, env }: ConfigSource): WrittenSettings & { re
     }, fieldsOf(value)),
     placeOf(keys) {
       const overriding = variables.find(({ section, key }) => keys[0] === section && keys[1] === key);
-      return overriding === undefined ? placeOf(keys) : `the environment variable ${overriding.variable}`;
+      return overriding === undefined ? placeOf(keys) : variableNamed(overriding.variable);
     },
   };
+}
+
+function variableNamed(name: string): string {
+  return `the environment variable ${name}`;
 }
 
 /** Variables that override a setting. */
@@ -212,7 +229,11 @@ const environment: readonly {
 ];
 
 function toConfigError({ placeOf }: WrittenSettings, problems: readonly SettingProblem[]): ConfigError {
-  const placed = problems.map(({ keys, message }) => ({ where: placeOf(keys), path: formatKeys(keys), message }));
+  const placed = problems.map(({ keys, variable, message }) => ({
+    where: variable === undefined ? placeOf(keys) : variableNamed(variable),
+    path: formatKeys(keys),
+    message,
+  }));
   return new ConfigError(placed.sort((a, b) => a.where.localeCompare(b.where, 'en', { numeric: true })));
 }
 

@@ -67,7 +67,8 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   config: ['model', 'receive', 'api-versions'],
   'api-versions': ['model', 'async', 'select', 'telemetry'],
   receive: ['model', 'async', 'telemetry'],
-  registry: ['model', 'select', 'async'],
+  proxy: ['model'],
+  registry: ['model', 'select', 'async', 'proxy'],
   verify: ['model', 'async'],
   bases: ['model', 'select', 'async', 'registry'],
   rebase: ['model', 'select', 'async', 'registry', 'verify'],
@@ -130,7 +131,7 @@ const importers: Record<string, { folders: string[]; types?: string[] }> = {
   ioredis: { folders: ['queue'], types: ['compose'] },
   '@kubernetes/client-node': { folders: ['kube'] },
   // receive: keys and certificates of senders, in one file.
-  undici: { folders: ['registry', 'kube', 'receive'] },
+  undici: { folders: ['proxy', 'registry', 'kube', 'receive'] },
   '@aws-sdk/client-ecr': { folders: ['registry'] },
   jose: { folders: ['receive', 'dashboard'] },
   'openid-client': { folders: ['dashboard'] },

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { formatKeys } from '../api-versions/validation/problem.ts';
-import { processSource, readNotificationTargets } from '../config.ts';
+import { processSource, readConfig, readNotificationTargets, readProxies } from '../config.ts';
 import { deliver } from '../notify/deliver.ts';
 import { sendMail } from '../notify/send-mail.ts';
 import { exchange, type SendResult } from '../notify/send-notice.ts';
+import { openOutbound, type Outbound } from '../proxy/outbound.ts';
 import { defineCommand, defineGroup, paintFor, type Terminal, UsageError } from './command.ts';
 import { fit, outputOption, print, printable } from './output.ts';
 
@@ -36,7 +37,8 @@ Exit codes: 0 all targets accepted the message, 1 one did not, 2 wrong usage or 
     ['notify test ops --config config.yaml -o json', 'one target, for programs'],
   ],
   async run({ config, output }, names, terminal) {
-    const all = readNotificationTargets(processSource(config));
+    const source = processSource(config);
+    const all = readNotificationTargets(source);
     const unknown = names.find((name) => all.every(({ target }) => target.name !== name));
     if (unknown !== undefined) {
       const known = all.map(({ target }) => target.name).join(', ');
@@ -45,7 +47,9 @@ Exit codes: 0 all targets accepted the message, 1 one did not, 2 wrong usage or 
     const chosen = all.filter(({ target }) => names.length === 0 || names.includes(target.name));
     if (chosen.length === 0) throw new UsageError('the configuration has no targets: add some to notifications.targets');
     const signal = terminal.signal ?? new AbortController().signal;
-    const results = await Promise.all(chosen.map((one) => testTarget(one, signal)));
+    const outbound = openOutbound(readProxies(readConfig(source), source));
+    const results = await Promise.all(chosen.map((one) => testTarget(one, outbound, signal)));
+    await outbound.close();
     const isOk = results.every(({ ok }) => ok);
     print(terminal, output, { ok: isOk, targets: results }, () => results.map((one) => describe(one, results, terminal)).join(''));
     return isOk ? 0 : 1;
@@ -60,7 +64,11 @@ export const notify = defineGroup({
   commands: [testCommand],
 });
 
-async function testTarget({ target, problems }: ReturnType<typeof readNotificationTargets>[number], signal: AbortSignal): Promise<Tested> {
+async function testTarget(
+  { target, problems }: ReturnType<typeof readNotificationTargets>[number],
+  { fetch }: Outbound,
+  signal: AbortSignal,
+): Promise<Tested> {
   const { name, kind } = target;
   const [problem] = problems;
   if (problem !== undefined)

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import type { Config } from '../config.ts';
+import { type Config, processSource, readProxies } from '../config.ts';
 import { describeError } from '../model/errors.ts';
 import { createRegistryClient, type RegistryClient } from '../registry/client.ts';
 import type { CredentialSource } from '../registry/credential.ts';
@@ -31,13 +31,11 @@ export function openRegistry(
   const usual = join(homedir(), '.docker', 'config.json');
   const file = named ?? (existsSync(usual) ? usual : undefined);
   const credentials = file === undefined ? () => [] : credentialSources['docker-config-file']({ file });
-  const registries = config.registries.map(({ caFile, requestsPerSecond, concurrency, ...rest }) => ({
-    ...rest,
-    ...(caFile !== undefined && { caFile }),
-    ...(requestsPerSecond !== undefined && { requestsPerSecond }),
-    ...(concurrency !== undefined && { concurrency }),
-  }));
-  return { registry: createRegistryClient({ registries, allowedRegistries: config.allowedRegistries, credentials }), credentials };
+  const proxies = readProxies(config, processSource());
+  return {
+    registry: createRegistryClient({ registries: config.registries, allowedRegistries: config.allowedRegistries, proxies, credentials }),
+    credentials,
+  };
 }
 
 /** Errors of a registry, without their causes: those would be taken for errors of the API server. */

@@ -12,11 +12,14 @@ import type { AddDashboard } from '../operations/app.ts';
 import type { Foundation } from './foundation.ts';
 
 /** Builds it; throws ConfigError where the process has no API, and does not know another's. */
-export function composeDashboard({ settings, logger }: Pick<Foundation, 'settings' | 'logger'>, hasApi: boolean): AddDashboard {
+export function composeDashboard(
+  { settings, logger, outbound }: Pick<Foundation, 'settings' | 'logger' | 'outbound'>,
+  hasApi: boolean,
+): AddDashboard {
   const { webhookUrl, publicUrl, requestsPerMinute } = settings.config.dashboard;
   const elsewhere = hasApi ? undefined : elsewhereOf(settings);
   const identification = identificationOf(settings);
-  const oidc = openOidc(settings);
+  const oidc = openOidc(settings, outbound);
   return async (scope, app) => {
     // Loaded only where it is served: templates and pages need memory.
     const { addDashboard } = await import('../dashboard/add-dashboard.ts');
@@ -61,9 +64,9 @@ function identificationOf({ config, dashboardSecrets, proxySecret }: Settings): 
   };
 }
 
-function openOidc({ config, dashboardSecrets }: Settings): OidcClient | undefined {
+function openOidc({ config, dashboardSecrets }: Settings, { fetch }: Foundation['outbound']): OidcClient | undefined {
   const { oidc } = config.dashboard;
   if (oidc === undefined || config.operations.auth !== 'kubernetes') return undefined;
   const scopes = oidc.scopes.includes('openid') ? oidc.scopes : ['openid', ...oidc.scopes];
-  return createOidcClient({ ...oidc, scopes, clientSecret: dashboardSecrets.oidcClient });
+  return createOidcClient({ ...oidc, scopes, clientSecret: dashboardSecrets.oidcClient, fetch });
 }

@@ -23,14 +23,17 @@ import { readServer, type ServerFacts } from '../queue/read-server.ts';
 import { readReceivers } from '../queue/receiver-list.ts';
 import { readAnnouncements } from '../queue/unannounced-finds.ts';
 import type { Doctor } from '../api/doctor-api.ts';
+import type { RegistryClient } from '../registry/client.ts';
 import { readVersion } from '../version.ts';
 import type { Foundation } from './foundation.ts';
+import { listRoutes } from './list-routes.ts';
 import { clocksOf, probeRegistries, type RegistryMeans } from './probe-registries.ts';
 import { maxMemoryShare, type RedisAccess } from './redis.ts';
 import { crowdedShare } from './trim-redis.ts';
 
 /** What the facts are gathered through. */
 export interface DoctorMeans extends RegistryMeans {
+  readonly registry: Pick<RegistryClient, 'probe' | 'routeOf'>;
   /** Whether the policies are all known. */
   readonly isWatching: () => boolean;
   readonly client: KubeClient;
@@ -76,6 +79,7 @@ export function composeDoctor(foundation: Foundation, means: DoctorMeans): Docto
         runCheck(checks.permissions, timeoutMs, () => gatherPermissions(foundation, means.client, signal)),
         runCheck(checks.certificates, timeoutMs, () => Promise.resolve({ now, warnWithinMs, others: registryAuthorities(foundation) })),
         runCheck(checks.webhooks, timeoutMs, () => gatherWebhooks(foundation, means, now)),
+        runCheck(checks.proxies, timeoutMs, () => Promise.resolve(listRoutes(foundation, means.registry, means.policies()))),
         runCheck(checks.registries, timeoutMs, () => probes),
         runCheck(checks.policies, timeoutMs, () => gatherPolicies(means, now)),
       ]),

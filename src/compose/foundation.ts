@@ -6,18 +6,21 @@ import { createKubeClient, type KubeClient } from '../kube/client.ts';
 import type { KubeAccessSource } from '../kube/kube-access.ts';
 import { loadKubeAccess } from '../kube/load-kube-access.ts';
 import { describeError } from '../model/errors.ts';
+import type { Outbound } from '../proxy/outbound.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Check } from '../telemetry/readiness.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import { readTrustRoot } from '../verify/trust.ts';
 
-/** The settings, logger, metrics and traces of the process. */
+/** The settings, logger, metrics, traces and outgoing connections of the process. */
 export interface Foundation {
   readonly settings: Settings;
   readonly aliases: ReadonlyMap<string, string>;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** How requests to everything but registries and the cluster leave. */
+  readonly outbound: Outbound;
   /** Absent where traces are off. */
   readonly tracing?: Tracing | undefined;
 }

@@ -123,7 +123,7 @@ export function composeNotices(
   foundation: Foundation,
   { queue, queues, readOrigins, recordGivenUp, findBase, ...means }: NoticeMeans,
 ): NoticePart {
-  const { settings, logger, metrics } = foundation;
+  const { settings, logger, metrics, outbound } = foundation;
   const namespaced = composeNamespacedTargets(foundation, means);
   // Teams choose the names of their targets, and could create any number of labels.
   const labelOf = createBoundedLabel(maxTargetLabels);
@@ -141,7 +141,7 @@ export function composeNotices(
       });
       await Promise.all(records);
     },
-    exchange: (url, request, options) => exchange(url, request, { ...options, fetch, now: Date.now }),
+    exchange: (url, request, options) => exchange(url, request, { ...options, fetch: outbound.fetch, now: Date.now }),
     mail: sendMail,
     readOrigins,
     held: createHeldNotices(queue.redis, queue.prefix),

@@ -3,7 +3,7 @@ import type { ReceiverConfig } from '../config.ts';
 import { describeError } from '../model/errors.ts';
 import type { Receiver } from '../receive/answer-delivery.ts';
 import { createConfirmation, createSigningCertificates } from '../receive/sns-client.ts';
-import { fetchText } from '../receive/fetch-text.ts';
+import { createFetchText } from '../receive/fetch-text.ts';
 import { googleIssuers, googleKeys, readRequiredClaims } from '../receive/issuers.ts';
 import { createKeySet, type KeySet } from '../receive/key-set.ts';
 import { createOidcProof } from '../receive/oidc-proof.ts';
@@ -13,8 +13,9 @@ import { createSnsProof } from '../receive/sns-proof.ts';
 import type { Foundation } from './foundation.ts';
 
 /** Builds all receivers. `warm` fetches the keys of issuers before the first delivery needs them. */
-export function openReceivers({ settings, logger }: Foundation): { receivers: readonly Receiver[]; warm: () => Promise<void> } {
+export function openReceivers({ settings, logger, outbound }: Foundation): { receivers: readonly Receiver[]; warm: () => Promise<void> } {
   const onError = (error: Error) => logger.warn({ why: describeError(error) }, 'keys of a sender could not be fetched');
+  const fetchText = createFetchText(outbound.dispatcher);
   const keySets = new Map<string, KeySet>();
   const keySetOf = (url: string): KeySet => {
     const keySet = keySets.get(url) ?? createKeySet({ url, fetchText, now: Date.now, onError });

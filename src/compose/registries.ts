@@ -23,15 +23,11 @@ export function openRegistries(
   const { settings } = foundation;
   const { config } = settings;
   return createRegistryClient({
-    registries: config.registries.map(({ caFile, requestsPerSecond, concurrency, ...rest }) => ({
-      ...rest,
-      ...(caFile !== undefined && { caFile }),
-      ...(requestsPerSecond !== undefined && { requestsPerSecond }),
-      ...(concurrency !== undefined && { concurrency }),
-    })),
+    registries: config.registries,
+    proxies: settings.proxies,
     allowedRegistries: config.allowedRegistries,
     namedHosts: config.receivers.flatMap(hostsOf),
-    credentials: openCredentials(settings, readSecret),
+    credentials: openCredentials(foundation, readSecret),
     credentialVersions: ({ access }) => [...(access?.secrets ?? []), config.credentials.secret].map(versionOf).join(','),
     ...observeRegistries(foundation),
     sharedSlots: createRegistrySlots(redis, config.redis.prefix),
@@ -48,16 +44,25 @@ export function hostsOf({ registry, repositories = {} }: Pick<ReceiverConfig, 'r
 
 type SourceName = keyof typeof credentialSources;
 
+/** What credentials are fetched with. */
+interface CredentialMeans {
+  readonly settings: Pick<Settings, 'config' | 'azure'>;
+  readonly outbound: Pick<Foundation['outbound'], 'dispatcherFor'>;
+}
+
 /** All sources of credentials that the configuration allows, in the order of the list. */
-export function openCredentials({ config, azure }: Pick<Settings, 'config' | 'azure'>, readSecret: ReadSecret): CredentialSource {
+export function openCredentials(
+  { settings: { config, azure }, outbound: { dispatcherFor } }: CredentialMeans,
+  readSecret: ReadSecret,
+): CredentialSource {
   const { secret, dockerConfigFile: file, cloud } = config.credentials;
   const opened: Record<SourceName, CredentialSource | undefined> = {
     'pull-secrets': credentialSources['pull-secrets']({ readSecret }),
     'fallback-secret': credentialSources['fallback-secret']({ secret, readSecret }),
     'docker-config-file': file === undefined ? undefined : credentialSources['docker-config-file']({ file }),
-    ecr: cloud.includes('ecr') ? credentialSources.ecr() : undefined,
+    ecr: cloud.includes('ecr') ? credentialSources.ecr({ dispatcherFor }) : undefined,
     google: cloud.includes('google') ? credentialSources.google() : undefined,
-    azure: cloud.includes('azure') ? credentialSources.azure({ identity: azure }) : undefined,
+    azure: cloud.includes('azure') ? credentialSources.azure({ identity: azure, dispatcherFor }) : undefined,
   };
   const names = Object.keys(credentialSources) as SourceName[];
   return chainCredentials(names.flatMap((name) => opened[name] ?? []));

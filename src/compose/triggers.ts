@@ -59,7 +59,7 @@ export function createRebuilds({ queue, queues }: Pick<TriggerMeans, 'queue' | '
 
 /** The worker that sends the requests. */
 export function createTriggerWorker(
-  { settings, logger }: Foundation,
+  { settings, logger, outbound: { fetch } }: Foundation,
   { queue, queues, findPolicy, isAsPlanned, readSecret }: TriggerMeans,
 ): QueueWorker {
   const allowed = new Set([...publicHosts, ...settings.config.triggers.hosts].map(originOf));

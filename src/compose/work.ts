@@ -19,6 +19,7 @@ import type { QueueWorker } from '../queue/worker.ts';
 import { createEnqueuer } from '../reconcile/enqueue/enqueuer.ts';
 import { createAccessCache } from '../cluster/access-cache.ts';
 import { composeBasePolicies } from './base-policies.ts';
+import type { DoctorMeans } from './doctor.ts';
 import { createBaseWorkers, storeBases } from './base-workers.ts';
 import { enqueueForWorkload, enqueueForConsent } from './enqueue-new-targets.ts';
 import { createBasePolicyCache } from '../cluster/base-policies.ts';
@@ -41,7 +42,6 @@ import { trimRedis } from './trim-redis.ts';
 import { queueErrorReporter, redisAddressOf } from './redis.ts';
 import { createNamespaceCache } from '../cluster/namespace-cache.ts';
 import { openRegistries } from './registries.ts';
-import type { RegistryMeans } from './probe-registries.ts';
 import { traceCluster } from './trace-requests.ts';
 import { traceWork } from './trace-work.ts';
 import { measureBases } from './measure-bases.ts';
@@ -71,7 +71,7 @@ export interface WorkConnections extends Pick<Adapters, 'client' | 'trustRoot'> 
 export type WorkPart = Part & {
   /** Takes a push that this process is just storing. */
   readonly takeStored: () => void;
-  readonly view: RegistryMeans & { readonly isWatching: () => boolean };
+  readonly view: Pick<DoctorMeans, 'registry' | 'policies' | 'sourceOf' | 'isWatching'>;
   readonly namespaces: SelectedNamespaces;
   readonly policies: Omit<PolicyPorts, 'noActions' | 'patch' | 'read'>;
 };

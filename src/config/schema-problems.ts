@@ -7,6 +7,8 @@ import { schemaAt, unwrap, walkShape } from '../api-versions/validation/walk-sch
 /** A setting, and what is wrong with it. */
 export interface SettingProblem {
   readonly keys: Keys;
+  /** The environment variable that holds it, where no file does. */
+  readonly variable?: string;
   readonly message: string;
   /** The setting that was meant: that it is missing needs no other message. */
   readonly meant?: Keys | undefined;

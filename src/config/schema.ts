@@ -6,6 +6,7 @@ import { customTargets } from './custom-targets.ts';
 import { notifications } from './notifications.ts';
 import { namespaceSelector, policyDefaults } from './policy-defaults.ts';
 import { receiver } from './receiver.ts';
+import { registryProxy } from './proxies.ts';
 import { dashboard } from './dashboard.ts';
 import { headersComeFirst, hostsAreUnambiguous, labelsAreWatched, namesAreUnique, redisIsOfOneForm } from './rules.ts';
 import { always, duration, host, name, port, requestsPerMinute, secretReference } from './scalars.ts';
@@ -21,6 +22,7 @@ const registry = z.strictObject({
     .describe('Other names of the same registry, in payloads and in the images of workloads.'),
   insecure: z.boolean().default(false).describe('Whether to use plain http. Without this setting, https is always used.'),
   caFile: z.string().min(1).optional().describe('A PEM file with the certificate authorities that its certificate is verified with.'),
+  proxy: registryProxy,
   requestsPerSecond: z
     .number()
     .positive()

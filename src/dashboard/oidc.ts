@@ -12,6 +12,8 @@ export interface OidcSettings {
   readonly usernamePrefix: string;
   readonly groupsClaim: string;
   readonly groupsPrefix: string;
+  /** How the provider is reached; the global one unless given. */
+  readonly fetch?: typeof fetch;
 }
 
 /** Whom an identity provider named. */
@@ -76,14 +78,18 @@ interface Discovered {
   readonly config: openid.Configuration;
 }
 
-async function read({ issuer, clientId, clientSecret }: OidcSettings): Promise<Discovered> {
+async function read({ issuer, clientId, clientSecret, fetch: send = fetch }: OidcSettings): Promise<Discovered> {
   // Loaded only where somebody signs in like this.
   const oidc = await import('openid-client');
   const url = new URL(issuer);
   const secret = clientSecret();
   const auth = secret === undefined ? oidc.None() : oidc.ClientSecretBasic(secret);
   // The configuration allows http on loopback only.
-  const options = { timeout: 10, ...(url.protocol === 'http:' && { execute: [oidc.allowInsecureRequests] }) };
+  const options = {
+    timeout: 10,
+    [oidc.customFetch]: (to: string, request: openid.CustomFetchOptions) => send(to, request as RequestInit),
+    ...(url.protocol === 'http:' && { execute: [oidc.allowInsecureRequests] }),
+  };
   return { oidc, config: await oidc.discovery(url, clientId, undefined, auth, options) };
 }
 

@@ -2,7 +2,7 @@
 import { describeError } from './errors.ts';
 import { cut, toSeconds } from './text.ts';
 
-export type ConnectionProblem =
+type OwnProblem =
   | 'Refused'
   | 'NoRoute'
   | 'TimedOut'
@@ -15,6 +15,25 @@ export type ConnectionProblem =
   | 'NotTls'
   | 'TlsFailed'
   | 'NotHttp';
+
+export type ConnectionProblem = OwnProblem | 'ProxyUnreachable' | 'ProxyRefused';
+
+/** How a proxy failed: `cause` is why it could not be reached; without one, it answered `status` to the request to connect to `target` (`ghcr.io:443`). */
+type ProxyProblem = { readonly cause: unknown } | { readonly status: number; readonly target: string };
+
+/** A request failed at the proxy that it goes through. */
+export class ProxyFailure extends Error {
+  override readonly name = 'ProxyFailure';
+  /** What it answered; undefined if it could not be reached. */
+  readonly status: number | undefined;
+
+  /** `proxy`: its name for users, which never contains its credentials. */
+  constructor(proxy: string, problem: ProxyProblem) {
+    if ('cause' in problem) super(`the proxy ${proxy} cannot be reached`, problem);
+    else super(`the proxy ${proxy} answered ${problem.status} to CONNECT ${problem.target}`);
+    this.status = 'cause' in problem ? undefined : problem.status;
+  }
+}
 
 /** `sentence` says what is wrong (`the connection was refused by 10.0.0.1:443 (ECONNREFUSED)`), `remedy` what to do about it. */
 export interface ConnectionFailure {
@@ -33,7 +52,7 @@ interface PresentedCertificate {
   readonly subjectaltname?: unknown;
 }
 
-const problems: Readonly<Record<string, ConnectionProblem>> = {
+const problems: Readonly<Record<string, OwnProblem>> = {
   ECONNREFUSED: 'Refused',
   EHOSTUNREACH: 'NoRoute',
   ENETUNREACH: 'NoRoute',
@@ -55,6 +74,7 @@ const problems: Readonly<Record<string, ConnectionProblem>> = {
   ERR_SSL_HTTP_REQUEST: 'NotTls',
 };
 
+const without = 'NO_PROXY and registries[].proxy: none are for hosts that need no proxy';
 const network = 'check the host and port, network policies and firewalls';
 const remedies: Readonly<Record<ConnectionProblem, string>> = {
   Refused: network,
@@ -69,11 +89,22 @@ const remedies: Readonly<Record<ConnectionProblem, string>> = {
   NotTls: 'check that the port is one for https',
   TlsFailed: 'check the versions and ciphers of TLS that the host accepts, and that the port is one for https',
   NotHttp: 'check that the port is one for http',
+  ProxyUnreachable: `check its address, that it runs, and who may connect to it; ${without}`,
+  ProxyRefused: `have it allow the host and port; ${without}`,
 };
+const proxyAnswers: readonly { readonly from: number; readonly remedy: string }[] = [
+  {
+    from: 500,
+    remedy: `the proxy itself could not connect to the host: check the host and port, and the DNS and firewall of the proxy; ${without}`,
+  },
+  { from: 408, remedy: remedies.ProxyRefused },
+  { from: 407, remedy: 'write the user and password that the proxy accepts into its URL: http://USER:PASSWORD@HOST:PORT' },
+];
 
 /** Undefined if the error is not known to be one of a connection. */
 export function explainConnection(error: unknown, own: Remedies = {}): ConnectionFailure | undefined {
   if (!(error instanceof Error)) return undefined;
+  if (error instanceof ProxyFailure) return explainProxy(error, own);
   // A host with several addresses has one error for each.
   if (error instanceof AggregateError && error.errors.length > 0) return explainConnection(error.errors[0], own);
   const code = codeOf(error);
@@ -81,6 +112,15 @@ export function explainConnection(error: unknown, own: Remedies = {}): Connectio
   if (problem === undefined) return undefined;
   const sentence = `${describe(problem, error)}${code === '' ? '' : ` (${code})`}`;
   return { problem, sentence, remedy: own[problem] ?? remedies[problem] };
+}
+
+function explainProxy({ message, status, cause }: ProxyFailure, own: Remedies): ConnectionFailure {
+  if (status === undefined) {
+    const why = explainConnection(cause)?.sentence ?? describeError(cause);
+    return { problem: 'ProxyUnreachable', sentence: `${message}: ${why}`, remedy: own.ProxyUnreachable ?? remedies.ProxyUnreachable };
+  }
+  const remedy = own.ProxyRefused ?? proxyAnswers.find(({ from }) => status >= from)?.remedy ?? remedies.ProxyRefused;
+  return { problem: 'ProxyRefused', sentence: message, remedy };
 }
 
 /** The sentence and the remedy; of an error that is not known, its own message and those of its causes. */
@@ -94,14 +134,14 @@ export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
-function problemOf({ name }: Error, code: string): ConnectionProblem | undefined {
+function problemOf({ name }: Error, code: string): OwnProblem | undefined {
   if (Object.hasOwn(problems, code)) return problems[code];
   if (name === 'TimeoutError') return 'TimedOut';
   if (name === 'HTTPParserError') return 'NotHttp';
   return code.startsWith('ERR_SSL_') ? 'TlsFailed' : undefined;
 }
 
-function describe(problem: ConnectionProblem, error: Error): string {
+function describe(problem: OwnProblem, error: Error): string {
   const certificate: PresentedCertificate | null = 'cert' in error && typeof error.cert === 'object' ? error.cert : null;
   switch (problem) {
     case 'Refused':

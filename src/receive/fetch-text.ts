@@ -1,4 +1,4 @@
-import { request } from 'undici';
+import { type Dispatcher, request } from 'undici';
 
 /** Fetches a text, only from URLs of the configuration or of our code. */
 export type FetchText = (url: string, signal: AbortSignal) => Promise<string>;
@@ -17,16 +17,25 @@ export class FetchRefused extends Error {
 const maxBytes = 512 * 1_024;
 
 /**
- * Fetches a text of at most 512 kB over https (http on loopback, for tests and sidecars); follows no redirect. Throws FetchRefused for any status but 200. For
+ * Makes what fetches through a dispatcher of undici. It fetches a text of at most 512 kB over https (http on loopback, for tests and sidecars); follows no redirect. Throws FetchRefused for any status but 200. For
  * keys and certificates only, whose URLs come from the configuration or from our code, never from a payload.
  */
-export async function fetchText(url: string, signal: AbortSignal): Promise<string> {
+export function createFetchText(dispatcher: Dispatcher): FetchText {
+  return (url, signal) => fetchText(url, signal, dispatcher);
+}
+
+async function fetchText(url: string, signal: AbortSignal, dispatcher: Dispatcher): Promise<string> {
   const { protocol, hostname } = new URL(url);
   if (protocol !== 'https:' && !(protocol === 'http:' && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname))) {
     throw new Error(`${url} is not https`);
   }
   // Requests are minutes apart: a kept-alive connection would have died before the next.
-  const answer = await request(url, { signal, reset: true, headers: { accept: 'application/json, application/x-pem-file, */*' } });
+  const answer = await request(url, {
+    dispatcher,
+    signal,
+    reset: true,
+    headers: { accept: 'application/json, application/x-pem-file, */*' },
+  });
   if (answer.statusCode !== 200) {
     await answer.body.dump();
     throw new FetchRefused(url, answer.statusCode);

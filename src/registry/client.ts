@@ -1,6 +1,8 @@
 import type { LookupFunction } from 'node:net';
 import { formatRepository, type Repository } from '../model/image-reference.ts';
 import { accessKey, type ImageSource } from '../model/image-source.ts';
+import type { Proxies } from '../model/proxy.ts';
+import type { Route } from '../proxy/route.ts';
 import { createAnswerBudget } from './answer-budget.ts';
 import { createAuthentication } from './authentication.ts';
 import { headManifest, type Manifest, type ManifestHead, readBlob, readManifest } from './manifests.ts';
@@ -50,6 +52,8 @@ export interface RegistryClient {
   listTags(source: ImageSource, signal?: AbortSignal): Promise<string[] | undefined>;
   /** Whether a repository can be read, and with which credentials: one cheap request for the tag or, without one, for the beginning of the list of tags. */
   probe(source: ImageSource, tag: string | undefined, signal?: AbortSignal): Promise<Probe>;
+  /** How requests to the API of a registry leave; undefined if the configuration does not allow it. */
+  routeOf(registry: string): Route | undefined;
   /** Writes to a repository, with these credentials and no others, not even for reading what is written there. `confirm` is asked before each request that writes, also a repeated one. */
   openPush(repository: Repository, credentials: CredentialSource, confirm?: Confirm): RegistryPush;
   /** Closes the connections after the last running request. */
@@ -63,6 +67,8 @@ export interface RegistryClientOptions {
   allowedRegistries: readonly string[];
   /** Further hosts that the configuration names: their failures are shown in full, also at private addresses. */
   namedHosts?: readonly string[];
+  /** The proxies of requests; none unless given. */
+  proxies?: Proxies;
   credentials: CredentialSource;
   /**
    * The known versions of a source's credentials. A request with newer credentials does not join one that is already running with older ones, whose answer may
@@ -96,6 +102,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     registries: options.registries,
     allowedRegistries,
     namedHosts: options.namedHosts,
+    proxies: options.proxies,
     timeoutMs,
     lookup,
   });
@@ -136,6 +143,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
       return run(source, () => lists.run(key, (signal) => listTags({ ...session, send: sendForList, signal }), signal), signal);
     },
     probe: (source, tag, signal) => run(source, async () => probeRepository(open(source, signal), tag), signal),
+    routeOf: (registry) => registries.routeOf(registry),
     openPush(source, credentials, confirm) {
       const { registry, path } = source;
       const repository = { registry, path };

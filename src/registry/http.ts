@@ -1,9 +1,11 @@
 /** Requests to hosts: within their limits, with redirects, deadlines and bounded answers. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { request as send } from 'undici';
-import { codeOf } from '../model/connection-failure.ts';
+import { codeOf, ProxyFailure } from '../model/connection-failure.ts';
 import { PermanentError } from '../model/errors.ts';
-import { isForbiddenAddress, refusedAddress } from './address-guard.ts';
+import { describeVia } from '../proxy/route.ts';
+import { refusedAddress } from './address-guard.ts';
+import { isForbiddenAddress } from '../proxy/special-addresses.ts';
 import type { AnswerBudget, BudgetedReading } from './answer-budget.ts';
 import { explainConnectionError, isClosedConnection } from './answer-errors.ts';
 import { startDeadline } from '../async/deadline.ts';
@@ -158,12 +160,14 @@ async function exchangeWith(reading: BudgetedReading, { timeoutMs, onRequest }: 
     signal.throwIfAborted();
     if (error instanceof PermanentError) throw error;
     if (error instanceof BodyTooLarge) throw new Error(`${what}: ${error.message}`, { cause: error });
+    const via = describeVia(registry.routeTo(url));
     if (deadline.isOver)
-      throw new HostFailure(what, `timed out: no answer from ${url.host} within ${timeoutMs} ms`, false, { cause: error });
+      throw new HostFailure(what, `timed out: no answer from ${url.host}${via} within ${timeoutMs} ms`, false, { cause: error });
     const why = explainConnectionError(error);
-    if (why !== undefined) throw new HostFailure(what, `cannot connect to ${url.host}: ${why}`, true);
+    if (why !== undefined)
+      throw new HostFailure(what, `cannot connect to ${url.host}${error instanceof ProxyFailure ? '' : via}: ${why}`, true);
     const code = codeOf(error);
-    throw new HostFailure(what, `cannot connect to ${url.host}${code === '' ? '' : ` (${code})`}`, true, { cause: error });
+    throw new HostFailure(what, `cannot connect to ${url.host}${via}${code === '' ? '' : ` (${code})`}`, true, { cause: error });
   } finally {
     deadline.end();
     onRequest?.({ host: registry.name, kind, method, status, durationMs: performance.now() - startedAt });

@@ -85,6 +85,8 @@ export const valueSets: Readonly<Record<string, Values>> = {
     redis: { embedded: { enabled: false }, external: { secretName: 'redis' } },
     autoscaling: { work: { enabled: true, redis: { address: 'redis.example.com:6379', enableTLS: 'true' } } },
   },
+  'a forward proxy': { proxy: { https: 'http://proxy.example.com:3128', noProxy: ['.example.com', '10.0.0.0/8'] } },
+  'a forward proxy with a password': { config, envFrom, proxy: { secretName: 'proxy' } },
   'no Secrets': { permissions: { secrets: 'none' } },
   'Secrets without watching them': { permissions: { secrets: 'read' } },
   'some namespaces, without a ClusterRole': { ...namespaced, conversion: { enabled: false } },

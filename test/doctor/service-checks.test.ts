@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { clock } from '../../src/doctor/checks/clock.ts';
 import { policies, type PolicySummary } from '../../src/doctor/checks/policies.ts';
+import { proxies } from '../../src/doctor/checks/proxies.ts';
 import { redis, type RedisFacts } from '../../src/doctor/checks/redis.ts';
 import { registries, type RegistryProbe } from '../../src/doctor/checks/registries.ts';
 import { webhooks, type WebhookFacts } from '../../src/doctor/checks/webhooks.ts';
@@ -116,6 +117,32 @@ describe('webhooks', () => {
     test(`${line} is ${level} with the message "${message.source}"`, () => assertLine(evaluate(webhooks, given), line, level, message));
 });
 
+describe('proxies', () => {
+  const none = { routes: [], notListed: 0, isOnlyHttp: false };
+  const line = 'proxies/route';
+
+  test('there is a line for each proxy, and for each reason to use none', () => {
+    const proxy = 'http://proxy.example.com:3128 (HTTPS_PROXY)';
+    const routes = [
+      { host: 'docker.io', proxy },
+      { host: 'registry.tools.svc', why: 'NO_PROXY has .svc' },
+      { host: 'ghcr.io', proxy },
+    ];
+    assert.deepEqual(
+      evaluate(proxies, { ...none, routes, notListed: 7 }).map(({ level, message }) => `${level} ${message}`),
+      [
+        `ok through the proxy ${proxy}: docker.io, ghcr.io`,
+        'ok directly (NO_PROXY has .svc): registry.tools.svc',
+        'ok 7 more hosts are not listed',
+      ],
+    );
+    assertLine(evaluate(proxies, none), line, 'ok', /^no registries are known/);
+  });
+
+  test('HTTP_PROXY alone is a warning', () =>
+    assertLine(evaluate(proxies, { ...none, isOnlyHttp: true }), 'proxies/https', 'warning', /^HTTP_PROXY is set and HTTPS_PROXY is not/));
+});
+
 describe('registries', () => {
   const probe = (answer: RegistryProbe['answer']) =>
     evaluate(registries, { probes: [{ host: 'ghcr.io', repository: 'ghcr.io/a/b', policy: 'shop/web', answer }], notAsked: 0 });
@@ -169,4 +196,4 @@ describe('policies', () => {
   });
 });
 
-testAllSeen(redis, clock, webhooks, registries, policies);
+testAllSeen(redis, clock, webhooks, proxies, registries, policies);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { after, before, test } from 'node:test';
-import { fetchText } from '../../src/receive/fetch-text.ts';
-import { FetchRefused } from '../../src/receive/fetch-text.ts';
+import { Agent } from 'undici';
+import { createFetchText, FetchRefused } from '../../src/receive/fetch-text.ts';
 
 let origin = '';
 const server = createServer((request, response) => {
@@ -21,6 +21,7 @@ after(() => {
   server.closeAllConnections();
 });
 
+const fetchText = createFetchText(new Agent());
 const signal = () => AbortSignal.timeout(10_000);
 
 test('fetches the text of an address on loopback', async () => assert.equal(await fetchText(`${origin}/keys`, signal()), '{"keys":[]}'));

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import type { LookupFunction } from 'node:net';
 import { test } from 'node:test';
 import { PermanentError } from '../../src/model/errors.ts';
-import { guardedLookup, isForbiddenAddress } from '../../src/registry/address-guard.ts';
+import { guardedLookup } from '../../src/registry/address-guard.ts';
+import { isForbiddenAddress } from '../../src/proxy/special-addresses.ts';
 
 const forbidden = [
   'http://169.254.169.254/',

@@ -157,6 +157,7 @@ export function createRegistry(clock: Clock, network: Network): Registry {
         readBlob: (source, digest, _maxBytes, signal) => ask('GET blob', signal, () => contentOf(formatRepository(source), digest)),
         listReferrers: () => Promise.resolve([]),
         probe: unused,
+        routeOf: () => undefined,
         openPush: (source, _credentials, confirm) => openPush(source, confirm),
         close: () => Promise.resolve(),
       };

@@ -12,6 +12,8 @@ import { createWorkPorts, readContextOf } from '../../src/compose/work-ports.ts'
 import { createDiscovery } from '../../src/kube/discovery.ts';
 import { needsLabels } from '../../src/model/policy-defaults.ts';
 import { processPoll } from '../../src/poll/process-poll.ts';
+import { noProxies } from '../../src/model/proxy.ts';
+import { openOutbound } from '../../src/proxy/outbound.ts';
 import { tickMs } from '../../src/poll/poll-schedule.ts';
 import { createTick } from '../../src/poll/tick.ts';
 import type { PolicyJob, PollJob, PushJob } from '../../src/queue/jobs.ts';
@@ -56,7 +58,13 @@ export interface Replica {
 
 const sweepMs = 60_000;
 const settings: Settings = loadSettings({ env: {} });
-const older: Foundation = { settings, aliases: new Map(), logger: createLogger('silent'), metrics: createMetrics() };
+const older: Foundation = {
+  settings,
+  aliases: new Map(),
+  logger: createLogger('silent'),
+  metrics: createMetrics(),
+  outbound: openOutbound(noProxies),
+};
 /** What each version is started with. */
 const foundations: Readonly<Record<Version, Foundation>> = {
   older,

@@ -4,9 +4,10 @@ import { clock } from './clock.ts';
 import { definition } from './definition.ts';
 import { permissions } from './permissions.ts';
 import { policies } from './policies.ts';
+import { proxies } from './proxies.ts';
 import { redis } from './redis.ts';
 import { registries } from './registries.ts';
 import { service } from './service.ts';
 import { webhooks } from './webhooks.ts';
 
-export const checks = { service, redis, clock, permissions, definition, certificates, webhooks, registries, policies } as const;
+export const checks = { service, redis, clock, permissions, definition, certificates, webhooks, proxies, registries, policies } as const;

@@ -3,6 +3,8 @@
  * https://github.com/Azure/acr/blob/main/docs/AAD-OAuth.md
  */
 import { readFile } from 'node:fs/promises';
+import type { Dispatcher } from 'undici';
+import type { Outbound } from '../../proxy/outbound.ts';
 import type { CredentialSource, NoCredential } from '../credential.ts';
 import { createExpiringCredentials, type ExpiringCredential } from './expiring-credentials.ts';
 import { fetchJson, type JsonAnswer } from './fetch-json.ts';
@@ -16,10 +18,11 @@ export interface AzureIdentity {
   readonly authorityHost: string;
 }
 
-/** `originOf`: the URL of a registry by its host, for tests. */
+/** `originOf`: the URL of a registry by its host, for tests. `dispatcherFor`: how requests on behalf of a registry leave; directly unless given. */
 export interface AzureOptions {
   identity: AzureIdentity | undefined;
   originOf?: (registry: string) => string;
+  dispatcherFor?: Outbound['dispatcherFor'] | undefined;
   now?: () => number;
 }
 
@@ -32,13 +35,19 @@ const source = 'the Azure workload identity';
 const deadlineMs = 5_000;
 
 /** Exchanges the pod's federated token for a token of Microsoft Entra, and that for a refresh token of the registry. */
-export function azureCredentials({ identity, originOf = (host) => `https://${host}`, now = Date.now }: AzureOptions): CredentialSource {
+export function azureCredentials({
+  identity,
+  originOf = (host) => `https://${host}`,
+  dispatcherFor,
+  now = Date.now,
+}: AzureOptions): CredentialSource {
   const fetch = async (registry: string, signal: AbortSignal): Promise<ExpiringCredential | NoCredential> => {
     if (!identity) return { why: 'is not there: AZURE_FEDERATED_TOKEN_FILE, AZURE_TENANT_ID and AZURE_CLIENT_ID are not set' };
-    const accessToken = await login(identity, signal);
+    const dispatcher = dispatcherFor?.(registry);
+    const accessToken = await login(identity, signal, dispatcher);
     if (typeof accessToken !== 'string') return accessToken;
     const form = { grant_type: 'access_token', service: registry, tenant: identity.tenantId, access_token: accessToken };
-    const exchanged = await fetchJson(`${originOf(registry)}/oauth2/exchange`, { signal, form });
+    const exchanged = await fetchJson(`${originOf(registry)}/oauth2/exchange`, { signal, form, dispatcher });
     const { refresh_token: identityToken } = exchanged.body;
     if (typeof identityToken !== 'string') return refusal(exchanged, `is not accepted by ${registry}`, 'it needs the role AcrPull');
     return { credential: { username, password: identityToken, identityToken }, expiresAt: expiryOf(identityToken) ?? now() + 3_600_000 };
@@ -47,7 +56,11 @@ export function azureCredentials({ identity, originOf = (host) => `https://${hos
   return ({ registry }) => (hosts.test(registry) ? [{ source, read: (options) => tokens(registry, options) }] : []);
 }
 
-async function login({ tokenFile, tenantId, clientId, authorityHost }: AzureIdentity, signal: AbortSignal): Promise<string | NoCredential> {
+async function login(
+  { tokenFile, tenantId, clientId, authorityHost }: AzureIdentity,
+  signal: AbortSignal,
+  dispatcher: Dispatcher | undefined,
+): Promise<string | NoCredential> {
   const assertion = (await readFile(tokenFile, 'utf8')).trim();
   const form = {
     grant_type: 'client_credentials',
@@ -59,6 +72,7 @@ async function login({ tokenFile, tenantId, clientId, authorityHost }: AzureIden
   const answer = await fetchJson(`${authorityHost.replace(/\/+$/, '')}/${encodeURIComponent(tenantId)}/oauth2/v2.0/token`, {
     signal,
     form,
+    dispatcher,
   });
   const { access_token: accessToken } = answer.body;
   return typeof accessToken === 'string' ? accessToken : refusal(answer, 'gets no token', 'check its federated credential');

@@ -1,11 +1,15 @@
 /** Amazon ECR, private registries: https://docs.aws.amazon.com/AmazonECR/latest/userguide/registry_auth.html */
 import type { ECRClientConfig } from '@aws-sdk/client-ecr';
+import type { Dispatcher } from 'undici';
+import type { Outbound } from '../../proxy/outbound.ts';
 import type { CredentialSource, NoCredential } from '../credential.ts';
+import { awsRequests } from './aws-requests.ts';
 import { createExpiringCredentials, type ExpiringCredential } from './expiring-credentials.ts';
 
-/** `client`: settings of the SDK's client, for tests. */
+/** `client`: settings of the SDK's client, for tests. `dispatcherFor`: how requests on behalf of a registry leave; directly unless given. */
 export interface EcrOptions {
   client?: ECRClientConfig;
+  dispatcherFor?: Outbound['dispatcherFor'] | undefined;
   now?: () => number;
 }
 
@@ -31,17 +35,25 @@ export function ecrEndpoint(host: string): EcrEndpoint | undefined {
   return { region, useFipsEndpoint: fips !== undefined, useDualstackEndpoint: /\.on\.(?:aws|amazonwebservices\.com\.cn)$/.test(host) };
 }
 
-/** Authorization tokens for the AWS identity that the SDK's credential chain finds; all registries of a region share one. */
-export function ecrCredentials({ client = {}, now = Date.now }: EcrOptions = {}): CredentialSource {
-  const tokens = createExpiringCredentials({
-    deadlineMs,
-    now,
-    fetch: (key, signal) => fetchToken({ ...client, ...(JSON.parse(key) as EcrEndpoint) }, signal, now),
-  });
+/** Authorization tokens for the AWS identity that the SDK's credential chain finds; all registries of a region share one, unless they have proxies of their own. */
+export function ecrCredentials({ client = {}, dispatcherFor, now = Date.now }: EcrOptions = {}): CredentialSource {
+  const opened = new Map<Dispatcher | undefined, ReturnType<typeof createExpiringCredentials>>();
+  const tokensThrough = (dispatcher: Dispatcher | undefined) => {
+    const through = { ...client, ...(dispatcher && { requestHandler: awsRequests(dispatcher) }) };
+    const fetch = (key: string, signal: AbortSignal) => fetchToken({ ...through, ...(JSON.parse(key) as EcrEndpoint) }, signal, now);
+    const tokens = opened.get(dispatcher) ?? createExpiringCredentials({ deadlineMs, now, fetch });
+    opened.set(dispatcher, tokens);
+    return tokens;
+  };
   return ({ registry }) => {
     const endpoint = ecrEndpoint(registry);
     if (!endpoint) return [];
-    return [{ source: `the AWS identity in ${endpoint.region}`, read: (options) => tokens(JSON.stringify(endpoint), options) }];
+    return [
+      {
+        source: `the AWS identity in ${endpoint.region}`,
+        read: (options) => tokensThrough(dispatcherFor?.(registry))(JSON.stringify(endpoint), options),
+      },
+    ];
   };
 }
 

@@ -1,4 +1,4 @@
-import { request } from 'undici';
+import { type Dispatcher, request } from 'undici';
 
 /** A GET, or with `form` a POST. */
 export interface JsonRequest {
@@ -6,6 +6,8 @@ export interface JsonRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** The fields of an urlencoded form, which is sent by POST. */
   readonly form?: Readonly<Record<string, string>>;
+  /** The connections; direct ones unless given. */
+  readonly dispatcher?: Dispatcher | undefined;
 }
 
 /** The answer of a cloud API; `body` is {} if the answer is not a JSON object. */
@@ -18,11 +20,12 @@ export interface JsonAnswer {
 const maxBytes = 256 * 1024;
 
 /** Sends a request to a cloud API and follows no redirects. `url` must come from our code, never from a tenant or a registry. Rejects if there is no answer. */
-export async function fetchJson(url: string, { signal, headers = {}, form }: JsonRequest): Promise<JsonAnswer> {
+export async function fetchJson(url: string, { signal, headers = {}, form, dispatcher }: JsonRequest): Promise<JsonAnswer> {
   const answer = await request(url, {
     method: form === undefined ? 'GET' : 'POST',
     headers: { accept: 'application/json', ...(form && { 'content-type': 'application/x-www-form-urlencoded' }), ...headers },
     signal,
+    ...(dispatcher && { dispatcher }),
     ...(form && { body: new URLSearchParams(form).toString() }),
     // Requests are about an hour apart, so a kept-alive connection would be useless.
     reset: true,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isForbiddenAddress } from '../../../src/registry/address-guard.ts';
+import { isForbiddenAddress } from '../../../src/proxy/special-addresses.ts';
 import { createRegistryClient } from '../../../src/registry/client.ts';
 import { type FakeAnswer, type FakeRequest, startFakeRegistry } from '../../harness/fake-registry.ts';
 import { offering } from '../../registry/start-world.ts';
