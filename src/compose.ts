@@ -1,4 +1,5 @@
 /** The composition root: configuration → adapters → roles. Starts in this order, stops in the reverse one. */
+import { within } from './async/deadline.ts';
 import type { Role } from './roles.ts';
 import { type Foundation, openAccess, openTrustRoot, type Part } from './compose/foundation.ts';
 import { addressOf, closeListener, openListener } from './compose/listener.ts';
@@ -104,7 +105,7 @@ export async function compose(settings: Settings, roles: ReadonlySet<Role>, { lo
       await closeListener(operations);
       await api?.close();
       await convert?.stop(Math.max(0, deadline - Date.now()));
-      await foundation.outbound.close();
+      await within(Math.max(0, deadline - Date.now()), foundation.outbound.close());
     },
     addresses() {
       const [conversion, pushes] = [convert?.address(), receive?.address()];

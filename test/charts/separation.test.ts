@@ -50,6 +50,24 @@ test('a process without its own authority has no token to write one with', { ski
   assert.equal(pod?.spec.automountServiceAccountToken, false);
 });
 
+test('the proxy is for all who leave the cluster, and the Secret with its password for nobody else', { skip }, async () => {
+  const objects = await renderChart({
+    ...values,
+    web: { enabled: true },
+    proxy: { secretName: 'proxy', noProxy: ['.example.com', '10.0.0.0/8'] },
+  });
+  const given = podTemplatesOf(objects)
+    .filter((pod) => Array.isArray(pod.spec.containers[0]?.args) && pod.spec.containers[0].args[0] === 'serve')
+    .map((pod) => [rolesOf(pod), JSON.stringify(pod.spec.containers[0])] as const);
+  assert.deepEqual(new Set(given.map(([roles]) => roles)), new Set(['convert', 'receive', 'web', 'work']));
+  for (const [roles, container] of given) {
+    const isGiven = roles !== 'convert';
+    assert.equal(container.includes('{"secretRef":{"name":"proxy"}}'), isGiven, roles);
+    assert.equal(container.includes('{"name":"NO_PROXY","value":".svc,.cluster.local,.example.com,10.0.0.0/8"}'), isGiven, roles);
+    assert.equal(container.includes('{"secretRef":{"name":"receivers"}}'), roles === 'receive', roles);
+  }
+});
+
 interface NetworkPolicySpec {
   readonly podSelector: { readonly matchLabels: Labels };
   readonly policyTypes: readonly string[];

@@ -13,13 +13,18 @@ export interface Claims {
 
 export const client = { id: 'image-watcher', secret: 'the secret of the client' } as const;
 
-/** Starts it for a dashboard at `publicUrl`, over TLS if there is a certificate; `claims` are read at each sign-in. */
-export async function startProvider(publicUrl: string, claims: () => Claims, tls?: Pick<ServerOptions, 'cert' | 'key'>) {
+/** Starts it for a dashboard at `publicUrl`, over TLS if there is a certificate; `claims` are read at each sign-in. `name`: of its host, localhost unless given. */
+export async function startProvider(
+  publicUrl: string,
+  claims: () => Claims,
+  tls?: Pick<ServerOptions, 'cert' | 'key'>,
+  name = 'localhost',
+) {
   let answer: ReturnType<Provider['callback']> | undefined;
   const listener: RequestListener = (request, response) => void answer?.(request, response);
   const server = tls === undefined ? createServer(listener) : createTlsServer(tls, listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const issuer = `${tls === undefined ? 'http' : 'https'}://localhost:${(server.address() as AddressInfo).port}`;
+  const issuer = `${tls === undefined ? 'http' : 'https'}://${name}:${(server.address() as AddressInfo).port}`;
   // It warns of what is only for development, which this is.
   const { info, warn } = console;
   console.info = console.warn = () => undefined;
@@ -51,14 +56,14 @@ export async function startProvider(publicUrl: string, claims: () => Claims, tls
   };
 }
 
-/** Follows the pages of the provider as a user does who signs in and consents; returns where he is sent back to. */
-export async function signInAt(address: string, publicUrl: string): Promise<URL> {
+/** Follows the pages of the provider as a user does who signs in and consents; returns where he is sent back to. `browse`: how his browser reaches it. */
+export async function signInAt(address: string, publicUrl: string, browse = fetch): Promise<URL> {
   const cookies = new Map<string, string>();
   let url = new URL(address);
   let form: URLSearchParams | undefined;
   for (let steps = 0; steps < 12; steps++) {
     if (url.href.startsWith(publicUrl)) return url;
-    const response = await fetch(url, {
+    const response = await browse(url, {
       redirect: 'manual',
       headers: { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
       ...(form !== undefined && { method: 'POST', body: form }),

@@ -163,6 +163,16 @@ describe('requests to a registry and its token server', () => {
     assert.doesNotMatch(message, /p@ss|p%40ss|me:/);
   });
 
+  test('trust the authorities of the process beside the caFile of the registry, as a proxy that reads TLS needs it', async (t) => {
+    const trusted = getCACertificates('default');
+    setDefaultCACertificates([...trusted, ours.ca]);
+    t.after(() => setDefaultCACertificates(trusted));
+    const other = join(tempFolder('registry-proxies'), 'other.crt');
+    writeFileSync(other, stranger.ca);
+    const { read } = open(t, through(proxy.url), { registries: [{ host, insecure: false, caFile: other }] });
+    assert.equal((await read())?.digest, pushed.digest);
+  });
+
   test('go through a proxy that itself speaks TLS', async (t) => {
     const trusted = getCACertificates('default');
     setDefaultCACertificates([...trusted, ours.ca]);
