@@ -1,35 +1,35 @@
+/** Calls the API of a running image-watcher with the token of the caller, which goes only to whoever proves that it is image-watcher. */
 import { readFileSync } from 'node:fs';
 import { describeError } from '../model/errors.ts';
+import { ApiError } from './api-error.ts';
+import { askServer, askThroughCluster, type ApiRequest } from './ask-service.ts';
 import type { Options, Terminal } from './command.ts';
 import { clusterOf, clusterOptions } from './policy-client.ts';
 
-/** The options of every command that calls the API of a running image-watcher. */
-export const apiOptions = {
-  server: {
-    value: 'URL',
-    about: 'the operations listener (default http://127.0.0.1:9090: kubectl port-forward svc/image-watcher-operations 9090)',
+const defaultNamespace = 'image-watcher';
+
+/** Where the API is, for every command that calls it. */
+export const serviceOptions = {
+  'service-namespace': {
+    value: 'NAMESPACE',
+    completes: 'namespace',
+    about: `the namespace in which image-watcher is installed, for a connection through the API server (default ${defaultNamespace})`,
   },
+  server: { value: 'URL', about: 'the address of the operations listener, instead: https, or http with --insecure' },
+  insecure: { about: 'send the token to a --server with http, where anybody may listen' },
   'token-file': { value: 'FILE', completes: 'file', about: 'a file with a bearer token; without it, the token of the kubeconfig' },
-  ...clusterOptions,
 } as const satisfies Options;
+
+/** The options of every command that calls the API of a running image-watcher. */
+export const apiOptions = { ...serviceOptions, ...clusterOptions } as const satisfies Options;
 
 export interface ApiTarget {
   readonly server?: string | undefined;
+  readonly insecure?: boolean | undefined;
+  readonly 'service-namespace'?: string | undefined;
   readonly 'token-file'?: string | undefined;
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
-}
-
-/** The API could not be called, or its response was an error. */
-export class ApiError extends Error {
-  override readonly name = 'ApiError';
-  /** The status of the response; undefined if there was none. */
-  readonly status: number | undefined;
-
-  constructor(message: string, { status, ...options }: ErrorOptions & { readonly status?: number } = {}) {
-    super(message, options);
-    this.status = status;
-  }
 }
 
 /** Runs a command that calls the API; prints an ApiError and returns exit code 1. */
@@ -43,44 +43,40 @@ export async function withApi(terminal: Terminal, act: () => Promise<number>): P
   }
 }
 
-const timeoutMs = 30_000;
-
 /** Sends one request with the caller's token and returns the parsed response; throws ApiError, which says what to do. */
 export async function callApi<T>(target: ApiTarget, method: 'GET' | 'POST', path: string): Promise<T> {
-  const server = target.server ?? 'http://127.0.0.1:9090';
-  if (!URL.canParse(path, server)) throw new ApiError(`--server ${server} is not a URL`);
-  if (target['token-file'] === undefined && !isPrivate(new URL(server))) {
-    throw new ApiError(
-      `the token of a kubeconfig is sent over https or to this machine only, not to ${server}: give one with --token-file`,
-    );
-  }
+  const { server, 'service-namespace': namespace = defaultNamespace } = target;
+  if (server !== undefined) checkServer(server, target);
+  else if (!/^[a-z0-9-]{1,63}$/.test(namespace)) throw new ApiError(`--service-namespace ${namespace} is not the name of a namespace`);
   const authorization = await findAuthorization(target);
-  const headers = { accept: 'application/json', ...(authorization !== undefined && { authorization }) };
-  let response: Response;
-  try {
-    response = await fetch(new URL(path, server), {
-      method,
-      redirect: 'error',
-      signal: AbortSignal.timeout(timeoutMs),
-      headers: method === 'POST' ? { ...headers, 'content-type': 'application/json' } : headers,
-      ...(method === 'POST' && { body: '{}' }),
-    });
-  } catch (error) {
-    throw new ApiError(
-      `${server} cannot be reached: ${describeError(error)}: open a port (kubectl port-forward svc/image-watcher-operations 9090), or name it with --server`,
-      { cause: error },
-    );
-  }
-  const text = await response.text();
+  const request: ApiRequest = {
+    method,
+    path,
+    headers: {
+      accept: 'application/json',
+      ...(authorization !== undefined && { authorization }),
+      ...(method === 'POST' && { 'content-type': 'application/json' }),
+    },
+  };
+  const { status, text, from } =
+    server === undefined ? await askThroughCluster(clusterOf(target), namespace, request) : await askServer(server, request);
   const answer = parse(text);
-  if (response.ok && answer !== undefined) return answer as T;
+  if (status >= 200 && status < 300 && answer !== undefined) return answer as T;
   const why = typeof answer === 'object' && answer !== null && 'error' in answer ? String(answer.error) : text.slice(0, 200);
-  throw new ApiError(`${server} answered ${response.status}: ${why}`, { status: response.status });
+  throw new ApiError(`${from} answered ${status}: ${why}`, { status });
 }
 
-/** Whether the token, which may be an administrator's, is protected on its way. */
-function isPrivate({ protocol, hostname }: URL): boolean {
-  return protocol === 'https:' || /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
+/** Throws where the token, which may be an administrator's, would not be protected on its way, or where nobody proves who gets it. */
+function checkServer(server: string, { insecure = false, 'token-file': tokenFile }: ApiTarget): void {
+  const url = URL.parse(server);
+  if (url === null || !/^https?:$/.test(url.protocol)) throw new ApiError(`--server ${server} is not a URL`);
+  if (url.protocol === 'https:') return;
+  if (!insecure)
+    throw new ApiError(
+      `with http, whoever listens at ${server} gets your token: use https, leave --server out to connect through the API server, or accept it with --insecure`,
+    );
+  if (tokenFile === undefined && !/^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname))
+    throw new ApiError(`the token of a kubeconfig is sent over http to this machine only, not to ${server}: give one with --token-file`);
 }
 
 /** The token of the file or of the kubeconfig; undefined without a kubeconfig, for listeners without authentication. */

@@ -3,7 +3,8 @@ import { type Finding, type Level, type ServiceReport } from '../doctor/finding.
 import { checks } from '../doctor/checks/index.ts';
 import { documentation } from '../model/reasons.ts';
 import { readVersion } from '../version.ts';
-import { ApiError, apiOptions, callApi } from './api-client.ts';
+import { apiOptions, callApi } from './api-client.ts';
+import { ApiError } from './api-error.ts';
 import { defineCommand, paintFor, type Terminal, UsageError } from './command.ts';
 import { checkCluster } from './doctor/check-cluster.ts';
 import { fit, outputOption, print, printable } from './output.ts';
@@ -75,7 +76,7 @@ async function askService(values: Parameters<typeof callApi>[0]): Promise<Servic
   try {
     const report = reportShape.safeParse(await callApi<unknown>(values, 'GET', '/api/v1/doctor'));
     if (report.success) return report.data;
-    return { why: 'what answers at --server is no report of image-watcher', isRefused: false };
+    return { why: 'what answered is no report of image-watcher', isRefused: false };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return { why: error.message, isRefused: error.status === 401 || error.status === 403 };

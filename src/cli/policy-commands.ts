@@ -1,5 +1,6 @@
 /** The commands that act on one policy, by writing an annotation or a field of it with the caller's own rights. */
-import { type ApiTarget, ApiError, apiOptions, callApi } from './api-client.ts';
+import { type ApiTarget, serviceOptions, callApi } from './api-client.ts';
+import { ApiError } from './api-error.ts';
 import type { NamespaceAnswer } from '../api/namespaces-api.ts';
 import type { PolicyStatus } from '../model/policy-status.ts';
 import { holdOf } from '../model/release-holds.ts';
@@ -73,10 +74,11 @@ Exit codes: 0 the policy is Ready, or an update is rolling out (with --wait: it 
     wait: { about: 'also wait until the policy is Ready or Stalled' },
     'no-wait': { about: 'only write the request; of both, the last counts' },
     server: {
-      value: 'URL',
-      about: 'the operations listener, to ask whether the namespace is selected (kubectl port-forward svc/image-watcher-operations 9090)',
+      ...serviceOptions.server,
+      about: 'the address of the operations listener, to ask whether the namespace is selected: https, or http with --insecure',
     },
-    'token-file': apiOptions['token-file'],
+    insecure: serviceOptions.insecure,
+    'token-file': serviceOptions['token-file'],
   },
   examples: [
     ['check web', 'ask the registry now, and wait for the result'],

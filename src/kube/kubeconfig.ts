@@ -25,7 +25,8 @@ export function readContexts({ kubeconfig }: Pick<KubeAccessOptions, 'kubeconfig
     .map(({ name }) => name);
 }
 
-function loadConfig({ kubeconfig, context, option }: KubeAccessOptions): KubeConfig {
+/** The kubeconfig as client-node has it. Throws if there is no usable one. */
+export function loadConfig({ kubeconfig, context, option }: KubeAccessOptions): KubeConfig {
   const ways = option === undefined ? 'the variable KUBECONFIG' : `${option} or the variable KUBECONFIG`;
   const config = kubeconfig ? loadFiles(kubeconfig.split(delimiter).filter(Boolean), ways) : loadDefault(ways);
   if (context !== undefined) {

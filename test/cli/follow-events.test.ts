@@ -67,7 +67,7 @@ describe('events', () => {
   });
   after(close);
 
-  const argumentsOf = (...args: string[]) => [...args, '--server', `http://127.0.0.1:${port}`, '--token-file', tokenFile];
+  const argumentsOf = (...args: string[]) => [...args, '--server', `http://127.0.0.1:${port}`, '--insecure', '--token-file', tokenFile];
   const idsIn = (out: string) => [...out.matchAll(/ ci {2}(\S+)$/gm)].map(([, id]) => id);
 
   /** Runs it until `steps` are done; returns what was printed. */

@@ -69,7 +69,7 @@ for (const [name, found, anchors] of [
       const tokenFile = join(tempFolder('token'), 'token');
       writeFileSync(tokenFile, 'token');
       const { port } = server.address() as AddressInfo;
-      const options = ['--server', `http://127.0.0.1:${port}`, '--token-file', tokenFile];
+      const options = ['--server', `http://127.0.0.1:${port}`, '--insecure', '--token-file', tokenFile];
       const lines = (await runCommand('events', ['5d2c', ...options])).out.split('\n');
       assert.deepEqual(
         linksOf(lines),

@@ -50,7 +50,7 @@ describe('commands', () => {
       const run = (terminal: { columns?: number }) =>
         runCommand(
           command,
-          [...args, '--kubeconfig', world.kubeconfig, ...(command === 'doctor' ? ['--server', 'http://127.0.0.1:1'] : [])],
+          [...args, '--kubeconfig', world.kubeconfig, ...(command === 'doctor' ? ['--server', 'http://127.0.0.1:1', '--insecure'] : [])],
           terminal,
         );
       const piped = await run({});

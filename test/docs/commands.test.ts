@@ -161,7 +161,7 @@ describe('our commands', () => {
     process.chdir(makeFolder(policy, world));
     await waitFor(
       'the event to be there',
-      async () => (await runCommand('events', [eventId, '--server', service.operationsUrl])).code === 0,
+      async () => (await runCommand('events', [eventId, '--server', service.operationsUrl, '--insecure'])).code === 0,
     );
   });
   after(async () => {
@@ -188,7 +188,7 @@ describe('our commands', () => {
       const [name = '', ...args] = words.map((word) => placeholders[word] ?? word);
       if (args.includes('--help')) return;
       if (args.length === 0) args.push(...(usualArguments(eventId)[name] ?? []));
-      if (name === 'events' || name === 'replay' || name === 'doctor') args.push('--server', service.operationsUrl);
+      if (name === 'events' || name === 'replay' || name === 'doctor') args.push('--server', service.operationsUrl, '--insecure');
       // Some ask a policy that an earlier command has suspended, and no answer is one, too.
       if (name === 'rollback' || name === 'check') args.push('--timeout', '5s');
       const run = () =>

@@ -75,7 +75,7 @@ describe('README and docs/installation.md', { skip }, () => {
   const page = 'docs/installation.md';
   const apply = take('README.md', 'kubectl apply -f');
   const applyAndWait = take(page, 'kubectl apply -f');
-  const doctor = take(page, 'kubectl -n image-watcher port-forward');
+  const doctor = take(page, 'image-watcher doctor');
   const [receivers, config, values] = [take(page, '# receivers.yaml'), take(page, '# config.yaml: all'), take(page, '# values.yaml')];
   const settings = take(page, 'export SECRET=$(openssl rand -hex 24)   # also for the sender: the "Auth Header" of Harbor\nkubectl -n');
   const removal = take(page, 'image-watcher crd migrate');
@@ -107,7 +107,7 @@ describe('README and docs/installation.md', { skip }, () => {
 
   test('doctor finds nothing wrong', async () => {
     const { operationsUrl: server } = await user.node.serviceOf('work');
-    assert.match(await user.run(doctor, { server }), /image-watcher-operations/);
+    assert.match(await user.run(doctor, { server }), /✓ service\/api/);
   });
 
   test('settings are added, and a push is accepted', async () => {

@@ -50,7 +50,7 @@ exec '${kubectl}' "$@"
   program('helm', `exec '${helm}' "$@"\n`);
   program(
     'image-watcher',
-    `case $1 in events|doctor) set -- "$@" --server "$SERVER" ;; esac\nexec '${process.execPath}' '${join(root, 'bin/image-watcher.mjs')}' "$@"\n`,
+    `case $1 in events|doctor) set -- "$@" --server "$SERVER" --insecure ;; esac\nexec '${process.execPath}' '${join(root, 'bin/image-watcher.mjs')}' "$@"\n`,
   );
   const env = { PATH: `${folder}:${process.env['PATH'] ?? ''}`, HOME: folder, KUBECONFIG: cluster.kubeconfigPath };
   const saved = join(folder, 'environment');

@@ -147,7 +147,7 @@ describe('events', () => {
     writeFileSync(tokenFile, `${tokens.all}\n`);
     const main = join(import.meta.dirname, '../../src/main.ts');
     const runOnce = async (...args: string[]) =>
-      (await promisify(execFile)(process.execPath, [main, ...args, '--server', service.operationsUrl])).stdout;
+      (await promisify(execFile)(process.execPath, [main, ...args, '--server', service.operationsUrl, '--insecure'])).stdout;
     const run = (...args: string[]) =>
       waitFor('an answer other than 503', () =>
         runOnce(...args).catch((error: Error) => {

@@ -118,6 +118,7 @@ describe('many namespaces', () => {
         world.cluster.kubeconfigPath,
         '--server',
         service.operationsUrl,
+        '--insecure',
         ...more,
       ]);
     for (const more of [['--wait', '--timeout', '30s'], ['--no-wait']]) {

@@ -240,7 +240,7 @@ test('what a target does not accept is shown with the push that it was about, wi
   await push('strict', '4.0.0');
   const tokenFile = join(tempFolder('admin'), 'token');
   writeFileSync(tokenFile, world.cluster.token);
-  const options = ['--server', service.operationsUrl, '--token-file', tokenFile];
+  const options = ['--server', service.operationsUrl, '--insecure', '--token-file', tokenFile];
   const read = async () => {
     const { code, out, err } = await runCommand('events', [`${world.namespace}/strict`, ...options]);
     assert.deepEqual([code, err], [0, '']);

@@ -236,7 +236,7 @@ function testImage(engine: Engine): void {
           if (words[index - 1] === '--repository') return `${world.registry.host}/shop/web`;
           return word;
         });
-        const own = ['--server', service.operationsUrl];
+        const own = ['--server', service.operationsUrl, '--insecure'];
         const output = await containers.exec(name, [...command, ...own]);
         assert.match(output, /shop\/web:1\.0\.1/);
       }

@@ -58,7 +58,7 @@ describe('the executable', () => {
       await pushImage({ host, repository: 'shop/web', tag: '1.1.0', content: 'new' });
       assert.equal((await deliver(service, harborBody(host, 'shop/web', [{ tag: '1.1.0' }]))).status, 202);
       await serving.waitForImage('web', `${host}/shop/web:1.1.0`);
-      const target = ['--server', service.operationsUrl, '--kubeconfig', serving.cluster.kubeconfigPath];
+      const target = ['--server', service.operationsUrl, '--insecure', '--kubeconfig', serving.cluster.kubeconfigPath];
       const { stdout, stderr } = await run('image-watcher', 'doctor', ...target);
       assert.match(stdout, /^✓ service\/version +/m);
       assert.match(stdout, /^✓ redis\/appendonly +/m);

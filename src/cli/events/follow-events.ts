@@ -1,6 +1,7 @@
 import { backoffMs, sleep, type Backoff } from '../../async/backoff.ts';
 import type { EventView } from '../../api/event-view.ts';
-import { ApiError, type ApiTarget } from '../api-client.ts';
+import type { ApiTarget } from '../api-client.ts';
+import { ApiError } from '../api-error.ts';
 import type { Terminal } from '../command.ts';
 import { type Filter, listEvents, readEvents } from './list-events.ts';
 

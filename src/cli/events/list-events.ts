@@ -1,5 +1,6 @@
 import type { EventOutcome, EventView } from '../../api/event-view.ts';
-import { ApiError, type ApiTarget, callApi } from '../api-client.ts';
+import { type ApiTarget, callApi } from '../api-client.ts';
+import { ApiError } from '../api-error.ts';
 
 /** Which events. */
 export interface Filter {

@@ -51,7 +51,7 @@ function apiFindings(version: string, api: ServiceFacts['api']): Finding[] {
     failed(
       'service/api',
       api.why,
-      'check that workers run (kubectl get pods -l app.kubernetes.io/name=image-watcher -A), and forward their port: kubectl -n image-watcher port-forward svc/image-watcher-operations 9090',
+      'check that workers run (kubectl get pods -l app.kubernetes.io/name=image-watcher -A), and name their namespace with --service-namespace, or the address of a service outside of the cluster with --server',
     ),
   ];
 }

@@ -1,0 +1,56 @@
+/** The pod of image-watcher that answers its API: one with the role `work`, by the labels of the chart. */
+import { z } from 'zod';
+import type { KubeClient } from '../kube/client.ts';
+import { listPath } from '../kube/objects.ts';
+import type { PodPort } from '../kube/port-forward.ts';
+import { ApiError } from './api-error.ts';
+
+/** Only in the namespace of the installation: elsewhere, anybody may give a pod these labels, and would get the tokens of administrators. */
+const labelSelector = 'app.kubernetes.io/name=image-watcher,image-watcher/work=true';
+
+const podSchema = z.object({
+  metadata: z.object({ name: z.string(), deletionTimestamp: z.string().optional() }),
+  spec: z.object({
+    containers: z.array(z.object({ ports: z.array(z.object({ name: z.string().optional(), containerPort: z.int() })).optional() })),
+  }),
+  status: z.object({
+    phase: z.string().optional(),
+    conditions: z.array(z.object({ type: z.string(), status: z.string(), message: z.string().optional() })).optional(),
+  }),
+});
+const listSchema = z.object({ items: z.array(podSchema) });
+type Pod = z.output<typeof podSchema>;
+
+const defaultPort = 9090;
+
+/** Finds a pod that is ready; throws ApiError where there is none, and what the client throws. */
+export async function findServicePod(client: KubeClient, namespace: string, signal: AbortSignal): Promise<PodPort> {
+  const path = listPath({ apiVersion: 'v1', resource: 'pods' }, namespace);
+  const { items } = listSchema.parse(await client.request({ method: 'GET', path, query: { labelSelector }, signal }));
+  return choosePod(items, namespace);
+}
+
+/** The first pod that is ready. */
+export function choosePod(pods: readonly Pod[], namespace: string): PodPort {
+  const ready = pods.find((pod) => pod.metadata.deletionTimestamp === undefined && readyOf(pod)?.status === 'True');
+  if (ready !== undefined) {
+    const ports = ready.spec.containers.flatMap((container) => container.ports ?? []);
+    const port = ports.find(({ name }) => name === 'operations')?.containerPort ?? defaultPort;
+    return { namespace, pod: ready.metadata.name, port };
+  }
+  const [first] = pods;
+  if (first === undefined)
+    throw new ApiError(
+      `no pod of image-watcher with the role work is in the namespace ${namespace}: name the namespace of the installation with --service-namespace (kubectl get pods -A -l app.kubernetes.io/name=image-watcher shows it), or the address of a service outside of the cluster with --server`,
+    );
+  const { metadata, status } = first;
+  const state = metadata.deletionTimestamp === undefined ? (status.phase ?? 'not started') : 'being deleted';
+  const why = readyOf(first)?.message;
+  throw new ApiError(
+    `no pod of image-watcher in the namespace ${namespace} is ready: ${metadata.name} is ${state}${why === undefined ? '' : ` (${why})`}: see kubectl -n ${namespace} describe pod ${metadata.name}`,
+  );
+}
+
+function readyOf({ status: { conditions = [] } }: Pod) {
+  return conditions.find(({ type }) => type === 'Ready');
+}
