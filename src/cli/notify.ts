@@ -4,7 +4,7 @@ import { processSource, readConfig, readNotificationTargets, readProxies } from 
 import { deliver } from '../notify/deliver.ts';
 import { sendMail } from '../notify/send-mail.ts';
 import { exchange, type SendResult } from '../notify/send-notice.ts';
-import { openOutbound, type Outbound } from '../proxy/outbound.ts';
+import type { Outbound } from '../proxy/outbound.ts';
 import { defineCommand, defineGroup, paintFor, type Terminal, UsageError } from './command.ts';
 import { fit, outputOption, print, printable } from './output.ts';
 
@@ -47,6 +47,8 @@ Exit codes: 0 all targets accepted the message, 1 one did not, 2 wrong usage or 
     const chosen = all.filter(({ target }) => names.length === 0 || names.includes(target.name));
     if (chosen.length === 0) throw new UsageError('the configuration has no targets: add some to notifications.targets');
     const signal = terminal.signal ?? new AbortController().signal;
+    // Loaded only now: help should not wait for the HTTP client.
+    const { openOutbound } = await import('../proxy/outbound.ts');
     const outbound = openOutbound(readProxies(readConfig(source), source));
     const results = await Promise.all(chosen.map((one) => testTarget(one, outbound, signal)));
     await outbound.close();

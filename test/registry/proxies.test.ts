@@ -62,6 +62,7 @@ before(async () => {
       'registry.example.com:443': await serveTls(ours, dns(host), registryPort),
       'auth.example.com:443': await serveTls(ours, dns('auth.example.com'), Number(new URL(tokens.auth.realm).port)),
       'stranger.example.com:443': await serveTls(stranger, dns('stranger.example.com'), registryPort),
+      'wrong.example.com:443': await serveTls(ours, dns(host), registryPort),
       'plain.example.com:5000': registryPort,
       '10.9.8.7:443': await serveTls(stranger, dns('other.example.com'), registryPort),
     },
@@ -236,6 +237,26 @@ describe('the message about a proxy', () => {
     proxy.fault = () => 'hangs';
     const expected = `timed out: no answer from ${host} through the proxy ${proxy.url} \\(HTTPS_PROXY\\) within 2000 ms`;
     assert.match(await open(t, through(proxy.url)).failure(), new RegExp(expected));
+  });
+
+  test('is not blamed for a certificate that has another name', async (t) => {
+    const { failure } = open(t, through(proxy.url), { registries: [{ host: 'wrong.example.com', insecure: false, caFile }] });
+    assert.match(
+      await failure('wrong.example.com'),
+      /through the proxy http:\S+ \(HTTPS_PROXY\): its certificate is for registry\.example\.com, not for wrong\.example\.com/,
+    );
+  });
+
+  test('whose own certificate has another name names the proxy', async (t) => {
+    const secure = await startForwardProxy({ hosts: {}, tls: await ours.issue([{ type: 'dns', value: 'other.example.com' }]) });
+    const trusted = getCACertificates('default');
+    setDefaultCACertificates([...trusted, ours.ca]);
+    t.after(() => setDefaultCACertificates(trusted));
+    t.after(() => secure.stop());
+    assert.match(
+      await open(t, through(secure.url)).failure(),
+      /cannot connect to registry\.example\.com: the proxy https:\S+ \(HTTPS_PROXY\) cannot be reached: its certificate is for other\.example\.com, not for localhost/,
+    );
   });
 
   test('is not blamed for the certificate of the registry behind it', async (t) => {
