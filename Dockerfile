@@ -3,19 +3,26 @@
 #   docker build --tag image-watcher:dev .
 #   docker run --rm image-watcher:dev --help
 #
-# Both bases are arguments: to use a mirror, to pin a digest (name:tag@sha256:…), or to use one that was made by oneself.
-#   NODE_IMAGE  the program node in /usr/local/bin, npm, and a shell
-#   BASE_IMAGE  what node needs to run: glibc, libstdc++, the certificates; no shell
+# The bases are arguments: to use a mirror, to pin a digest (name:tag@sha256:…), or to use one that was made by oneself.
+#   NODE_IMAGE   the program node in /usr/local/bin
+#   BUILD_IMAGE  the same on the platform of the builder, with npm and a shell
+#   BASE_IMAGE   what node needs to run: glibc, libstdc++, the certificates; no shell
 # Settings of npm (a mirror, a proxy, an authority) come as a secret and leave no trace: --secret id=npmrc,src=$HOME/.npmrc
 
+ARG NODE_IMAGE=named-node
+ARG BUILD_IMAGE=named-build
+ARG BASE_IMAGE=named-base
+
+# Written in full here, where Dependabot finds them; a release pins them to digests (test/release/pin-images.ts).
 # The Node that the tests run with; test/image/dockerfile.test.ts holds it to that.
-ARG NODE_IMAGE=docker.io/library/node:24.21.0-trixie-slim
-ARG BASE_IMAGE=gcr.io/distroless/cc-debian13:nonroot
+FROM docker.io/library/node:24.21.0-trixie-slim AS named-node
+FROM --platform=$BUILDPLATFORM docker.io/library/node:24.21.0-trixie-slim AS named-build
+FROM gcr.io/distroless/cc-debian13:nonroot AS named-base
 
 FROM ${NODE_IMAGE} AS node
 
 # On the builder's own platform: without optional packages and install scripts, what is installed is the same for all.
-FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS layers
+FROM --platform=$BUILDPLATFORM ${BUILD_IMAGE} AS layers
 WORKDIR /layers/app/app
 COPY package.json package-lock.json LICENSE ./
 RUN --mount=type=secret,id=npmrc,target=/run/npmrc \

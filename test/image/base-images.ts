@@ -13,9 +13,12 @@ export const dockerfile = join(import.meta.dirname, '../../Dockerfile');
 
 /** What the Dockerfile names, by the name of the argument. */
 export function namedBases(): BaseImages {
-  return Object.fromEntries(
-    [...readFileSync(dockerfile, 'utf8').matchAll(/^ARG (\w+_IMAGE)=(\S+)$/gm)].map(([, name = '', image = '']) => [name, image]),
+  const text = readFileSync(dockerfile, 'utf8');
+  const stages = new Map(
+    [...text.matchAll(/^FROM (?:--platform=\S+ )?(\S+) AS (named-\w+)$/gm)].map(([, image = '', stage = '']) => [stage, image]),
   );
+  const defaults = text.matchAll(/^ARG (\w+_IMAGE)=(\S+)$/gm);
+  return Object.fromEntries([...defaults].map(([, name = '', stage = '']) => [name, stages.get(stage) ?? stage]));
 }
 
 /** The images that the Dockerfile names, where they can be pulled; otherwise images of our own, with as little in them. */
@@ -28,7 +31,8 @@ export async function findBases(engine: Engine): Promise<BaseImages> {
     process.stderr.write(
       `no base images from outside (${(error as Error).message.trim().split('\n').at(-1)}): making our own of this machine's files\n`,
     );
-    return { NODE_IMAGE: await makeNodeImage(engine), BASE_IMAGE: await makeBaseImage(engine) };
+    const node = await makeNodeImage(engine);
+    return { NODE_IMAGE: node, BUILD_IMAGE: node, BASE_IMAGE: await makeBaseImage(engine) };
   }
 }
 

@@ -24,11 +24,12 @@ test('it starts Node as `serve` would, so that it need not start twice', () => {
 
 test('every base image has a fixed version', () => {
   const bases = Object.values(namedBases());
-  assert.equal(bases.length, 2);
+  assert.equal(bases.length, 3);
+  assert.equal(namedBases()['BUILD_IMAGE'], namedBases()['NODE_IMAGE']);
   for (const base of bases) assert.doesNotMatch(base, /:latest$|^[^:]+$/);
   assert.deepEqual(
     [...dockerfile.matchAll(/^FROM (?:--platform=\S+ )?(\S+)/gm)].map(([, from]) => from),
-    ['${NODE_IMAGE}', '${NODE_IMAGE}', '${BASE_IMAGE}'],
+    [...bases, '${NODE_IMAGE}', '${BUILD_IMAGE}', '${BASE_IMAGE}'],
   );
 });
 
