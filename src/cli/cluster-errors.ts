@@ -12,7 +12,7 @@ export function describeClusterError(error: unknown): string {
   if (isKubeError(error, 401))
     return 'the API server does not accept the credentials of the kubeconfig: log in again, or choose another --context';
   if (error instanceof KubeError && unconverted.test(error.detail))
-    return `the API server cannot convert policies, because the conversion webhook does not answer it: start the role convert, or wait until its pods are ready; image-watcher doctor shows what is wrong (${error.detail})`;
+    return `the API server cannot convert policies, because their conversion webhook does not answer it yet, or no more: start the role convert, or wait until its pods are ready; image-watcher doctor shows what is wrong (${error.detail})`;
   if (lacksDefinition(error))
     return `the cluster has no CustomResourceDefinition ${crdName}: install image-watcher there, or choose another cluster with --context`;
   const code = causesOf(error).find((cause) => 'code' in cause && typeof cause.code === 'string' && unreachable.test(cause.code));
@@ -47,7 +47,8 @@ function lacksDefinition(error: unknown): boolean {
   );
 }
 
-const unconverted = new RegExp(`conversion webhook for .*Kind=${kind} failed`);
+/** The second while it fills its caches, which it does anew after each change of the definition. */
+const unconverted = new RegExp(`conversion webhook for .*Kind=${kind} failed|storage is \\(re\\)initializing`);
 const unreachable = /^(?:ECONN|ENOTFOUND|EAI_|EHOST|ENET|ETIMEDOUT|EPIPE|UND_ERR_(?:CONNECT|SOCKET))/;
 
 function causesOf(error: unknown): Error[] {

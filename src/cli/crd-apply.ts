@@ -3,6 +3,7 @@ import { conversionSamples, type CrdRequest, lacksConversion, planCrd } from '..
 import { crdName } from '../api-versions/group.ts';
 import { plainDefinitions } from '../api-versions/plain-definitions.ts';
 import { describeError } from '../model/errors.ts';
+import { documentation } from '../model/reasons.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { UsageError, type Terminal } from './command.ts';
 import { type CrdValues, durationOf, endpointOf, namespacedName, readCaFile } from './crd-options.ts';
@@ -36,9 +37,11 @@ export async function applyCrd(values: CrdValues, output: 'text' | 'json' | 'yam
       const existing = await readCrd(client, crdName);
       const endpoint = wanted.endpoint ?? (lacksConversion(existing, wanted.request) ? defaultEndpoint : undefined);
       const request = { ...wanted.request, conversion: endpoint && (await withCa(client, endpoint, values)) };
+      const isOlder = existing?.spec.versions.every(({ name }) => name === 'v1alpha1') ?? false;
+      if (isOlder && values['keep-older']) throw new Error(olderDefinition);
       planCrd(existing, request);
       if (request.v1Only && existing) await refuseOwnedThrough(client, existing, 'v1alpha1');
-      if (existing && existing.spec.versions.every(({ name }) => name === 'v1alpha1')) onProgress(olderService);
+      if (isOlder) onProgress(olderService);
       const { action } = await switchCustomResourceDefinition(
         client,
         {
@@ -66,6 +69,8 @@ export async function applyCrd(values: CrdValues, output: 'text' | 'json' | 'yam
     return 1;
   }
 }
+
+const olderDefinition = `the cluster has the definition of an older image-watcher, whose service must stop before, and nothing was changed: follow ${documentation}/upgrading.md, from its first step`;
 
 const olderService =
   'note: a service older than v1 must have stopped by now. It writes status together with spec, which the API server ignores from now on, so it would repeat its changes';

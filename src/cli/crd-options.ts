@@ -31,6 +31,7 @@ export const applyOptions = {
   ...shapeOptions,
   'ca-secret': { value: 'NAMESPACE/NAME', about: 'a Secret whose ca.crt is the authority' },
   serve: { value: 'VERSION', choices: ['v1alpha1'], about: 'serve v1alpha1 again after it was retired' },
+  'keep-older': { about: 'refuse to replace the definition of a service older than v1, which has to stop before: for Jobs of manifests' },
   'skip-probe': { about: 'skip the request to the endpoint; the API server must still convert all stored policies' },
   timeout: { value: 'DURATION', about: 'how long the API server may fail to convert (default 30s)' },
 } as const satisfies Options;

@@ -25,7 +25,12 @@ const namespace = 'image-watcher';
 const crdPath = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crdName}`;
 const secretPath = `/api/v1/namespaces/${namespace}/secrets/image-watcher-redis`;
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
-const jobOf = (one: string) => `image-watcher-redis-password-${one.replaceAll('.', '-')}`;
+const jobOf = (one: string, name = 'redis-password') => `image-watcher-${name}-${one.replaceAll('.', '-')}`;
+/** In place of the Service, to which nothing leads here: the URL of the process, and where its authority is. */
+const endpointArgs = (args: readonly string[], { conversionUrl }: Service) =>
+  args.flatMap((arg, index) =>
+    arg === '--conversion-service' ? ['--conversion-url', conversionUrl, '--ca-secret'] : [args[index - 1] === '--timeout' ? '30s' : arg],
+  );
 /** A version after any other. */
 const laterVersion = '99.0.0';
 const skip = (await lacksHelm()) ?? (await lacksKustomize()) ?? false;
@@ -58,10 +63,10 @@ describe('charts/install', { skip }, () => {
     assert.ok(!/helm\.sh|managed-by/.test(read('base/install.yaml')));
     // What remains without a namespace is found by its label when it is removed.
     const inNoNamespace = objectsIn(read('base/install.yaml')).filter(({ metadata }) => metadata.namespace === undefined);
-    const [own, labelled] = [inNoNamespace.slice(0, 4), inNoNamespace.slice(4)];
+    const [own, labelled] = [inNoNamespace.slice(0, 3), inNoNamespace.slice(3)];
     assert.deepEqual(
       own.map(({ kind }) => kind),
-      ['Namespace', ...Array<string>(3).fill('CustomResourceDefinition')],
+      ['Namespace', ...Array<string>(2).fill('CustomResourceDefinition')],
     );
     for (const object of labelled) assert.equal(object.metadata.labels?.['app.kubernetes.io/instance'], 'image-watcher', keyOf(object));
   });
@@ -123,7 +128,9 @@ for (const installation of ['base', ...Object.keys(overlays).map((name) => `over
     let converting: Service | undefined;
     before(async () => {
       [cluster, objects] = await Promise.all([startControlPlane({ fsync: false }), build(join(folder, installation))]);
-      kubelet = playKubelet(cluster, namespace, (args) => Promise.resolve(args));
+      kubelet = playKubelet(cluster, namespace, async (args) =>
+        args[0] === 'crd' ? endpointArgs(args, await waitFor('the conversion webhook', () => converting)) : args,
+      );
     });
     after(async () => {
       await kubelet.stop();
@@ -145,23 +152,37 @@ for (const installation of ['base', ...Object.keys(overlays).map((name) => `over
           manifests.map(async (object) => [keyOf(object), (await cluster.request('GET', pathOf(object))).metadata.resourceVersion]),
         ),
       ) as Record<string, string>;
-    const ranJobs = () => kubelet.ran.map(({ name, code, out, err }) => [name, code, code === 0 ? out : err]);
+    const ranJobs = (of = 'redis-password') =>
+      kubelet.ran.filter(({ name }) => name.includes(of)).map(({ name, code, out, err }) => [name, code, code === 0 ? out : err]);
     const definition = () => cluster.request('GET', crdPath);
     const isServed = (version: string) =>
       waitFor(`${version} to be served`, () => cluster.request('GET', policiesPath('default', version)).then(() => true));
-    const hasPassword = () => objects.some(({ kind }) => kind === 'Job');
+    const hasPassword = () => objects.some(({ kind, metadata }) => kind === 'Job' && metadata.name.includes('redis-password'));
     const password = async () => (await cluster.request('GET', secretPath)).data.password as string;
+    const webhookPod = () =>
+      podTemplatesOf(objects).find(({ labels }) => labels['image-watcher/convert'] === 'true')?.spec.serviceAccountName;
     let firstPassword = '';
 
     it('is accepted by the API server as a whole', async () => {
       if (isNamespaced) await apply(objectsIn(read('definition-v1.yaml')));
       await apply(objects);
+      if (!isNamespaced) {
+        // No object of the manifests names the webhook, so that nothing asks it before it answers.
+        assert.ok(!objects.some(({ metadata }) => metadata.name === crdName));
+        await assert.rejects(definition(), /404/);
+        converting = await startService({
+          redisUrl: 'redis://127.0.0.1:1',
+          kubeconfig: await kubeconfigOf(cluster, { namespace, name: webhookPod() ?? '' }),
+          roles: 'convert',
+          config: { namespace },
+        });
+      }
       await isServed('v1');
       await waitFor('policies of bases to be served', () =>
         cluster.request('GET', plainPath('BaseImagePolicy', 'default')).then(() => true),
       );
       if (!hasPassword()) return;
-      await waitFor('the password', () => kubelet.ran.length > 0);
+      await waitFor('the password', () => ranJobs().length > 0);
       assert.deepEqual(ranJobs(), [[jobOf(version), 0, `Secret ${namespace}/image-watcher-redis: created\n`]]);
       firstPassword = await password();
     });
@@ -184,39 +205,37 @@ for (const installation of ['base', ...Object.keys(overlays).map((name) => `over
       }
     });
 
-    const webhookPod = () =>
-      podTemplatesOf(objects).find(({ labels }) => labels['image-watcher/convert'] === 'true')?.spec.serviceAccountName;
-
     if (!isNamespaced)
-      it('is trusted by the API server as soon as the conversion webhook runs', async () => {
-        const name = webhookPod() ?? '';
-        converting = await startService({
-          redisUrl: 'redis://127.0.0.1:1',
-          kubeconfig: await kubeconfigOf(cluster, { namespace, name }),
-          roles: 'convert',
-          config: { namespace },
-        });
-        await waitFor('the authority', async () => (await definition()).spec.conversion.webhook.clientConfig.caBundle);
+      it('names the conversion webhook, and trusts it, when it answers', async () => {
+        await waitFor('the Job', () => ranJobs('definition').length > 0);
+        const [[name, code, output] = []] = ranJobs('definition');
+        assert.deepEqual([name, code], [jobOf(version, 'definition'), 0]);
+        assert.match(String(output), /imagepolicies\.operator\.technomad\.dev created/);
+        assert.ok((await definition()).spec.conversion.webhook.clientConfig.caBundle);
       });
 
     it('changes nothing when it is applied again', async () => {
       const earlier = await versionsOf(objects);
       await apply(objects);
       assert.deepEqual(await versionsOf(objects), earlier);
-      if (hasPassword()) assert.deepEqual([await password(), kubelet.ran.length], [firstPassword, 1]);
+      if (hasPassword()) assert.deepEqual([await password(), ranJobs().length], [firstPassword, 1]);
     });
 
     it('is upgraded by applying a later version, and keeps its password', async () => {
       const laterObjects = parse(
-        JSON.stringify(objects).replaceAll(version, laterVersion).replaceAll(jobOf(version), jobOf(laterVersion)),
+        JSON.stringify(objects)
+          .replaceAll(version, laterVersion)
+          .replaceAll(jobOf(version), jobOf(laterVersion))
+          .replaceAll(jobOf(version, 'definition'), jobOf(laterVersion, 'definition')),
       ) as Manifest[];
       const { clientConfig } = (await definition()).spec.conversion.webhook ?? {};
       await apply(laterObjects);
       for (const deployment of laterObjects.filter(({ kind }) => kind === 'Deployment'))
         assert.ok(JSON.stringify((await cluster.request('GET', pathOf(deployment))).spec).includes(`image-watcher:${laterVersion}`));
+      if (!isNamespaced) await waitFor('the second Job of the definition', () => ranJobs('definition').length > 1);
       assert.deepEqual((await definition()).spec.conversion.webhook?.clientConfig, clientConfig);
       if (!hasPassword()) return;
-      await waitFor('the second Job', () => kubelet.ran.length > 1);
+      await waitFor('the second Job', () => ranJobs().length > 1);
       const [, second] = ranJobs();
       assert.deepEqual(second, [jobOf(laterVersion), 0, `Secret ${namespace}/image-watcher-redis: unchanged\n`]);
       assert.equal(await password(), firstPassword);
