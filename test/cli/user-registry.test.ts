@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openRegistry } from '../../src/cli/user-registry.ts';
-import { ConfigError, readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config.ts';
+import { ConfigError } from '../../src/config/config-error.ts';
 import { startForwardProxy } from '../harness/forward-proxy.ts';
 
 const ask = async (env: Readonly<Record<string, string>>) => {
