@@ -1,6 +1,8 @@
-import { commands } from '../../src/cli/index.ts';
+import { commands as entries } from '../../src/cli/index.ts';
 import { table } from './markdown.ts';
 import type { Parts } from './template.ts';
+
+const commands = await Promise.all(entries.map(({ load }) => load()));
 
 /** The parts of docs/templates/command-line.md. */
 export const commandParts: Parts = {

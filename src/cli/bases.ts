@@ -8,6 +8,7 @@ import { defineCommand, listOf, UsageError } from './command.ts';
 import { print } from './output.ts';
 import { registryOptions } from './user-registry.ts';
 import { currentNamespace, policyOptions, withCluster } from './policy-client.ts';
+import { summaries } from './summaries.ts';
 
 const kindNames = targets.map(({ kind }) => kind);
 
@@ -33,7 +34,7 @@ const options = {
 /** `image-watcher bases`. */
 export const bases = defineCommand({
   name: 'bases',
-  summary: 'show which images are built on a base image, and which of them are behind',
+  summary: summaries.bases,
   about: `Shows the images that the workloads run and that are built on a base image: Current, if they are built on its selected version, Behind, if on another one, and Unknown, if that cannot be recognized; images that are not built on it are only counted. An image is recognized by its layers and by what its builder wrote into it. Asks the API server with your permissions, and registries with the credentials of --docker-config; reads manifests and configurations, no layers. Changes nothing.
 
 Exit codes: 0 success, 1 failure, or an image is behind with --fail-on-behind, 2 wrong usage.`,

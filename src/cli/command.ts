@@ -1,8 +1,7 @@
 /** What a command is: a definition as data, from which its arguments are parsed, its help is written and its completion is made. The only importer of commander. */
 import { Command as Parser, CommanderError, Option as ParserOption } from 'commander';
 import { styleText } from 'node:util';
-import { didYouMean } from '../api-versions/validation/schema-problems.ts';
-
+import { didYouMean } from '../model/did-you-mean.ts';
 import { UsageError } from './usage-error.ts';
 
 export { UsageError };
@@ -38,6 +37,11 @@ export interface Command {
   readonly commands?: readonly Command[];
   /** Runs the command. Returns the exit code: 0 success, 1 failure or a negative result. Throws UsageError for wrong usage (2). */
   run(args: readonly string[], terminal: Terminal): Promise<number>;
+}
+
+/** A command that may not be loaded yet. */
+export interface CommandEntry extends Pick<Command, 'name' | 'summary'> {
+  readonly load: () => Promise<Command>;
 }
 
 /** What completion offers. */

@@ -1,11 +1,12 @@
 import { complete } from './completion/complete.ts';
 import { noFiles, scripts, shells } from './completion/scripts.ts';
-import { defineCommand, type Command } from './command.ts';
+import { defineCommand, type Command, type CommandEntry } from './command.ts';
+import { summaries } from './summaries.ts';
 
 /** `image-watcher completion`. */
 export const completion = defineCommand({
   name: 'completion',
-  summary: 'print the completion script of a shell',
+  summary: summaries.completion,
   about:
     'Prints a script that completes commands, options, and the names of policies, namespaces and contexts, which it asks the cluster for. For the plugin of kubectl, put kubectl_complete-image_watcher on the PATH.',
   arguments: [{ name: 'SHELL', about: shells.join(', '), missing: `name the shell: ${shells.join(', ')}`, choices: shells }],
@@ -22,7 +23,7 @@ export const completion = defineCommand({
 });
 
 /** What the scripts call with the words of the line, the last of which is completed. Not shown in the help; says nothing where something fails. */
-export function completer(commands: readonly Command[]): Command {
+export function completer(commands: readonly CommandEntry[]): Command {
   return {
     name: '__complete',
     summary: '',
@@ -30,7 +31,7 @@ export function completer(commands: readonly Command[]): Command {
     async run(words, terminal) {
       let isFile = false;
       try {
-        const found = complete(commands, words);
+        const found = complete(await loadNamed(commands, words), words);
         isFile = 'ask' in found && found.ask === 'file';
         for (const { word, about } of 'ask' in found ? await ask(found) : found.candidates)
           if (isSafe(word)) terminal.out(about === undefined ? `${word}\n` : `${word}\t${about}\n`);
@@ -41,6 +42,11 @@ export function completer(commands: readonly Command[]): Command {
       return 0;
     },
   };
+}
+
+/** Of the commands, those that the line may be about are loaded: the others are only names. */
+function loadNamed(commands: readonly CommandEntry[], words: readonly string[]): Promise<(Command | CommandEntry)[]> {
+  return Promise.all(commands.map((entry) => (words.slice(0, -1).includes(entry.name) ? entry.load() : entry)));
 }
 
 async function ask({ ask: what, prefix, given }: Extract<ReturnType<typeof complete>, { ask: unknown }>) {

@@ -14,6 +14,7 @@ import { readTarget } from './explain/gather.ts';
 import { outputOption, print } from './output.ts';
 import { startProgress } from './progress.ts';
 import { clusterOptions, cliFieldManager, listPolicies as listRawPolicies, withCluster } from './policy-client.ts';
+import { summaries } from './summaries.ts';
 
 const maxParallel = 8;
 const maxTries = 5;
@@ -21,7 +22,7 @@ const maxTries = 5;
 /** `image-watcher consents`. */
 export const consents = defineCommand({
   name: 'consents',
-  summary: 'list, and write, the consents that policies with targets in other namespaces need',
+  summary: summaries.consents,
   about: `Lists each pair of a policy's namespace and a workload of another namespace that runs an image of the policy now, and the consent of the workload's owners: the annotation ${consentAnnotation} on it, or else on its Namespace. Needs get and list of policies, workloads and namespaces, and patch of the workloads to apply.
 
 --apply writes what is missing on the workloads themselves: the namespaces of the policies, never "*". What a workload or its Namespace answers already is left alone. Whoever may write policies in the namespaces of --from may change the workloads from then on.

@@ -16,6 +16,7 @@ import {
 } from './crd-options.ts';
 import { outputOption } from './output.ts';
 import { clusterOptions } from './policy-client.ts';
+import { summaries } from './summaries.ts';
 
 const kinds = [policyKind, ...plainDefinitions.map(({ kind }) => kind)];
 const allKinds = new Intl.ListFormat('en').format(kinds);
@@ -81,7 +82,7 @@ A policy needs v1alpha1 if it may be stored in it, if its manifest is applied in
 /** `image-watcher crd print|apply|migrate`. */
 export const crd = defineGroup({
   name: 'crd',
-  summary: 'print the CustomResourceDefinitions, apply them to a cluster, migrate stored policies',
+  summary: summaries.crd,
   about: `The CustomResourceDefinitions of ${allKinds}.`,
   commands: [printCommand, applyCommand, migrateCommand],
 });

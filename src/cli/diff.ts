@@ -19,6 +19,7 @@ import {
   type PolicyName,
 } from './policy-client.ts';
 import { startProgress } from './progress.ts';
+import { summaries } from './summaries.ts';
 
 const maxParallel = 8;
 /** As with kubectl diff: 1 is for differences. */
@@ -27,7 +28,7 @@ const failed = 2;
 /** `image-watcher diff`. */
 export const diff = defineCommand({
   name: 'diff',
-  summary: 'show what would change now, as a diff of images per workload',
+  summary: summaries.diff,
   about: `Shows the images that the next reconcile would write, per workload and container; after a "#", what stays as it is, and why. What the policies select is taken from their status. Changes nothing.
 
 Exit codes, as of kubectl diff: 0 nothing would change, 1 something would, 2 wrong usage, or a policy cannot be evaluated.`,

@@ -8,6 +8,7 @@ import { ApiError } from './api-error.ts';
 import { defineCommand, paintFor, type Terminal, UsageError } from './command.ts';
 import { checkCluster } from './doctor/check-cluster.ts';
 import { fit, outputOption, print, printable } from './output.ts';
+import { summaries } from './summaries.ts';
 
 const options = {
   'certificate-days': { value: 'DAYS', about: 'report certificates that end within so many days (default 14)' },
@@ -21,7 +22,7 @@ const colours = { ok: 'green', failed: 'red', warning: 'yellow', skipped: 'gray'
 /** `image-watcher doctor`. */
 export const doctor = defineCommand({
   name: 'doctor',
-  summary: 'check a running installation: Redis, permissions, certificates, webhooks, registries, policies, clocks',
+  summary: summaries.doctor,
   about: `Checks a running installation, and says what to do: ✓ as it should be, ✗ act, ! look at it, – not checked. The service reports what only it can reach (you need the right to list imagepolicies in all namespaces); the cluster is checked with your kubeconfig, and nothing is changed. ${documentation}/doctor.md explains each line.
 
 Exit codes: 0 no line is ✗, 1 a line is, 2 wrong usage.`,

@@ -12,6 +12,7 @@ import { countOf, outputOption, print, printable } from './output.ts';
 import { clusterOf, policyOptions, readPolicyName } from './policy-client.ts';
 import { startProgress } from './progress.ts';
 import { reasonLinks } from './reason-links.ts';
+import { summaries } from './summaries.ts';
 
 const options = {
   limit: { value: 'NUMBER', about: 'how many, from 1 to 500 (default 50; with --since all)' },
@@ -27,7 +28,7 @@ const options = {
 /** `image-watcher events`. */
 export const events = defineCommand({
   name: 'events',
-  summary: 'show the pushes that were received, and the result of each',
+  summary: summaries.events,
   about:
     'Shows the newest pushes that you may see, those that a receiver ignored among them; those of one policy (NAMESPACE/NAME, or ipol/NAME), or one push in full, by its id. With --follow the oldest is first, and a push is shown again when its result changes; a connection that breaks is opened again.',
   arguments: [{ name: 'POLICY|ID', about: 'NAMESPACE/NAME or ipol/NAME of a policy, or the id of a push', completes: 'policy' }],

@@ -12,6 +12,7 @@ import { isUsable } from '../model/image-policy.ts';
 import { fit, outputOption, print, printable } from './output.ts';
 import { anyPolicyArgument, policyOptions, withAnyPolicy } from './policy-client.ts';
 import { reasonLinks } from './reason-links.ts';
+import { summaries } from './summaries.ts';
 
 /** `--config` of the commands that decide as the service would. */
 export const configOption = {
@@ -26,7 +27,7 @@ export const configOption = {
 /** `image-watcher explain`. */
 export const explain = defineCommand({
   name: 'explain',
-  summary: 'explain why a policy does or does not update its workloads',
+  summary: summaries.explain,
   about: `Shows what the service would do, step by step: ✓ nothing is in the way, ✗ it stops here, … it waits, · decides nothing. Settings show where they come from: the policy, or a default of its namespace, of the cluster, or built in. Asks only the API server: what the policy selects, and how its last reconcile ended, is taken from its status.
 
 Of a BaseImagePolicy (bipol/NAME) it shows each image of its status: the base that it is built on, since when it is behind, what is done about it, and why not.

@@ -2,11 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { describeError } from '../model/errors.ts';
 import { defineCommand, UsageError } from './command.ts';
 import { clusterOf, clusterOptions } from './policy-client.ts';
+import { summaries } from './summaries.ts';
 
 /** `image-watcher generate-password`. */
 export const generatePassword = defineCommand({
   name: 'generate-password',
-  summary: 'create a Secret with a random password, unless it exists',
+  summary: summaries['generate-password'],
   about:
     "Creates the Secret with a random password of 256 bits. A Secret that exists is left as it is, so that a password stays the same however often this runs. The chart's job does this for the embedded Redis.",
   options: {

@@ -17,6 +17,7 @@ import {
 } from './policy-client.ts';
 import { startProgress } from './progress.ts';
 import type { KubeClient } from '../kube/client.ts';
+import { summaries } from './summaries.ts';
 
 const options = {
   ...policyOptions,
@@ -33,7 +34,7 @@ const options = {
 /** `image-watcher get`. */
 export const get = defineCommand({
   name: 'get',
-  summary: 'show policies: what runs, what is the latest, what is blocked and why',
+  summary: summaries.get,
   about: `Shows a row for each policy: what its targets run (RUNNING), what it selects (LATEST), and whether that is in order. Below a policy that is not, the reason and what to do.
 
 Exit codes: 0 also where policies are not Ready, 1 a policy is missing or the cluster does not answer, 2 wrong usage.`,

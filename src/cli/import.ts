@@ -3,6 +3,7 @@ import { convertAll, formatImport, type KeelImport } from './import/keel/convert
 import { countOf } from './output.ts';
 import { clusterOptions, withCluster } from './policy-client.ts';
 import { startProgress } from './progress.ts';
+import { summaries } from './summaries.ts';
 
 /** `image-watcher import keel`. */
 const importKeel = defineCommand({
@@ -38,7 +39,7 @@ Exit codes: 0 everything was carried over, 1 something was not, or the cluster d
 /** `image-watcher import`. */
 export const importCommand = defineGroup({
   name: 'import',
-  summary: 'convert the settings of another updater into policies',
+  summary: summaries.import,
   about: 'Converts the settings of another updater into policies.',
   commands: [importKeel],
 });

@@ -1,48 +1,36 @@
-/** The list of commands. */
-import { approve, check, release, resume, rollback, suspend } from './policy-commands.ts';
-import { bases } from './bases.ts';
-import type { Command } from './command.ts';
-import { completion } from './completion.ts';
-import { consents } from './consents.ts';
-import { crd } from './crd.ts';
-import { diff } from './diff.ts';
-import { doctor } from './doctor.ts';
-import { events } from './events.ts';
-import { explain } from './explain.ts';
-import { get } from './get.ts';
-import { generatePassword } from './generate-password.ts';
-import { importCommand } from './import.ts';
-import { lint } from './lint.ts';
-import { notify } from './notify.ts';
-import { rebase } from './rebase.ts';
-import { replay } from './replay.ts';
-import { serve } from './serve.ts';
-import { simulate } from './simulate.ts';
-import { version } from './version.ts';
+/** The list of commands. Each is loaded when it is used: all of them together take more than half a second of a processor. */
+import type { CommandEntry } from './command.ts';
+import { summaries, type CommandName } from './summaries.ts';
 
-export const commands: readonly Command[] = [
-  serve,
-  crd,
-  doctor,
-  lint,
-  simulate,
-  get,
-  explain,
-  diff,
-  bases,
-  rebase,
-  events,
-  replay,
-  notify,
-  consents,
-  check,
-  approve,
-  rollback,
-  suspend,
-  resume,
-  release,
-  importCommand,
-  generatePassword,
-  completion,
-  version,
-];
+const loaders: Readonly<Record<CommandName, CommandEntry['load']>> = {
+  serve: async () => (await import('./serve.ts')).serve,
+  crd: async () => (await import('./crd.ts')).crd,
+  doctor: async () => (await import('./doctor.ts')).doctor,
+  lint: async () => (await import('./lint.ts')).lint,
+  simulate: async () => (await import('./simulate.ts')).simulate,
+  get: async () => (await import('./get.ts')).get,
+  explain: async () => (await import('./explain.ts')).explain,
+  diff: async () => (await import('./diff.ts')).diff,
+  bases: async () => (await import('./bases.ts')).bases,
+  rebase: async () => (await import('./rebase.ts')).rebase,
+  events: async () => (await import('./events.ts')).events,
+  replay: async () => (await import('./replay.ts')).replay,
+  notify: async () => (await import('./notify.ts')).notify,
+  consents: async () => (await import('./consents.ts')).consents,
+  check: async () => (await import('./policy-commands.ts')).check,
+  approve: async () => (await import('./policy-commands.ts')).approve,
+  rollback: async () => (await import('./policy-commands.ts')).rollback,
+  suspend: async () => (await import('./policy-commands.ts')).suspend,
+  resume: async () => (await import('./policy-commands.ts')).resume,
+  release: async () => (await import('./policy-commands.ts')).release,
+  import: async () => (await import('./import.ts')).importCommand,
+  'generate-password': async () => (await import('./generate-password.ts')).generatePassword,
+  completion: async () => (await import('./completion.ts')).completion,
+  version: async () => (await import('./version.ts')).version,
+};
+
+export const commands: readonly CommandEntry[] = Object.entries(loaders).map(([name, load]) => ({
+  name,
+  summary: summaries[name as CommandName],
+  load,
+}));

@@ -6,11 +6,12 @@ import { findFiles, type FoundFile } from './lint/find-files.ts';
 import { formatReport, type LintedFile } from './lint/format-report.ts';
 import { lintText } from './lint/lint-text.ts';
 import { outputOption, print, printable } from './output.ts';
+import { summaries } from './summaries.ts';
 
 /** `image-watcher lint FILE…`. */
 export const lint = defineCommand({
   name: 'lint',
-  summary: 'check manifests of policies, without a cluster',
+  summary: summaries.lint,
   about: `Checks every ImagePolicy and BaseImagePolicy in the files: its shape, the rules that the API server checks, and what only the service can check, such as version ranges and patterns. Unknown fields are problems too: the API server would drop them. A valid spec that is probably a mistake is a warning. Objects of other kinds are skipped.
 
 Exit codes: 0 no problems, 1 problems, 2 a file cannot be read, or there is no policy in any of them.`,

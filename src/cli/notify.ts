@@ -7,6 +7,7 @@ import { exchange, type SendResult } from '../notify/send-notice.ts';
 import type { Outbound } from '../proxy/outbound.ts';
 import { defineCommand, defineGroup, paintFor, type Terminal, UsageError } from './command.ts';
 import { fit, outputOption, print, printable } from './output.ts';
+import { summaries } from './summaries.ts';
 
 /** What became of the test message for one target. */
 interface Tested {
@@ -19,7 +20,7 @@ interface Tested {
 
 const testCommand = defineCommand({
   name: 'notify test',
-  summary: 'send a test message to the targets of notifications',
+  summary: summaries.notify,
   about: `Sends a test message to the targets in the configuration (all of them, or those that are named), directly and once: neither Redis nor a cluster is necessary. It reads the configuration and the secrets of the targets where it runs; run it in a pod of the service to see what the service can reach.
 
 Exit codes: 0 all targets accepted the message, 1 one did not, 2 wrong usage or configuration.`,

@@ -1,6 +1,6 @@
 import { baseCrdName, baseKind, basePlural, baseShortName, crdName, kind, plural, shortName } from '../api-versions/group.ts';
 import { apiVersion } from '../api-versions/v1.ts';
-import { didYouMean } from '../api-versions/validation/schema-problems.ts';
+import { didYouMean } from '../model/did-you-mean.ts';
 import { kubeconfigOf, podOf, processSource } from '../config.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { PolicyStatus } from '../model/policy-status.ts';

@@ -20,6 +20,7 @@ import {
   withPolicy,
   type PolicyClient,
 } from './policy-client.ts';
+import { summaries } from './summaries.ts';
 
 const actOptions = { ...policyOptions, ...namedOutputOption } as const;
 const waitOptions = {
@@ -33,7 +34,7 @@ const rolloutTimeout = '15m';
 /** `image-watcher approve`. */
 export const approve = defineCommand({
   name: 'approve',
-  summary: 'approve the pending update of a policy',
+  summary: summaries.approve,
   about: `Approves the tag and digest in status.pendingApproval; what is pushed later needs another approval. With a TAG, only if that tag is pending. Writes the annotation ${actionAnnotations.approve}.`,
   arguments: [anyPolicyArgument, { name: 'TAG', about: 'the tag that has to be pending' }],
   options: actOptions,
@@ -61,7 +62,7 @@ export const approve = defineCommand({
 /** `image-watcher check`. */
 export const check = defineCommand({
   name: 'check',
-  summary: 'reconcile a policy now, and print the result',
+  summary: summaries.check,
   about: `Writes the annotation ${actionAnnotations.requestedAt}, waits until image-watcher has handled the request (status.lastHandledRequest has its value), and prints the status of the policy. With --wait, it also waits until the policy is Ready or Stalled: until the rollout of an update is over.
 
 A policy in a namespace that the configuration does not select is left alone, and its status does not show it: with --server, the service is asked first, and the command ends at once.
@@ -148,7 +149,7 @@ async function isLeftAlone(namespace: string, target: ApiTarget, terminal: Termi
 /** `image-watcher rollback`. */
 export const rollback = defineCommand({
   name: 'rollback',
-  summary: 'roll back to the previous image, or to a tag',
+  summary: summaries.rollback,
   about: `Rolls back to the previous image, also outside of windows and without approval. The policy rejects the image that it leaves, and applies only newer ones until "release". Writes the annotation ${actionAnnotations.rollbackTo}.
 
 Exit codes: 0 rolled back, also where the rollout of that image is in progress, and where the policy was Stalled before for another reason and still is; 1 nothing was changed, the policy is Stalled because of the rollback, or there is no answer in time; 2 wrong usage.`,
@@ -226,7 +227,7 @@ function printDone(
 /** `image-watcher release`. */
 export const release = defineCommand({
   name: 'release',
-  summary: 'release holds: after a manual change, a rollback, a rejected image, a conflict with a GitOps tool',
+  summary: summaries.release,
   about: `Writes the annotation ${actionAnnotations.release} with the current time: every hold that began before then is released, and the selected image is applied. For another time, write the annotation yourself.`,
   arguments: [anyPolicyArgument],
   options: actOptions,
@@ -263,13 +264,13 @@ function latestTime({ conditions = [], rejected = [], reverted = [] }: PolicySta
 
 /** `image-watcher suspend`. */
 export const suspend = suspendCommand('suspend', true, {
-  summary: 'suspend a policy: it is not reconciled, and its workloads are not changed',
+  summary: summaries.suspend,
   about: 'Writes spec.suspend: true. Pushes that come meanwhile are handled after "resume".',
 });
 
 /** `image-watcher resume`. */
 export const resume = suspendCommand('resume', false, {
-  summary: 'resume a suspended policy',
+  summary: summaries.resume,
   about: 'Writes spec.suspend: false. The registry is asked at once, so that pushes of the meantime are not missed.',
 });
 

@@ -1,16 +1,16 @@
 /** The command line as a whole: which command is meant, and what is said of one that there is not. */
-import { didYouMean } from '../api-versions/validation/schema-problems.ts';
+import { didYouMean } from '../model/did-you-mean.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { completer } from './completion.ts';
 import { protectTerminal } from './safe-terminal.ts';
-import { type Command, programName, type Terminal, UsageError } from './command.ts';
+import { type CommandEntry, programName, type Terminal, UsageError } from './command.ts';
 
 /** Runs what the command line says; returns the exit code. */
-export function runProgram(commands: readonly Command[], args: readonly string[], terminal: Terminal): Promise<number> {
+export function runProgram(commands: readonly CommandEntry[], args: readonly string[], terminal: Terminal): Promise<number> {
   return runWords(commands, args, protectTerminal(terminal));
 }
 
-async function runWords(commands: readonly Command[], args: readonly string[], terminal: Terminal): Promise<number> {
+async function runWords(commands: readonly CommandEntry[], args: readonly string[], terminal: Terminal): Promise<number> {
   const { program = programName } = terminal;
   const [first, ...rest] = args[0] === '__complete' ? args : withOptionsLast(args);
   const name = first === '--version' ? 'version' : first;
@@ -19,7 +19,7 @@ async function runWords(commands: readonly Command[], args: readonly string[], t
     return name === undefined ? 2 : 0;
   }
   if (name === 'help') return runWords(commands, [...rest, '--help'], terminal);
-  const command = name === '__complete' ? completer(commands) : commands.find((candidate) => candidate.name === name);
+  const command = name === '__complete' ? completer(commands) : await commands.find((candidate) => candidate.name === name)?.load();
   if (command === undefined) {
     const known = commands.map((one) => one.name);
     const what = name.startsWith('-')
@@ -59,7 +59,7 @@ function withOptionsLast(args: readonly string[]): readonly string[] {
   return command === undefined ? args : [command, ...args.slice(0, at), ...rest];
 }
 
-function overviewOf(commands: readonly Command[], program: string): string {
+function overviewOf(commands: readonly CommandEntry[], program: string): string {
   const width = Math.max(...commands.map(({ name }) => name.length));
   return `Usage: ${program} COMMAND [OPTIONS]
 

@@ -8,6 +8,7 @@ import { defineCommand, listOf, UsageError } from './command.ts';
 import { outputOption, print } from './output.ts';
 import { startProgress } from './progress.ts';
 import { ofRegistry, openRegistry, registryOptions } from './user-registry.ts';
+import { summaries } from './summaries.ts';
 
 const ruleNames: readonly string[] = rebaseRules;
 
@@ -36,7 +37,7 @@ const options = {
 /** `image-watcher rebase`. */
 export const rebase = defineCommand({
   name: 'rebase',
-  summary: 'replace the base of an image in its registry',
+  summary: summaries.rebase,
   about: `Writes an image whose layers of the old base are replaced by those of a new one, under a new tag in the repository of the image, for all of its platforms. Layers are mounted inside of the registry; only manifests and configurations are transferred. What the image took over from its base (environment, user, command, labels and so on) becomes that of the new base, and what it set itself stays. The image is refused if its layers do not begin with those of the old base, or if a change of the base would surprise it. The tag is written last, and repeating the command has the same result.
 
 Uses the credentials of --docker-config, which must be allowed to push to the repository of the image and to pull the base.

@@ -1,11 +1,12 @@
 import { apiOptions, callApi, withApi } from './api-client.ts';
 import { defineCommand } from './command.ts';
 import { outputOption, print } from './output.ts';
+import { summaries } from './summaries.ts';
 
 /** `image-watcher replay ID`. */
 export const replay = defineCommand({
   name: 'replay',
-  summary: 'handle a push again, as a new event',
+  summary: summaries.replay,
   about: 'Handles a push again, as if the registry had sent it now. Requires the permission to update the policies that it matched.',
   arguments: [{ name: 'ID', about: 'the id of an event', missing: 'name the event by its id, which the command events shows' }],
   options: { ...apiOptions, ...outputOption },

@@ -5,6 +5,7 @@ import { parseRoles } from '../roles.ts';
 import { openTelemetry } from '../telemetry/open-telemetry.ts';
 import { keepStart, leanOptions, startLean } from './lean-start.ts';
 import { defineCommand, UsageError } from './command.ts';
+import { summaries } from './summaries.ts';
 
 /** Kubernetes kills after 30 s by default. */
 const stopDeadlineMs = 25_000;
@@ -14,7 +15,7 @@ const flushMs = 2_000;
 /** `image-watcher serve`. */
 export const serve = defineCommand({
   name: 'serve',
-  summary: 'receive webhooks and update workloads',
+  summary: summaries.serve,
   about: `Runs until SIGTERM or SIGINT, then accepts no new requests and jobs, finishes or requeues those in progress, and exits.
 
 The environment variables REDIS_URL, KUBECONFIG, LOG_LEVEL, PORT and OTEL_EXPORTER_OTLP_ENDPOINT override the configuration.

@@ -10,11 +10,12 @@ import { simulateDelivery, type SimulatedReceiver } from '../receive/read-delive
 import { defineCommand, UsageError } from './command.ts';
 import { outputOption, print } from './output.ts';
 import { formatSimulation, toJson, type Authenticated } from './simulate-output.ts';
+import { summaries } from './summaries.ts';
 
 /** `image-watcher simulate`. */
 export const simulate = defineCommand({
   name: 'simulate',
-  summary: 'show what a payload of a registry would do, offline',
+  summary: summaries.simulate,
   about: `Reads a webhook's body as the receiver would, and shows which pushes it announces, in normal form, and what is ignored and why. Nothing is sent, stored or fetched. Name the sender by --provider, or by --config and --receiver.
 
 Exit codes: 0 a push would be accepted, 1 nothing would, 2 wrong usage.`,

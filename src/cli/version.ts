@@ -1,11 +1,12 @@
 import { readVersion } from '../version.ts';
 import { defineCommand } from './command.ts';
 import { outputOption, print } from './output.ts';
+import { summaries } from './summaries.ts';
 
 /** `image-watcher version`, also as `--version`. */
 export const version = defineCommand({
   name: 'version',
-  summary: 'show the version of the program',
+  summary: summaries.version,
   about: 'Shows the version of this program and of the Node.js that it runs on. The option --version before any command does the same.',
   options: outputOption,
   examples: [['version -o json', 'for programs']],

@@ -1,6 +1,7 @@
 /** What the schema rejects in a configuration, in sentences. A text of the user is shown only where it cannot be a secret: the messages go to logs. */
 import { z } from 'zod';
-import { closest, describeIssue } from '../api-versions/validation/schema-problems.ts';
+import { describeIssue } from '../api-versions/validation/schema-problems.ts';
+import { closest } from '../model/did-you-mean.ts';
 import { formatKeys, type Keys, valueAt } from '../api-versions/validation/problem.ts';
 import { schemaAt, unwrap, walkShape } from '../api-versions/validation/walk-schema.ts';
 

@@ -17,7 +17,7 @@ export async function runCommand(
     ...terminal
   }: Pick<Terminal, 'interactive' | 'hasColours' | 'columns' | 'signal'> & { readonly onText?: (text: string) => void } = {},
 ): Promise<Ran> {
-  const command = commands.find((candidate) => candidate.name === name);
+  const command = await commands.find((candidate) => candidate.name === name)?.load();
   if (!command) throw new Error(`there is no command ${name}`);
   let out = '';
   let err = '';

@@ -4,7 +4,7 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { parse } from 'yaml';
-import { commands as ourCommands } from '../../src/cli/index.ts';
+import { commands as entries } from '../../src/cli/index.ts';
 import { UsageError } from '../../src/cli/command.ts';
 import { policiesPath } from '../api-versions/install-crd.ts';
 import { runCommand } from '../cli/run-command.ts';
@@ -119,6 +119,7 @@ test('every npm script in the pages exists', () => {
   }
 });
 
+const ourCommands = await Promise.all(entries.map(({ load }) => load()));
 for (const words of new Set(ours.map((command) => command.words.join(' ')))) {
   test(`the command "image-watcher ${words}" and its options exist`, () => {
     const [name = '', second = '', ...rest] = words.split(' ');

@@ -2,7 +2,8 @@ import { isObject } from '../../model/untyped.ts';
 import { z } from 'zod';
 import { checksOf, rulesOf, sizeOf, type CheckContext } from '../rules.ts';
 import { problem, type Problem, type Keys } from './problem.ts';
-import { schemaProblems, didYouMean } from './schema-problems.ts';
+import { didYouMean } from '../../model/did-you-mean.ts';
+import { schemaProblems } from './schema-problems.ts';
 import { withoutNulls, walkSchema, type Place } from './walk-schema.ts';
 
 /** Everything that the schema, its rules and its checks find wrong with a spec. */

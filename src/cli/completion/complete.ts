@@ -1,6 +1,9 @@
 /** What may stand at the end of a command line. Pure. */
 import type { Argument, Command, Completed, Option, Options } from '../command.ts';
 
+/** What completion needs of a command; of one that the line does not name, no more than its name. */
+type Known = Pick<Command, 'name' | 'summary' | 'options' | 'arguments' | 'commands'>;
+
 /** A word, and what it means. */
 export interface Candidate {
   readonly word: string;
@@ -20,13 +23,13 @@ const early: Options = {
 };
 
 /** Completes the last word, which may be empty. */
-export function complete(commands: readonly Command[], words: readonly string[]): Completion {
+export function complete(commands: readonly Known[], words: readonly string[]): Completion {
   const line = [...words];
   const last = line.pop() ?? '';
   const given: Record<string, string> = {};
   let options = early;
-  let known: readonly Command[] | undefined = commands;
-  let command: Command | undefined;
+  let known: readonly Known[] | undefined = commands;
+  let command: Known | undefined;
   let open: Option | undefined;
   let positionals = 0;
   for (const word of line) {
