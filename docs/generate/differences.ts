@@ -36,7 +36,7 @@ function summary(): string {
   const entries = allIds.flatMap(read);
   const planned = count(entries.filter(({ kind }) => kind === 'planned'));
   const meant = count(entries) - planned;
-  return `Of ${all} cases, ${all - meant - planned} are answered as there, ${meant} differ by design, and in ${planned} the others are right.`;
+  return `Of ${all} cases, ${all - meant - planned} have the same result, ${meant} differ by design, and ${planned} are [to be changed](#planned).`;
 }
 
 function count(entries: readonly Entry[]): number {

@@ -5,6 +5,7 @@ import { plainDefinitions } from '../../src/api-versions/plain-definitions.ts';
 import { apiParts, openApiText } from './api.ts';
 import { castOf } from './cast.ts';
 import { commandParts } from './commands.ts';
+import { comparisonParts } from './comparison.ts';
 import { configurationParts } from './configuration.ts';
 import { filesWithCoordinates } from './coordinates.ts';
 import { differencesParts } from './differences.ts';
@@ -59,6 +60,7 @@ export function generatedFiles(): readonly GeneratedFile[] {
     { path: 'docs/operations/api.md', content: renderTemplate('operations/api.md', apiParts) },
     { path: 'docs/operations/openapi.json', content: openApiText() },
     { path: 'docs/command-line.md', content: renderTemplate('command-line.md', commandParts) },
+    { path: 'docs/comparison.md', content: renderTemplate('comparison.md', comparisonParts) },
     { path: 'docs/configuration.md', content: renderTemplate('configuration.md', configurationParts) },
     { path: 'docs/differences.md', content: renderTemplate('differences.md', differencesParts) },
     { path: 'docs/guards.md', content: renderTemplate('guards.md', guardParts) },
