@@ -263,7 +263,7 @@ export const chinese: Readonly<Record<string, string>> = {
     '服务器以镜像卷挂载的模型：推送 models/llama 会更新该卷，服务器自己的容器不变。如果容器运行时可以挂载，OCI 制品也可以。',
   'Only images that our release workflow or a person on call has signed, without a key: the certificate of the signature names the signer. As always with verify, the digest is written, so that exactly the verified image runs.':
     '只接受由我们的发布工作流或值班人员以无密钥方式签名的镜像：签名的证书写明签名者。与所有使用 verify 的策略一样，写入的是摘要，所以运行的正是经过验证的镜像。',
-  'Follows a mutable tag, such as the last build of the main branch. The workload is pinned to the digest behind the tag (repository:tag@sha256:…), so a moved tag is a visible change that can be rolled back.':
+  'Follows a mutable tag, such as the last build of the main branch. The workload is pinned to the digest behind the tag (repository:tag@sha256:…), so a tag that was pushed again is a visible change that can be rolled back.':
     '跟随一个可变标签，例如主分支的最新构建。工作负载固定到标签背后的摘要（repository:tag@sha256:…），所以标签移动是看得见、可以回滚的修改。',
   'Images of the main branch, whose tags contain commit ids: selects the image that was created last. The tag names determine only which images are candidates.':
     '主分支的镜像，标签中包含提交 id：选择最后创建的镜像。标签的名称只决定哪些镜像是候选。',

@@ -59,12 +59,12 @@ export function addApi(app: FastifyInstance, { auth, ...options }: ApiOptions): 
         if (error instanceof AccessError && error.cause !== undefined) warnOfAccess(describeError(error));
         return answerError(error, request, reply, options.logger);
       });
-      const add = (route: Route, path: string) =>
+      for (const route of routes)
         api.route({
           method: route.method,
           // A HEAD would leave the stream behind, which has no end of its own.
           exposeHeadRoute: route.media === undefined,
-          url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
+          url: `/v1${route.path}`.replaceAll(/\{(\w+)\}/g, ':$1'),
           async handler(request, reply) {
             const access = accesses.get(request);
             if (access === undefined) throw new AccessError(401, 'the request is not authenticated');
@@ -81,10 +81,6 @@ export function addApi(app: FastifyInstance, { auth, ...options }: ApiOptions): 
               .send(Readable.from(answer as AsyncIterable<string>));
           },
         });
-      for (const route of routes) {
-        add(route, `/v1${route.path}`);
-        if (route.formerPath !== undefined) add(route, route.formerPath);
-      }
       const document = describeApi(routes, options.version);
       api.get('/v1/openapi.json', (_request, reply) => reply.send(document));
       done();

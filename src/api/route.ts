@@ -35,8 +35,6 @@ interface Definition<P extends z.ZodObject, Q extends z.ZodObject, B extends z.Z
   readonly status?: 200 | 202;
   /** Besides 400, 401, 403, 429 and 503, which every route may answer. */
   readonly errors?: readonly (404 | 409)[];
-  /** Where the route was before there was `/api/v1`; still answered. */
-  readonly formerPath?: string;
   readonly handle: (call: Call<z.output<P>, z.output<Q>, z.output<B>>) => Promise<Immutable<z.input<A>>>;
 }
 

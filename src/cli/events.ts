@@ -59,7 +59,7 @@ export const events = defineCommand({
     if (follow || [limit, since, repository, outcome].some((value) => value !== undefined))
       throw new UsageError('an id goes without a filter and without --follow; a policy is NAMESPACE/NAME or ipol/NAME');
     return withApi(terminal, async () => {
-      const event = await callApi<EventView>(values, 'GET', `/api/events/${encodeURIComponent(what)}`);
+      const event = await callApi<EventView>(values, 'GET', `/api/v1/events/${encodeURIComponent(what)}`);
       print(terminal, output, event, () => `${describe(event, true)}\n`);
       return 0;
     });

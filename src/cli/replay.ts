@@ -13,7 +13,7 @@ export const replay = defineCommand({
   examples: [['replay 5d2c', 'handle the push 5d2c once more']],
   run: ({ output, ...target }, [id = ''], terminal) =>
     withApi(terminal, async () => {
-      const answer = await callApi<{ id: string; replayOf: string }>(target, 'POST', `/api/events/${encodeURIComponent(id)}/replay`);
+      const answer = await callApi<{ id: string; replayOf: string }>(target, 'POST', `/api/v1/events/${encodeURIComponent(id)}/replay`);
       print(terminal, output, answer, () => `replayed as ${answer.id}\n`);
       return 0;
     }),

@@ -33,7 +33,7 @@ async function get({ app }: TestApi, url: string, headers: Record<string, string
 
 test('lists all events, newest first, each with its results', async (t) => {
   const api = startApi(t, open, records);
-  const { status, body, headers } = await get(api, '/api/events');
+  const { status, body, headers } = await get(api, '/api/v1/events');
   assert.equal(status, 200);
   assert.equal(headers['cache-control'], 'private, no-cache');
   assert.deepEqual(
@@ -65,38 +65,38 @@ test('lists all events, newest first, each with its results', async (t) => {
 
 test('lists events page by page', async (t) => {
   const api = startApi(t, open, records);
-  const first = await get(api, '/api/events?limit=2');
+  const first = await get(api, '/api/v1/events?limit=2');
   assert.deepEqual([first.ids, first.body.next], [['queued', 'two'], `${eventTime + 8_000}-two`]);
-  const second = await get(api, `/api/events?limit=3&before=${first.body.next}`);
+  const second = await get(api, `/api/v1/events?limit=3&before=${first.body.next}`);
   assert.deepEqual(second.ids, ['nobody', 'half', 'one']);
-  const third = await get(api, `/api/events?limit=3&before=${second.body.next}`);
+  const third = await get(api, `/api/v1/events?limit=3&before=${second.body.next}`);
   assert.deepEqual([third.ids, third.body.next], [[], undefined]);
 });
 
 test('filters by the outcome of the event or of one of its policies', async (t) => {
   const api = startApi(t, open, records);
-  assert.deepEqual((await get(api, '/api/events?outcome=updated')).ids, ['two', 'half']);
-  assert.deepEqual((await get(api, '/api/events?outcome=unwatched')).ids, ['nobody']);
-  assert.deepEqual((await get(api, '/api/events?outcome=failed')).ids, []);
+  assert.deepEqual((await get(api, '/api/v1/events?outcome=updated')).ids, ['two', 'half']);
+  assert.deepEqual((await get(api, '/api/v1/events?outcome=unwatched')).ids, ['nobody']);
+  assert.deepEqual((await get(api, '/api/v1/events?outcome=failed')).ids, []);
 });
 
 test('filters by policy, by receiver, and by the time of receipt', async (t) => {
   const api = startApi(t, open, records);
-  assert.equal((await get(api, '/api/events?receiver=another')).ids?.length, 0);
-  assert.deepEqual((await get(api, '/api/events?policy=shop/web')).ids, ['two', 'half', 'one']);
-  assert.deepEqual((await get(api, '/api/events?policy=shop%2Fweb&outcome=unchanged')).ids, ['one']);
-  assert.deepEqual((await get(api, '/api/events?policy=shop/we')).ids, []);
-  const since = await get(api, `/api/events?since=${encodeURIComponent('2026-03-01T13:00:07+01:00')}`);
+  assert.equal((await get(api, '/api/v1/events?receiver=another')).ids?.length, 0);
+  assert.deepEqual((await get(api, '/api/v1/events?policy=shop/web')).ids, ['two', 'half', 'one']);
+  assert.deepEqual((await get(api, '/api/v1/events?policy=shop%2Fweb&outcome=unchanged')).ids, ['one']);
+  assert.deepEqual((await get(api, '/api/v1/events?policy=shop/we')).ids, []);
+  const since = await get(api, `/api/v1/events?since=${encodeURIComponent('2026-03-01T13:00:07+01:00')}`);
   assert.deepEqual([since.ids, since.body.next], [['queued', 'two', 'nobody'], undefined]);
-  const page = await get(api, '/api/events?policy=shop/web&since=2026-03-01T12:00:06Z&limit=1');
+  const page = await get(api, '/api/v1/events?policy=shop/web&since=2026-03-01T12:00:06Z&limit=1');
   assert.deepEqual(page.ids, ['two']);
-  assert.deepEqual((await get(api, `/api/events?policy=shop/web&since=2026-03-01T12:00:06Z&before=${page.body.next}`)).ids, ['half']);
+  assert.deepEqual((await get(api, `/api/v1/events?policy=shop/web&since=2026-03-01T12:00:06Z&before=${page.body.next}`)).ids, ['half']);
 });
 
 test('a policy of a namespace that the caller may not see has no events', async (t) => {
   const api = startApi(t, ann('get shop'), records);
-  assert.deepEqual((await get(api, '/api/events?policy=ops/web')).ids, []);
-  assert.deepEqual((await get(api, '/api/events?policy=shop/web')).ids, ['two', 'half', 'one']);
+  assert.deepEqual((await get(api, '/api/v1/events?policy=ops/web')).ids, []);
+  assert.deepEqual((await get(api, '/api/v1/events?policy=shop/web')).ids, ['two', 'half', 'one']);
 });
 
 test('a search for a rare outcome reads a bounded part of the list at a time', async (t) => {
@@ -107,7 +107,7 @@ test('a search for a rare outcome reads a bounded part of the list at a time', a
   const found: string[] = [];
   let pages = 0;
   for (let next: string | undefined = ''; next !== undefined && pages < 10; pages++) {
-    const page: Awaited<ReturnType<typeof get>> = await get(api, `/api/events?outcome=failed${next === '' ? '' : `&before=${next}`}`);
+    const page: Awaited<ReturnType<typeof get>> = await get(api, `/api/v1/events?outcome=failed${next === '' ? '' : `&before=${next}`}`);
     found.push(...(page.ids ?? []));
     next = page.body.next;
   }
@@ -115,16 +115,16 @@ test('a search for a rare outcome reads a bounded part of the list at a time', a
 });
 
 for (const [name, url] of [
-  ['no number', '/api/events?limit=many'],
-  ['too many', '/api/events?limit=501'],
-  ['an outcome that is none', '/api/events?outcome=lost'],
-  ['a repository that is none', '/api/events?repository=%20%20'],
-  ['a place that is none', '/api/events?before=yesterday'],
-  ['a policy without a namespace', '/api/events?policy=web'],
-  ['a time that is none', '/api/events?since=yesterday'],
-  ['a duration as a time', '/api/events?since=1h'],
-  ['an unknown question', '/api/events?tag=1'],
-  ['an id that is none', '/api/events/a%20b'],
+  ['no number', '/api/v1/events?limit=many'],
+  ['too many', '/api/v1/events?limit=501'],
+  ['an outcome that is none', '/api/v1/events?outcome=lost'],
+  ['a repository that is none', '/api/v1/events?repository=%20%20'],
+  ['a place that is none', '/api/v1/events?before=yesterday'],
+  ['a policy without a namespace', '/api/v1/events?policy=web'],
+  ['a time that is none', '/api/v1/events?since=yesterday'],
+  ['a duration as a time', '/api/v1/events?since=1h'],
+  ['an unknown question', '/api/v1/events?tag=1'],
+  ['an id that is none', '/api/v1/events/a%20b'],
 ] as const) {
   test(`answers 400 to ${name}`, async (t) => {
     const { status, body } = await get(startApi(t, open, records), url);
@@ -144,26 +144,26 @@ test('normalises the requested repository', async (t) => {
   };
   const api = startApi(t, open, [], { reader, aliases: new Map([['mirror.local:5000', 'r.example.com']]) });
   for (const name of ['nginx', 'R.example.com:443/Shop/web', 'mirror.local:5000/shop/web:1.0'])
-    await get(api, `/api/events?repository=${encodeURIComponent(name)}`);
+    await get(api, `/api/v1/events?repository=${encodeURIComponent(name)}`);
   assert.deepEqual(asked, ['docker.io/library/nginx', 'r.example.com/shop/web', 'r.example.com/shop/web']);
 });
 
 test('a user who may get the policies of one namespace sees only their results', async (t) => {
   const api = startApi(t, ann('get shop'), records);
-  const { body } = await get(api, '/api/events');
+  const { body } = await get(api, '/api/v1/events');
   assert.deepEqual(
     body.events?.map(({ id, outcome, policies }) => `${id} ${outcome} ${policies.map(({ name }) => name).join()}`),
     ['two updated web', 'half working web,api', 'one unchanged web'],
   );
-  assert.deepEqual((await get(api, '/api/events?outcome=stalled')).ids, []);
-  for (const id of ['queued', 'nobody', 'missing']) assert.equal((await get(api, `/api/events/${id}`)).status, 404, id);
-  assert.equal((await get(api, '/api/events/two')).status, 200);
+  assert.deepEqual((await get(api, '/api/v1/events?outcome=stalled')).ids, []);
+  for (const id of ['queued', 'nobody', 'missing']) assert.equal((await get(api, `/api/v1/events/${id}`)).status, 404, id);
+  assert.equal((await get(api, '/api/v1/events/two')).status, 200);
 });
 
 test('a user without permissions sees nothing, and one who may list all policies sees all events', async (t) => {
-  assert.deepEqual((await get(startApi(t, ann(), records), '/api/events')).ids, []);
+  assert.deepEqual((await get(startApi(t, ann(), records), '/api/v1/events')).ids, []);
   const all = ['queued', 'two', 'nobody', 'half', 'one'];
-  assert.deepEqual((await get(startApi(t, ann('list *'), records), '/api/events')).ids, all);
+  assert.deepEqual((await get(startApi(t, ann('list *'), records), '/api/v1/events')).ids, all);
 });
 
 const withIgnored = [
@@ -175,8 +175,8 @@ const withIgnored = [
 
 test('shows what a receiver ignored with its reason, and finds it by outcome', async (t) => {
   const api = startApi(t, open, withIgnored);
-  assert.deepEqual((await get(api, '/api/events')).ids, ['queued', 'nameless', 'named', 'two']);
-  const { body, ids } = await get(api, '/api/events?outcome=ignored');
+  assert.deepEqual((await get(api, '/api/v1/events')).ids, ['queued', 'nameless', 'named', 'two']);
+  const { body, ids } = await get(api, '/api/v1/events?outcome=ignored');
   assert.deepEqual(ids, ['nameless', 'named', 'two']);
   assert.deepEqual(body.events?.[0], {
     id: 'nameless',
@@ -194,19 +194,19 @@ test('shows what a receiver ignored with its reason, and finds it by outcome', a
 test('shows what a receiver ignored only to users who may list all policies', async (t) => {
   for (const rights of [[], ['get shop'], ['get shop', 'list shop', 'update shop'], ['get *']]) {
     const api = startApi(t, ann(...rights), withIgnored);
-    const { ids } = await get(api, '/api/events?outcome=ignored');
+    const { ids } = await get(api, '/api/v1/events?outcome=ignored');
     assert.deepEqual(ids, rights.length === 0 ? [] : ['two'], rights.join());
-    for (const id of ['nameless', 'named']) assert.equal((await get(api, `/api/events/${id}`)).status, 404);
+    for (const id of ['nameless', 'named']) assert.equal((await get(api, `/api/v1/events/${id}`)).status, 404);
   }
   const api = startApi(t, ann('list *'), withIgnored);
-  assert.deepEqual((await get(api, '/api/events')).ids, ['queued', 'nameless', 'named', 'two']);
-  assert.equal((await get(api, '/api/events/named')).status, 200);
+  assert.deepEqual((await get(api, '/api/v1/events')).ids, ['queued', 'nameless', 'named', 'two']);
+  assert.equal((await get(api, '/api/v1/events/named')).status, 200);
 });
 
 test('answers 401 to no token, a wrong one and another scheme', async (t) => {
   const api = startApi(t, ann('get *'), records);
   for (const authorization of ['', 'Bearer', 'Bearer other', 'Basic anns-token', 'Bearer a b']) {
-    const { status, headers } = await get(api, '/api/events', { authorization });
+    const { status, headers } = await get(api, '/api/v1/events', { authorization });
     assert.deepEqual([status, headers['www-authenticate']], [401, 'Bearer'], authorization);
   }
   assert.equal((await api.app.inject({ url: '/livez' })).statusCode, 200);
@@ -218,10 +218,10 @@ test('answers 503 when the API server or Redis does not answer', async (t) => {
     reviewToken: () => Promise.reject(new Error('connection refused')),
     reviewAccess: () => Promise.resolve(true),
   };
-  const away = await get(startApi(t, auth, records), '/api/events');
+  const away = await get(startApi(t, auth, records), '/api/v1/events');
   assert.deepEqual([away.status, away.headers['retry-after']], [503, '5']);
   assert.ok(!JSON.stringify(away.body).includes('refused'));
-  const unavailable = await get(startApi(t, { kind: 'unavailable', why: 'this process has not the role work' }, records), '/api/events');
+  const unavailable = await get(startApi(t, { kind: 'unavailable', why: 'this process has not the role work' }, records), '/api/v1/events');
   assert.deepEqual([unavailable.status, unavailable.body.error], [503, 'this process has not the role work']);
   const reader = {
     get: () => Promise.reject(new Error('closed')),
@@ -229,7 +229,7 @@ test('answers 503 when the API server or Redis does not answer', async (t) => {
       throw new Error('closed');
     },
   };
-  for (const url of ['/api/events', '/api/events/a']) assert.equal((await get(startApi(t, open, [], { reader }), url)).status, 503);
+  for (const url of ['/api/v1/events', '/api/v1/events/a']) assert.equal((await get(startApi(t, open, [], { reader }), url)).status, 503);
 });
 
 test('caches answers of the API server for ten seconds, and failures not at all', async (t) => {
@@ -241,26 +241,26 @@ test('caches answers of the API server for ten seconds, and failures not at all'
     reviewAccess: () => Promise.resolve(++asked > 0),
   };
   const api = startApi(t, auth, records, { now: () => new Date(now) });
-  assert.equal((await get(api, '/api/events')).status, 503);
-  for (let time = 0; time < 5; time++) await get(api, '/api/events');
+  assert.equal((await get(api, '/api/v1/events')).status, 503);
+  for (let time = 0; time < 5; time++) await get(api, '/api/v1/events');
   assert.equal(asked, 3, 'one token, and list in all namespaces');
   now += 10_000;
-  await get(api, '/api/events');
+  await get(api, '/api/v1/events');
   assert.equal(asked, 5);
 });
 
 test('without authentication the API answers only under a loopback name', async (t) => {
   const api = startApi(t, open, records);
   for (const host of ['localhost:9090', '127.0.0.1', '[::1]:9090'])
-    assert.equal((await get(api, '/api/events', { host })).status, 200, host);
+    assert.equal((await get(api, '/api/v1/events', { host })).status, 200, host);
   for (const host of ['attacker.example.com', 'localhost.example.com:9090'])
-    assert.equal((await get(api, '/api/events', { host })).status, 403, host);
+    assert.equal((await get(api, '/api/v1/events', { host })).status, 403, host);
 });
 
 async function replay({ app }: TestApi, id: string, headers: Record<string, string> = {}) {
   const response = await app.inject({
     method: 'POST',
-    url: `/api/events/${id}/replay`,
+    url: `/api/v1/events/${id}/replay`,
     headers: { ...bearer, ...local, 'content-type': 'application/json', ...headers },
   });
   return { status: response.statusCode, body: response.json<{ id?: string; replayOf?: string; error?: string }>() };
@@ -312,7 +312,7 @@ test('accepts a POST only as JSON, and only from pages of this host', async (t) 
     assert.equal((await replay(api, 'one', { origin })).status, 403, origin);
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp'])
     assert.equal((await replay(api, 'one', { 'content-type': type })).status, 415, type);
-  const bare = await api.app.inject({ method: 'POST', url: '/api/events/one/replay', headers: local });
+  const bare = await api.app.inject({ method: 'POST', url: '/api/v1/events/one/replay', headers: local });
   assert.equal(bare.statusCode, 415);
   assert.equal(api.stored.length, 1);
 });

@@ -21,7 +21,7 @@ function behindProxy(t: TestContext, proxy: TrustedProxy = trustedProxy) {
   return async (headers: Record<string, string | string[]>, remoteAddress = '127.0.0.1') => {
     callers.length = 0;
     const { statusCode } = await app.inject({
-      url: '/api/events/one',
+      url: '/api/v1/events/one',
       remoteAddress,
       headers: { 'x-proxy-secret': proxyKnows, ...headers },
     });

@@ -26,15 +26,15 @@ test('a policy that has not read the repository shows its author nothing of a pu
   const unread = { ...recordOf('unread', 3, { 'spy/web': 'stalled', 'spy/api': undefined }), readers: new Set<string>() };
   const spy = startApi(t, userWith('get spy', 'list spy', 'update spy'), [other, unread]);
   for (const query of ['', '?policy=spy/web', '?outcome=stalled', '?repository=r.example.com/shop/web', '?receiver=prod'])
-    assert.deepEqual((await ask(spy, `/api/events${query}`)).ids, [], query);
+    assert.deepEqual((await ask(spy, `/api/v1/events${query}`)).ids, [], query);
   for (const id of ['other', 'unread', 'missing']) {
-    assert.equal((await ask(spy, `/api/events/${id}`)).status, 404, id);
-    assert.equal((await ask(spy, `/api/events/${id}/replay`, 'POST')).status, 404, id);
+    assert.equal((await ask(spy, `/api/v1/events/${id}`)).status, 404, id);
+    assert.equal((await ask(spy, `/api/v1/events/${id}/replay`, 'POST')).status, 404, id);
   }
-  const owner = await ask(startApi(t, userWith('get shop'), [other, unread]), '/api/events');
+  const owner = await ask(startApi(t, userWith('get shop'), [other, unread]), '/api/v1/events');
   assert.deepEqual(
     owner.body.events?.map(({ id, outcome, policies }) => `${id} ${outcome} ${policies.length}`),
     ['other updated 1'],
   );
-  assert.deepEqual((await ask(startApi(t, userWith('list *'), [other, unread]), '/api/events')).ids, ['other', 'unread']);
+  assert.deepEqual((await ask(startApi(t, userWith('list *'), [other, unread]), '/api/v1/events')).ids, ['other', 'unread']);
 });

@@ -62,7 +62,7 @@ for (const [name, found, anchors] of [
   test(`the command "events ID" links to the right explanation for ${name}`, async () => {
     const server = createServer((request, response) => {
       response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify(request.url === '/api/events/5d2c' ? { ...event, ...found } : { events: [{ ...event, ...found }] }));
+      response.end(JSON.stringify(request.url === '/api/v1/events/5d2c' ? { ...event, ...found } : { events: [{ ...event, ...found }] }));
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     try {

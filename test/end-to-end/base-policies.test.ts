@@ -100,7 +100,7 @@ test('the push of a base is recorded with what each policy found', async () => {
   const headers = { Authorization: `Bearer ${await tokenOf(cluster, { name: 'reader', namespace })}` };
   const results = await waitFor('the result of the push', async () => {
     const answer = await fetch(
-      `${service.operationsUrl}/api/events?repository=${encodeURIComponent(`${world.registry.host}/${basePath}`)}`,
+      `${service.operationsUrl}/api/v1/events?repository=${encodeURIComponent(`${world.registry.host}/${basePath}`)}`,
       { headers },
     );
     const { events = [] } = (await answer.json()) as { events?: EventView[] };

@@ -79,7 +79,7 @@ describe('events', () => {
     const id = accepted[0]?.id ?? '';
     await world.waitForImage('web', `${host}/shop/web:1.1.0`);
     const event = await waitFor('the result of the push', async () => {
-      const { body } = await ask(tokens.reader, `/api/events/${id}`);
+      const { body } = await ask(tokens.reader, `/api/v1/events/${id}`);
       return body.outcome === 'updated' && body;
     });
     const [policy] = event.policies;
@@ -88,20 +88,20 @@ describe('events', () => {
       [world.namespace, 'web', 'updated', 'Updated', '1.1.0'],
     );
     assert.ok(typeof policy?.afterMs === 'number');
-    const list = await ask(tokens.reader, `/api/events?repository=${encodeURIComponent(`${host}/shop/web`)}&outcome=updated`);
+    const list = await ask(tokens.reader, `/api/v1/events?repository=${encodeURIComponent(`${host}/shop/web`)}&outcome=updated`);
     assert.deepEqual(
       list.body.events.map((found) => found.id),
       [id],
     );
 
-    assert.deepEqual((await ask(tokens.stranger, '/api/events')).body.events, []);
-    assert.equal((await ask(tokens.stranger, `/api/events/${id}`)).status, 404);
-    assert.equal((await ask('nobodys', '/api/events')).status, 401);
-    assert.equal((await ask(tokens.reader, `/api/events/${id}/replay`, 'POST')).status, 403);
-    const replayed = await ask(tokens.editor, `/api/events/${id}/replay`, 'POST');
+    assert.deepEqual((await ask(tokens.stranger, '/api/v1/events')).body.events, []);
+    assert.equal((await ask(tokens.stranger, `/api/v1/events/${id}`)).status, 404);
+    assert.equal((await ask('nobodys', '/api/v1/events')).status, 401);
+    assert.equal((await ask(tokens.reader, `/api/v1/events/${id}/replay`, 'POST')).status, 403);
+    const replayed = await ask(tokens.editor, `/api/v1/events/${id}/replay`, 'POST');
     assert.equal(replayed.status, 202);
     const again = await waitFor('the result of the replay', async () => {
-      const { body } = await ask(tokens.editor, `/api/events/${replayed.body.id}`);
+      const { body } = await ask(tokens.editor, `/api/v1/events/${replayed.body.id}`);
       return body.outcome === 'unchanged' && body;
     });
     assert.equal(again.replayOf, id);
@@ -110,15 +110,15 @@ describe('events', () => {
   it('show unwatched pushes to those who may list all policies', async () => {
     const { accepted } = await deliver(service, harborBody(world.quiet.host, 'lonely/app', [{ tag: '1' }]));
     const id = accepted[0]?.id ?? '';
-    await waitFor('the push to be at an end', async () => (await ask(tokens.all, `/api/events/${id}`)).body.outcome === 'unwatched');
-    assert.equal((await ask(tokens.reader, `/api/events/${id}`)).status, 404);
+    await waitFor('the push to be at an end', async () => (await ask(tokens.all, `/api/v1/events/${id}`)).body.outcome === 'unwatched');
+    assert.equal((await ask(tokens.reader, `/api/v1/events/${id}`)).status, 404);
   });
 
   it('show what a receiver ignored, with its reason, to those who may list all policies', async () => {
     const { host } = world.quiet;
     const { ignored } = await deliver(service, harborBody(host, 'shop/untagged', [{ tag: '', digest: `sha256:${'5'.repeat(64)}` }]));
     assert.equal(ignored.length, 1);
-    const query = `/api/events?outcome=ignored&repository=${encodeURIComponent(`${host}/shop/untagged`)}`;
+    const query = `/api/v1/events?outcome=ignored&repository=${encodeURIComponent(`${host}/shop/untagged`)}`;
     const [event] = await waitFor('the record', async () => {
       const { events } = (await ask(tokens.all, query)).body;
       return events.length > 0 && events;
@@ -130,14 +130,14 @@ describe('events', () => {
     );
     for (const token of [tokens.reader, tokens.editor, tokens.stranger]) {
       assert.deepEqual((await ask(token, query)).body.events, []);
-      assert.equal((await ask(token, `/api/events/${id}`)).status, 404);
+      assert.equal((await ask(token, `/api/v1/events/${id}`)).status, 404);
     }
-    assert.equal((await ask(tokens.all, `/api/events/${id}/replay`, 'POST')).status, 409);
+    assert.equal((await ask(tokens.all, `/api/v1/events/${id}/replay`, 'POST')).status, 409);
   });
 
   it('are not served by a process that cannot ask the API server who calls, and the answer says so', async () => {
     const receiver = await world.start({ roles: 'receive' });
-    const response = await fetch(`${receiver.operationsUrl}/api/events`, { headers: { authorization: `Bearer ${tokens.all}` } });
+    const response = await fetch(`${receiver.operationsUrl}/api/v1/events`, { headers: { authorization: `Bearer ${tokens.all}` } });
     assert.equal(response.status, 503);
     assert.match(await response.text(), /does not have the role work/);
   });

@@ -83,7 +83,7 @@ describe('many namespaces', () => {
   const eventWith = (id: string, outcome: string) =>
     waitFor(`event ${id} to be ${outcome}`, async () => {
       const headers = { authorization: `Bearer ${world.cluster.token}` };
-      const response = await fetch(`${service.operationsUrl}/api/events/${id}`, { headers });
+      const response = await fetch(`${service.operationsUrl}/api/v1/events/${id}`, { headers });
       const event = response.ok ? ((await response.json()) as EventView) : undefined;
       return event?.policies.some((policy) => policy.outcome === outcome) && event;
     });

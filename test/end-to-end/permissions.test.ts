@@ -117,7 +117,7 @@ describe('the permissions of the chart', () => {
       image('all', '1.1.0'),
     );
     const headers = { authorization: `Bearer ${world.cluster.token}` };
-    await waitFor('the events', async () => (await fetch(`${service.operationsUrl}/api/events`, { headers })).ok);
+    await waitFor('the events', async () => (await fetch(`${service.operationsUrl}/api/v1/events`, { headers })).ok);
     // Only where two write at the same moment is a policy read again.
     const client = await openKubeClient({ kubeconfig, requestTimeoutMs: 60_000 });
     const path = `${policiesPath(world.namespace, 'v1')}/all`;
@@ -166,7 +166,7 @@ describe('the permissions of the chart', () => {
     await world.waitForEvents('ImagePolicy', 'few');
     assertNothingForbidden('namespaced');
     // Whose token this is only the whole cluster knows.
-    assert.equal((await fetch(`${service.operationsUrl}/api/events`, { headers: { authorization: 'Bearer x' } })).status, 503);
+    assert.equal((await fetch(`${service.operationsUrl}/api/v1/events`, { headers: { authorization: 'Bearer x' } })).status, 503);
     await service.stop();
   });
 

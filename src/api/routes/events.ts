@@ -84,7 +84,6 @@ const event = z
 export const getEvents = defineRoute({
   method: 'GET',
   path: '/events',
-  formerPath: '/events',
   id: 'listEvents',
   group: 'Events',
   summary: 'List pushes, newest first',
@@ -112,7 +111,6 @@ export const getEvents = defineRoute({
 export const getEvent = defineRoute({
   method: 'GET',
   path: '/events/{id}',
-  formerPath: '/events/{id}',
   id: 'getEvent',
   group: 'Events',
   summary: 'Show one push',
@@ -130,7 +128,6 @@ export const getEvent = defineRoute({
 export const postReplay = defineRoute({
   method: 'POST',
   path: '/events/{id}/replay',
-  formerPath: '/events/{id}/replay',
   id: 'replayEvent',
   group: 'Events',
   summary: 'Process a push again',

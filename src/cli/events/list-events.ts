@@ -1,6 +1,5 @@
 import type { EventOutcome, EventView } from '../../api/event-view.ts';
 import { type ApiTarget, callApi } from '../api-client.ts';
-import { ApiError } from '../api-error.ts';
 
 /** Which events. */
 export interface Filter {
@@ -16,24 +15,13 @@ export interface Filter {
 
 /** The events, newest first, page by page: one page of the API may have fewer than requested. */
 export async function* listEvents(target: ApiTarget, filter: Filter): AsyncGenerator<EventView> {
-  const { limit, since = 0, policy, pageSize = 500 } = filter;
+  const { limit, since = 0, pageSize = 500 } = filter;
   let found = 0;
-  let isOldService = false;
   for (let before: string | undefined; ;) {
-    const size = isOldService && policy !== undefined ? pageSize : Math.min(limit - found, pageSize);
-    let page: Page;
-    try {
-      page = await callApi<Page>(target, 'GET', `/api/events?${queryOf(filter, { size, before, isOldService })}`);
-    } catch (error) {
-      // Such a service knows neither ?policy= nor ?since=.
-      if (isOldService || !(error instanceof ApiError) || error.status !== 400 || !error.message.includes('Unrecognized key')) throw error;
-      isOldService = true;
-      continue;
-    }
+    const query = queryOf(filter, { size: Math.min(limit - found, pageSize), before });
+    const page = await callApi<Page>(target, 'GET', `/api/v1/events?${query}`);
     for (const event of page.events) {
       if (Date.parse(event.receivedAt) < since) return;
-      if (policy !== undefined && !event.policies.some(({ namespace, name }) => namespace === policy.namespace && name === policy.name))
-        continue;
       yield event;
       if (++found >= limit) return;
     }
@@ -50,15 +38,14 @@ interface Page {
 interface PageRequest {
   readonly size: number;
   readonly before: string | undefined;
-  readonly isOldService: boolean;
 }
 
-function queryOf({ repository, outcome, policy, since }: Filter, { size, before, isOldService }: PageRequest): string {
+function queryOf({ repository, outcome, policy, since }: Filter, { size, before }: PageRequest): string {
   const query = new URLSearchParams({ limit: String(size) });
   if (repository !== undefined) query.set('repository', repository);
   if (outcome !== undefined) query.set('outcome', outcome);
-  if (policy !== undefined && !isOldService) query.set('policy', `${policy.namespace}/${policy.name}`);
-  if (since !== undefined && !isOldService) query.set('since', new Date(since).toISOString());
+  if (policy !== undefined) query.set('policy', `${policy.namespace}/${policy.name}`);
+  if (since !== undefined) query.set('since', new Date(since).toISOString());
   if (before !== undefined) query.set('before', before);
   return query.toString();
 }
