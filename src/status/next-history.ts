@@ -1,4 +1,3 @@
-import { maxDetailed } from '../model/stored-status.ts';
 import { cut, toTime } from '../model/text.ts';
 import type { Outcome, OwnImage } from '../plan/outcome.ts';
 import { toEntry, withChange } from '../plan/past.ts';
@@ -73,8 +72,7 @@ function isRecorded(
   const isLater = update !== undefined && Date.parse(update.at) > Date.parse(newest?.at ?? '');
   if (newest !== undefined) return newest.to === cut(image, maxLengths.image) && !isLater;
   if (history.length === 0) return lastAppliedTag === tag;
-  // A definition of an earlier build drops all changes but those that are stored with their fields.
-  return (history.length >= maxListed || history.length === maxDetailed) && history[0]?.tag === tag;
+  return history.length >= maxListed && history[0]?.tag === tag;
 }
 
 /** A late reconcile reports outdated state: the history may already hold a later change, such as a rollback at the same moment. */

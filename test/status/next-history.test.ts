@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { Outcome } from '../../src/plan/outcome.ts';
-import { maxDetailed } from '../../src/model/stored-status.ts';
 import type { PolicyStatus } from '../../src/model/policy-status.ts';
 import { image, writtenStatusAfter, statusAfter, reconcileTime, ownImagesOutcome, unchangedOutcome, updatedOutcome } from './outcomes.ts';
 import { appliedOnce, webDeployment } from '../model/samples.ts';
@@ -97,8 +96,6 @@ test('an entry is not added twice', () => {
   const full = writtenStatusAfter({}, { ...ownImagesOutcome, ours: many });
   assert.equal(full.history?.length, 10);
   assert.equal(statusAfter(full, { ...ownImagesOutcome, ours: many }, 2), undefined, 'those that were pushed out are not found missing');
-  const pruned = { ...full, history: full.history?.slice(0, maxDetailed) ?? [] };
-  assert.equal(statusAfter(pruned, { ...ownImagesOutcome, ours: many }, 2), undefined, 'nor those that an older definition dropped');
   const written = writtenStatusAfter({}, updatedOutcome);
   assert.equal(statusAfter(written, updatedOutcome, 2), undefined, 'a status whose write was not answered');
 });
