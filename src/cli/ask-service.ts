@@ -53,7 +53,11 @@ export async function askThroughCluster(cluster: KubeAccessOptions, namespace: s
   ]);
   const findPod = async () => {
     const client = await openKubeClient(cluster);
-    return findServicePod(client, namespace, signal).finally(() => client.close());
+    try {
+      return await findServicePod(client, namespace, signal);
+    } finally {
+      await client.close();
+    }
   };
   const pod = await findPod().catch((error: unknown) => {
     throw error instanceof ApiError ? error : new ApiError(describeClusterError(error), { cause: error });

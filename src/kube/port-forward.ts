@@ -43,7 +43,7 @@ export async function connectToPod(options: KubeAccessOptions, { namespace, pod,
     throw refusal(error);
   });
   if (typeof socket === 'function') throw new Error('a connection that is opened again was not asked for');
-  socket.onclose = () => fromPod.end();
+  socket.addEventListener('close', () => fromPod.end());
   return {
     stream: Duplex.from({ readable: fromPod, writable: toPod }),
     problem: () => problem.trim(),

@@ -4,12 +4,10 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { runCommand } from '../cli/run-command.ts';
-import { startFakeKubelet, type FakeKubelet } from '../harness/fake-kubelet.ts';
+import { createServicePod, startFakeKubelet, type FakeKubelet } from '../harness/fake-kubelet.ts';
 import { kubeconfigWithGrants } from '../harness/service-account.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { deliver, harborBody, startWorld, type Service, type World } from './world.ts';
-
-const labels = { 'app.kubernetes.io/name': 'image-watcher', 'image-watcher/work': 'true' };
 
 describe('a command without --server', () => {
   let world: World;
@@ -31,24 +29,8 @@ describe('a command without --server', () => {
 
   const operationsPort = () => Number(new URL(service.operationsUrl).port);
   const podPath = (where: string, name = '') => `/api/v1/namespaces/${where}/pods/${name}`.replace(/\/$/, '');
-  const createPod = async (where: string, name: string, port: number, isReady = true) => {
-    const container = { name: 'image-watcher', image: 'image-watcher', ports: [{ name: 'operations', containerPort: port }] };
-    await world.cluster.request('POST', podPath(where), {
-      metadata: { name, labels },
-      spec: { nodeName: kubelet.node, containers: [container] },
-    });
-    const ready = {
-      type: 'Ready',
-      status: isReady ? 'True' : 'False',
-      ...(!isReady && { message: 'containers with unready status: [image-watcher]' }),
-    };
-    await world.cluster.request(
-      'PATCH',
-      `${podPath(where, name)}/status`,
-      { status: { phase: 'Running', conditions: [ready] } },
-      'application/merge-patch+json',
-    );
-  };
+  const createPod = (where: string, name: string, port: number, isReady = true) =>
+    createServicePod(world.cluster, kubelet.node, { namespace: where, name, port, isReady });
   const removePod = (where: string, name: string) => world.cluster.request('DELETE', `${podPath(where, name)}?gracePeriodSeconds=0`);
   const run = (name: string, args: readonly string[] = [], kubeconfig = world.cluster.kubeconfigPath) =>
     runCommand(name, [...args, '--service-namespace', namespace, '--kubeconfig', kubeconfig]);

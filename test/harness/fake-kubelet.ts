@@ -49,8 +49,34 @@ export async function startFakeKubelet(cluster: ControlPlane, node: string): Pro
   };
 }
 
+/** A pod that stands for a process of image-watcher with the role `work` on this machine. */
+export interface ServicePod {
+  readonly namespace: string;
+  readonly name: string;
+  /** Of the operations listener. */
+  readonly port: number;
+  readonly isReady?: boolean;
+}
+
+/** Creates it, as the chart and a kubelet would. */
+export async function createServicePod(
+  cluster: ControlPlane,
+  node: string,
+  { namespace, name, port, isReady = true }: ServicePod,
+): Promise<void> {
+  const path = `/api/v1/namespaces/${namespace}/pods`;
+  const container = { name: 'image-watcher', image: 'image-watcher', ports: [{ name: 'operations', containerPort: port }] };
+  await cluster.request('POST', path, {
+    metadata: { name, labels: { 'app.kubernetes.io/name': 'image-watcher', 'image-watcher/work': 'true' } },
+    spec: { nodeName: node, containers: [container] },
+  });
+  const unready = { status: 'False', message: 'containers with unready status: [image-watcher]' };
+  const status = { phase: 'Running', conditions: [{ type: 'Ready', ...(isReady ? { status: 'True' } : unready) }] };
+  await cluster.request('PATCH', `${path}/${name}/status`, { status }, 'application/merge-patch+json');
+}
+
 function forward(request: IncomingMessage, socket: Duplex): void {
-  const offered = String(request.headers['sec-websocket-protocol'] ?? '').split(/, */);
+  const offered = (request.headers['sec-websocket-protocol'] ?? '').split(/, */);
   const port = Number(new URL(request.url ?? '', 'https://kubelet').searchParams.get('port'));
   if (!offered.includes(protocol) || !(port > 0)) return void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
   const accept = createHash('sha1').update(`${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');

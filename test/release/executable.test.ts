@@ -9,6 +9,7 @@ import { parse } from 'yaml';
 import { createPolicies, startCliWorld, type CliWorld } from '../cli/cluster-world.ts';
 import { customResourceDefinition } from '../../src/api-versions/crd.ts';
 import { deliver, harborBody, startWorld } from '../end-to-end/world.ts';
+import { createServicePod, startFakeKubelet } from '../harness/fake-kubelet.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { askRedis } from '../harness/redis.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
@@ -64,6 +65,21 @@ describe('the executable', () => {
       assert.match(stdout, /^✓ redis\/appendonly +/m);
       assert.match(stdout, /✗ 0 /);
       assert.equal(stderr, '');
+      // The executable contains only a part of the Kubernetes client.
+      const kubelet = await startFakeKubelet(serving.cluster, 'only-ports');
+      try {
+        const namespace = await serving.cluster.namespace('image-watcher');
+        await createServicePod(serving.cluster, kubelet.node, {
+          namespace,
+          name: 'work',
+          port: Number(new URL(service.operationsUrl).port),
+        });
+        const through = ['--service-namespace', namespace, '--kubeconfig', serving.cluster.kubeconfigPath];
+        assert.match((await run('image-watcher', 'events', ...through)).stdout, /shop\/web:1\.1\.0/);
+        assert.equal(kubelet.requests.length, 1);
+      } finally {
+        await kubelet.stop();
+      }
     } finally {
       await serving.stop();
     }
