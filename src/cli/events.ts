@@ -3,11 +3,13 @@ import { isDigest } from '../model/image-reference.ts';
 import type { GivenUpNotice } from '../model/notice.ts';
 import { parseDuration } from '../model/text.ts';
 import { describeError } from '../model/errors.ts';
-import { type ApiTarget, apiOptions, callApi, withApi } from './api-client.ts';
+import { type ApiTarget, apiOptions, withApi } from './api-client.ts';
 import { ApiError } from './api-error.ts';
 import { defineCommand, type Terminal, UsageError, type Values } from './command.ts';
 import { type Filter, readEvents } from './events/list-events.ts';
+import { createFold } from './events/fold-ignored.ts';
 import { followEvents } from './events/follow-events.ts';
+import { createShortIds, readEvent } from './events/short-ids.ts';
 import { countOf, outputOption, print, printable } from './output.ts';
 import { clusterOf, policyOptions, readPolicyName } from './policy-client.ts';
 import { startProgress } from './progress.ts';
@@ -30,8 +32,10 @@ export const events = defineCommand({
   name: 'events',
   summary: summaries.events,
   about:
-    'Shows the newest pushes that you may see, those that a receiver ignored among them; those of one policy (NAMESPACE/NAME, or ipol/NAME), or one push in full, by its id. With --follow the oldest is first, and a push is shown again when its result changes; a connection that breaks is opened again.',
-  arguments: [{ name: 'POLICY|ID', about: 'NAMESPACE/NAME or ipol/NAME of a policy, or the id of a push', completes: 'policy' }],
+    'Shows the newest pushes that you may see, those that a receiver ignored among them; those of one policy (NAMESPACE/NAME, or ipol/NAME), or one push in full, by its id. Ids are shortened to what is unique. With --follow the oldest is first, and a push is shown again when its result changes; events that are no pushes, such as the pulls of image-watcher itself, are shown once for each repository and then counted; a connection that breaks is opened again.',
+  arguments: [
+    { name: 'POLICY|ID', about: 'NAMESPACE/NAME or ipol/NAME of a policy, or the id of a push, or its beginning', completes: 'policy' },
+  ],
   options,
   examples: [
     ['events', 'the last 50 pushes'],
@@ -45,13 +49,11 @@ export const events = defineCommand({
       return withApi(terminal, async () => {
         const policy = what === undefined ? undefined : await policyOf(what, values);
         const full = { ...filter, ...(policy !== undefined && { policy }) };
-        if (follow) return followEvents(values, full, { terminal, show: (event) => terminal.out(formatFollowed(event, output)) });
+        if (follow) return followEvents(values, full, { terminal, show: createFollowed(output, terminal) });
         const progress = startProgress(terminal, 'reading events …');
         const onRead = (count: number) => progress.update(`reading events: ${countOf(count, 'event')}`);
         const found = await readEvents(values, full, onRead).finally(progress.stop);
-        print(terminal, output, found, () =>
-          found.length === 0 ? 'no events\n' : `${found.map((event) => describe(event, false)).join('\n')}\n`,
-        );
+        print(terminal, output, found, () => (found.length === 0 ? 'no events\n' : describeAll(found)));
         return 0;
       });
     }
@@ -59,8 +61,8 @@ export const events = defineCommand({
     if (follow || [limit, since, repository, outcome].some((value) => value !== undefined))
       throw new UsageError('an id goes without a filter and without --follow; a policy is NAMESPACE/NAME or ipol/NAME');
     return withApi(terminal, async () => {
-      const event = await callApi<EventView>(values, 'GET', `/api/v1/events/${encodeURIComponent(what)}`);
-      print(terminal, output, event, () => `${describe(event, true)}\n`);
+      const event = await readEvent(values, what);
+      print(terminal, output, event, () => `${describe(event)}\n`);
       return 0;
     });
   },
@@ -93,22 +95,36 @@ async function policyOf(text: string, { namespace, ...target }: ApiTarget & { re
   }
 }
 
-function formatFollowed(event: EventView, output: 'text' | 'json' | 'yaml' | undefined): string {
-  if (output === 'json') return `${JSON.stringify(event)}\n`;
-  let text = output === 'yaml' ? '---\n' : '';
-  const collect: Terminal = { out: (more) => (text += more), err: () => {} };
-  print(collect, output, event, () => `${describe(event, false)}\n`);
-  return text;
+/** Shows events one by one; programs get all of them, in full. */
+function createFollowed(output: 'text' | 'json' | 'yaml' | undefined, terminal: Terminal): (event: EventView) => void {
+  if (output === 'json') return (event) => terminal.out(`${JSON.stringify(event)}\n`);
+  if (output === 'yaml')
+    return (event) => {
+      terminal.out('---\n');
+      print(terminal, output, event, () => '');
+    };
+  const [fold, shorten] = [createFold(), createShortIds()];
+  return (event) => {
+    const { before, isShown } = fold(event);
+    const lines = [...before.map((line) => printable(line)), ...(isShown ? [describe(event, shorten([event.id]))] : [])];
+    if (lines.length > 0) terminal.out(`${lines.join('\n')}\n`);
+  };
 }
 
-/** A line for an event, one for its reason or error, and one for each policy; with `details`, digests are in full. */
-function describe(event: EventView, details: boolean): string {
+function describeAll(events: readonly EventView[]): string {
+  const shorten = createShortIds()(events.map(({ id }) => id));
+  return events.map((event) => `${describe(event, shorten)}\n`).join('');
+}
+
+/** A line for an event, one for its reason or error, and one for each policy; in full without `shorten`, with which its id is written. */
+function describe(event: EventView, shorten?: (id: string) => string): string {
+  const details = shorten === undefined;
   const digest = event.digest === undefined ? '' : `@${details ? event.digest : event.digest.slice(0, 19)}`;
   const repository = [event.registry, event.repository].filter((part) => part !== undefined).join('/') || '-';
   // A receiver that ignores a push by digest has the digest in the place of the tag.
   const isByDigest = event.tag !== undefined && isDigest(event.tag);
   const image = `${repository}${event.tag === undefined ? '' : `${isByDigest ? '@' : ':'}${event.tag}`}${isByDigest ? '' : digest}`;
-  const head = `${event.receivedAt}  ${event.outcome.padEnd(9)}  ${image}  ${event.receiver}  ${event.id}`;
+  const head = `${event.receivedAt}  ${event.outcome.padEnd(9)}  ${image}  ${event.receiver}  ${shorten?.(event.id) ?? event.id}`;
   const policies = event.policies.flatMap(({ namespace, name, outcome, reason, message, afterMs, noticesGivenUp = [] }) => {
     const after = afterMs === undefined ? '' : ` after ${afterMs} ms`;
     const result = `    ${namespace}/${name}: ${outcome}${after}${reason === undefined ? '' : ` (${reason})`}${message === undefined ? '' : `: ${message}`}`;

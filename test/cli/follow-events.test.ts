@@ -46,6 +46,11 @@ describe('events', () => {
         response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ error }));
         return;
       }
+      const one = events.find(({ id }) => url.pathname === `/api/events/${id}`);
+      if (one !== undefined || url.pathname.endsWith('/replay')) {
+        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(one ?? { id: url.pathname, replayOf: 'a' }));
+        return;
+      }
       const limit = Number(url.searchParams.get('limit'));
       const from = events.findIndex(({ id }) => id === url.searchParams.get('before')) + 1;
       const page = events.slice(from, from + Math.min(limit, 3));
@@ -123,6 +128,40 @@ describe('events', () => {
     status = 403;
     const refused = await runCommand('events', argumentsOf('--follow'));
     assert.deepEqual([refused.code, refused.err], [1, `http://127.0.0.1:${port} answered 403: no\n`]);
+  });
+
+  it('--follow shows what is no push once for each repository, and then how many more there were', async () => {
+    const pullOf = (id: string, count: number, repository = 'shop/web'): EventView => ({
+      ...pushOf(id, 'ignored'),
+      repository,
+      policies: [],
+      reason: 'OtherEvent',
+      message: 'a pull',
+      count,
+    });
+    events = [pullOf('p1', 1), pushOf('a', 'updated')];
+    const { out } = await follow([], async (seen) => {
+      await seen('ci  p1');
+      events = [pullOf('p2', 2), pullOf('p1', 4), pushOf('a', 'updated')];
+      // Another repository shows that the ones before were read.
+      events = [pullOf('q1', 1, 'shop/api'), ...events];
+      await seen('ci  q1');
+      events = [pushOf('b', 'updated'), ...events];
+      await seen('ci  b');
+    });
+    assert.deepEqual(idsIn(out), ['a', 'p1', 'q1', 'b']);
+    assert.match(out, /\n {4}… 5 more ignored \(OtherEvent, ci\)\n[^\n]+ ci {2}b\n/);
+  });
+
+  it('shortens ids to what is unique, and takes them so', async () => {
+    const [one, same, other] = ['aaaaaaaaa1', 'aaaaaaaaa2', 'bbbbbbbbbb'].map((start) => start.padEnd(64, '0'));
+    events = [one, same, other].map((id) => pushOf(id ?? '', 'updated'));
+    assert.deepEqual(idsIn((await runCommand('events', argumentsOf())).out), ['aaaaaaaaa1', 'aaaaaaaaa2', 'bbbbbbbb']);
+    assert.match((await runCommand('events', argumentsOf('bbbbbbbb'))).out, new RegExp(` ci {2}${other}\n`));
+    assert.deepEqual((await runCommand('replay', argumentsOf('aaaaaaaaa2'))).out, `replayed as /api/events/${same}/replay\n`);
+    const ambiguous = await runCommand('replay', argumentsOf('aaaaaaaa'));
+    assert.deepEqual([ambiguous.code, ambiguous.err], [1, '2 events have an id that begins with aaaaaaaa: write more of it\n']);
+    assert.match((await runCommand('events', argumentsOf('cccccccc'))).err, /^no event has an id that begins with cccccccc, /);
   });
 
   it('shows which notifications about a push were given up, without what would write to the terminal', async () => {

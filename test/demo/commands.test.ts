@@ -66,7 +66,8 @@ describe('the commands of the README', () => {
   test('npm run demo stays up, shows the dashboard, and pushes what is typed', async () => {
     const demo = await start('echo 1.0.2 | npm run demo');
     const output = await untilPrinted(demo, 'It stays up', 'Deployment web runs', ':1.0.2');
-    const [, address = ''] = /(http:\S+) {3}sign in with this token/.exec(output) ?? [];
+    const [, address = '', file = ''] = /(http:\S+) {3}sign in with the token that this prints[^\n]*\n +cat (\S+)\n/.exec(output) ?? [];
+    assert.match(readFileSync(file, 'utf8'), /^eyJ\S+\n$/);
     assert.equal((await fetch(address)).status, 200);
     await demo.stop(60_000);
     assert.doesNotMatch(outputOf(demo), /The demo failed/);

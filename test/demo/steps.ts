@@ -6,6 +6,8 @@ export interface Steps {
   note(text: string): void;
 }
 
+const reportEveryMs = 10_000;
+
 /** Steps on a terminal (the running one is shown) or in a file (only finished ones are). */
 export function createSteps(output: NodeJS.WriteStream): Steps {
   const isTerminal = output.isTTY;
@@ -17,7 +19,13 @@ export function createSteps(output: NodeJS.WriteStream): Steps {
     async step(what, work, tell) {
       const startedAt = performance.now();
       if (isTerminal) write(`  … ${what}`);
+      // In a file or a pipe nothing can be replaced: a long step has a line of its own from time to time.
+      const timer = setInterval(() => {
+        const seconds = Math.round((performance.now() - startedAt) / 1_000);
+        write(isTerminal ? `\r\u001B[K  … ${what} ${seconds} s` : `  … ${what} ${seconds} s\n`);
+      }, reportEveryMs);
       const finish = (mark: string, detail: string) => {
+        clearInterval(timer);
         const took = performance.now() - startedAt;
         const time = took < 1_000 ? `${Math.round(took)} ms` : `${(took / 1_000).toFixed(1)} s`;
         write(`${isTerminal ? '\r\u001B[K' : ''}  ${mark} ${what.padEnd(50)} ${time.padStart(8)}${detail ? `   ${detail}` : ''}\n`);

@@ -13,13 +13,16 @@ export type TutorialWorld = Awaited<ReturnType<typeof startTutorialWorld>>;
 const shown = { registry: '127.0.0.1:5000', server: 'http://127.0.0.1:9090' };
 const root = join(import.meta.dirname, '../..');
 
+/** Runs a part of the start, and may show that it runs. */
+export type RunPart = <T>(what: string, work: () => Promise<T>) => Promise<T>;
+
 /** Starts everything that the tutorial needs; `namespace` is created, and pods run in it. */
-export async function startTutorialWorld(namespace = 'shop') {
-  const world = await startWorld({ controllers: true });
+export async function startTutorialWorld(namespace = 'shop', part: RunPart = (_what, work) => work()) {
+  const world = await part('Redis, etcd, kube-apiserver, its controllers, registry', () => startWorld({ controllers: true }));
   await world.cluster.request('POST', '/api/v1/namespaces', { metadata: { name: namespace } });
   const pods = runPods(world.cluster, namespace);
-  const service = await world.start();
-  await announce(world.registry, service);
+  const service = await part('image-watcher serve', () => world.start());
+  await part('the registry announces pushes to image-watcher', () => announce(world.registry, service));
   const folder = tempFolder('tutorial');
   const variables = { KUBECONFIG: world.cluster.kubeconfigPath, REGISTRY: world.registry.host, SERVER: service.operationsUrl };
   const path = [programsIn(folder, await findKubectl()), process.env['PATH']].join(delimiter);

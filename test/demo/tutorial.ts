@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { consoleStepsOf, withOutputs } from '../docs/console.ts';
 import { prepareServers } from '../harness/prepare.ts';
 import { reportLongWaits } from '../harness/wait-for.ts';
+import { createSteps } from './steps.ts';
 import { startTutorialWorld, type TutorialWorld } from './tutorial-world.ts';
 
 const page = join(import.meta.dirname, '../../docs/tutorial.md');
@@ -13,8 +14,8 @@ const { values } = parseArgs({ options: { record: { type: 'boolean' } } });
 
 reportLongWaits((what, waitedMs) => process.stderr.write(`waiting for ${what} … ${Math.round(waitedMs / 1_000)} s\n`));
 await prepareServers({ controllerManager: true });
-process.stderr.write('Starting Redis, a cluster, a registry and image-watcher …\n');
-const world = await startTutorialWorld();
+process.stderr.write('Starting what the tutorial needs; it takes a minute or two:\n');
+const world = await startTutorialWorld('shop', createSteps(process.stderr).step);
 try {
   if (values.record === true) await record(world);
   else {

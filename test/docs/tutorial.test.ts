@@ -20,7 +20,7 @@ function normalise(output: string): string {
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
     .replaceAll(/\b\d+ ms\b/g, 'N ms')
     .replaceAll(/\bweb-[a-z0-9]{6,10}-[a-z0-9]{5}\b/g, 'POD')
-    .replaceAll(/(?<!sha256:)\b[0-9a-f]{64}\b/g, 'ID');
+    .replaceAll(/(?<= {2}registry {2})[0-9a-f]{8,64}$/gm, 'ID');
 }
 
 /** Commands that only read: what they show may be reported a little later. */

@@ -20,11 +20,15 @@ const saveTime = {
   GOGC: process.env['GOGC'] ?? '300',
   TMPDIR: process.env['TMPDIR'] ?? folderInMemory() ?? tmpdir(),
 };
+/** Most test files wait for servers most of the time. */
+const concurrency = 2 * availableParallelism();
 const files = (chosen.length ? chosen : ['test']).flatMap(testFilesIn);
 
 try {
   if (files.length === 0) throw new Error(`no test files in ${chosen.join(', ')}`);
   if (files.some(usesHarness)) process.stderr.write(`using ${(await prepare()).join(', ')}\n`);
+  const among = files.length === 1 ? '1 test file' : `${files.length} test files, ${concurrency} at a time`;
+  process.stderr.write(`${among}: a line every ten seconds says how far they are, and failures are shown at once\n`);
   Object.assign(process.env, saveTime);
   const pool = await startPool();
   process.env[poolVariable] = pool.path;
@@ -75,8 +79,7 @@ async function runTests(): Promise<boolean> {
   const events = run({
     files: mixed(files),
     execArgv: [`--import=${join(import.meta.dirname, 'preload.ts')}`, ...options],
-    // Most test files wait for servers most of the time.
-    concurrency: 2 * availableParallelism(),
+    concurrency,
     timeout: 1_200_000,
     signal: interrupted.signal,
   });

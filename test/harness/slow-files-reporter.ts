@@ -1,19 +1,26 @@
 import { relative } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
 
-const everyMs = 20_000;
+const everyMs = 10_000;
 
-/** Says now and then which test files are still running; the readable report shows a file only after those before it have ended. */
+/** Says now and then how far the tests are and which files are still running, and at once which test failed; the readable report shows a file only after those before it have ended. */
 // oxlint-disable-next-line import/no-default-export -- node --test takes a reporter's default export
 export default async function* slowFiles(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const running = new Map<string, number>();
   let finished = 0;
+  let passed = 0;
+  let failed = 0;
   const timer = setInterval(() => {
     const names = [...running].map(([name, since]) => `${name} (${Math.round((performance.now() - since) / 1_000)} s)`);
-    process.stderr.write(`${finished} test files done, running: ${names.join(', ')}\n`);
+    process.stderr.write(`${finished} test files done, ${passed} tests passed, ${failed} failed; running: ${names.join(', ')}\n`);
   }, everyMs);
   try {
     for await (const { type, data } of events) {
+      if (type === 'test:pass' && isTest(data)) passed++;
+      if (type === 'test:fail' && isTest(data) && !data.todo) {
+        failed++;
+        process.stderr.write(`✖ ${data.name} (${relative(process.cwd(), data.file ?? '')})\n`);
+      }
       if (type !== 'test:dequeue' && type !== 'test:complete') continue;
       // The file itself is reported as a test that is named like the file.
       if (data.nesting > 0 || !data.name.endsWith('.test.ts')) continue;
@@ -25,4 +32,9 @@ export default async function* slowFiles(events: AsyncIterable<TestEvent>): Asyn
     clearInterval(timer);
   }
   yield '';
+}
+
+/** A test, and neither a suite nor a whole file. */
+function isTest({ name, details }: { readonly name: string; readonly details: { readonly type?: string | undefined } }): boolean {
+  return details.type !== 'suite' && !name.endsWith('.test.ts');
 }
