@@ -1,10 +1,9 @@
 /** `registries[].proxy`, and the environment variables that name the proxies of everything else. */
 import { z } from 'zod';
-import { describeError } from '../model/errors.ts';
 import { parseProxy, type Proxies, type Proxy, type RegistryProxy } from '../model/proxy.ts';
 import { secretReference } from './scalars.ts';
 import type { SettingProblem } from './schema-problems.ts';
-import { readSecret } from './secrets.ts';
+import { openSecret } from './secrets.ts';
 
 const url = z
   .url({ protocol: /^https?$/, hostname: /./, error: 'a URL such as http://proxy.example.com:3128, or none' })
@@ -47,12 +46,12 @@ export function openProxies(
   const ofRegistry = ({ proxy }: RegistryDraft, index: number): RegistryProxy | undefined => {
     if (proxy === undefined || proxy === 'none') return proxy;
     const keys = ['registries', index, 'proxy'];
-    try {
-      return parse(typeof proxy === 'string' ? proxy : readSecret(proxy, env), { keys }, 'registries[].proxy');
-    } catch (error) {
-      problems.push({ keys, message: describeError(error) });
-      return undefined;
-    }
+    const source = 'registries[].proxy';
+    if (typeof proxy === 'string') return parse(proxy, { keys }, source);
+    const { read, problem } = openSecret(proxy, env);
+    if (problem === undefined) return parse(read(), { keys }, source);
+    problems.push({ keys, message: problem });
+    return undefined;
   };
   const named = registries.flatMap((registry, index) => {
     const proxy = ofRegistry(registry, index);

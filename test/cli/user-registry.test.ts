@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openRegistry } from '../../src/cli/user-registry.ts';
-import { readConfig } from '../../src/config.ts';
 import { ConfigError } from '../../src/config/config-error.ts';
+import { readConfig } from '../../src/config.ts';
 import { startForwardProxy } from '../harness/forward-proxy.ts';
 
 const ask = async (env: Readonly<Record<string, string>>) => {
@@ -12,10 +12,11 @@ const ask = async (env: Readonly<Record<string, string>>) => {
   Object.assign(process.env, env);
   try {
     const { registry } = openRegistry(readConfig({ env: {} }), '/dev/null');
-    return await registry
+    const asked = await registry
       .listTags({ registry: 'registry.example.invalid', path: 'shop/web' })
-      .catch((error: unknown) => (error instanceof Error ? error.message : ''))
-      .finally(() => registry.close());
+      .catch((error: unknown) => (error instanceof Error ? error.message : ''));
+    await registry.close();
+    return asked;
   } finally {
     for (const name of Object.keys(process.env)) if (!(name in kept)) delete process.env[name];
     Object.assign(process.env, kept);
