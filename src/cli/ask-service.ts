@@ -26,6 +26,7 @@ const maxAnswer = 64 * 1024 * 1024;
 
 /** Asks a server by its URL; throws ApiError where it does not answer. */
 export async function askServer(server: string, { method, path, headers }: ApiRequest): Promise<ApiAnswer> {
+  const { fetch, close } = await openFetch(new URL(server));
   try {
     const response = await fetch(new URL(path, server), {
       method,
@@ -40,7 +41,17 @@ export async function askServer(server: string, { method, path, headers }: ApiRe
       `${server} cannot be reached: ${describeError(error)}: name another address with --server, or leave it out to connect through the API server`,
       { cause: error },
     );
+  } finally {
+    await close();
   }
+}
+
+/** https goes through HTTPS_PROXY. Plain http goes directly, since a proxy could read the token. */
+async function openFetch({ protocol }: URL): Promise<{ readonly fetch: typeof fetch; close(): Promise<void> }> {
+  if (protocol !== 'https:') return { fetch, close: () => Promise.resolve() };
+  // Loaded only now: completion and connections through the API server should not wait for them.
+  const [{ processSource, readProxies }, { openOutbound }] = await Promise.all([import('../config.ts'), import('../proxy/outbound.ts')]);
+  return openOutbound(readProxies({ registries: [] }, processSource()));
 }
 
 /** Asks a pod of the installation in this namespace; throws ApiError where there is none, or where it cannot be reached. */
