@@ -296,7 +296,10 @@ for (const [name, text, paths, env] of rows) {
 
 test('a file that cannot be read is one problem', () => {
   const file = join(folder, 'nowhere.yaml');
-  assert.throws(() => loadSettings({ file, env: {} }), { name: 'ConfigError', message: `${file}: does not exist: create it, or name another one` });
+  assert.throws(() => loadSettings({ file, env: {} }), {
+    name: 'ConfigError',
+    message: `${file}: does not exist: create it, or name another one`,
+  });
 });
 
 test('no message contains a secret', () => {

@@ -11,7 +11,6 @@ import { shareReports } from './doctor-api.ts';
 import { NotReplayable } from './events.ts';
 import { describeApi } from './openapi.ts';
 import { ActionRefused, type ApiPorts } from './ports.ts';
-import type { Route } from './route.ts';
 import { routes } from './routes/index.ts';
 import { createStreams } from './stream.ts';
 

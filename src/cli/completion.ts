@@ -46,7 +46,7 @@ export function completer(commands: readonly CommandEntry[]): Command {
 
 /** Of the commands, those that the line may be about are loaded: the others are only names. */
 function loadNamed(commands: readonly CommandEntry[], words: readonly string[]): Promise<(Command | CommandEntry)[]> {
-  return Promise.all(commands.map((entry) => (words.slice(0, -1).includes(entry.name) ? entry.load() : entry)));
+  return Promise.all(commands.map(async (entry) => (words.slice(0, -1).includes(entry.name) ? entry.load() : entry)));
 }
 
 async function ask({ ask: what, prefix, given }: Extract<ReturnType<typeof complete>, { ask: unknown }>) {

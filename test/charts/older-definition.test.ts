@@ -49,7 +49,8 @@ describe('charts/install over an older definition', () => {
       config: { namespace },
     });
     const job = objects.find(({ kind, metadata }) => kind === 'Job' && metadata.name.includes('definition'));
-    const { template } = job?.spec as { template: { spec: { containers: [{ args: string[] }] } } };
+    assert.ok(job);
+    const { template } = job.spec as { template: { spec: { containers: [{ args: string[] }] } } };
     const [command = '', ...args] = template.spec.containers[0].args;
     const { conversionUrl } = converting;
     const endpoint = args.flatMap((arg) => (arg === '--conversion-service' ? ['--conversion-url', conversionUrl, '--ca-secret'] : [arg]));
