@@ -50,7 +50,7 @@ describe('charts/install over an older definition', () => {
     });
     const job = objects.find(({ kind, metadata }) => kind === 'Job' && metadata.name.includes('definition'));
     assert.ok(job);
-    const { template } = job.spec as { template: { spec: { containers: [{ args: string[] }] } } };
+    const { template } = job['spec'] as { template: { spec: { containers: [{ args: string[] }] } } };
     const [command = '', ...args] = template.spec.containers[0].args;
     const { conversionUrl } = converting;
     const endpoint = args.flatMap((arg) => (arg === '--conversion-service' ? ['--conversion-url', conversionUrl, '--ca-secret'] : [arg]));
@@ -79,8 +79,10 @@ describe('charts/install over an older definition', () => {
     await cluster.request('PATCH', crdPath, {
       spec: { conversion: { webhook: { clientConfig: { url: 'https://127.0.0.1:1/convert' } } } },
     });
-    const { code, err } = await runCommand('get', ['--kubeconfig', cluster.kubeconfigPath]);
-    assert.equal(code, 1);
+    const err = await waitFor('the API server to notice', async () => {
+      const ran = await runCommand('get', ['--kubeconfig', cluster.kubeconfigPath]);
+      return ran.code === 1 && ran.err;
+    });
     assert.match(
       err,
       /^the API server cannot convert policies, because their conversion webhook does not answer it yet, or no more: start the role convert/,
