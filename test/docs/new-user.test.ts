@@ -103,7 +103,12 @@ describe('README and docs/installation.md', { skip }, () => {
     const output = await user.run(applyAndWait, { replaced: released });
     // Three Deployments, and the Jobs of the password and of the definition.
     assert.equal(output.match(/condition met/g)?.length, 5);
-    assert.deepEqual(user.node.problems, []);
+    // The Job of the definition may come before the webhook: it changes nothing then, and is repeated.
+    const early = /the Secret image-watcher\/image-watcher-conversion does not exist: start the service with the role convert first/;
+    assert.deepEqual(
+      user.node.problems.filter((problem) => !early.test(problem)),
+      [],
+    );
   });
 
   test('doctor finds nothing wrong', async () => {
