@@ -150,6 +150,7 @@ describe('settings and fields', () => {
     'spec.template.metadata.name',
     'spec.jobTemplate',
     'spec.volumes[].image.reference',
+    'spec.kafka.version',
     'spec.progressDeadlineSeconds',
     'spec.values.image.tag',
     'spec.source.kustomize.images',
@@ -161,7 +162,7 @@ describe('settings and fields', () => {
     'receivers.yaml',
     // A group of Kubernetes.
     'events.k8s.io',
-    ...builtInTargets.flatMap(({ fields }) => fields.map(({ path }) => path)),
+    ...builtInTargets.flatMap(({ fields }) => fields.flatMap(({ path, version }) => [path, ...(version === undefined ? [] : [version])])),
   ]);
 
   test('exist, wherever a page names one', () => {
