@@ -2,6 +2,7 @@
 /** argv → command; the only place that ends the process. */
 import { constants } from 'node:os';
 import { basename } from 'node:path';
+import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { styleText } from 'node:util';
 import { commands } from './cli/index.ts';
@@ -11,10 +12,23 @@ import { programName, type Terminal } from './cli/command.ts';
 /** kubectl calls its plugins by the name of their file: the first is that of the executable, the second that of a script. */
 const isPlugin = [process.argv0, process.argv[1] ?? ''].some((path) => /^kubectl-image_watcher(?:\.exe)?$/.test(basename(path)));
 
+/** Asks on a terminal; the end of the input is no answer. */
+function ask(question: string): Promise<string | undefined> {
+  const lines = createInterface({ input: process.stdin, output: process.stdout });
+  return new Promise((resolve) => {
+    lines.once('close', () => resolve(undefined));
+    lines.question(question, (answer) => {
+      resolve(answer);
+      lines.close();
+    });
+  });
+}
+
 const terminal: Terminal = {
   ...(isPlugin && { program: `kubectl ${programName}` }),
   interactive: process.stderr.isTTY,
   readStandardInput: () => text(process.stdin),
+  ...(process.stdin.isTTY && process.stdout.isTTY && { ask }),
   // Knows NO_COLOR and FORCE_COLOR.
   hasColours: styleText('bold', 'a', { stream: process.stdout }) !== 'a',
   columns: process.stdout.isTTY ? process.stdout.columns : undefined,

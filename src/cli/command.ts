@@ -12,6 +12,8 @@ export interface Terminal {
   readonly interactive?: boolean;
   /** Reads the standard input to its end. */
   readonly readStandardInput?: () => Promise<string>;
+  /** Asks the user one question, and returns the line of the answer; undefined at the end of the input. Only where input and output are a terminal. */
+  readonly ask?: (question: string) => Promise<string | undefined>;
   /** Whether `out` is a terminal with colours. */
   readonly hasColours?: boolean;
   /** How the user calls the program: `kubectl image-watcher` as a plugin; `image-watcher` unless given. */

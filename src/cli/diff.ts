@@ -1,12 +1,12 @@
 import { processSource, readConfig, type Config } from '../config.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { inParallel } from '../async/in-parallel.ts';
-import { formatWorkload, type WorkloadRef } from '../model/workload.ts';
 import { explainClusterError } from './cluster-errors.ts';
-import { defineCommand, paintFor, type Terminal, UsageError } from './command.ts';
+import { defineCommand, type Terminal, UsageError } from './command.ts';
+import { changesOf, formatChange, type Change } from './diff/changes.ts';
 import { configOption } from './explain.ts';
 import { planPolicy } from './explain/plan-policy.ts';
-import { countOf, fit, outputOption, print, printable } from './output.ts';
+import { countOf, outputOption, print } from './output.ts';
 import {
   currentNamespace,
   listPolicies,
@@ -60,18 +60,6 @@ Exit codes, as of kubectl diff: 0 nothing would change, 1 something would, 2 wro
   },
 });
 
-/** What would become of one container, or (without `from`) why nothing does. */
-interface Change {
-  readonly policy: string;
-  readonly target?: WorkloadRef;
-  readonly container?: string;
-  readonly from?: string;
-  readonly to?: string;
-  readonly image?: string;
-  readonly reason?: string;
-  readonly message?: string;
-}
-
 async function listNames(client: KubeClient, namespace: string | undefined): Promise<PolicyName[]> {
   const names: PolicyName[] = [];
   for await (const { items } of listPolicies(client, namespace)) names.push(...items.map(metadataOf));
@@ -83,7 +71,7 @@ async function compare(client: KubeClient, names: readonly PolicyName[], config:
   let done = 0;
   try {
     const results = await inParallel(names, maxParallel, async (name) => {
-      const changes = await changesOf(client, name, config);
+      const changes = await planChanges(client, name, config);
       progress.update(`comparing: ${++done} of ${countOf(names.length, 'policy', 'policies')}`);
       return changes;
     });
@@ -96,32 +84,7 @@ async function compare(client: KubeClient, names: readonly PolicyName[], config:
   }
 }
 
-async function changesOf(client: KubeClient, name: PolicyName, config: Config): Promise<Change[]> {
+async function planChanges(client: KubeClient, name: PolicyName, config: Config): Promise<Change[]> {
   const opened = await openPolicy(client, name);
-  const planned = await planPolicy(client, await opened.read(), config);
-  const policy = `${opened.namespace}/${opened.name}`;
-  if ('why' in planned) return [{ policy, message: planned.why, ...(planned.reason !== undefined && { reason: planned.reason }) }];
-  return planned.allowed.targets.flatMap(({ target, changes, unchanged, problem }): Change[] => [
-    ...changes.map(({ container, from, to }) => ({ policy, target, container, from, to })),
-    ...unchanged
-      .filter(({ reason }) => reason !== 'UpToDate')
-      .map(({ container, image, reason, message }) => ({ policy, target, container, image, reason, message })),
-    ...(problem === undefined ? [] : [{ policy, target, reason: problem.reason, message: problem.message }]),
-  ]);
-}
-
-function formatChange(change: Change, terminal: Terminal): string {
-  const { policy, target, container, from, to, image, reason, message = '' } = change;
-  const paint = paintFor(terminal);
-  const workload = target === undefined ? `policy ${policy}` : formatWorkload(target);
-  if (from !== undefined && to !== undefined) {
-    const head = [`--- ${workload}`, `+++ ${workload} (policy ${policy})`, `@@ ${container} @@`].map((line) =>
-      paint('bold', printable(line)),
-    );
-    return `${[...head, paint('red', printable(`-${from}`)), paint('green', printable(`+${to}`))].join('\n')}\n`;
-  }
-  const subject = [workload, container].filter((part) => part !== undefined).join(' ');
-  const stays = image === undefined ? '' : ` stays at ${image}`;
-  const why = reason === undefined || message.includes(`${reason}: `) ? message : `${reason}: ${message}`;
-  return `${paint('dim', fit(printable(`# ${subject}${stays}: ${why}`), terminal, '#   '))}\n`;
+  return changesOf(`${opened.namespace}/${opened.name}`, await planPolicy(client, await opened.read(), config));
 }

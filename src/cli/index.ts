@@ -6,6 +6,7 @@ const loaders: Readonly<Record<CommandName, CommandEntry['load']>> = {
   serve: async () => (await import('./serve.ts')).serve,
   crd: async () => (await import('./crd.ts')).crd,
   doctor: async () => (await import('./doctor.ts')).doctor,
+  init: async () => (await import('./init.ts')).init,
   lint: async () => (await import('./lint.ts')).lint,
   simulate: async () => (await import('./simulate.ts')).simulate,
   get: async () => (await import('./get.ts')).get,

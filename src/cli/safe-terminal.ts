@@ -11,9 +11,10 @@ const workflowCommand = /^([^\S\n]*)(:)(?=:)|^([^\S\n]*)(#)(?=#(?:\[|vso))/gm;
 
 /** The terminal for commands: colours, line breaks and tabs stay, and other control characters are shown as escapes. */
 export function protectTerminal(terminal: Terminal): Terminal {
-  const { hasColours = false, interactive = false } = terminal;
+  const { hasColours = false, interactive = false, ask } = terminal;
   return {
     ...terminal,
+    ...(ask && { ask: (question: string) => ask(protect(question, hasColours)) }),
     out: (text) => terminal.out(protect(text, hasColours)),
     err(text) {
       const begin = interactive && text.startsWith(rewind) ? rewind : '';

@@ -3,6 +3,7 @@ export const summaries = {
   serve: 'receive webhooks and update workloads',
   crd: 'print the CustomResourceDefinitions, apply them to a cluster, migrate stored policies',
   doctor: 'check a running installation: Redis, permissions, certificates, webhooks, registries, policies, clocks',
+  init: 'write policies for what runs',
   lint: 'check manifests of policies, without a cluster',
   simulate: 'show what a payload of a registry would do, offline',
   get: 'show policies: what runs, what is the latest, what is blocked and why',

@@ -2,8 +2,8 @@ import { validatePolicy } from '../../../api-versions/validate.ts';
 import { convertWorkload, type Skipped, type Draft } from './convert-workload.ts';
 import type { KeelWorkload } from './workload.ts';
 import { kind } from '../../../api-versions/group.ts';
-import { apiVersion, type Spec } from '../../../api-versions/v1.ts';
-import { stringify } from 'yaml';
+import { apiVersion } from '../../../api-versions/v1.ts';
+import { formatPolicies, freeName, type WrittenPolicy } from '../../policy-documents.ts';
 
 /** The result of converting Keel's settings of a cluster. */
 export interface KeelImport {
@@ -26,16 +26,8 @@ export function convertAll(workloads: readonly KeelWorkload[]): KeelImport {
   return { policies, skipped };
 }
 
-/** A policy for `kubectl apply`, with notes on it. */
-export interface ImportedPolicy {
-  readonly policy: {
-    readonly apiVersion: string;
-    readonly kind: string;
-    readonly metadata: { readonly name: string; readonly namespace: string };
-    readonly spec: Spec;
-  };
-  readonly notes: readonly string[];
-}
+/** A policy, with notes on what is different from Keel. */
+export type ImportedPolicy = WrittenPolicy;
 
 const maxTargets = 64;
 
@@ -53,7 +45,7 @@ export function mergeDrafts(drafts: readonly Draft[]): ImportedPolicy[] {
   const taken = new Set<string>();
   return [...groups.values()].flat().map((group) => {
     const [{ namespace, spec }] = group;
-    const name = freeName(group, taken);
+    const name = nameOf(group, taken);
     return {
       policy: { apiVersion, kind, metadata: { name, namespace }, spec: { ...spec, targets: group.map(({ target }) => target) } },
       notes: [...new Set(group.flatMap(({ notes }) => notes))],
@@ -62,25 +54,16 @@ export function mergeDrafts(drafts: readonly Draft[]): ImportedPolicy[] {
 }
 
 /** The name of the workload, or of the repository if there are several workloads; extended if it is taken. */
-function freeName([{ namespace, spec, target }, ...others]: readonly [Draft, ...Draft[]], taken: Set<string>): string {
-  const repository = (spec.image.split('/').at(-1) ?? '').replaceAll('_', '-').replaceAll(/-+/g, '-');
+function nameOf([{ namespace, spec, target }, ...others]: readonly [Draft, ...Draft[]], taken: Set<string>): string {
+  const repository = spec.image.split('/').at(-1) ?? '';
   const own = others.length === 0 ? (target.name ?? repository) : repository;
-  const isTaken = (name: string) => taken.has(`${namespace}/${name}`);
-  const names = own === repository ? [own] : [own, `${own}-${repository}`];
-  for (let number = 2; names.every(isTaken); number += 1) names.push(`${own}-${number}`);
-  const name = names.find((candidate) => !isTaken(candidate)) ?? own;
-  taken.add(`${namespace}/${name}`);
-  return name;
+  return freeName(namespace, own === repository ? [own] : [own, `${own}-${repository}`], taken);
 }
 
 /** YAML for `kubectl apply`: settings that were not carried over as comments, then each policy after its notes. */
 export function formatImport({ policies, skipped }: KeelImport): string {
-  const notCarriedOver = comment(skipped.map(({ workload, problem }) => `Not carried over: ${workload}: ${problem}`));
-  const documents = policies.map(({ policy, notes }) => `${comment(notes)}${stringify(policy, { lineWidth: 0 })}`);
-  return [...(notCarriedOver === '' ? [] : [notCarriedOver]), documents.join('---\n')].join('\n');
-}
-
-function comment(lines: readonly string[]): string {
-  // A line end in a label's value must not begin a line of YAML.
-  return lines.map((line) => `# ${line.replaceAll(/\s+/g, ' ')}\n`).join('');
+  return formatPolicies(
+    policies,
+    skipped.map(({ workload, problem }) => `Not carried over: ${workload}: ${problem}`),
+  );
 }

@@ -1,0 +1,151 @@
+import { processSource, readConfig, type Config } from '../config.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { defineCommand, type Terminal, UsageError } from './command.ts';
+import { formatChange } from './diff/changes.ts';
+import type { Mode, Proposals, TagList } from './init/propose-policies.ts';
+import { countOf, print } from './output.ts';
+import { clusterOptions, currentNamespace, withCluster } from './policy-client.ts';
+import { startProgress, type Progress } from './progress.ts';
+import { openRegistry, registryOptions } from './user-registry.ts';
+import { summaries } from './summaries.ts';
+
+/** As with diff: 1 is for differences. */
+const diffFailed = 2;
+
+const options = {
+  namespace: {
+    short: 'n',
+    value: 'NAMESPACE',
+    completes: 'namespace',
+    about: "the namespace of the workloads (default: that of the kubeconfig's context)",
+  },
+  'all-namespaces': { short: 'A', about: 'the workloads of all namespaces, but those of Kubernetes itself' },
+  mode: {
+    value: 'MODE',
+    choices: ['Approval', 'DryRun', 'Automatic'],
+    about: 'when the policies change workloads: after an approval, never, or at once (default Approval)',
+  },
+  diff: { about: 'show what would change at once if the policies were applied, and what waits for what, instead of the policies' },
+  ...clusterOptions,
+  ...registryOptions,
+  output: {
+    short: 'o',
+    value: 'FORMAT',
+    choices: ['yaml', 'json'],
+    about:
+      'yaml, for kubectl apply, or json: {"policies": [{"policy", "runs", "selects", "notes"}], "leftOut": [{"image", "workloads", "why"}]}; with --diff a list of changes',
+  },
+} as const;
+
+/** `image-watcher init`. */
+export const init = defineCommand({
+  name: 'init',
+  summary: summaries.init,
+  about: `Reads the workloads of a namespace, or of all, and the tags of their images, and writes an ImagePolicy for each image: the versions of the major version that runs, with its suffix, or the digest of a tag that moves. Comments say why, and what was left out: images that are pinned by their digest only, whose registry does not answer, which a GitOps tool or an operator writes, or which a policy updates already. Changes nothing in the cluster.
+
+Nothing changes either when the policies are applied: their updates wait for an approval (update.mode: Approval), unless you choose another --mode. On a terminal, shows an overview, and asks which policies to write into which file; otherwise, and with --output, prints them.
+
+Asks the API server with your permissions, and registries with the credentials of --docker-config.
+
+Exit codes: 0 success (with --diff: nothing would change at once), 1 failure (with --diff: something would change at once), 2 wrong usage (with --diff also failure).`,
+  options,
+  examples: [
+    ['init -n shop > policies.yaml', 'write policies for all images of a namespace'],
+    ['init -A --diff', 'what would change at once, and what would wait'],
+  ],
+  run({ output, namespace, 'all-namespaces': all = false, mode = 'Approval', diff = false, ...values }, _args, terminal) {
+    if (all && namespace !== undefined) throw new UsageError('--all-namespaces goes without --namespace');
+    const config = readConfig(processSource(values.config));
+    const act = async (client: KubeClient) => {
+      const where = all ? undefined : currentNamespace(client, namespace);
+      const { registry } = openRegistry(config, values['docker-config']);
+      const progress = startProgress(terminal, 'reading workloads …');
+      const means = { client, registry, config, progress, terminal };
+      try {
+        const found = await propose(where, mode, means);
+        if (!diff) progress.stop();
+        return await (diff ? showDiff(found, output, means) : show(found, { output, mode, where }, terminal));
+      } finally {
+        progress.stop();
+        await registry.close();
+      }
+    };
+    return withCluster(values, terminal, act, diff ? diffFailed : 1);
+  },
+});
+
+interface Means {
+  readonly client: KubeClient;
+  readonly registry: ReturnType<typeof openRegistry>['registry'];
+  readonly config: Config;
+  readonly progress: Progress;
+  readonly terminal: Terminal;
+}
+
+interface Found extends Proposals {
+  readonly lists: ReadonlyMap<string, TagList>;
+}
+
+async function propose(namespace: string | undefined, mode: Mode, means: Means): Promise<Found> {
+  const { client, registry, config, progress, terminal } = means;
+  const { signal = new AbortController().signal } = terminal;
+  // Loaded only now: help should not wait for them.
+  const [{ readRunning }, { readTags }, { proposePolicies, repositoryKey }, { mergeLeftOut }] = await Promise.all([
+    import('./init/read-running.ts'),
+    import('./init/read-tags.ts'),
+    import('./init/propose-policies.ts'),
+    import('./init/report.ts'),
+  ]);
+  const running = await readRunning(client, { namespace, config, signal });
+  if (running.doubt !== undefined) terminal.err(`${running.doubt}\n`);
+  const references = running.images.map(({ reference }) => reference);
+  const onRead = (done: number, total: number) =>
+    progress.update(`reading tags: ${done} of ${countOf(total, 'repository', 'repositories')}`);
+  const lists = await readTags(references, { registry, signal, onRead });
+  const tagsOf = (reference: (typeof references)[number]) => lists.get(repositoryKey(reference)) ?? { problem: 'its tags were not read' };
+  const { policies, leftOut } = proposePolicies(running.images, tagsOf, { mode, taken: running.taken });
+  return { policies, leftOut: mergeLeftOut([...running.leftOut, ...leftOut]), lists };
+}
+
+interface Showing {
+  readonly output: 'yaml' | 'json' | undefined;
+  readonly mode: Mode;
+  readonly where: string | undefined;
+}
+
+async function show({ policies, leftOut }: Found, { output, mode, where }: Showing, terminal: Terminal): Promise<number> {
+  const { formatProposals, summarize } = await import('./init/report.ts');
+  const proposals = { policies, leftOut };
+  if (policies.length + leftOut.length === 0) {
+    terminal.err(
+      where === undefined
+        ? 'there are no workloads\n'
+        : `there are no workloads in the namespace ${where}: choose another one with --namespace, or all with -A\n`,
+    );
+    return 1;
+  }
+  const { ask } = terminal;
+  if (output === undefined && ask !== undefined) {
+    const { offerProposals } = await import('./init/ask.ts');
+    return offerProposals(proposals, mode, { ...terminal, ask });
+  }
+  if (output === 'json') print(terminal, 'json', proposals, () => '');
+  else terminal.out(formatProposals(proposals, mode));
+  terminal.err(`${summarize(proposals)}\n`);
+  return 0;
+}
+
+async function showDiff({ policies, lists }: Found, output: Showing['output'], means: Means): Promise<number> {
+  const { previewChanges } = await import('./init/preview.ts');
+  const { progress, terminal } = means;
+  const { signal = new AbortController().signal } = terminal;
+  const onDone = (done: number) => progress.update(`comparing: ${done} of ${countOf(policies.length, 'policy', 'policies')}`);
+  const changes = await previewChanges(policies, { ...means, signal, tagsOf: (repository) => lists.get(repository), onDone });
+  progress.stop();
+  print(terminal, output, changes, () => changes.map((change) => formatChange(change, terminal)).join(''));
+  const atOnce = changes.filter(({ from }) => from !== undefined).length;
+  const waiting = changes.filter(({ reason }) => reason === 'ApprovalRequired').length;
+  const what = atOnce === 0 ? 'nothing would change at once' : `${countOf(atOnce, 'container')} would change at once`;
+  terminal.err(`${what}${waiting === 0 ? '' : `; ${countOf(waiting, 'update')} would wait for an approval`}\n`);
+  return atOnce === 0 ? 0 : 1;
+}

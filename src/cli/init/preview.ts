@@ -1,0 +1,77 @@
+/** What proposed policies would do at once: the stages of the service, with what the registry has now in the place of their status. */
+import { inParallel } from '../../async/in-parallel.ts';
+import type { Config } from '../../config.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import { describeError, PermanentError } from '../../model/errors.ts';
+import { parseImageReference, type Candidate } from '../../model/image-reference.ts';
+import type { RegistryClient } from '../../registry/client.ts';
+import { naturalOrder, selectTag } from '../../select/select-tag.ts';
+import { changesOf, type Change } from '../diff/changes.ts';
+import { planPolicy } from '../explain/plan-policy.ts';
+import { strategyOf } from './choose-selection.ts';
+import type { Proposal, TagList } from './propose-policies.ts';
+
+/** The policy as the API server would return it after its first reconcile. */
+export function withStatus({ policy }: Proposal, { tag, digest }: Candidate): object {
+  const { metadata } = policy;
+  const latest = { tag, ...(digest !== undefined && { digest }), selectedAt: new Date(0).toISOString() };
+  return { ...policy, metadata: { ...metadata, uid: metadata.name, resourceVersion: '0', generation: 1 }, status: { latest } };
+}
+
+interface Means {
+  readonly client: KubeClient;
+  readonly registry: RegistryClient;
+  readonly config: Config;
+  readonly tagsOf: (repository: string) => TagList | undefined;
+  readonly signal: AbortSignal;
+  readonly onDone: (done: number) => void;
+}
+
+const maxParallel = 8;
+/** Of images without an order by name, so many are asked for their creation time, the likely newest first. */
+const maxTimes = 100;
+
+/** The changes of each policy, and why others stay; an image that cannot be read is such a reason. */
+export async function previewChanges(proposals: readonly Proposal[], means: Means): Promise<readonly Change[]> {
+  let done = 0;
+  const results = await inParallel(proposals, maxParallel, async (proposal) => {
+    const { namespace, name } = proposal.policy.metadata;
+    const candidate = await selectNow(proposal, means).catch((error: unknown) => unreadable(error, means.signal));
+    const planned = 'why' in candidate ? candidate : await planPolicy(means.client, withStatus(proposal, candidate), means.config);
+    means.onDone(++done);
+    return changesOf(`${namespace}/${name}`, planned);
+  });
+  return results.flatMap((result) => {
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
+  });
+}
+
+function unreadable(error: unknown, signal: AbortSignal): { readonly why: string; readonly reason?: string } {
+  signal.throwIfAborted();
+  return { why: describeError(error), ...(error instanceof PermanentError && { reason: error.reason }) };
+}
+
+/** What the policy would select, with its digest. */
+async function selectNow(proposal: Proposal, means: Means): Promise<Candidate | { readonly why: string }> {
+  const { registry, signal } = means;
+  const { image } = proposal.policy.spec;
+  const { repository } = parseImageReference(image);
+  const tag = proposal.selects ?? (await selectNewest(proposal, means));
+  const head = tag === undefined ? undefined : await registry.headManifest(repository, tag, signal);
+  if (tag === undefined || head === undefined) return { why: `the registry does not have ${image}:${tag ?? ''} any more` };
+  return { tag, digest: head.digest };
+}
+
+async function selectNewest({ policy: { spec } }: Proposal, { registry, signal, tagsOf }: Means): Promise<string | undefined> {
+  const list = tagsOf(spec.image);
+  if (list === undefined || 'problem' in list) return undefined;
+  const { repository } = parseImageReference(spec.image);
+  const strategy = strategyOf(spec);
+  const tags = list.tags.filter((tag) => strategy.reject(tag) === undefined);
+  const first = tags.toSorted((a, b) => naturalOrder(b, a)).slice(0, maxTimes);
+  const created = new Map<string, Date | undefined>();
+  await inParallel(first, maxParallel, async (tag) => created.set(tag, (await registry.readImage(repository, tag, signal))?.created));
+  signal.throwIfAborted();
+  return selectTag(strategy.withCreationTimes?.(created) ?? strategy, created.keys());
+}

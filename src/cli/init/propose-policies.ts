@@ -1,0 +1,202 @@
+/** From what runs, and the tags that registries have, to policies, and to what is left out. Pure. */
+import { kind } from '../../api-versions/group.ts';
+import { apiVersion, type Spec } from '../../api-versions/v1.ts';
+import { validatePolicy } from '../../api-versions/validate.ts';
+import { formatRepository, type ImageReference } from '../../model/image-reference.ts';
+import { formatWorkload, workloadKey, type ImageList, type WorkloadRef } from '../../model/workload.ts';
+import { selectTag } from '../../select/select-tag.ts';
+import { freeName, type WrittenPolicy } from '../policy-documents.ts';
+import { chooseSelection, strategyOf, type Selection } from './choose-selection.ts';
+
+/** An image of a workload. */
+export interface RunningImage {
+  readonly workload: WorkloadRef;
+  readonly container: string;
+  readonly list: ImageList;
+  readonly reference: ImageReference;
+}
+
+/** What is left out, and why. */
+export interface LeftOut {
+  readonly image: string;
+  readonly workloads: readonly string[];
+  readonly why: string;
+}
+
+/** A policy, what its workloads run, and what it would select now; undefined where that is not known by the names of tags. */
+export interface Proposal extends WrittenPolicy {
+  readonly runs: readonly string[];
+  readonly selects?: string;
+}
+
+/** What is proposed. */
+export interface Proposals {
+  readonly policies: readonly Proposal[];
+  readonly leftOut: readonly LeftOut[];
+}
+
+/** The tags of a repository, or why they cannot be read. */
+export type TagList = { readonly tags: readonly string[] } | { readonly problem: string };
+
+/** When policies change what runs. */
+export type Mode = 'Automatic' | 'Approval' | 'DryRun';
+
+export interface ProposeOptions {
+  readonly mode: Mode;
+  /** The names of policies that there are, as NAMESPACE/NAME. */
+  readonly taken: ReadonlySet<string>;
+}
+
+const maxTargets = 64;
+
+/** The key of a repository among tag lists. */
+export function repositoryKey({ repository }: ImageReference): string {
+  return formatRepository(repository);
+}
+
+/** An image that a policy is for, with how it is selected. */
+interface Planned extends RunningImage {
+  readonly selection: Selection;
+  readonly isPinned: boolean;
+}
+
+/** One policy for all images of a namespace and repository that are selected in the same way. All of them are valid. */
+export function proposePolicies(
+  running: readonly RunningImage[],
+  tagsOf: (reference: ImageReference) => TagList,
+  { mode, taken }: ProposeOptions,
+): Proposals {
+  const leftOut: LeftOut[] = [];
+  const planned = running.flatMap((image): Planned[] => {
+    const selection = selectionFor(image.reference, tagsOf);
+    if ('problem' in selection) leftOut.push(leftOutOf([image], selection.problem));
+    else return [{ ...image, selection, isPinned: image.reference.digest !== undefined }];
+    return [];
+  });
+  const groups = Map.groupBy(planned, (image) =>
+    JSON.stringify([
+      image.workload.namespace,
+      repositoryKey(image.reference),
+      image.isPinned,
+      image.selection.select,
+      image.selection.tags,
+    ]),
+  );
+  const names = new Set(taken);
+  const policies = [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    if (first === undefined) return [];
+    const { targets, apart } = targetsOf(group, running);
+    if (apart.length > 0)
+      leftOut.push(
+        leftOutOf(apart, 'an image volume and a container of this workload run the image in different versions: write this policy by hand'),
+      );
+    return chunks(targets).flatMap((part): Proposal[] => {
+      const written = writePolicy(first, part, { mode, names, list: tagsOf(first.reference) });
+      const problems = validatePolicy(written.policy).map(({ path, message }) => `${path} ${message}`);
+      if (problems.length === 0) return [{ ...written, runs: runsOf(group, part) }];
+      leftOut.push(leftOutOf(group, `no valid policy follows from it: ${problems.join('; ')}`));
+      return [];
+    });
+  });
+  return { policies, leftOut };
+}
+
+function selectionFor(reference: ImageReference, tagsOf: (reference: ImageReference) => TagList): ReturnType<typeof chooseSelection> {
+  const { tag, digest } = reference;
+  if (tag === undefined && digest !== undefined)
+    return { problem: 'it is pinned by its digest only: write a tag before the digest to say which tags may follow' };
+  const list = tagsOf(reference);
+  return 'problem' in list ? list : chooseSelection(tag ?? 'latest', list.tags);
+}
+
+/** What is left out of workloads for one reason. */
+export function leftOutOf(images: readonly RunningImage[], why: string): LeftOut {
+  const image = images[0]?.reference;
+  const name =
+    image === undefined
+      ? ''
+      : `${image.name}${image.tag === undefined ? '' : `:${image.tag}`}${image.digest === undefined ? '' : `@${image.digest}`}`;
+  return { image: name, workloads: [...new Set(images.map(({ workload }) => formatWorkload(workload)))], why };
+}
+
+type Target = Spec['targets'][number];
+
+interface WorkloadTarget {
+  readonly target: Target;
+  readonly workload: string;
+}
+
+/** One target for each workload; it names the containers where others of them run the same repository in another way. */
+function targetsOf(group: readonly Planned[], running: readonly RunningImage[]): { targets: WorkloadTarget[]; apart: readonly Planned[] } {
+  const apart: Planned[] = [];
+  const targets = [...Map.groupBy(group, ({ workload }) => workloadKey(workload))].flatMap(([key, images]): WorkloadTarget[] => {
+    const [first] = images;
+    if (first === undefined) return [];
+    const { workload, reference } = first;
+    const same = running.filter((one) => workloadKey(one.workload) === key && repositoryKey(one.reference) === repositoryKey(reference));
+    const isPartial = same.length > images.length;
+    const inVolumes = images.filter(({ list }) => list === 'volumes');
+    // Volumes have no names in targets.
+    if (isPartial && same.some(({ list }) => list === 'volumes')) {
+      apart.push(...images);
+      return [];
+    }
+    const containers = images.filter(({ list }) => list !== 'volumes').map(({ container }) => container);
+    const target = {
+      kind: workload.kind,
+      name: workload.name,
+      ...(isPartial && { containers }),
+      ...(images.some(({ list }) => list === 'initContainers') && { initContainers: true }),
+      ...(inVolumes.length > 0 && { volumes: true }),
+    };
+    return [{ target, workload: key }];
+  });
+  return { targets, apart };
+}
+
+function chunks(targets: readonly WorkloadTarget[]): WorkloadTarget[][] {
+  return Array.from({ length: Math.ceil(targets.length / maxTargets) }, (_, index) =>
+    targets.slice(index * maxTargets, (index + 1) * maxTargets),
+  );
+}
+
+function runsOf(group: readonly Planned[], part: readonly WorkloadTarget[]): string[] {
+  const keys = new Set(part.map(({ workload }) => workload));
+  const tags = group.filter(({ workload }) => keys.has(workloadKey(workload))).map(({ reference: { tag = 'latest' } }) => tag);
+  return [...new Set(tags)].toSorted();
+}
+
+interface Writing {
+  readonly mode: Mode;
+  readonly names: Set<string>;
+  readonly list: TagList;
+}
+
+function writePolicy(first: Planned, part: readonly WorkloadTarget[], { mode, names, list }: Writing): Omit<Proposal, 'runs'> {
+  const { selection, reference, isPinned } = first;
+  const { namespace } = first.workload;
+  const { select, tags, why, notes } = selection;
+  const needsPin = isPinned && select.digest === undefined;
+  const update = { ...(mode !== 'Automatic' && { mode }), ...(needsPin && { pin: 'Digest' as const }) };
+  const repository = reference.repository.path.split('/').at(-1) ?? '';
+  const [only] = part.length === 1 ? part.map(({ target }) => target.name ?? '') : [];
+  const spec: Spec = {
+    image: repositoryKey(reference),
+    select,
+    ...(tags !== undefined && { tags }),
+    targets: part.map(({ target }) => target),
+    ...(Object.keys(update).length > 0 && { update }),
+  };
+  const selects = 'tags' in list && select.newest === undefined ? selectTag(strategyOf(selection), list.tags) : undefined;
+  return {
+    policy: {
+      apiVersion,
+      kind,
+      metadata: { name: freeName(namespace, [repository, ...(only === undefined ? [] : [only])], names), namespace },
+      spec,
+    },
+    notes: [why, ...notes, ...(needsPin ? ['The digest is written with the tag, as it runs.'] : [])],
+    ...(selects !== undefined && { selects }),
+  };
+}

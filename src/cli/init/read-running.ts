@@ -1,0 +1,108 @@
+/** What the workloads of a cluster run, and which of it no policy should change. */
+import { readPolicy } from '../../api-versions/read-policy.ts';
+import { type Config, registryAliases } from '../../config.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import { isKubeError } from '../../kube/kube-error.ts';
+import { listPages, listPath } from '../../kube/objects.ts';
+import { isWanted, projectWorkload } from '../../kube/project-workload.ts';
+import { targets } from '../../kube/targets.ts';
+import { type ImagePolicy, policyKey, scopeOf } from '../../model/image-policy.ts';
+import { sameRepository, tryParseImageReference } from '../../model/image-reference.ts';
+import { isTargetContainer } from '../../model/resolve-target.ts';
+import { fieldsOf, textOrEmpty } from '../../model/untyped.ts';
+import { formatWorkload, imagesOf, type Workload } from '../../model/workload.ts';
+import { listPolicies, pageSize } from '../policy-client.ts';
+import type { LeftOut, RunningImage } from './propose-policies.ts';
+
+export interface Running {
+  readonly images: readonly RunningImage[];
+  readonly leftOut: readonly LeftOut[];
+  /** The policies that there are, as NAMESPACE/NAME. */
+  readonly taken: ReadonlySet<string>;
+  /** What could not be found out. */
+  readonly doubt?: string;
+}
+
+interface Where {
+  /** undefined: all but those of Kubernetes itself. */
+  readonly namespace: string | undefined;
+  readonly config: Config;
+  readonly signal: AbortSignal;
+}
+
+/** What comes with a cluster is updated with it. */
+const systemNamespaces: ReadonlySet<string> = new Set(['kube-system', 'kube-public', 'kube-node-lease']);
+
+/** Reads all workloads that may be targets, and the policies that there are. */
+export async function readRunning(client: KubeClient, { namespace, config, signal }: Where): Promise<Running> {
+  const aliases = registryAliases(config);
+  const { policies, doubt } = await readPolicies(client, { namespace, config, signal });
+  const images: RunningImage[] = [];
+  const leftOut: LeftOut[] = [];
+  for (const kind of targets) {
+    for await (const { items } of listPages(client, { path: listPath(kind, namespace), pageSize, signal })) {
+      for (const raw of items.filter((item) => isWanted(kind, item))) {
+        const workload = projectWorkload(kind, raw);
+        if (workload.isDeleted === true) continue;
+        const whole = whyNotWorkload(workload, raw, namespace === undefined);
+        for (const { container, position } of imagesOf(workload)) {
+          const reference = tryParseImageReference(container.image, aliases);
+          const why = whole ?? (reference === undefined ? 'it is not the name of an image' : undefined);
+          const covering = reference && policies.find((policy) => isCovered(policy, workload, container.name, reference));
+          const reason = why ?? (covering && `ImagePolicy ${policyKey(covering)} updates it already`);
+          if (reason === undefined && reference !== undefined)
+            images.push({ workload, container: container.name, list: position.list ?? 'containers', reference });
+          else leftOut.push({ image: container.image, workloads: [formatWorkload(workload)], why: reason ?? '' });
+        }
+      }
+    }
+  }
+  return { images, leftOut, taken: new Set(policies.map(policyKey)), ...(doubt !== undefined && { doubt }) };
+}
+
+function isCovered(
+  { spec }: ImagePolicy,
+  workload: Workload,
+  container: string,
+  image: { repository: Parameters<typeof sameRepository>[0] },
+): boolean {
+  const scope = scopeOf(spec);
+  if (scope === undefined || !sameRepository(scope.repository, image.repository)) return false;
+  return scope.targets.some((target) => isTargetContainer(target, workload, container));
+}
+
+function whyNotWorkload({ namespace, gitOps }: Workload, raw: unknown, isEverywhere: boolean): string | undefined {
+  if (isEverywhere && systemNamespaces.has(namespace))
+    return `${namespace} is updated with the cluster: name it with --namespace to include it`;
+  if (gitOps !== undefined)
+    return `${gitOps} manages the workload and would set its image back: let it write the tag, or write a policy for its own resource`;
+  const owner = controllerOf(raw);
+  if (owner !== undefined)
+    return `${owner} controls the workload and would set its image back: write a policy for the fields of that resource`;
+  return undefined;
+}
+
+/** The resource whose operator writes the workload: `Prometheus main`. */
+function controllerOf(raw: unknown): string | undefined {
+  const { ownerReferences } = fieldsOf(fieldsOf(raw)['metadata']);
+  const owners: readonly unknown[] = Array.isArray(ownerReferences) ? ownerReferences : [];
+  const controller = owners.map(fieldsOf).find((owner) => owner['controller'] === true);
+  return controller && `${textOrEmpty(controller['kind'])} ${textOrEmpty(controller['name'])}`;
+}
+
+/** All policies that may have a target here; none where the definition is not installed, or the caller may not read them. */
+async function readPolicies(
+  client: KubeClient,
+  { namespace, config, signal }: Where,
+): Promise<{ policies: ImagePolicy[]; doubt?: string }> {
+  const context = { aliases: registryAliases(config), customTargets: config.customTargets };
+  const policies: ImagePolicy[] = [];
+  try {
+    for await (const { items } of listPolicies(client, namespace, signal)) policies.push(...items.map((raw) => readPolicy(raw, context)));
+  } catch (error) {
+    if (isKubeError(error, 403))
+      return { policies, doubt: 'you may not list ImagePolicies, so images that one updates already are not left out' };
+    if (!isKubeError(error, 404)) throw error;
+  }
+  return { policies };
+}
