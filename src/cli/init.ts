@@ -50,7 +50,7 @@ Asks the API server with your permissions, and registries with the credentials o
 Exit codes: 0 success (with --diff: nothing would change at once), 1 failure (with --diff: something would change at once), 2 wrong usage (with --diff also failure).`,
   options,
   examples: [
-    ['init -n shop > policies.yaml', 'write policies for all images of a namespace'],
+    ['init -n shop > image-policies.yaml', 'write policies for all images of a namespace'],
     ['init -A --diff', 'what would change at once, and what would wait'],
   ],
   run({ output, namespace, 'all-namespaces': all = false, mode = 'Approval', diff = false, ...values }, _args, terminal) {

@@ -4,7 +4,7 @@ import { chooseSelection, strategyOf } from '../../../src/cli/init/choose-select
 import { selectTag } from '../../../src/select/select-tag.ts';
 
 /** The tag that runs, the others that the registry has, how the next one is selected, and which it is now; `none` where names do not show it. */
-const rows: readonly (readonly [running: string, others: string, select: object, selected: string | 'none', allow?: string])[] = [
+const rows: readonly (readonly [running: string, others: string, select: object, selected: string, allow?: string])[] = [
   // Versions: the major stays.
   ['1.4.2', '1.4.1 1.5.0 2.0.0 latest', { semver: { range: '1.x' } }, '1.5.0'],
   ['v1.4.2', 'v1.5.0 v2.0.0', { semver: { range: '1.x' } }, 'v1.5.0'],
