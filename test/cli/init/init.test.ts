@@ -10,8 +10,9 @@ import { readDocuments } from '../../../src/cli/lint/read-documents.ts';
 import { policiesPath } from '../../api-versions/install-crd.ts';
 import { pushImage } from '../../harness/push-image.ts';
 import { type Registry, startRegistry } from '../../harness/registry.ts';
+import { kubeconfigWithRules } from '../../harness/service-account.ts';
 import { tempFolder } from '../../harness/temp-folder.ts';
-import { startCliWorld, type CliWorld } from '../cluster-world.ts';
+import { startCliWorld, withNamespace, type CliWorld } from '../cluster-world.ts';
 import { runCommand } from '../run-command.ts';
 import { expected, leftOut, repositories, type Service, services } from './services.ts';
 
@@ -115,6 +116,45 @@ test('with --mode Automatic, --diff shows what would change at once, and ends wi
   assert.match(out, new RegExp(`^\\+${registry.host}/library/nginx:1\\.27-alpine@sha256:`, 'm'));
   assert.doesNotMatch(out, /payments/);
   assert.match(err, /^[0-9]+ containers would change at once\n$/);
+});
+
+test('-A leaves out the namespaces of Kubernetes itself, which -n includes', async () => {
+  const deployments = '/apis/apps/v1/namespaces/kube-system/deployments';
+  const labels = { app: 'dns' };
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'dns', image: `${registry.host}/shop/web:1.4.2` }] } };
+  await world.cluster.request('POST', deployments, { metadata: { name: 'dns' }, spec: { selector: { matchLabels: labels }, template } });
+  try {
+    const everywhere = await propose('-A');
+    const why = everywhere.leftOut.find(({ workloads }) => workloads.includes('Deployment kube-system/dns'))?.why;
+    assert.equal(why, 'kube-system is updated with the cluster: name it with --namespace to include it');
+    assert.equal(everywhere.policies.length, Object.keys(expected).length);
+    assert.equal((await propose('-n', 'kube-system')).policies.length, 1);
+  } finally {
+    await world.cluster.request('DELETE', `${deployments}/dns`);
+  }
+});
+
+test('without the permission to list policies, it says what it does not know; without that for workloads, it fails', async () => {
+  const apps = { apiGroups: ['apps'], resources: ['deployments', 'statefulsets', 'daemonsets', 'replicasets'], verbs: ['list'] };
+  const all = [apps, { apiGroups: ['batch'], resources: ['cronjobs'], verbs: ['list'] }];
+  const as = async (name: string, rules: Parameters<typeof kubeconfigWithRules>[3]) => {
+    const kubeconfig = withNamespace(await kubeconfigWithRules(world.cluster, world.namespace, name, rules), world.namespace);
+    return runCommand('init', ['-o', 'json', '--kubeconfig', kubeconfig, '--config', config, '--docker-config', '/dev/null']);
+  };
+  const limited = await as('limited', all);
+  assert.equal(limited.code, 0);
+  assert.match(limited.err, /^you may not list ImagePolicies, so images that one updates already are not left out\n/);
+  const none = await as('none', [apps]);
+  assert.deepEqual([none.code, none.out], [1, '']);
+  assert.match(none.err, /may not list cronjobs/);
+});
+
+test('a namespace without workloads is a failure that says what to do', async () => {
+  const { code, err } = await run(['-n', 'default']);
+  assert.deepEqual(
+    [code, err],
+    [1, 'there are no workloads in the namespace default: choose another one with --namespace, or all with -A\n'],
+  );
 });
 
 test('the API server accepts the printed policies, after which nothing is proposed any more', async () => {
