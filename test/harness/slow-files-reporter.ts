@@ -16,10 +16,13 @@ export default async function* slowFiles(events: AsyncIterable<TestEvent>): Asyn
   }, everyMs);
   try {
     for await (const { type, data } of events) {
-      if (type === 'test:pass' && isTest(data)) passed++;
-      if (type === 'test:fail' && isTest(data) && !data.todo) {
-        failed++;
-        process.stderr.write(`✖ ${data.name} (${relative(process.cwd(), data.file ?? '')})\n`);
+      // What has passed and failed comes in the order of the files, and so only after the slowest before it; what is complete comes at once.
+      if (type === 'test:complete' && isTest(data)) {
+        if (data.details.passed) passed++;
+        else if (!data.todo) {
+          failed++;
+          process.stderr.write(`✖ ${data.name} (${relative(process.cwd(), data.file ?? '')})\n`);
+        }
       }
       if (type !== 'test:dequeue' && type !== 'test:complete') continue;
       // The file itself is reported as a test that is named like the file.
