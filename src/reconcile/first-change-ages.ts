@@ -1,3 +1,4 @@
+import { WaitError } from '../model/errors.ts';
 import { tryParseImageReference } from '../model/image-reference.ts';
 import { firstChanges } from '../plan/guards/unlikely-version.ts';
 import { isCredibleTime } from '../select/strategies/newest.ts';
@@ -9,7 +10,7 @@ import type { Selection } from './selection.ts';
 
 /**
  * The selection with the ages of its image and of those that it would replace, where a container is changed for the first time: the guard `unlikely-version` decides
- * by them. Any later change costs no request.
+ * by them. Any later change costs no request. An image that cannot be read has no age: that must not keep a policy from its first change.
  */
 export async function withAges(reconcile: Reconcile, selection: Selection, registry: Registry): Promise<Selection> {
   const { policy, spec, cluster, signal } = reconcile;
@@ -21,6 +22,11 @@ export async function withAges(reconcile: Reconcile, selection: Selection, regis
   if (running.size === 0) return selection;
   const source = registry.sourceOf(policy, spec);
   const needed = [...new Set([candidate.tag, ...running])];
-  const { created } = await readSomeTimes({ source, needed, latest: policy.status.latest, now: cluster.now, signal }, registry);
-  return { ...selection, ages: new Map([...created].filter(([, at]) => at !== undefined && isCredibleTime(at))) };
+  const timesRequest = { source, needed, latest: policy.status.latest, now: cluster.now, signal };
+  const known = await readSomeTimes(timesRequest, registry).catch((error: unknown) => {
+    if (error instanceof WaitError || signal.aborted) throw error;
+    return undefined;
+  });
+  if (known === undefined) return selection;
+  return { ...selection, ages: new Map([...known.created].filter(([, at]) => at !== undefined && isCredibleTime(at))) };
 }

@@ -8,7 +8,7 @@ import { strategies } from '../../src/select/strategies/index.ts';
 import { filterTags } from '../../src/select/filter-tags.ts';
 import type { TagStrategy } from '../../src/model/tag-strategy.ts';
 import { digestOf, policyOf, specOf } from '../model/samples.ts';
-import { contextOf, createWorld, image, pushOf, setWorkload, startTime, type World } from './world.ts';
+import { contextOf, createWorld, image, pushOf, setWorkload, startTime, withPorts, type World } from './world.ts';
 
 const { namespace, name, uid } = policyOf();
 const digests = [digestOf('1'), digestOf('2'), digestOf('3')];
@@ -91,6 +91,17 @@ describe('the first change of a policy without a range', () => {
       await reconcile(world);
       assert.deepEqual(world.images(), [`${image}:${Object.keys(tags)[1]}`]);
     });
+});
+
+it('a registry that cannot say when the images were created does not keep a policy from its first change', async () => {
+  const world = start({ '1.2.3': 9, '1.3.0': 2 }, free);
+  const broken = withPorts(world.ports, { registry: { readImage: () => Promise.reject(new Error('500')) } });
+  await processPolicyJob(
+    { schema: 1, policy: { namespace, name, uid }, source: 'Poll', cause: 'poll', receivedAt: '2026-03-01T12:00:00Z' },
+    contextOf(),
+    broken,
+  );
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });
 
 it('a later change is not checked, and costs no request for it', async () => {
