@@ -30,7 +30,7 @@ export async function examineTag(tag: string, examination: Examination, registry
   // Where names have no order, it is not known yet whether the image is newer than what runs.
   const isComparable = spec.strategy.withCreationTimes === undefined || request.hint === undefined;
   const named = isComparable && spec.pin === 'Tag' ? planFor({ tag }) : undefined;
-  const isUseless = named !== undefined && !hasChanges(named) && !runsUnknownDigest(named);
+  const isUseless = named !== undefined && !hasChanges(named) && isCompared(named) && !runsUnknownDigest(named);
   // What a push names is believed without a request only where the policy may know it.
   if (isUseless && (request.hint === undefined || (await registry.hasRead(source)))) return { candidate: { tag } };
   if (request.isOnlyFound === true && spec.pin === 'Tag' && spec.platforms === undefined) return findByName(tag, examination, registry);
@@ -55,11 +55,16 @@ export async function examineTag(tag: string, examination: Examination, registry
         });
   if (candidate?.digest === undefined)
     return { reason: 'TagNotFound', message: `the registry holds no ${formatTag(spec.repository, tag)}` };
-  const mayChange = !isComparable || changes(candidate);
+  const mayChange = !isComparable || changes(candidate) || (named !== undefined && !isCompared(named));
   const notRunnable = mayChange ? await registry.whyNotRunnable(source, candidate.digest, signal) : undefined;
   if (notRunnable !== undefined && !mayBeArtifact(examination)) return notAnImage(spec.repository, tag, notRunnable);
   const lack = await lackOf(candidate.digest);
   return lack === undefined ? { candidate } : { reason: 'PlatformMissing', message: lack };
+}
+
+/** Whether anything runs the repository. Where a target is not known yet, nothing says that the tag is an image: later, only its name is compared. */
+function isCompared({ targets }: UpdatePlan): boolean {
+  return targets.some(({ unchanged }) => unchanged.length > 0);
 }
 
 /** Whether a container runs a digest that nothing knows by a tag: it may be that of the candidate, which only the registry knows. */

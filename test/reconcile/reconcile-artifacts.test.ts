@@ -158,3 +158,13 @@ test('a poll does not find tags that are not images, and reports no missed webho
   await processPoll(job, contextOf(), world.ports);
   assert.deepEqual([world.jobs, [...world.unannounced]], [[], []]);
 });
+
+test('a chart is not selected where the target is not known yet', async () => {
+  const world = start();
+  world.workloads.clear();
+  const outcome = await reconcile(world);
+  assert.deepEqual([outcome.kind, outcome.selection?.candidate.tag], ['stalled', '1.0.2'], outcome.message);
+  for (const [tag, digest] of world.tags) if (digest !== digestOf('c')) world.tags.delete(tag);
+  const only = await reconcile(world);
+  assert.deepEqual([only.kind, only.reason, only.selection], ['stalled', 'NotAnImage', undefined]);
+});
