@@ -2,7 +2,6 @@
 /** argv → command; the only place that ends the process. */
 import { constants } from 'node:os';
 import { basename } from 'node:path';
-import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { styleText } from 'node:util';
 import { commands } from './cli/index.ts';
@@ -13,7 +12,8 @@ import { programName, type Terminal } from './cli/command.ts';
 const isPlugin = [process.argv0, process.argv[1] ?? ''].some((path) => /^kubectl-image_watcher(?:\.exe)?$/.test(basename(path)));
 
 /** Asks on a terminal; the end of the input is no answer. */
-function ask(question: string): Promise<string | undefined> {
+async function ask(question: string): Promise<string | undefined> {
+  const { createInterface } = await import('node:readline');
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   return new Promise((resolve) => {
     lines.once('close', () => resolve(undefined));
