@@ -246,9 +246,11 @@ test('an idle stream ends without an error, so that a new request shows whether 
 });
 
 test('an invalid kubeconfig is refused at once', async () => {
+  const missing = join(tempFolder('none'), 'config');
+  await assert.rejects(openKubeClient({ kubeconfig: missing }), /config does not exist: name another one with the variable KUBECONFIG$/);
   await assert.rejects(
-    openKubeClient({ kubeconfig: join(tempFolder('none'), 'config') }),
-    /config does not exist: name another one with --kubeconfig/,
+    openKubeClient({ kubeconfig: missing, option: '--kubeconfig' }),
+    /config does not exist: name another one with --kubeconfig or the variable KUBECONFIG$/,
   );
   const kubeconfig = writeKubeconfig('https://127.0.0.1:1', {});
   await assert.rejects(openKubeClient({ kubeconfig, context: 'other' }), /no context "other"/);
