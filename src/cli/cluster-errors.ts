@@ -1,5 +1,5 @@
 /** Errors of the cluster, in one sentence: what is wrong, where, and what to do. */
-import { crdName, group, kind, plural } from '../api-versions/group.ts';
+import { crdName, group, plural } from '../api-versions/group.ts';
 import { version } from '../api-versions/v1.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { describeError } from '../model/errors.ts';
@@ -48,7 +48,7 @@ function lacksDefinition(error: unknown): boolean {
 }
 
 /** The second while it fills its caches, which it does anew after each change of the definition. */
-const unconverted = new RegExp(`conversion webhook for .*Kind=${kind} failed|storage is \\(re\\)initializing`);
+const unconverted = /conversion webhook for .*Kind=ImagePolicy failed|storage is \(re\)initializing/;
 const unreachable = /^(?:ECONN|ENOTFOUND|EAI_|EHOST|ENET|ETIMEDOUT|EPIPE|UND_ERR_(?:CONNECT|SOCKET))/;
 
 function causesOf(error: unknown): Error[] {

@@ -1,4 +1,5 @@
 /** From a tag that runs, and those that the registry has, to how a policy selects its successors. Pure. */
+import { compilePattern } from '../../model/pattern.ts';
 import type { Spec } from '../../api-versions/v1.ts';
 import { selectTag, naturalOrder } from '../../select/select-tag.ts';
 import { filterTags } from '../../select/filter-tags.ts';
@@ -54,8 +55,9 @@ function bareStrategy({ semver, digest, newest, numerical }: Spec['select']): Ta
 /** Whether a version names a line of versions: 1.27-alpine where there is 1.27.3-alpine. */
 function isFloating(form: TagForm, running: string, tags: readonly string[]): boolean {
   if (form.kind !== 'version' || form.numbers.length > 2 || form.stage !== undefined) return false;
-  const longer = new RegExp(`^${escape(form.prefix)}${escape(form.numbers.join('.'))}\\.[0-9]+.*$`);
-  return tags.some((tag) => tag !== running && tag.endsWith(form.suffix) && longer.test(tag.slice(0, tag.length - form.suffix.length)));
+  const start = `${form.prefix}${form.numbers.join('.')}.`;
+  const isLonger = (tag: string) => tag.startsWith(start) && /^[0-9]/.test(tag.slice(start.length, tag.length - form.suffix.length));
+  return tags.some((tag) => tag !== running && tag.endsWith(form.suffix) && isLonger(tag));
 }
 
 function chooseFor(form: TagForm, running: string, tags: readonly string[]): Selection {
@@ -146,9 +148,11 @@ function otherSuffixes(
 ): string[] {
   if (!/[0-9]/.test(form.suffix) || form.stage !== undefined) return [];
   const { running, tags } = has;
-  const anySuffix = new RegExp(`^${escape(form.prefix)}[0-9.]+${escape(form.suffix).replaceAll(/[0-9]+/g, '[0-9]+')}$`);
+  const anySuffix = compilePattern(`${escape(form.prefix)}[0-9.]+${escape(form.suffix).replaceAll(/[0-9]+/g, '[0-9]+')}`);
   const best = selectTag(strategyOf(exact), tags) ?? running;
-  const others = tags.filter((tag) => !tag.endsWith(form.suffix) && anySuffix.test(tag) && !areOtherTracks(tag, running));
+  const others = tags.filter(
+    (tag) => !tag.endsWith(form.suffix) && anySuffix.matchWhole(tag) !== undefined && !areOtherTracks(tag, running),
+  );
   const [latest] = others.filter((tag) => naturalOrder(tag, best) > 0).toSorted((a, b) => naturalOrder(b, a));
   return latest === undefined ? [] : [`${latest} has another suffix: change tags.allow to follow that.`];
 }
