@@ -53,7 +53,7 @@ describe('the first change of a policy without a range', () => {
       const { reason, message } = readyOf(world) ?? assert.fail();
       assert.equal(reason, 'UnlikelyVersion');
       assert.match(message, why);
-      assert.match(message, /set select\.semver\.range, or, if .* is meant, release it/);
+      assert.match(message, /set select\.semver\.range, or, if .* is right, release it/);
       const policy = world.policies.get('shop/web') ?? assert.fail();
       world.put({ ...policy, actions: { release: new Date(startTime).toISOString() } });
       const job = actionJob(world.policies.get('shop/web') ?? assert.fail()) ?? assert.fail('no job for the release');

@@ -32,7 +32,7 @@ export const unlikelyVersion: Guard = {
     if (found.length === 0) return undefined;
     const message =
       `${formatWorkload(target.target)}: ${found.map(({ change, why }) => `${change.container}: ${why}`).join('; ')}. The policy selects ` +
-      `${spec.strategy.description}: set select.semver.range, or, if ${candidate.tag} is meant, release it: annotation ${actionAnnotations.release}: "<time>"`;
+      `${spec.strategy.description}: set select.semver.range, or, if ${candidate.tag} is right, release it: annotation ${actionAnnotations.release}: "<time>"`;
     const containers = found.map(({ change }) => change.container);
     return holdDecision({ reason: 'UnlikelyVersion', message, containers }, policy.actions, now);
   },
