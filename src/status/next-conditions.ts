@@ -11,7 +11,7 @@ import {
   isBlocked,
   type RolloutConditions,
 } from './condition-states.ts';
-import { type Condition, maxLengths } from '../model/policy-status.ts';
+import { type Condition, maxLengths, type PolicyStatus } from '../model/policy-status.ts';
 import { isApproved } from '../model/policy-actions.ts';
 import { isReason, type Reason } from '../model/reasons.ts';
 import { cut, toSeconds } from '../model/text.ts';
@@ -35,8 +35,9 @@ const ownTypes: readonly string[] = conditionTypes;
  *
  * The rollout status takes precedence over "updated" and "unchanged": a policy is Ready only when its update is rolled out.
  */
-export function nextConditions(policy: PolicyPart, result: Outcome | Postponement, now: Date, rollouts?: RolloutConditions): Condition[] {
+export function nextConditions(policy: PolicyPart, found: Outcome | Postponement, now: Date, rollouts?: RolloutConditions): Condition[] {
   const old = policy.status.conditions ?? [];
+  const result = withoutKnownFailures(found, policy.status);
   const states = [
     ...withRollouts(result, rollouts).map((state) => withBlockedBefore(state, policy, result)),
     ...crossNamespace(policy, result),
@@ -77,6 +78,17 @@ function toCondition(
   const previous = old.find((condition) => condition.type === type);
   const lastTransitionTime = previous?.status === status ? previous.lastTransitionTime : toSeconds(now);
   return { type, status, reason, message: cut(message, maxLengths.message), lastTransitionTime, observedGeneration: generation };
+}
+
+/**
+ * A workload's own record of a rollback holds the image only until the history knows of it too, which may be later than the reconcile: what has failed is then refused,
+ * and needs no hold. A user's own rollback stays one.
+ */
+function withoutKnownFailures(result: Outcome | Postponement, { history = [], rejected = [] }: PolicyStatus): Outcome | Postponement {
+  if (result.kind === 'postponed' || result.blocked === undefined || result.digest === undefined) return result;
+  const isKnown = history.some((entry) => entry.result === 'RolledBack' && entry.digest === result.digest);
+  if (!isKnown || rejected.some(({ reason }) => reason === 'RollbackRequested')) return result;
+  return { ...result, blocked: result.blocked.filter(({ reason }) => reason !== 'RejectedDigest') };
 }
 
 /** What somebody has approved waits for something else by now. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nextConditions, withHeldRollouts } from '../../src/status/next-conditions.ts';
 import type { ConditionState, RolloutConditions } from '../../src/status/condition-states.ts';
-import type { Condition } from '../../src/model/policy-status.ts';
+import type { Condition, PolicyStatus } from '../../src/model/policy-status.ts';
 import type { Outcome } from '../../src/plan/outcome.ts';
 import type { Reason } from '../../src/model/reasons.ts';
 import { digestOf, policyOf } from '../model/samples.ts';
@@ -47,6 +47,27 @@ test('a held rollout is shown beside what else is wrong with the policy, and no 
   assert.deepEqual(lines(withHeldRollouts(policyOf(), shown, { notes: [], held: [] }, oneHourLater)), lines(denied));
   const paused: Condition = { type: 'Held', status: 'True', reason: 'TargetPaused', ...time };
   assert.deepEqual(withHeldRollouts(policyOf(), [paused], { notes: [], held: [] }, oneHourLater), [paused]);
+});
+
+test('a rollback of a failed image that the history knows by now holds nothing, and one that a user asked for does', () => {
+  const reason = 'RejectedDigest';
+  const digest = digestOf('b');
+  const blocked: Outcome = {
+    ...unchangedOutcome,
+    reason,
+    digest,
+    blocked: [{ reason, message: 'latest was rolled back', changes: [], kind: 'blocked' }],
+  };
+  const place = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'shop', name: 'web', uid: 'web-1', container: 'web' };
+  const entry = { ...place, from: 'web:1', to: 'web:2', tag: '2', digest, at: '2026-03-01T12:00:00Z', trigger: 'Webhook' } as const;
+  const after = (status: PolicyStatus) =>
+    lines(nextConditions(policyOf({ status }), blocked, oneHourLater, instead('Stalled', 'RolloutFailed')));
+  const history = [{ ...entry, result: 'RolledBack' }] as const;
+  const refused = ['Ready=False RolloutFailed', 'Stalled=True RolloutFailed'];
+  assert.deepEqual(after({}), [...refused, 'Held=True RejectedDigest'], 'as long as only the workload knows');
+  assert.deepEqual(after({ history }), refused);
+  const rejected = [{ digest, tag: '2', reason: 'RollbackRequested', at: entry.at }] as const;
+  assert.deepEqual(after({ history, rejected }), [...refused, 'Held=True RejectedDigest']);
 });
 
 test('nothing is kept back where no target is left, also when an older image was evaluated', () => {
