@@ -53,7 +53,7 @@ export const problems = {
     cause:
       'The API server does not serve the kind of a target: its CustomResourceDefinition is not installed, or `apiVersion` or `kind` is misspelled.',
     action:
-      'Install the definition or correct the target. image-watcher asks again after about ten seconds, and later every five minutes, or at once after an edit.',
+      'Install the definition or correct the target. The policy is reconciled as soon as the kind is served; with `watch.namespaces`, image-watcher asks for it after about ten seconds, and later every five minutes, or at once after an edit.',
   },
   TargetKindForbidden: {
     shown: shownAs.stalled,

@@ -9,6 +9,8 @@ export interface KindWatches {
   startWatches(kinds: readonly KindRef[]): void;
   /** Discovers these kinds again at once, if the API server did not serve them. */
   retry(kinds: readonly KindRef[]): void;
+  /** Discovers the kinds of an API group again at once, if the API server did not serve them. */
+  rediscover(group: string): void;
   /** Stops the watches of all other kinds. */
   keepOnly(kinds: Iterable<KindRef>): void;
   state(kind: KindRef, namespace: string): KindState;
@@ -43,6 +45,10 @@ export function createKindWatches(options: KindWatchOptions): KindWatches {
     },
     retry(kinds) {
       for (const kind of kinds) watches.get(kindKey(kind))?.retry();
+    },
+    rediscover(group) {
+      options.discovery.forget(group);
+      for (const watch of watches.values()) if (watch.kind.apiVersion?.startsWith(`${group}/`) === true) watch.retry();
     },
     keepOnly(kinds) {
       const wanted = new Set([...kinds].map(kindKey));

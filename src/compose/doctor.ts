@@ -133,6 +133,7 @@ async function gatherPermissions({ settings: { config } }: Foundation, client: K
   const grants: GrantFacts[] = [];
   for (const place of places) for (const file of everywhere) grants.push(await review(file, place));
   grants.push(await review('work-namespaces'));
+  if (watched.length === 0) grants.push(await review('work-definitions'));
   if (config.operations.auth !== 'none') grants.push(await review('work-reviews'));
   return {
     account: 'the service account of the workers',

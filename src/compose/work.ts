@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { within } from '../async/deadline.ts';
 import { namespaceRulesOf } from '../config/policy-defaults.ts';
 import { describeError } from '../model/errors.ts';
-import type { SecretRef } from '../model/image-source.ts';
+import { isSameSecret } from '../model/image-source.ts';
 import { needsLabels, notSelected, notWatched } from '../model/policy-defaults.ts';
 import { createDiscovery } from '../kube/discovery.ts';
 import { createEventRecorder } from '../kube/record-event.ts';
@@ -40,6 +40,7 @@ import {
 import { collectLargeHeap } from './heap.ts';
 import { trimRedis } from './trim-redis.ts';
 import { queueErrorReporter, redisAddressOf } from './redis.ts';
+import { createDefinitionWatch } from '../cluster/definition-watch.ts';
 import { createNamespaceCache } from '../cluster/namespace-cache.ts';
 import { openRegistries } from './registries.ts';
 import { traceCluster } from './trace-requests.ts';
@@ -110,7 +111,9 @@ export function composeWork(
     { rules, labelsOf: namespaceCache.labelsOf },
   );
   followParents(baseCache, cache);
+  const definitions = createDefinitionWatch({ ...watched, rediscover: cache.workloads.rediscover }, client);
   const access = createAccessCache({ ...watched, fallback: config.credentials.secret }, client);
+  const optional = [access, namespaceCache, definitions];
   const registry = openRegistries(foundation, access, failFastRedis);
   const recorder = createEventRecorder({
     client,
@@ -248,7 +251,7 @@ export function composeWork(
       feed,
     },
     namespaces: { areKnown: namespaceCache.areLabelsKnown, whyNotSelected },
-    checks: () => [...allReflectors().map(checkReflector), ...checkKinds(cache), ...access.checks(), ...namespaceCache.checks()],
+    checks: () => [...allReflectors().map(checkReflector), ...checkKinds(cache), ...optional.flatMap((watches) => watches.checks())],
     measure() {
       metrics.policies.set(cache.policies.size);
       measurePolicies(cache.policies.values(), config.metrics.policies, metrics);
@@ -268,6 +271,7 @@ export function composeWork(
       reflectors = namespaces.map((namespace) => watchPolicies(namespace, { readContext, logger }, client, cache));
       bases.start(namespaces);
       notices.watch(namespaces);
+      definitions.start();
       void workWhenSynced();
       return Promise.resolve();
     },
@@ -281,9 +285,8 @@ export function composeWork(
       await Promise.all(workers.map((worker) => worker.stop(deadlineMs)));
       await recorder.flush(2_000);
       await Promise.all([
-        access.stop(),
+        ...optional.map((watches) => watches.stop()),
         notices.stop(),
-        namespaceCache.stop(),
         cache.workloads.stop(),
         baseCache.stop(),
         ...reflectors.map(({ reflector }) => reflector.stop()),
@@ -292,8 +295,4 @@ export function composeWork(
       redis.disconnect();
     },
   };
-}
-
-function isSameSecret(a: SecretRef, b: SecretRef): boolean {
-  return a.namespace === b.namespace && a.name === b.name;
 }

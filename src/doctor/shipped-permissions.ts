@@ -36,6 +36,9 @@ export const shippedPermissions: Readonly<Record<PermissionFile, readonly Permis
   'work-namespaces': [
     {"apiGroups":[""],"resources":["namespaces"],"verbs":["list","watch"]},
   ],
+  'work-definitions': [
+    {"apiGroups":["apiextensions.k8s.io"],"resources":["customresourcedefinitions"],"verbs":["list","watch"]},
+  ],
   'work-reviews': [
     {"apiGroups":["authentication.k8s.io"],"resources":["tokenreviews"],"verbs":["create"]},
     {"apiGroups":["authorization.k8s.io"],"resources":["subjectaccessreviews"],"verbs":["create"]},

@@ -13,6 +13,8 @@ export interface Discovery {
    * API server does not serve it, UnsupportedTargetKind if it is not namespaced.
    */
   find(kind: Required<KindRef>, signal?: AbortSignal): Promise<TargetKind>;
+  /** Asks again for an API group, whose kinds may have changed. */
+  forget(group: string): void;
 }
 
 interface GroupList {
@@ -26,6 +28,7 @@ interface ResourceList {
 /** How long a response is cached. */
 export const discoveryFreshMs = 10_000;
 const retryMs = 1_000;
+const groupsPath = '/apis';
 
 /**
  * All kinds share one list of the served group versions, and one list of the resources of each: kinds that do not exist cost no requests of their own, however
@@ -43,10 +46,10 @@ export function createDiscovery(client: KubeClient, customTargets: readonly Cust
     return content;
   };
   const listResources = async (apiVersion: string): Promise<NonNullable<ResourceList['resources']>> => {
-    const { groups = [] } = await read<GroupList>('/apis');
+    const { groups = [] } = await read<GroupList>(groupsPath);
     if (!groups.some(({ versions = [] }) => versions.some(({ groupVersion }) => groupVersion === apiVersion))) return [];
     try {
-      return (await read<ResourceList>(`/apis/${apiVersion}`)).resources ?? [];
+      return (await read<ResourceList>(`${groupsPath}/${apiVersion}`)).resources ?? [];
     } catch (error) {
       // Removed since the groups were listed.
       if (isKubeError(error, 404)) return [];
@@ -66,6 +69,9 @@ export function createDiscovery(client: KubeClient, customTargets: readonly Cust
       const fields = fieldRulesOf({ apiVersion, kind }, customTargets);
       const target = { kind, apiVersion, resource: found.name, podSpecPath: ['spec', 'template', 'spec'] };
       return fields.length === 0 ? target : { ...target, fields };
+    },
+    forget(group) {
+      for (const path of documents.keys()) if (path === groupsPath || path.startsWith(`${groupsPath}/${group}/`)) documents.delete(path);
     },
   };
 }

@@ -8,6 +8,11 @@ export interface SecretRef {
   readonly name: string;
 }
 
+/** Whether both name the same Secret. */
+export function isSameSecret(a: SecretRef, b: SecretRef): boolean {
+  return a.namespace === b.namespace && a.name === b.name;
+}
+
 /** The `data` of a Secret (values in base64), or why there is none, worded for users: `does not exist`. */
 export type SecretContent = { readonly data: Readonly<Record<string, string>> } | { readonly why: string };
 

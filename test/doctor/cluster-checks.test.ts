@@ -47,10 +47,12 @@ test('the check of permissions names what is missing, and what that means', () =
   assertLine(of({ file: 'convert-crd', missing: { why: 'forbidden' } }), 'permissions/convert-crd', 'skipped', /not known: forbidden/);
   assertLine(of(), 'permissions/not-asked', 'skipped', /^2 more/);
   of(
-    ...(['work-status', 'work-secret-watches', 'work-namespaces', 'work-reviews', 'convert-secret'] as const).map((file) => ({
-      file,
-      missing: [],
-    })),
+    ...(['work-status', 'work-secret-watches', 'work-namespaces', 'work-definitions', 'work-reviews', 'convert-secret'] as const).map(
+      (file) => ({
+        file,
+        missing: [],
+      }),
+    ),
   );
 });
 

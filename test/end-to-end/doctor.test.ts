@@ -71,6 +71,7 @@ describe('an installation with v1 alone', () => {
       'work-secrets',
       'work-secret-watches',
       'work-namespaces',
+      'work-definitions',
       'work-reviews',
     ])
       assertHas(report, `permissions/${file}`, 'ok', /has all permissions/);

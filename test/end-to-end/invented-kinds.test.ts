@@ -119,11 +119,13 @@ describe('3,200 kinds that are not installed', () => {
   });
 
   it('cost the API server only a handful of requests', () => {
-    // Two documents concern kinds that are named here: argoproj.io/v1alpha1, and example.com/v1 when it is there. Each is asked for every 10 s at most.
+    // Two documents concern kinds that are named here: argoproj.io/v1alpha1, and example.com/v1 when it is there. Each is asked for every 10 s at most, and for some
+    // seconds after a definition of its group has changed.
     const rounds = Math.ceil((performance.now() - startedAt) / 10_000) + 1;
+    const afterChange = 14;
     const asked = discoveries();
     assert.ok(
-      asked.length <= 3 * rounds,
+      asked.length <= 3 * rounds + afterChange,
       `${asked.length} discoveries in ${rounds} rounds of 10 s: ${[...new Set(asked)].slice(0, 10).join(', ')}`,
     );
     assert.equal(asked.filter((request) => request.includes('example.net')).length, 0);

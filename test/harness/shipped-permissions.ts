@@ -43,7 +43,10 @@ export function shippedGrants(
           { namespace: one, rules: status },
         ]);
       }
-      return [{ rules: [...rules, ...shippedRules('work-namespaces'), ...shippedRules('work-reviews')] }, { rules: status }];
+      return [
+        { rules: [...rules, ...shippedRules('work-namespaces'), ...shippedRules('work-definitions'), ...shippedRules('work-reviews')] },
+        { rules: status },
+      ];
     }
     case 'convert':
       return [{ namespace, rules: shippedRules('convert-secret') }, { rules: shippedRules('convert-crd') }];

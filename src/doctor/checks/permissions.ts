@@ -28,6 +28,7 @@ const consequences = {
     'registries can be read anonymously or with the own credentials of the service only, and signatures cannot be verified with keys of Secrets',
   'work-secret-watches': 'contents of Secrets are read again every 30 s, and policies notice a changed Secret at their next poll',
   'work-namespaces': 'a changed consent of a Namespace is noticed at the next reconcile',
+  'work-definitions': 'a kind that is installed after the policy that names it is found within ten seconds to six minutes',
   'work-reviews': 'the API answers 503 with operations.auth: kubernetes',
   'convert-crd': undefined,
   'convert-secret': undefined,

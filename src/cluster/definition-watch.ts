@@ -1,0 +1,108 @@
+/** Notices CustomResourceDefinitions that are installed or changed, so that a kind that a policy waits for is found at once. */
+import type { KubeClient } from '../kube/client.ts';
+import { createObjectStore, type StoredObject } from '../kube/object-store.ts';
+import { listPath } from '../kube/objects.ts';
+import { readMetadata } from '../kube/watch-events.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Check } from '../telemetry/readiness.ts';
+import { startOptionalWatch, type OptionalWatch } from './optional-watch.ts';
+
+/** The optional watch of all definitions. */
+export interface DefinitionWatch {
+  start(): void;
+  checks(): Check[];
+  stop(): Promise<void>;
+}
+
+export interface DefinitionWatchOptions {
+  /** The namespaces to watch; with any, definitions are not watched, because a Role cannot grant that. */
+  readonly namespaces: readonly string[];
+  readonly logger: Logger;
+  /** Discovers the kinds of an API group again that the API server did not serve. */
+  readonly rediscover: (group: string) => void;
+}
+
+const definitionResource = { apiVersion: 'apiextensions.k8s.io/v1', resource: 'customresourcedefinitions' } as const;
+const without = 'a kind that is installed after the policy that names it is found within ten seconds to six minutes';
+
+/** Does not connect before `start`. */
+export function createDefinitionWatch({ namespaces, logger, rediscover }: DefinitionWatchOptions, client: KubeClient): DefinitionWatch {
+  const store = createObjectStore<StoredObject>();
+  const rediscoveries = createRediscoveries(rediscover);
+  let watch: OptionalWatch | undefined;
+  store.subscribe(({ type, object }) => {
+    const group = groupOf(object.name);
+    if (type === 'deleted' || group === undefined) return;
+    // What the first list contains was installed before.
+    if (watch?.reflector.state().synced === true) rediscoveries.onChange(group);
+    else rediscover(group);
+  });
+  return {
+    start() {
+      if (namespaces.length > 0) return;
+      watch = startOptionalWatch({
+        name: definitionResource.resource,
+        without,
+        client,
+        path: listPath(definitionResource),
+        metadataOnly: true,
+        project: projectDefinition,
+        store,
+        logger,
+      });
+    },
+    checks: () => (watch === undefined ? [] : [watch.check()]),
+    async stop() {
+      await watch?.reflector.stop();
+      rediscoveries.stop();
+    },
+  };
+}
+
+/**
+ * The pauses between the discoveries after a change. The metadata of a definition do not show whether it is established, and an API server serves a kind some
+ * milliseconds to seconds after that.
+ */
+const pausesMs: readonly number[] = [200, 200, 400, 800, 1_600, 3_200];
+
+/** Discovers an API group at once after a change, and some more times: each change starts the pauses anew. */
+export function createRediscoveries(rediscover: (group: string) => void) {
+  const running = new Map<string, { readonly next: number; readonly timer: NodeJS.Timeout }>();
+  const schedule = (group: string, next: number): void => {
+    const pauseMs = pausesMs[next];
+    if (pauseMs === undefined) {
+      running.delete(group);
+      return;
+    }
+    const retry = () => {
+      rediscover(group);
+      schedule(group, next + 1);
+    };
+    running.set(group, { next, timer: setTimeout(retry, pauseMs) });
+  };
+  return {
+    onChange(group: string) {
+      const current = running.get(group);
+      // However often a definition changes, the pause is never shorter than the first one.
+      if (current?.next === 0) return;
+      if (current === undefined) rediscover(group);
+      else clearTimeout(current.timer);
+      schedule(group, 0);
+    },
+    stop() {
+      for (const { timer } of running.values()) clearTimeout(timer);
+      running.clear();
+    },
+  };
+}
+
+/** Only what its changes are recognised by: a cluster may have hundreds of definitions, with large annotations. */
+function projectDefinition(raw: unknown): StoredObject {
+  return { ...readMetadata(raw), uid: '' };
+}
+
+/** The name of a definition is its plural and its group: `rollouts.argoproj.io`. */
+function groupOf(name: string): string | undefined {
+  const dot = name.indexOf('.');
+  return dot === -1 ? undefined : name.slice(dot + 1);
+}
