@@ -1,54 +1,84 @@
-import { defineCommand, defineGroup, type Terminal } from './command.ts';
-import { convertAll, formatImport, type KeelImport } from './import/keel/convert-all.ts';
+import { defineCommand, defineGroup, type Terminal, UsageError } from './command.ts';
+import type { Imported, Importer, Sources } from './import/importer.ts';
+import { importers } from './import/index.ts';
+import { formatImport } from './import/merge-drafts.ts';
 import { countOf } from './output.ts';
 import { clusterOptions, withCluster } from './policy-client.ts';
 import { startProgress } from './progress.ts';
 import { summaries } from './summaries.ts';
 
-/** `image-watcher import keel`. */
-const importKeel = defineCommand({
-  name: 'import keel',
-  summary: "convert Keel's labels and annotations into policies",
-  about: `Reads the labels and annotations of Keel (keel.sh/policy and others) on Deployments, StatefulSets, DaemonSets and CronJobs, and prints ImagePolicies that do the same, with comments on what is different. Changes nothing.
+const options = {
+  namespace: {
+    short: 'n',
+    value: 'NAMESPACE',
+    completes: 'namespace',
+    about: 'of one namespace only; all unless given. With FILE: the namespace of objects that name none (default "default")',
+  },
+  'all-namespaces': { short: 'A', about: 'of all namespaces, which is the default' },
+  ...clusterOptions,
+  output: {
+    short: 'o',
+    value: 'FORMAT',
+    choices: ['yaml', 'json'],
+    about:
+      'yaml, for kubectl apply (default), or json: {"policies": [{"policy", "notes"}], "skipped": [{"object", "problem"}], "remarks": []}',
+  },
+} as const;
+
+/** `image-watcher import ID`. */
+function importCommandOf(importer: Importer) {
+  const { id, summary, about, examples } = importer;
+  return defineCommand({
+    name: `import ${id}`,
+    summary,
+    about: `${about} Changes nothing.
 
 Exit codes: 0 everything was carried over, 1 something was not, or the cluster does not answer, 2 wrong usage.`,
-  options: {
-    namespace: { short: 'n', value: 'NAMESPACE', completes: 'namespace', about: 'of one namespace only; all unless given' },
-    'all-namespaces': { short: 'A', about: 'of all namespaces, which is the default' },
-    ...clusterOptions,
-    output: {
-      short: 'o',
-      value: 'FORMAT',
-      choices: ['yaml', 'json'],
-      about: 'yaml, for kubectl apply (default), or json: {"policies": [{"policy", "notes"}], "skipped": [{"workload", "problem"}]}',
+    arguments: [
+      {
+        name: 'FILE',
+        about: 'files or folders to read instead of the cluster, and - for the standard input',
+        multiple: true,
+        completes: 'file',
+      },
+    ],
+    options,
+    examples: examples.map(([line, what]) => [`import ${id} ${line}`, what] as const),
+    async run({ output, namespace, 'all-namespaces': all, ...values }, paths, terminal) {
+      if (paths.length > 0) {
+        if (all) throw new UsageError('--all-namespaces is for the cluster: leave out either it or the files');
+        const { readFiles } = await import('./import/read-files.ts');
+        const objects = await readFiles(paths, namespace ?? 'default', terminal);
+        return show(importer, { objects, areFiles: true }, output, terminal);
+      }
+      return withCluster(values, terminal, async (client) => {
+        const { listObjects } = await import('./import/list-objects.ts');
+        const progress = startProgress(terminal, 'reading the cluster …');
+        const listed = listObjects(client, importer.kinds, all ? undefined : namespace, terminal.signal);
+        return show(importer, { objects: await listed.finally(progress.stop), areFiles: false }, output, terminal);
+      });
     },
-  },
-  examples: [['import keel > policies.yaml', 'write policies for all workloads that Keel updates']],
-  run: ({ output, namespace, 'all-namespaces': all, ...values }, _args, terminal) =>
-    withCluster(values, terminal, async (client) => {
-      const { listWorkloads } = await import('./import/keel/workload.ts');
-      const progress = startProgress(terminal, 'reading workloads …');
-      const imported = convertAll(await listWorkloads(client, all ? undefined : namespace).finally(progress.stop));
-      if (output === 'json') terminal.out(`${JSON.stringify(imported, undefined, 2)}\n`);
-      else terminal.out(formatImport(imported));
-      summarize(imported, terminal);
-      return imported.skipped.length === 0 ? 0 : 1;
-    }),
-});
+  });
+}
 
 /** `image-watcher import`. */
 export const importCommand = defineGroup({
   name: 'import',
   summary: summaries.import,
   about: 'Converts the settings of another updater into policies.',
-  commands: [importKeel],
+  commands: importers.map(importCommandOf),
 });
 
-function summarize({ policies, skipped }: KeelImport, terminal: Terminal): void {
+function show(importer: Importer, sources: Sources, output: 'yaml' | 'json' | undefined, terminal: Terminal): number {
+  const imported = importer.convert(sources);
+  terminal.out(output === 'json' ? `${JSON.stringify(imported, undefined, 2)}\n` : formatImport(imported));
+  terminal.err(`${summarize(importer, imported)}\n`);
+  return imported.skipped.length === 0 ? 0 : 1;
+}
+
+function summarize({ nothing }: Importer, { policies, skipped }: Imported): string {
+  if (policies.length + skipped.length === 0) return nothing;
   const targets = policies.reduce((sum, { policy }) => sum + policy.spec.targets.length, 0);
-  if (policies.length + skipped.length === 0) terminal.err('no workload has settings of Keel\n');
-  else
-    terminal.err(
-      `${countOf(policies.length, 'policy', 'policies')} with ${countOf(targets, 'target')}; ${skipped.length} not carried over\n`,
-    );
+  const written = `${countOf(policies.length, 'policy', 'policies')} with ${countOf(targets, 'target')}`;
+  return `${written}; ${skipped.length} not carried over`;
 }

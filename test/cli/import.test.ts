@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { UsageError } from '../../src/cli/command.ts';
-import type { KeelImport } from '../../src/cli/import/keel/convert-all.ts';
+import type { Imported } from '../../src/cli/import/importer.ts';
 import { readDocuments } from '../../src/cli/lint/read-documents.ts';
 import { installCrd, policiesPath } from '../api-versions/install-crd.ts';
 import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
@@ -55,7 +55,7 @@ const run = (...args: string[]) => runCommand('import', ['keel', '--kubeconfig',
 
 test('reads every kind that Keel updates, and reports what cannot be converted, with exit code 1', async () => {
   const { code, out, err } = await run('--output', 'json', '--namespace', namespace);
-  const { policies, skipped } = JSON.parse(out) as KeelImport;
+  const { policies, skipped } = JSON.parse(out) as Imported;
   assert.deepEqual(
     policies.map(({ policy: { metadata, spec } }) => [metadata.name, spec.targets[0]?.kind, Object.keys(spec.select)[0]]),
     [
@@ -67,7 +67,7 @@ test('reads every kind that Keel updates, and reports what cannot be converted, 
     ],
   );
   assert.deepEqual(
-    skipped.map(({ workload }) => workload),
+    skipped.map(({ object }) => object),
     [`CronJob ${namespace}/report`],
   );
   assert.deepEqual([code, err], [1, '5 policies with 5 targets; 1 not carried over\n']);
@@ -82,7 +82,7 @@ test('the API server accepts the printed policies, from all namespaces', async (
 
 test("force on a version or a number writes digests, in addition to the rest of the policy's update", async () => {
   const { out } = await run('--output', 'json', '--namespace', namespace);
-  const { policies } = JSON.parse(out) as KeelImport;
+  const { policies } = JSON.parse(out) as Imported;
   const updates = policies.map(({ policy: { metadata, spec } }) => [metadata.name, spec.update]);
   assert.deepEqual(
     updates.filter(([, update]) => update !== undefined),
@@ -105,6 +105,6 @@ test('ends with 1 when the cluster does not answer', async () => {
   assert.match(err, /^the kubeconfig .* does not exist/);
 });
 
-for (const args of [[], ['flux'], ['keel', 'now'], ['keel', '--output', 'text'], ['keel', '--force']]) {
+for (const args of [[], ['flux'], ['keel', '--output', 'text'], ['keel', '--force']]) {
   test(`the command "import ${args.join(' ')}" is reported as wrong usage`, () => assert.rejects(runCommand('import', args), UsageError));
 }

@@ -64,7 +64,7 @@ function byPosition(a: Position, b: Position): number {
 }
 
 /** The objects of a document: itself, or the items of a list (of lists). */
-function* objectsIn(value: unknown, keys: Keys = []): Generator<{ value: unknown; keys: Keys }> {
+export function* objectsIn(value: unknown, keys: Keys = []): Generator<{ value: unknown; keys: Keys }> {
   const items = isObject(value) && typeof value['kind'] === 'string' && value['kind'].endsWith('List') ? value['items'] : undefined;
   if (!Array.isArray(items)) yield { value, keys };
   else for (const [index, item] of items.entries()) yield* objectsIn(item, [...keys, 'items', index]);

@@ -1,4 +1,4 @@
-import { type Document, LineCounter, parseAllDocuments, type Tags } from 'yaml';
+import { type Document, isPair, isScalar, isSeq, LineCounter, parseAllDocuments, type Tags, visit } from 'yaml';
 import { offsetOf } from '../../api-versions/validation/offset-of.ts';
 import { describeError } from '../../model/errors.ts';
 import type { Keys } from '../../api-versions/validation/problem.ts';
@@ -9,9 +9,16 @@ export interface Position {
   readonly column: number;
 }
 
+/** A comment behind a value, as `image: web:1.4.2 # like this`. */
+export interface Comment {
+  readonly keys: Keys;
+  /** Without the `#`. */
+  readonly text: string;
+}
+
 /** One document of a text, or why it cannot be read. */
 export type ReadDocument =
-  | { readonly value: unknown; readonly positionOf: (keys: Keys) => Position }
+  | { readonly value: unknown; readonly positionOf: (keys: Keys) => Position; readonly comments: () => readonly Comment[] }
   | { readonly problems: readonly (Position & { readonly message: string })[] };
 
 /** All documents of a text in YAML or JSON, read as kubectl does; empty ones are left out. */
@@ -32,12 +39,29 @@ export function readDocuments(text: string): readonly ReadDocument[] {
     }
     if (document.contents === null) return [];
     try {
-      return [{ value: document.toJS(), positionOf: (keys) => positionAt(offsetOf(document, keys)) }];
+      const value: unknown = document.toJS();
+      return [{ value, positionOf: (keys) => positionAt(offsetOf(document, keys)), comments: () => commentsIn(document) }];
     } catch (error) {
       // Aliases that multiply without end.
       return [{ problems: [{ ...positionAt(document.range[0]), message: `cannot be read: ${describeError(error)}` }] }];
     }
   });
+}
+
+function commentsIn(document: Document.Parsed): Comment[] {
+  const found: Comment[] = [];
+  visit(document, {
+    Scalar(key, node, ancestors) {
+      if (key === 'key' || !node.comment) return;
+      const keys = ancestors.flatMap((ancestor, depth): (string | number)[] => {
+        if (isPair(ancestor)) return [isScalar(ancestor.key) ? String(ancestor.key.value) : ''];
+        const below = ancestors[depth + 1] ?? node;
+        return isSeq(ancestor) ? [ancestor.items.indexOf(below)] : [];
+      });
+      found.push(...node.comment.split('\n').map((text) => ({ keys, text: text.trim() })));
+    },
+  });
+  return found;
 }
 
 function withoutTimes(tags: Tags): Tags {

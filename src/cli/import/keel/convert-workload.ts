@@ -1,28 +1,13 @@
-import type { Spec } from '../../../api-versions/v1.ts';
 import { describeError } from '../../../model/errors.ts';
 import { formatRepository, parseImageReference } from '../../../model/image-reference.ts';
 import { compilePattern } from '../../../model/pattern.ts';
 import { convertSelection } from './selection.ts';
 import { type KeelSettings, readKeelSettings } from './settings.ts';
-import type { KeelWorkload, NamedImage } from './workload.ts';
-
-/** The policy for one image of one workload, before those with the same spec are merged. */
-export interface Draft {
-  readonly namespace: string;
-  readonly spec: Omit<Spec, 'targets'>;
-  readonly target: Spec['targets'][number];
-  readonly notes: readonly string[];
-}
-
-/** What was not carried over, and why. */
-export interface Skipped {
-  /** `Deployment shop/web`. */
-  readonly workload: string;
-  readonly problem: string;
-}
+import type { Draft, Skipped } from '../importer.ts';
+import type { NamedImage, SourceWorkload } from '../workload.ts';
 
 /** The policies that replace Keel for a workload: one for each repository that it runs. None if Keel does nothing. */
-export function convertWorkload(workload: KeelWorkload): { drafts: readonly Draft[]; skipped: readonly Skipped[] } {
+export function convertWorkload(workload: SourceWorkload): { drafts: readonly Draft[]; skipped: readonly Skipped[] } {
   const settings = readKeelSettings(workload);
   if (settings === undefined) return { drafts: [], skipped: [] };
   const of = `${workload.kind} ${workload.namespace}/${workload.name}`;
@@ -31,11 +16,11 @@ export function convertWorkload(workload: KeelWorkload): { drafts: readonly Draf
   try {
     for (const images of byRepository(watchedImages(workload, settings))) {
       const draft = convertImages(workload, settings, images);
-      if ('problem' in draft) skipped.push({ workload: of, problem: draft.problem });
+      if ('problem' in draft) skipped.push({ object: of, problem: draft.problem });
       else drafts.push(draft);
     }
   } catch (error) {
-    skipped.push({ workload: of, problem: describeError(error) });
+    skipped.push({ object: of, problem: describeError(error) });
   }
   return { drafts, skipped };
 }
@@ -47,7 +32,7 @@ interface WatchedImage {
 }
 
 /** The images that Keel watches; throws for an invalid pattern or image. */
-function watchedImages({ containers, initContainers }: KeelWorkload, settings: KeelSettings): WatchedImage[] {
+function watchedImages({ containers, initContainers }: SourceWorkload, settings: KeelSettings): WatchedImage[] {
   const pattern = settings.monitorContainers === undefined ? undefined : compilePattern(settings.monitorContainers);
   const all: readonly NamedImage[] = settings.initContainers ? [...containers, ...initContainers] : containers;
   return all
@@ -69,7 +54,7 @@ function byRepository(images: readonly WatchedImage[]): Iterable<readonly [Watch
 }
 
 function convertImages(
-  { kind, namespace, name }: KeelWorkload,
+  { kind, namespace, name }: SourceWorkload,
   settings: KeelSettings,
   images: readonly [WatchedImage, ...WatchedImage[]],
 ): Draft | { problem: string } {

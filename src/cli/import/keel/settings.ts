@@ -1,4 +1,4 @@
-import type { KeelWorkload } from './workload.ts';
+import type { SourceWorkload } from '../workload.ts';
 
 /** The settings of Keel in the labels and annotations of a workload, with Keel's defaults. */
 export interface KeelSettings {
@@ -32,7 +32,7 @@ const known = new Set(
  * Reads what Keel reads (https://keel.sh/docs/#policies): annotations take precedence over labels, and settings of the policy are read from where
  * the policy is. Keys are case-insensitive. Undefined without a policy, or with the policy never.
  */
-export function readKeelSettings({ labels, annotations }: Pick<KeelWorkload, 'labels' | 'annotations'>): KeelSettings | undefined {
+export function readKeelSettings({ labels, annotations }: Pick<SourceWorkload, 'labels' | 'annotations'>): KeelSettings | undefined {
   const inLabels = lowerCased(labels);
   const inAnnotations = lowerCased(annotations);
   const source = [inAnnotations, inLabels].find((map) => policyIn(map) !== undefined);

@@ -1,19 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { convertAll, formatImport } from '../../../../src/cli/import/keel/convert-all.ts';
+import { convertAll } from '../../../../src/cli/import/keel/convert-all.ts';
+import { formatImport } from '../../../../src/cli/import/merge-drafts.ts';
 import { convertPollSchedule } from '../../../../src/cli/import/keel/convert-workload.ts';
-import type { KeelWorkload } from '../../../../src/cli/import/keel/workload.ts';
+import type { SourceWorkload } from '../../../../src/cli/import/workload.ts';
 import { lintText } from '../../../../src/cli/lint/lint-text.ts';
 
-function workload(name: string, image: string, annotations: Record<string, string>, more: Partial<KeelWorkload> = {}): KeelWorkload {
+function workload(name: string, image: string, annotations: Record<string, string>, more: Partial<SourceWorkload> = {}): SourceWorkload {
   const containers = [{ name: 'app', image }];
   return { kind: 'Deployment', namespace: 'shop', name, labels: {}, annotations, containers, initContainers: [], ...more };
 }
 
 const minor = { 'keel.sh/policy': 'minor' };
-const specs = (...workloads: KeelWorkload[]) => convertAll(workloads).policies.map(({ policy }) => policy.spec);
-const notes = (...workloads: KeelWorkload[]) => convertAll(workloads).policies.flatMap((imported) => imported.notes);
-const summary = (...workloads: KeelWorkload[]) =>
+const specs = (...workloads: SourceWorkload[]) => convertAll(workloads).policies.map(({ policy }) => policy.spec);
+const notes = (...workloads: SourceWorkload[]) => convertAll(workloads).policies.flatMap((imported) => imported.notes);
+const summary = (...workloads: SourceWorkload[]) =>
   convertAll(workloads).policies.map(({ policy: { metadata, spec } }) => [
     `${metadata.namespace}/${metadata.name}`,
     ...spec.targets.map(({ kind, name }) => `${kind} ${name}`),
@@ -46,7 +47,7 @@ for (const [name, annotations, labels] of [
   ['a policy at the annotations that takes back that of the labels', { 'keel.sh/policy': 'never' }, minor],
 ] as const) {
   test(`a workload yields no policy and no message in the case "${name}"`, () => {
-    assert.deepEqual(convertAll([workload('web', 'nginx:1.27.1', annotations, { labels })]), { policies: [], skipped: [] });
+    assert.deepEqual(convertAll([workload('web', 'nginx:1.27.1', annotations, { labels })]), { policies: [], skipped: [], remarks: [] });
   });
 }
 
@@ -189,7 +190,7 @@ for (const [name, one, problem] of [
       ['fine'],
     );
     assert.deepEqual(
-      skipped.map(({ workload: of }) => of),
+      skipped.map(({ object }) => object),
       ['Deployment shop/web'],
     );
     assert.match(skipped[0]?.problem ?? '', problem);

@@ -1,0 +1,5 @@
+/** The updaters whose settings can be converted, in the order of the help. */
+import type { Importer } from './importer.ts';
+import { keel } from './keel.ts';
+
+export const importers: readonly Importer[] = [keel];

@@ -1,0 +1,45 @@
+import type { KubeClient } from '../../kube/client.ts';
+import { isKubeError } from '../../kube/kube-error.ts';
+import { listPages, listPath } from '../../kube/objects.ts';
+import { isObject } from '../../model/untyped.ts';
+import { pageSize } from '../policy-client.ts';
+import type { ReadKind, SourceObject } from './importer.ts';
+import { sourceObject } from './read-files.ts';
+
+/** All objects of the kinds, of one namespace or of all. A kind that the API server does not serve has none. */
+export async function listObjects(
+  client: KubeClient,
+  kinds: readonly ReadKind[],
+  namespace: string | undefined,
+  signal?: AbortSignal,
+): Promise<SourceObject[]> {
+  const found: SourceObject[] = [];
+  for (const { kind, resource, apiVersion: written, isEverywhere } of kinds) {
+    const apiVersion = written.includes('/') || written === 'v1' ? written : await preferredVersion(client, written, signal);
+    if (apiVersion === undefined) continue;
+    const path = listPath({ apiVersion, resource }, isEverywhere ? undefined : namespace);
+    try {
+      for await (const { items } of listPages(client, { path, pageSize, ...(signal !== undefined && { signal }) }))
+        // The items of a list do not say what they are.
+        found.push(...items.filter(isObject).flatMap((item) => sourceObject({ ...item, apiVersion, kind }) ?? []));
+    } catch (error) {
+      if (!isKubeError(error, 404)) throw error;
+    }
+  }
+  return found;
+}
+
+/** `image.toolkit.fluxcd.io` → `image.toolkit.fluxcd.io/v1`; undefined if the group is not served. */
+async function preferredVersion(client: KubeClient, group: string, signal?: AbortSignal): Promise<string | undefined> {
+  try {
+    const answer = await client.request<{ preferredVersion?: { groupVersion?: string } }>({
+      method: 'GET',
+      path: `/apis/${group}`,
+      signal,
+    });
+    return answer?.preferredVersion?.groupVersion;
+  } catch (error) {
+    if (isKubeError(error, 404)) return undefined;
+    throw error;
+  }
+}

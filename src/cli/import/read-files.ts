@@ -1,0 +1,66 @@
+import { readFile } from 'node:fs/promises';
+import { describeError } from '../../model/errors.ts';
+import { fieldsOf, isObject, type JsonObject } from '../../model/untyped.ts';
+import { UsageError, type Terminal } from '../command.ts';
+import { findFiles } from '../lint/find-files.ts';
+import { objectsIn } from '../lint/lint-text.ts';
+import { type Comment, readDocuments } from '../lint/read-documents.ts';
+import { printable } from '../output.ts';
+import type { SourceObject } from './importer.ts';
+
+/** The objects of files and folders, and `-` for the standard input. Throws UsageError for what cannot be read; what is no YAML in a folder may be a template. */
+export async function readFiles(paths: readonly string[], namespace: string, { readStandardInput }: Terminal): Promise<SourceObject[]> {
+  const { files, unreadable } = await findFiles(paths);
+  const [failed] = unreadable;
+  if (failed !== undefined) throw new UsageError(`${printable(failed.path)}: cannot be read: ${printable(failed.message)}`);
+  const found: SourceObject[] = [];
+  for (const { path, isNamed } of files) {
+    const text =
+      path === '-' ? await readStandardInput?.() : await readFile(path, 'utf8').catch((error: unknown) => unreadableFile(path, error));
+    found.push(...readObjects(text ?? '', namespace, isNamed ? path : undefined));
+  }
+  return found;
+}
+
+function unreadableFile(path: string, error: unknown): never {
+  throw new UsageError(`${printable(path)}: cannot be read: ${printable(describeError(error))}`, { cause: error });
+}
+
+/** The objects of a text in YAML or JSON, with their comments. With a name for the text, throws UsageError for what is not YAML. */
+export function readObjects(text: string, namespace: string, name?: string): SourceObject[] {
+  return readDocuments(text).flatMap((document) => {
+    if ('problems' in document) {
+      const [first] = document.problems;
+      if (name === undefined || first === undefined) return [];
+      throw new UsageError(`${printable(name)}:${first.line}:${first.column}: ${printable(first.message)}`);
+    }
+    const comments = document.comments();
+    return [...objectsIn(document.value)].flatMap(({ value, keys }) => {
+      if (!isObject(value)) return [];
+      const own = comments.filter((comment) => keys.every((key, index) => comment.keys[index] === key));
+      return (
+        sourceObject(
+          value,
+          namespace,
+          own.map((comment): Comment => ({ ...comment, keys: comment.keys.slice(keys.length) })),
+        ) ?? []
+      );
+    });
+  });
+}
+
+/** An object by its own words; undefined if it has no kind. Some kinds of files, such as kustomization.yaml, have no name. */
+export function sourceObject(value: JsonObject, namespace = '', comments: readonly Comment[] = []): SourceObject | undefined {
+  const { apiVersion, kind } = value;
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string') return undefined;
+  const { name = '', namespace: own } = fieldsOf(value['metadata']);
+  return {
+    apiVersion,
+    kind,
+    name: String(name),
+    namespace: typeof own === 'string' ? own : namespace,
+    value,
+    comments,
+    isNamespaceAssumed: typeof own !== 'string',
+  };
+}
