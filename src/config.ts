@@ -1,8 +1,9 @@
-/** The configuration: a YAML file and a few variables of the environment, checked as a whole, frozen. Nothing else reads process.env. */
+/** The configuration: a YAML file and a few variables of the environment, checked as a whole, frozen. */
 import { existsSync, readFileSync } from 'node:fs';
 import type { z } from 'zod';
 import { formatKeys, type Keys } from './api-versions/validation/problem.ts';
 import { ConfigError, type WrittenSettings } from './config/config-error.ts';
+import { kubeconfigOf, podOf, type ConfigSource } from './config/environment.ts';
 import { readFiles } from './config/read-files.ts';
 import { describeIssues, type SettingProblem } from './config/schema-problems.ts';
 import { configSchema, readableReceivers } from './config/schema.ts';
@@ -22,15 +23,6 @@ import { fieldsOf, isObject } from './model/untyped.ts';
 export type Config = z.output<typeof configSchema>;
 export type ReceiverConfig = Config['receivers'][number];
 export type RegistryConfig = Config['registries'][number];
-
-/** The source of a configuration: a file and environment variables. */
-export interface ConfigSource {
-  /** A file, or a folder whose `*.yaml` files are merged. */
-  readonly file?: string | undefined;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** The file with the namespace of the pod; that of its service account unless given. */
-  readonly namespaceFile?: string;
-}
 
 /** The configuration, and the settings and secrets that come from the environment or files. */
 export interface Settings extends WrittenSettings {
@@ -158,16 +150,6 @@ export function readConfig(source: ConfigSource): Config {
   return deepFreeze(parsed.data);
 }
 
-/** Where a pod finds the API server. */
-export function podOf({ env }: ConfigSource): { readonly host: string | undefined; readonly port: string | undefined } {
-  return { host: env['KUBERNETES_SERVICE_HOST'] || undefined, port: env['KUBERNETES_SERVICE_PORT'] || undefined };
-}
-
-/** The environment variable KUBECONFIG. */
-export function kubeconfigOf({ env }: ConfigSource): string | undefined {
-  return env['KUBECONFIG'] || undefined;
-}
-
 function azureIdentityOf(env: ConfigSource['env']): AzureIdentity | undefined {
   const { AZURE_FEDERATED_TOKEN_FILE: tokenFile, AZURE_TENANT_ID: tenantId, AZURE_CLIENT_ID: clientId, AZURE_AUTHORITY_HOST } = env;
   if (!tokenFile || !tenantId || !clientId) return undefined;
@@ -179,11 +161,6 @@ export function registryAliases(config: Pick<Config, 'registries'>): Map<string,
   return new Map(
     config.registries.flatMap(({ host, aliases }) => aliases.map((alias) => [normaliseRegistry(alias), normaliseRegistry(host)])),
   );
-}
-
-/** The source of this process: process.env, and a file or folder. */
-export function processSource(file?: string): ConfigSource {
-  return { file, env: process.env };
 }
 
 function readNamespace({ namespaceFile = '/var/run/secrets/kubernetes.io/serviceaccount/namespace' }: ConfigSource): string | undefined {

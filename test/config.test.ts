@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { ConfigError } from '../src/config/config-error.ts';
-import { loadSettings, processSource, registryAliases, type ConfigSource } from '../src/config.ts';
+import { loadSettings, registryAliases } from '../src/config.ts';
+import { processSource, type ConfigSource } from '../src/config/environment.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'image-watcher-config-'));
 after(() => rmSync(folder, { recursive: true }));

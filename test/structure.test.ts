@@ -181,7 +181,7 @@ test('only compose and the commands import every room', () => {
 test('only the configuration reads the environment', () => {
   assert.deepEqual(
     files.filter((file) => /process\s*\.\s*env|\benv\b.*from 'node:process'/.test(read(file).replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, ''))),
-    ['src/config.ts'],
+    ['src/config/environment.ts'],
   );
 });
 

@@ -1,5 +1,8 @@
-/** The names of the resources. */
+/** The names of the resources, and the version that users write and the cluster stores. */
 export const group = 'operator.technomad.dev';
+export const version = 'v1';
+export const apiVersion = `${group}/${version}`;
+
 export const kind = 'ImagePolicy';
 export const plural = 'imagepolicies';
 export const shortName = 'ipol';

@@ -1,7 +1,6 @@
 /** ImagePolicy v1, which users write and the cluster stores. The definition, the reference and the types are generated from these schemas. */
 import { z } from 'zod';
 import { storedStatusSchema } from '../model/stored-status.ts';
-import { group } from './group.ts';
 import { fieldOf, has, withChecks, withRules } from './rules.ts';
 import { repositoryField } from './v1-fields/image.ts';
 import { select, tags } from './v1-fields/select.ts';
@@ -48,8 +47,7 @@ export const specSchema = withChecks(
 
 export type Spec = z.input<typeof specSchema>;
 
-export const version = 'v1';
-export const apiVersion = `${group}/${version}`;
+export { apiVersion, version } from './group.ts';
 
 /** The whole resource below `metadata`. Only new objects need a spec: clusters have stored objects without one. */
 export const schema = withRules(

@@ -1,5 +1,6 @@
 /** One request to the API of a running image-watcher: through the API server, which proves where it leads, or to a server that the user names. */
 import { request as httpRequest } from 'node:http';
+import { processSource } from '../config/environment.ts';
 import { describeError } from '../model/errors.ts';
 import type { KubeAccessOptions } from '../kube/load-kube-access.ts';
 import type { PodConnection } from '../kube/port-forward.ts';
@@ -50,7 +51,7 @@ export async function askServer(server: string, { method, path, headers }: ApiRe
 async function openFetch({ protocol }: URL): Promise<{ readonly fetch: typeof fetch; close(): Promise<void> }> {
   if (protocol !== 'https:') return { fetch, close: () => Promise.resolve() };
   // Loaded only now: completion and connections through the API server should not wait for them.
-  const [{ processSource, readProxies }, { openOutbound }] = await Promise.all([import('../config.ts'), import('../proxy/outbound.ts')]);
+  const [{ readProxies }, { openOutbound }] = await Promise.all([import('../config.ts'), import('../proxy/outbound.ts')]);
   return openOutbound(readProxies({ registries: [] }, processSource()));
 }
 

@@ -1,4 +1,5 @@
-import { processSource, readConfig, registryAliases } from '../config.ts';
+import { readConfig, registryAliases } from '../config.ts';
+import { processSource } from '../config/environment.ts';
 import { targets } from '../kube/targets.ts';
 import { parseImageReference, type RegistryAliases, type Repository } from '../model/image-reference.ts';
 import { describeError } from '../model/errors.ts';

@@ -1,6 +1,5 @@
 /** Errors of the cluster, in one sentence: what is wrong, where, and what to do. */
-import { crdName, group, plural } from '../api-versions/group.ts';
-import { version } from '../api-versions/v1.ts';
+import { crdName, group, plural, version } from '../api-versions/group.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { describeError } from '../model/errors.ts';
 import { documentation } from '../model/reasons.ts';

@@ -1,5 +1,6 @@
 import { readPolicy } from '../api-versions/read-policy.ts';
-import { processSource, readConfig, registryAliases, type Config } from '../config.ts';
+import { readConfig, registryAliases, type Config } from '../config.ts';
+import { processSource } from '../config/environment.ts';
 import { addNamespaces, consentAnnotation, evaluateConsent, namespacesIn } from '../plan/consent.ts';
 import { describeError } from '../model/errors.ts';
 import { matchesTarget } from '../model/resolve-target.ts';

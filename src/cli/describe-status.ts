@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Condition, PolicyStatus } from '../model/policy-status.ts';
 import type { Terminal } from './command.ts';
-import { printable } from './output.ts';
+import { printable } from './printable.ts';
 import { policyStatusOf, type PolicyClient } from './policy-client.ts';
 import { startProgress } from './progress.ts';
 import { reasonLinks } from './reason-links.ts';

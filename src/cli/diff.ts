@@ -1,4 +1,5 @@
-import { processSource, readConfig, type Config } from '../config.ts';
+import { readConfig, type Config } from '../config.ts';
+import { processSource } from '../config/environment.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { inParallel } from '../async/in-parallel.ts';
 import { explainClusterError } from './cluster-errors.ts';

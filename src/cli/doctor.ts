@@ -7,7 +7,8 @@ import { apiOptions, callApi } from './api-client.ts';
 import { ApiError } from './api-error.ts';
 import { defineCommand, paintFor, type Terminal, UsageError } from './command.ts';
 import { checkCluster } from './doctor/check-cluster.ts';
-import { fit, outputOption, print, printable } from './output.ts';
+import { fit, outputOption, print } from './output.ts';
+import { printable } from './printable.ts';
 import { summaries } from './summaries.ts';
 
 const options = {

@@ -1,4 +1,5 @@
-import { readConfig, registryAliases, processSource } from '../config.ts';
+import { readConfig, registryAliases } from '../config.ts';
+import { processSource } from '../config/environment.ts';
 import { tryParseImageReference, type RegistryAliases } from '../model/image-reference.ts';
 import { formatWorkload } from '../model/workload.ts';
 import { defineCommand, type Options, UsageError } from './command.ts';
@@ -9,7 +10,8 @@ import { settingsOf } from '../explain/settings.ts';
 import { explainPlanned, type Explanation, type Step } from '../explain/steps.ts';
 import { planPolicy } from './explain/plan-policy.ts';
 import { isUsable } from '../model/image-policy.ts';
-import { fit, outputOption, print, printable } from './output.ts';
+import { fit, outputOption, print } from './output.ts';
+import { printable } from './printable.ts';
 import { anyPolicyArgument, policyOptions, withAnyPolicy } from './policy-client.ts';
 import { reasonLinks } from './reason-links.ts';
 import { summaries } from './summaries.ts';

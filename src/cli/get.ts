@@ -1,7 +1,6 @@
 import { describeClusterError, explainClusterError } from './cluster-errors.ts';
 import { defineCommand, paintFor, type Terminal, UsageError } from './command.ts';
 import { policyRow, type PolicyRow } from './get/policy-row.ts';
-import { watchPolicies } from './get/watch-policies.ts';
 import { countOf, formatTable, print, wrap } from './output.ts';
 import {
   currentNamespace,
@@ -61,6 +60,7 @@ Exit codes: 0 also where policies are not Ready, 1 a policy is missing or the cl
         terminal.err(namespace === undefined ? 'there are no policies\n' : `there are no policies in the namespace ${namespace}\n`);
       else if (found.raw.length > 0) printer.first(found.raw, names.length === 1);
       if (!watch) return found.missing === 0 ? 0 : 1;
+      const { watchPolicies } = await import('./get/watch-policies.ts');
       await watchPolicies(client, namespace, {
         signal: terminal.signal,
         known: found.raw,

@@ -1,11 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { describeError } from '../model/errors.ts';
-import { processSource, readConfig, registryAliases } from '../config.ts';
+import { readConfig, registryAliases } from '../config.ts';
+import { processSource } from '../config/environment.ts';
 import { defineCommand, type Terminal } from './command.ts';
 import { findFiles, type FoundFile } from './lint/find-files.ts';
 import { formatReport, type LintedFile } from './lint/format-report.ts';
 import { lintText } from './lint/lint-text.ts';
-import { outputOption, print, printable } from './output.ts';
+import { outputOption, print } from './output.ts';
+import { printable } from './printable.ts';
 import { summaries } from './summaries.ts';
 
 /** `image-watcher lint FILE…`. */

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { formatKeys } from '../api-versions/validation/problem.ts';
-import { processSource, readConfig, readNotificationTargets, readProxies } from '../config.ts';
+import { readConfig, readNotificationTargets, readProxies } from '../config.ts';
+import { processSource } from '../config/environment.ts';
 import { deliver } from '../notify/deliver.ts';
 import { sendMail } from '../notify/send-mail.ts';
 import { exchange, type SendResult } from '../notify/send-notice.ts';
 import type { Outbound } from '../proxy/outbound.ts';
 import { defineCommand, defineGroup, paintFor, type Terminal, UsageError } from './command.ts';
-import { fit, outputOption, print, printable } from './output.ts';
+import { fit, outputOption, print } from './output.ts';
+import { printable } from './printable.ts';
 import { summaries } from './summaries.ts';
 
 /** What became of the test message for one target. */

@@ -1,6 +1,7 @@
 /** What commands print: data for programs, tables and sentences for people. */
 import { stringify } from 'yaml';
 import type { Options, Terminal } from './command.ts';
+import { hidden } from './printable.ts';
 
 /** `--output` of commands that show data. */
 export const outputOption = {
@@ -78,14 +79,6 @@ export function fit(text: string, { columns }: Pick<Terminal, 'columns'>, hangin
 /** `1 policy`, `2 policies`. */
 export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
-}
-
-const hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
-
-/** Text of others (a registry's message, a payload) without the control characters that would write to the terminal what they like. */
-export function printable(text: string, longest = Number.POSITIVE_INFINITY): string {
-  const shown = text.length > longest ? `${text.slice(0, longest)}…` : text;
-  return shown.replaceAll(hidden, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
 
 /** `45s`, `12m`, `3h`, `8d`: the time between two moments, as kubectl shows it. */

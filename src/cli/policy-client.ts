@@ -1,7 +1,6 @@
-import { baseCrdName, baseKind, basePlural, baseShortName, crdName, kind, plural, shortName } from '../api-versions/group.ts';
-import { apiVersion } from '../api-versions/v1.ts';
+import { apiVersion, baseCrdName, baseKind, basePlural, baseShortName, crdName, kind, plural, shortName } from '../api-versions/group.ts';
 import { didYouMean } from '../model/did-you-mean.ts';
-import { kubeconfigOf, podOf, processSource } from '../config.ts';
+import { kubeconfigOf, podOf, processSource } from '../config/environment.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { PolicyStatus } from '../model/policy-status.ts';
 import { readStatus } from '../model/stored-status.ts';

@@ -9,7 +9,8 @@ import { isReason, reasons } from '../model/reasons.ts';
 import { parseDuration } from '../model/text.ts';
 import { defineCommand, type Terminal, UsageError } from './command.ts';
 import { describeStatus, trueCondition, waitForStatus } from './describe-status.ts';
-import { fit, namedOutputOption, outputOption, print, printable } from './output.ts';
+import { fit, namedOutputOption, outputOption, print } from './output.ts';
+import { printable } from './printable.ts';
 import { reasonLinks } from './reason-links.ts';
 import {
   anyPolicyArgument,

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { processSource, readConfig, registryAliases } from '../config.ts';
+import { readConfig, registryAliases } from '../config.ts';
+import { processSource } from '../config/environment.ts';
 import { describeError } from '../model/errors.ts';
 import { parseImageReference, type RegistryAliases } from '../model/image-reference.ts';
 import type { Located } from '../rebase/read-content.ts';

@@ -1,6 +1,6 @@
 /** What commands print passes here: nothing that comes from outside moves the cursor, hides text, or is a command to the log of a CI job. */
 import type { Terminal } from './command.ts';
-import { printable } from './output.ts';
+import { printable } from './printable.ts';
 
 // oxlint-disable-next-line no-control-regex
 const colour = /(\u001B\[[0-9;]*m)/;

@@ -1,5 +1,6 @@
 import closeWithGrace from 'close-with-grace';
-import { loadSettings, processSource } from '../config.ts';
+import { loadSettings } from '../config.ts';
+import { processSource } from '../config/environment.ts';
 import { describeError } from '../model/errors.ts';
 import { parseRoles } from '../roles.ts';
 import { openTelemetry } from '../telemetry/open-telemetry.ts';

@@ -1,6 +1,6 @@
 import { formatRepository } from '../model/image-reference.ts';
 import type { IgnoredPush } from '../model/push-event.ts';
-import { printable } from './output.ts';
+import { printable } from './printable.ts';
 import { reasonLinks } from './reason-links.ts';
 import type { AcceptedPush, SimulatedReceiver, Simulation } from '../receive/read-delivery.ts';
 

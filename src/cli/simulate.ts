@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { stdin } from 'node:process';
 import { buffer } from 'node:stream/consumers';
-import { processSource, readConfig, registryAliases } from '../config.ts';
+import { readConfig, registryAliases } from '../config.ts';
+import { processSource } from '../config/environment.ts';
 import { describeError } from '../model/errors.ts';
 import { providerIds, providers } from '../receive/providers/index.ts';
 import type { Provider } from '../receive/providers/provider.ts';

@@ -2,7 +2,8 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { type Config, processSource, readProxies } from '../config.ts';
+import { type Config, readProxies } from '../config.ts';
+import { processSource } from '../config/environment.ts';
 import { describeError } from '../model/errors.ts';
 import { createRegistryClient, type RegistryClient } from '../registry/client.ts';
 import type { CredentialSource } from '../registry/credential.ts';

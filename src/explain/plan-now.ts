@@ -1,5 +1,5 @@
 /** What the service would do about a policy now: the stages of a reconcile, up to the change itself, without any request to a registry. */
-import { resultCondition } from '../model/decisive-condition.ts';
+import { notReconciledYet, resultCondition } from '../model/decisive-condition.ts';
 import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
 import { formatRepository, sameRepository, type Candidate, type ImageReference } from '../model/image-reference.ts';
 import { explainPlan, guardPlan, type TargetExplanation } from '../plan/guard-plan.ts';
@@ -110,10 +110,6 @@ function isOutranked({ tag }: Pushed, latest: LatestImage, spec: PolicySpec): bo
   const areCandidates = strategy.reject(tag) === undefined && strategy.reject(latest.tag) === undefined;
   return mayGoBack(spec) && areCandidates && strategy.compare(tag, latest.tag) < 0;
 }
-
-/** What is said of a policy whose status says nothing. */
-export const notReconciledYet =
-  'not reconciled yet: no worker runs (image-watcher doctor), its namespace is not selected (image-watcher check --server URL), or its first attempt failed and is repeated';
 
 function notReconciled({ status }: ImagePolicy): { readonly why: string; readonly reason?: string } {
   const told = resultCondition(status.conditions ?? []);

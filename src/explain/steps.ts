@@ -3,7 +3,7 @@ import { resultCondition } from '../model/decisive-condition.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import type { Candidate } from '../model/image-reference.ts';
 import type { Origin } from '../model/policy-defaults.ts';
-import { documentation, isReason, type Reason } from '../model/reasons.ts';
+import { isReason, pageOf, type Reason } from '../model/reasons.ts';
 import { formatWorkload, type WorkloadRef } from '../model/workload.ts';
 import { isAllowed, type Opinion, type TargetExplanation } from '../plan/guard-plan.ts';
 import { describePush, nameOf, unknownOf, type Planned } from './conclude.ts';
@@ -159,11 +159,6 @@ function stepOfGuard({ guard, result, reason, message, until }: Opinion): Step {
 
 /** Reasons of a policy that is in order need no page. */
 const inOrder: ReadonlySet<string> = new Set<Reason>(['UpToDate', 'Updated', 'RolledOut']);
-
-/** The section that explains a reason. Its anchor is part of the promise that reasons are stable. */
-export function pageOf(reason: Reason): string {
-  return `${documentation}/reasons.md#${reason.toLowerCase()}`;
-}
 
 function linked(reason: string | undefined): Pick<Step, 'reason' | 'page'> {
   if (!isReason(reason)) return {};

@@ -22,6 +22,10 @@ export function resultCondition<T extends Told>(conditions: readonly T[]): T | u
   return trueOf(conditions, 'Stalled') ?? trueOf(conditions, 'Reconciling') ?? conditions.find(({ type }) => type === 'Ready');
 }
 
+/** What is said of a policy whose status says nothing. */
+export const notReconciledYet =
+  'not reconciled yet: no worker runs (image-watcher doctor), its namespace is not selected (image-watcher check --server URL), or its first attempt failed and is repeated';
+
 function trueOf<T extends Told>(conditions: readonly T[], wanted: string): T | undefined {
   return conditions.find(({ type, status }) => type === wanted && status === 'True');
 }

@@ -119,6 +119,11 @@ export function isReason(text: string | undefined): text is Reason {
 /** The pages for users, where the repository of the project shows them: reasons.md has a row for each reason, which leads to its explanation. */
 export const documentation = 'https://github.com/technomad/image-watcher/blob/main/docs';
 
+/** The section that explains a reason. Its anchor is part of the promise that reasons are stable. */
+export function pageOf(reason: Reason): string {
+  return `${documentation}/reasons.md#${reason.toLowerCase()}`;
+}
+
 /** Reasons why a receiver ignores a webhook event: the labels of `image_watcher_ignored_pushes_total`. */
 export const ignoredReasons = [
   'OtherEvent',

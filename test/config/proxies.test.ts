@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { type ConfigSource, loadSettings, readConfig, readProxies } from '../../src/config.ts';
+import { loadSettings, readConfig, readProxies } from '../../src/config.ts';
+import type { ConfigSource } from '../../src/config/environment.ts';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 

@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ConfigError } from '../../src/config/config-error.ts';
-import { loadSettings, type ConfigSource } from '../../src/config.ts';
+import { loadSettings } from '../../src/config.ts';
+import type { ConfigSource } from '../../src/config/environment.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 
 const folder = tempFolder('traces-config');

@@ -4,7 +4,8 @@ import type { RecognizedBy } from '../../bases/facts.ts';
 import { formatRepository, type Repository } from '../../model/image-reference.ts';
 import { naturalOrder } from '../../select/select-tag.ts';
 import { paintFor, type Terminal } from '../command.ts';
-import { countOf, fit, formatAge, formatTable, printable } from '../output.ts';
+import { countOf, fit, formatAge, formatTable } from '../output.ts';
+import { printable } from '../printable.ts';
 import type { SelectedBase } from './find-versions.ts';
 import type { ExaminedImage } from './resolve-images.ts';
 

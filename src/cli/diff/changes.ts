@@ -2,7 +2,8 @@
 import type { PlannedNow } from '../../explain/plan-now.ts';
 import { formatWorkload, type WorkloadRef } from '../../model/workload.ts';
 import { paintFor, type Terminal } from '../command.ts';
-import { fit, printable } from '../output.ts';
+import { fit } from '../output.ts';
+import { printable } from '../printable.ts';
 
 /** What would become of one container, or (without `from`) why nothing does. */
 export interface Change {

@@ -1,8 +1,9 @@
 /** What `explain` shows of a BaseImagePolicy: by its status, because whose images are behind is only known from registries. */
 import { maxDependents, readBaseStatus, type BaseStatus, type Dependent } from '../../model/base-policy.ts';
+import { notReconciledYet } from '../../model/decisive-condition.ts';
 import type { Terminal } from '../command.ts';
-import { fit, formatAge, print, printable } from '../output.ts';
-import { notReconciledYet } from '../../explain/plan-now.ts';
+import { fit, formatAge, print } from '../output.ts';
+import { printable } from '../printable.ts';
 import { statusOf, type PolicyClient } from '../policy-client.ts';
 import { reasonLinks } from '../reason-links.ts';
 

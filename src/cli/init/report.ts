@@ -1,7 +1,8 @@
 /** What `init` prints: YAML with comments, and for people an overview. */
 import type { Terminal } from '../command.ts';
 import { paintFor } from '../command.ts';
-import { countOf, fit, formatTable, printable } from '../output.ts';
+import { countOf, fit, formatTable } from '../output.ts';
+import { printable } from '../printable.ts';
 import { formatPolicies } from '../policy-documents.ts';
 import type { LeftOut, Mode, Proposals } from './propose-policies.ts';
 

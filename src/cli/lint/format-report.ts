@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { printable } from '../output.ts';
+import { printable } from '../printable.ts';
 import type { LintProblem, LintResult } from './lint-text.ts';
 
 /** A file and what is in it. */

@@ -1,0 +1,25 @@
+/** The environment of this process, which nothing else reads. It imports nothing, so that a command that needs no configuration starts without its schema. */
+
+/** The source of a configuration: a file and environment variables. */
+export interface ConfigSource {
+  /** A file, or a folder whose `*.yaml` files are merged. */
+  readonly file?: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The file with the namespace of the pod; that of its service account unless given. */
+  readonly namespaceFile?: string;
+}
+
+/** The source of this process: process.env, and a file or folder. */
+export function processSource(file?: string): ConfigSource {
+  return { file, env: process.env };
+}
+
+/** Where a pod finds the API server. */
+export function podOf({ env }: ConfigSource): { readonly host: string | undefined; readonly port: string | undefined } {
+  return { host: env['KUBERNETES_SERVICE_HOST'] || undefined, port: env['KUBERNETES_SERVICE_PORT'] || undefined };
+}
+
+/** The environment variable KUBECONFIG. */
+export function kubeconfigOf({ env }: ConfigSource): string | undefined {
+  return env['KUBECONFIG'] || undefined;
+}
