@@ -5,7 +5,7 @@ import { UsageError, type Terminal } from '../command.ts';
 import { findFiles } from '../lint/find-files.ts';
 import { objectsIn } from '../lint/lint-text.ts';
 import { type Comment, readDocuments } from '../lint/read-documents.ts';
-import { printable } from '../output.ts';
+import { printable } from '../printable.ts';
 import type { SourceObject } from './importer.ts';
 
 /** The objects of files and folders, and `-` for the standard input. Throws UsageError for what cannot be read; what is no YAML in a folder may be a template. */
