@@ -12,6 +12,7 @@ const loaders: Readonly<Record<CommandName, CommandEntry['load']>> = {
   get: async () => (await import('./get.ts')).get,
   explain: async () => (await import('./explain.ts')).explain,
   diff: async () => (await import('./diff.ts')).diff,
+  run: async () => (await import('./run.ts')).run,
   bases: async () => (await import('./bases.ts')).bases,
   rebase: async () => (await import('./rebase.ts')).rebase,
   events: async () => (await import('./events.ts')).events,

@@ -9,6 +9,7 @@ export const summaries = {
   get: 'show policies: what runs, what is the latest, what is blocked and why',
   explain: 'explain why a policy does or does not update its workloads',
   diff: 'show what would change now, as a diff of images per workload',
+  run: 'reconcile policies once, without an installation: what would it do, or do it',
   bases: 'show which images are built on a base image, and which of them are behind',
   rebase: 'replace the base of an image in its registry',
   events: 'show the pushes that were received, and the result of each',

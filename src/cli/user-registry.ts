@@ -6,7 +6,7 @@ import { type Config, readProxies } from '../config.ts';
 import { processSource } from '../config/environment.ts';
 import { describeError } from '../model/errors.ts';
 import { createRegistryClient, type RegistryClient } from '../registry/client.ts';
-import type { CredentialSource } from '../registry/credential.ts';
+import { chainCredentials, type CredentialSource } from '../registry/credential.ts';
 import { credentialSources } from '../registry/credentials/index.ts';
 import type { Options } from './command.ts';
 
@@ -24,14 +24,16 @@ export const registryOptions = {
   },
 } as const satisfies Options;
 
-/** A client with the user's own credentials, and the settings of hosts in the service's configuration. */
+/** A client with the user's own credentials (and then those of `others`), and the settings of hosts in the service's configuration. */
 export function openRegistry(
   config: Config,
   named: string | undefined,
+  others: readonly CredentialSource[] = [],
 ): { readonly registry: RegistryClient; readonly credentials: CredentialSource } {
   const usual = join(homedir(), '.docker', 'config.json');
   const file = named ?? (existsSync(usual) ? usual : undefined);
-  const credentials = file === undefined ? () => [] : credentialSources['docker-config-file']({ file });
+  const own = file === undefined ? [] : [credentialSources['docker-config-file']({ file })];
+  const credentials = chainCredentials([...own, ...others]);
   const proxies = readProxies(config, processSource());
   return {
     registry: createRegistryClient({ registries: config.registries, allowedRegistries: config.allowedRegistries, proxies, credentials }),

@@ -14,6 +14,8 @@ import { parseFieldPath } from '../model/field-path.ts';
 export interface PatchOptions extends Pick<KubeRequest, 'signal' | 'sendBefore'> {
   /** The kind of the workload; only custom resources need it. */
   readonly target?: TargetKind;
+  /** The API server checks the change, with permissions and admission, and stores nothing. */
+  readonly isTrial?: boolean;
 }
 
 /**
@@ -31,13 +33,13 @@ export async function patchImages(
   workload: Workload,
   changes: readonly ImageChange[],
   changeCause: string,
-  { signal, sendBefore, target = findTarget(workload) }: PatchOptions = {},
+  { signal, sendBefore, isTrial = false, target = findTarget(workload) }: PatchOptions = {},
 ): Promise<PatchResult> {
   try {
     const raw = await client.request({
       method: 'PATCH',
       path: objectPath(target, workload.namespace, workload.name),
-      query: { fieldManager },
+      query: { fieldManager, ...(isTrial && { dryRun: 'All' }) },
       contentType: 'application/json-patch+json',
       body: buildImagePatch(workload, changes, changeCause),
       signal,

@@ -48,6 +48,7 @@ const runElsewhere: Readonly<Record<string, string>> = {
   'get --watch': 'runs until it is stopped: test/cli/get.test.ts',
   'events --follow': 'as well: test/cli/follow-events.test.ts',
   'crd apply': 'needs a conversion webhook: test/cli/crd-apply.test.ts, test/end-to-end/upgrade.test.ts',
+  run: 'needs a registry with the images: test/cli/run/',
   rebase: 'needs a registry with the images: test/cli/rebase.test.ts',
   'crd migrate': 'needs one as well: test/cli/crd-migrate.test.ts',
   'notify test': 'sends messages to chats: test/cli/notify.test.ts',

@@ -14,6 +14,16 @@ interface Rules extends Pick<ClusterView, 'crossNamespace' | 'aliases' | 'repeat
   readonly customTargets: readonly CustomTarget[];
 }
 
+/** The targets of a policy as they were read, with what their owners say. */
+export interface ReadTargets {
+  /** By `workloadKey`. */
+  readonly workloads: ReadonlyMap<string, Workload>;
+  /** The consent annotations of Namespaces; null where one has none. */
+  readonly namespaces: ReadonlyMap<string, string | null>;
+  /** Why the objects of a target cannot be read. */
+  readonly problems: ReadonlyMap<PolicyTarget, TargetProblem>;
+}
+
 /**
  * Reads the targets of a policy, and what their owners say, with the caller's own rights; shows of them what the service would plan with. What the caller may
  * not read in another namespace is as if it were not there.
@@ -24,7 +34,28 @@ export async function gatherForExplain(
   spec: PolicySpec,
   { customTargets, ...rules }: Rules,
 ): Promise<ClusterView> {
-  const { crossNamespace } = rules;
+  const { workloads, namespaces, problems } = await readTargets(client, policy, spec, { customTargets, ...rules });
+  return {
+    ...rules,
+    namespaceConsent: (namespace: string) => namespaces.get(namespace),
+    findWorkload: (ref) => workloads.get(workloadKey(ref)),
+    listWorkloads: (kind, namespace) =>
+      [...workloads.values()].filter((workload) => workload.namespace === namespace && kindKey(workload) === kindKey(kind)),
+    targetState(target) {
+      const problem = problems.get(target);
+      return problem === undefined ? { since: 0 } : { problem };
+    },
+    now: Date.now,
+  };
+}
+
+/** The same, as it was read. */
+export async function readTargets(
+  client: KubeClient,
+  policy: Pick<ImagePolicy, 'namespace'>,
+  spec: Pick<PolicySpec, 'targets'>,
+  { customTargets, crossNamespace }: Pick<Rules, 'customTargets' | 'crossNamespace'>,
+): Promise<ReadTargets> {
   const { readNamespaceConsent } = await import('../../kube/namespaces.ts');
   const workloads = new Map<string, Workload>();
   const namespaces = new Map<string, string | null>();
@@ -43,18 +74,7 @@ export async function gatherForExplain(
       problems.set(target, { reason: error.reason, message: error.message });
     }
   }
-  return {
-    ...rules,
-    namespaceConsent: (namespace: string) => namespaces.get(namespace),
-    findWorkload: (ref) => workloads.get(workloadKey(ref)),
-    listWorkloads: (kind, namespace) =>
-      [...workloads.values()].filter((workload) => workload.namespace === namespace && kindKey(workload) === kindKey(kind)),
-    targetState(target) {
-      const problem = problems.get(target);
-      return problem === undefined ? { since: 0 } : { problem };
-    },
-    now: Date.now,
-  };
+  return { workloads, namespaces, problems };
 }
 
 /** The workloads that a target means, and where objects of their kind are. Throws PermanentError for kinds that there are not. */

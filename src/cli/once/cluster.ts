@@ -1,0 +1,121 @@
+/** The cluster of a run: workloads are read when they are needed, and remembered as they were read last, or changed. */
+import { type Config, registryAliases } from '../../config.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import { createDiscovery } from '../../kube/discovery.ts';
+import { readNamespaceConsent } from '../../kube/namespaces.ts';
+import { objectPath, readObject } from '../../kube/objects.ts';
+import { patchImages } from '../../kube/patch-images.ts';
+import { readRolloutPods } from '../../kube/read-rollout-pods.ts';
+import { listSelected, readWorkload } from '../../kube/read-workload.ts';
+import { retryTransient } from '../../kube/retry.ts';
+import { projectServiceAccount, serviceAccountResource } from '../../kube/secrets.ts';
+import { findTarget, type TargetKind } from '../../kube/targets.ts';
+import { confirmedForMs } from '../../model/confirmation.ts';
+import { type PolicyTarget, scopeOf } from '../../model/image-policy.ts';
+import { matchesTarget, resolveTargets } from '../../model/resolve-target.ts';
+import { isCustomVersion, kindKey, type KindRef, workloadKey, type Workload } from '../../model/workload.ts';
+import { consentTo } from '../../plan/consent.ts';
+import type { TargetProblem } from '../../plan/plan-update.ts';
+import type { ClusterView, Ports, Workloads } from '../../reconcile/ports.ts';
+import { readTargets } from '../explain/gather.ts';
+import type { RunPolicies } from './policies.ts';
+
+/** What a run works with. */
+export interface RunMeans {
+  readonly client: KubeClient;
+  readonly config: Config;
+  /** Whether nothing is written: the API server only checks the changes. */
+  readonly isTrial: boolean;
+}
+
+/** The workloads of a run, and the Secrets that their service accounts name. */
+export interface Cluster extends Pick<Ports, 'cluster' | 'workloads'> {
+  readonly pullSecretsOf: (namespace: string, serviceAccount: string) => readonly string[];
+}
+
+/** The workloads as they were read last, or changed. */
+export function createCluster(policies: Pick<RunPolicies, 'all'>, { client, config, isTrial }: RunMeans): Cluster {
+  const { crossNamespace, customTargets, guards } = config;
+  const workloads = new Map<string, Workload>();
+  const namespaces = new Map<string, string | null>();
+  const problems = new Map<PolicyTarget, TargetProblem>();
+  const accounts = new Map<string, readonly string[]>();
+  const discovery = createDiscovery(client, customTargets);
+  const kindOf = async (ref: KindRef): Promise<TargetKind> => {
+    const { apiVersion, kind } = ref;
+    return isCustomVersion(apiVersion) ? discovery.find({ apiVersion, kind }) : findTarget(ref);
+  };
+  const remember = (workload: Workload) => void workloads.set(workloadKey(workload), workload);
+  const namespaceConsent = (namespace: string) => namespaces.get(namespace);
+  const readConsent = async (namespace: string, signal: AbortSignal) => {
+    const consent = (await readNamespaceConsent(client, namespace, signal))?.allowPoliciesFrom ?? null;
+    namespaces.set(namespace, consent);
+    return consent;
+  };
+  const view: ClusterView = {
+    findWorkload: (ref) => workloads.get(workloadKey(ref)),
+    listWorkloads: (kind, namespace) =>
+      [...workloads.values()].filter((workload) => workload.namespace === namespace && kindKey(workload) === kindKey(kind)),
+    targetState(target) {
+      const problem = problems.get(target);
+      return problem === undefined ? { since: 0 } : { problem };
+    },
+    namespaceConsent,
+    crossNamespace,
+    repeatsPerHour: guards.repeatsPerHour,
+    aliases: registryAliases(config),
+    policiesOf: (workload) =>
+      [...policies.all()].filter(
+        (policy) =>
+          scopeOf(policy.spec)?.targets.some((target) => matchesTarget(target, workload)) === true &&
+          consentTo(workload, policy, { crossNamespace, namespaceConsent }).granted,
+      ),
+    now: Date.now,
+  };
+  const readAccounts = async (namespace: string, names: ReadonlySet<string>) => {
+    for (const name of names) {
+      if (accounts.has(`${namespace}/${name}`)) continue;
+      const raw = await readObject<unknown>(client, objectPath(serviceAccountResource, namespace, name)).catch(() => undefined);
+      const account = raw === undefined ? undefined : projectServiceAccount(raw);
+      accounts.set(`${namespace}/${name}`, account?.pullSecrets ?? []);
+    }
+  };
+  const ports: Workloads = {
+    async awaitTargets(policy, spec) {
+      const read = await readTargets(client, policy, spec, { customTargets, crossNamespace });
+      // Of a workload that was only tried, what became of it is known here alone.
+      for (const [key, workload] of read.workloads) if (!isTrial || !workloads.has(key)) workloads.set(key, workload);
+      for (const [namespace, consent] of read.namespaces) namespaces.set(namespace, consent);
+      for (const [target, problem] of read.problems) problems.set(target, problem);
+      const own = resolveTargets(spec.targets, view).filter(({ namespace }) => namespace === policy.namespace);
+      await readAccounts(policy.namespace, new Set(own.map(({ serviceAccount = 'default' }) => serviceAccount)));
+    },
+    async read(ref, signal, onAnswered) {
+      const workload = await readWorkload(client, ref, signal, await kindOf(ref), onAnswered);
+      if (workload === undefined) workloads.delete(workloadKey(ref));
+      else remember(workload);
+      return workload;
+    },
+    async readSelected(target, signal) {
+      const found = await listSelected(client, await kindOf(target), target, signal);
+      for (const workload of found) remember(workload);
+      return found;
+    },
+    readPods: (workload, signal, onAnswered) => readRolloutPods(client, workload, signal, onAnswered),
+    readConsent,
+    refreshConsents: async () => {},
+    async patchImages(workload, changes, changeCause, confirm, signal) {
+      const target = await kindOf(workload);
+      const patch = async () => {
+        const confirmedAt = await confirm();
+        if (confirmedAt === undefined) return { kind: 'outdated' } as const;
+        return patchImages(client, workload, changes, changeCause, { signal, target, sendBefore: confirmedAt + confirmedForMs, isTrial });
+      };
+      const result = await retryTransient(patch, { signal, random: Math.random, now: Date.now });
+      if (result.kind === 'patched') remember(result.workload);
+      return result;
+    },
+    onConflict: () => {},
+  };
+  return { cluster: view, workloads: ports, pullSecretsOf: (namespace, name) => accounts.get(`${namespace}/${name}`) ?? [] };
+}

@@ -1,0 +1,81 @@
+/** Which policies a run is about: those of files, whether or not the cluster has the definition, or those of the cluster. */
+import { hash } from 'node:crypto';
+import { convertObject } from '../../api-versions/convert.ts';
+import { kind } from '../../api-versions/group.ts';
+import { readPolicy } from '../../api-versions/read-policy.ts';
+import type { ReadContext } from '../../api-versions/read-spec.ts';
+import { apiVersion } from '../../api-versions/v1.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import { isKubeError } from '../../kube/kube-error.ts';
+import { objectPath, readObject } from '../../kube/objects.ts';
+import type { ImagePolicy } from '../../model/image-policy.ts';
+import { fieldsOf, isObject } from '../../model/untyped.ts';
+import { UsageError } from '../command.ts';
+import { listPolicies, metadataOf, openPolicy, policyResource, type PolicyName } from '../policy-client.ts';
+import type { GivenPolicy } from './policies.ts';
+
+/** The policies of the cluster: those that are named, or all of a namespace, or (undefined) of all. */
+export async function readStored(client: KubeClient, names: readonly PolicyName[], namespace: string | undefined): Promise<GivenPolicy[]> {
+  const given: GivenPolicy[] = [];
+  for (const name of names) given.push({ raw: await (await openPolicy(client, name)).read(), isStored: true });
+  if (names.length > 0) return given;
+  for await (const { items } of listPolicies(client, namespace)) given.push(...items.map((raw) => ({ raw, isStored: true })));
+  return given;
+}
+
+/** Where policies of files belong. */
+export interface FileScope {
+  /** That of documents without one. */
+  readonly namespace: string;
+  /** `--namespace`: no document may be of another one. */
+  readonly isNamed: boolean;
+}
+
+/**
+ * A policy of a file as the API server would return it: with the identity and the status of the one of that name, if the cluster has it, so that approvals, holds and
+ * rejected images count. Otherwise its uid is made from its name: what it changes is recorded on workloads with it, and the next run has to recognize that.
+ */
+export async function readFromFile(client: KubeClient, document: unknown, scope: FileScope): Promise<GivenPolicy> {
+  const { metadata: written, ...rest } = fieldsOf(convertObject(document, apiVersion));
+  const { name, namespace } = metadataOf(document);
+  if (scope.isNamed && namespace !== '' && namespace !== scope.namespace)
+    throw new UsageError(`${kind} ${name} is in the namespace ${namespace}, and --namespace is ${scope.namespace}: name one of them`);
+  const where = namespace === '' ? scope.namespace : namespace;
+  const stored = await readIfAny(client, where, name);
+  const own = { uid: uidOf(where, name), resourceVersion: '0', generation: 1 };
+  const known = isObject(stored) ? { metadata: stored['metadata'], status: stored['status'] } : undefined;
+  const metadata = { ...fieldsOf(written), namespace: where, ...own };
+  return { raw: { ...rest, metadata: known?.metadata ?? metadata, ...(known !== undefined && { status: known.status }) }, isStored: false };
+}
+
+/** Undefined where the cluster has no definition, no such policy, or does not show it to the user. */
+async function readIfAny(client: KubeClient, namespace: string, name: string): Promise<unknown> {
+  try {
+    return await readObject<unknown>(client, objectPath(policyResource, namespace, name));
+  } catch (error) {
+    if (isKubeError(error, 403) || isKubeError(error, 404)) return undefined;
+    throw error;
+  }
+}
+
+const uidForm = /^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/;
+
+/** A UUID of version 8, made from the name. */
+function uidOf(namespace: string, name: string): string {
+  return hash('sha256', `${kind} ${namespace}/${name}`).replace(uidForm, '$1-$2-8$3-8$4-$5');
+}
+
+/** The other policies of the cluster, as far as the user may list them: whose tags they follow, and what they demand, counts for a plan. */
+export async function readOthers(client: KubeClient, namespace: string, context: ReadContext): Promise<readonly ImagePolicy[]> {
+  for (const where of [undefined, namespace]) {
+    const policies: ImagePolicy[] = [];
+    try {
+      for await (const { items } of listPolicies(client, where)) policies.push(...items.map((raw) => readPolicy(raw, context)));
+      return policies;
+    } catch (error) {
+      if (isKubeError(error, 404)) return [];
+      if (!isKubeError(error, 403)) throw error;
+    }
+  }
+  return [];
+}

@@ -1,0 +1,150 @@
+/** The policies of a run, as the processors reach them: read once, and again before each change. */
+import { readPolicy } from '../../api-versions/read-policy.ts';
+import type { ReadContext } from '../../api-versions/read-spec.ts';
+import { createKeyedMutex } from '../../async/serialize.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import { isKubeError } from '../../kube/kube-error.ts';
+import { objectPath, readObject } from '../../kube/objects.ts';
+import { patchStatus } from '../../kube/patch-status.ts';
+import { type ImagePolicy, isUsable, policyKey, type PolicySpec, scopeOf } from '../../model/image-policy.ts';
+import { sameRepository } from '../../model/image-reference.ts';
+import { decideAlike } from '../../model/policy-basis.ts';
+import type { NamespaceRules } from '../../model/policy-defaults.ts';
+import type { PolicyStatus } from '../../model/policy-status.ts';
+import { historyFields, readStatus, toStored } from '../../model/stored-status.ts';
+import type { Policies } from '../../reconcile/ports.ts';
+import { describeClusterError } from '../cluster-errors.ts';
+import { applyNamespaceRules } from '../explain/namespace-rules.ts';
+import { policyResource } from '../policy-client.ts';
+
+/** A policy that a run was given: the object as the API server would return it, and whether it is one of the API server. */
+export interface GivenPolicy {
+  readonly raw: unknown;
+  /** Its status is written only then; a policy of a file has none. */
+  readonly isStored: boolean;
+}
+
+/** A policy, and what is known of it. */
+export interface KnownPolicy {
+  /** With the defaults of its namespace. */
+  readonly policy: ImagePolicy;
+  readonly isStored: boolean;
+  /** Why its namespace is not considered. */
+  readonly why?: string | undefined;
+  /** What could not be found out. */
+  readonly doubt?: string | undefined;
+  /** Why its status could not be written. */
+  readonly unwritten?: string;
+}
+
+interface Means {
+  readonly client: KubeClient;
+  readonly context: ReadContext;
+  readonly rules: NamespaceRules;
+  /** Whether nothing at all is written: statuses are then remembered, as if they had been. */
+  readonly isTrial: boolean;
+}
+
+export interface RunPolicies extends Policies {
+  /** The keys of the policies that were given, in their order. */
+  readonly given: () => readonly string[];
+  readonly known: (key: string) => KnownPolicy | undefined;
+}
+
+/** Reads what was given; `others` are policies that are only compared with. */
+export async function openPolicies(given: readonly GivenPolicy[], others: readonly ImagePolicy[], means: Means): Promise<RunPolicies> {
+  const { client, context, rules, isTrial } = means;
+  const known = new Map<string, KnownPolicy>();
+  const written = new Map<string, ImagePolicy>();
+  // The stages compare specs by identity.
+  const specs = new WeakMap<ImagePolicy['spec'], PolicySpec>();
+
+  const remember = async (read: ImagePolicy, isStored: boolean): Promise<KnownPolicy> => {
+    const { policy, why, doubt } = await applyNamespaceRules(client, read, rules);
+    const spec = isUsable(policy.spec) ? (specs.get(read.spec) ?? policy.spec) : policy.spec;
+    if (isUsable(spec)) specs.set(read.spec, spec);
+    const found = { ...known.get(policyKey(read)), policy: { ...policy, spec }, isStored, why, doubt };
+    written.set(policyKey(read), read);
+    known.set(policyKey(read), found);
+    return found;
+  };
+  const replaceStatus = (policy: ImagePolicy, status: PolicyStatus, unwritten?: string) => {
+    const before = known.get(policyKey(policy));
+    if (before === undefined) return;
+    known.set(policyKey(policy), { ...before, policy: { ...before.policy, status }, ...(unwritten !== undefined && { unwritten }) });
+  };
+  const readAgain = async ({ namespace, name }: Pick<ImagePolicy, 'namespace' | 'name'>, signal: AbortSignal) => {
+    const raw = await readObject<unknown>(client, objectPath(policyResource, namespace, name), signal);
+    return raw === undefined ? undefined : readPolicy(raw, context, written.get(policyKey({ namespace, name })));
+  };
+  for (const { raw, isStored } of given) await remember(readPolicy(raw, context), isStored);
+  const keys = [...known.keys()];
+
+  const all = () => [...known.values()].map(({ policy }) => policy);
+  const everybody = () => [...all(), ...others.filter((other) => !known.has(policyKey(other)))];
+  return {
+    given: () => keys,
+    known: (key) => known.get(key),
+    all: everybody,
+    find: (namespace, name) => known.get(policyKey({ namespace, name }))?.policy,
+    match: (repository) => everybody().filter(({ spec }) => isOf(spec, repository)),
+    matchUnselected: () => [],
+    isWatching: () => true,
+    isComplete: async () => true,
+    async read(namespace, name, signal) {
+      const before = known.get(policyKey({ namespace, name }));
+      if (before?.isStored !== true) return before?.policy;
+      const read = await readAgain({ namespace, name }, signal);
+      return read && (await remember(read, true)).policy;
+    },
+    async confirm(policy, signal) {
+      const at = performance.now();
+      const before = known.get(policyKey(policy));
+      if (before?.isStored !== true) return at;
+      const newest = await readAgain(policy, signal);
+      // What was only tried is in no status that could be read.
+      const status = isTrial ? before.policy.status : newest?.status;
+      const isSame =
+        newest?.uid === policy.uid && newest.generation === policy.generation && decideAlike(policy, { ...newest, status: status ?? {} });
+      if (isSame) return at;
+      if (newest === undefined) known.delete(policyKey(policy));
+      else await remember(newest, true);
+      return undefined;
+    },
+    secretVersions: () => '',
+    async writeStatus(policy, update, signal) {
+      const before = known.get(policyKey(policy));
+      if (before === undefined) return;
+      const pretend = (unwritten?: string) => {
+        const next = update(before.policy.status);
+        if (next !== undefined) replaceStatus(policy, next, unwritten);
+      };
+      if (isTrial || !before.isStored) return pretend();
+      const path = objectPath(policyResource, policy.namespace, policy.name);
+      try {
+        const result = await patchStatus({
+          client,
+          path,
+          current: { ...before.policy, status: toStored(before.policy.status) },
+          update(status, generation) {
+            const next = update(readStatus(status, generation));
+            return next && toStored(next);
+          },
+          together: historyFields,
+          signal,
+        });
+        if (result !== undefined) await remember(readPolicy(result, context, written.get(policyKey(policy))), true);
+      } catch (error) {
+        // What was changed is recorded on the workloads, and the report of it must not fail.
+        if (!isKubeError(error, 403)) throw error;
+        pretend(describeClusterError(error));
+      }
+    },
+    mutex: createKeyedMutex(),
+  };
+}
+
+function isOf(spec: ImagePolicy['spec'], repository: Parameters<typeof sameRepository>[0]): boolean {
+  const scope = scopeOf(spec);
+  return scope !== undefined && sameRepository(scope.repository, repository);
+}

@@ -1,0 +1,57 @@
+/** Waits for the rollouts of what was changed. A failed one is reported; it is rolled back by the service alone, which remembers the image as rejected. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { isUsable, type ImagePolicy } from '../../model/image-policy.ts';
+import { builtInSettings } from '../../model/policy-defaults.ts';
+import { workloadKey, type WorkloadRef } from '../../model/workload.ts';
+import { evidenceOf } from '../../rollout/evaluate-pods.ts';
+import { evaluateRollout, type RolloutEvaluation } from '../../rollout/evaluate-rollout.ts';
+import type { Workloads } from '../../reconcile/ports.ts';
+import type { MadeChange } from './reconcile.ts';
+
+/** How a rollout ended. */
+export interface WatchedRollout {
+  readonly target: WorkloadRef;
+  readonly result: Exclude<RolloutEvaluation['kind'], 'progressing'>;
+  readonly message: string;
+}
+
+const stepMs = 500;
+
+/** Resolves when all rollouts are complete, have failed, or are of a kind that does not roll out; the policy says how long one may take. */
+export async function watchRollouts(
+  { spec }: ImagePolicy,
+  changes: readonly MadeChange[],
+  workloads: Pick<Workloads, 'read' | 'readPods'>,
+  signal: AbortSignal,
+): Promise<readonly WatchedRollout[]> {
+  const { timeoutMs } = (isUsable(spec) ? spec.rollout : undefined) ?? builtInSettings.rollout.settings;
+  const since = new Date();
+  const targets = [...Map.groupBy(changes, ({ target }) => workloadKey(target)).values()];
+  return Promise.all(targets.map((of) => watch(of, { since, timeoutMs, workloads, signal })));
+}
+
+interface Watching {
+  readonly since: Date;
+  readonly timeoutMs: number;
+  readonly workloads: Pick<Workloads, 'read' | 'readPods'>;
+  readonly signal: AbortSignal;
+}
+
+async function watch(changes: readonly MadeChange[], { workloads, signal, ...time }: Watching): Promise<WatchedRollout> {
+  const [first] = changes;
+  if (first === undefined) throw new Error('nothing was changed');
+  const { target } = first;
+  const containers = new Set(changes.map(({ container }) => container));
+  for (;;) {
+    const workload = await workloads.read(target, signal);
+    if (workload === undefined) return { target, result: 'failed', message: 'it was deleted' };
+    const alone = evaluateRollout(workload, time, new Date());
+    const now = new Date();
+    const isOver = alone.kind === 'done' || alone.kind === 'notWatched';
+    // Where pods may not be read, the workload itself has to show it.
+    const pods = isOver ? undefined : await workloads.readPods(workload, signal).catch(() => undefined);
+    const found = pods === undefined ? alone : evaluateRollout(workload, time, now, evidenceOf(pods, containers, now));
+    if (found.kind !== 'progressing') return { target, result: found.kind, message: found.message };
+    await delay(stepMs, undefined, { signal });
+  }
+}
