@@ -6,6 +6,7 @@ import { defineCommand, type Terminal } from './command.ts';
 import { findFiles, type FoundFile } from './lint/find-files.ts';
 import { formatReport, type LintedFile } from './lint/format-report.ts';
 import { lintText } from './lint/lint-text.ts';
+import { withSharedWarnings } from './lint/shared-warnings.ts';
 import { outputOption, print } from './output.ts';
 import { printable } from './printable.ts';
 import { summaries } from './summaries.ts';
@@ -14,7 +15,7 @@ import { summaries } from './summaries.ts';
 export const lint = defineCommand({
   name: 'lint',
   summary: summaries.lint,
-  about: `Checks every ImagePolicy and BaseImagePolicy in the files: its shape, the rules that the API server checks, and what only the service can check, such as version ranges and patterns. Unknown fields are problems too: the API server would drop them. A valid spec that is probably a mistake is a warning. Objects of other kinds are skipped.
+  about: `Checks every ImagePolicy and BaseImagePolicy in the files: its shape, the rules that the API server checks, and what only the service can check, such as version ranges and patterns. Unknown fields are problems too: the API server would drop them. A valid spec that is probably a mistake is a warning, as are two policies that would change the same container; Deployments and other workloads of the files are read for that. Objects of other kinds are skipped.
 
 Exit codes: 0 no problems, 1 problems, 2 a file cannot be read, or there is no policy in any of them.`,
   arguments: [
@@ -50,7 +51,8 @@ Exit codes: 0 no problems, 1 problems, 2 a file cannot be read, or there is no p
       if ('message' in result) failed.push(result);
       else linted.push(result);
     }
-    report(linted, failed, paths, output, terminal);
+    const all = withSharedWarnings(linted, operator?.aliases ?? new Map());
+    report(all, failed, paths, output, terminal);
     if (failed.length > 0) return 2;
     if (linted.every(({ policies, problems }) => policies === 0 && problems.length === 0)) return 2;
     return linted.some(({ problems }) => problems.length > 0) ? 1 : 0;

@@ -38,24 +38,33 @@ export type PlannedNow =
 /** An image that is taken as pushed. */
 export type Pushed = ImageReference & { readonly tag: string };
 
+/** What was seen of the cluster, and what could not be found out. */
+type Seen = ClusterView & { readonly doubt?: string };
+
 /** Calls the stages of the service, and stops before anything is applied. `viewFor` shows the targets that the spec names. */
 export async function planNow(
   { policy, why, doubt: unknown }: Considered,
-  viewFor: (policy: ImagePolicy, spec: PolicySpec) => ClusterView | Promise<ClusterView>,
+  viewFor: (policy: ImagePolicy, spec: PolicySpec) => Seen | Promise<Seen>,
   pushed?: Pushed,
 ): Promise<PlannedNow> {
   const doubt = unknown === undefined ? {} : { doubt: unknown };
   if (why !== undefined) return { policy, why, reason: 'NamespaceNotSelected', isSelected: false, ...doubt };
   const selection = select(policy, pushed);
   if ('why' in selection) return { policy, ...selection, isSelected: true, ...doubt };
+  const cluster = await viewFor(policy, selection.spec);
+  const doubts = [unknown, cluster.doubt].filter((one) => one !== undefined);
+  return { ...planSelection(policy, selection, cluster), ...(doubts.length > 0 && { doubt: doubts.join('; ') }) };
+}
+
+/** What the service would do about an image that is selected. */
+export function planSelection(policy: ImagePolicy, selection: Selection, cluster: ClusterView): Exclude<PlannedNow, { why: string }> {
   const { spec, candidate } = selection;
-  const cluster = await viewFor(policy, spec);
   const { plan, context } = propose(policy, selection, cluster);
   const targets = explainPlan(plan, context);
   const allowed = guardPlan(plan, context);
   const pending = findPending(policy, selection, cluster);
-  if (pending === undefined) return { policy, spec, candidate, targets, allowed, ...doubt };
-  return { policy, spec, candidate, targets, allowed: postpone(allowed, pending), pending, ...doubt };
+  if (pending === undefined) return { policy, spec, candidate, targets, allowed };
+  return { policy, spec, candidate, targets, allowed: postpone(allowed, pending), pending };
 }
 
 /** The candidate that is too young, as far as nothing is changed before it has the minimum age. */

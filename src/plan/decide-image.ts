@@ -66,6 +66,8 @@ export interface Tracks {
   readonly isOwn: (workload: Workload, container: string) => boolean;
   /** The other policy that follows this very tag on this workload. */
   readonly followerOf: (workload: Workload, tag: string) => string | undefined;
+  /** The other policy that selects such tags for this container. */
+  readonly selectorOf: (workload: Workload, container: string, tag: string) => string | undefined;
 }
 
 /** Whether the running image is replaced, or why it is unchanged. */
@@ -159,7 +161,9 @@ function findOtherTrack(
   if (tracks === undefined || isNamed === true || tracks.isOwn(workload, container)) return undefined;
   const follower = tracks.followerOf(workload, tag);
   if (follower === undefined && !areOtherTracks(tag, candidate.tag)) return undefined;
-  const what = follower === undefined ? `is of another track than ${candidate.tag}` : `${follower} follows`;
+  const owner = follower === undefined ? tracks.selectorOf(workload, container, tag) : undefined;
+  const other = `is of another track than ${candidate.tag}${owner === undefined ? '' : `, that of ${owner}`}`;
+  const what = follower === undefined ? other : `${follower} follows`;
   return `${container} runs ${tag}, which ${what}: if it is to be replaced, name it in containers, or write takeOver: true`;
 }
 

@@ -3,12 +3,12 @@ import { asSeenBy, unseenProblem } from '../plan/consent.ts';
 import { guardPlan } from '../plan/guard-plan.ts';
 import type { GuardContext } from '../plan/guards/guard.ts';
 import { pastOf } from '../plan/guards/last-change.ts';
-import type { Tracks } from '../plan/decide-image.ts';
-import { changesTo, digestsOfTags } from '../plan/past.ts';
+import { digestsOfTags } from '../plan/past.ts';
 import { decidePending, type PendingDecision } from '../plan/pending-candidate.ts';
 import { hasChanges, planUpdate, type UpdatePlan } from '../plan/plan-update.ts';
-import { isUsable, policyKey, type ImagePolicy, type PolicySpec, type PolicyTarget } from '../model/image-policy.ts';
-import { sameRepository, type Candidate } from '../model/image-reference.ts';
+import { tracksOf } from '../plan/tracks.ts';
+import type { ImagePolicy, PolicyTarget } from '../model/image-policy.ts';
+import type { Candidate } from '../model/image-reference.ts';
 import { resolveTargets } from '../model/resolve-target.ts';
 import type { Attempt } from './attempt.ts';
 import type { ClusterView } from './ports.ts';
@@ -81,7 +81,7 @@ export function propose(
     candidate,
     ...(rules?.isFirst === true ? { hasApplied: false } : pastOf(policy)),
     aliases,
-    tracks: tracksOf(policy, spec, cluster),
+    tracks: tracksOf(policy, spec, cluster.policiesOf),
     digestOf: (tag) => (digests ??= digestsOfTags(policy, resolveTargets(spec.targets, { findWorkload, listWorkloads }))).get(tag),
     status: policy.status,
     kindProblem,
@@ -102,20 +102,6 @@ export function propose(
       now: at,
       ...(ages !== undefined && { ages }),
       ...(progress !== undefined && { progress }),
-    },
-  };
-}
-
-/** What other policies follow on a workload is named only to those of their namespace. */
-function tracksOf(policy: ImagePolicy, { repository }: PolicySpec, { policiesOf = () => [] }: ClusterView): Tracks {
-  const follows = ({ spec }: ImagePolicy, tag: string) =>
-    isUsable(spec) && spec.strategy.mutableTag === tag && sameRepository(spec.repository, repository);
-  return {
-    isOwn: (workload, container) => changesTo(policy, workload, container).length > 0,
-    followerOf(workload, tag) {
-      const other = policiesOf(workload).find((one) => one.uid !== policy.uid && follows(one, tag));
-      if (other === undefined) return undefined;
-      return other.namespace === policy.namespace ? `ImagePolicy ${policyKey(other)}` : 'another ImagePolicy';
     },
   };
 }

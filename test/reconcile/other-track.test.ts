@@ -5,6 +5,7 @@ import type { PolicyTarget } from '../../src/model/image-policy.ts';
 import { neededReconciles } from '../../src/reconcile/enqueue/needs-reconcile.ts';
 import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { digestOf, latestSpec, policyOf, specOf, webDeployment } from '../model/samples.ts';
+import { filterTags } from '../../src/select/filter-tags.ts';
 import { strategies } from '../../src/select/strategies/index.ts';
 import { contextOf, createWorld, image, setWorkload, startTime, withPorts, type World } from './world.ts';
 
@@ -45,6 +46,17 @@ test('a container of another track is shown, with the reason, and the policy is 
     /runs 1\.2\.3-alpine, which is of another track than 1\.3\.0: .*takeOver: true/,
   );
   assert.deepEqual(say(world), { ready: 'True UpToDate', running: '1.3.0,+1', states: ['web UpToDate', 'alpine Kept'] });
+});
+
+test('where another policy has that track, the reason names it', async () => {
+  const world = createWorld();
+  const strategy = filterTags(strategies.semver({}), { allow: '^([0-9.]+)-alpine$', extract: '$1' });
+  world.put(policyOf({ name: 'alpine', spec: specOf({ strategy, targets: [{ ...webDeployment, containers: ['alpine'] }] }) }));
+  setWorkload(world, { web: `${image}:1.3.0`, alpine: `${image}:1.2.3-alpine`, other: `${image}:1.2.3-alpine` });
+  await reconcileAll(world);
+  const messages = world.statusOf('web').targets?.map(({ message = '' }) => message.split(': ')[0]);
+  const elsewhere = 'runs 1.2.3-alpine, which is of another track than 1.3.0';
+  assert.deepEqual(messages?.slice(1), [`alpine ${elsewhere}, that of ImagePolicy shop/alpine`, `other ${elsewhere}`]);
 });
 
 test('what was taken over once stays with the policy, whatever somebody sets', async () => {

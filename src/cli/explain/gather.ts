@@ -8,10 +8,16 @@ import type { KubeClient } from '../../kube/client.ts';
 import { isKubeError } from '../../kube/kube-error.ts';
 import type { TargetKind } from '../../kube/targets.ts';
 import type { ClusterView } from '../../reconcile/ports.ts';
+import { policiesFor, readOthers } from './other-policies.ts';
 
 /** What the configuration says. */
 interface Rules extends Pick<ClusterView, 'crossNamespace' | 'aliases' | 'repeatsPerHour'> {
   readonly customTargets: readonly CustomTarget[];
+}
+
+/** What was read, and what could not be found out. */
+export interface Gathered extends ClusterView {
+  readonly doubt?: string;
 }
 
 /** The targets of a policy as they were read, with what their owners say. */
@@ -26,18 +32,23 @@ export interface ReadTargets {
 
 /**
  * Reads the targets of a policy, and what their owners say, with the caller's own rights; shows of them what the service would plan with. What the caller may
- * not read in another namespace is as if it were not there.
+ * not read in another namespace is as if it were not there. Other policies of the targets are read as far as they decide anything.
  */
 export async function gatherForExplain(
   client: KubeClient,
   policy: ImagePolicy,
   spec: PolicySpec,
   { customTargets, ...rules }: Rules,
-): Promise<ClusterView> {
+): Promise<Gathered> {
   const { workloads, namespaces, problems } = await readTargets(client, policy, spec, { customTargets, ...rules });
+  const { crossNamespace, aliases } = rules;
+  const consent = { crossNamespace, namespaceConsent: (namespace: string) => namespaces.get(namespace) };
+  const others = await readOthers(policy, spec, [...workloads.values()], { client, aliases, customTargets });
   return {
     ...rules,
-    namespaceConsent: (namespace: string) => namespaces.get(namespace),
+    ...consent,
+    policiesOf: policiesFor(others.policies, consent),
+    ...(others.doubt !== undefined && { doubt: others.doubt }),
     findWorkload: (ref) => workloads.get(workloadKey(ref)),
     listWorkloads: (kind, namespace) =>
       [...workloads.values()].filter((workload) => workload.namespace === namespace && kindKey(workload) === kindKey(kind)),

@@ -4,6 +4,7 @@ import type { CheckContext } from '../../api-versions/rules.ts';
 import { valueAt, type Keys } from '../../api-versions/validation/problem.ts';
 import { policyWarnings } from '../../api-versions/validation/policy-warnings.ts';
 import { readDocuments, type Position } from './read-documents.ts';
+import { readManifest, type Manifests } from './read-manifest.ts';
 
 /** One thing that is wrong with a file. */
 export interface LintProblem extends Position {
@@ -24,6 +25,7 @@ export interface LintResult {
   readonly problems: readonly LintProblem[];
   /** What is valid, but probably a mistake; absent if there is none. */
   readonly warnings?: readonly LintProblem[];
+  readonly manifests: Manifests;
 }
 
 const builtInOnly = ' (known here are only the built-in fields: name the configuration of the service with --config where it allows more)';
@@ -34,12 +36,14 @@ export function lintText(text: string, operator?: Omit<CheckContext, 'namespace'
   let others = 0;
   const problems: LintProblem[] = [];
   const warnings: LintProblem[] = [];
+  const manifests: Manifests[] = [];
   for (const document of readDocuments(text)) {
     if ('problems' in document) {
       problems.push(...document.problems.map((problem) => ({ ...problem, reason: 'InvalidYaml' })));
       continue;
     }
     for (const { value, keys } of objectsIn(document.value)) {
+      manifests.push(readManifest(value, (inner) => document.positionOf([...keys, ...inner]), operator));
       if (!isPolicy(value)) {
         others++;
         continue;
@@ -56,7 +60,8 @@ export function lintText(text: string, operator?: Omit<CheckContext, 'namespace'
     }
   }
   const found = { problems: problems.toSorted(byPosition), ...(warnings.length > 0 && { warnings: warnings.toSorted(byPosition) }) };
-  return { policies, others, ...found };
+  const read = { policies: manifests.flatMap((one) => one.policies), workloads: manifests.flatMap((one) => one.workloads) };
+  return { policies, others, ...found, manifests: read };
 }
 
 function byPosition(a: Position, b: Position): number {

@@ -11,13 +11,13 @@ import { retryTransient } from '../../kube/retry.ts';
 import { projectServiceAccount, serviceAccountResource } from '../../kube/secrets.ts';
 import { findTarget, type TargetKind } from '../../kube/targets.ts';
 import { confirmedForMs } from '../../model/confirmation.ts';
-import { type PolicyTarget, scopeOf } from '../../model/image-policy.ts';
-import { matchesTarget, resolveTargets } from '../../model/resolve-target.ts';
+import type { PolicyTarget } from '../../model/image-policy.ts';
+import { resolveTargets } from '../../model/resolve-target.ts';
 import { isCustomVersion, kindKey, type KindRef, workloadKey, type Workload } from '../../model/workload.ts';
-import { consentTo } from '../../plan/consent.ts';
 import type { TargetProblem } from '../../plan/plan-update.ts';
 import type { ClusterView, Ports, Workloads } from '../../reconcile/ports.ts';
 import { readTargets } from '../explain/gather.ts';
+import { policiesFor } from '../explain/other-policies.ts';
 import type { RunPolicies } from './policies.ts';
 
 /** What a run works with. */
@@ -64,12 +64,7 @@ export function createCluster(policies: Pick<RunPolicies, 'all'>, { client, conf
     crossNamespace,
     repeatsPerHour: guards.repeatsPerHour,
     aliases: registryAliases(config),
-    policiesOf: (workload) =>
-      [...policies.all()].filter(
-        (policy) =>
-          scopeOf(policy.spec)?.targets.some((target) => matchesTarget(target, workload)) === true &&
-          consentTo(workload, policy, { crossNamespace, namespaceConsent }).granted,
-      ),
+    policiesOf: (workload) => policiesFor([...policies.all()], { crossNamespace, namespaceConsent })(workload),
     now: Date.now,
   };
   const readAccounts = async (namespace: string, names: ReadonlySet<string>) => {

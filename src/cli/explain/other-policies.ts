@@ -1,0 +1,70 @@
+/** The other policies of a workload: what a policy must not take over without being told to. */
+import { readPolicy } from '../../api-versions/read-policy.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import { isKubeError } from '../../kube/kube-error.ts';
+import type { CustomTarget } from '../../model/field-rules.ts';
+import { type ImagePolicy, type PolicySpec, scopeOf } from '../../model/image-policy.ts';
+import { sameRepository, tryParseImageReference, type RegistryAliases } from '../../model/image-reference.ts';
+import { matchesTarget } from '../../model/resolve-target.ts';
+import { imagesOf, type Workload } from '../../model/workload.ts';
+import { consentTo, namespacesIn, type ConsentRules } from '../../plan/consent.ts';
+import { listPolicies } from '../policy-client.ts';
+
+/** What the policies are read with. */
+interface Means {
+  readonly client: KubeClient;
+  readonly aliases: RegistryAliases;
+  readonly customTargets: readonly CustomTarget[];
+}
+
+/** The policies, and what could not be found out. */
+export interface Others {
+  readonly policies: readonly ImagePolicy[];
+  readonly doubt?: string;
+}
+
+/**
+ * Reads the policies of the namespaces that may have one for these workloads, with the caller's own rights. Where every container runs what the policy selects, none
+ * of them decides anything, and none is read.
+ */
+export async function readOthers(
+  policy: ImagePolicy,
+  spec: PolicySpec,
+  workloads: readonly Workload[],
+  { client, aliases, customTargets }: Means,
+): Promise<Others> {
+  const isForeign = (image: string) => {
+    const running = tryParseImageReference(image, aliases);
+    const isOurs = running !== undefined && sameRepository(running.repository, spec.repository);
+    return isOurs && running.tag !== undefined && spec.strategy.reject(running.tag) !== undefined;
+  };
+  const concerned = workloads.filter((workload) => imagesOf(workload).some(({ container }) => isForeign(container.image)));
+  if (concerned.length === 0) return { policies: [] };
+  const namespaces = concerned.flatMap(({ namespace, allowPoliciesFrom = '' }) => [namespace, ...namespacesIn(allowPoliciesFrom)]);
+  const policies: ImagePolicy[] = [];
+  const refused: string[] = [];
+  for (const namespace of new Set([policy.namespace, ...namespaces].filter((name) => name !== '*'))) {
+    try {
+      for await (const { items } of listPolicies(client, namespace))
+        policies.push(...items.map((raw) => readPolicy(raw, { aliases, customTargets })));
+    } catch (error) {
+      if (!isKubeError(error, 403)) throw error;
+      refused.push(namespace);
+    }
+  }
+  if (refused.length === 0) return { policies };
+  return {
+    policies,
+    doubt: `you may not list ImagePolicies in ${refused.join(', ')}, so whether another policy follows what runs is not known here`,
+  };
+}
+
+/** Those that name a workload, or select it, and may see it. */
+export function policiesFor(policies: readonly ImagePolicy[], rules: ConsentRules): (workload: Workload) => readonly ImagePolicy[] {
+  return (workload) =>
+    policies.filter(
+      (policy) =>
+        scopeOf(policy.spec)?.targets.some((target) => matchesTarget(target, workload)) === true &&
+        consentTo(workload, policy, rules).granted,
+    );
+}

@@ -1,0 +1,68 @@
+/** The policies and workloads of a file, as the service would read them: what `lint` compares with each other. */
+import { convertObject } from '../../api-versions/convert.ts';
+import { kind } from '../../api-versions/group.ts';
+import { readPolicy } from '../../api-versions/read-policy.ts';
+import type { CheckContext } from '../../api-versions/rules.ts';
+import { apiVersion } from '../../api-versions/v1.ts';
+import * as v1alpha1 from '../../api-versions/v1alpha1.ts';
+import { isPolicy } from '../../api-versions/validate.ts';
+import type { Keys } from '../../api-versions/validation/problem.ts';
+import { isWanted, projectWorkload } from '../../kube/project-workload.ts';
+import { findBuiltIn } from '../../kube/targets.ts';
+import type { ImagePolicy } from '../../model/image-policy.ts';
+import { fieldsOf, textOrEmpty } from '../../model/untyped.ts';
+import type { Workload } from '../../model/workload.ts';
+import type { Position } from './read-documents.ts';
+
+/** An ImagePolicy of a file. */
+export interface WrittenPolicy {
+  readonly policy: ImagePolicy;
+  /** As the API server would store it. */
+  readonly raw: Readonly<Record<string, unknown>>;
+  readonly positionOf: (keys: Keys) => Position;
+  /** The location of a target, by its index. */
+  readonly targetKeys: (index: number) => Keys;
+}
+
+/** What a file holds that concerns more than itself. */
+export interface Manifests {
+  readonly policies: readonly WrittenPolicy[];
+  readonly workloads: readonly Workload[];
+}
+
+const nothing: Manifests = { policies: [], workloads: [] };
+
+/** An object as a policy or as a workload; neither where it is of another kind, or has no name. */
+export function readManifest(
+  value: unknown,
+  positionOf: WrittenPolicy['positionOf'],
+  { aliases = new Map(), customTargets = [] }: Omit<CheckContext, 'namespace'> = {},
+): Manifests {
+  const object = fieldsOf(value);
+  const { name, namespace } = fieldsOf(object['metadata']);
+  if (typeof name !== 'string' || name === '') return nothing;
+  if (!isPolicy(value)) return { ...nothing, workloads: readWorkload(object) };
+  if (object['kind'] !== kind || typeof object['apiVersion'] !== 'string') return nothing;
+  const isOld = object['apiVersion'] === v1alpha1.apiVersion;
+  const converted = fieldsOf(convertObject(object, apiVersion));
+  const key = `${textOrEmpty(namespace)}/${name}`;
+  // Two files may hold the same policy, of which only the last one is applied.
+  const metadata = {
+    ...fieldsOf(converted['metadata']),
+    name,
+    namespace: textOrEmpty(namespace),
+    uid: key,
+    resourceVersion: '0',
+    generation: 1,
+  };
+  const raw = { ...converted, metadata };
+  const targetKeys = (index: number): Keys => (isOld ? ['spec', 'updateTarget'] : ['spec', 'targets', index]);
+  return { ...nothing, policies: [{ policy: readPolicy(raw, { aliases, customTargets }), raw, positionOf, targetKeys }] };
+}
+
+function readWorkload(object: Readonly<Record<string, unknown>>): Workload[] {
+  const { apiVersion: version, kind: written } = object;
+  if (typeof version !== 'string' || typeof written !== 'string') return [];
+  const target = findBuiltIn({ apiVersion: version, kind: written });
+  return target?.apiVersion === version && isWanted(target, object) ? [projectWorkload(target, object)] : [];
+}

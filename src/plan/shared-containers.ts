@@ -1,0 +1,215 @@
+/**
+ * Finds the containers that two policies of one image would change: one moves what the other one keeps. The decision about a running image says so before it happens. Pure.
+ *
+ * What runs is known where the workload is: then each policy decides about it. Where only the policies are known, each decides about tags that the other one selects.
+ */
+import { isUsable, policyKey, type ImagePolicy, type PolicySpec, type PolicyTarget } from '../model/image-policy.ts';
+import { formatRepository, tryParseImageReference, type ImageReference, type RegistryAliases } from '../model/image-reference.ts';
+import { formatSelector } from '../model/label-selector.ts';
+import { isTargetContainer, matchesTarget } from '../model/resolve-target.ts';
+import { formatWorkload, imagesOf, kindKey, refOf, workloadKey, type Workload } from '../model/workload.ts';
+import { sampleTags } from '../select/sample-tags.ts';
+import { decideImage } from './decide-image.ts';
+import { pastOf } from './guards/last-change.ts';
+import { tracksOf } from './tracks.ts';
+
+/** A policy, and the target by which it has a container. */
+export interface Claim {
+  readonly policy: ImagePolicy & { readonly spec: PolicySpec };
+  readonly target: PolicyTarget;
+}
+
+/** Containers of one workload that two policies would change. */
+export interface SharedContainers {
+  /** The policy that would change what the other one keeps. */
+  readonly mover: Claim;
+  readonly keeper: Claim;
+  /** Whether the other one would do the same. */
+  readonly isMutual: boolean;
+  /** `Deployment shop/web`, or `Deployments that match app=web`. */
+  readonly where: string;
+  /** Their names, where they are known; empty: all that run the image. */
+  readonly containers: readonly string[];
+}
+
+/** What else is known. */
+export interface Known {
+  readonly workloads: readonly Workload[];
+  readonly aliases: RegistryAliases;
+  /** The tags that a policy selects; usual ones unless the registry was asked. */
+  readonly tagsOf?: ((policy: ImagePolicy) => readonly string[] | undefined) | undefined;
+}
+
+/** For each two policies that have a container in common, the first workload where one would move it. */
+export function findSharedContainers(policies: readonly ImagePolicy[], known: Known): readonly SharedContainers[] {
+  const claims = policies.flatMap((policy) =>
+    isUsable(policy.spec) ? policy.spec.targets.map((target): Claim => ({ policy: policy as Claim['policy'], target })) : [],
+  );
+  const found = new Map<string, SharedContainers>();
+  const tagsOf = rememberTags(claims, known);
+  for (const { workload, where, claims: here } of placesOf(claims, known.workloads)) {
+    const policies = here.map(({ policy }) => policy);
+    for (const [index, one] of here.entries())
+      for (const other of here.slice(index + 1)) {
+        const key = JSON.stringify([policyKey(one.policy), policyKey(other.policy)].toSorted());
+        if (one.policy === other.policy || found.has(key)) continue;
+        const shared = compare(one, other, { ...known, tagsOf, workload, policies });
+        if (shared !== undefined) found.set(key, { ...shared, where });
+      }
+  }
+  return [...found.values()];
+}
+
+/** The tags of each policy, found once. */
+function rememberTags(claims: readonly Claim[], { tagsOf }: Known): Scene['tagsOf'] {
+  const replaced = claims.flatMap(({ policy }) => policy.spec.strategy.replaces ?? []);
+  const remembered = new Map<ImagePolicy, readonly string[]>();
+  return (policy) => {
+    const tags = remembered.get(policy) ?? tagsOf?.(policy) ?? sampleTags(policy.spec.strategy, replaced);
+    remembered.set(policy, tags);
+    return tags;
+  };
+}
+
+/** A workload, or what is known of it, and the claims of one repository to it. */
+interface Place {
+  readonly workload: Workload | undefined;
+  readonly where: string;
+  readonly claims: readonly Claim[];
+}
+
+/** Labels that are not known could match everything: without workloads, only equal names and equal selectors count. */
+function placesOf(claims: readonly Claim[], workloads: readonly Workload[]): Place[] {
+  const byRepository = Map.groupBy(claims, ({ policy }) => formatRepository(policy.spec.repository));
+  return [...byRepository.values()].flatMap((own) => {
+    const seen = workloads.map((workload) => ({
+      workload,
+      where: formatWorkload(workload),
+      claims: own.filter(({ target }) => matchesTarget(target, workload)),
+    }));
+    const known = new Set(workloads.map(workloadKey));
+    const matched = new Set(seen.flatMap((place) => place.claims).filter(({ target }) => target.selector !== undefined));
+    const unseen = own.filter((claim) =>
+      claim.target.selector === undefined ? !known.has(workloadKey(claim.target)) : !matched.has(claim),
+    );
+    const alike = [...Map.groupBy(unseen, ({ target }) => keyOf(target)).values()].map((group) => ({
+      workload: undefined,
+      where: nameOf(group[0]?.target),
+      claims: group,
+    }));
+    return [...seen, ...alike].filter((place) => place.claims.length > 1);
+  });
+}
+
+function keyOf(target: PolicyTarget): string {
+  if (target.selector === undefined) return workloadKey(target);
+  const { matchLabels = {}, matchExpressions = [] } = target.selector;
+  const labels = Object.entries(matchLabels).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const sorted = {
+    matchLabels: Object.fromEntries(labels),
+    matchExpressions: matchExpressions.toSorted((a, b) => (a.key < b.key ? -1 : 1)),
+  };
+  return `${kindKey(target)}/${target.namespace}/*${formatSelector(sorted)}`;
+}
+
+function nameOf(target: PolicyTarget | undefined): string {
+  if (target === undefined) return '';
+  if (target.selector === undefined) return formatWorkload(target);
+  return `each ${target.kind} of ${target.namespace} that matches ${formatSelector(target.selector)}`;
+}
+
+/** What is known where two claims meet. */
+interface Scene extends Pick<Known, 'aliases'> {
+  readonly workload: Workload | undefined;
+  /** All that have a claim there: a tag that a third one follows is not moved. */
+  readonly policies: readonly ImagePolicy[];
+  readonly tagsOf: (policy: Claim['policy']) => readonly string[];
+}
+
+type Compared = Omit<SharedContainers, 'where'>;
+
+function compare(one: Claim, other: Claim, known: Scene): Compared | undefined {
+  const { workload } = known;
+  const shared = workload === undefined ? namesInCommon(one, other) : imagesInCommon(one, other, { ...known, workload });
+  const found = shared.flatMap((at) => {
+    const [first, second] = [wouldMove(one, other, at, known), wouldMove(other, one, at, known)];
+    return first || second ? [{ at, first, second }] : [];
+  });
+  if (found.length === 0) return undefined;
+  const containers = found.flatMap(({ at }) => at.container ?? []);
+  const [first, second] = [found.some((place) => place.first), found.some((place) => place.second)];
+  // Of two that move each other's, the one that is named is the later one of the list.
+  const [mover, keeper] = second ? [other, one] : [one, other];
+  return { mover, keeper, isMutual: first && second, containers };
+}
+
+/** A container that both have; without a name, any. */
+interface Common {
+  readonly container?: string;
+  /** What runs, where that is known. */
+  readonly running?: ImageReference | undefined;
+}
+
+function imagesInCommon(one: Claim, other: Claim, { workload, aliases }: Scene & { readonly workload: Workload }): Common[] {
+  if (one.target.fields !== undefined || other.target.fields !== undefined) return namesInCommon(one, other);
+  return imagesOf(workload).flatMap(({ container: { name, image } }) => {
+    const running = tryParseImageReference(image, aliases);
+    const isOurs = running !== undefined && formatRepository(running.repository) === formatRepository(one.policy.spec.repository);
+    const isBoth = isTargetContainer(one.target, workload, name) && isTargetContainer(other.target, workload, name);
+    return isOurs && isBoth ? [{ container: name, running }] : [];
+  });
+}
+
+function namesInCommon({ target: one }: Claim, { target: other }: Claim): Common[] {
+  if (one.fields !== undefined || other.fields !== undefined) {
+    const [mine, theirs] = [one, other].map(({ fields = {} }) => [fields.image, fields.tag].filter((path) => path !== undefined));
+    return (mine ?? []).filter((path) => theirs?.includes(path)).map((container) => ({ container }));
+  }
+  if (one.containers === undefined && other.containers === undefined) return [{}];
+  const names = one.containers ?? other.containers ?? [];
+  return names.filter((name) => other.containers?.includes(name) !== false).map((container) => ({ container }));
+}
+
+/** Whether a policy would change what another one has chosen for a container, or has there. */
+function wouldMove(mover: Claim, keeper: Claim, { container, running }: Common, known: Scene): boolean {
+  const { mode, suspended } = mover.policy.spec;
+  if (mode === 'DryRun' || suspended) return false;
+  const isNamed = (claim: Claim) => container !== undefined && claim.target.containers?.includes(container) === true;
+  // Whoever names a container is meant for it, and the other one is the surprise.
+  if (isNamed(mover) && !isNamed(keeper)) return false;
+  const tags = ({ policy }: Claim) => known.tagsOf(policy);
+  const changes = (claim: Claim, tag: string | undefined) =>
+    tags(claim).some((candidate) => candidate !== tag && decide(claim, { tag, candidate, container }, known));
+  if (running === undefined) return tags(keeper).some((tag) => changes(mover, tag));
+  const { tag } = running;
+  const isWanted = (claim: Claim) => tag !== undefined && claim.policy.spec.strategy.reject(tag) === undefined;
+  if (isWanted(mover) && !isWanted(keeper)) return false;
+  return changes(mover, tag) && (isWanted(keeper) || changes(keeper, tag));
+}
+
+interface Decided {
+  readonly tag: string | undefined;
+  readonly candidate: string;
+  readonly container: string | undefined;
+}
+
+/** Whether a policy changes a running tag to a candidate, as the service would. */
+function decide({ policy, target }: Claim, { tag, candidate, container = '' }: Decided, { workload, policies }: Scene): boolean {
+  const { spec } = policy;
+  const { repository } = spec;
+  const name = formatRepository(repository);
+  const running: ImageReference = { repository, name, ...(tag !== undefined && { tag }) };
+  const isNamed = target.takeOver === true || target.fields !== undefined || target.containers?.includes(container) === true;
+  const where = { workload: workload ?? unseen(target), container, image: `${name}:${tag}`, isNamed };
+  const tracks = tracksOf(policy, spec, () => policies);
+  return (
+    decideImage(running, where, { spec, candidate: { tag: candidate }, ...pastOf(policy), tracks, status: policy.status }) === 'change'
+  );
+}
+
+/** A workload of which nothing is known but its name. */
+function unseen(target: PolicyTarget): Workload {
+  const ref = refOf({ ...target, name: target.name ?? '' });
+  const nothing = { uid: '', generation: 0, resourceVersion: '', containersPath: '', containers: [], hasAnnotations: false };
+  return { apiVersion: '', ...ref, ...nothing };
+}
