@@ -192,6 +192,13 @@ export const temporary = {
     cause: 'The digest has been known for less than `spec.minAge`. A newer push does not restart the wait.',
     action: 'Wait: the image is applied at the time in `status.waiting`. To apply images earlier, lower `spec.minAge`.',
   },
+  WaitsForScan: {
+    shown: 'The push has the outcome `waiting`; policies do not show it.',
+    cause:
+      'The receiver has `waitForScan`, and the registry has not announced the end of the scan of the image. The push is stored, and starts with that announcement, or after 10 minutes.',
+    action:
+      'Nothing. If pushes always wait for 10 minutes, let the webhook of the project announce scans ([Harbor](receivers/harbor.md#images-that-are-scanned-first)); `image-watcher replay` starts one at once.',
+  },
   NotShownYet: {
     shown: shownAs.retried,
     cause:

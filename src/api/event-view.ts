@@ -4,11 +4,11 @@
  */
 import type { GivenUpNotice } from '../model/notice.ts';
 import type { PolicyResult } from '../queue/event-log.ts';
-import type { EventRecord, IgnoredEvent, PushState } from '../queue/event-record.ts';
+import type { EventRecord, IgnoredEvent, PushRecord, PushState } from '../queue/event-record.ts';
 
 /**
  * The outcome of an event. With several policies, it is that of the policy that needs the most attention, in this order: failed, stalled, retrying, waiting,
- * working (no result yet), updated, suspended, unchanged, ignored. Before its policies are known: queued, working, retrying, failed. unwatched: no policy watches
+ * working (no result yet), updated, suspended, unchanged, ignored. Before its policies are known: queued, waiting (for a scan), working, retrying, failed. unwatched: no policy watches
  * the repository. An event that a receiver ignored is ignored as well, with `reason`.
  */
 export const eventOutcomes = [
@@ -39,8 +39,8 @@ export interface EventView {
   readonly pushedAt?: string;
   readonly replayOf?: string;
   readonly outcome: EventOutcome;
-  /** Why a receiver ignored it. */
-  readonly reason?: IgnoredEvent['reason'];
+  /** Why a receiver ignored it, or what it waits for. */
+  readonly reason?: IgnoredEvent['reason'] | NonNullable<PushRecord['reason']>;
   readonly message?: string;
   /** How often a receiver ignored it; `receivedAt` is the last time. */
   readonly count?: number;
@@ -69,7 +69,7 @@ export function namespacesOf(record: EventRecord): string[] {
 /** The event with only the policies of these namespaces (undefined: all). Returns undefined if the caller may see none of it. */
 export function viewEvent(record: EventRecord, namespaces: ReadonlySet<string> | undefined): EventView | undefined {
   if (record.state === 'ignored') return namespaces === undefined ? { ...record.event, outcome: 'ignored', policies: [] } : undefined;
-  const { event, state, why, results, readers, givenUp } = record;
+  const { event, state, reason, why, results, readers, givenUp } = record;
   const policies = [...results]
     .filter(([name]) => namespaces === undefined || readers.has(name))
     .map(([name, result]) => viewPolicy(name, result, givenUp?.get(name)))
@@ -81,6 +81,7 @@ export function viewEvent(record: EventRecord, namespaces: ReadonlySet<string> |
     registry: repository.registry,
     repository: repository.path,
     outcome: outcomeOf(state, policies),
+    ...(reason !== undefined && { reason }),
     ...(why !== undefined && { message: why }),
     policies,
   };

@@ -8,6 +8,7 @@ import { createDeliveryTimes } from '../queue/delivery-times.ts';
 import { createIgnoredLog } from '../queue/ignored-log.ts';
 import { createPushQueue } from '../queue/producer.ts';
 import { publishReceivers } from '../queue/receiver-list.ts';
+import { createScanWaits } from '../queue/scan-waits.ts';
 import { createRequestCounts } from '../queue/shared-limits.ts';
 import type { Config } from '../config.ts';
 import { minSecretLength, type SecretNews, watchSecrets } from '../config/secrets.ts';
@@ -30,7 +31,15 @@ export function composeReceive(
   const { confirmWithin } = config.listen;
   const access = { redis: redis.connection, prefix: config.redis.prefix, onError };
   const queue = createPushQueue(access, config.redis.minReplicas, confirmWithin, onStoring);
+  const scanWaits = createScanWaits(access);
   const store = tracing === undefined ? (events: readonly PushEvent[]) => queue.add(events) : storeTraced(queue, tracing);
+  const storeAndFollow = async (events: readonly PushEvent[]) => {
+    const stored = await store(events);
+    const waiting = stored.filter(({ waitsUntil }) => waitsUntil !== undefined);
+    // They are stored: at worst, they start when they have waited for long enough.
+    await scanWaits.follow(waiting).catch(onError);
+    return stored;
+  };
   const ignoredLog = createIgnoredLog({
     redis: redis.connection,
     prefix: config.redis.prefix,
@@ -61,8 +70,9 @@ export function composeReceive(
         aliases,
         storePushes(events) {
           redis.noteStored(events.length);
-          return store(events);
+          return storeAndFollow(events);
         },
+        endScan: scanWaits.end,
         recordIgnored: ({ name, provider, registryOverride }, ignored) =>
           ignoredLog.add({ receiver: name, provider: provider.id, registryOverride, ignored, receivedAt: new Date() }),
         noteAnswer: ({ name }, status) => deliveryTimes.note(name, status),

@@ -55,6 +55,7 @@ export function openReceivers({ settings, logger, outbound }: Foundation): { rec
       proofs: proofsOf(receiver),
       registryOverride: receiver.registry,
       repositories: receiver.repositories,
+      waitForScan: receiver.waitForScan,
       requestsPerMinute: receiver.requestsPerMinute,
     };
   });

@@ -4,7 +4,7 @@ import { providerIds } from '../receive/providers/index.ts';
 import { isNamePrefix } from '../receive/read-delivery.ts';
 import { topicPattern } from '../receive/sns-proof.ts';
 import { oidc } from './oidc.ts';
-import { authenticatesSomehow, repositoriesAreKnown } from './rules.ts';
+import { authenticatesSomehow, repositoriesAreKnown, scansAreAnnounced } from './rules.ts';
 import { always, host, name, requestsPerMinute, secretReference } from './scalars.ts';
 
 const sns = z
@@ -61,10 +61,17 @@ export const receiver = z
       .optional()
       .describe('The registry of all pushes; overrides the one in the payload. Required for senders that do not name one.'),
     repositories: repositories.optional(),
+    waitForScan: z
+      .boolean()
+      .default(false)
+      .describe(
+        'For Harbor projects that forbid pulling images before they are scanned: a push waits until Harbor announces the end of its scan, for 10 minutes at most. See [Harbor](receivers/harbor.md#images-that-are-scanned-first).',
+      ),
     requestsPerMinute: requestsPerMinute
       .optional()
       .describe('The maximum number of requests per minute; the default is listen.requestsPerMinute.'),
   })
   .describe('A receiver of webhooks.')
   .superRefine(authenticatesSomehow, always)
-  .superRefine(repositoriesAreKnown, always);
+  .superRefine(repositoriesAreKnown, always)
+  .superRefine(scansAreAnnounced, always);

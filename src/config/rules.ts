@@ -29,6 +29,14 @@ export function repositoriesAreKnown(receiver: Draft | null, context: z.Refineme
     report('registry', 'contradicts repositories: write "*": HOST/{key} there for all other repositories, and remove registry');
 }
 
+/** `waitForScan` is only for senders that announce the end of a scan. */
+export function scansAreAnnounced(receiver: Draft | null, context: z.RefinementCtx): void {
+  if (typeof receiver !== 'object' || receiver === null || receiver['waitForScan'] !== true) return;
+  const announcing = providers.filter(({ announcesScans }) => announcesScans === true).map(({ id }) => id);
+  if (typeof receiver['provider'] !== 'string' || announcing.includes(receiver['provider'])) return;
+  context.addIssue({ code: 'custom', path: ['waitForScan'], message: `only ${announcing.join(' and ')} announces scans: remove it` });
+}
+
 /** The labels of Namespaces can only be watched in the whole cluster, not in some namespaces. */
 export function labelsAreWatched({ watch, policyDefaults }: LabelSettings, context: z.RefinementCtx): void {
   if (watch.namespaces.length === 0) return;

@@ -18,6 +18,8 @@ export interface PushEvent {
   readonly receivedAt: string;
   /** By the sender's clock, if the payload has a time. */
   readonly pushedAt?: string;
+  /** RFC 3339: until then, the push waits for the scan of its image. */
+  readonly waitsUntil?: string;
   /** The event that somebody asked to replay. */
   readonly replayOf?: string;
 }
@@ -56,6 +58,8 @@ export interface PushContext {
   readonly registryOverride?: string;
   readonly aliases: RegistryAliases;
   readonly now: Date;
+  /** How long a push waits for the scan of its image; it does not unless given. */
+  readonly scanWaitMs?: number;
 }
 
 const digestTag = /^(?:sha256|sha512)(?::|__)[0-9a-f]{64,128}$/;
@@ -93,6 +97,7 @@ export function acceptPush(claimed: ClaimedPush, context: PushContext): PushEven
     tag,
     ...(digest !== undefined && { digest }),
     receivedAt: context.now.toISOString(),
+    ...(context.scanWaitMs !== undefined && { waitsUntil: new Date(context.now.getTime() + context.scanWaitMs).toISOString() }),
     ...(claimed.pushedAt !== undefined && timestamp.test(claimed.pushedAt) && { pushedAt: claimed.pushedAt }),
   };
 }

@@ -102,6 +102,7 @@ export const reasons = {
 
   // Problems that resolve themselves.
   MinAge: 'the image is younger than the minimum age of the policy',
+  WaitsForScan: 'the push waits until the registry has scanned the image',
   NotShownYet: 'the registry does not show yet what it announced',
   RegistryThrottled: 'the registry asked for a pause (429 or Retry-After)',
   RegistryUnavailable: 'the registry fails or does not answer; requests pause for a while',

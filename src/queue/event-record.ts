@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { formatRepository } from '../model/image-reference.ts';
 import { givenUpReasons, noticeKinds, type GivenUpNotice } from '../model/notice.ts';
 import type { PushEvent } from '../model/push-event.ts';
-import { ignoredReasons, type IgnoredReason } from '../model/reasons.ts';
+import { ignoredReasons, type IgnoredReason, type Reason } from '../model/reasons.ts';
 import type { PolicyResult } from './event-log.ts';
 import { pushSchema } from './read-job.ts';
 
@@ -39,17 +39,19 @@ export function eventKeys(prefix: string): EventKeys {
 }
 
 /**
- * The state of a push. matched: its policies are known; unwatched: it has none; queued, working, retrying, failed: no worker has recorded its policies yet,
+ * The state of a push. matched: its policies are known; unwatched: it has none; queued, waiting (for the scan of its image), working, retrying, failed: no worker has recorded its policies yet,
  * and this is the state of its job.
  */
-export type PushState = 'matched' | 'unwatched' | 'queued' | 'working' | 'retrying' | 'failed';
+export type PushState = 'matched' | 'unwatched' | 'queued' | 'waiting' | 'working' | 'retrying' | 'failed';
 
 /** The record of a push that was accepted. */
 export interface PushRecord {
   readonly event: PushEvent;
   readonly state: PushState;
-  /** The last error of a push that is retried or failed before its policies were known. */
+  /** The last error of a push that is retried or failed before its policies were known, or what it waits for. */
   readonly why?: string;
+  /** The reason for a wait. */
+  readonly reason?: Extract<Reason, 'WaitsForScan'>;
   /** By policy (`namespace/name`); undefined while the policy has no result yet. */
   readonly results: ReadonlyMap<string, PolicyResult | undefined>;
   /** The policies whose credentials have read the repository: only their authors may learn of the push. */
@@ -180,7 +182,9 @@ function parseJson(json: string | undefined): unknown {
 /** A push that exists only in the queue; undefined if the data of its job are invalid. */
 export function readJob(data: unknown, state: PushState, why: string | undefined): PushRecord | undefined {
   const event = pushSchema.safeParse(data);
-  return event.success ? { event: event.data, state, results: new Map(), readers: new Set(), ...(why && { why }) } : undefined;
+  if (!event.success) return undefined;
+  const reason = state === 'waiting' ? ({ reason: 'WaitsForScan' } as const) : {};
+  return { event: event.data, state, results: new Map(), readers: new Set(), ...reason, ...(why && { why }) };
 }
 
 /** Whether a record is about this repository (`registry/path`). Of an ignored event without a registry, only the path is compared. */

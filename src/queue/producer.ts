@@ -85,9 +85,11 @@ type PushJobs = ReturnType<typeof openQueue<PushJob>>;
 
 /** A push without an id from its sender gets one, and is coalesced with an earlier job for the same push that has not started. */
 function newPush({ isUnkeyed, ...data }: PushJob) {
-  if (isUnkeyed === undefined) return job('push', data, data.id);
+  const { waitsUntil, receivedAt } = data;
+  const options = waitsUntil === undefined ? {} : { delay: Math.max(0, Date.parse(waitsUntil) - Date.parse(receivedAt)) };
+  if (isUnkeyed === undefined) return job('push', data, data.id, options);
   const id = hashId(['unkeyed', data.id, randomUUID()]);
-  return job('push', { ...data, id }, id, { deduplication: { id: data.id } });
+  return job('push', { ...data, id }, id, { ...options, deduplication: { id: data.id } });
 }
 
 /**

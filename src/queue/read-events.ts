@@ -58,7 +58,7 @@ export function createEventReader(access: QueueAccess): EventReader {
       if (job === undefined || !isUnderstood(job.data)) return undefined;
       const state = stateOf(await job.getState());
       // A job's record is written before the job ends: it exists by now, or has expired.
-      return state === undefined ? readRecord(id) : readJob(job.data, state, job.failedReason);
+      return state === undefined ? readRecord(id) : readQueuedJob(job, state);
     },
     async *list({ repository, before = start, ignored = false }) {
       const index = repository === undefined ? keys.byTime : keys.byRepository(repository);
@@ -99,10 +99,18 @@ async function readQueued(queue: Queue<PushJob>): Promise<Reference[]> {
       const jobs: (Job<PushJob> | undefined)[] = await queue.getJobs(types, 0, maxQueued - 1);
       // A job may be removed between the list and the read of its data.
       const known = jobs.filter((job) => job?.data !== undefined && isUnderstood(job.data));
-      return known.flatMap((job) => (job && readJob(job.data, state, job.failedReason)) ?? []);
+      return known.flatMap((job) => (job && readQueuedJob(job, state)) ?? []);
     }),
   );
   return found.flat().map((queued) => ({ id: queued.event.id, at: Date.parse(queued.event.receivedAt), queued }));
+}
+
+function readQueuedJob(job: Job<PushJob>, state: PushState): PushRecord | undefined {
+  // Anything else that is delayed was tried before.
+  if (state !== 'retrying' || job.attemptsStarted > 0 || job.data.waitsUntil === undefined)
+    return readJob(job.data, state, job.failedReason);
+  const until = new Date(job.timestamp + job.delay).toISOString();
+  return readJob(job.data, 'waiting', `until the registry announces the end of its scan, or until ${until}`);
 }
 
 /** Undefined: the queue no longer has the job, or has completed it. */

@@ -1,6 +1,7 @@
 /** Processes a delivery apart from HTTP: authenticates its sender, counts it, reads its payload and stores its pushes. */
 import type { RegistryAliases } from '../model/image-reference.ts';
 import type { IgnoredPush, PushEvent } from '../model/push-event.ts';
+import type { ScanEvent } from '../model/scan-event.ts';
 import { authenticate, type Authentication } from './authenticate.ts';
 import { MalformedBody, OversizedDelivery, type Delivery } from './providers/provider.ts';
 import { readDelivery, readPushes, type ReceiverNames } from './read-delivery.ts';
@@ -16,6 +17,8 @@ export type StorePushes = (events: readonly PushEvent[]) => Promise<readonly Pus
 export interface DeliveryContext {
   readonly aliases: RegistryAliases;
   readonly storePushes: StorePushes;
+  /** Starts the pushes that wait for this scan. */
+  readonly endScan: (scan: ScanEvent) => Promise<unknown>;
   /** Why nothing can be stored at present (Redis is unreachable or nearly full); undefined if it can. */
   readonly refusal: () => string | undefined;
   readonly startWaiting: StartWaiting;
@@ -66,14 +69,16 @@ async function processDelivery(delivery: Delivery, receiver: Receiver, context: 
     return { status: 200, accepted: [], ignored: [{ reason, code: 'Malformed' }], malformed: parsed.message };
   }
   if (parsed.handshake !== undefined) return { status: 200, accepted: [], ignored: parsed.ignored, handshake: parsed.handshake };
-  const { pushes, ignored } = readPushes(parsed, receiver, { aliases: context.aliases, now: context.now() });
+  const { pushes, scans, ignored } = readPushes(parsed, receiver, { aliases: context.aliases, now: context.now() });
   const accepted = pushes.map(({ event }) => event);
-  if (accepted.length === 0) return { status: 200, accepted, ignored };
+  if (accepted.length + scans.length === 0) return { status: 200, accepted, ignored };
   const refusal = context.refusal();
   if (refusal !== undefined) return { status: 503, why: refusal };
   const stopWaiting = context.startWaiting({ bodyBytes: delivery.body.length, pushes: accepted.length });
   if (stopWaiting === undefined) return { status: 503, why: 'too many deliveries wait for Redis' };
   try {
+    for (const scan of scans) await context.endScan(scan);
+    if (accepted.length === 0) return { status: 200, accepted, ignored };
     return { status: 202, accepted: await context.storePushes(accepted), ignored };
   } catch (error) {
     return { status: 503, why: `Redis did not confirm: ${error instanceof Error ? error.message : String(error)}` };

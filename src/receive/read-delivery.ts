@@ -1,6 +1,7 @@
 /** Reads an authentic delivery: parses its payload and applies the receiver's configured image names. Pure; problems are returned, not thrown. */
 import { tryNormaliseRepository, type RegistryAliases } from '../model/image-reference.ts';
 import { acceptPush, isPushEvent, type ClaimedPush, type IgnoredPush, type PushEvent } from '../model/push-event.ts';
+import { acceptScan, isScanEvent, scanWaitMs, type ScanEvent } from '../model/scan-event.ts';
 import { MalformedBody, OversizedDelivery, type Delivery, type ParsedDelivery, type Provider } from './providers/provider.ts';
 import { limitEntries } from './providers/read-payload.ts';
 
@@ -10,7 +11,7 @@ import { limitEntries } from './providers/read-payload.ts';
  */
 export type PulledNames = Readonly<Record<string, string | readonly string[]>>;
 
-/** The settings of a receiver that determine image names. */
+/** The settings of a receiver that determine how its deliveries are read. */
 export interface ReceiverNames {
   readonly name: string;
   readonly provider: Provider;
@@ -18,6 +19,8 @@ export interface ReceiverNames {
   readonly registryOverride?: string | undefined;
   /** The setting `repositories`. */
   readonly repositories?: PulledNames | undefined;
+  /** The setting `waitForScan`: whether a push waits until its image is scanned. */
+  readonly waitForScan?: boolean | undefined;
 }
 
 /** A push that is to be stored, and the sender's key for it, if it sends one. */
@@ -34,7 +37,7 @@ export function readDelivery(
   try {
     const parsed = provider.parse(delivery);
     const pushes = parsed.pushes.flatMap((push) => pulledNames(push, repositories));
-    limitEntries(pushes.length + parsed.ignored.length);
+    limitEntries(pushes.length + parsed.ignored.length + (parsed.scans?.length ?? 0));
     return { ...parsed, pushes };
   } catch (error) {
     if (error instanceof MalformedBody || error instanceof OversizedDelivery) return error;
@@ -42,13 +45,20 @@ export function readDelivery(
   }
 }
 
-/** The pushes of a parsed delivery, normalised and without duplicate ids, and the ignored ones. */
+/** The pushes of a parsed delivery, normalised and without duplicate ids, the scans that pushes may wait for, and what is ignored. */
 export function readPushes(
   parsed: ParsedDelivery,
-  { name, provider, registryOverride }: ReceiverNames,
+  { name, provider, registryOverride, waitForScan = false }: ReceiverNames,
   { aliases, now }: { readonly aliases: RegistryAliases; readonly now: Date },
-): { readonly pushes: readonly AcceptedPush[]; readonly ignored: readonly IgnoredPush[] } {
-  const context = { receiver: name, provider: provider.id, aliases, now, ...(registryOverride !== undefined && { registryOverride }) };
+): { readonly pushes: readonly AcceptedPush[]; readonly scans: readonly ScanEvent[]; readonly ignored: readonly IgnoredPush[] } {
+  const context = {
+    receiver: name,
+    provider: provider.id,
+    aliases,
+    now,
+    ...(registryOverride !== undefined && { registryOverride }),
+    ...(waitForScan && { scanWaitMs }),
+  };
   const pushes = new Map<string, AcceptedPush>();
   const ignored = [...parsed.ignored];
   for (const claimed of parsed.pushes) {
@@ -57,7 +67,14 @@ export function readPushes(
     if (isPushEvent(event)) pushes.set(event.id, { event, ...(idempotencyKey !== undefined && { idempotencyKey }) });
     else ignored.push(event);
   }
-  return { pushes: [...pushes.values()], ignored };
+  const scans: ScanEvent[] = [];
+  for (const { type, ...claimed } of parsed.scans ?? []) {
+    const scan = acceptScan({ type, ...claimed }, context);
+    if (!waitForScan) ignored.push({ reason: `not a push: ${type}`, repository: claimed.repository });
+    else if (isScanEvent(scan)) scans.push(scan);
+    else ignored.push(scan);
+  }
+  return { pushes: [...pushes.values()], scans, ignored };
 }
 
 export interface Simulation {
@@ -82,7 +99,15 @@ export function simulateDelivery(delivery: Delivery, receiver: SimulatedReceiver
   if (parsed instanceof OversizedDelivery) return { decision: 'refuse', pushes: [], ignored: [], refused: parsed.message };
   if (parsed instanceof MalformedBody) return { decision: 'malformed', pushes: [], ignored: [], malformed: parsed.message };
   if (parsed.handshake !== undefined) return { decision: 'handshake', pushes: [], ignored: parsed.ignored };
-  const { pushes, ignored } = readPushes(parsed, receiver, { aliases: receiver.aliases, now });
+  const { pushes, scans, ignored: others } = readPushes(parsed, receiver, { aliases: receiver.aliases, now });
+  const ignored = [
+    ...others,
+    ...scans.map(({ repository }) => ({
+      reason: 'a scan has ended: the pushes that wait for it start',
+      registry: repository.registry,
+      repository: repository.path,
+    })),
+  ];
   return { decision: pushes.length > 0 ? 'accept' : 'ignore', pushes, ignored };
 }
 

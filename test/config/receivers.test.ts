@@ -36,6 +36,11 @@ test('every authentication method is sufficient by itself, and several can be co
   assert.deepEqual(problems(receiver(`${google}, secrets: [{env: A}], sns: {topics: ["${topic}"]}, requestsPerMinute: 60`)), []);
 });
 
+test('pushes to Harbor wait for a scan if that is configured', () => {
+  assert.equal(load(receiver('secrets: [{env: A}], waitForScan: true')).receivers[0]?.waitForScan, true);
+  assert.equal(load(receiver('secrets: [{env: A}]')).receivers[0]?.waitForScan, false);
+});
+
 const github = (more: string) =>
   `oidc: {audience: a, issuer: "https://token.actions.githubusercontent.com", jwksUri: "https://token.actions.githubusercontent.com/.well-known/jwks"${more && `, ${more}`}}`;
 const oidcOfCustomIssuer = (claims: string) =>
@@ -121,6 +126,12 @@ const rows: [name: string, text: string, paths: string[]][] = [
     'receivers: [{name: a, provider: artifactory, secrets: [{env: A}], registry: acme.com, repositories: {a: b.example.com}}]',
     ['receivers[0].registry'],
   ],
+  [
+    'scans of a sender that announces none',
+    'receivers: [{name: a, provider: quay, secrets: [{env: A}], waitForScan: true}]',
+    ['receivers[0].waitForScan'],
+  ],
+  ['scans that are no yes or no', receiver('secrets: [{env: A}], waitForScan: 5m'), ['receivers[0].waitForScan']],
   ['no topics', receiver('sns: {topics: []}'), ['receivers[0].sns.topics']],
   [
     'topics that are none',

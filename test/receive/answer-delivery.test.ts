@@ -37,3 +37,32 @@ test('thousands of small deliveries can wait, few with many pushes, and one of a
   assert.ok(many > 10 && many < 100, String(many));
   assert.equal(admitted({ bodyBytes: 100_000_000, pushes: 1 }), 1);
 });
+
+const scan = () => ({ ...push(), type: 'SCANNING_COMPLETED' });
+
+test('with waitForScan, a push waits for ten minutes at most, and the end of a scan is passed on', async (t) => {
+  const world = await startApp(t, { waitForScan: true });
+  assert.equal((await post(world, { body: JSON.stringify(push()) })).statusCode, 202);
+  assert.equal(world.stored[0]?.waitsUntil, '2026-03-01T12:10:00.000Z');
+  const answer = await post(world, { body: JSON.stringify(scan()) });
+  assert.deepEqual([answer.statusCode, answer.json()], [200, { accepted: [], ignored: [] }]);
+  const [ended] = world.scans;
+  assert.deepEqual([ended?.receiver, ended?.repository, world.stored.length], ['prod', world.stored[0]?.repository, 1]);
+});
+
+test('without it, no push waits, and a scan is ignored with its name', async (t) => {
+  const world = await startApp(t);
+  await post(world, { body: JSON.stringify(push()) });
+  const answer = await post(world, { body: JSON.stringify(scan()) });
+  assert.deepEqual([world.stored[0]?.waitsUntil, answer.statusCode, world.scans], [undefined, 200, []]);
+  assert.deepEqual(
+    answer.json<{ ignored: { reason: string }[] }>().ignored.map(({ reason }) => reason),
+    ['not a push: SCANNING_COMPLETED'],
+  );
+});
+
+test('a scan that Redis does not store is refused, so that the sender repeats it', async (t) => {
+  const endScan = () => Promise.reject(new Error('Redis is gone'));
+  const world = await startApp(t, { waitForScan: true }, { endScan });
+  assert.equal((await post(world, { body: JSON.stringify(scan()) })).statusCode, 503);
+});

@@ -2,6 +2,7 @@
 import type { TestContext } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import type { IgnoredPush, PushEvent } from '../../src/model/push-event.ts';
+import type { ScanEvent } from '../../src/model/scan-event.ts';
 import { buildReceiveApp, type ReceiveOptions } from '../../src/receive/app.ts';
 import type { Receiver } from '../../src/receive/answer-delivery.ts';
 import type { ListenLimits } from '../../src/receive/request-limits.ts';
@@ -14,6 +15,8 @@ export interface TestApp {
   readonly app: FastifyInstance;
   /** What was stored so far. */
   readonly stored: PushEvent[];
+  /** The scans that pushes may have waited for. */
+  readonly scans: ScanEvent[];
   /** What was recorded as ignored so far. */
   readonly ignored: IgnoredPush[];
   /** Every line that was logged, at any level. */
@@ -50,6 +53,7 @@ export async function startApp(
 ): Promise<TestApp> {
   const stored: PushEvent[] = [];
   const ignored: IgnoredPush[] = [];
+  const scans: ScanEvent[] = [];
   const logged: string[] = [];
   const metrics = createMetrics();
   const app = await buildReceiveApp({
@@ -63,6 +67,7 @@ export async function startApp(
       stored.push(...events);
       return events;
     },
+    endScan: async (scan) => void scans.push(scan),
     recordIgnored: (_receiver, parts) => void ignored.push(...parts),
     refusal: () => undefined,
     now: () => new Date('2026-03-01T12:00:00.000Z'),
@@ -71,5 +76,5 @@ export async function startApp(
     ...options,
   });
   t.after(() => app.close());
-  return { app, stored, ignored, logged, metrics };
+  return { app, stored, scans, ignored, logged, metrics };
 }

@@ -39,7 +39,7 @@ const event = z
     pushedAt: z.string().exactOptional(),
     replayOf: z.string().exactOptional().describe('The event that this one repeats.'),
     outcome: z.enum(eventOutcomes).describe('Of several policies, that of the one that needs the most attention.'),
-    reason: z.string().exactOptional().describe('Why a receiver ignored it.'),
+    reason: z.string().exactOptional().describe('Why a receiver ignored it, or what it waits for.'),
     message: z.string().exactOptional(),
     count: z.int().exactOptional().describe('How often a receiver ignored it; `receivedAt` is the last time.'),
     policies: z

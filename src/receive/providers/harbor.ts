@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { ClaimedPush, IgnoredPush } from '../../model/push-event.ts';
+import type { ClaimedScan } from '../../model/scan-event.ts';
 import { verifyAuthorizationHeader } from './headers.ts';
 import { entries, fromUnixSeconds, limitEntries, optionalText as text, parseJsonBody } from './read-payload.ts';
-import type { Provider } from './provider.ts';
+import type { ParsedDelivery, Provider } from './provider.ts';
 
 const eventData = z.object({
   resources: entries,
@@ -33,6 +34,15 @@ const payload = z.object(
 
 const pushTypes = new Set(['PUSH_ARTIFACT', 'pushImage', 'harbor.artifact.pushed']);
 
+const scanTypes = new Set([
+  'SCANNING_COMPLETED',
+  'SCANNING_FAILED',
+  'SCANNING_STOPPED',
+  'harbor.scan.completed',
+  'harbor.scan.failed',
+  'harbor.scan.stopped',
+]);
+
 const replicationTypes = new Set(['REPLICATION', 'harbor.replication.status.changed']);
 
 interface HarborEvent {
@@ -46,6 +56,7 @@ interface HarborEvent {
 export const harbor: Provider = {
   id: 'harbor',
   documentation: 'https://goharbor.io/docs/latest/working-with-projects/project-configuration/configure-webhooks/',
+  announcesScans: true,
   verify: verifyAuthorizationHeader,
   parse(delivery) {
     const event = readEvent(delivery.body);
@@ -53,6 +64,7 @@ export const harbor: Provider = {
     const pushes: ClaimedPush[] = [];
     const ignored: IgnoredPush[] = [];
     const repository = repositoryOf(event.data);
+    if (repository && scanTypes.has(event.type)) return readScans(event, repository);
     if (!pushTypes.has(event.type)) ignored.push({ reason: `not a push: ${event.type.slice(0, 64)}`, ...(repository && { repository }) });
     else if (!repository) ignored.push({ code: 'Incomplete', reason: 'the event names no repository' });
     else {
@@ -103,6 +115,18 @@ function readReplication(event: HarborEvent): { pushes: ClaimedPush[]; ignored: 
   limitEntries(pushes.length);
   if (pushes.length + ignored.length === 0) ignored.push({ reason: `no artifact was replicated: ${event.type}` });
   return { pushes, ignored };
+}
+
+/** A scan that failed or was stopped has ended as well. Most name the digest only. */
+function readScans({ type, data }: HarborEvent, repository: string): ParsedDelivery {
+  const scans = (data?.resources ?? []).flatMap((raw): ClaimedScan[] => {
+    const { digest, tag, resource_url: url } = resource.safeParse(raw).data ?? {};
+    if (!digest && !tag) return [];
+    const registry = url?.includes('/') ? hostOf(url) : undefined;
+    return [{ type, repository, ...(registry && { registry }), ...(tag && { tag }), ...(digest && { digest }) }];
+  });
+  const ignored = scans.length > 0 ? [] : [{ code: 'Incomplete', reason: 'the scan names no image', repository } as const];
+  return { pushes: [], ignored, scans };
 }
 
 function hostOf(url: string | null | undefined): string | undefined {

@@ -1,4 +1,5 @@
 import type { ClaimedPush, IgnoredPush } from '../../model/push-event.ts';
+import type { ClaimedScan } from '../../model/scan-event.ts';
 
 /** A request of a sender; header names are in lower case. */
 export interface Delivery {
@@ -10,6 +11,8 @@ export interface Delivery {
 export interface ParsedDelivery {
   readonly pushes: readonly ClaimedPush[];
   readonly ignored: readonly IgnoredPush[];
+  /** Scans that have ended, of senders with `announcesScans`. */
+  readonly scans?: readonly ClaimedScan[];
   /** The response body (with 200) for a handshake, in place of the usual one. */
   readonly handshake?: Readonly<Record<string, unknown>>;
 }
@@ -24,6 +27,8 @@ export interface Provider {
   readonly documentation: string;
   /** Set for repository managers, whose pushes name the repository key they went to (`within`). */
   readonly hasRepositories?: true;
+  /** Set for registries that may refuse an image until it is scanned, and announce the end of a scan. */
+  readonly announcesScans?: true;
   /**
    * Whether the request proves that its sender knows one of the secrets; compares in constant time. It runs for unauthenticated requests, so it may read headers
    * and hash the body, but must not parse anything.

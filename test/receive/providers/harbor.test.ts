@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { harbor } from '../../../src/receive/providers/harbor.ts';
 import { MalformedBody } from '../../../src/receive/providers/provider.ts';
@@ -86,6 +88,29 @@ test('a replication without tags, or without artifacts, is ignored with the reas
   });
   assert.equal(parse({ type: 'REPLICATION', event_data: { replication: { job_status: 'Error' } } }).ignored.length, 1);
   assert.deepEqual(parse(replication({ name_tag: 7 })).ignored[0]?.code, 'Incomplete');
+});
+
+for (const format of ['default', 'cloudevents'])
+  for (const end of ['completed', 'failed', 'stopped'])
+    test(`a scan that was ${end} has ended, in the format ${format}`, () => {
+      const file = join(import.meta.dirname, `../../fixtures/payloads/harbor/harbor-scan-${end}-${format}.json`);
+      const { pushes, ignored, scans = [] } = harbor.parse({ headers: {}, body: readFileSync(file) });
+      assert.deepEqual([pushes, ignored, scans.length], [[], [], 1]);
+      const [{ registry, repository, digest, tag } = {}] = scans;
+      assert.deepEqual([registry, repository, tag], ['localhost', 'harbor/alpine', undefined]);
+      assert.match(digest ?? '', /^sha256:[0-9a-f]{64}$/);
+    });
+
+test('a scan has the tag that Harbor names, and one of nothing is no scan', () => {
+  const scan = { ...plain, type: 'SCANNING_COMPLETED' };
+  const { type, tag, digest } = parse(scan).scans?.[0] ?? {};
+  assert.deepEqual([type, tag, digest], [scan.type, resource.tag, resource.digest]);
+  const empty = { ...scan, event_data: { repository, resources: [7, {}] } };
+  assert.deepEqual(parse(empty), {
+    pushes: [],
+    ignored: [{ code: 'Incomplete', reason: 'the scan names no image', repository: 'shop/web' }],
+    scans: [],
+  });
 });
 
 test('invalid times are omitted', () => {
