@@ -1,5 +1,5 @@
 import { describeError } from '../model/errors.ts';
-import { measureJson } from './conversion/read-json.ts';
+import { measureJson } from '../model/bounded-json.ts';
 import type { ReviewAnswer, ReviewBounds } from './convert-review.ts';
 import { group } from './group.ts';
 

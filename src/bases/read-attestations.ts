@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type Descriptor, parseManifest } from '../registry/parse-manifest.ts';
 import { listOf, predicateRank, provenance } from './evidence/provenance.ts';
 import type { ReadContext } from './read-facts.ts';
+import { parseBoundedJson } from '../model/bounded-json.ts';
 
 const statementType = 'application/vnd.in-toto+json';
 const envelopeType = 'application/vnd.dsse.envelope.v1+json';
@@ -76,7 +77,7 @@ function isAbout(statement: unknown, about: string): boolean {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseBoundedJson(text);
   } catch {
     return undefined;
   }

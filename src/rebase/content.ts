@@ -1,6 +1,7 @@
 /** The manifests and configurations of an image, as they are rewritten: known fields are checked, and all others are kept. Whoever pushes an image chooses them. */
 import { z } from 'zod';
 import { isDigest, type Repository } from '../model/image-reference.ts';
+import { isRecord, parseBoundedJson } from '../model/bounded-json.ts';
 
 /** A descriptor in a manifest or an index. */
 export type Descriptor = z.output<typeof descriptor>;
@@ -43,11 +44,12 @@ export const maxPlatforms = 32;
 const maxEntries = 256;
 
 const short = z.string().max(128);
-const texts = z.record(z.string().max(1_024), z.string()).nullish();
+// Checked by hand: a schema of a record takes microseconds for each name, and an image may have ten thousands.
+const texts = z.custom<Record<string, string>>((value) => isRecord(value) && hasTexts(value)).nullish();
 const words = z.array(z.string()).max(4_096).nullish();
 // Each is compared with each: the author of images must not be able to block the process.
 const environment = z.array(z.string()).max(256).nullish();
-const names = z.record(z.string().max(4_096), z.unknown()).nullish();
+const names = z.custom<Record<string, unknown>>(isRecord).nullish();
 const platform = z.looseObject({
   os: short,
   architecture: short,
@@ -97,6 +99,10 @@ const config = platform.extend({
   history: z.array(historyEntry).max(2_048).nullish(),
 });
 
+function hasTexts(record: object): boolean {
+  return Object.entries(record).every(([name, value]) => name.length <= 1_024 && typeof value === 'string');
+}
+
 /** Parses an index; undefined for anything else. */
 export const parseIndex = (bytes: Buffer): IndexDocument | undefined => parse(index, bytes);
 /** Parses the manifest of an image; undefined for anything else. */
@@ -106,7 +112,7 @@ export const parseConfig = (bytes: Buffer): ConfigDocument | undefined => parse(
 
 function parse<T extends z.ZodType>(schema: T, bytes: Buffer): z.output<T> | undefined {
   try {
-    return schema.safeParse(JSON.parse(bytes.toString('utf8'))).data;
+    return schema.safeParse(parseBoundedJson(bytes)).data;
   } catch {
     // Not JSON.
     return undefined;

@@ -9,6 +9,7 @@ import { type Bases, fitsLayers, latest, mergeConfig } from './merge-config.ts';
 import { isRefusal, type Refusal, refuse } from './refusal.ts';
 import { rules } from './rules/index.ts';
 import type { BaseChange, Signatures } from './rules/rule.ts';
+import { parseBoundedJson } from '../model/bounded-json.ts';
 
 export interface RebaseRequest {
   readonly application: ImageContent;
@@ -179,7 +180,7 @@ function labelsFor({ application, newBase }: Bases<PlatformContent>, isDocker: b
 /** The label of buildpacks with the new run image, as `pack rebase` writes it. */
 function rewriteBuildpacks(label: string, { config }: PlatformContent, reference: string): string | undefined {
   try {
-    const metadata: unknown = JSON.parse(label);
+    const metadata: unknown = parseBoundedJson(label);
     if (typeof metadata !== 'object' || metadata === null || !('runImage' in metadata)) return undefined;
     const { runImage } = metadata;
     const topLayer = config.rootfs.diff_ids.at(-1);

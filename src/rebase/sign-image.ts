@@ -6,6 +6,7 @@ import { formatRepository, type Repository } from '../model/image-reference.ts';
 import type { Manifest } from '../registry/manifests.ts';
 import { type PublicKey, readPublicKey } from '../verify/public-keys.ts';
 import type { Referrer } from './provenance.ts';
+import { parseBoundedJson } from '../model/bounded-json.ts';
 
 /** A private key that signs images, and the public key that verifies them. */
 export interface SigningKey {
@@ -97,7 +98,7 @@ export function signImage(repository: Repository, digest: string, key: SigningKe
 function readLayers(known: Manifest | undefined): readonly { readonly digest: string }[] {
   if (known === undefined) return [];
   try {
-    return signatures.parse(JSON.parse(known.bytes.toString('utf8'))).layers;
+    return signatures.parse(parseBoundedJson(known.bytes)).layers;
   } catch (error) {
     throw new Error(`there is something else under the tag of the signatures, ${known.digest}`, { cause: error });
   }

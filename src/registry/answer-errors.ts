@@ -1,6 +1,7 @@
 import { codeOf, explainConnection } from '../model/connection-failure.ts';
 import { WaitError } from '../model/errors.ts';
 import type { HttpAnswer } from './http.ts';
+import { parseBoundedJson } from '../model/bounded-json.ts';
 
 /** The sources of time (ms since 1970) and randomness (0 to 1), as parameters for tests. */
 export interface Clock {
@@ -27,7 +28,7 @@ export function unexpectedAnswer(what: string, answer: HttpAnswer, { now, random
 /** ` (CODE: message)` of the first error in an OCI error document, or nothing. */
 export function describeBody(body: Buffer): string {
   try {
-    const document = JSON.parse(body.toString('utf8')) as { errors?: { code?: unknown; message?: unknown }[] } | null;
+    const document = parseBoundedJson(body) as { errors?: { code?: unknown; message?: unknown }[] } | null;
     const { code, message } = document?.errors?.[0] ?? {};
     const text = [code, message].filter((part) => typeof part === 'string' && part !== '').join(': ');
     return text === '' ? '' : ` (${text.length > 200 ? `${text.slice(0, 200)}…` : text})`;

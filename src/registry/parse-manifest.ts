@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { isDigest } from '../model/image-reference.ts';
 import { isCredibleTime } from '../select/strategies/newest.ts';
+import { isRecord, parseBoundedJson } from '../model/bounded-json.ts';
 
 /** A descriptor in a manifest. */
 export type Descriptor = z.output<typeof descriptor>;
@@ -9,8 +10,14 @@ export type Descriptor = z.output<typeof descriptor>;
 /** A manifest (`config`) or an index (`manifests`). */
 export type ManifestDocument = z.output<typeof manifest>;
 
+/** Artifacts may have more layers than images, as may the signatures of cosign 2. */
+const maxLayers = 1_024;
+/** Of an index, or a page of referrers. */
+const maxEntries = 2_048;
+
 const text = z.string().max(4_096);
-const annotations = z.record(z.string(), z.unknown()).transform((record) => {
+// Checked by hand: a schema of a record takes microseconds for each name, and an image may have ten thousands.
+const annotations = z.custom<object>(isRecord).transform((record) => {
   const texts = Object.entries(record).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   return Object.fromEntries(texts);
 });
@@ -25,18 +32,19 @@ const descriptor = z.object({
   platform: platform.optional().catch(undefined),
   annotations: annotations.optional().catch(undefined),
 });
-const descriptors = z
-  .array(z.unknown())
-  .max(10_000)
-  .transform((entries) => entries.flatMap((entry) => descriptor.safeParse(entry).data ?? []));
+const descriptors = (max: number) =>
+  z
+    .array(z.unknown())
+    .max(max)
+    .transform((entries) => entries.flatMap((entry) => descriptor.safeParse(entry).data ?? []));
 const manifest = z
   .object({
     schemaVersion: z.literal(2).optional(),
     mediaType: text.optional().catch(undefined),
     artifactType: text.min(1).optional().catch(undefined),
-    layers: descriptors.optional().catch(undefined),
+    layers: descriptors(maxLayers).optional().catch(undefined),
     config: descriptor.optional().catch(undefined),
-    manifests: descriptors.optional().catch(undefined),
+    manifests: descriptors(maxEntries).optional().catch(undefined),
     annotations: annotations.optional().catch(undefined),
   })
   // Some registries omit it in their indexes of referrers.
@@ -61,7 +69,7 @@ export function parseImageConfig(bytes: Buffer): z.output<typeof imageConfig> {
 
 function parseJson(bytes: Buffer): unknown {
   try {
-    return JSON.parse(bytes.toString('utf8'));
+    return parseBoundedJson(bytes);
   } catch {
     return undefined;
   }

@@ -1,10 +1,12 @@
 /** Tag lists of the OCI distribution specification: https://github.com/opencontainers/distribution-spec/blob/main/spec.md#listing-tags */
 import { isArtifactTag } from '../model/artifact.ts';
+import { describeError } from '../model/errors.ts';
 import { formatRepository, isTag } from '../model/image-reference.ts';
 import type { BudgetedReading } from './answer-budget.ts';
 import { unexpectedAnswer } from './answer-errors.ts';
 import type { HttpAnswer, HttpRequest } from './http.ts';
 import { nextPage, type Session } from './session.ts';
+import { readTagPage } from './tag-page.ts';
 
 const pageSize = 1000;
 const maxPages = 1000;
@@ -51,28 +53,24 @@ async function readPages(what: string, session: Session, reading: BudgetedReadin
     // A missing page is no missing repository.
     if (answer.status === 404 && seen.size === 1) return undefined;
     if (answer.status !== 200) throw unexpectedAnswer(what, answer, clock);
-    for (const tag of parsePage(what, answer)) {
-      if (tags.has(tag)) continue;
-      tags.add(tag);
-      reading.grow(tag.length + bytesPerTag);
+    for await (const entries of readPage(what, answer)) {
+      for (const tag of entries) {
+        if (typeof tag !== 'string' || !isTag(tag) || isArtifactTag(tag) || tags.has(tag)) continue;
+        tags.add(tag);
+        reading.grow(tag.length + bytesPerTag);
+      }
+      signal.throwIfAborted();
+      if (tags.size > maxTags) throw new Error(`${what}: more than ${maxTags} tags`);
     }
-    signal.throwIfAborted();
-    if (tags.size > maxTags) throw new Error(`${what}: more than ${maxTags} tags`);
     url = nextPage(page, answer);
   }
   return [...tags];
 }
 
-function parsePage(what: string, { body }: HttpAnswer): string[] {
-  let document: { tags?: unknown } | null;
+async function* readPage(what: string, { body }: HttpAnswer): AsyncGenerator<readonly unknown[]> {
   try {
-    document = JSON.parse(body.toString('utf8')) as typeof document;
+    yield* readTagPage(body);
   } catch (error) {
-    throw new Error(`${what}: the answer is not valid JSON`, { cause: error });
+    throw new Error(`${what}: ${describeError(error)}`, { cause: error });
   }
-  // An empty repository has `"tags": null` in older registries.
-  const tags = document?.tags ?? [];
-  const isList = typeof document === 'object' && document !== null && ('tags' in document || 'name' in document);
-  if (!isList || !Array.isArray(tags)) throw new Error(`${what}: the answer is not a tag list`);
-  return tags.filter((tag) => typeof tag === 'string' && isTag(tag) && !isArtifactTag(tag));
 }

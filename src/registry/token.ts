@@ -7,6 +7,7 @@ import { basicAuthorization, type Credential } from './credential.ts';
 import type { Http, HttpAnswer, HttpRequest } from './http.ts';
 import type { Registry } from './registries.ts';
 import { SingleFlight } from '../async/single-flight.ts';
+import { parseBoundedJson } from '../model/bounded-json.ts';
 
 /** A token to request: for a repository and scope, with a credential, at the token server `realm`. */
 export interface TokenRequest {
@@ -158,7 +159,7 @@ function parseToken(what: string, answer: HttpAnswer): { token: string; lifetime
 /** Undefined for invalid JSON. The message of the parser is not kept, because it quotes the text, which may contain a token. */
 function parseObject({ body }: HttpAnswer): Readonly<Record<string, unknown>> | undefined {
   try {
-    const document: unknown = JSON.parse(body.toString('utf8'));
+    const document: unknown = parseBoundedJson(body);
     return typeof document === 'object' && document !== null ? { ...document } : {};
   } catch {
     return undefined;

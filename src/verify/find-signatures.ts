@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { formatRepository } from '../model/image-reference.ts';
 import type { ImageSource } from '../model/image-source.ts';
 import { annotation, type SimpleSignature } from './simple-bundle.ts';
+import { parseBoundedJson } from '../model/bounded-json.ts';
 
 /** The parts of the registry client that reading signatures needs. */
 export interface SignatureRegistry {
@@ -112,7 +113,7 @@ async function* readManifestOf(reference: string, search: Search): AsyncGenerato
 
 function parseLayers(bytes: Buffer): readonly Layer[] | undefined {
   try {
-    return manifestSchema.safeParse(JSON.parse(bytes.toString('utf8'))).data?.layers;
+    return manifestSchema.safeParse(parseBoundedJson(bytes)).data?.layers;
   } catch {
     // The caller reports that it is not a manifest.
     return undefined;

@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import { type Bundle, bundleFromJSON } from '@sigstore/bundle';
 import { z } from 'zod';
+import { parseBoundedJson } from '../model/bounded-json.ts';
 
 /** A layer of the image `sha256-….sig`: its annotations, and its content, which was signed. */
 export interface SimpleSignature {
@@ -96,7 +97,7 @@ export function readSimplePayload(bytes: Buffer): string {
 export function parseJson<T extends z.ZodType>(schema: T, json: string, part: string): z.output<T> {
   let value: unknown;
   try {
-    value = JSON.parse(json);
+    value = parseBoundedJson(json);
   } catch (error) {
     throw new Error(`${part} is not JSON`, { cause: error });
   }

@@ -7,6 +7,7 @@ import { signaturePredicate, type BundleSignature, type FoundSignature } from '.
 import { isSignedBy } from './public-keys.ts';
 import { annotation, parseJson, readSimplePayload, toBundle, type SimpleSignature } from './simple-bundle.ts';
 import { verifyKeyless, type SignatureResult, type Trust } from './trust.ts';
+import { parseBoundedJson } from '../model/bounded-json.ts';
 
 const maxReasons = 3;
 
@@ -78,7 +79,7 @@ function verifyBundle({ json }: BundleSignature, digest: string, trust: Trust): 
 }
 
 function readBundle(json: Buffer): BundleWithDsseEnvelope {
-  const bundle = bundleFromJSON(JSON.parse(json.toString('utf8')));
+  const bundle = bundleFromJSON(parseBoundedJson(json));
   if (isBundleWithDsseEnvelope(bundle)) return bundle;
   throw new Error('it contains a signature without a statement');
 }

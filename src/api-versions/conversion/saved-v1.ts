@@ -1,6 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { group } from '../group.ts';
-import { measureJson, isNestedWithin } from './read-json.ts';
+import { measureJson } from '../../model/bounded-json.ts';
+import { isNestedWithin } from './read-json.ts';
 import { isObject, type JsonObject } from '../../model/untyped.ts';
 
 /** The annotation of the v1alpha1 view that holds the complete v1 spec; a stored v1 object never has it. */

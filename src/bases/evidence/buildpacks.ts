@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isDigest } from '../../model/image-reference.ts';
 import { type Evidence, readReference } from './evidence.ts';
+import { parseBoundedJson } from '../../model/bounded-json.ts';
 
 const label = 'io.buildpacks.lifecycle.metadata';
 const maxLabel = 1024 * 1024;
@@ -27,7 +28,7 @@ export const buildpacks: Evidence = {
 
 function parseMetadata(json: string): z.output<typeof metadata> | undefined {
   try {
-    return metadata.safeParse(JSON.parse(json)).data;
+    return metadata.safeParse(parseBoundedJson(json)).data;
   } catch {
     return undefined;
   }
