@@ -29,14 +29,14 @@ function toJson(value: unknown): string {
           .map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`)
           .join(''),
   );
-  return `${text}\n`;
+  return `${text.replaceAll(logCommand, '\\u0023')}\n`;
 }
 
 /** What YAML would show as it is, or on a line of its own, is written as JSON, which is YAML as well. */
 function toYaml(value: unknown): string {
   const text = stringify(value, { aliasDuplicateObjects: false });
   const shown = text.replaceAll('\n', '');
-  return shown.search(hidden) >= 0 || /^\s*(?:::|##)/m.test(text) ? toJson(value) : text;
+  return shown.search(hidden) >= 0 || text.search(logCommand) >= 0 || /^\s*(?:::|##)/m.test(text) ? toJson(value) : text;
 }
 
 /** Cells padded to the widths of their columns, with two spaces between them. */
@@ -80,6 +80,9 @@ export function fit(text: string, { columns }: Pick<Terminal, 'columns'>, hangin
 export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
+
+/** GitHub and Azure DevOps execute it anywhere in a line of a log. */
+const logCommand = /#(?=#(?:vso)?\[)/gi;
 
 /** `45s`, `12m`, `3h`, `8d`: the time between two moments, as kubectl shows it. */
 export function formatAge(from: Date, to: Date): string {

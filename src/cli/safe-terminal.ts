@@ -2,12 +2,13 @@
 import type { Terminal } from './command.ts';
 import { printable } from './printable.ts';
 
+/** Of `styleText`: those that hide text (concealed, black, a background) are never ours. */
 // oxlint-disable-next-line no-control-regex
-const colour = /(\u001B\[[0-9;]*m)/;
+const colour = /(\u001B\[(?:[0-4]|2[2-4]|3[1-79]|9[1-7])m)/;
 /** Of `progress.ts`: to the beginning of the line, which is cleared. */
 const rewind = '\r\u001B[K';
-/** GitHub, Gitea and Azure DevOps execute lines that begin so: `::error::`, `##[group]`. */
-const workflowCommand = /^([^\S\n]*)(:)(?=:)|^([^\S\n]*)(#)(?=#(?:\[|vso))/gm;
+/** GitHub, Gitea and Azure DevOps execute lines that begin with `::error::`, and what follows `##[` and `##vso[` anywhere in a line. */
+const workflowCommand = /^[^\S\n]*:(?=:)|#(?=#(?:vso)?\[)/gim;
 
 /** The terminal for commands: colours, line breaks and tabs stay, and other control characters are shown as escapes. */
 export function protectTerminal(terminal: Terminal): Terminal {
@@ -35,12 +36,5 @@ function protect(text: string, hasColours: boolean): string {
             .join(''),
     )
     .join('')
-    .replace(
-      workflowCommand,
-      (_line, ...[before, colon, space, hash]: string[]) => `${before ?? space}${printableStart(colon ?? hash ?? '')}`,
-    );
-}
-
-function printableStart(character: string): string {
-  return `\\u{${character.codePointAt(0)?.toString(16)}}`;
+    .replace(workflowCommand, (begin) => begin.slice(0, -1) + (begin.endsWith(':') ? '\\u{3a}' : '\\u{23}'));
 }

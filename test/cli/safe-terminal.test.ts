@@ -8,9 +8,10 @@ import { commands } from '../../src/cli/index.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 
-const evil = '\u001B]0;title\u0007\u009B2J\u202E\r\n::error::forged\n##[error]forged';
-const controls = /[^\P{Cc}\n\t]|[\p{Cf}\p{Zl}\p{Zp}]/u;
-const command = /^\s*(?:::|##\[)/m;
+const evil = '\u001B]0;title\u0007\u009B2J\u202E\u3164\u034F\r\n::error::forged\n##[error]forged';
+const controls = /[^\P{Cc}\n\t]|[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
+/** GitHub and Azure DevOps execute the second form anywhere in a line. */
+const command = /^\s*::|##(?:vso)?\[/im;
 
 async function run(args: readonly string[], input = '', terminal: object = {}) {
   let out = '';
@@ -25,6 +26,25 @@ const policy = JSON.stringify({
   kind: 'ImagePolicy',
   metadata: { name: `web${evil}`, namespace: `shop${evil}` },
   spec: { image: `a/b${evil}`, select: { semver: { range: evil } }, [`field${evil}`]: evil, targets: [{ kind: evil, name: evil }] },
+});
+
+test('no command for CI stands anywhere in a line', async () => {
+  const inner = JSON.stringify({
+    apiVersion: 'operator.technomad.dev/v1',
+    kind: 'ImagePolicy',
+    metadata: { name: 'a' },
+    spec: { 'b ##[add-mask]c': 1, 'd ###vso[task.setvariable variable=PATH]e': 1 },
+  });
+  for (const output of ['text', 'json', 'yaml']) {
+    const { out } = await run(['lint', '-', '-o', output], inner);
+    assert.match(out, /add-mask/);
+    assert.doesNotMatch(out, command);
+  }
+});
+
+test('text of others is not hidden by a colour', async () => {
+  const { err } = await run(['lint', 'a\u001B[8mb\u001B[30;40mc'], '', { hasColours: true });
+  assert.match(err, /a\\u\{1b\}\[8mb\\u\{1b\}\[30;40mc/);
 });
 
 const folder = tempFolder('safe-terminal');
