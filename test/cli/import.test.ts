@@ -105,6 +105,6 @@ test('ends with 1 when the cluster does not answer', async () => {
   assert.match(err, /^the kubeconfig .* does not exist/);
 });
 
-for (const args of [[], ['flux'], ['keel', '--output', 'text'], ['keel', '--force']]) {
+for (const args of [[], ['helm'], ['keel', '--output', 'text'], ['keel', '--force']]) {
   test(`the command "import ${args.join(' ')}" is reported as wrong usage`, () => assert.rejects(runCommand('import', args), UsageError));
 }

@@ -230,6 +230,8 @@ function makeFolder(policy: object, { cluster }: World): string {
   copyFileSync(join(root, body), join(folder, 'body.json'));
   mkdirSync(join(folder, 'policies'));
   for (const file of ['policy.yaml', 'policies.yaml', 'policies/web.yaml']) writeFileSync(join(folder, file), JSON.stringify(policy));
+  mkdirSync(join(folder, 'clusters'));
+  copyFileSync(join(root, 'test/cli/import/flux/samples/guide.yaml'), join(folder, 'clusters/podinfo.yaml'));
   writeFileSync(join(folder, 'token'), cluster.token);
   return folder;
 }

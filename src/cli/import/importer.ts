@@ -47,6 +47,8 @@ export interface SourceObject {
   readonly value: JsonObject;
   /** The comments behind its values, where it is from a file. */
   readonly comments: readonly Comment[];
+  /** Where it is from, unless from a cluster or the standard input. */
+  readonly file?: string;
   /** Whether the file names no namespace. */
   readonly isNamespaceAssumed: boolean;
 }

@@ -1,5 +1,6 @@
 /** The updaters whose settings can be converted, in the order of the help. */
 import type { Importer } from './importer.ts';
+import { flux } from './flux.ts';
 import { keel } from './keel.ts';
 
-export const importers: readonly Importer[] = [keel];
+export const importers: readonly Importer[] = [keel, flux];

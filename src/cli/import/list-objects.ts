@@ -21,7 +21,9 @@ export async function listObjects(
     try {
       for await (const { items } of listPages(client, { path, pageSize, ...(signal !== undefined && { signal }) }))
         // The items of a list do not say what they are.
-        found.push(...items.filter(isObject).flatMap((item) => sourceObject({ ...item, apiVersion, kind }) ?? []));
+        found.push(
+          ...items.filter(isObject).flatMap((item) => sourceObject({ ...item, apiVersion, kind }, { namespace: '', comments: [] }) ?? []),
+        );
     } catch (error) {
       if (!isKubeError(error, 404)) throw error;
     }

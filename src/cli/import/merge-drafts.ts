@@ -1,23 +1,26 @@
 import { kind } from '../../api-versions/group.ts';
 import { apiVersion } from '../../api-versions/v1.ts';
 import { validatePolicy } from '../../api-versions/validate.ts';
+import { isSameJson } from '../../model/untyped.ts';
 import { formatPolicies, freeName, type WrittenPolicy } from '../policy-documents.ts';
 import type { Draft, Imported, Skipped } from './importer.ts';
 
 const maxTargets = 64;
 
-/** One policy for all targets of a namespace with the same spec. All policies are valid: an invalid one is skipped, with its problems. */
+/** One policy for all targets of a namespace with the same spec. All policies are valid: what would make one invalid is skipped, with its problems. */
 export function policiesOf(drafts: readonly Draft[]): Pick<Imported, 'policies' | 'skipped'> {
   const skipped: Skipped[] = [];
-  const policies = mergeDrafts(drafts).filter(({ policy }) => {
+  const isValid = ({ policy }: WrittenPolicy): boolean => {
     const problems = validatePolicy(policy).map(({ path, message }) => `${path} ${message}`);
     const { namespace } = policy.metadata;
     if (problems.length > 0)
       for (const { kind, name = '', namespace: own = namespace } of policy.spec.targets)
         skipped.push({ object: `${kind} ${own}/${name}`, problem: problems.join('; ') });
     return problems.length === 0;
-  });
-  return { policies, skipped };
+  };
+  // Each alone first: a target that is wrong is no reason to leave out the others.
+  const valid = drafts.filter((draft) => mergeDrafts([draft]).every(isValid));
+  return { policies: mergeDrafts(valid).filter(isValid), skipped };
 }
 
 /** Merges drafts with the same name and spec; names of policies are unique in each namespace. */
@@ -26,6 +29,7 @@ function mergeDrafts(drafts: readonly Draft[]): WrittenPolicy[] {
   for (const draft of drafts) {
     const key = JSON.stringify([draft.namespace, draft.name, draft.spec]);
     const parts = groups.get(key) ?? [];
+    if (parts.flat().some(({ target }) => isSameJson(target, draft.target))) continue;
     const last = parts.at(-1);
     if (last && last.length < maxTargets) last.push(draft);
     else parts.push([draft]);

@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { describeError } from '../../model/errors.ts';
 import { fieldsOf, isObject, type JsonObject } from '../../model/untyped.ts';
 import { UsageError, type Terminal } from '../command.ts';
-import { findFiles } from '../lint/find-files.ts';
+import { findFiles, type FoundFile } from '../lint/find-files.ts';
 import { objectsIn } from '../lint/lint-text.ts';
-import { type Comment, readDocuments } from '../lint/read-documents.ts';
+import { readDocuments } from '../lint/read-documents.ts';
 import { printable } from '../printable.ts';
 import type { SourceObject } from './importer.ts';
 
@@ -17,7 +17,7 @@ export async function readFiles(paths: readonly string[], namespace: string, { r
   for (const { path, isNamed } of files) {
     const text =
       path === '-' ? await readStandardInput?.() : await readFile(path, 'utf8').catch((error: unknown) => unreadableFile(path, error));
-    found.push(...readObjects(text ?? '', namespace, isNamed ? path : undefined));
+    found.push(...readObjects(text ?? '', namespace, { path, isNamed }));
   }
   return found;
 }
@@ -26,31 +26,30 @@ function unreadableFile(path: string, error: unknown): never {
   throw new UsageError(`${printable(path)}: cannot be read: ${printable(describeError(error))}`, { cause: error });
 }
 
-/** The objects of a text in YAML or JSON, with their comments. With a name for the text, throws UsageError for what is not YAML. */
-export function readObjects(text: string, namespace: string, name?: string): SourceObject[] {
+/** The objects of a text in YAML or JSON, with their comments. Throws UsageError for a file that is named itself and is not YAML. */
+export function readObjects(text: string, namespace: string, file?: FoundFile): SourceObject[] {
   return readDocuments(text).flatMap((document) => {
     if ('problems' in document) {
       const [first] = document.problems;
-      if (name === undefined || first === undefined) return [];
-      throw new UsageError(`${printable(name)}:${first.line}:${first.column}: ${printable(first.message)}`);
+      if (!file?.isNamed || first === undefined) return [];
+      throw new UsageError(`${printable(file.path)}:${first.line}:${first.column}: ${printable(first.message)}`);
     }
     const comments = document.comments();
     return [...objectsIn(document.value)].flatMap(({ value, keys }) => {
       if (!isObject(value)) return [];
-      const own = comments.filter((comment) => keys.every((key, index) => comment.keys[index] === key));
-      return (
-        sourceObject(
-          value,
-          namespace,
-          own.map((comment): Comment => ({ ...comment, keys: comment.keys.slice(keys.length) })),
-        ) ?? []
-      );
+      const own = comments
+        .filter((comment) => keys.every((key, index) => comment.keys[index] === key))
+        .map((comment) => ({ ...comment, keys: comment.keys.slice(keys.length) }));
+      return sourceObject(value, { namespace, comments: own, ...(file !== undefined && { file: file.path }) }) ?? [];
     });
   });
 }
 
 /** An object by its own words; undefined if it has no kind. Some kinds of files, such as kustomization.yaml, have no name. */
-export function sourceObject(value: JsonObject, namespace = '', comments: readonly Comment[] = []): SourceObject | undefined {
+export function sourceObject(
+  value: JsonObject,
+  { namespace, ...from }: Pick<SourceObject, 'namespace' | 'comments' | 'file'>,
+): SourceObject | undefined {
   const { apiVersion, kind } = value;
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') return undefined;
   const { name = '', namespace: own } = fieldsOf(value['metadata']);
@@ -60,7 +59,7 @@ export function sourceObject(value: JsonObject, namespace = '', comments: readon
     name: String(name),
     namespace: typeof own === 'string' ? own : namespace,
     value,
-    comments,
+    ...from,
     isNamespaceAssumed: typeof own !== 'string',
   };
 }

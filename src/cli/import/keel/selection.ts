@@ -1,7 +1,6 @@
 import type { Spec } from '../../../api-versions/v1.ts';
 import type { KeelSettings } from './settings.ts';
-import { describeError } from '../../../model/errors.ts';
-import { compilePattern } from '../../../model/pattern.ts';
+import { type ConvertedPattern, escapePattern, findAnywhere } from '../tag-patterns.ts';
 
 /** How a policy selects the tag, with notes on differences from Keel. */
 export interface Selection {
@@ -140,39 +139,24 @@ export function convertForce(matchTag: boolean, runningTag: string): Selection {
 /** `glob:PATTERN`, in which only `*` means something. */
 export function convertGlob(pattern: string): Selection | NoSelection {
   if (pattern === '' || pattern.includes(':')) return { problem: `Keel cannot read the policy "glob:${pattern}", and does nothing` };
-  const allow = `^${pattern.split('*').map(escape).join('.*')}$`;
-  return withAllow(allow, { alphabetical: {} }, [textOrder]);
+  const allow = `^${pattern.split('*').map(escapePattern).join('.*')}$`;
+  return withAllow(findAnywhere(allow), { alphabetical: {} }, [textOrder]);
 }
 
 /** `regexp:PATTERN`, which Keel looks for anywhere in the tag; a group `compare` is what is compared. */
 export function convertRegexp(pattern: string, polls: boolean): Selection | NoSelection {
   if (!pattern.includes('(?P<compare>') && !pattern.includes('(?<compare>'))
-    return withAllow(wholeTag(pattern), polls ? { alphabetical: {} } : { newest: {} }, [polls ? textOrder : pushOrder]);
-  const converted = withAllow(wholeTag(pattern), { alphabetical: {} }, [textOrder]);
+    return withAllow(findAnywhere(pattern), polls ? { alphabetical: {} } : { newest: {} }, [polls ? textOrder : pushOrder]);
+  const converted = withAllow(findAnywhere(pattern), { alphabetical: {} }, [textOrder]);
   return 'problem' in converted ? converted : { ...converted, tags: { ...converted.tags, extract: '$compare' } };
 }
 
 /** `newest:PATTERN`. */
 export function convertNewest(pattern: string): Selection | NoSelection {
-  return withAllow(wholeTag(pattern), { newest: {} }, []);
+  return withAllow(findAnywhere(pattern), { newest: {} }, []);
 }
 
-function withAllow(allow: string, select: Selection['select'], notes: readonly string[]): Selection | NoSelection {
-  try {
-    compilePattern(allow);
-  } catch (error) {
-    return { problem: describeError(error) };
-  }
-  return { select, ...(allow !== '^.*$' && { tags: { allow } }), notes };
-}
-
-/** `tags.allow` has to match the whole tag. */
-function wholeTag(pattern: string): string {
-  const isWhole = pattern.startsWith('^') && /(?<!\\)\$$/.test(pattern) && !pattern.includes('|');
-  if (isWhole) return pattern;
-  return /^(?:\.\*)?$/.test(pattern) ? '^.*$' : `^.*(?:${pattern}).*$`;
-}
-
-function escape(text: string): string {
-  return text.replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`);
+function withAllow(converted: ConvertedPattern, select: Selection['select'], notes: readonly string[]): Selection | NoSelection {
+  if ('problem' in converted) return converted;
+  return { select, ...(converted.allow !== undefined && { tags: { allow: converted.allow } }), notes };
 }
