@@ -1,15 +1,40 @@
 import { readFile } from 'node:fs/promises';
-import { describeError } from '../model/errors.ts';
-import { readConfig, registryAliases } from '../config.ts';
+import { type Config, readConfig, registryAliases } from '../config.ts';
 import { processSource } from '../config/environment.ts';
-import { defineCommand, type Terminal } from './command.ts';
+import { describeError } from '../model/errors.ts';
+import { defineCommand, type Options, type Terminal, UsageError } from './command.ts';
 import { findFiles, type FoundFile } from './lint/find-files.ts';
 import { formatReport, type LintedFile } from './lint/format-report.ts';
-import { lintText } from './lint/lint-text.ts';
-import { withSharedWarnings } from './lint/shared-warnings.ts';
+import { byPosition, lintText } from './lint/lint-text.ts';
+import { sharedWarnings } from './lint/shared-warnings.ts';
 import { outputOption, print } from './output.ts';
+import { clusterOptions, withCluster } from './policy-client.ts';
 import { printable } from './printable.ts';
 import { summaries } from './summaries.ts';
+import { registryOptions } from './user-registry.ts';
+
+const failed = 2;
+
+const options = {
+  cluster: { about: 'also show what the policies would do in the cluster at once; without files, those of the cluster' },
+  namespace: {
+    short: 'n',
+    value: 'NAMESPACE',
+    completes: 'namespace',
+    about:
+      "with --cluster: the namespace of the policies, and of those in files that name none (default: that of the kubeconfig's context)",
+  },
+  'all-namespaces': { short: 'A', about: 'with --cluster and without files: the policies of all namespaces' },
+  ...clusterOptions,
+  'docker-config': registryOptions['docker-config'],
+  config: {
+    value: 'FILE',
+    completes: 'file',
+    about:
+      'the configuration of the service, for the fields of custom resources that it allows (customTargets), and all that decides with --cluster; only what is built in unless given',
+  },
+  ...outputOption,
+} as const satisfies Options;
 
 /** `image-watcher lint FILE…`. */
 export const lint = defineCommand({
@@ -17,47 +42,66 @@ export const lint = defineCommand({
   summary: summaries.lint,
   about: `Checks every ImagePolicy and BaseImagePolicy in the files: its shape, the rules that the API server checks, and what only the service can check, such as version ranges and patterns. Unknown fields are problems too: the API server would drop them. A valid spec that is probably a mistake is a warning, as are two policies that would change the same container; Deployments and other workloads of the files are read for that. Objects of other kinds are skipped.
 
-Exit codes: 0 no problems, 1 problems, 2 a file cannot be read, or there is no policy in any of them.`,
+With --cluster, it also reads the targets of each ImagePolicy, and asks the registry as run --once does, but changes nothing. Problems are then also: targets that do not exist or do not run the image, tags that the registry does not show, and a first change to a version that is far from what runs, or to an older image (UnlikelyVersion). Warnings are containers that stay, such as those of another track, and downgrades. Notes say what would change at once, and what would wait.
+
+Exit codes: 0 no problems, 1 problems, 2 a file cannot be read, there is no policy in any of them, or the cluster does not answer.`,
   arguments: [
     {
       name: 'FILE',
       about:
         'YAML or JSON, any number of documents and lists; a folder means all .yaml, .yml and .json files in it (except in hidden folders and node_modules), and - the standard input',
-      missing: 'name the files or folders to check, or - for the standard input',
       multiple: true,
       completes: 'file',
     },
   ],
-  options: {
-    config: {
-      value: 'FILE',
-      completes: 'file',
-      about:
-        'the configuration of the service, for the fields of custom resources that it allows (customTargets); only the built-in ones unless given',
-    },
-    ...outputOption,
-  },
+  options,
   examples: [
     ['lint policies/', 'every manifest of a folder'],
     ['lint -', 'the standard input'],
+    ['lint --cluster policies/', 'what the policies of a folder would do in the cluster at once'],
   ],
-  async run({ output, config }, paths, terminal) {
-    const operator = config === undefined ? undefined : readOperator(config);
-    const { files, unreadable } = await findFiles(paths);
-    const failed = [...unreadable];
-    const linted: LintedFile[] = [];
-    for (const file of files) {
-      const result = await lintFile(file, terminal, operator);
-      if ('message' in result) failed.push(result);
-      else linted.push(result);
-    }
-    const all = withSharedWarnings(linted, operator?.aliases ?? new Map());
-    report(all, failed, paths, output, terminal);
-    if (failed.length > 0) return 2;
-    if (linted.every(({ policies, problems }) => policies === 0 && problems.length === 0)) return 2;
-    return linted.some(({ problems }) => problems.length > 0) ? 1 : 0;
+  async run({ output, config: file, cluster = false, ...values }, paths, terminal) {
+    checkUsage({ cluster, ...values }, paths);
+    const config = file === undefined && !cluster ? undefined : readConfig(processSource(file));
+    const operator = file === undefined || config === undefined ? undefined : operatorOf(config);
+    const { linted, unreadable } = await lintFiles(paths, terminal, operator);
+    const finish = (files: readonly LintedFile[]) => {
+      report(files, unreadable, paths, output, terminal);
+      return exitCodeOf(files, unreadable);
+    };
+    if (!cluster || config === undefined) return finish(withSharedWarnings(linted, operator));
+    return withCluster(
+      values,
+      terminal,
+      async (client) => {
+        const { lintCluster } = await import('./lint/lint-cluster.ts');
+        const { namespace, 'all-namespaces': all = false, 'docker-config': dockerConfig } = values;
+        const files = paths.length === 0 ? undefined : linted;
+        return finish(await lintCluster(client, { files, namespace, all, config, dockerConfig, terminal }));
+      },
+      failed,
+    );
   },
 });
+
+type Values = Readonly<Record<string, unknown>>;
+
+function checkUsage({ cluster, 'all-namespaces': all, namespace, ...values }: Values, paths: readonly string[]): void {
+  const named = Object.entries({ 'all-namespaces': all, namespace, ...values }).find(([, value]) => value !== undefined);
+  if (cluster !== true && named !== undefined) throw new UsageError(`--${named[0]} goes with --cluster`);
+  if (cluster !== true && paths.length === 0)
+    throw new UsageError(
+      'name the files or folders to check, or - for the standard input, or add --cluster for the policies of the cluster',
+    );
+  if (all === true && (paths.length > 0 || namespace !== undefined))
+    throw new UsageError(`--all-namespaces goes without ${paths.length > 0 ? 'files' : '--namespace'}`);
+}
+
+function exitCodeOf(files: readonly LintedFile[], unreadable: readonly Failure[]): number {
+  if (unreadable.length > 0) return failed;
+  if (files.every(({ policies, problems }) => policies === 0 && problems.length === 0)) return failed;
+  return files.some(({ problems }) => problems.length > 0) ? 1 : 0;
+}
 
 interface Failure {
   readonly path: string;
@@ -66,9 +110,31 @@ interface Failure {
 
 type Operator = Parameters<typeof lintText>[1];
 
-function readOperator(file: string): Operator {
-  const config = readConfig(processSource(file));
+function operatorOf(config: Config): NonNullable<Operator> {
   return { customTargets: config.customTargets, aliases: registryAliases(config) };
+}
+
+async function lintFiles(paths: readonly string[], terminal: Terminal, operator: Operator) {
+  const found = await findFiles(paths);
+  const unreadable: Failure[] = [...found.unreadable];
+  const linted: LintedFile[] = [];
+  for (const file of found.files) {
+    const result = await lintFile(file, terminal, operator);
+    if ('message' in result) unreadable.push(result);
+    else linted.push(result);
+  }
+  return { linted, unreadable };
+}
+
+/** The same files, each with the warnings about its policies and those of the others. */
+function withSharedWarnings(files: readonly LintedFile[], operator: Operator): readonly LintedFile[] {
+  const located = files.flatMap(({ path, manifests }) => manifests.policies.map((one) => ({ path, ...one })));
+  const workloads = files.flatMap(({ manifests }) => manifests.workloads);
+  const found = sharedWarnings(located, { workloads, aliases: operator?.aliases ?? new Map() });
+  return files.map((file) => {
+    const own = found.filter(({ path }) => path === file.path).map(({ warning }) => warning);
+    return own.length === 0 ? file : { ...file, warnings: [...(file.warnings ?? []), ...own].toSorted(byPosition) };
+  });
 }
 
 async function lintFile({ path, isNamed }: FoundFile, terminal: Terminal, operator: Operator): Promise<LintedFile | Failure> {
@@ -102,11 +168,13 @@ function report(
   const problems = files.flatMap((file) => file.problems.map((problem) => ({ file: file.path, ...problem })));
   if (output === 'json' || output === 'yaml') {
     const warnings = files.flatMap(({ path, warnings = [] }) => warnings.map((warning) => ({ file: path, ...warning })));
-    const found = { problems, ...(warnings.length > 0 && { warnings }) };
+    const notes = files.flatMap(({ path, notes = [] }) => notes.map((note) => ({ file: path, ...note })));
+    const found = { problems, ...(warnings.length > 0 && { warnings }), ...(notes.length > 0 && { notes }) };
     const summary = { files: files.length, policies, others: count((file) => file.others), ...found, unreadable: failed };
     print(terminal, output, summary, () => '');
   } else if (policies > 0 || problems.length > 0) {
     terminal.out(formatReport(files, terminal.hasColours ?? false));
   }
-  if (policies === 0 && failed.length === 0) terminal.err(`there is no ImagePolicy or BaseImagePolicy in ${printable(paths.join(', '))}\n`);
+  if (policies === 0 && failed.length === 0)
+    terminal.err(`there is no ImagePolicy or BaseImagePolicy in ${printable(paths.join(', ') || 'the cluster')}\n`);
 }

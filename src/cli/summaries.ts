@@ -4,7 +4,7 @@ export const summaries = {
   crd: 'print the CustomResourceDefinitions, apply them to a cluster, migrate stored policies',
   doctor: 'check a running installation: Redis, permissions, certificates, webhooks, registries, policies, clocks',
   init: 'write policies for what runs',
-  lint: 'check manifests of policies, without a cluster',
+  lint: 'check manifests of policies, and what they would do in a cluster',
   simulate: 'show what a payload of a registry would do, offline',
   get: 'show policies: what runs, what is the latest, what is blocked and why',
   explain: 'explain why a policy does or does not update its workloads',

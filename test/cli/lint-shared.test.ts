@@ -35,7 +35,7 @@ test('names both places, what happens, and what to do', async () => {
   assert.equal(
     out,
     `b.yaml
-  b.yaml:9:7 warning: shop/two spec.targets[0]: Deployment shop/web is also a target of shop/one (a.yaml:8:7), with the same image: this policy would change containers that the other one updates; ${advice}
+  b.yaml:9:7 warning: shop/two spec.targets[0]: Deployment shop/web is also a target of shop/one (a.yaml:8:7), with the same image: shop/two would change containers that shop/one updates; ${advice}
 
 2 policies in 2 files: nothing is wrong, 1 warning
 `,
@@ -53,7 +53,7 @@ test('names the containers of a workload of the files, and nothing where each po
   const both = await lint({ 'a.yaml': `${policy('one', '1.x')}---\n${policy('two', '2.x')}---\n${deployment}` });
   assert.match(
     both.out,
-    /a\.yaml:17:7 warning: shop\/two .* of shop\/one \(a\.yaml:8:7\), .*: this policy would change container old that the other one updates; /,
+    /a\.yaml:17:7 warning: shop\/two .* of shop\/one \(a\.yaml:8:7\), .*: shop\/two would change container old that shop\/one updates; /,
   );
   const apart = `${policy('one', '1.x', ', containers: [old]')}---\n${policy('two', '2.x', ', containers: [new]')}`;
   for (const text of [apart, `${apart}---\n${deployment}`])
@@ -61,7 +61,7 @@ test('names the containers of a workload of the files, and nothing where each po
   const same = await lint({
     'a.yaml': `${policy('one', '1.x', ', containers: [old]')}---\n${policy('two', '2.x', ', containers: [old]')}`,
   });
-  assert.match(same.out, /would change container old that the other one updates; let only one of them name old\n/);
+  assert.match(same.out, /would change container old that shop\/one updates; let only one of them name old\n/);
 });
 
 test('both of the same selection, once, in the later place', async () => {

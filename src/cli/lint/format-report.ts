@@ -2,6 +2,9 @@ import { styleText } from 'node:util';
 import { printable } from '../printable.ts';
 import type { LintProblem, LintResult } from './lint-text.ts';
 
+/** What stands in the place of a file for policies that were read from the cluster. */
+export const clusterPath = '(cluster)';
+
 /** A file and what is in it. */
 export interface LintedFile extends LintResult {
   readonly path: string;
@@ -12,11 +15,16 @@ export function formatReport(files: readonly LintedFile[], useColour: boolean): 
   const paint = (format: 'bold' | 'dim' | 'red' | 'green', text: string) =>
     useColour ? styleText(format, text, { validateStream: false }) : text;
   const blocks = files
-    .filter(({ problems, warnings = [] }) => problems.length + warnings.length > 0)
-    .map(({ path, problems, warnings = [] }) => {
+    .filter(({ problems, warnings = [], notes = [] }) => problems.length + warnings.length + notes.length > 0)
+    .map(({ path, problems, warnings = [], notes = [] }) => {
+      const line = (kind: string, one: LintProblem) => {
+        const position = one.line === undefined ? '' : `${paint('dim', positionOf(path, one))} `;
+        return `  ${position}${kind}${describe(one)}`;
+      };
       const lines = [
-        ...problems.map((problem) => `  ${paint('dim', positionOf(path, problem))} ${describe(problem)}`),
-        ...warnings.map((warning) => `  ${paint('dim', positionOf(path, warning))} warning: ${describe(warning)}`),
+        ...problems.map((problem) => line('', problem)),
+        ...warnings.map((warning) => line('warning: ', warning)),
+        ...notes.map((note) => line('note: ', note)),
       ];
       return `${paint('bold', printable(path))}\n${lines.join('\n')}\n\n`;
     });
@@ -38,16 +46,19 @@ function summarise(files: readonly LintedFile[]): string {
   const sum = (count: (file: LintedFile) => number) => files.reduce((total, file) => total + count(file), 0);
   const others = sum((file) => file.others);
   const problems = sum((file) => file.problems.length);
+  const isCluster = files.some(({ path }) => path === clusterPath);
   const checked = `${plural(
     sum((file) => file.policies),
     'policy',
     'policies',
-  )} in ${plural(files.length, 'file')}`;
+  )} in ${isCluster ? 'the cluster' : plural(files.length, 'file')}`;
   const rest = others === 0 ? '' : ` (${plural(others, 'document')} of other kinds skipped)`;
   const warnings = sum(({ warnings = [] }) => warnings.length);
+  const notes = sum((file) => file.notes?.length ?? 0);
   const found = [
     problems === 0 ? 'nothing is wrong' : plural(problems, 'problem'),
     ...(warnings === 0 ? [] : [plural(warnings, 'warning')]),
+    ...(notes === 0 ? [] : [plural(notes, 'note')]),
   ];
   return `${checked}: ${found.join(', ')}${rest}`;
 }

@@ -6,8 +6,8 @@ import { policyWarnings } from '../../api-versions/validation/policy-warnings.ts
 import { readDocuments, type Position } from './read-documents.ts';
 import { readManifest, type Manifests } from './read-manifest.ts';
 
-/** One thing that is wrong with a file. */
-export interface LintProblem extends Position {
+/** One thing that is wrong with a file, or with a policy of the cluster, which has no position. */
+export interface LintProblem extends Partial<Position> {
   /** `shop/web`, where the policy has a name. */
   readonly policy?: string;
   /** `spec.image`; absent for what is no field. */
@@ -25,6 +25,8 @@ export interface LintResult {
   readonly problems: readonly LintProblem[];
   /** What is valid, but probably a mistake; absent if there is none. */
   readonly warnings?: readonly LintProblem[];
+  /** What would happen in the cluster; absent if that is nothing, or not known. */
+  readonly notes?: readonly LintProblem[];
   readonly manifests: Manifests;
 }
 
@@ -64,8 +66,9 @@ export function lintText(text: string, operator?: Omit<CheckContext, 'namespace'
   return { policies, others, ...found, manifests: read };
 }
 
-function byPosition(a: Position, b: Position): number {
-  return a.line - b.line || a.column - b.column;
+/** The order of the text. */
+export function byPosition(a: Partial<Position>, b: Partial<Position>): number {
+  return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0);
 }
 
 /** The objects of a document: itself, or the items of a list (of lists). */

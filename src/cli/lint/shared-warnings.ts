@@ -1,46 +1,54 @@
-/** The warnings about two policies of the files that would change one container. Pure. */
+/** The warnings about two policies that would change one container. Pure. */
+import { formatKeys, type Keys } from '../../api-versions/validation/problem.ts';
 import { policyKey, type ImagePolicy } from '../../model/image-policy.ts';
-import type { RegistryAliases } from '../../model/image-reference.ts';
-import { findSharedContainers, type Claim, type SharedContainers } from '../../plan/shared-containers.ts';
-import { formatKeys } from '../../api-versions/validation/problem.ts';
-import type { LintedFile } from './format-report.ts';
+import { findSharedContainers, type Claim, type Known, type SharedContainers } from '../../plan/shared-containers.ts';
 import type { LintProblem } from './lint-text.ts';
-import type { WrittenPolicy } from './read-manifest.ts';
+import type { Position } from './read-documents.ts';
 
-interface Located extends WrittenPolicy {
+/** A policy that is linted, and where it is written. */
+export interface LocatedPolicy {
   readonly path: string;
+  readonly policy: ImagePolicy;
+  /** Absent for a policy of the cluster. */
+  readonly positionOf?: (keys: Keys) => Position;
+  /** The location of a target, by its index. */
+  readonly targetKeys: (index: number) => Keys;
 }
 
-/** The same files, each with the warnings about its policies. */
-export function withSharedWarnings(files: readonly LintedFile[], aliases: RegistryAliases): readonly LintedFile[] {
+/** A warning, and the file that it is about. */
+export interface FileWarning {
+  readonly path: string;
+  readonly warning: LintProblem;
+}
+
+/** The warnings about pairs of which at least one policy is linted; `others` are only compared with. */
+export function sharedWarnings(all: readonly LocatedPolicy[], known: Known, others: readonly ImagePolicy[] = []): readonly FileWarning[] {
   // Of a policy that is there several times, the last one counts, as when they are applied.
-  const all = files.flatMap(({ path, manifests }) => manifests.policies.map((one): Located => ({ ...one, path })));
   const located = new Map(all.map((one) => [policyKey(one.policy), one]));
   const policies = [...located.values()].map(({ policy }) => policy);
-  const workloads = files.flatMap(({ manifests }) => manifests.workloads);
-  const found = findSharedContainers(policies, { workloads, aliases }).map((shared) => warn(shared, located));
-  return files.map((file) => {
-    const own = found.filter(({ path }) => path === file.path).map(({ warning }) => warning);
-    return own.length === 0
-      ? file
-      : { ...file, warnings: [...(file.warnings ?? []), ...own].toSorted((a, b) => a.line - b.line || a.column - b.column) };
-  });
+  const rest = others.filter((other) => !located.has(policyKey(other)));
+  return findSharedContainers([...policies, ...rest], known).flatMap((shared) => warn(shared, located));
 }
 
-function warn(shared: SharedContainers, located: ReadonlyMap<string, Located>): { readonly path: string; readonly warning: LintProblem } {
-  const [mover, keeper] = [placeOf(shared.mover, located), placeOf(shared.keeper, located)];
-  const message = describeShared(shared, `${nameOf(shared.keeper.policy)} (${keeper.path}:${keeper.line}:${keeper.column})`);
-  const { path, line, column, field } = mover;
-  return { path, warning: { line, column, policy: nameOf(shared.mover.policy), field, message, reason: 'SharedContainer' } };
+function warn(shared: SharedContainers, located: ReadonlyMap<string, LocatedPolicy>): FileWarning[] {
+  const { mover, keeper } = shared;
+  const at = placeOf(mover, located) === undefined ? keeper : mover;
+  const [place, other] = [placeOf(at, located), at === mover ? keeper : mover];
+  if (place === undefined) return [];
+  const { path, ...position } = place;
+  const elsewhere = placeOf(other, located);
+  const where = elsewhere?.line === undefined ? '' : ` (${elsewhere.path}:${elsewhere.line}:${elsewhere.column})`;
+  const message = describeShared(shared, `${nameOf(other.policy)}${where}`);
+  return [{ path, warning: { ...position, policy: nameOf(at.policy), message, reason: 'SharedContainer' } }];
 }
 
-/** What would happen to the containers that both policies have, and what to do; `other` is the policy that keeps them. */
-export function describeShared({ mover, keeper, isMutual, where, containers }: SharedContainers, other: string): string {
+/** What would happen to the containers that both policies have, and what to do. */
+function describeShared({ mover, keeper, isMutual, where, containers }: SharedContainers, other: string): string {
   const [only] = containers;
-  const what = containers.length === 0 ? 'containers' : `${containers.length === 1 ? 'container' : 'containers'} ${containers.join(', ')}`;
+  const what = only === undefined ? 'containers' : `${containers.length === 1 ? 'container' : 'containers'} ${containers.join(', ')}`;
   const happens = isMutual
     ? `both would change ${what}, each to its own tag`
-    : `this policy would change ${what} that the other one updates`;
+    : `${nameOf(mover.policy)} would change ${what} that ${nameOf(keeper.policy)} updates`;
   const areNamed = [mover, keeper].every(({ target }) => target.fields !== undefined || target.containers !== undefined);
   const advice =
     areNamed && only !== undefined
@@ -49,11 +57,11 @@ export function describeShared({ mover, keeper, isMutual, where, containers }: S
   return `${where} is also a target of ${other}, with the same image: ${happens}; ${advice}`;
 }
 
-function placeOf({ policy, target }: Claim, located: ReadonlyMap<string, Located>) {
+function placeOf({ policy, target }: Claim, located: ReadonlyMap<string, LocatedPolicy>) {
   const one = located.get(policyKey(policy));
-  if (one === undefined) throw new Error(`${policyKey(policy)} is in none of the files`);
+  if (one === undefined) return undefined;
   const keys = one.targetKeys(policy.spec.targets.indexOf(target));
-  return { path: one.path, field: formatKeys(keys), ...one.positionOf(keys) };
+  return { path: one.path, field: formatKeys(keys), ...one.positionOf?.(keys) };
 }
 
 /** A file need not say the namespace. */

@@ -1,0 +1,108 @@
+/** What a policy would do at its next reconcile, as findings of `lint`. Pure. */
+import { formatKeys, type Keys } from '../../api-versions/validation/problem.ts';
+import { nameOf as nameOfImage } from '../../explain/conclude.ts';
+import type { PlannedNow } from '../../explain/plan-now.ts';
+import { isUsable, policyKey, type PolicySpec } from '../../model/image-policy.ts';
+import { tryParseImageReference } from '../../model/image-reference.ts';
+import { formatSelector } from '../../model/label-selector.ts';
+import type { Reason } from '../../model/reasons.ts';
+import { matchesTarget } from '../../model/resolve-target.ts';
+import { formatWorkload, kindKey, type ContainerChange } from '../../model/workload.ts';
+import type { TargetPlan, UnchangedContainer } from '../../plan/plan-update.ts';
+import { naturalOrder } from '../../select/select-tag.ts';
+import type { LintProblem } from './lint-text.ts';
+import type { LocatedPolicy } from './shared-warnings.ts';
+
+/** problem: nothing would happen until somebody acts · warning: it is probably not what its author expects · note: what would happen. */
+export type Severity = 'problem' | 'warning' | 'note';
+
+export interface ClusterFinding extends LintProblem {
+  readonly severity: Severity;
+}
+
+type Found = Pick<ClusterFinding, 'severity' | 'message' | 'reason'> & { readonly keys: Keys };
+
+/** The findings about one policy. */
+export function clusterFindings(planned: PlannedNow, { positionOf, targetKeys }: LocatedPolicy): readonly ClusterFinding[] {
+  const found =
+    'why' in planned ? findingOfEnd(planned) : planned.allowed.targets.flatMap((target) => ofTarget(target, planned, targetKeys));
+  return found.map(({ keys, ...finding }) => ({
+    ...finding,
+    ...positionOf?.(keys),
+    policy: policyKey(planned.policy),
+    field: formatKeys(keys),
+  }));
+}
+
+const ofImage: ReadonlySet<string> = new Set<Reason>([
+  'RegistryDenied',
+  'RepositoryNotFound',
+  'RegistryRefused',
+  'RegistryUnavailable',
+  'RegistryThrottled',
+  'RegistryBusy',
+]);
+
+function findingOfEnd({ policy: { spec }, why, reason = 'Retrying' }: Extract<PlannedNow, { why: string }>): Found[] {
+  if (reason === 'Suspended') return [{ severity: 'note', keys: ['spec', 'suspend'], message: why, reason }];
+  if (reason === 'NamespaceNotSelected') return [{ severity: 'problem', keys: ['metadata', 'namespace'], message: why, reason }];
+  if (!isUsable(spec)) return [{ severity: 'problem', keys: ['spec'], message: why, reason }];
+  return [{ severity: 'problem', keys: ['spec', ofImage.has(reason) ? 'image' : 'select'], message: why, reason }];
+}
+
+type Planned = Exclude<PlannedNow, { why: string }>;
+
+function ofTarget(target: TargetPlan, { spec, candidate }: Planned, targetKeys: LocatedPolicy['targetKeys']): Found[] {
+  const keys = targetKeys(indexOf(target, spec));
+  const where = formatWorkload(target.target);
+  const { problem } = target;
+  return [
+    ...(problem === undefined ? [] : [{ severity: 'problem' as const, keys, ...problem }]),
+    ...target.changes.map((change) => ofChange(change, { keys, where, spec })),
+    ...target.unchanged
+      .filter(({ reason }) => reason !== 'UpToDate' && reason !== problem?.reason)
+      .map((one) => ofUnchanged(one, { keys, where, selected: nameOfImage(candidate) })),
+  ];
+}
+
+function ofChange({ container, from, to }: ContainerChange, { keys, where, spec }: { keys: Keys; where: string; spec: PolicySpec }): Found {
+  const message = `${where}: ${container} would be changed at once from ${from} to ${to}`;
+  const isOlder = isOlderTag(from, to, spec);
+  return {
+    severity: isOlder ? 'warning' : 'note',
+    keys,
+    message: isOlder ? `${message}, which is older` : message,
+    reason: isOlder ? 'OlderThanRunning' : 'Updated',
+  };
+}
+
+/** Only a downgrade that the policy allows goes to an older tag; one that it does not select any more is compared by its name. */
+function isOlderTag(from: string, to: string, { strategy, allowDowngrade }: PolicySpec): boolean {
+  const [running, next] = [from, to].map((image) => tryParseImageReference(image)?.tag);
+  if (!allowDowngrade || running === undefined || next === undefined) return false;
+  const order = strategy.reject(running) === undefined ? strategy.compare(next, running) : naturalOrder(next, running);
+  return order < 0;
+}
+
+/** What is held until a user acts is a problem of the policy; what waits for a time or an approval is what it says. */
+const held: ReadonlySet<string> = new Set<Reason>(['UnlikelyVersion']);
+const doubtful: ReadonlySet<string> = new Set<Reason>(['OtherTrack', 'OlderThanRunning', 'NotComparable']);
+
+function ofUnchanged(
+  { container, image, reason, message }: UnchangedContainer,
+  { keys, where, selected }: { keys: Keys; where: string; selected: string },
+): Found {
+  if (held.has(reason)) return { severity: 'problem', keys, message, reason };
+  const stays = `${where}: ${container} stays at ${image}, and ${selected} is not applied: ${message}`;
+  return { severity: doubtful.has(reason) ? 'warning' : 'note', keys, message: stays, reason };
+}
+
+/** The target of the policy that a plan is about: by name, by its selector, or by the labels of the workload. */
+function indexOf({ target: ref, workload }: TargetPlan, { targets }: PolicySpec): number {
+  const index = targets.findIndex((target) => {
+    if (workload !== undefined) return matchesTarget(target, workload);
+    const name = target.selector === undefined ? target.name : formatSelector(target.selector);
+    return name.startsWith(ref.name) && target.namespace === ref.namespace && kindKey(target) === kindKey(ref);
+  });
+  return Math.max(index, 0);
+}

@@ -1,0 +1,142 @@
+/** `lint --cluster`: what the policies of files, or of the cluster, would do there at once. Nothing is written. */
+import { namespaceRulesOf } from '../../config/policy-defaults.ts';
+import { type Config, registryAliases } from '../../config.ts';
+import { inParallel } from '../../async/in-parallel.ts';
+import type { Keys } from '../../api-versions/validation/problem.ts';
+import type { PlannedNow } from '../../explain/plan-now.ts';
+import { PermanentError } from '../../model/errors.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import { isUsable, policyKey } from '../../model/image-policy.ts';
+import { type Workload, workloadKey } from '../../model/workload.ts';
+import { describeClusterError } from '../cluster-errors.ts';
+import type { Terminal } from '../command.ts';
+import { decideOnce } from '../once/decide.ts';
+import { readFromFile, readOthers, readStored } from '../once/given-policies.ts';
+import { openPolicies, type GivenPolicy } from '../once/policies.ts';
+import { openRun } from '../once/ports.ts';
+import { countOf } from '../output.ts';
+import { currentNamespace, metadataOf } from '../policy-client.ts';
+import { startProgress } from '../progress.ts';
+import { clusterFindings, type ClusterFinding } from './cluster-findings.ts';
+import { clusterPath, type LintedFile } from './format-report.ts';
+import { byPosition, type LintProblem } from './lint-text.ts';
+import { sharedWarnings, type LocatedPolicy } from './shared-warnings.ts';
+
+/** What is linted, and with what. */
+export interface ClusterLint {
+  /** Absent: the policies of the cluster. */
+  readonly files: readonly LintedFile[] | undefined;
+  /** undefined: that of the kubeconfig's context. */
+  readonly namespace: string | undefined;
+  readonly all: boolean;
+  readonly config: Config;
+  readonly dockerConfig: string | undefined;
+  readonly terminal: Terminal;
+}
+
+const maxParallel = 8;
+
+type Written = Pick<LocatedPolicy, 'path' | 'positionOf' | 'targetKeys'>;
+
+/** The files with what is found in the cluster; without files, one for the cluster. */
+export async function lintCluster(client: KubeClient, wanted: ClusterLint): Promise<readonly LintedFile[]> {
+  const { config, dockerConfig, terminal } = wanted;
+  const { signal = new AbortController().signal } = terminal;
+  const progress = startProgress(terminal, 'reading policies …');
+  const { given, written } = await readGiven(client, wanted);
+  const context = { aliases: registryAliases(config), customTargets: config.customTargets };
+  const others = await readOthers(client, currentNamespace(client, wanted.namespace), context);
+  const policies = await openPolicies(given, others, { client, context, rules: namespaceRulesOf(config), isTrial: true });
+  const run = openRun(policies, { client, config, isTrial: true, dockerConfig });
+  try {
+    let done = 0;
+    const keys = policies.given();
+    const settled = await inParallel(keys, maxParallel, async (key) => {
+      const planned = await decideOnce(key, run, signal).catch((error: unknown) => unreadable(key, error, signal));
+      progress.update(`deciding: ${++done} of ${countOf(keys.length, 'policy', 'policies')}`);
+      return planned;
+    });
+    const planned = new Map(keys.map((key, index) => [key, valueOf(settled[index])]));
+    for (const doubt of new Set(keys.map((key) => policies.known(key)?.doubt))) if (doubt !== undefined) terminal.err(`${doubt}\n`);
+    const located = keys.flatMap((key): LocatedPolicy[] => {
+      const [policy, where] = [policies.known(key)?.policy, written.get(key)];
+      return policy === undefined || where === undefined ? [] : [{ policy, ...where }];
+    });
+    const findings = located.flatMap((one) => findingsOf(planned.get(policyKey(one.policy)), one));
+    const workloads = workloadsOf([...planned.values()]);
+    const tagsOf = (key: string) => {
+      const now = planned.get(key);
+      return now !== undefined && 'candidate' in now ? [now.candidate.tag] : undefined;
+    };
+    const known = { workloads, aliases: context.aliases, tagsOf: (policy: LocatedPolicy['policy']) => tagsOf(policyKey(policy)) };
+    const shared = sharedWarnings(located, known, others).map(({ path, warning }) => ({ path, ...warning, severity: 'warning' as const }));
+    return (wanted.files ?? [clusterFile(keys.length)]).map((file) => withFindings(file, [...findings, ...shared]));
+  } finally {
+    progress.stop();
+    await run.close();
+  }
+}
+
+async function readGiven(client: KubeClient, { files, namespace, all }: ClusterLint) {
+  const where = currentNamespace(client, namespace);
+  const written = new Map<string, Written>();
+  if (files === undefined) {
+    const given = await readStored(client, [], all ? undefined : where);
+    const targetKeys = (index: number): Keys => ['spec', 'targets', index];
+    for (const { raw } of given) written.set(policyKey(metadataOf(raw)), { path: clusterPath, targetKeys });
+    return { given, written };
+  }
+  const given: GivenPolicy[] = [];
+  for (const { path, manifests } of files)
+    for (const { raw, positionOf, targetKeys } of manifests.policies) {
+      const one = await readFromFile(client, raw, { namespace: where, isNamed: false });
+      given.push(one);
+      written.set(policyKey(metadataOf(one.raw)), { path, positionOf, targetKeys });
+    }
+  return { given, written };
+}
+
+type Decided = PlannedNow | { readonly unreadable: string; readonly reason: string };
+
+/** The cluster shows a target to the service that it may not show to the user. */
+function unreadable(_key: string, error: unknown, signal: AbortSignal): Decided {
+  signal.throwIfAborted();
+  return { unreadable: describeClusterError(error), reason: error instanceof PermanentError ? error.reason : 'Unreadable' };
+}
+
+function valueOf(result: PromiseSettledResult<Decided> | undefined): Decided {
+  if (result?.status === 'fulfilled') return result.value;
+  throw result?.reason;
+}
+
+function findingsOf(planned: Decided | undefined, one: LocatedPolicy): (ClusterFinding & { readonly path: string })[] {
+  const { path, policy, positionOf } = one;
+  if (planned === undefined) return [];
+  if ('unreadable' in planned) {
+    const { unreadable: message, reason } = planned;
+    const keys: Keys = ['spec'];
+    return [{ path, severity: 'problem', policy: policyKey(policy), field: 'spec', message, reason, ...positionOf?.(keys) }];
+  }
+  // What is wrong with the text of a file was found in the text.
+  if (positionOf !== undefined && !isUsable(policy.spec)) return [];
+  return clusterFindings(planned, one).map((finding) => ({ path, ...finding }));
+}
+
+function workloadsOf(planned: readonly Decided[]): readonly Workload[] {
+  const found = planned.flatMap((one) => ('allowed' in one ? one.allowed.targets.flatMap(({ workload }) => workload ?? []) : []));
+  return [...new Map(found.map((workload) => [workloadKey(workload), workload])).values()];
+}
+
+function clusterFile(policies: number): LintedFile {
+  return { path: clusterPath, policies, others: 0, problems: [], manifests: { policies: [], workloads: [] } };
+}
+
+function withFindings(file: LintedFile, findings: readonly (ClusterFinding & { readonly path: string })[]): LintedFile {
+  const own = findings.filter(({ path }) => path === file.path);
+  const of = (severity: ClusterFinding['severity'], before: readonly LintProblem[] = []) => {
+    const added = own.filter((one) => one.severity === severity).map(({ path: _path, severity: _severity, ...problem }) => problem);
+    return [...before, ...added].toSorted(byPosition);
+  };
+  const [problems, warnings, notes] = [of('problem', file.problems), of('warning', file.warnings), of('note')];
+  return { ...file, problems, ...(warnings.length > 0 && { warnings }), ...(notes.length > 0 && { notes }) };
+}

@@ -1,0 +1,43 @@
+/** What the service would decide about a policy now: its stages up to the change, which is neither made nor tried. */
+import { planSelection, type PlannedNow } from '../../explain/plan-now.ts';
+import { describeError, PermanentError, WaitError } from '../../model/errors.ts';
+import type { Outcome } from '../../plan/outcome.ts';
+import { noProgress, type Attempt } from '../../reconcile/attempt.ts';
+import { select } from '../../reconcile/select.ts';
+import { usableSpec, type Selection } from '../../reconcile/selection.ts';
+import type { Run } from './ports.ts';
+
+/** Decides about one policy of a run. Rejects where the cluster does not answer; what a registry refuses is a decision. */
+export async function decideOnce(key: string, { ports }: Pick<Run, 'ports'>, signal: AbortSignal): Promise<PlannedNow> {
+  const known = ports.policies.known(key);
+  if (known === undefined) throw new Error(`${key} was not read`);
+  const { policy, why } = known;
+  if (why !== undefined) return { policy, why, reason: 'NamespaceNotSelected', isSelected: false };
+  const spec = usableSpec(policy);
+  if ('kind' in spec) return { policy, ...endOf(spec), isSelected: true };
+  await ports.workloads.awaitTargets(policy, spec, signal);
+  const { namespace, name, uid } = policy;
+  const request = { policy: { namespace, name, uid }, announced: false };
+  const selection = await selectNow({ policy, spec, request, cluster: ports.cluster, signal, progress: noProgress }, ports);
+  return 'why' in selection ? { policy, ...selection, isSelected: true } : planSelection(policy, selection, ports.cluster);
+}
+
+type NoImage = Pick<Extract<PlannedNow, { why: string }>, 'why' | 'reason'>;
+
+/** The image that the registry has now, with what a first change is judged by. The targets are known already. */
+async function selectNow(attempt: Attempt, ports: Run['ports']): Promise<Selection | NoImage> {
+  try {
+    const found = await select(attempt, { ...ports, workloads: { ...ports.workloads, awaitTargets: async () => {} } });
+    if ('kind' in found) return endOf(found);
+    if ('selection' in found) return found.selection;
+    return found.progress.selected?.selection ?? { why: 'nothing is selected' };
+  } catch (error) {
+    attempt.signal.throwIfAborted();
+    const isKnown = error instanceof PermanentError || error instanceof WaitError;
+    return { why: describeError(error), reason: isKnown ? error.reason : 'RegistryUnavailable' };
+  }
+}
+
+function endOf({ reason, message }: Outcome): NoImage {
+  return { why: message, reason };
+}

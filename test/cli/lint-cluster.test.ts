@@ -1,0 +1,238 @@
+/** `image-watcher lint --cluster` with a real API server and a real registry: what policies would do at once, before they are applied. */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { stringify } from 'yaml';
+import { UsageError } from '../../src/cli/command.ts';
+import { policiesPath } from '../api-versions/install-crd.ts';
+import { pushImage } from '../harness/push-image.ts';
+import { type Registry, startRegistry } from '../harness/registry.ts';
+import { kubeconfigWithRules } from '../harness/service-account.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+import { startCliWorld, withNamespace, type CliWorld } from './cluster-world.ts';
+import { runCommand } from './run-command.ts';
+
+interface Finding {
+  readonly file: string;
+  readonly line?: number;
+  readonly policy: string;
+  readonly field: string;
+  readonly reason: string;
+  readonly message: string;
+}
+interface Report {
+  readonly problems: readonly Finding[];
+  readonly warnings?: readonly Finding[];
+  readonly notes?: readonly Finding[];
+}
+
+const dates: Readonly<Record<string, string>> = {
+  '1.4.0': '2026-03-01',
+  '1.5.0': '2026-04-01',
+  '1.4.0-alpine': '2026-03-01',
+  '10.11.4': '2026-03-01',
+  '2021.12.16': '2021-12-16',
+  '3.0.0': '2020-01-01',
+  '2.9.0': '2026-03-01',
+};
+const repositories: Readonly<Record<string, readonly string[]>> = {
+  'shop/web': ['1.4.0', '1.5.0', '1.4.0-alpine'],
+  'shop/db': ['10.11.4', '2021.12.16'],
+  'shop/odd': ['3.0.0', '2.9.0'],
+};
+
+describe('lint --cluster', () => {
+  let world: CliWorld;
+  let registry: Registry;
+  let denied: Registry;
+  let config: string;
+  before(async () => {
+    [world, registry, denied] = await Promise.all([
+      startCliWorld(),
+      startRegistry(),
+      startRegistry({ htpasswd: { user: 'a', password: 'b' } }),
+    ]);
+    config = join(tempFolder('lint'), 'config.yaml');
+    writeFileSync(config, JSON.stringify({ registries: [registry.host, denied.host].map((host) => ({ host, insecure: true })) }));
+    for (const [repository, tags] of Object.entries(repositories))
+      for (const tag of tags)
+        await pushImage({ host: registry.host, repository, tag, content: `${repository}:${tag}`, created: `${dates[tag]}T00:00:00Z` });
+    await deploy('web', { app: 'shop/web:1.4.0', alpine: 'shop/web:1.4.0-alpine' });
+    await deploy('db', { app: 'shop/db:10.11.4' });
+    await deploy('odd', { app: 'shop/odd:2.9.0' });
+    await deploy('new', { app: 'shop/web:1.5.0' });
+  });
+  after(() => Promise.all([world.stop(), registry.stop(), denied.stop()]));
+
+  async function deploy(name: string, images: Readonly<Record<string, string>>): Promise<void> {
+    const labels = { app: name };
+    const containers = Object.entries(images).map(([container, image]) => ({ name: container, image: `${registry.host}/${image}` }));
+    await world.cluster.request('POST', `/apis/apps/v1/namespaces/${world.namespace}/deployments`, {
+      metadata: { name },
+      spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } },
+    });
+  }
+
+  const policy = (name: string, repository: string, spec: object = {}, host = registry.host) => ({
+    apiVersion: 'operator.technomad.dev/v1',
+    kind: 'ImagePolicy',
+    metadata: { name },
+    spec: { image: `${host}/${repository}`, select: { semver: {} }, targets: [{ kind: 'Deployment', name }], ...spec },
+  });
+  const run = async (args: readonly string[], kubeconfig = world.kubeconfig) => {
+    const usual = ['--kubeconfig', kubeconfig, '--config', config, '--docker-config', '/dev/null'];
+    const { out, err, code } = await runCommand('lint', ['--cluster', ...args, ...usual]);
+    const plain = (text: string) =>
+      text.replaceAll(world.namespace, 'shop').replaceAll(registry.host, 'registry').replaceAll(denied.host, 'denied');
+    return { code, out: plain(out), err: plain(err) };
+  };
+  const lint = async (...policies: readonly object[]): Promise<Report & { code: number }> => {
+    const file = join(tempFolder('lint'), 'policies.yaml');
+    writeFileSync(file, policies.map((one) => stringify(one)).join('---\n'));
+    const { code, out } = await run([file, '-o', 'json']);
+    return { code, ...(JSON.parse(out) as Report) };
+  };
+  const short = (findings: readonly Finding[] = []) => findings.map(({ policy: name, field, reason }) => `${name} ${field} ${reason}`);
+
+  it('notes what would change at once, and warns of a container of another track', async () => {
+    const { code, problems, warnings, notes } = await lint(policy('web', 'shop/web', { select: { semver: { range: '1.x' } } }));
+    assert.deepEqual([code, problems], [0, []]);
+    assert.deepEqual(short(notes), ['shop/web spec.targets[0] Updated']);
+    assert.equal(
+      notes?.[0]?.message,
+      'Deployment shop/web: app would be changed at once from registry/shop/web:1.4.0 to registry/shop/web:1.5.0',
+    );
+    assert.deepEqual(short(warnings), ['shop/web spec.targets[0] OtherTrack']);
+    assert.match(
+      warnings?.[0]?.message ?? '',
+      /^Deployment shop\/web: alpine stays at \S+-alpine, and 1\.5\.0\S* is not applied: .*another track/,
+    );
+    assert.deepEqual([notes?.[0]?.line, /policies\.yaml$/.test(notes?.[0]?.file ?? '')], [11, true]);
+  });
+
+  it('a first change to a version that is far away, or to an older image, is a problem', async () => {
+    const { code, problems } = await lint(policy('db', 'shop/db'), policy('odd', 'shop/odd'));
+    assert.equal(code, 1);
+    assert.deepEqual(short(problems), ['shop/db spec.targets[0] UnlikelyVersion', 'shop/odd spec.targets[0] UnlikelyVersion']);
+    assert.match(problems[0]?.message ?? '', /2021\.12\.16 is far from 10\.11\.4, which runs.*set select\.semver\.range/);
+    assert.match(problems[1]?.message ?? '', /the image of 3\.0\.0 was created on 2020-01-01, before that of 2\.9\.0/);
+    const ranged = await lint(policy('db', 'shop/db', { select: { semver: { range: '10.x' } } }));
+    assert.deepEqual([ranged.code, ranged.problems, ranged.warnings, ranged.notes], [0, [], undefined, undefined]);
+  });
+
+  it('a downgrade is a warning, and what is newer than the selected image stays', async () => {
+    const range = { select: { semver: { range: '<1.5' } } };
+    const down = await lint(policy('new', 'shop/web', { ...range, update: { allowDowngrade: true } }));
+    assert.deepEqual(
+      [down.code, short(down.warnings), down.notes],
+      [0, ['shop/new spec.targets[0] OlderThanRunning'], undefined],
+      JSON.stringify(down),
+    );
+    assert.match(down.warnings?.[0]?.message ?? '', /1\.5\.0/);
+  });
+
+  it('targets that are not there, images that they do not run, and what the registry does not show are problems', async () => {
+    const { code, problems } = await lint(
+      policy('lost', 'shop/web'),
+      policy('db', 'shop/web'),
+      policy('web', 'shop/nothing'),
+      policy('odd', 'shop/secret', {}, denied.host),
+      policy('new', 'shop/web', { select: { semver: { range: '7.x' } } }),
+    );
+    assert.equal(code, 1);
+    assert.deepEqual(short(problems), [
+      'shop/lost spec.targets[0] TargetNotFound',
+      'shop/db spec.targets[0] ContainerNotFound',
+      'shop/web spec.image RepositoryNotFound',
+      'shop/odd spec.image RegistryDenied',
+      'shop/new spec.select NoMatchingTag',
+    ]);
+  });
+
+  it('two policies on one container are a warning, whether both are in the files or one is in the cluster', async () => {
+    const range = (text: string) => ({ select: { semver: { range: text } }, targets: [{ kind: 'Deployment', name: 'new' }] });
+    const both = await lint(policy('one', 'shop/web', range('1.x')), policy('two', 'shop/web', range('>=1.5')));
+    assert.deepEqual(short(both.warnings), []);
+    const down = { ...range('1.4.0'), update: { allowDowngrade: true } };
+    const fighting = await lint(policy('one', 'shop/web', range('1.x')), policy('two', 'shop/web', down));
+    assert.deepEqual(short(fighting.warnings), ['shop/two spec.targets[0] OlderThanRunning', 'shop/two spec.targets[0] SharedContainer']);
+    await world.cluster.request('POST', policiesPath(world.namespace, 'v1'), policy('stored', 'shop/web', range('1.x')));
+    try {
+      const stored = await lint(policy('two', 'shop/web', down));
+      const shared = stored.warnings?.find(({ reason }) => reason === 'SharedContainer');
+      assert.match(
+        shared?.message ?? '',
+        /^Deployment shop\/new is also a target of shop\/stored, with the same image: shop\/two would change container app that shop\/stored updates; /,
+      );
+    } finally {
+      await world.cluster.request('DELETE', `${policiesPath(world.namespace, 'v1')}/stored`);
+    }
+  });
+
+  it('what waits for an approval is a note', async () => {
+    const { code, warnings, notes } = await lint(
+      policy('web', 'shop/web', {
+        select: { semver: { range: '1.x' } },
+        targets: [{ kind: 'Deployment', name: 'web', containers: ['app'] }],
+        update: { mode: 'Approval' },
+      }),
+    );
+    assert.deepEqual([code, warnings, short(notes)], [0, undefined, ['shop/web spec.targets[0] ApprovalRequired']]);
+  });
+
+  it('without files, the policies of the namespace are linted, and nothing is written', async () => {
+    const read = async () =>
+      JSON.stringify(await world.cluster.request('GET', `/apis/apps/v1/namespaces/${world.namespace}/deployments/web`));
+    const none = await run([]);
+    assert.deepEqual([none.code, none.out, none.err], [2, '', 'there is no ImagePolicy or BaseImagePolicy in the cluster\n']);
+    await world.cluster.request('POST', policiesPath(world.namespace, 'v1'), policy('db', 'shop/db'));
+    await world.cluster.request(
+      'POST',
+      policiesPath(world.namespace, 'v1'),
+      policy('web', 'shop/web', { select: { semver: { range: '1.x' } } }),
+    );
+    const workload = await read();
+    const policies = () => world.cluster.request<{ items: object[] }>('GET', policiesPath(world.namespace, 'v1'));
+    const stored = JSON.stringify((await policies()).items);
+    for (const args of [[], ['-n', world.namespace], ['-A']]) {
+      const { code, out, err } = await run(args);
+      assert.deepEqual([code, err], [1, '']);
+      assert.match(out, /^\(cluster\)\n {2}shop\/db spec\.targets\[0\]: Deployment shop\/db: app: 2021\.12\.16 is far from 10\.11\.4/);
+      assert.match(out, /\n {2}note: shop\/web spec\.targets\[0\]: Deployment shop\/web: app would be changed at once from /);
+      assert.match(out, /\n2 policies in the cluster: 1 problem, 1 warning, 1 note\n$/);
+    }
+    assert.equal(await read(), workload);
+    assert.equal(JSON.stringify((await policies()).items), stored);
+  });
+
+  it('needs only the permission to read, and says which is missing', async () => {
+    const apps = { apiGroups: ['apps'], resources: ['deployments'], verbs: ['get'] };
+    const own = { apiGroups: ['operator.technomad.dev'], resources: ['imagepolicies'], verbs: ['get', 'list'] };
+    const as = async (name: string, rules: Parameters<typeof kubeconfigWithRules>[3]) =>
+      run([], withNamespace(await kubeconfigWithRules(world.cluster, world.namespace, name, rules), world.namespace));
+    const reader = await as('reader', [apps, own]);
+    assert.match(reader.out, /2 policies in the cluster: 1 problem, 1 warning, 1 note\n$/, reader.err);
+    const blind = await as('blind', [own]);
+    assert.equal(blind.code, 1);
+    assert.match(blind.out, /shop\/db spec: \S+ may not get deployments in the namespace shop: ask an administrator/);
+  });
+
+  it('what is wrong with the text of a file is reported once, and an unreachable cluster ends with 2', async () => {
+    const wrong = await lint(policy('web', 'shop/web', { select: { semver: { range: 'x.y.z' } } }));
+    assert.deepEqual([wrong.code, short(wrong.problems)], [1, ['web spec.select.semver.range InvalidTagPolicy']]);
+    const missing = join(tempFolder('lint'), 'none');
+    const { code, err } = await runCommand('lint', ['--cluster', '--kubeconfig', missing]);
+    assert.equal(code, 2);
+    assert.match(err, /none/);
+  });
+
+  for (const args of [
+    ['-n', 'shop', 'a.yaml'],
+    ['--kubeconfig', 'x', 'a.yaml'],
+    ['--cluster', '-A', 'a.yaml'],
+    ['--cluster', '-A', '-n', 'shop'],
+    ['-A'],
+  ])
+    it(`"lint ${args.join(' ')}" is reported as wrong usage`, () => assert.rejects(runCommand('lint', args), UsageError));
+});
