@@ -1,11 +1,17 @@
 /** The status of a policy, for people. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Condition, PolicyStatus } from '../model/policy-status.ts';
+import { readStatus } from '../model/stored-status.ts';
 import type { Terminal } from './command.ts';
 import { printable } from './printable.ts';
-import { policyStatusOf, type PolicyClient } from './policy-client.ts';
+import { statusOf, type PolicyClient } from './policy-client.ts';
 import { startProgress } from './progress.ts';
 import { reasonLinks } from './reason-links.ts';
+
+/** The status of an ImagePolicy, which is given as the API server has it. */
+export function policyStatusOf(raw: unknown): PolicyStatus {
+  return readStatus(statusOf(raw));
+}
 
 /** The status of a policy, in a few lines. */
 export function describeStatus({ latest, conditions = [], targets = [] }: PolicyStatus): string[] {

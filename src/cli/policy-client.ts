@@ -2,8 +2,6 @@ import { apiVersion, baseCrdName, baseKind, basePlural, baseShortName, crdName, 
 import { didYouMean } from '../model/did-you-mean.ts';
 import { kubeconfigOf, podOf, processSource } from '../config/environment.ts';
 import type { KubeClient } from '../kube/client.ts';
-import type { PolicyStatus } from '../model/policy-status.ts';
-import { readStatus } from '../model/stored-status.ts';
 import { type Options, type Terminal, UsageError } from './command.ts';
 
 /** The options of every command that asks a cluster, with the caller's own rights. */
@@ -249,11 +247,6 @@ export function metadataOf(raw: unknown): { readonly name: string; readonly name
 /** `status` of a raw object. */
 export function statusOf(raw: unknown): unknown {
   return fieldOf(raw, 'status');
-}
-
-/** The status of an ImagePolicy. */
-export function policyStatusOf(raw: unknown): PolicyStatus {
-  return readStatus(statusOf(raw));
 }
 
 function fieldOf(raw: unknown, field: string): unknown {

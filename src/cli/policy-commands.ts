@@ -8,19 +8,11 @@ import { actionAnnotations, parseRollback } from '../model/policy-actions.ts';
 import { isReason, reasons } from '../model/reasons.ts';
 import { parseDuration } from '../model/text.ts';
 import { defineCommand, type Terminal, UsageError } from './command.ts';
-import { describeStatus, trueCondition, waitForStatus } from './describe-status.ts';
+import { describeStatus, policyStatusOf, trueCondition, waitForStatus } from './describe-status.ts';
 import { fit, namedOutputOption, outputOption, print } from './output.ts';
 import { printable } from './printable.ts';
 import { reasonLinks } from './reason-links.ts';
-import {
-  anyPolicyArgument,
-  policyArgument,
-  policyOptions,
-  policyStatusOf,
-  withAnyPolicy,
-  withPolicy,
-  type PolicyClient,
-} from './policy-client.ts';
+import { anyPolicyArgument, policyArgument, policyOptions, withAnyPolicy, withPolicy, type PolicyClient } from './policy-client.ts';
 import { summaries } from './summaries.ts';
 
 const actOptions = { ...policyOptions, ...namedOutputOption } as const;
