@@ -1,6 +1,7 @@
 /** The list of rows, in the order of the report. */
 import { api } from './api.ts';
 import { burst } from './burst.ts';
+import { commands } from './commands.ts';
 import { fanOut } from './fan-out.ts';
 import { backToBack, latency } from './latency.ts';
 import { memory } from './memory.ts';
@@ -11,4 +12,17 @@ import { start } from './start.ts';
 import { unwatched } from './unwatched.ts';
 import { webhooks } from './webhooks.ts';
 
-export const rows: readonly Row[] = [latency, backToBack, burst, fanOut, webhooks, scale, memory, start, requests, unwatched, api];
+export const rows: readonly Row[] = [
+  latency,
+  backToBack,
+  burst,
+  fanOut,
+  webhooks,
+  scale,
+  memory,
+  start,
+  requests,
+  unwatched,
+  api,
+  commands,
+];
