@@ -48,8 +48,9 @@ Exit codes: 0 everything was carried over, 1 something was not, or the cluster d
       if (paths.length > 0) {
         if (all) throw new UsageError('--all-namespaces is for the cluster: leave out either it or the files');
         const { readFiles } = await import('./import/read-files.ts');
-        const objects = await readFiles(paths, namespace ?? 'default', terminal);
-        return show(importer, { objects, areFiles: true }, output, terminal);
+        const assumedNamespace = namespace ?? 'default';
+        const objects = await readFiles(paths, assumedNamespace, terminal);
+        return show(importer, { objects, areFiles: true, assumedNamespace }, output, terminal);
       }
       return withCluster(values, terminal, async (client) => {
         const { listObjects } = await import('./import/list-objects.ts');

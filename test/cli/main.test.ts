@@ -108,7 +108,7 @@ describe('the command line', () => {
     [['crd'], /^use "crd print", "crd apply" or "crd migrate"\nRun image-watcher crd --help/],
     [['crd', 'aply'], /^there is no command "crd aply"; did you mean "apply"\?; use "crd print"/],
     [['crd', 'print', '--kubeconfig', 'x'], /^there is no option --kubeconfig\nRun image-watcher crd print --help/],
-    [['import'], /^use "import keel" or "import flux"\n/],
+    [['import'], /^use "import keel", "import flux" or "import argocd-image-updater"\n/],
     [['crd', 'apply', '--conversion-url', 'http://x'], /--conversion-url is an https URL/],
     [['crd', 'apply', '--conversion-service', 'web'], /--conversion-service is NAMESPACE\/NAME/],
     [['crd', 'apply', '--conversion-service', 'a/b', '--conversion-url', 'https://x'], /exclude each other/],

@@ -29,6 +29,8 @@ export interface ReadKind {
   readonly resource: string;
   /** Whether `--namespace` does not restrict it: policies of one namespace may be about workloads of another. */
   readonly isEverywhere?: true;
+  /** Only objects with this name. */
+  readonly name?: string;
 }
 
 /** Objects, and where they are from. */
@@ -36,6 +38,8 @@ export interface Sources {
   readonly objects: readonly SourceObject[];
   /** Whether they are from files, which have comments but not everything that is in the cluster. */
   readonly areFiles: boolean;
+  /** That of what names none. */
+  readonly assumedNamespace?: string;
 }
 
 /** An object of a cluster or of a file. */

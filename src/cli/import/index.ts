@@ -1,6 +1,7 @@
 /** The updaters whose settings can be converted, in the order of the help. */
 import type { Importer } from './importer.ts';
+import { argocdImageUpdater } from './argocd-image-updater.ts';
 import { flux } from './flux.ts';
 import { keel } from './keel.ts';
 
-export const importers: readonly Importer[] = [keel, flux];
+export const importers: readonly Importer[] = [keel, flux, argocdImageUpdater];

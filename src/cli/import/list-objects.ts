@@ -14,12 +14,17 @@ export async function listObjects(
   signal?: AbortSignal,
 ): Promise<SourceObject[]> {
   const found: SourceObject[] = [];
-  for (const { kind, resource, apiVersion: written, isEverywhere } of kinds) {
+  for (const { kind, resource, apiVersion: written, isEverywhere, name } of kinds) {
     const apiVersion = written.includes('/') || written === 'v1' ? written : await preferredVersion(client, written, signal);
     if (apiVersion === undefined) continue;
     const path = listPath({ apiVersion, resource }, isEverywhere ? undefined : namespace);
     try {
-      for await (const { items } of listPages(client, { path, pageSize, ...(signal !== undefined && { signal }) }))
+      for await (const { items } of listPages(client, {
+        path,
+        pageSize,
+        fieldSelector: name === undefined ? undefined : `metadata.name=${name}`,
+        ...(signal !== undefined && { signal }),
+      }))
         // The items of a list do not say what they are.
         found.push(
           ...items.filter(isObject).flatMap((item) => sourceObject({ ...item, apiVersion, kind }, { namespace: '', comments: [] }) ?? []),

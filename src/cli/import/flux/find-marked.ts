@@ -4,7 +4,8 @@ import { sameRepository, tryParseImageReference } from '../../../model/image-ref
 import { fieldsOf } from '../../../model/untyped.ts';
 import type { Skipped, SourceObject } from '../importer.ts';
 import { readWorkload, type SourceWorkload } from '../workload.ts';
-import { type FoundTarget, repositoryOf, targetOf } from './found-target.ts';
+import { repositoryOf, targetOf } from '../workload-target.ts';
+import type { FoundTarget } from './found-target.ts';
 import { type Marker, readMarkers } from './markers.ts';
 
 /** The targets that markers name, and those that cannot be policies' targets. */

@@ -3,7 +3,8 @@ import { type Repository, sameRepository, tryParseImageReference } from '../../.
 import { fieldsOf, isObject } from '../../../model/untyped.ts';
 import type { Skipped, SourceObject } from '../importer.ts';
 import { readWorkload, type SourceWorkload } from '../workload.ts';
-import { type FoundTarget, targetOf } from './found-target.ts';
+import { targetOf } from '../workload-target.ts';
+import type { FoundTarget } from './found-target.ts';
 import { type FluxPolicy, keyOf } from './resources.ts';
 
 /** A policy of Flux with its repository. */

@@ -1,8 +1,5 @@
 import type { Spec } from '../../../api-versions/v1.ts';
-import { type Repository, sameRepository, tryParseImageReference } from '../../../model/image-reference.ts';
-import type { SourceWorkload } from '../workload.ts';
-
-type Target = Spec['targets'][number];
+import type { Repository } from '../../../model/image-reference.ts';
 
 /** A target that Flux updates by a policy. */
 export interface FoundTarget {
@@ -11,40 +8,10 @@ export interface FoundTarget {
   /** `Deployment shop/web`. */
   readonly object: string;
   readonly namespace: string;
-  readonly target: Target;
+  readonly target: Spec['targets'][number];
   /** Whether Flux can write a digest there. */
   readonly takesDigest: boolean;
   /** The repository that is there now; undefined where the field does not name it. */
   readonly runs: Repository | undefined;
   readonly notes: readonly string[];
-}
-
-/** The marked containers of a workload, by their lists. */
-export interface MarkedContainers {
-  readonly containers: readonly string[];
-  readonly initContainers: readonly string[];
-}
-
-/** The target for the containers of a workload: named only where others run the same image and are not among them. */
-export function targetOf(workload: SourceWorkload, marked: MarkedContainers, repository: Repository | undefined): Target {
-  const { apiVersion, kind, name } = workload;
-  const runs = (image: string) => {
-    const parsed = tryParseImageReference(image)?.repository;
-    return repository !== undefined && parsed !== undefined && sameRepository(parsed, repository);
-  };
-  const chosen = [...marked.containers, ...marked.initContainers];
-  const read = [...workload.containers, ...(marked.initContainers.length > 0 ? workload.initContainers : [])];
-  const isAll = read.every((container) => chosen.includes(container.name) || !runs(container.image));
-  return {
-    ...(apiVersion !== undefined && { apiVersion }),
-    kind,
-    name,
-    ...(!isAll && { containers: chosen }),
-    ...(marked.initContainers.length > 0 && { initContainers: true }),
-  };
-}
-
-/** The repository of an image, or of a repository's own name. */
-export function repositoryOf(image: unknown): Repository | undefined {
-  return typeof image === 'string' ? tryParseImageReference(image)?.repository : undefined;
 }

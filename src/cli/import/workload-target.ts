@@ -1,0 +1,35 @@
+import type { Spec } from '../../api-versions/v1.ts';
+import { type Repository, sameRepository, tryParseImageReference } from '../../model/image-reference.ts';
+import type { SourceWorkload } from './workload.ts';
+
+type Target = Spec['targets'][number];
+
+/** The containers of a workload that another updater changes, by their lists. */
+export interface MarkedContainers {
+  readonly containers: readonly string[];
+  readonly initContainers: readonly string[];
+}
+
+/** The target for the containers of a workload: named only where others run the same image and are not among them. */
+export function targetOf(workload: SourceWorkload, marked: MarkedContainers, repository: Repository | undefined): Target {
+  const { apiVersion, kind, name } = workload;
+  const runs = (image: string) => {
+    const parsed = tryParseImageReference(image)?.repository;
+    return repository !== undefined && parsed !== undefined && sameRepository(parsed, repository);
+  };
+  const chosen = [...marked.containers, ...marked.initContainers];
+  const read = [...workload.containers, ...(marked.initContainers.length > 0 ? workload.initContainers : [])];
+  const isAll = read.every((container) => chosen.includes(container.name) || !runs(container.image));
+  return {
+    ...(apiVersion !== undefined && { apiVersion }),
+    kind,
+    name,
+    ...(!isAll && { containers: chosen }),
+    ...(marked.initContainers.length > 0 && { initContainers: true }),
+  };
+}
+
+/** The repository of an image, or of a repository's own name. */
+export function repositoryOf(image: unknown): Repository | undefined {
+  return typeof image === 'string' ? tryParseImageReference(image)?.repository : undefined;
+}
