@@ -119,7 +119,7 @@ async function runOnce(client: KubeClient, wanted: Wanted, how: How): Promise<nu
     const given = await readGiven(client, wanted);
     const context = { aliases: registryAliases(config), customTargets: config.customTargets };
     const others = await readOthers(client, currentNamespace(client, wanted.namespace), context);
-    const policies = await openPolicies(given, others, { client, context, rules: namespaceRulesOf(config), isTrial });
+    const policies = await openPolicies(given, others.policies, { client, context, rules: namespaceRulesOf(config), isTrial });
     const keys = policies.given();
     if (keys.length === 0) {
       terminal.err(`${nothingGiven(client, wanted)}\n`);
@@ -141,7 +141,8 @@ async function runOnce(client: KubeClient, wanted: Wanted, how: How): Promise<nu
         return one.value;
       });
       progress.stop();
-      for (const doubt of new Set(keys.map((key) => policies.known(key)?.doubt))) if (doubt !== undefined) terminal.err(`${doubt}\n`);
+      for (const doubt of new Set([others.doubt, ...keys.map((key) => policies.known(key)?.doubt)]))
+        if (doubt !== undefined) terminal.err(`${doubt}\n`);
       print(terminal, output, report.describeForPrograms(results, isTrial), () => report.formatResults(results, isTrial, terminal));
       return report.exitCodeOf(results);
     } finally {

@@ -11,6 +11,7 @@ import { objectPath, readObject } from '../../kube/objects.ts';
 import type { ImagePolicy } from '../../model/image-policy.ts';
 import { fieldsOf, isObject } from '../../model/untyped.ts';
 import { UsageError } from '../command.ts';
+import type { Others } from '../explain/other-policies.ts';
 import { listPolicies, metadataOf, openPolicy, policyResource, type PolicyName } from '../policy-client.ts';
 import type { GivenPolicy } from './policies.ts';
 
@@ -66,16 +67,17 @@ function uidOf(namespace: string, name: string): string {
 }
 
 /** The other policies of the cluster, as far as the user may list them: whose tags they follow, and what they demand, counts for a plan. */
-export async function readOthers(client: KubeClient, namespace: string, context: ReadContext): Promise<readonly ImagePolicy[]> {
+export async function readOthers(client: KubeClient, namespace: string, context: ReadContext): Promise<Others> {
+  const doubt = 'you may not list the ImagePolicies of all namespaces, so what others of them follow and demand is not known here';
   for (const where of [undefined, namespace]) {
     const policies: ImagePolicy[] = [];
     try {
       for await (const { items } of listPolicies(client, where)) policies.push(...items.map((raw) => readPolicy(raw, context)));
-      return policies;
+      return { policies, ...(where !== undefined && { doubt }) };
     } catch (error) {
-      if (isKubeError(error, 404)) return [];
+      if (isKubeError(error, 404)) return { policies: [] };
       if (!isKubeError(error, 403)) throw error;
     }
   }
-  return [];
+  return { policies: [], doubt };
 }

@@ -148,6 +148,19 @@ test('it does what the user may: without the right to patch, the refusal is the 
   assert.equal(await world.imageOf('limited'), world.image('shop/web:1.1.0'));
 });
 
+test('what the user may not know is said, and the rest is done', async () => {
+  await create('unseen');
+  await world.deploy('unseen', 'shop/web:1.0.0');
+  const rules = [
+    { apiGroups: ['operator.technomad.dev'], resources: ['imagepolicies'], verbs: ['get'] },
+    { apiGroups: ['apps'], resources: ['deployments'], verbs: ['get', 'list', 'patch'] },
+  ];
+  const kubeconfig = withNamespace(await kubeconfigWithRules(cli.cluster, cli.namespace, 'blind', rules), cli.namespace);
+  const { code, err } = await world.run('unseen', '--kubeconfig', kubeconfig);
+  assert.equal(code, 0, err);
+  assert.match(err, /^you may not list the ImagePolicies of all namespaces, so what others of them follow and demand is not known here$/m);
+});
+
 test('a policy that there is not is a failure', async () => {
   const { code, err } = await world.run('nobody');
   assert.equal(code, 2);
