@@ -49,6 +49,40 @@ test('at most sixteen unknown tokens are checked at a time', async () => {
   assert.deepEqual(new Set(await Promise.all(checks)), new Set([undefined]));
 });
 
+test('who has many addresses of one network, or sends names as addresses, leaves room for others', async () => {
+  for (const addressOf of [
+    (index: number) => `2001:db8::${index.toString(16)}:1`,
+    (index: number) => `made-up-${index}`,
+    () => '10.0.0.1',
+    () => '::ffff:10.0.0.1',
+  ]) {
+    const held: (() => void)[] = [];
+    const review = boundReviews(
+      () => new Promise((resolve) => held.push(() => resolve(undefined))),
+      () => 0,
+    );
+    const checks = Array.from({ length: 8 }, (_, index) => review(tokenOf(`guess-${index}`), from(addressOf(index))));
+    await assert.rejects(review(tokenOf('guess'), from(addressOf(9))), refused(503));
+    const others = ['2001:db8:0:1::1', '10.0.0.2', '::ffff:10.0.0.3', '1:2:3:4:5:6:7:8', 'fe80::1%eth0'];
+    checks.push(...others.map((address) => review(tokenOf(`other ${address}`), from(address))));
+    assert.equal(held.length, 8 + others.length);
+    for (const answer of held) answer();
+    await Promise.all(checks);
+    const again = review(tokenOf('again'), from('10.0.0.9'));
+    held.at(-1)?.();
+    assert.equal(await again, undefined);
+  }
+});
+
+test('made-up addresses share one limit', async () => {
+  const review = boundReviews(
+    () => Promise.resolve(undefined),
+    () => 0,
+  );
+  for (let count = 0; count < 30; count++) await review(tokenOf(`guess-${count}`), from(`made up ${count}`));
+  await assert.rejects(review(tokenOf('guess'), from('made up')), refused(429));
+});
+
 test('callers without a valid token are answered 429, and cause one warning in ten seconds', async (t) => {
   let isAway = false;
   const auth: OperationsAuth = {
