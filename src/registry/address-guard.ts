@@ -19,7 +19,8 @@ for (const [network, prefix] of [
   privateAddresses.addSubnet(network, prefix, 'ipv4');
 }
 for (const [network, prefix] of [
-  ['::', 127], // unspecified and loopback
+  ['::', 96], // unspecified, loopback, and addresses of IPv4
+  ['::ffff:0:0:0', 96],
   ['64:ff9b:1::', 48],
   ['fc00::', 7],
   ['fe80::', 10],
