@@ -46,7 +46,7 @@ export async function lintCluster(client: KubeClient, wanted: ClusterLint): Prom
   const { given, written } = await readGiven(client, wanted);
   const context = { aliases: registryAliases(config), customTargets: config.customTargets };
   const others = await readOthers(client, currentNamespace(client, wanted.namespace), context);
-  const policies = await openPolicies(given, others, { client, context, rules: namespaceRulesOf(config), isTrial: true });
+  const policies = await openPolicies(given, others.policies, { client, context, rules: namespaceRulesOf(config), isTrial: true });
   const run = openRun(policies, { client, config, isTrial: true, dockerConfig });
   try {
     let done = 0;
@@ -57,7 +57,8 @@ export async function lintCluster(client: KubeClient, wanted: ClusterLint): Prom
       return planned;
     });
     const planned = new Map(keys.map((key, index) => [key, valueOf(settled[index])]));
-    for (const doubt of new Set(keys.map((key) => policies.known(key)?.doubt))) if (doubt !== undefined) terminal.err(`${doubt}\n`);
+    for (const doubt of new Set([others.doubt, ...keys.map((key) => policies.known(key)?.doubt)]))
+      if (doubt !== undefined) terminal.err(`${doubt}\n`);
     const located = keys.flatMap((key): LocatedPolicy[] => {
       const [policy, where] = [policies.known(key)?.policy, written.get(key)];
       return policy === undefined || where === undefined ? [] : [{ policy, ...where }];
@@ -69,7 +70,11 @@ export async function lintCluster(client: KubeClient, wanted: ClusterLint): Prom
       return now !== undefined && 'candidate' in now ? [now.candidate.tag] : undefined;
     };
     const known = { workloads, aliases: context.aliases, tagsOf: (policy: LocatedPolicy['policy']) => tagsOf(policyKey(policy)) };
-    const shared = sharedWarnings(located, known, others).map(({ path, warning }) => ({ path, ...warning, severity: 'warning' as const }));
+    const shared = sharedWarnings(located, known, others.policies).map(({ path, warning }) => ({
+      path,
+      ...warning,
+      severity: 'warning' as const,
+    }));
     return (wanted.files ?? [clusterFile(keys.length)]).map((file) => withFindings(file, [...findings, ...shared]));
   } finally {
     progress.stop();
@@ -77,13 +82,14 @@ export async function lintCluster(client: KubeClient, wanted: ClusterLint): Prom
   }
 }
 
+const targetKeysOfStored = (index: number): Keys => ['spec', 'targets', index];
+
 async function readGiven(client: KubeClient, { files, namespace, all }: ClusterLint) {
   const where = currentNamespace(client, namespace);
   const written = new Map<string, Written>();
   if (files === undefined) {
     const given = await readStored(client, [], all ? undefined : where);
-    const targetKeys = (index: number): Keys => ['spec', 'targets', index];
-    for (const { raw } of given) written.set(policyKey(metadataOf(raw)), { path: clusterPath, targetKeys });
+    for (const { raw } of given) written.set(policyKey(metadataOf(raw)), { path: clusterPath, targetKeys: targetKeysOfStored });
     return { given, written };
   }
   const given: GivenPolicy[] = [];
