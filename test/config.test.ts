@@ -151,6 +151,7 @@ crossNamespace: consent
     provider: 'harbor',
     secrets: [{ env: 'HARBOR_SECRET' }, { file: secret }],
     unauthenticated: false,
+    waitForScan: false,
     registry: 'harbor.example.com',
   });
   assert.deepEqual(secretsOf('harbor-prod'), ['first-secret', 'next-secret']);

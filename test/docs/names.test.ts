@@ -125,6 +125,8 @@ describe('metrics', () => {
       'base_digest',
       'request_id',
       'read_registry',
+      // Of other updaters.
+      'ca_file',
       ...[...sharedIssuers.values()].flatMap(({ customerClaims }) => customerClaims),
       ...Object.keys(logFields),
       // Of templates.
@@ -158,6 +160,10 @@ describe('settings and fields', () => {
     'spec.source.helm.valuesObject',
     'spec.workflowSpec',
     'status.storedVersions',
+    // Of Argo CD, its image updater, and Flux.
+    'status.resources',
+    'registries.conf',
+    'update.path',
     // A key of the ConfigMap image-watcher-settings.
     'receivers.yaml',
     // A group of Kubernetes.
