@@ -1,12 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import { type Config, readConfig, registryAliases } from '../config.ts';
 import { processSource } from '../config/environment.ts';
-import { describeError } from '../model/errors.ts';
 import { defineCommand, type Options, type Terminal, UsageError } from './command.ts';
-import { findFiles, type FoundFile } from './lint/find-files.ts';
 import { formatReport, type LintedFile } from './lint/format-report.ts';
 import { byPosition, lintText } from './lint/lint-text.ts';
 import { sharedWarnings } from './lint/shared-warnings.ts';
+import { readTexts, type ReadText, type Unreadable } from './manifests/read-texts.ts';
 import { outputOption, print } from './output.ts';
 import { clusterOptions, withCluster } from './policy-client.ts';
 import { printable } from './printable.ts';
@@ -97,15 +95,10 @@ function checkUsage({ cluster, 'all-namespaces': all, namespace, ...values }: Va
     throw new UsageError(`--all-namespaces goes without ${paths.length > 0 ? 'files' : '--namespace'}`);
 }
 
-function exitCodeOf(files: readonly LintedFile[], unreadable: readonly Failure[]): number {
+function exitCodeOf(files: readonly LintedFile[], unreadable: readonly Unreadable[]): number {
   if (unreadable.length > 0) return failed;
   if (files.every(({ policies, problems }) => policies === 0 && problems.length === 0)) return failed;
   return files.some(({ problems }) => problems.length > 0) ? 1 : 0;
-}
-
-interface Failure {
-  readonly path: string;
-  readonly message: string;
 }
 
 type Operator = Parameters<typeof lintText>[1];
@@ -115,15 +108,8 @@ function operatorOf(config: Config): NonNullable<Operator> {
 }
 
 async function lintFiles(paths: readonly string[], terminal: Terminal, operator: Operator) {
-  const found = await findFiles(paths);
-  const unreadable: Failure[] = [...found.unreadable];
-  const linted: LintedFile[] = [];
-  for (const file of found.files) {
-    const result = await lintFile(file, terminal, operator);
-    if ('message' in result) unreadable.push(result);
-    else linted.push(result);
-  }
-  return { linted, unreadable };
+  const { texts, unreadable } = await readTexts(paths, terminal);
+  return { linted: texts.map((file) => lintFile(file, operator)), unreadable };
 }
 
 /** The same files, each with the warnings about its policies and those of the others. */
@@ -137,27 +123,16 @@ function withSharedWarnings(files: readonly LintedFile[], operator: Operator): r
   });
 }
 
-async function lintFile({ path, isNamed }: FoundFile, terminal: Terminal, operator: Operator): Promise<LintedFile | Failure> {
-  try {
-    const text = path === '-' ? await readInput(terminal) : await readFile(path, 'utf8');
-    const result = lintText(text, operator);
-    // Folders also contain templates and other files that are not YAML.
-    const isOurs = isNamed || result.policies > 0 || text.includes('ImagePolicy');
-    const { problems, ...rest } = result;
-    return { ...rest, path: path === '-' ? '(standard input)' : path, problems: isOurs ? problems : [] };
-  } catch (error) {
-    return { path, message: describeError(error) };
-  }
-}
-
-async function readInput({ readStandardInput }: Terminal): Promise<string> {
-  if (readStandardInput === undefined) throw new Error('there is no standard input');
-  return readStandardInput();
+function lintFile({ path, isNamed, text }: ReadText, operator: Operator): LintedFile {
+  const result = lintText(text, operator);
+  // Folders also contain templates and other files that are not YAML.
+  const isOurs = isNamed || result.policies > 0 || text.includes('ImagePolicy');
+  return { ...result, path, problems: isOurs ? result.problems : [] };
 }
 
 function report(
   files: readonly LintedFile[],
-  failed: readonly Failure[],
+  failed: readonly Unreadable[],
   paths: readonly string[],
   output: 'text' | 'json' | 'yaml' | undefined,
   terminal: Terminal,

@@ -2,7 +2,7 @@
 import type { Spec } from '../../api-versions/v1.ts';
 import type { JsonObject } from '../../model/untyped.ts';
 import type { WrittenPolicy } from '../policy-documents.ts';
-import type { Comment } from '../lint/read-documents.ts';
+import type { Comment } from '../manifests/read-documents.ts';
 
 /** One entry of `importers`. */
 export interface Importer {

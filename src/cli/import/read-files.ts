@@ -1,29 +1,17 @@
-import { readFile } from 'node:fs/promises';
-import { describeError } from '../../model/errors.ts';
 import { fieldsOf, isObject, type JsonObject } from '../../model/untyped.ts';
 import { UsageError, type Terminal } from '../command.ts';
-import { findFiles, type FoundFile } from '../lint/find-files.ts';
-import { objectsIn } from '../lint/lint-text.ts';
-import { readDocuments } from '../lint/read-documents.ts';
+import type { FoundFile } from '../manifests/find-files.ts';
+import { objectsIn, readDocuments } from '../manifests/read-documents.ts';
+import { readTexts } from '../manifests/read-texts.ts';
 import { printable } from '../printable.ts';
 import type { SourceObject } from './importer.ts';
 
 /** The objects of files and folders, and `-` for the standard input. Throws UsageError for what cannot be read; what is no YAML in a folder may be a template. */
-export async function readFiles(paths: readonly string[], namespace: string, { readStandardInput }: Terminal): Promise<SourceObject[]> {
-  const { files, unreadable } = await findFiles(paths);
+export async function readFiles(paths: readonly string[], namespace: string, terminal: Terminal): Promise<SourceObject[]> {
+  const { texts, unreadable } = await readTexts(paths, terminal);
   const [failed] = unreadable;
   if (failed !== undefined) throw new UsageError(`${printable(failed.path)}: cannot be read: ${printable(failed.message)}`);
-  const found: SourceObject[] = [];
-  for (const { path, isNamed } of files) {
-    const text =
-      path === '-' ? await readStandardInput?.() : await readFile(path, 'utf8').catch((error: unknown) => unreadableFile(path, error));
-    found.push(...readObjects(text ?? '', namespace, { path, isNamed }));
-  }
-  return found;
-}
-
-function unreadableFile(path: string, error: unknown): never {
-  throw new UsageError(`${printable(path)}: cannot be read: ${printable(describeError(error))}`, { cause: error });
+  return texts.flatMap(({ text, ...file }) => readObjects(text, namespace, file));
 }
 
 /** The objects of a text in YAML or JSON, with their comments. Throws UsageError for a file that is named itself and is not YAML. */

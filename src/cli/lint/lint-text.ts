@@ -1,9 +1,8 @@
-import { isObject } from '../../model/untyped.ts';
 import { isPolicy, validatePolicy } from '../../api-versions/validate.ts';
 import type { CheckContext } from '../../api-versions/rules.ts';
-import { valueAt, type Keys } from '../../api-versions/validation/problem.ts';
+import { valueAt } from '../../api-versions/validation/problem.ts';
 import { policyWarnings } from '../../api-versions/validation/policy-warnings.ts';
-import { readDocuments, type Position } from './read-documents.ts';
+import { objectsIn, readDocuments, type Position } from '../manifests/read-documents.ts';
 import { readManifest, type Manifests } from './read-manifest.ts';
 
 /** One thing that is wrong with a file, or with a policy of the cluster, which has no position. */
@@ -69,13 +68,6 @@ export function lintText(text: string, operator?: Omit<CheckContext, 'namespace'
 /** The order of the text. */
 export function byPosition(a: Partial<Position>, b: Partial<Position>): number {
   return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0);
-}
-
-/** The objects of a document: itself, or the items of a list (of lists). */
-export function* objectsIn(value: unknown, keys: Keys = []): Generator<{ value: unknown; keys: Keys }> {
-  const items = isObject(value) && typeof value['kind'] === 'string' && value['kind'].endsWith('List') ? value['items'] : undefined;
-  if (!Array.isArray(items)) yield { value, keys };
-  else for (const [index, item] of items.entries()) yield* objectsIn(item, [...keys, 'items', index]);
 }
 
 function nameOf(policy: unknown): string | undefined {

@@ -12,7 +12,7 @@ import { findBuiltIn } from '../../kube/targets.ts';
 import type { ImagePolicy } from '../../model/image-policy.ts';
 import { fieldsOf, textOrEmpty } from '../../model/untyped.ts';
 import type { Workload } from '../../model/workload.ts';
-import type { Position } from './read-documents.ts';
+import type { Position } from '../manifests/read-documents.ts';
 
 /** An ImagePolicy of a file. */
 export interface WrittenPolicy {

@@ -3,7 +3,7 @@ import { formatKeys, type Keys } from '../../api-versions/validation/problem.ts'
 import { policyKey, type ImagePolicy } from '../../model/image-policy.ts';
 import { findSharedContainers, type Claim, type Known, type SharedContainers } from '../../plan/shared-containers.ts';
 import type { LintProblem } from './lint-text.ts';
-import type { Position } from './read-documents.ts';
+import type { Position } from '../manifests/read-documents.ts';
 
 /** A policy that is linted, and where it is written. */
 export interface LocatedPolicy {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { offerProposals } from '../../../src/cli/init/ask.ts';
 import { proposePolicies } from '../../../src/cli/init/propose-policies.ts';
-import { readDocuments } from '../../../src/cli/lint/read-documents.ts';
+import { readDocuments } from '../../../src/cli/manifests/read-documents.ts';
 import { parseImageReference } from '../../../src/model/image-reference.ts';
 import { tempFolder } from '../../harness/temp-folder.ts';
 

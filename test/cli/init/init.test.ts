@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { inParallel } from '../../../src/async/in-parallel.ts';
 import { UsageError } from '../../../src/cli/command.ts';
 import type { Proposals } from '../../../src/cli/init/propose-policies.ts';
-import { readDocuments } from '../../../src/cli/lint/read-documents.ts';
+import { readDocuments } from '../../../src/cli/manifests/read-documents.ts';
 import { policiesPath } from '../../api-versions/install-crd.ts';
 import { pushImage } from '../../harness/push-image.ts';
 import { type Registry, startRegistry } from '../../harness/registry.ts';

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { normaliseRegistry } from '../../../model/image-reference.ts';
 import { fieldsOf, type JsonObject, textOrEmpty } from '../../../model/untyped.ts';
-import { readDocuments } from '../../lint/read-documents.ts';
+import { readDocuments } from '../../manifests/read-documents.ts';
 import type { SourceObject } from '../importer.ts';
 
 /** Where Argo CD Image Updater has its registries. */

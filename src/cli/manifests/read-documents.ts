@@ -1,6 +1,7 @@
 import { type Document, isPair, isScalar, isSeq, LineCounter, parseAllDocuments, type Tags, visit } from 'yaml';
 import { offsetOf } from '../../api-versions/validation/offset-of.ts';
 import { describeError } from '../../model/errors.ts';
+import { isObject } from '../../model/untyped.ts';
 import type { Keys } from '../../api-versions/validation/problem.ts';
 
 /** A position in a text; both count from 1. */
@@ -46,6 +47,13 @@ export function readDocuments(text: string): readonly ReadDocument[] {
       return [{ problems: [{ ...positionAt(document.range[0]), message: `cannot be read: ${describeError(error)}` }] }];
     }
   });
+}
+
+/** The objects of a document: itself, or the items of a list (of lists). */
+export function* objectsIn(value: unknown, keys: Keys = []): Generator<{ readonly value: unknown; readonly keys: Keys }> {
+  const items = isObject(value) && typeof value['kind'] === 'string' && value['kind'].endsWith('List') ? value['items'] : undefined;
+  if (!Array.isArray(items)) yield { value, keys };
+  else for (const [index, item] of items.entries()) yield* objectsIn(item, [...keys, 'items', index]);
 }
 
 function commentsIn(document: Document.Parsed): Comment[] {

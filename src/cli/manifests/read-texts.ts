@@ -1,0 +1,36 @@
+import { readFile } from 'node:fs/promises';
+import { describeError } from '../../model/errors.ts';
+import type { Terminal } from '../command.ts';
+import { findFiles, type FoundFile } from './find-files.ts';
+
+/** A file that was read. */
+export interface ReadText extends FoundFile {
+  readonly text: string;
+}
+
+/** A file or folder that cannot be read, and why. */
+export interface Unreadable {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Reads the files and the manifests of the folders, and `-` as the standard input. What cannot be read does not keep the others from being read. */
+export async function readTexts(
+  paths: readonly string[],
+  { readStandardInput }: Pick<Terminal, 'readStandardInput'>,
+): Promise<{ readonly texts: readonly ReadText[]; readonly unreadable: readonly Unreadable[] }> {
+  const { files, unreadable } = await findFiles(paths);
+  const texts: ReadText[] = [];
+  const failures: Unreadable[] = [...unreadable];
+  for (const file of files) {
+    const { path } = file;
+    try {
+      if (path !== '-') texts.push({ ...file, text: await readFile(path, 'utf8') });
+      else if (readStandardInput === undefined) throw new Error('there is no standard input');
+      else texts.push({ ...file, path: '(standard input)', text: await readStandardInput() });
+    } catch (error) {
+      failures.push({ path, message: describeError(error) });
+    }
+  }
+  return { texts, unreadable: failures };
+}
