@@ -1,6 +1,10 @@
 import { readConfig, type Config } from '../config.ts';
 import { processSource } from '../config/environment.ts';
 import type { KubeClient } from '../kube/client.ts';
+import { readSecretContent } from '../kube/secrets.ts';
+import type { ImageReference } from '../model/image-reference.ts';
+import type { ImageSource, SecretRef } from '../model/image-source.ts';
+import { credentialSources } from '../registry/credentials/index.ts';
 import { defineCommand, type Terminal, UsageError } from './command.ts';
 import { formatChange } from './diff/changes.ts';
 import type { Mode, Proposals, TagList } from './init/propose-policies.ts';
@@ -46,7 +50,7 @@ export const init = defineCommand({
 
 Nothing changes either when the policies are applied: their updates wait for an approval (update.mode: Approval), unless you choose another --mode. On a terminal, shows an overview, and asks which policies to write into which file; otherwise, and with --output, prints them.
 
-Asks the API server with your permissions, and registries with the credentials of --docker-config.
+Asks the API server with your permissions, and registries with the credentials of --docker-config, then with those Secrets of the workloads that you may read.
 
 Exit codes: 0 success (with --diff: nothing would change at once), 1 failure (with --diff: something would change at once), 2 wrong usage (with --diff also failure).`,
   options,
@@ -59,7 +63,8 @@ Exit codes: 0 success (with --diff: nothing would change at once), 1 failure (wi
     const config = readConfig(processSource(values.config));
     const act = async (client: KubeClient) => {
       const where = all ? undefined : currentNamespace(client, namespace);
-      const { registry } = openRegistry(config, values['docker-config']);
+      const readSecret = (secret: SecretRef) => readSecretContent(client, secret);
+      const { registry } = openRegistry(config, values['docker-config'], [credentialSources['pull-secrets']({ readSecret })]);
       const progress = startProgress(terminal, 'reading workloads …');
       const means = { client, registry, config, progress, terminal };
       try {
@@ -84,6 +89,7 @@ interface Means {
 }
 
 interface Found extends Proposals {
+  readonly sources: ReadonlyMap<string, ImageSource>;
   readonly lists: ReadonlyMap<string, TagList>;
 }
 
@@ -99,13 +105,12 @@ async function propose(namespace: string | undefined, mode: Mode, means: Means):
   ]);
   const running = await readRunning(client, { namespace, config, signal });
   if (running.doubt !== undefined) terminal.err(`${running.doubt}\n`);
-  const references = running.images.map(({ reference }) => reference);
   const onRead = (done: number, total: number) =>
     progress.update(`reading tags: ${done} of ${countOf(total, 'repository', 'repositories')}`);
-  const lists = await readTags(references, { registry, signal, onRead });
-  const tagsOf = (reference: (typeof references)[number]) => lists.get(repositoryKey(reference)) ?? { problem: 'its tags were not read' };
+  const lists = await readTags(running.sources, { registry, signal, onRead });
+  const tagsOf = (reference: ImageReference) => lists.get(repositoryKey(reference)) ?? { problem: 'its tags were not read' };
   const { policies, leftOut } = proposePolicies(running.images, tagsOf, { mode, taken: running.taken });
-  return { policies, leftOut: mergeLeftOut([...running.leftOut, ...leftOut]), lists };
+  return { policies, leftOut: mergeLeftOut([...running.leftOut, ...leftOut]), lists, sources: running.sources };
 }
 
 interface Showing {
@@ -136,12 +141,12 @@ async function show({ policies, leftOut }: Found, { output, mode, where }: Showi
   return 0;
 }
 
-async function showDiff({ policies, lists }: Found, output: Showing['output'], means: Means): Promise<number> {
+async function showDiff({ policies, lists, sources }: Found, output: Showing['output'], means: Means): Promise<number> {
   const { previewChanges } = await import('./init/preview.ts');
   const { progress, terminal } = means;
   const { signal = new AbortController().signal } = terminal;
   const onDone = (done: number) => progress.update(`comparing: ${done} of ${countOf(policies.length, 'policy', 'policies')}`);
-  const changes = await previewChanges(policies, { ...means, signal, tagsOf: (repository) => lists.get(repository), onDone });
+  const changes = await previewChanges(policies, { ...means, signal, tagsOf: (repository) => lists.get(repository), sources, onDone });
   progress.stop();
   print(terminal, output, changes, () => changes.map((change) => formatChange(change, terminal)).join(''));
   const atOnce = changes.filter(({ from }) => from !== undefined).length;

@@ -58,14 +58,31 @@ const defaultServiceAccount = 'default';
  * own namespace. Undefined if there are none, so that such policies share the registry's answers.
  */
 export function pullAccess({ namespace }: ImagePolicy, spec: PolicySpec, caches: AccessCaches): PullAccess | undefined {
-  const found = new Map<string, PullSecret>();
-  const add = (namedBy: PullSecret['namedBy'], names: readonly string[] = []) => {
-    for (const name of names) if (!found.has(name) && found.size < maxSecrets) found.set(name, { namespace, name, namedBy });
-  };
-  add('policy', spec.pullSecrets);
+  const own = (spec.pullSecrets ?? []).map((name): PullSecret => ({ namespace, name, namedBy: 'policy' }));
   const workloads = spec.targets.filter((target) => target.namespace === namespace).flatMap(caches.workloadsOf);
-  for (const { pullSecrets } of workloads) add('target', pullSecrets);
-  const accounts = new Set(workloads.map(({ serviceAccount = defaultServiceAccount }) => serviceAccount));
-  for (const account of accounts) add('serviceAccount', caches.pullSecretsOf(namespace, account));
-  return found.size === 0 ? undefined : { secrets: [...found.values()] };
+  return toAccess([...own, ...podSecrets(workloads, caches)]);
+}
+
+/** The Secrets with which the pods of workloads pull their images: those of the pods, then those of their service accounts. Undefined if there are none. */
+export function podAccess(workloads: readonly Workload[], caches: Pick<AccessCaches, 'pullSecretsOf'>): PullAccess | undefined {
+  return toAccess(podSecrets(workloads, caches));
+}
+
+function podSecrets(workloads: readonly Workload[], { pullSecretsOf }: Pick<AccessCaches, 'pullSecretsOf'>): PullSecret[] {
+  const ofPods = workloads.flatMap(({ namespace, pullSecrets = [] }) =>
+    pullSecrets.map((name): PullSecret => ({ namespace, name, namedBy: 'target' })),
+  );
+  const ofAccounts = workloads.flatMap(({ namespace, serviceAccount = defaultServiceAccount }) =>
+    pullSecretsOf(namespace, serviceAccount).map((name): PullSecret => ({ namespace, name, namedBy: 'serviceAccount' })),
+  );
+  return [...ofPods, ...ofAccounts];
+}
+
+function toAccess(secrets: readonly PullSecret[]): PullAccess | undefined {
+  const first = new Map<string, PullSecret>();
+  for (const secret of secrets) {
+    const key = `${secret.namespace}/${secret.name}`;
+    if (!first.has(key) && first.size < maxSecrets) first.set(key, secret);
+  }
+  return first.size === 0 ? undefined : { secrets: [...first.values()] };
 }

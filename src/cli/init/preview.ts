@@ -4,6 +4,7 @@ import type { Config } from '../../config.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { describeError, PermanentError } from '../../model/errors.ts';
 import { parseImageReference, type Candidate } from '../../model/image-reference.ts';
+import type { ImageSource } from '../../model/image-source.ts';
 import type { RegistryClient } from '../../registry/client.ts';
 import { naturalOrder, selectTag } from '../../select/select-tag.ts';
 import { changesOf, type Change } from '../diff/changes.ts';
@@ -23,6 +24,8 @@ interface Means {
   readonly registry: RegistryClient;
   readonly config: Config;
   readonly tagsOf: (repository: string) => TagList | undefined;
+  /** The repositories, with the credentials of their workloads. */
+  readonly sources: ReadonlyMap<string, ImageSource>;
   readonly signal: AbortSignal;
   readonly onDone: (done: number) => void;
 }
@@ -56,17 +59,22 @@ function unreadable(error: unknown, signal: AbortSignal): { readonly why: string
 async function selectNow(proposal: Proposal, means: Means): Promise<Candidate | { readonly why: string }> {
   const { registry, signal } = means;
   const { image } = proposal.policy.spec;
-  const { repository } = parseImageReference(image);
+  const repository = sourceOf(image, means);
   const tag = proposal.selects ?? (await selectNewest(proposal, means));
   const head = tag === undefined ? undefined : await registry.headManifest(repository, tag, signal);
   if (tag === undefined || head === undefined) return { why: `the registry does not have ${image}:${tag ?? ''} any more` };
   return { tag, digest: head.digest };
 }
 
-async function selectNewest({ policy: { spec } }: Proposal, { registry, signal, tagsOf }: Means): Promise<string | undefined> {
+function sourceOf(image: string, { sources }: Means): ImageSource {
+  return sources.get(image) ?? parseImageReference(image).repository;
+}
+
+async function selectNewest({ policy: { spec } }: Proposal, means: Means): Promise<string | undefined> {
+  const { registry, signal, tagsOf } = means;
   const list = tagsOf(spec.image);
   if (list === undefined || 'problem' in list) return undefined;
-  const { repository } = parseImageReference(spec.image);
+  const repository = sourceOf(spec.image, means);
   const strategy = strategyOf(spec);
   const tags = list.tags.filter((tag) => strategy.reject(tag) === undefined);
   const first = tags.toSorted((a, b) => naturalOrder(b, a)).slice(0, maxTimes);

@@ -7,20 +7,29 @@ import { listPages, listPath } from '../../kube/objects.ts';
 import { isWanted, projectWorkload } from '../../kube/project-workload.ts';
 import { targets } from '../../kube/targets.ts';
 import { type ImagePolicy, policyKey, scopeOf } from '../../model/image-policy.ts';
+import { type ImageSource, podAccess } from '../../model/image-source.ts';
 import { sameRepository, tryParseImageReference } from '../../model/image-reference.ts';
 import { isTargetContainer } from '../../model/resolve-target.ts';
 import { fieldsOf, textOrEmpty } from '../../model/untyped.ts';
 import { formatWorkload, imagesOf, type Workload } from '../../model/workload.ts';
 import { listPolicies, pageSize } from '../policy-client.ts';
-import type { LeftOut, RunningImage } from './propose-policies.ts';
+import { createPodSecrets } from '../pod-secrets.ts';
+import { repositoryKey, type LeftOut, type RunningImage } from './propose-policies.ts';
 
 export interface Running {
   readonly images: readonly RunningImage[];
   readonly leftOut: readonly LeftOut[];
+  /** The repositories whose tags are needed by `repositoryKey`, each with the Secrets of the pods that run its images. */
+  readonly sources: ReadonlyMap<string, ImageSource>;
   /** The policies that there are, as NAMESPACE/NAME. */
   readonly taken: ReadonlySet<string>;
   /** What could not be found out. */
   readonly doubt?: string;
+}
+
+/** With the whole workload. */
+interface Found extends RunningImage {
+  readonly workload: Workload;
 }
 
 interface Where {
@@ -37,7 +46,7 @@ const systemNamespaces: ReadonlySet<string> = new Set(['kube-system', 'kube-publ
 export async function readRunning(client: KubeClient, { namespace, config, signal }: Where): Promise<Running> {
   const aliases = registryAliases(config);
   const { policies, doubt } = await readPolicies(client, { namespace, config, signal });
-  const images: RunningImage[] = [];
+  const images: Found[] = [];
   const leftOut: LeftOut[] = [];
   for (const kind of targets) {
     for await (const { items } of listPages(client, { path: listPath(kind, namespace), pageSize, signal })) {
@@ -57,7 +66,22 @@ export async function readRunning(client: KubeClient, { namespace, config, signa
       }
     }
   }
-  return { images, leftOut, taken: new Set(policies.map(policyKey)), ...(doubt !== undefined && { doubt }) };
+  const sources = await readSources(images, client);
+  return { images, leftOut, sources, taken: new Set(policies.map(policyKey)), ...(doubt !== undefined && { doubt }) };
+}
+
+/** Images that are pinned by their digest alone have no tags to choose from. */
+async function readSources(images: readonly Found[], client: KubeClient): Promise<Map<string, ImageSource>> {
+  const podSecrets = createPodSecrets(client);
+  await podSecrets.read(images.map(({ workload }) => workload));
+  const sources = new Map<string, ImageSource>();
+  const wanted = images.filter(({ reference: { tag, digest } }) => tag !== undefined || digest === undefined);
+  for (const [key, group] of Map.groupBy(wanted, ({ reference }) => repositoryKey(reference))) {
+    const workloads = group.map(({ workload }) => workload);
+    const access = podAccess(workloads, podSecrets);
+    for (const { reference } of group.slice(0, 1)) sources.set(key, { ...reference.repository, ...(access !== undefined && { access }) });
+  }
+  return sources;
 }
 
 function isCovered(

@@ -3,12 +3,10 @@ import { type Config, registryAliases } from '../../config.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { createDiscovery } from '../../kube/discovery.ts';
 import { readNamespaceConsent } from '../../kube/namespaces.ts';
-import { objectPath, readObject } from '../../kube/objects.ts';
 import { patchImages } from '../../kube/patch-images.ts';
 import { readRolloutPods } from '../../kube/read-rollout-pods.ts';
 import { listSelected, readWorkload } from '../../kube/read-workload.ts';
 import { retryTransient } from '../../kube/retry.ts';
-import { projectServiceAccount, serviceAccountResource } from '../../kube/secrets.ts';
 import { findTarget, type TargetKind } from '../../kube/targets.ts';
 import { confirmedForMs } from '../../model/confirmation.ts';
 import type { PolicyTarget } from '../../model/image-policy.ts';
@@ -18,6 +16,7 @@ import type { TargetProblem } from '../../plan/plan-update.ts';
 import type { ClusterView, Ports, Workloads } from '../../reconcile/ports.ts';
 import { readTargets } from '../explain/gather.ts';
 import { policiesFor } from '../explain/other-policies.ts';
+import { createPodSecrets, type PodSecrets } from '../pod-secrets.ts';
 import type { RunPolicies } from './policies.ts';
 
 /** What a run works with. */
@@ -29,9 +28,7 @@ export interface RunMeans {
 }
 
 /** The workloads of a run, and the Secrets that their service accounts name. */
-export interface Cluster extends Pick<Ports, 'cluster' | 'workloads'> {
-  readonly pullSecretsOf: (namespace: string, serviceAccount: string) => readonly string[];
-}
+export interface Cluster extends Pick<Ports, 'cluster' | 'workloads'>, Pick<PodSecrets, 'pullSecretsOf'> {}
 
 /** The workloads as they were read last, or changed. */
 export function createCluster(policies: Pick<RunPolicies, 'all'>, { client, config, isTrial }: RunMeans): Cluster {
@@ -39,7 +36,7 @@ export function createCluster(policies: Pick<RunPolicies, 'all'>, { client, conf
   const workloads = new Map<string, Workload>();
   const namespaces = new Map<string, string | null>();
   const problems = new Map<PolicyTarget, TargetProblem>();
-  const accounts = new Map<string, readonly string[]>();
+  const podSecrets = createPodSecrets(client);
   const discovery = createDiscovery(client, customTargets);
   const kindOf = async (ref: KindRef): Promise<TargetKind> => {
     const { apiVersion, kind } = ref;
@@ -67,14 +64,6 @@ export function createCluster(policies: Pick<RunPolicies, 'all'>, { client, conf
     policiesOf: (workload) => policiesFor([...policies.all()], { crossNamespace, namespaceConsent })(workload),
     now: Date.now,
   };
-  const readAccounts = async (namespace: string, names: ReadonlySet<string>) => {
-    for (const name of names) {
-      if (accounts.has(`${namespace}/${name}`)) continue;
-      const raw = await readObject<unknown>(client, objectPath(serviceAccountResource, namespace, name)).catch(() => undefined);
-      const account = raw === undefined ? undefined : projectServiceAccount(raw);
-      accounts.set(`${namespace}/${name}`, account?.pullSecrets ?? []);
-    }
-  };
   const ports: Workloads = {
     async awaitTargets(policy, spec) {
       const read = await readTargets(client, policy, spec, { customTargets, crossNamespace });
@@ -82,8 +71,7 @@ export function createCluster(policies: Pick<RunPolicies, 'all'>, { client, conf
       for (const [key, workload] of read.workloads) if (!isTrial || !workloads.has(key)) workloads.set(key, workload);
       for (const [namespace, consent] of read.namespaces) namespaces.set(namespace, consent);
       for (const [target, problem] of read.problems) problems.set(target, problem);
-      const own = resolveTargets(spec.targets, view).filter(({ namespace }) => namespace === policy.namespace);
-      await readAccounts(policy.namespace, new Set(own.map(({ serviceAccount = 'default' }) => serviceAccount)));
+      await podSecrets.read(resolveTargets(spec.targets, view).filter(({ namespace }) => namespace === policy.namespace));
     },
     async read(ref, signal, onAnswered) {
       const workload = await readWorkload(client, ref, signal, await kindOf(ref), onAnswered);
@@ -112,5 +100,5 @@ export function createCluster(policies: Pick<RunPolicies, 'all'>, { client, conf
     },
     onConflict: () => {},
   };
-  return { cluster: view, workloads: ports, pullSecretsOf: (namespace, name) => accounts.get(`${namespace}/${name}`) ?? [] };
+  return { cluster: view, workloads: ports, pullSecretsOf: podSecrets.pullSecretsOf };
 }

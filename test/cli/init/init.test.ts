@@ -149,6 +149,30 @@ test('without the permission to list policies, it says what it does not know; wi
   assert.match(none.err, /may not list cronjobs/);
 });
 
+test('an image of a private registry is read with the pull Secrets of its pods, or of their service account', async () => {
+  const { cluster } = world;
+  const namespace = await cluster.namespace('private');
+  const push = (tag: string) => pushImage({ host: denied.host, repository: 'secret/app', tag, auth: { user: 'a', password: 'b' } });
+  await Promise.all([push('1.0.0'), push('1.1.0')]);
+  const auths = { [denied.host]: { auth: Buffer.from('a:b').toString('base64') } };
+  const data = { '.dockerconfigjson': Buffer.from(JSON.stringify({ auths })).toString('base64') };
+  const objects = `/api/v1/namespaces/${namespace}`;
+  await cluster.request('POST', `${objects}/secrets`, { metadata: { name: 'pull' }, type: 'kubernetes.io/dockerconfigjson', data });
+  await cluster.request('POST', `${objects}/serviceaccounts`, { metadata: { name: 'puller' }, imagePullSecrets: [{ name: 'pull' }] });
+  const start = async (name: string, access: object) => {
+    const path = `/apis/apps/v1/namespaces/${namespace}/deployments`;
+    const spec = { ...access, containers: [{ name: 'app', image: `${denied.host}/secret/app:1.0.0` }] };
+    const template = { metadata: { labels: { app: name } }, spec };
+    await cluster.request('POST', path, { metadata: { name }, spec: { selector: { matchLabels: { app: name } }, template } });
+    const found = await propose('-n', namespace);
+    await cluster.request('DELETE', `${path}/${name}`);
+    return [found.policies.map(({ selects }) => selects), found.leftOut.map(({ why }) => /denied|refuse/i.test(why))];
+  };
+  assert.deepEqual(await start('named', { imagePullSecrets: [{ name: 'pull' }] }), [['1.1.0'], []]);
+  assert.deepEqual(await start('of-account', { serviceAccountName: 'puller' }), [['1.1.0'], []]);
+  assert.deepEqual(await start('without', {}), [[], [true]]);
+});
+
 test('a namespace without workloads is a failure that says what to do', async () => {
   const { code, err } = await run(['-n', 'default']);
   assert.deepEqual(

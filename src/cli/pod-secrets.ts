@@ -1,0 +1,27 @@
+/** The imagePullSecrets of service accounts, as far as the user may read them. */
+import type { KubeClient } from '../kube/client.ts';
+import { objectPath, readObject } from '../kube/objects.ts';
+import { projectServiceAccount, serviceAccountResource } from '../kube/secrets.ts';
+import type { Workload } from '../model/workload.ts';
+
+/** The service accounts that were read. */
+export interface PodSecrets {
+  /** Reads the service accounts of these workloads, each once. One that cannot be read names no Secrets: registries may do without. */
+  read(workloads: readonly Workload[]): Promise<void>;
+  readonly pullSecretsOf: (namespace: string, serviceAccount: string) => readonly string[];
+}
+
+export function createPodSecrets(client: KubeClient): PodSecrets {
+  const known = new Map<string, readonly string[]>();
+  return {
+    async read(workloads) {
+      for (const { namespace, serviceAccount: name = 'default' } of workloads) {
+        const key = `${namespace}/${name}`;
+        if (known.has(key)) continue;
+        const raw = await readObject<unknown>(client, objectPath(serviceAccountResource, namespace, name)).catch(() => undefined);
+        known.set(key, raw === undefined ? [] : (projectServiceAccount(raw)?.pullSecrets ?? []));
+      }
+    },
+    pullSecretsOf: (namespace, name) => known.get(`${namespace}/${name}`) ?? [],
+  };
+}
