@@ -1,6 +1,7 @@
 /** Gives a registry its time to show the push that caused a job: registries announce a tag before it can be read, and what was missed is found only by the next poll. */
 import type { BaseStatus } from '../model/base-policy.ts';
 import { sameRepository } from '../model/image-reference.ts';
+import { PermanentError } from '../model/errors.ts';
 import type { ImageSource } from '../model/image-source.ts';
 import type { BaseJob } from '../queue/jobs.ts';
 import type { Registry } from '../reconcile/ports.ts';
@@ -18,20 +19,33 @@ export async function awaitAnnounced(
   { base, status, signal }: { readonly base: ImageSource; readonly status: BaseStatus; readonly signal: AbortSignal },
   { registry, cluster }: AwaitAnnouncedPorts,
 ): Promise<void> {
-  const { hint, pushed, eventId, cause, receivedAt } = job;
+  const { hint, eventId, cause, receivedAt } = job;
   if (hint === undefined || isSecondLook(job)) return;
-  const isBase = pushed === undefined || sameRepository(pushed, base);
-  const source = isBase ? base : { ...pushed, ...(base.access && { access: base.access }) };
+  const source = announcedSource(job, base);
+  // The policy names another base since.
+  if (source === undefined) return;
+  const isBase = sameRepository(source, base);
   const known = isBase
     ? [status.latest?.digest, ...(status.history ?? []).map((one) => one.digest)]
     : (status.dependents ?? []).map((one) => one.digest);
-  await resolveCandidate(source, hint, registry.headManifest, {
-    announced: true,
-    announcedAt: registry.announcements.since(eventId ?? cause, receivedAt),
-    signal,
-    now: cluster.now,
-    mayBePushed: (digest) => Promise.resolve(!known.includes(digest)),
-  });
+  try {
+    await resolveCandidate(source, hint, registry.headManifest, {
+      announced: true,
+      announcedAt: registry.announcements.since(eventId ?? cause, receivedAt),
+      signal,
+      now: cluster.now,
+      mayBePushed: (digest) => Promise.resolve(!known.includes(digest)),
+    });
+  } catch (error) {
+    // One application that cannot be read is reported with the others, and does not stop the policy.
+    if (isBase || !(error instanceof PermanentError)) throw error;
+  }
+}
+
+/** Where the image was pushed, with the credentials of the base; undefined where the policy names another base since. */
+export function announcedSource({ hint, pushed }: Pick<BaseJob, 'hint' | 'pushed'>, base: ImageSource): ImageSource | undefined {
+  if (pushed !== undefined) return sameRepository(pushed, base) ? base : { ...pushed, ...(base.access && { access: base.access }) };
+  return hint?.repository === undefined || sameRepository(hint.repository, base) ? base : undefined;
 }
 
 /** The job that asks the registry once more about a push whose sender named no digest (`reconcile/second-look.ts`). */

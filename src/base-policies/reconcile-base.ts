@@ -15,7 +15,7 @@ import type { PolicyResult } from '../queue/event-log.ts';
 import type { BaseJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
 import { act, type Acted, type Acting, type ImageBehind, type UsableBasePolicy } from './act.ts';
-import { awaitAnnounced, secondLookAfter } from './await-announced.ts';
+import { announcedSource, awaitAnnounced, secondLookAfter } from './await-announced.ts';
 import { PolicyChanged, startBrake, type Brake } from './brake.ts';
 import { enqueueWait } from './enqueue-bases.ts';
 import { examineImages, type Examination, type ExaminedImage } from './examine-images.ts';
@@ -69,11 +69,12 @@ export async function processBaseJob(job: BaseJob, context: JobContext, ports: B
   }
 }
 
-/** What a push of the base names, where the policy has not read its repository. */
-async function concealedOf({ policy, job: { hint, pushed } }: BaseSubject, { registry }: BasePorts): Promise<Hint | undefined> {
+/** What a push of the base or of an application names, where the policy has not read its repository. */
+async function concealedOf({ policy, job }: BaseSubject, { registry }: BasePorts): Promise<Hint | undefined> {
   const { spec } = policy;
-  if ('problem' in spec || pushed !== undefined) return undefined;
-  return concealedHint(hint, baseSourceOf({ ...policy, spec }, registry), registry);
+  if ('problem' in spec) return undefined;
+  const source = announcedSource(job, baseSourceOf({ ...policy, spec }, registry));
+  return source === undefined ? job.hint : concealedHint(job.hint, source, registry);
 }
 
 /** Nothing is done, and nothing is reported, of a policy that has changed meanwhile: it is reconciled as it is now. */

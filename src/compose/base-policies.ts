@@ -24,6 +24,7 @@ import type { BaseJob } from '../queue/jobs.ts';
 import type { WorkQueues } from '../queue/producer.ts';
 import type { JobContext } from '../queue/worker.ts';
 import type { RebuildPorts } from '../base-policies/request-rebuilds.ts';
+import { hintOf } from '../reconcile/fan-out-push.ts';
 import type { Ports } from '../reconcile/ports.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import type { ReadSecret } from '../registry/credentials/secret-offer.ts';
@@ -86,7 +87,7 @@ export function composeBasePolicies(foundation: Foundation, means: BaseMeans): B
     process: (job, context) => processBaseJob(job, context, ports),
     confirmed: ports.basePolicies,
     async onPush({ id, repository, tag, digest }) {
-      const hint = { tag, ...(digest !== undefined && { digest }) };
+      const hint = hintOf({ repository, tag, ...(digest !== undefined && { digest }) });
       const watching = cache.match(repository).filter((policy) => isSelected(policy.namespace) && isActiveBase(policy));
       const running = all().filter((policy) => !watching.includes(policy) && isActiveBase(policy) && restartsOnPush(policy, repository));
       await queues.addBaseJobs([

@@ -39,7 +39,7 @@ export interface PolicyJob extends Versioned, Traced {
   readonly eventId?: string;
   /** The receiver that the push came to. */
   readonly receiver?: string;
-  readonly hint?: { readonly tag: string; readonly digest?: string };
+  readonly hint?: { readonly tag: string; readonly digest?: string; readonly repository?: Repository };
   /** The user's requests in annotations, where they are the cause: a worker must see them before it reconciles. */
   readonly actions?: PolicyActions;
   /** `rollout`: only checks the policy's rollouts; without it, the policy is reconciled. */
@@ -69,7 +69,7 @@ export interface BaseJob extends Versioned {
   /** The repository of an application that was pushed: what is known of its tags is outdated. */
   readonly pushed?: Repository;
   /** The pushed tag, and its digest where the push named it. */
-  readonly hint?: { readonly tag: string; readonly digest?: string };
+  readonly hint?: { readonly tag: string; readonly digest?: string; readonly repository?: Repository };
   /** The job is delayed until this time. */
   readonly notBefore?: string;
 }

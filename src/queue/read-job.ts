@@ -34,6 +34,8 @@ const repository = {
   path: z.string().regex(/^[a-z0-9._/-]{1,255}$/),
 };
 
+const hint = z.object({ tag, digest: digest.exactOptional(), repository: z.object(repository).exactOptional() });
+
 /** A push as stored in a job and in the record of an event. */
 export const pushSchema = z.object({
   id,
@@ -72,7 +74,7 @@ const policyJob = z.object({
   wait: z.object({ until: z.string().max(64), at: time }).exactOptional(),
   eventId: id.exactOptional(),
   receiver: word.exactOptional(),
-  hint: z.object({ tag, digest: digest.exactOptional() }).exactOptional(),
+  hint: hint.exactOptional(),
   actions: z
     .object({
       approve: word.exactOptional(),
@@ -94,7 +96,7 @@ const baseJob = z.object({
   generation: z.int().min(0).exactOptional(),
   eventId: id.exactOptional(),
   pushed: z.object(repository).exactOptional(),
-  hint: z.object({ tag, digest: digest.exactOptional() }).exactOptional(),
+  hint: hint.exactOptional(),
   notBefore: time.exactOptional(),
 });
 

@@ -100,6 +100,6 @@ function jobCauseOf({ id }: PushJob): string {
 }
 
 /** The image that a push announces. */
-export function hintOf({ tag, digest }: PushJob): Hint {
-  return { tag, ...(digest !== undefined && { digest }) };
+export function hintOf({ tag, digest, repository }: Pick<PushJob, 'tag' | 'digest' | 'repository'>): Hint {
+  return { tag, ...(digest !== undefined && { digest }), repository };
 }

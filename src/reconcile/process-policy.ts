@@ -14,6 +14,7 @@ import { causedAt } from './denied-pushes.ts';
 import type { Ports, Registry } from './ports.ts';
 import { reconcilePolicy } from './reconcile-policy.ts';
 import type { Hint } from './resolve-tag.ts';
+import { isElsewhere } from './selection.ts';
 import type { ReconcileRequest } from './attempt.ts';
 import { isSecondLook, secondLook, showsNew } from './second-look.ts';
 import { showTargetsAlone } from './show-targets.ts';
@@ -106,9 +107,9 @@ async function tryAndReport(
     return outcome;
   } catch (error) {
     const concealed = await concealedOf(request, policy, ports);
-    const hint = concealed === undefined ? request.hint : undefined;
+    const image = concealed === undefined ? request.hint : undefined;
     await reportFailure(
-      { policy, key, cause, failures, isLastTry, isOurs, applied, ...(hint !== undefined && { hint }), signal },
+      { policy, key, cause, failures, isLastTry, isOurs, applied, ...(image !== undefined && { image }), signal },
       concealed === undefined ? error : concealInError(error, concealed),
       seen,
     );
@@ -118,8 +119,9 @@ async function tryAndReport(
 
 /** What a push names, where the policy may not learn it. */
 async function concealedOf({ hint }: ReconcileRequest, policy: ImagePolicy | undefined, { registry }: Ports): Promise<Hint | undefined> {
-  const source = policy && isUsable(policy.spec) ? registry.sourceOf(policy, policy.spec) : undefined;
-  return concealedHint(hint, source, registry);
+  if (policy === undefined || !isUsable(policy.spec)) return undefined;
+  if (hint !== undefined && isElsewhere(hint, policy.spec)) return hint;
+  return concealedHint(hint, registry.sourceOf(policy, policy.spec), registry);
 }
 
 /** The ports with the targets of a policy as they are: a worker that is lost may have changed them, and its changes belong into this report. */

@@ -16,7 +16,7 @@ import { plan } from './plan.ts';
 import type { Policies, Ports } from './ports.ts';
 import { resultOf } from './result.ts';
 import { select, type SelectPorts } from './select.ts';
-import { isSelectedFor, rollbackBefore, usableSpec, withdrawnRollback } from './selection.ts';
+import { isSelectedFor, pushedElsewhere, rollbackBefore, usableSpec, withdrawnRollback } from './selection.ts';
 import { verify, type VerifyPorts } from './verify.ts';
 
 export type ReconcilePorts = SelectPorts & VerifyPorts & ApplyPorts & Pick<Ports, 'cluster'>;
@@ -82,6 +82,8 @@ async function attemptOnce(request: ReconcileRequest, progress: Progress, ports:
   if (policy === undefined) return { kind: 'ignored', reason: 'PolicyGone', message: `${policyKey(request.policy)} was deleted` };
   const spec = usableSpec(policy);
   if ('kind' in spec) return spec;
+  const missed = pushedElsewhere(spec, request);
+  if (missed !== undefined) return missed;
   const withdrawn = withdrawnRollback(policy, request);
   if (withdrawn !== undefined) return withdrawn;
   const awaited = rollbackBefore(policy, request);

@@ -32,14 +32,14 @@ export interface FailedTry extends Omit<Subject, 'policy'> {
   /** Whether the job is still that of this worker. */
   readonly isOurs: () => Promise<boolean>;
   /** The image that the job was about. */
-  readonly hint?: Candidate;
+  readonly image?: Candidate;
   /** What was changed in spite of the failure. */
   readonly applied?: readonly AppliedChange[];
 }
 
 /** Reports that a try failed and what happens next; never throws, because the failure itself matters more. */
 export async function reportFailure(
-  { policy, key, cause, failures, isLastTry, isOurs, hint, applied = [], signal }: FailedTry,
+  { policy, key, cause, failures, isLastTry, isOurs, image, applied = [], signal }: FailedTry,
   error: unknown,
   ports: ReportPorts,
 ): Promise<void> {
@@ -54,7 +54,7 @@ export async function reportFailure(
     'reconcile failed, will be repeated',
   );
   const kind = isLastTry ? 'failed' : isWait ? 'waiting' : 'retrying';
-  const postponement: Postponement = { kind: 'postponed', reason, message, ...(isWait && { until: error.until, ...hint }) };
+  const postponement: Postponement = { kind: 'postponed', reason, message, ...(isWait && { until: error.until, ...pickImage(image) }) };
   // A registry that fails is asked again and again, and meanwhile nothing would be said of a new policy.
   const isSaid = policy?.status.conditions !== undefined || (isShortWait && reason !== 'RegistryUnavailable');
   const needed = isSaid ? failuresBeforeStatus : 0;
@@ -71,7 +71,7 @@ export async function reportFailure(
         policy,
         // Whether the registry shows an older image says nothing about the one that is selected, and nothing would end that state.
         (status) =>
-          isRollbackOver(policy, status, cause, ports) || (hint !== undefined && isOlderThanSelected({ ...policy, status }, hint.tag))
+          isRollbackOver(policy, status, cause, ports) || (image !== undefined && isOlderThanSelected({ ...policy, status }, image.tag))
             ? undefined
             : nextStatus({ ...policy, status }, postponement, cause, new Date(ports.cluster.now()), asSeenBy(policy, ports.cluster)),
         signal,
@@ -83,6 +83,10 @@ export async function reportFailure(
     if (result.status === 'rejected')
       ports.report.logger.warn({ policy: key, why: describeError(result.reason) }, 'failure could not be reported');
   }
+}
+
+function pickImage(image: Candidate | undefined): Candidate | undefined {
+  return image && { tag: image.tag, ...(image.digest !== undefined && { digest: image.digest }) };
 }
 
 /** Whether it was the try of a rollback that another job has done since, or that the user has taken back: no other try follows. */

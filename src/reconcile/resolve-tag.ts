@@ -14,6 +14,8 @@ export function toUse(headManifest: HeadManifest): HeadManifest {
 export interface Hint {
   readonly tag: string;
   readonly digest?: string;
+  /** Where it was pushed: a policy that names another repository by then must not ask that one for it. Absent where the policy itself has found it. */
+  readonly repository?: Repository;
 }
 
 /** How long a registry has to show what it announced, and the first pause, which doubles. Longer pauses are spent in the queue, where they occupy no worker. */

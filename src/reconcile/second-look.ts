@@ -8,7 +8,7 @@ import type { Ports } from './ports.ts';
 import type { Outcome } from '../plan/outcome.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
 import type { ReconcileCause } from '../status/next-status.ts';
-import type { SelectRequest } from './selection.ts';
+import { isElsewhere, type SelectRequest } from './selection.ts';
 import { shownBy } from './resolve-tag.ts';
 
 const prefix = 'shown:';
@@ -35,7 +35,7 @@ export async function showsNew(
   signal: AbortSignal,
 ): Promise<boolean> {
   const policy = policies.find(namespace, name);
-  if (policy === undefined || !isUsable(policy.spec) || hint === undefined) return false;
+  if (policy === undefined || !isUsable(policy.spec) || hint === undefined || isElsewhere(hint, policy.spec)) return false;
   const { tag } = hint;
   const source = registry.sourceOf(policy, policy.spec);
   const found = await registry.sharedAnswers.share(cause, source, tag, async () => {
@@ -59,5 +59,5 @@ export function secondLook(
   const again = lookAgain(eventId, announcedAt, now);
   if (again === undefined) return undefined;
   // Which push the image that is found then belongs to is not known.
-  return { schema: 1, policy: { namespace, name, uid }, generation, source: 'Poll', receivedAt, hint: { tag: hint.tag }, ...again };
+  return { schema: 1, policy: { namespace, name, uid }, generation, source: 'Poll', receivedAt, hint, ...again };
 }

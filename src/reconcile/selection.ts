@@ -4,7 +4,7 @@ import { suspendedOutcome, type Outcome } from '../plan/outcome.ts';
 import { openRollback } from '../plan/rollback.ts';
 import type { PendingCandidate } from '../plan/pending-candidate.ts';
 import { isUsable, type ImagePolicy, type PolicySpec } from '../model/image-policy.ts';
-import type { Candidate } from '../model/image-reference.ts';
+import { sameRepository, type Candidate } from '../model/image-reference.ts';
 import type { LatestImage, PolicyStatus } from '../model/policy-status.ts';
 import type { CreationTimes } from '../model/tag-strategy.ts';
 import { isSameJson } from '../model/untyped.ts';
@@ -120,6 +120,17 @@ export function rejectTag({ strategy }: PolicySpec, tag: string): Outcome | unde
 /** The outcome of a push for a policy that need not be reconciled; undefined for one that must be. */
 export function rejectPush(policy: ImagePolicy, { tag }: Hint): Outcome | undefined {
   return suspendedOutcome(policy) ?? (isUsable(policy.spec) ? rejectTag(policy.spec, tag) : undefined);
+}
+
+/** Whether a hint is about another repository than the one that the policy names by now. */
+export function isElsewhere({ repository }: Hint, spec: PolicySpec): boolean {
+  return repository !== undefined && !sameRepository(repository, spec.repository);
+}
+
+/** The result of a push where the policy names another repository since; undefined for any other reconcile. */
+export function pushedElsewhere(spec: PolicySpec, { hint }: SelectRequest): Outcome | undefined {
+  if (hint === undefined || !isElsewhere(hint, spec)) return undefined;
+  return { kind: 'ignored', reason: 'NotSelected', message: 'the policy names another repository since' };
 }
 
 /** The spec to select with, or the result of a policy that is not reconciled at all. */

@@ -8,7 +8,7 @@ import { createVersionsMemory } from '../../src/base-policies/select-base.ts';
 import { readBaseStatus, type BaseImagePolicy } from '../../src/model/base-policy.ts';
 import type { BaseJob } from '../../src/queue/jobs.ts';
 import type { PolicyResult } from '../../src/queue/event-log.ts';
-import type { ObjectEvent, Signatures } from '../../src/reconcile/ports.ts';
+import type { ObjectEvent, Registry, Signatures } from '../../src/reconcile/ports.ts';
 import type { RunningPods } from '../../src/rollout/running-pods.ts';
 import { digestOf, workloadOf } from '../model/samples.ts';
 import { contextOf, createWorld, startTime } from '../reconcile/world.ts';
@@ -57,11 +57,13 @@ interface Options {
   readonly pods?: RunningPods;
   /** Who has signed what; by default everything is signed. */
   readonly signatures?: Partial<Signatures>;
+  /** What the registry does otherwise than to answer from `tags`. */
+  readonly registry?: Partial<Registry>;
 }
 
 /** A replica with a policy that follows the tag 1.2.3 of its base, and a Deployment that runs `main` of an application. */
-export function createReplica({ settings = {}, layers = {}, pods, signatures = {} }: Options = {}): Replica {
-  const { ports, requests, tags, results, events } = createWorld({ signatures });
+export function createReplica({ settings = {}, layers = {}, pods, signatures = {}, registry = {} }: Options = {}): Replica {
+  const { ports, requests, tags, results, events } = createWorld({ signatures, registry });
   const read = (status: object, version: string) =>
     readBasePolicy(
       { metadata: { ...metadata, resourceVersion: version }, spec: { ...spec, ...settings }, status },

@@ -3,7 +3,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PermanentError, WaitError } from '../../src/model/errors.ts';
 import { processPush } from '../../src/reconcile/process-push.ts';
-import { digestOf, policyOf } from '../model/samples.ts';
+import { formatRepository } from '../../src/model/image-reference.ts';
+import type { PolicyJob } from '../../src/queue/jobs.ts';
+import { readPolicyJob } from '../../src/queue/read-job.ts';
+import { hintOf } from '../../src/reconcile/fan-out-push.ts';
+import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
+import { digestOf, policyOf, specOf } from '../model/samples.ts';
 import { contextOf, createWorld, image, pushOf, setWorkload, startTime } from './world.ts';
 
 const tag = '1.99.7';
@@ -53,5 +58,25 @@ test('a push that would change nothing is not believed without a request by a po
     world.tags.set(tag, digest);
     await processPush(pushOf({ tag, digest }), contextOf(), world.ports);
     assert.equal(world.requests.includes(`HEAD ${tag}`), !hasRead);
+  }
+});
+
+test('a push of a repository that the policy has ceased to name is neither asked for in the other one, nor shown', async () => {
+  const other = { registry: 'registry.author.example', path: 'own/web' };
+  for (const isSecondLook of [false, true]) {
+    const world = createWorld({ registry: { hasRead: async () => true } });
+    setWorkload(world, { web: `${formatRepository(other)}:1.0.0` });
+    world.put(policyOf({ spec: specOf({ repository: other }) }));
+    world.tags.set(tag, digest);
+    const { id, receivedAt } = pushOf({ tag, digest });
+    const policy = { namespace: 'shop', name: 'web', uid: policyOf().uid };
+    const hint = hintOf(pushOf({ tag, digest }));
+    const cause = isSecondLook ? `shown:${id}` : `push:${id}`;
+    const job: PolicyJob = { schema: 1, policy, source: 'Webhook', cause, receivedAt, eventId: id, hint };
+    await processPolicyJob(readPolicyJob(JSON.parse(JSON.stringify(job))), contextOf(), world.ports);
+    assert.deepEqual(world.requests, []);
+    const said = JSON.stringify([world.statusOf('web'), world.events, [...world.results.values()]]);
+    assert.ok(!said.includes(tag) && !said.includes(digest), said);
+    if (!isSecondLook) assert.equal(world.results.get(`${id} shop/web`)?.reason, 'NotSelected');
   }
 });

@@ -4,7 +4,7 @@ import { WaitError } from '../../src/model/errors.ts';
 import { processPolicyJob } from '../../src/reconcile/process-policy.ts';
 import { processPush } from '../../src/reconcile/process-push.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
-import { digestOf, lastMatching, latestSpec, policyOf, specOf, webDeployment } from '../model/samples.ts';
+import { digestOf, lastMatching, latestSpec, policyOf, specOf, web, webDeployment } from '../model/samples.ts';
 import { contextOf, createWorld, image, pushOf, startTime, neededReconcile, withPorts, type World } from './world.ts';
 
 test('a push of an unwatched repository is recorded without a request', async () => {
@@ -175,7 +175,7 @@ test('several policies share one request to the registry, and get a job each if 
       receivedAt: pushOf().receivedAt,
       eventId: 'push-1',
       receiver: 'prod',
-      hint: { tag: '1.3.0', digest: digestOf('b') },
+      hint: { tag: '1.3.0', digest: digestOf('b'), repository: web },
     },
   );
   assert.deepEqual([...world.results.keys()], ['push-1 shop/builds']);
