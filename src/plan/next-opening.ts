@@ -12,11 +12,18 @@ export const horizonMs = 15 * dayMs;
  */
 export function nextOpening(windows: readonly UpdateWindow[], now: Date): Date | undefined {
   const at = now.getTime();
+  const before = closed.get(windows);
+  if (before !== undefined && before.since <= at && at < before.until) return new Date(before.until);
   if (windows.length === 0 || windows.some((window) => isOpen(window, at))) return undefined;
   const openings = windows.map((window) => openingAfter(window, at)).filter((opening) => opening !== undefined);
   // If no window opens within the horizon, wait until its end and compute again.
-  return new Date(openings.length === 0 ? at + horizonMs : Math.min(...openings));
+  const until = openings.length === 0 ? at + horizonMs : Math.min(...openings);
+  closed.set(windows, { since: at, until });
+  return new Date(until);
 }
+
+/** How long the windows of a policy are known to be closed, in ms since 1970: they are compared with each of its workloads. */
+const closed = new WeakMap<readonly UpdateWindow[], { readonly since: number; readonly until: number }>();
 
 function isOpen(window: UpdateWindow, at: number): boolean {
   return isOpenAt(window, localTimeAt(window.timeZone, at));

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
 import fc from 'fast-check';
 import { days, type UpdateWindow } from '../../src/model/image-policy.ts';
 import { nextOpening } from '../../src/plan/next-opening.ts';
@@ -96,4 +96,46 @@ test('around every change of the clocks a window is closed until it opens', () =
     }),
     { numRuns: 100 },
   );
+});
+
+/** Formatting a time is what costs. */
+function countFormatted(act: () => void): number {
+  const method = mock.method(Intl.DateTimeFormat.prototype, 'formatToParts');
+  try {
+    act();
+    return method.mock.callCount();
+  } finally {
+    method.mock.restore();
+  }
+}
+
+test('32 windows in as many time zones are compared with hundreds of workloads at the cost of one', () => {
+  const zones = Intl.supportedValuesOf('timeZone').filter((zone) => zone.startsWith('Asia/'));
+  const windows = zones.slice(0, 32).map((timeZone): UpdateWindow => ({ days: ['Thu'], from: '00:00', to: '00:01', timeZone }));
+  assert.equal(windows.length, 32);
+  const now = Date.parse('2031-03-21T12:00:00Z');
+  const first = countFormatted(() => assert.ok(nextOpening(windows, new Date(now)) !== undefined));
+  assert.ok(first > 0 && first <= 32 * 150, String(first));
+  const others = countFormatted(() => {
+    for (let workload = 0; workload < 500; workload++) nextOpening(windows, new Date(now + workload));
+    for (let policy = 0; policy < 50; policy++) nextOpening([...windows], new Date(now + policy));
+  });
+  assert.equal(others, 0);
+});
+
+test('a time zone is known in all its spellings', () => {
+  const open = (timeZone: string) => nextOpening([{ ...day, timeZone }], new Date('2031-06-02T06:59:59Z'))?.toISOString();
+  assert.equal(open('Europe/Berlin'), '2031-06-02T07:00:00.000Z');
+  assert.equal(
+    countFormatted(() => assert.equal(open('eUROPE/bERLIN'), '2031-06-02T07:00:00.000Z')),
+    0,
+  );
+});
+
+test('windows that were closed are open when their time has come', () => {
+  const windows: UpdateWindow[] = [day];
+  assert.ok(nextOpening(windows, new Date('2026-03-02T07:00:00Z')));
+  assert.equal(nextOpening(windows, new Date('2026-03-02T08:00:00Z')), undefined);
+  assert.equal(nextOpening(windows, new Date('2026-03-02T16:00:00Z'))?.toISOString(), '2026-03-03T08:00:00.000Z');
+  assert.equal(nextOpening(windows, new Date('2026-03-02T07:59:59Z'))?.toISOString(), '2026-03-02T08:00:00.000Z');
 });
