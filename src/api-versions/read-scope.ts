@@ -4,7 +4,7 @@ import { PermanentError } from '../model/errors.ts';
 import { isObject } from '../model/untyped.ts';
 import { readRepository, readTarget, type ReadContext, type SpecSource } from './read-spec.ts';
 import { specSchema } from './v1.ts';
-import { specProblems } from './validation/spec-problems.ts';
+import { isTooLarge, specProblems } from './validation/spec-problems.ts';
 import { withoutNulls } from './validation/walk-schema.ts';
 
 /**
@@ -16,6 +16,7 @@ export function readScope(raw: unknown, { namespace }: Pick<SpecSource, 'namespa
   if (!isObject(spec) || typeof spec['image'] !== 'string') return undefined;
   const repository = unlessInvalid(() => readRepository(String(spec['image']), context.aliases));
   if (repository === undefined) return undefined;
+  if (isTooLarge(spec)) return { repository, targets: [], strategy: {} };
   const faulty = new Set(specProblems(specSchema, raw, { ...context, namespace }).map(({ keys: [, field, index] }) => `${field}/${index}`));
   const written: readonly unknown[] = Array.isArray(spec['targets']) ? spec['targets'] : [];
   const targets = written.flatMap((target, index) => {

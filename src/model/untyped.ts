@@ -29,6 +29,21 @@ export function isSameJson(a: unknown, b: unknown): boolean {
   return Object.keys(a).every((key) => isSameJson(a[key], ownField(b, key))) && !Object.keys(b).some(isMissing);
 }
 
+/** Whether a JSON value holds more than so many values, at any depth; counts no further. */
+export function hasMoreValues(value: unknown, limit: number): boolean {
+  let left = limit;
+  const open: unknown[] = [value];
+  while (open.length > 0) {
+    const next = open.pop();
+    if (typeof next !== 'object' || next === null) continue;
+    for (const key in next) {
+      if (--left < 0) return true;
+      open.push(Reflect.get(next, key));
+    }
+  }
+  return false;
+}
+
 function ownField(object: JsonObject, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }

@@ -144,6 +144,13 @@ describe('readBasePolicy', () => {
     assert.match(problemOf({ ...minimal, verify: { cosign: {} } }), /spec\.verify\.cosign: write keys, keyless or both/);
   });
 
+  it('does not check a spec with more values than can be checked at once', () => {
+    const values = Array.from({ length: 64 }, (_, index) => `v${index}`);
+    const matchExpressions = Array.from({ length: 32 }, (_, index) => ({ key: `k${index}`, operator: 'NotIn', values }));
+    const workloads = Array.from({ length: 64 }, () => ({ kinds: ['Deployment'], selector: { matchExpressions } }));
+    assert.match(problemOf({ ...minimal, workloads }), /^spec: holds more than 4096 values/);
+  });
+
   it('keeps a suspended policy suspended, also when its spec is wrong', () => {
     const { spec } = read({ ...minimal, select: {}, suspend: true });
     assert.ok('problem' in spec);

@@ -1,4 +1,4 @@
-import { isObject } from '../../model/untyped.ts';
+import { hasMoreValues, isObject } from '../../model/untyped.ts';
 import { z } from 'zod';
 import { checksOf, rulesOf, sizeOf, type CheckContext } from '../rules.ts';
 import { problem, type Problem, type Keys } from './problem.ts';
@@ -6,10 +6,19 @@ import { didYouMean } from '../../model/did-you-mean.ts';
 import { schemaProblems } from './schema-problems.ts';
 import { withoutNulls, walkSchema, type Place } from './walk-schema.ts';
 
-/** Everything that the schema, its rules and its checks find wrong with a spec. */
+/** Each value costs some microseconds to check, and the API server stores specs of a hundred thousand. */
+const maxValues = 4_096;
+
+/** Whether a spec has more values than are checked. */
+export function isTooLarge(spec: unknown): boolean {
+  return hasMoreValues(spec, maxValues);
+}
+
+/** Everything that the schema, its rules and its checks find wrong with a spec. Of one with too many values, only that. */
 export function specProblems(schema: z.ZodType, spec: unknown, context: CheckContext): Problem[] {
   if (spec === undefined || spec === null)
     return [problem(['spec'], 'the policy has no spec: write what to watch, what to choose and what to update')];
+  if (isTooLarge(spec)) return [problem(['spec'], `holds more than ${maxValues} values: write several policies, or shorter lists`)];
   return valueProblems(schema, withoutNulls(spec), ['spec'], context);
 }
 
