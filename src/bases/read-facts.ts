@@ -1,6 +1,7 @@
 /** Reads the facts about an image from its registry: its manifests and configurations, and attestations if nothing else names a base. */
 import { inParallel } from '../async/in-parallel.ts';
 import { isAttestation, isManifestType, whyNotRunnable } from '../model/artifact.ts';
+import { maxJsonBytes } from '../model/bounded-json.ts';
 import { formatRepository, type RegistryAliases } from '../model/image-reference.ts';
 import type { ImageSource } from '../model/image-source.ts';
 import { type Descriptor, type ManifestDocument, parseImageConfig, parseManifest } from '../registry/parse-manifest.ts';
@@ -31,7 +32,7 @@ interface ReadImage {
   readonly records: BuildRecords;
 }
 
-const maxConfigBytes = 4 * 1024 * 1024;
+const maxConfigBytes = maxJsonBytes;
 const parallelReads = 4;
 
 /**

@@ -9,7 +9,7 @@ import { type Bases, fitsLayers, latest, mergeConfig } from './merge-config.ts';
 import { isRefusal, type Refusal, refuse } from './refusal.ts';
 import { rules } from './rules/index.ts';
 import type { BaseChange, Signatures } from './rules/rule.ts';
-import { parseBoundedJson } from '../model/bounded-json.ts';
+import { maxJsonBytes, parseBoundedJson } from '../model/bounded-json.ts';
 
 export interface RebaseRequest {
   readonly application: ImageContent;
@@ -55,7 +55,8 @@ const ociCreated = 'org.opencontainers.image.created';
 const buildpacks = 'io.buildpacks.lifecycle.metadata';
 /** The annotation that names the image that was rebased. */
 export const originAnnotation = 'operator.technomad.dev/rebased-from';
-const maxBytes = 4 * 1024 * 1024;
+/** More is not read. */
+const maxBytes = maxJsonBytes;
 
 /** Plans a rebase; the same request has the same result, byte by byte, at any time. */
 export function planRebase(request: RebaseRequest): RebasePlan | AlreadyCurrent | Refusal {

@@ -1,5 +1,6 @@
 /** Reads images from their manifests and configurations: https://github.com/opencontainers/image-spec */
 import { isAttestation, isImageConfigType, whyNotRunnable } from '../model/artifact.ts';
+import { maxJsonBytes } from '../model/bounded-json.ts';
 import { formatRepository, isDigest } from '../model/image-reference.ts';
 import { accessKey, type ImageSource } from '../model/image-source.ts';
 import { headManifest, type Manifest, readBlob, readManifest } from './manifests.ts';
@@ -57,7 +58,7 @@ export interface Images {
 
 const maxImages = 10_000;
 const maxPlatforms = 100;
-const maxConfigBytes = 4 * 1024 * 1024;
+const maxConfigBytes = maxJsonBytes;
 // How many images of an index are read one by one because their entries have no platform or no creation time.
 const maxReadEntries = 8;
 

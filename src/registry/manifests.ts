@@ -1,5 +1,6 @@
 /** Manifests and blobs of the OCI distribution specification: https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pull */
 import { createHash } from 'node:crypto';
+import { maxJsonBytes } from '../model/bounded-json.ts';
 import { formatRepository, isDigest, isTag } from '../model/image-reference.ts';
 import { accessKey } from '../model/image-source.ts';
 import { unexpectedAnswer } from './answer-errors.ts';
@@ -27,7 +28,7 @@ const accept = [
   'application/vnd.docker.distribution.manifest.v2+json',
 ].join(', ');
 /** The largest manifest that is read or written. */
-export const maxManifestBytes = 4 * 1024 * 1024;
+export const maxManifestBytes = maxJsonBytes;
 
 /** The digest of a tag by HEAD, which no registry counts as a pull; by GET and from the bytes if HEAD does not return it. */
 export async function headManifest(session: Session, reference: string): Promise<ManifestHead | undefined> {

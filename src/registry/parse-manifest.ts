@@ -16,11 +16,15 @@ const maxLayers = 1_024;
 const maxEntries = 2_048;
 
 const text = z.string().max(4_096);
-// Checked by hand: a schema of a record takes microseconds for each name, and an image may have ten thousands.
-const annotations = z.custom<object>(isRecord).transform((record) => {
-  const texts = Object.entries(record).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
-  return Object.fromEntries(texts);
-});
+/** Of an image, or of one of its entries; more are left out, because each takes microseconds. */
+const maxAnnotations = 4_096;
+// Checked by hand: a schema of a record takes still longer.
+const annotations = z
+  .custom<object>((record) => isRecord(record) && Object.keys(record).length <= maxAnnotations)
+  .transform((record) => {
+    const texts = Object.entries(record).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+    return Object.fromEntries(texts);
+  });
 /** Short, since the platforms of thousands of images are cached. */
 const platformText = z.string().max(64);
 const platform = z.object({ os: platformText, architecture: platformText, variant: platformText.optional().catch(undefined) });

@@ -1,4 +1,5 @@
 /** Lists the referrers of a manifest: https://github.com/opencontainers/distribution-spec/blob/main/spec.md#listing-referrers */
+import { maxJsonBytes } from '../model/bounded-json.ts';
 import { formatRepository, isDigest } from '../model/image-reference.ts';
 import { unexpectedAnswer } from './answer-errors.ts';
 import type { HttpRequest } from './http.ts';
@@ -7,7 +8,7 @@ import { readManifest } from './manifests.ts';
 import { type Descriptor, parseManifest } from './parse-manifest.ts';
 
 const maxPages = 20;
-const maxPageBytes = 4 * 1024 * 1024;
+const maxPageBytes = maxJsonBytes;
 /** The fallback tag has at most this many hex digits: with all digits of a sha512 digest it would be too long for a tag. */
 const maxFallbackDigits = 64;
 /** The media type of an index of referrers. */

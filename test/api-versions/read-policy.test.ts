@@ -319,16 +319,3 @@ test('reading never throws, whatever the spec, status and annotations are', () =
     { numRuns: 500 },
   );
 });
-
-test('a spec with more values than can be checked at once is not checked, and names only its repository', () => {
-  const values = Array.from({ length: 64 }, (_, index) => `v${index}`);
-  const matchExpressions = Array.from({ length: 32 }, (_, index) => ({ key: `k${index}`, operator: 'NotIn', values }));
-  const targets = Array.from({ length: 64 }, () => ({ kind: 'Deployment', selector: { matchExpressions } }));
-  const { spec: found } = read({ spec: { ...spec, targets } });
-  assert.ok(!isUsable(found));
-  assert.match(found.problem.message, /^spec: holds more than 4096 values/);
-  assert.deepEqual(found.scope?.targets, []);
-  const containers = values.slice(0, 32);
-  const many = Array.from({ length: 64 }, (_, index) => ({ kind: 'Deployment', name: `web-${index}`, containers }));
-  assert.equal(usable({ ...spec, targets: many }).targets.length, 64);
-});

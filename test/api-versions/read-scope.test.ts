@@ -28,3 +28,19 @@ test('what can be read of a spec that cannot be used is known all the same: its 
   assert.equal(scopeOf({ image: 'not an image' }), undefined);
   assert.equal(scopeOf({ image: 7 }), undefined);
 });
+
+test('a spec with more values than can be checked at once is not checked, and names only its repository', () => {
+  const values = Array.from({ length: 64 }, (_, index) => `v${index}`);
+  const matchExpressions = Array.from({ length: 32 }, (_, index) => ({ key: `k${index}`, operator: 'NotIn', values }));
+  const targets = Array.from({ length: 64 }, () => ({ kind: 'Deployment', selector: { matchExpressions } }));
+  const context = { aliases: new Map(), customTargets: [] };
+  const { spec: found } = readPolicy({ metadata, spec: { ...spec, targets } }, context);
+  assert.ok(!isUsable(found));
+  assert.match(found.problem.message, /^spec: holds more than 4096 values/);
+  assert.deepEqual(found.scope?.targets, []);
+  const containers = values.slice(0, 32);
+  const many = Array.from({ length: 64 }, (_, index) => ({ kind: 'Deployment', name: `web-${index}`, containers }));
+  const { spec: usable } = readPolicy({ metadata, spec: { ...spec, targets: many } }, context);
+  assert.ok(isUsable(usable));
+  assert.equal(usable.targets.length, 64);
+});

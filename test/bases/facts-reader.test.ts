@@ -191,7 +191,7 @@ for (const [name, config] of odd) {
 
 test('a configuration that is too large is not read', async (t) => {
   const { fake, read } = await openWorld(t);
-  const config = { mediaType: types.config, digest: fakeDigest('c'), size: 4 * 1024 * 1024 + 1 };
+  const config = { mediaType: types.config, digest: fakeDigest('c'), size: 2 * 1024 * 1024 + 1 };
   const digest = addManifest(fake, {}, { config });
   assert.deepEqual(await read(digest), { digest, platforms: [{ platform: '', digest, named: [] }] });
   assert.ok(!asked(fake).some((request) => request.includes('/blobs/')));

@@ -18,6 +18,7 @@ describe('bounded JSON', () => {
     ['lists in lists', '['.repeat(65) + ']'.repeat(65), /deeper than 64/],
     ['objects in objects', '{"a":'.repeat(65) + '1' + '}'.repeat(65), /deeper than 64/],
     ['lists without an end', '['.repeat(1_000_000), /more than|deeper/],
+    ['a text', `"${'a'.repeat(2 * 1024 * 1024)}"`, /larger than 2097152 bytes/],
     ['values', `[${'1,'.repeat(16_384)}1]`, /more than 16384/],
     ['names', `{${Array.from({ length: 16_386 }, (_, index) => `"${index}":1`).join(',')}}`, /more than 16384/],
   ] as const)
@@ -29,6 +30,16 @@ describe('bounded JSON', () => {
     const huge = Array.from({ length: 40_000 }, () => 1);
     assert.equal(parseManifest(Buffer.from(JSON.stringify({ schemaVersion: 2, layers: [], huge }))), undefined);
     assert.deepEqual(parseImageConfig(Buffer.from(JSON.stringify({ os: 'linux', architecture: 'amd64', huge }))), {});
+  });
+
+  it('leaves out more annotations or labels than any image has', () => {
+    const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`name-${index}`, 'a']));
+    const read = (count: number) => [
+      parseManifest(Buffer.from(JSON.stringify({ schemaVersion: 2, annotations: many(count) })))?.annotations,
+      parseImageConfig(Buffer.from(JSON.stringify({ config: { Labels: many(count) } }))).config?.Labels,
+    ];
+    assert.deepEqual(read(4_096), [many(4_096), many(4_096)]);
+    assert.deepEqual(read(4_097), [undefined, undefined]);
   });
 
   it('has room for a page of a thousand referrers, and for an image of 512 layers', () => {

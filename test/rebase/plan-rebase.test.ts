@@ -263,7 +263,7 @@ const refusals: Record<string, readonly (readonly [name: string, sample: Request
         application: { config: { Labels: { a: 'x'.repeat(3_000_000) } } },
         newBase: { config: { Labels: { b: 'x'.repeat(3_000_000) } } },
       },
-      /more than 4194304 bytes/,
+      /more than 2097152 bytes/,
     ],
   ],
 };

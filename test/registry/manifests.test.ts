@@ -46,8 +46,8 @@ const badBytes: [name: string, answer: FakeAnswer, expected: RegExp][] = [
   ['nothing', { body: '' }, /the answer is not a manifest/],
   [
     'a manifest that is too large',
-    { body: JSON.stringify({ schemaVersion: 2, padding: 'x'.repeat(4 * 1024 * 1024) }) },
-    /larger than 4194304 bytes/,
+    { body: JSON.stringify({ schemaVersion: 2, padding: 'x'.repeat(2 * 1024 * 1024) }) },
+    /larger than 2097152 bytes/,
   ],
   ['500', { status: 500 }, /registry answered 500$/],
 ];
