@@ -6,14 +6,12 @@ import { askServer, askThroughCluster, type ApiRequest } from './ask-service.ts'
 import type { Options, Terminal } from './command.ts';
 import { clusterOf, clusterOptions } from './policy-client.ts';
 
-const defaultNamespace = 'image-watcher';
-
 /** Where the API is, for every command that calls it. */
 export const serviceOptions = {
   'service-namespace': {
     value: 'NAMESPACE',
     completes: 'namespace',
-    about: `the namespace in which image-watcher is installed, for a connection through the API server (default ${defaultNamespace})`,
+    about: `the namespace in which image-watcher is installed, for a connection through the API server (default: that of the conversion in the definition of the policies, or image-watcher)`,
   },
   server: { value: 'URL', about: 'the address of the operations listener, instead: https, or http with --insecure' },
   insecure: { about: 'send the token to a --server with http, where anybody may listen' },
@@ -45,9 +43,10 @@ export async function withApi(terminal: Terminal, act: () => Promise<number>): P
 
 /** Sends one request with the caller's token and returns the parsed response; throws ApiError, which says what to do. */
 export async function callApi<T>(target: ApiTarget, method: 'GET' | 'POST', path: string): Promise<T> {
-  const { server, 'service-namespace': namespace = defaultNamespace } = target;
+  const { server, 'service-namespace': namespace } = target;
   if (server !== undefined) checkServer(server, target);
-  else if (!/^[a-z0-9-]{1,63}$/.test(namespace)) throw new ApiError(`--service-namespace ${namespace} is not the name of a namespace`);
+  else if (namespace !== undefined && !/^[a-z0-9-]{1,63}$/.test(namespace))
+    throw new ApiError(`--service-namespace ${namespace} is not the name of a namespace`);
   const authorization = await findAuthorization(target);
   const request: ApiRequest = {
     method,

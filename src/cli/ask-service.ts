@@ -6,7 +6,7 @@ import type { KubeAccessOptions } from '../kube/load-kube-access.ts';
 import type { PodConnection } from '../kube/port-forward.ts';
 import { ApiError } from './api-error.ts';
 import { describeClusterError } from './cluster-errors.ts';
-import { findServicePod } from './service-pod.ts';
+import { findServiceNamespace, findServicePod } from './service-pod.ts';
 
 /** What is asked. */
 export interface ApiRequest {
@@ -55,8 +55,8 @@ async function openFetch({ protocol }: URL): Promise<{ readonly fetch: typeof fe
   return openOutbound(readProxies({ registries: [] }, processSource()));
 }
 
-/** Asks a pod of the installation in this namespace; throws ApiError where there is none, or where it cannot be reached. */
-export async function askThroughCluster(cluster: KubeAccessOptions, namespace: string, request: ApiRequest): Promise<ApiAnswer> {
+/** Asks a pod of the installation in this namespace, or where it is found; throws ApiError where there is none, or where it cannot be reached. */
+export async function askThroughCluster(cluster: KubeAccessOptions, named: string | undefined, request: ApiRequest): Promise<ApiAnswer> {
   const signal = AbortSignal.timeout(timeoutMs);
   // Loaded only now: completion and --server should not wait for the Kubernetes client.
   const [{ openKubeClient }, { connectToPod, PortForwardError }] = await Promise.all([
@@ -66,7 +66,7 @@ export async function askThroughCluster(cluster: KubeAccessOptions, namespace: s
   const findPod = async () => {
     const client = await openKubeClient(cluster);
     try {
-      return await findServicePod(client, namespace, signal);
+      return await findServicePod(client, named ?? (await findServiceNamespace(client, signal)), signal);
     } finally {
       await client.close();
     }
@@ -74,6 +74,7 @@ export async function askThroughCluster(cluster: KubeAccessOptions, namespace: s
   const pod = await findPod().catch((error: unknown) => {
     throw error instanceof ApiError ? error : new ApiError(describeClusterError(error), { cause: error });
   });
+  const { namespace } = pod;
   const from = `pod ${namespace}/${pod.pod}`;
   let connection: PodConnection | undefined;
   try {

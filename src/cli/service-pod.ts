@@ -1,6 +1,9 @@
 /** The pod of image-watcher that answers its API: one with the role `work`, by the labels of the chart. */
 import { z } from 'zod';
 import type { KubeClient } from '../kube/client.ts';
+import { crdName } from '../api-versions/group.ts';
+import { crdPath } from '../kube/crd/definition.ts';
+import { isKubeError } from '../kube/kube-error.ts';
 import { listPath } from '../kube/objects.ts';
 import type { PodPort } from '../kube/port-forward.ts';
 import { ApiError } from './api-error.ts';
@@ -22,6 +25,28 @@ const listSchema = z.object({ items: z.array(podSchema) });
 type Pod = z.output<typeof podSchema>;
 
 const defaultPort = 9090;
+/** Where nothing says otherwise. */
+const defaultNamespace = 'image-watcher';
+
+const definitionSchema = z.object({
+  spec: z.object({
+    conversion: z.object({ webhook: z.object({ clientConfig: z.object({ service: z.object({ namespace: z.string() }) }) }) }),
+  }),
+});
+
+/**
+ * The namespace of the installation: that of the conversion in the definition of the policies, which only administrators of the cluster write. Anybody who may create a
+ * namespace could otherwise wait in the default one for tokens. The default one where the definition names none, or where the caller may not read it.
+ */
+export async function findServiceNamespace(client: Pick<KubeClient, 'request'>, signal: AbortSignal): Promise<string> {
+  try {
+    const { success, data } = definitionSchema.safeParse(await client.request({ method: 'GET', path: crdPath(crdName), signal }));
+    return success ? data.spec.conversion.webhook.clientConfig.service.namespace : defaultNamespace;
+  } catch (error) {
+    if (isKubeError(error, 403) || isKubeError(error, 404)) return defaultNamespace;
+    throw error;
+  }
+}
 
 /** Finds a pod that is ready; throws ApiError where there is none, and what the client throws. */
 export async function findServicePod(client: KubeClient, namespace: string, signal: AbortSignal): Promise<PodPort> {
