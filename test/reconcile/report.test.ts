@@ -144,7 +144,7 @@ test('a failure that concerns an older image than the selected one is not writte
       failures: 5,
       isLastTry: false,
       isOurs: async () => true,
-      hint: { tag },
+      image: { tag },
       signal,
     };
     await reportFailure(failure, new Error('connect ECONNREFUSED'), world.ports);
