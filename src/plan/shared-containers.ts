@@ -175,7 +175,7 @@ function wouldMove(mover: Claim, keeper: Claim, { container, running }: Common, 
   const { mode, suspended } = mover.policy.spec;
   if (mode === 'DryRun' || suspended) return false;
   const isNamed = (claim: Claim) => container !== undefined && claim.target.containers?.includes(container) === true;
-  // Whoever names a container is meant for it, and the other one is the surprise.
+  // The policy that names a container wants it, and the other one is the surprise.
   if (isNamed(mover) && !isNamed(keeper)) return false;
   const tags = ({ policy }: Claim) => known.tagsOf(policy);
   const changes = (claim: Claim, tag: string | undefined) =>

@@ -49,6 +49,17 @@ export async function gatherForExplain(
     ...consent,
     policiesOf: policiesFor(others.policies, consent),
     ...(others.doubt !== undefined && { doubt: others.doubt }),
+    ...viewOf(workloads, problems),
+    now: Date.now,
+  };
+}
+
+/** Workloads that were read, by their keys, and what is wrong with targets, as the stages ask for them. */
+export function viewOf(
+  workloads: ReadonlyMap<string, Workload>,
+  problems: ReadonlyMap<PolicyTarget, TargetProblem>,
+): Pick<ClusterView, 'findWorkload' | 'listWorkloads' | 'targetState'> {
+  return {
     findWorkload: (ref) => workloads.get(workloadKey(ref)),
     listWorkloads: (kind, namespace) =>
       [...workloads.values()].filter((workload) => workload.namespace === namespace && kindKey(workload) === kindKey(kind)),
@@ -56,7 +67,6 @@ export async function gatherForExplain(
       const problem = problems.get(target);
       return problem === undefined ? { since: 0 } : { problem };
     },
-    now: Date.now,
   };
 }
 

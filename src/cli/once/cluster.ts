@@ -11,10 +11,10 @@ import { findTarget, type TargetKind } from '../../kube/targets.ts';
 import { confirmedForMs } from '../../model/confirmation.ts';
 import type { PolicyTarget } from '../../model/image-policy.ts';
 import { resolveTargets } from '../../model/resolve-target.ts';
-import { isCustomVersion, kindKey, type KindRef, workloadKey, type Workload } from '../../model/workload.ts';
+import { isCustomVersion, type KindRef, workloadKey, type Workload } from '../../model/workload.ts';
 import type { TargetProblem } from '../../plan/plan-update.ts';
 import type { ClusterView, Ports, Workloads } from '../../reconcile/ports.ts';
-import { readTargets } from '../explain/gather.ts';
+import { readTargets, viewOf } from '../explain/gather.ts';
 import { policiesFor } from '../explain/other-policies.ts';
 import { createPodSecrets, type PodSecrets } from '../pod-secrets.ts';
 import type { RunPolicies } from './policies.ts';
@@ -50,13 +50,7 @@ export function createCluster(policies: Pick<RunPolicies, 'all'>, { client, conf
     return consent;
   };
   const view: ClusterView = {
-    findWorkload: (ref) => workloads.get(workloadKey(ref)),
-    listWorkloads: (kind, namespace) =>
-      [...workloads.values()].filter((workload) => workload.namespace === namespace && kindKey(workload) === kindKey(kind)),
-    targetState(target) {
-      const problem = problems.get(target);
-      return problem === undefined ? { since: 0 } : { problem };
-    },
+    ...viewOf(workloads, problems),
     namespaceConsent,
     crossNamespace,
     repeatsPerHour: guards.repeatsPerHour,
