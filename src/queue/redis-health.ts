@@ -63,7 +63,10 @@ export function monitorRedis(
     if (changed) onChange(next);
   };
   const checkNow = () => void check();
-  const timer = setInterval(checkNow, everyMs);
+  // While the first connection is being made, a check could only say that there is none; its error, or its success, starts the first check.
+  const timer = setInterval(() => {
+    if (!isFirst || redis.status !== 'connecting') checkNow();
+  }, everyMs);
   const onReady = () => {
     if (failure !== undefined && !isWrongDatabase(failure)) failure = undefined;
     checkNow();

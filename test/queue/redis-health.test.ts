@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { connectProducer, type RedisConnection } from '../../src/queue/connection.ts';
 import { freePort } from '../harness/free-port.ts';
@@ -71,4 +71,24 @@ test('without a connection, operators read that there is none, and nothing of th
   redis.on('error', () => undefined);
   assert.deepEqual(await inspect(redis, '{p}'), { reachable: false, memoryShare: 0, error: 'there is no connection to it' });
   redis.disconnect();
+});
+
+test('a first connection that takes long is not reported as missing: its error is, with what to do', async () => {
+  mock.timers.enable({ apis: ['setInterval'] });
+  const connection = Object.assign(new EventEmitter(), {
+    status: 'connecting',
+    info: () => Promise.reject(new Error("Stream isn't writeable and enableOfflineQueue options is false")),
+  });
+  const reported: (string | undefined)[] = [];
+  const watch = monitorRedis(connection as unknown as RedisConnection, '{p}', ({ error }) => reported.push(error));
+  mock.timers.tick(3_000);
+  await turn();
+  assert.deepEqual(reported, []);
+  connection.emit('error', new Error('connect ECONNREFUSED 127.0.0.1:1'));
+  await turn();
+  mock.timers.tick(3_000);
+  await turn();
+  assert.deepEqual(reported, ['connect ECONNREFUSED 127.0.0.1:1']);
+  watch.stop();
+  mock.timers.reset();
 });
