@@ -3,7 +3,7 @@
  * the JSON of the request and of the answer as on the wire: `node bench/convert.ts [--output json]`.
  */
 import { parseArgs } from 'node:util';
-import { convertReview } from '../src/api-versions/convert-review.ts';
+import { convertReview } from '../src/conversion/convert-review.ts';
 
 const total = 10_000;
 const rounds = 5;

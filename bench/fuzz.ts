@@ -4,7 +4,7 @@
  * without the secret, when a request costs the event loop 5 ms before it is known who sends or 100 ms in all, or when the heap grows.
  */
 import { parseArgs } from 'node:util';
-import { providers } from '../src/receive/providers/index.ts';
+import { providers } from '../src/service/receive/providers/index.ts';
 import { fuzzProvider, type FuzzResult } from './fuzz/fuzz-provider.ts';
 import { createRandom } from './fuzz/random.ts';
 

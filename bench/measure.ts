@@ -1,4 +1,4 @@
-import { describeError } from '../src/model/errors.ts';
+import { describeError } from '../src/core/model/errors.ts';
 import type { Measured } from './report/markdown.ts';
 import type { Row } from './rows/row.ts';
 import { startBenchWorld, type WorldOptions } from './world/world.ts';

@@ -3,11 +3,11 @@
  * `npm run bench -- poll [--output json]`, in full with `node --expose-gc`.
  */
 import { parseArgs } from 'node:util';
-import type { ImagePolicy } from '../src/model/image-policy.ts';
-import type { ImageSource } from '../src/model/image-source.ts';
-import { strategies } from '../src/select/strategies/index.ts';
-import { tickMs } from '../src/poll/poll-schedule.ts';
-import { createTick } from '../src/poll/tick.ts';
+import type { ImagePolicy } from '../src/core/model/image-policy.ts';
+import type { ImageSource } from '../src/core/model/image-source.ts';
+import { strategies } from '../src/core/select/strategies/index.ts';
+import { tickMs } from '../src/service/poll/poll-schedule.ts';
+import { createTick } from '../src/service/poll/tick.ts';
 
 const policyCount = 10_000;
 const repositoryCount = 2_000;

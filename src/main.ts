@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { styleText } from 'node:util';
 import { commands } from './cli/index.ts';
 import { runProgram } from './cli/program.ts';
-import { programName, type Terminal } from './cli/command.ts';
+import { programName, type Terminal } from './service/command-line/command.ts';
 
 /** kubectl calls its plugins by the name of their file: the first is that of the executable, the second that of a script. */
 const isPlugin = [process.argv0, process.argv[1] ?? ''].some((path) => /^kubectl-image_watcher(?:\.exe)?$/.test(basename(path)));

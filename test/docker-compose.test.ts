@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { loadSettings } from '../src/config.ts';
+import { loadSettings } from '../src/service/config/settings.ts';
 import { findRegistry } from './harness/binaries.ts';
 import { pushImage } from './harness/push-image.ts';
 import { startRedis } from './harness/redis.ts';

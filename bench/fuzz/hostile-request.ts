@@ -1,5 +1,5 @@
-import { hostileBodies, megabyte } from '../../test/receive/providers/hostile-bodies.ts';
-import type { Sample } from '../../test/receive/providers/read-samples.ts';
+import { hostileBodies, megabyte } from '../../test/service/receive/providers/hostile-bodies.ts';
+import type { Sample } from '../../test/service/receive/providers/read-samples.ts';
 import type { FuzzRequest } from './random-request.ts';
 import type { Random } from './random.ts';
 

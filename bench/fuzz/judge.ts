@@ -1,5 +1,5 @@
-import { plainTextOf } from '../../test/receive/providers/mutations.ts';
-import type { PushEvent } from '../../src/model/push-event.ts';
+import { plainTextOf } from '../../test/service/receive/providers/mutations.ts';
+import type { PushEvent } from '../../src/core/model/push-event.ts';
 import type { FuzzRequest } from './random-request.ts';
 
 /** What is wrong with how a request was answered; undefined when nothing is. */

@@ -1,5 +1,5 @@
 /** Requests that resemble those of a sender more, less, or not at all. */
-import type { Sample } from '../../test/receive/providers/read-samples.ts';
+import type { Sample } from '../../test/service/receive/providers/read-samples.ts';
 import { mutateJson, mutateText } from './mutate-json.ts';
 import type { Random } from './random.ts';
 

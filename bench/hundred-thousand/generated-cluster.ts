@@ -1,5 +1,5 @@
 /** An API server that is not there: its lists are generated page by page, and its watches stay silent, so that a cluster may be of any size. */
-import type { KubeClient, KubeRequest } from '../../src/kube/client.ts';
+import type { KubeClient, KubeRequest } from '../../src/service/kube/client.ts';
 import { bulkPair, type FillOptions } from '../world/fill-cluster.ts';
 
 /** A client of a cluster with this many Deployments and policies. Each page is parsed from text, as a real one would be. */

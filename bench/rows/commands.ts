@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { apiVersion, kind, plural } from '../../src/api-versions/group.ts';
+import { apiVersion, kind, plural } from '../../src/service/resources/group.ts';
 import { alternate } from '../world/alternate.ts';
 import { median } from '../world/statistics.ts';
 import { limited, type Figure, type Row } from './row.ts';

@@ -1,6 +1,6 @@
 /** Deployments that run 1.0.0 of a repository each, and what it takes to push their next versions. */
 import { pushImage } from '../../test/harness/push-image.ts';
-import { inParallel } from '../../src/async/in-parallel.ts';
+import { inParallel } from '../../src/core/async/in-parallel.ts';
 import type { BenchWorld } from './world.ts';
 
 /** `web-3` in its namespace, with a repository of its own. */

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'undici';
 import { encode, etcdCall } from '../../test/harness/etcd-objects.ts';
-import { inParallel } from '../../src/async/in-parallel.ts';
+import { inParallel } from '../../src/core/async/in-parallel.ts';
 import { deployment, policy } from './applications.ts';
 import type { BenchWorld } from './world.ts';
 

@@ -1,5 +1,5 @@
 /** Explanations of the reasons of a BaseImagePolicy, and of the images that are built on its base. */
-import type { Reason } from '../../src/model/reasons.ts';
+import type { Reason } from '../../src/core/model/reasons.ts';
 import type { Explanation } from './explanation.ts';
 
 type Explanations = Readonly<Partial<Record<Reason, Explanation>>>;

@@ -1,5 +1,5 @@
 /** Explanations of the conditions of a policy. */
-import type { ConditionType } from '../../src/status/condition-states.ts';
+import type { ConditionType } from '../../src/core/status/condition-states.ts';
 import type { Explanation } from './explanation.ts';
 
 /** By type, in the order of the page; `meaning` is its first line. */

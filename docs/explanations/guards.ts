@@ -1,4 +1,4 @@
-import type { Reason } from '../../src/model/reasons.ts';
+import type { Reason } from '../../src/core/model/reasons.ts';
 
 /** What a guard stops, and how that shows: for the picture in docs/guards.md. */
 export const guardTexts: Readonly<Record<string, { readonly stops: string; readonly shownAs: string; readonly reason: Reason }>> = {

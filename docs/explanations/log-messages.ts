@@ -1,5 +1,5 @@
-/** What to do about each message of the log; what it means is beside its level, in src/telemetry/log-messages.ts. */
-import type { logMessages } from '../../src/telemetry/log-messages.ts';
+/** What to do about each message of the log; what it means is beside its level, in src/service/telemetry/log-messages.ts. */
+import type { logMessages } from '../../src/service/telemetry/log-messages.ts';
 
 /** By message, in Markdown. Empty: there is nothing to do, whatever the fields say. */
 export const logActions = {

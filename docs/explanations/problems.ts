@@ -1,5 +1,5 @@
 /** Explanations of the problems that a user must fix, of findings, and of problems that resolve themselves. */
-import type { Reason } from '../../src/model/reasons.ts';
+import type { Reason } from '../../src/core/model/reasons.ts';
 import { shownAs, type Explanation } from './explanation.ts';
 
 type Explanations = Readonly<Partial<Record<Reason, Explanation>>>;

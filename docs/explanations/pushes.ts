@@ -1,5 +1,5 @@
 /** Explanations of the reasons of policies that are in order, of ignored webhook events, and of pushes that change nothing. */
-import type { Reason } from '../../src/model/reasons.ts';
+import type { Reason } from '../../src/core/model/reasons.ts';
 import { shownAs, type Explanation } from './explanation.ts';
 
 type Explanations = Readonly<Partial<Record<Reason, Explanation>>>;

@@ -1,4 +1,4 @@
-import type { Reason } from '../../src/model/reasons.ts';
+import type { Reason } from '../../src/core/model/reasons.ts';
 import type { Explanation } from './explanation.ts';
 import { ofBases } from './bases.ts';
 import { findings, problems, temporary } from './problems.ts';

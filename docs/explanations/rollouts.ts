@@ -1,5 +1,5 @@
 /** Explanations of the reasons why a rollout failed, and why an update is blocked or delayed. */
-import type { Reason } from '../../src/model/reasons.ts';
+import type { Reason } from '../../src/core/model/reasons.ts';
 import { shownAs, type Explanation } from './explanation.ts';
 
 type Explanations = Readonly<Partial<Record<Reason, Explanation>>>;

@@ -1,5 +1,5 @@
 /** What the Chinese pages say instead of the descriptions and messages of the code and the comments of the samples. */
-import { documentation } from '../../src/model/reasons.ts';
+import { documentation } from '../../src/core/model/reasons.ts';
 import { chineseBaseImages } from './zh-CN-base-images.ts';
 import { chineseNotifications } from './zh-CN-notifications.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { configSchema } from '../../src/config/schema.ts';
+import { configSchema } from '../../src/service/config/schema.ts';
 import { describeDefault, fieldTable } from './field-table.ts';
 import { fieldsOf, type Field, type JsonSchema } from './json-schema.ts';
 import { code } from './markdown.ts';

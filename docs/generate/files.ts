@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { customResourceDefinitionYaml } from '../../src/api-versions/crd.ts';
-import { plainDefinitions } from '../../src/api-versions/plain-definitions.ts';
+import { customResourceDefinitionYaml } from '../../src/service/resources/crd.ts';
+import { plainDefinitions } from '../../src/service/resources/plain-definitions.ts';
 import { apiParts, openApiText } from './api.ts';
 import { castOf } from './cast.ts';
 import { commandParts } from './commands.ts';
@@ -52,7 +52,7 @@ export function generatedFiles(): readonly GeneratedFile[] {
     { path: 'docs/tutorial.cast', content: castOf('image-watcher: from the first push to a rollback', tutorial) },
     { path: 'crd/imagepolicies.yaml', content: customResourceDefinitionYaml() },
     ...plainDefinitions.map(({ plural, yaml }) => ({ path: `crd/${plural}.yaml`, content: yaml })),
-    { path: 'src/doctor/shipped-permissions.ts', content: shippedPermissionsSource() },
+    { path: 'src/service/doctor/shipped-permissions.ts', content: shippedPermissionsSource() },
     ...policyPages.flatMap((page) => [
       { path: `docs/${page}.md`, content: renderTemplate(`${page}.md`, policyParts) },
       { path: `docs/${page}.zh-CN.md`, content: renderTemplate(`${page}.zh-CN.md`, chinesePolicyParts) },

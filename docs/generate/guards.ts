@@ -1,5 +1,5 @@
 import { guardTexts } from '../explanations/guards.ts';
-import { guards } from '../../src/plan/guards/index.ts';
+import { guards } from '../../src/core/plan/guards/index.ts';
 import type { Parts } from './template.ts';
 
 /** The part of docs/templates/guards.md. */

@@ -1,7 +1,7 @@
 /** charts/install: what the chart renders, as objects that kubectl and kustomize apply as often as they like. Needs Helm. */
 import { Document, isMap, parseAllDocuments, parseDocument, Scalar, stringify, visit } from 'yaml';
-import { customResourceDefinitionYaml } from '../../src/api-versions/crd.ts';
-import { plainDefinitions } from '../../src/api-versions/plain-definitions.ts';
+import { customResourceDefinitionYaml } from '../../src/service/resources/crd.ts';
+import { plainDefinitions } from '../../src/service/resources/plain-definitions.ts';
 import { chartFolder, helm, type Manifest, type Values } from '../../test/harness/helm.ts';
 import type { GeneratedFile } from './files.ts';
 

@@ -1,6 +1,6 @@
 import { logActions } from '../explanations/log-messages.ts';
-import { logFields } from '../../src/telemetry/log-fields.ts';
-import { logMessages } from '../../src/telemetry/log-messages.ts';
+import { logFields } from '../../src/service/telemetry/log-fields.ts';
+import { logMessages } from '../../src/service/telemetry/log-messages.ts';
 import { code, table } from './markdown.ts';
 import { linkedFrom } from './reasons.ts';
 import type { Parts } from './template.ts';

@@ -1,4 +1,4 @@
-import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { createMetrics } from '../../src/service/telemetry/metrics.ts';
 import { code, table } from './markdown.ts';
 import type { Parts } from './template.ts';
 

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { baseSchema } from '../../src/api-versions/base-policy/schema.ts';
-import { targetSchema } from '../../src/api-versions/notification-target/schema.ts';
-import { toStructuralSchema } from '../../src/api-versions/structural-schema.ts';
-import * as v1 from '../../src/api-versions/v1.ts';
-import * as v1alpha1 from '../../src/api-versions/v1alpha1.ts';
+import { baseSchema } from '../../src/bases/resource/schema.ts';
+import { targetSchema } from '../../src/notify/resource/schema.ts';
+import { toStructuralSchema } from '../../src/service/resources/structural-schema.ts';
+import * as v1 from '../../src/service/resources/v1.ts';
+import * as v1alpha1 from '../../src/conversion/v1alpha1.ts';
 import { fieldTable, ruleList } from './field-table.ts';
 import { fieldsOf, type Field, type JsonSchema } from './json-schema.ts';
 import { yamlBlock } from './markdown.ts';

@@ -1,7 +1,7 @@
 import { conditions } from '../explanations/conditions.ts';
 import type { Explanation } from '../explanations/explanation.ts';
 import { explanations, reasonSections } from '../explanations/reasons.ts';
-import { reasons, type Reason } from '../../src/model/reasons.ts';
+import { reasons, type Reason } from '../../src/core/model/reasons.ts';
 import { code, table } from './markdown.ts';
 import type { Parts } from './template.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { permissionFiles } from '../../src/doctor/checks/permissions.ts';
+import { permissionFiles } from '../../src/service/doctor/checks/permissions.ts';
 
 const folder = join(import.meta.dirname, '../../charts/image-watcher/files/permissions');
 

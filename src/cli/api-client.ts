@@ -1,10 +1,10 @@
 /** Calls the API of a running image-watcher with the token of the caller, which goes only to whoever proves that it is image-watcher. */
 import { readFileSync } from 'node:fs';
-import { describeError } from '../model/errors.ts';
+import { describeError } from '../core/model/errors.ts';
 import { ApiError } from './api-error.ts';
 import { askServer, askThroughCluster, type ApiRequest } from './ask-service.ts';
-import type { Options, Terminal } from './command.ts';
-import { clusterOf, clusterOptions } from './policy-client.ts';
+import type { Options, Terminal } from '../service/command-line/command.ts';
+import { clusterOf, clusterOptions } from '../service/command-line/policy-client.ts';
 
 /** Where the API is, for every command that calls it. */
 export const serviceOptions = {
@@ -89,7 +89,7 @@ async function findAuthorization({ 'token-file': tokenFile, ...values }: ApiTarg
   }
   const cluster = clusterOf(values);
   // Loaded only now: a token of a file should not wait for the Kubernetes client.
-  const { loadKubeAccess } = await import('../kube/load-kube-access.ts');
+  const { loadKubeAccess } = await import('../service/kube/load-kube-access.ts');
   try {
     const source = await loadKubeAccess(cluster);
     const access = await source.current();

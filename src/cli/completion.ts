@@ -1,6 +1,6 @@
 import { complete } from './completion/complete.ts';
 import { noFiles, scripts, shells } from './completion/scripts.ts';
-import { defineCommand, type Command, type CommandEntry } from './command.ts';
+import { defineCommand, type Command, type CommandEntry } from '../service/command-line/command.ts';
 import { summaries } from './summaries.ts';
 
 /** `image-watcher completion`. */

@@ -1,20 +1,20 @@
-import { readPolicy } from '../api-versions/read-policy.ts';
-import { readConfig, registryAliases, type Config } from '../config.ts';
-import { processSource } from '../config/environment.ts';
-import { addNamespaces, consentAnnotation, evaluateConsent, namespacesIn } from '../plan/consent.ts';
-import { describeError } from '../model/errors.ts';
-import { matchesTarget } from '../model/resolve-target.ts';
-import { runningImagesOf } from '../plan/running-images.ts';
-import { isUsable, type ImagePolicy, type PolicyTarget } from '../model/image-policy.ts';
-import { formatWorkload, refOf, workloadKey, type Workload, type WorkloadRef } from '../model/workload.ts';
-import type { KubeClient } from '../kube/client.ts';
-import type { TargetKind } from '../kube/targets.ts';
-import { inParallel } from '../async/in-parallel.ts';
-import { defineCommand, type Terminal, UsageError } from './command.ts';
+import { readPolicy } from '../service/resources/read-policy.ts';
+import { readConfig, registryAliases, type Config } from '../service/config/settings.ts';
+import { processSource } from '../service/config/environment.ts';
+import { addNamespaces, consentAnnotation, evaluateConsent, namespacesIn } from '../core/plan/consent.ts';
+import { describeError } from '../core/model/errors.ts';
+import { matchesTarget } from '../core/model/resolve-target.ts';
+import { runningImagesOf } from '../core/plan/running-images.ts';
+import { isUsable, type ImagePolicy, type PolicyTarget } from '../core/model/image-policy.ts';
+import { formatWorkload, refOf, workloadKey, type Workload, type WorkloadRef } from '../core/model/workload.ts';
+import type { KubeClient } from '../service/kube/client.ts';
+import type { TargetKind } from '../service/kube/targets.ts';
+import { inParallel } from '../core/async/in-parallel.ts';
+import { defineCommand, type Terminal, UsageError } from '../service/command-line/command.ts';
 import { readTarget } from './explain/gather.ts';
-import { outputOption, print } from './output.ts';
-import { startProgress } from './progress.ts';
-import { clusterOptions, cliFieldManager, listPolicies as listRawPolicies, withCluster } from './policy-client.ts';
+import { outputOption, print } from '../service/command-line/output.ts';
+import { startProgress } from '../service/command-line/progress.ts';
+import { clusterOptions, cliFieldManager, listPolicies as listRawPolicies, withCluster } from '../service/command-line/policy-client.ts';
 import { summaries } from './summaries.ts';
 
 const maxParallel = 8;
@@ -166,7 +166,7 @@ function failure({ namespace, name }: ImagePolicy, target: PolicyTarget, error: 
 
 /** Reads the consent of the owners of each pair. */
 async function inspect(pairs: readonly Pair[], client: KubeClient, { isMerging }: Writing): Promise<Inspected[]> {
-  const { readNamespaceConsent } = await import('../kube/namespaces.ts');
+  const { readNamespaceConsent } = await import('../service/kube/namespaces.ts');
   const names = [...new Set(pairs.map(({ workload }) => workload.namespace))];
   const answers = await inParallel(names, maxParallel, (name) => readNamespaceConsent(client, name));
   const namespaces = new Map(names.map((name, index) => [name, answers[index]]));
@@ -209,9 +209,9 @@ async function write(rows: readonly Inspected[], client: KubeClient, writing: Wr
 /** Guarded by the resourceVersion that was read: annotations that are written meanwhile are not overwritten. */
 async function annotate(group: readonly Inspected[], client: KubeClient, writing: Writing): Promise<Row[]> {
   const [{ objectPath }, { isKubeError }, { readWorkload }] = await Promise.all([
-    import('../kube/objects.ts'),
-    import('../kube/kube-error.ts'),
-    import('../kube/read-workload.ts'),
+    import('../service/kube/objects.ts'),
+    import('../service/kube/kube-error.ts'),
+    import('../service/kube/read-workload.ts'),
   ]);
   let current = group;
   for (let tries = 1; ; tries++) {

@@ -1,14 +1,14 @@
-import { type Conversion, type ConversionEndpoint, defaultEndpoint } from '../api-versions/crd.ts';
-import { conversionSamples, type CrdRequest, lacksConversion, planCrd } from '../api-versions/plan-crd.ts';
-import { crdName } from '../api-versions/group.ts';
-import { plainDefinitions } from '../api-versions/plain-definitions.ts';
-import { describeError } from '../model/errors.ts';
-import { documentation } from '../model/reasons.ts';
-import type { KubeClient } from '../kube/client.ts';
-import { UsageError, type Terminal } from './command.ts';
-import { type CrdValues, durationOf, endpointOf, namespacedName, readCaFile } from './crd-options.ts';
-import { print } from './output.ts';
-import { clusterOf } from './policy-client.ts';
+import { type Conversion, type ConversionEndpoint, defaultEndpoint } from '../service/resources/crd.ts';
+import { conversionSamples, type CrdRequest, lacksConversion, planCrd } from '../service/resources/plan-crd.ts';
+import { crdName } from '../service/resources/group.ts';
+import { plainDefinitions } from '../service/resources/plain-definitions.ts';
+import { describeError } from '../core/model/errors.ts';
+import { documentation } from '../core/model/reasons.ts';
+import type { KubeClient } from '../service/kube/client.ts';
+import { UsageError, type Terminal } from '../service/command-line/command.ts';
+import { type CrdValues, durationOf, endpointOf, namespacedName, readCaFile } from '../service/command-line/crd-options.ts';
+import { print } from '../service/command-line/output.ts';
+import { clusterOf } from '../service/command-line/policy-client.ts';
 
 /** The Secret in which the role convert stores its own authority, in the namespace of the Service. */
 const authoritySecret = 'image-watcher-conversion';
@@ -19,11 +19,11 @@ export async function applyCrd(values: CrdValues, output: 'text' | 'json' | 'yam
   // Loaded only now: printing should not wait for the Kubernetes client.
   const [{ openKubeClient }, { applyCustomResourceDefinition }, { switchCustomResourceDefinition }, { readCrd }, { refuseOwnedThrough }] =
     await Promise.all([
-      import('../kube/client.ts'),
-      import('../kube/crd/apply-crd.ts'),
-      import('../kube/crd/switch-crd.ts'),
-      import('../kube/crd/definition.ts'),
-      import('../kube/crd/retire-version.ts'),
+      import('../service/kube/client.ts'),
+      import('../service/kube/crd/apply-crd.ts'),
+      import('../conversion/crd/switch-crd.ts'),
+      import('../service/kube/crd/definition.ts'),
+      import('../conversion/crd/retire-version.ts'),
     ]);
   const onProgress = (message: string) => {
     if (output === undefined || output === 'text') terminal.err(`${message}\n`);
@@ -104,7 +104,7 @@ async function withCa(client: KubeClient, endpoint: ConversionEndpoint, values: 
 }
 
 async function readCa(client: KubeClient, secret: { namespace: string; name: string }): Promise<string> {
-  const { readSecretContent } = await import('../kube/secrets.ts');
+  const { readSecretContent } = await import('../service/kube/secrets.ts');
   const read = await readSecretContent(client, secret);
   const encoded = 'data' in read ? read.data['ca.crt'] : undefined;
   if (encoded) return Buffer.from(encoded, 'base64').toString();

@@ -1,9 +1,9 @@
-import { customResourceDefinition, customResourceDefinitionYaml, defaultEndpoint, type CrdShape } from '../api-versions/crd.ts';
-import { kind as policyKind } from '../api-versions/group.ts';
-import { plainDefinitions } from '../api-versions/plain-definitions.ts';
-import { defineCommand, defineGroup } from './command.ts';
+import { customResourceDefinition, customResourceDefinitionYaml, defaultEndpoint, type CrdShape } from '../service/resources/crd.ts';
+import { kind as policyKind } from '../service/resources/group.ts';
+import { plainDefinitions } from '../service/resources/plain-definitions.ts';
+import { defineCommand, defineGroup } from '../service/command-line/command.ts';
 import { applyCrd } from './crd-apply.ts';
-import { migrateCrd } from './crd-migrate.ts';
+import { migrateCrd } from '../conversion/commands/crd-migrate.ts';
 import {
   applyOptions,
   type CrdValues,
@@ -13,9 +13,9 @@ import {
   readCaFile,
   refuseExclusive,
   shapeOptions,
-} from './crd-options.ts';
-import { outputOption } from './output.ts';
-import { clusterOptions } from './policy-client.ts';
+} from '../service/command-line/crd-options.ts';
+import { outputOption } from '../service/command-line/output.ts';
+import { clusterOptions } from '../service/command-line/policy-client.ts';
 import { summaries } from './summaries.ts';
 
 const kinds = [policyKind, ...plainDefinitions.map(({ kind }) => kind)];

@@ -1,11 +1,11 @@
 /** The status of a policy, for people. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Condition, PolicyStatus } from '../model/policy-status.ts';
-import { readStatus } from '../model/stored-status.ts';
-import type { Terminal } from './command.ts';
-import { printable } from './printable.ts';
-import { statusOf, type PolicyClient } from './policy-client.ts';
-import { startProgress } from './progress.ts';
+import type { Condition, PolicyStatus } from '../core/model/policy-status.ts';
+import { readStatus } from '../core/model/stored-status.ts';
+import type { Terminal } from '../service/command-line/command.ts';
+import { printable } from '../service/command-line/printable.ts';
+import { statusOf, type PolicyClient } from '../service/command-line/policy-client.ts';
+import { startProgress } from '../service/command-line/progress.ts';
 import { reasonLinks } from './reason-links.ts';
 
 /** The status of an ImagePolicy, which is given as the API server has it. */

@@ -1,13 +1,13 @@
-import { readConfig, type Config } from '../config.ts';
-import { processSource } from '../config/environment.ts';
-import type { KubeClient } from '../kube/client.ts';
-import { inParallel } from '../async/in-parallel.ts';
-import { explainClusterError } from './cluster-errors.ts';
-import { defineCommand, type Terminal, UsageError } from './command.ts';
+import { readConfig, type Config } from '../service/config/settings.ts';
+import { processSource } from '../service/config/environment.ts';
+import type { KubeClient } from '../service/kube/client.ts';
+import { inParallel } from '../core/async/in-parallel.ts';
+import { explainClusterError } from '../service/command-line/cluster-errors.ts';
+import { defineCommand, type Terminal, UsageError } from '../service/command-line/command.ts';
 import { changesOf, formatChange, type Change } from './diff/changes.ts';
 import { configOption } from './explain.ts';
 import { planPolicy } from './explain/plan-policy.ts';
-import { countOf, outputOption, print } from './output.ts';
+import { countOf, outputOption, print } from '../service/command-line/output.ts';
 import {
   currentNamespace,
   listPolicies,
@@ -18,8 +18,8 @@ import {
   readPolicyName,
   withCluster,
   type PolicyName,
-} from './policy-client.ts';
-import { startProgress } from './progress.ts';
+} from '../service/command-line/policy-client.ts';
+import { startProgress } from '../service/command-line/progress.ts';
 import { summaries } from './summaries.ts';
 
 const maxParallel = 8;

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { type Finding, type Level, type ServiceReport } from '../doctor/finding.ts';
-import { checks } from '../doctor/checks/index.ts';
-import { documentation } from '../model/reasons.ts';
-import { readVersion } from '../version.ts';
+import { type Finding, type Level, type ServiceReport } from '../service/doctor/finding.ts';
+import { checks } from '../service/doctor/checks/index.ts';
+import { documentation } from '../core/model/reasons.ts';
+import { readVersion } from '../service/config/version.ts';
 import { apiOptions, callApi } from './api-client.ts';
 import { ApiError } from './api-error.ts';
-import { defineCommand, paintFor, type Terminal, UsageError } from './command.ts';
+import { defineCommand, paintFor, type Terminal, UsageError } from '../service/command-line/command.ts';
 import { checkCluster } from './doctor/check-cluster.ts';
-import { fit, outputOption, print } from './output.ts';
-import { printable } from './printable.ts';
+import { fit, outputOption, print } from '../service/command-line/output.ts';
+import { printable } from '../service/command-line/printable.ts';
 import { summaries } from './summaries.ts';
 
 const options = {

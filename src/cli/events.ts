@@ -1,19 +1,19 @@
-import { eventOutcomes, type EventView } from '../api/event-view.ts';
-import { isDigest } from '../model/image-reference.ts';
-import type { GivenUpNotice } from '../model/notice.ts';
-import { parseDuration } from '../model/text.ts';
-import { describeError } from '../model/errors.ts';
+import { eventOutcomes, type EventView } from '../service/api/event-view.ts';
+import { isDigest } from '../core/model/image-reference.ts';
+import type { GivenUpNotice } from '../core/model/notice.ts';
+import { parseDuration } from '../core/model/text.ts';
+import { describeError } from '../core/model/errors.ts';
 import { type ApiTarget, apiOptions, withApi } from './api-client.ts';
 import { ApiError } from './api-error.ts';
-import { defineCommand, type Terminal, UsageError, type Values } from './command.ts';
+import { defineCommand, type Terminal, UsageError, type Values } from '../service/command-line/command.ts';
 import { type Filter, readEvents } from './events/list-events.ts';
 import { createFold } from './events/fold-ignored.ts';
 import { followEvents } from './events/follow-events.ts';
 import { createShortIds, readEvent } from './events/short-ids.ts';
-import { countOf, outputOption, print } from './output.ts';
-import { printable } from './printable.ts';
-import { clusterOf, policyOptions, readPolicyName } from './policy-client.ts';
-import { startProgress } from './progress.ts';
+import { countOf, outputOption, print } from '../service/command-line/output.ts';
+import { printable } from '../service/command-line/printable.ts';
+import { clusterOf, policyOptions, readPolicyName } from '../service/command-line/policy-client.ts';
+import { startProgress } from '../service/command-line/progress.ts';
 import { reasonLinks } from './reason-links.ts';
 import { summaries } from './summaries.ts';
 
@@ -87,7 +87,7 @@ function readFilter({ limit, since, repository, outcome }: Values<typeof options
 async function policyOf(text: string, { namespace, ...target }: ApiTarget & { readonly namespace?: string | undefined }) {
   const named = readPolicyName(text, namespace);
   if (named.namespace !== undefined) return { namespace: named.namespace, name: named.name };
-  const { loadKubeAccess } = await import('../kube/load-kube-access.ts');
+  const { loadKubeAccess } = await import('../service/kube/load-kube-access.ts');
   try {
     const { namespace: current = 'default' } = await loadKubeAccess(clusterOf(target));
     return { namespace: current, name: named.name };

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { describeError } from '../model/errors.ts';
-import { defineCommand, UsageError } from './command.ts';
-import { clusterOf, clusterOptions } from './policy-client.ts';
+import { describeError } from '../core/model/errors.ts';
+import { defineCommand, UsageError } from '../service/command-line/command.ts';
+import { clusterOf, clusterOptions } from '../service/command-line/policy-client.ts';
 import { summaries } from './summaries.ts';
 
 /** `image-watcher generate-password`. */
@@ -21,7 +21,10 @@ export const generatePassword = defineCommand({
     if (namespace === undefined || name === undefined) throw new UsageError('name the Secret: --secret NAMESPACE/NAME');
     const { key = 'password' } = values;
     // Loaded only now: help should not wait for the Kubernetes client.
-    const [{ openKubeClient }, { agreeOnSecret }] = await Promise.all([import('../kube/client.ts'), import('../kube/secrets.ts')]);
+    const [{ openKubeClient }, { agreeOnSecret }] = await Promise.all([
+      import('../service/kube/client.ts'),
+      import('../service/kube/secrets.ts'),
+    ]);
     let isNew = false;
     try {
       const client = await openKubeClient(clusterOf(values));

@@ -1,7 +1,7 @@
-import { describeClusterError, explainClusterError } from './cluster-errors.ts';
-import { defineCommand, paintFor, type Terminal, UsageError } from './command.ts';
+import { describeClusterError, explainClusterError } from '../service/command-line/cluster-errors.ts';
+import { defineCommand, paintFor, type Terminal, UsageError } from '../service/command-line/command.ts';
 import { policyRow, type PolicyRow } from './get/policy-row.ts';
-import { countOf, formatTable, print, wrap } from './output.ts';
+import { countOf, formatTable, print, wrap } from '../service/command-line/output.ts';
 import {
   currentNamespace,
   listPolicies,
@@ -13,9 +13,9 @@ import {
   resourceNameOf,
   withCluster,
   type PolicyName,
-} from './policy-client.ts';
-import { startProgress } from './progress.ts';
-import type { KubeClient } from '../kube/client.ts';
+} from '../service/command-line/policy-client.ts';
+import { startProgress } from '../service/command-line/progress.ts';
+import type { KubeClient } from '../service/kube/client.ts';
 import { summaries } from './summaries.ts';
 
 const options = {

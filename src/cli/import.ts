@@ -1,10 +1,10 @@
-import { defineCommand, defineGroup, type Terminal, UsageError } from './command.ts';
+import { defineCommand, defineGroup, type Terminal, UsageError } from '../service/command-line/command.ts';
 import type { Imported, Importer, Sources } from './import/importer.ts';
 import { importers } from './import/index.ts';
 import { formatImport } from './import/merge-drafts.ts';
-import { countOf } from './output.ts';
-import { clusterOptions, withCluster } from './policy-client.ts';
-import { startProgress } from './progress.ts';
+import { countOf } from '../service/command-line/output.ts';
+import { clusterOptions, withCluster } from '../service/command-line/policy-client.ts';
+import { startProgress } from '../service/command-line/progress.ts';
 import { summaries } from './summaries.ts';
 
 const options = {

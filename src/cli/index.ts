@@ -1,5 +1,5 @@
 /** The list of commands. Each is loaded when it is used: all of them together take more than half a second of a processor. */
-import type { CommandEntry } from './command.ts';
+import type { CommandEntry } from '../service/command-line/command.ts';
 import { summaries, type CommandName } from './summaries.ts';
 
 const loaders: Readonly<Record<CommandName, CommandEntry['load']>> = {
@@ -13,11 +13,11 @@ const loaders: Readonly<Record<CommandName, CommandEntry['load']>> = {
   explain: async () => (await import('./explain.ts')).explain,
   diff: async () => (await import('./diff.ts')).diff,
   run: async () => (await import('./run.ts')).run,
-  bases: async () => (await import('./bases.ts')).bases,
-  rebase: async () => (await import('./rebase.ts')).rebase,
+  bases: async () => (await import('../bases/commands/bases.ts')).bases,
+  rebase: async () => (await import('../bases/commands/rebase.ts')).rebase,
   events: async () => (await import('./events.ts')).events,
   replay: async () => (await import('./replay.ts')).replay,
-  notify: async () => (await import('./notify.ts')).notify,
+  notify: async () => (await import('../notify/commands/notify.ts')).notify,
   consents: async () => (await import('./consents.ts')).consents,
   check: async () => (await import('./policy-commands.ts')).check,
   approve: async () => (await import('./policy-commands.ts')).approve,

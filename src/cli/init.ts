@@ -1,17 +1,17 @@
-import { readConfig, type Config } from '../config.ts';
-import { processSource } from '../config/environment.ts';
-import type { KubeClient } from '../kube/client.ts';
-import { readSecretContent } from '../kube/secrets.ts';
-import type { ImageReference } from '../model/image-reference.ts';
-import type { ImageSource, SecretRef } from '../model/image-source.ts';
-import { credentialSources } from '../registry/credentials/index.ts';
-import { defineCommand, type Terminal, UsageError } from './command.ts';
+import { readConfig, type Config } from '../service/config/settings.ts';
+import { processSource } from '../service/config/environment.ts';
+import type { KubeClient } from '../service/kube/client.ts';
+import { readSecretContent } from '../service/kube/secrets.ts';
+import type { ImageReference } from '../core/model/image-reference.ts';
+import type { ImageSource, SecretRef } from '../core/model/image-source.ts';
+import { credentialSources } from '../service/registry/credentials/index.ts';
+import { defineCommand, type Terminal, UsageError } from '../service/command-line/command.ts';
 import { formatChange } from './diff/changes.ts';
 import type { Mode, Proposals, TagList } from './init/propose-policies.ts';
-import { countOf, print } from './output.ts';
-import { clusterOptions, currentNamespace, withCluster } from './policy-client.ts';
-import { startProgress, type Progress } from './progress.ts';
-import { openRegistry, registryOptions } from './user-registry.ts';
+import { countOf, print } from '../service/command-line/output.ts';
+import { clusterOptions, currentNamespace, withCluster } from '../service/command-line/policy-client.ts';
+import { startProgress, type Progress } from '../service/command-line/progress.ts';
+import { openRegistry, registryOptions } from '../service/command-line/user-registry.ts';
 import { summaries } from './summaries.ts';
 
 /** As with diff: 1 is for differences. */

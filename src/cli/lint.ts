@@ -1,15 +1,15 @@
-import { type Config, readConfig, registryAliases } from '../config.ts';
-import { processSource } from '../config/environment.ts';
-import { defineCommand, type Options, type Terminal, UsageError } from './command.ts';
+import { type Config, readConfig, registryAliases } from '../service/config/settings.ts';
+import { processSource } from '../service/config/environment.ts';
+import { defineCommand, type Options, type Terminal, UsageError } from '../service/command-line/command.ts';
 import { formatReport, type LintedFile } from './lint/format-report.ts';
 import { byPosition, lintText } from './lint/lint-text.ts';
 import { sharedWarnings } from './lint/shared-warnings.ts';
 import { readTexts, type ReadText, type Unreadable } from './manifests/read-texts.ts';
-import { outputOption, print } from './output.ts';
-import { clusterOptions, withCluster } from './policy-client.ts';
-import { printable } from './printable.ts';
+import { outputOption, print } from '../service/command-line/output.ts';
+import { clusterOptions, withCluster } from '../service/command-line/policy-client.ts';
+import { printable } from '../service/command-line/printable.ts';
 import { summaries } from './summaries.ts';
-import { registryOptions } from './user-registry.ts';
+import { registryOptions } from '../service/command-line/user-registry.ts';
 
 const failed = 2;
 

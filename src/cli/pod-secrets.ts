@@ -1,8 +1,8 @@
 /** The imagePullSecrets of service accounts, as far as the user may read them. */
-import type { KubeClient } from '../kube/client.ts';
-import { objectPath, readObject } from '../kube/objects.ts';
-import { projectServiceAccount, serviceAccountResource } from '../kube/secrets.ts';
-import type { Workload } from '../model/workload.ts';
+import type { KubeClient } from '../service/kube/client.ts';
+import { objectPath, readObject } from '../service/kube/objects.ts';
+import { projectServiceAccount, serviceAccountResource } from '../service/kube/secrets.ts';
+import type { Workload } from '../core/model/workload.ts';
 
 /** The service accounts that were read. */
 export interface PodSecrets {

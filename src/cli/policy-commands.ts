@@ -1,18 +1,25 @@
 /** The commands that act on one policy, by writing an annotation or a field of it with the caller's own rights. */
 import { type ApiTarget, serviceOptions, callApi } from './api-client.ts';
 import { ApiError } from './api-error.ts';
-import type { NamespaceAnswer } from '../api/namespaces-api.ts';
-import type { PolicyStatus } from '../model/policy-status.ts';
-import { holdOf } from '../model/release-holds.ts';
-import { actionAnnotations, parseRollback } from '../model/policy-actions.ts';
-import { isReason, reasons } from '../model/reasons.ts';
-import { parseDuration } from '../model/text.ts';
-import { defineCommand, type Terminal, UsageError } from './command.ts';
+import type { NamespaceAnswer } from '../service/api/namespaces-api.ts';
+import type { PolicyStatus } from '../core/model/policy-status.ts';
+import { holdOf } from '../core/model/release-holds.ts';
+import { actionAnnotations, parseRollback } from '../core/model/policy-actions.ts';
+import { isReason, reasons } from '../core/model/reasons.ts';
+import { parseDuration } from '../core/model/text.ts';
+import { defineCommand, type Terminal, UsageError } from '../service/command-line/command.ts';
 import { describeStatus, policyStatusOf, trueCondition, waitForStatus } from './describe-status.ts';
-import { fit, namedOutputOption, outputOption, print } from './output.ts';
-import { printable } from './printable.ts';
+import { fit, namedOutputOption, outputOption, print } from '../service/command-line/output.ts';
+import { printable } from '../service/command-line/printable.ts';
 import { reasonLinks } from './reason-links.ts';
-import { anyPolicyArgument, policyArgument, policyOptions, withAnyPolicy, withPolicy, type PolicyClient } from './policy-client.ts';
+import {
+  anyPolicyArgument,
+  policyArgument,
+  policyOptions,
+  withAnyPolicy,
+  withPolicy,
+  type PolicyClient,
+} from '../service/command-line/policy-client.ts';
 import { summaries } from './summaries.ts';
 
 const actOptions = { ...policyOptions, ...namedOutputOption } as const;

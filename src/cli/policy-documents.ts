@@ -1,6 +1,6 @@
 /** Policies that commands write: their names, and the YAML for `kubectl apply`. */
 import { stringify } from 'yaml';
-import type { Spec } from '../api-versions/v1.ts';
+import type { Spec } from '../service/resources/v1.ts';
 
 /** A policy for `kubectl apply`, with notes on it. */
 export interface WrittenPolicy {

@@ -1,9 +1,9 @@
 /** The command line as a whole: which command is meant, and what is said of one that there is not. */
-import { didYouMean } from '../model/did-you-mean.ts';
-import { ConfigError } from '../config/config-error.ts';
+import { didYouMean } from '../core/model/did-you-mean.ts';
+import { ConfigError } from '../service/config/config-error.ts';
 import { completer } from './completion.ts';
 import { protectTerminal } from './safe-terminal.ts';
-import { type CommandEntry, programName, type Terminal, UsageError } from './command.ts';
+import { type CommandEntry, programName, type Terminal, UsageError } from '../service/command-line/command.ts';
 
 /** Runs what the command line says; returns the exit code. */
 export function runProgram(commands: readonly CommandEntry[], args: readonly string[], terminal: Terminal): Promise<number> {

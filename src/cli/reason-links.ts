@@ -1,5 +1,5 @@
 /** Links from the output of commands to the pages for users. */
-import { isReason, pageOf, type Reason } from '../model/reasons.ts';
+import { isReason, pageOf, type Reason } from '../core/model/reasons.ts';
 
 /** Reasons of a policy that is in order: nobody needs their explanation after a command. */
 const inOrder: ReadonlySet<string> = new Set<Reason>(['UpToDate', 'Updated', 'RolledOut']);

@@ -1,7 +1,7 @@
 import { apiOptions, callApi, withApi } from './api-client.ts';
 import { findEventId } from './events/short-ids.ts';
-import { defineCommand } from './command.ts';
-import { outputOption, print } from './output.ts';
+import { defineCommand } from '../service/command-line/command.ts';
+import { outputOption, print } from '../service/command-line/output.ts';
 import { summaries } from './summaries.ts';
 
 /** `image-watcher replay ID`. */

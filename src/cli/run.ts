@@ -1,12 +1,19 @@
-import { type Config, readConfig, registryAliases } from '../config.ts';
-import { processSource } from '../config/environment.ts';
-import type { KubeClient } from '../kube/client.ts';
-import { defineCommand, type Terminal, UsageError } from './command.ts';
-import { countOf, outputOption, print } from './output.ts';
-import { clusterOptions, currentNamespace, policyArgument, readPolicyName, withCluster, type PolicyName } from './policy-client.ts';
+import { type Config, readConfig, registryAliases } from '../service/config/settings.ts';
+import { processSource } from '../service/config/environment.ts';
+import type { KubeClient } from '../service/kube/client.ts';
+import { defineCommand, type Terminal, UsageError } from '../service/command-line/command.ts';
+import { countOf, outputOption, print } from '../service/command-line/output.ts';
+import {
+  clusterOptions,
+  currentNamespace,
+  policyArgument,
+  readPolicyName,
+  withCluster,
+  type PolicyName,
+} from '../service/command-line/policy-client.ts';
 import type { GivenPolicy } from './once/policies.ts';
-import { startProgress } from './progress.ts';
-import { registryOptions } from './user-registry.ts';
+import { startProgress } from '../service/command-line/progress.ts';
+import { registryOptions } from '../service/command-line/user-registry.ts';
 import { summaries } from './summaries.ts';
 
 /** 1 is for what is blocked. */
@@ -112,7 +119,7 @@ async function runOnce(client: KubeClient, wanted: Wanted, how: How): Promise<nu
       import('./once/reconcile.ts'),
       import('./once/watch-rollout.ts'),
       import('./once/report.ts'),
-      import('../config/policy-defaults.ts'),
+      import('../service/config/policy-defaults.ts'),
     ]);
   const progress = startProgress(terminal, 'reading policies …');
   try {
@@ -128,7 +135,7 @@ async function runOnce(client: KubeClient, wanted: Wanted, how: How): Promise<nu
     const session = openRun(policies, { client, config, isTrial, dockerConfig });
     try {
       let done = 0;
-      const { inParallel } = await import('../async/in-parallel.ts');
+      const { inParallel } = await import('../core/async/in-parallel.ts');
       const settled = await inParallel(keys, maxParallel, async (key) => {
         const result = await reconcileOnce(key, session, signal);
         progress.update(`reconciled: ${++done} of ${countOf(keys.length, 'policy', 'policies')}`);
@@ -161,7 +168,7 @@ async function readGiven(client: KubeClient, { names, documents, all, namespace 
   for (const document of documents)
     given.push(await readFromFile(client, document, { namespace: where, isNamed: namespace !== undefined }));
   if (names.length === 0) return given;
-  const { metadataOf } = await import('./policy-client.ts');
+  const { metadataOf } = await import('../service/command-line/policy-client.ts');
   return names.map((one) => {
     const isIt = (raw: unknown) => metadataOf(raw).name === one.name && metadataOf(raw).namespace === (one.namespace ?? where);
     const found = given.find(({ raw }) => isIt(raw));

@@ -1,6 +1,6 @@
 /** What commands print passes here: nothing that comes from outside moves the cursor, hides text, or is a command to the log of a CI job. */
-import type { Terminal } from './command.ts';
-import { printable } from './printable.ts';
+import type { Terminal } from '../service/command-line/command.ts';
+import { printable } from '../service/command-line/printable.ts';
 
 /** Of `styleText`: those that hide text (concealed, black, a background) are never ours. */
 // oxlint-disable-next-line no-control-regex

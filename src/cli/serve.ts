@@ -1,11 +1,11 @@
 import closeWithGrace from 'close-with-grace';
-import { loadSettings } from '../config.ts';
-import { processSource } from '../config/environment.ts';
-import { describeError } from '../model/errors.ts';
-import { parseRoles } from '../roles.ts';
-import { openTelemetry } from '../telemetry/open-telemetry.ts';
+import { loadSettings } from '../service/config/settings.ts';
+import { processSource } from '../service/config/environment.ts';
+import { describeError } from '../core/model/errors.ts';
+import { parseRoles } from '../service/compose/roles.ts';
+import { openTelemetry } from '../service/telemetry/open-telemetry.ts';
 import { keepStart, leanOptions, startLean } from './lean-start.ts';
-import { defineCommand, UsageError } from './command.ts';
+import { defineCommand, UsageError } from '../service/command-line/command.ts';
 import { summaries } from './summaries.ts';
 
 /** Kubernetes kills after 30 s by default. */
@@ -42,7 +42,7 @@ The process replaces itself once (execve), to run with the settings of Node that
     const settings = loadSettings(source);
     startLean(source.env);
     // Loaded only now: help and wrong usage should not wait for all of the program.
-    const { compose } = await import('../compose.ts');
+    const { compose } = await import('../service/compose/compose.ts');
     const telemetry = await openTelemetry(settings.config.log.level, settings.traces, roles);
     const { logger, tracing } = telemetry;
     const service = await compose(settings, roles, telemetry);

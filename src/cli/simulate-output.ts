@@ -1,8 +1,8 @@
-import { formatRepository } from '../model/image-reference.ts';
-import type { IgnoredPush } from '../model/push-event.ts';
-import { printable } from './printable.ts';
+import { formatRepository } from '../core/model/image-reference.ts';
+import type { IgnoredPush } from '../core/model/push-event.ts';
+import { printable } from '../service/command-line/printable.ts';
 import { reasonLinks } from './reason-links.ts';
-import type { AcceptedPush, SimulatedReceiver, Simulation } from '../receive/read-delivery.ts';
+import type { AcceptedPush, SimulatedReceiver, Simulation } from '../service/receive/read-delivery.ts';
 
 /** Whether the request would be let in. `by URL only`: its sender proves nothing, the secret is the end of the URL. */
 export type Authenticated = 'yes' | 'no' | 'by URL only' | 'not tried';

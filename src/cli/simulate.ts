@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { stdin } from 'node:process';
 import { buffer } from 'node:stream/consumers';
-import { readConfig, registryAliases } from '../config.ts';
-import { processSource } from '../config/environment.ts';
-import { describeError } from '../model/errors.ts';
-import { providerIds, providers } from '../receive/providers/index.ts';
-import type { Provider } from '../receive/providers/provider.ts';
-import { provesNothing } from '../receive/providers/headers.ts';
-import { simulateDelivery, type SimulatedReceiver } from '../receive/read-delivery.ts';
-import { defineCommand, UsageError } from './command.ts';
-import { outputOption, print } from './output.ts';
+import { readConfig, registryAliases } from '../service/config/settings.ts';
+import { processSource } from '../service/config/environment.ts';
+import { describeError } from '../core/model/errors.ts';
+import { providerIds, providers } from '../service/receive/providers/index.ts';
+import type { Provider } from '../service/receive/providers/provider.ts';
+import { provesNothing } from '../service/receive/providers/headers.ts';
+import { simulateDelivery, type SimulatedReceiver } from '../service/receive/read-delivery.ts';
+import { defineCommand, UsageError } from '../service/command-line/command.ts';
+import { outputOption, print } from '../service/command-line/output.ts';
 import { formatSimulation, toJson, type Authenticated } from './simulate-output.ts';
 import { summaries } from './summaries.ts';
 

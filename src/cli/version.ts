@@ -1,6 +1,6 @@
-import { readVersion } from '../version.ts';
-import { defineCommand } from './command.ts';
-import { outputOption, print } from './output.ts';
+import { readVersion } from '../service/config/version.ts';
+import { defineCommand } from '../service/command-line/command.ts';
+import { outputOption, print } from '../service/command-line/output.ts';
 import { summaries } from './summaries.ts';
 
 /** `image-watcher version`, also as `--version`. */

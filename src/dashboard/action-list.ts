@@ -1,7 +1,7 @@
 /** What users can ask of a policy, in the order of the buttons. Pure. */
 import type { z } from 'zod';
-import type { getPolicy } from '../api/routes/policies.ts';
-import { holdOf } from '../model/release-holds.ts';
+import type { getPolicy } from '../service/api/routes/policies.ts';
+import { holdOf } from '../core/model/release-holds.ts';
 import { policyPath } from './parts/inline.ts';
 import type { Query } from './page.ts';
 import type { Texts } from './texts/en.ts';

@@ -1,7 +1,7 @@
 /** The pages that ask for confirmation, and the forms that act. */
 import type { FastifyInstance } from 'fastify';
-import { readApproval } from '../model/approval-link.ts';
-import { getPolicy } from '../api/routes/policies.ts';
+import { readApproval } from '../core/model/approval-link.ts';
+import { getPolicy } from '../service/api/routes/policies.ts';
 import { actionNames, actionPath, actionsFor, bodyOf, previousTags, type ActionName, type PolicyDetail } from './action-list.ts';
 import { type Api, ApiFailure } from './api-client.ts';
 import { parseChoice, type Choice } from './choices.ts';

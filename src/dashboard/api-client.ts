@@ -1,6 +1,6 @@
 /** The dashboard reads and changes everything through the API, with the rights of the user who looks at it. */
 import { z } from 'zod';
-import type { RouteOf } from '../api/route.ts';
+import type { RouteOf } from '../service/api/route.ts';
 
 /** The headers that say who calls. */
 export type CallerHeaders = Readonly<Record<string, string>>;

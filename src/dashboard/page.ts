@@ -1,6 +1,6 @@
 /** A page as data: where it is, what it reads from the API, and what it shows. */
 import type { z } from 'zod';
-import type { getCaller } from '../api/routes/installation.ts';
+import type { getCaller } from '../service/api/routes/installation.ts';
 import type { Api } from './api-client.ts';
 import type { Html } from './html.ts';
 import type { Texts } from './texts/en.ts';

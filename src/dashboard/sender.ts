@@ -1,7 +1,7 @@
 /** Who sends a request to the dashboard, in the terms of the API: by the headers of a proxy, or by the session. */
 import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import { type Vouched, vouchHeader, type Vouching } from '../api/vouch.ts';
+import { type Vouched, vouchHeader, type Vouching } from '../service/api/vouch.ts';
 import type { CallerHeaders, Sender } from './api-client.ts';
 import { cookieNames, joinCookie, type Seal, type Session } from './session.ts';
 

@@ -1,9 +1,9 @@
 /** Sign-in and sign-out: with a Kubernetes token, or at an identity provider. */
 import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { getCaller } from '../api/routes/installation.ts';
-import { cut } from '../model/text.ts';
-import type { Logger } from '../telemetry/logger.ts';
+import { getCaller } from '../service/api/routes/installation.ts';
+import { cut } from '../core/model/text.ts';
+import type { Logger } from '../service/telemetry/logger.ts';
 import { ApiFailure, createApi } from './api-client.ts';
 import { html } from './html.ts';
 import type { Identity, OidcClient } from './oidc.ts';

@@ -1,6 +1,6 @@
 /** One request to the dashboard: who looks, in which language, and the API with his rights. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { getCaller } from '../api/routes/installation.ts';
+import { getCaller } from '../service/api/routes/installation.ts';
 import { createApi, type Api, ApiFailure, type ApiTransport } from './api-client.ts';
 import { html } from './html.ts';
 import { writePage } from './layout.ts';

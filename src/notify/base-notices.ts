@@ -1,6 +1,6 @@
 /** What happened between two statuses of a BaseImagePolicy. Pure. */
-import type { BaseImagePolicy, BaseStatus } from '../model/base-policy.ts';
-import type { IdentifiedNotice, Notice, NoticeKind } from '../model/notice.ts';
+import type { BaseImagePolicy, BaseStatus } from '../core/model/base-policy.ts';
+import type { IdentifiedNotice, Notice, NoticeKind } from '../core/model/notice.ts';
 import { newConditions } from './policy-notices.ts';
 
 type Subject = Pick<BaseImagePolicy, 'namespace' | 'name' | 'uid'>;

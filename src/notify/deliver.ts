@@ -1,9 +1,9 @@
 /** Sends one content to one target of the configuration. */
-import { describeError } from '../model/errors.ts';
-import type { Notice } from '../model/notice.ts';
-import { cut } from '../model/text.ts';
+import { describeError } from '../core/model/errors.ts';
+import type { Notice } from '../core/model/notice.ts';
+import { cut } from '../core/model/text.ts';
 import type { RenderedMessage } from './render-template.ts';
-import type { GithubSettings, MessageTemplate, TargetType } from '../model/notification-target.ts';
+import type { GithubSettings, MessageTemplate, TargetType } from '../core/model/notification-target.ts';
 import { reportDeployment, type GithubRequest } from './github-deployment.ts';
 import type { Content, SignLink, TargetRequest } from './message.ts';
 import type { MailAddresses, MailOptions } from './send-mail.ts';

@@ -1,10 +1,10 @@
 /** Reports updates as deployments of GitHub: https://docs.github.com/en/rest/deployments */
-import { formatSubject, type Notice, type NoticeKind } from '../model/notice.ts';
-import type { ImageOrigin } from '../model/image-origin.ts';
-import type { GithubSettings } from '../model/notification-target.ts';
-import { matchesText } from '../model/repository-pattern.ts';
-import { cut } from '../model/text.ts';
-import { isObject } from '../model/untyped.ts';
+import { formatSubject, type Notice, type NoticeKind } from '../core/model/notice.ts';
+import type { ImageOrigin } from '../core/model/image-origin.ts';
+import type { GithubSettings } from '../core/model/notification-target.ts';
+import { matchesText } from '../core/model/repository-pattern.ts';
+import { cut } from '../core/model/text.ts';
+import { isObject } from '../core/model/untyped.ts';
 import type { Content } from './message.ts';
 import type { Exchanged, SendResult } from './send-notice.ts';
 

@@ -1,9 +1,9 @@
 /** A notice in words; each target escapes them for its markup. Pure. */
-import { linksOf, type Link, type Origins } from '../model/image-origin.ts';
-import { formatSubject, type Notice, type NoticeKind } from '../model/notice.ts';
-import { documentation, isReason } from '../model/reasons.ts';
-import type { TargetType } from '../model/notification-target.ts';
-import { cut } from '../model/text.ts';
+import { linksOf, type Link, type Origins } from '../core/model/image-origin.ts';
+import { formatSubject, type Notice, type NoticeKind } from '../core/model/notice.ts';
+import { documentation, isReason } from '../core/model/reasons.ts';
+import type { TargetType } from '../core/model/notification-target.ts';
+import { cut } from '../core/model/text.ts';
 import type { RenderedMessage } from './render-template.ts';
 import { messageOfSummary, type SummaryContent } from './summary.ts';
 

@@ -1,8 +1,8 @@
 /** What happened between two statuses of an ImagePolicy. Pure. */
-import type { ImagePolicy } from '../model/image-policy.ts';
-import type { IdentifiedNotice, Notice, NoticeKind } from '../model/notice.ts';
-import { isTriggered, maxListed, type Condition, type HistoryEntry, type PolicyStatus } from '../model/policy-status.ts';
-import { formatWorkload, workloadKey } from '../model/workload.ts';
+import type { ImagePolicy } from '../core/model/image-policy.ts';
+import type { IdentifiedNotice, Notice, NoticeKind } from '../core/model/notice.ts';
+import { isTriggered, maxListed, type Condition, type HistoryEntry, type PolicyStatus } from '../core/model/policy-status.ts';
+import { formatWorkload, workloadKey } from '../core/model/workload.ts';
 
 type Subject = Pick<ImagePolicy, 'namespace' | 'name' | 'uid'>;
 type Details = Omit<Notice, 'kind' | 'subject'>;

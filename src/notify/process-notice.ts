@@ -1,12 +1,12 @@
 /** The processor of the queue `notice`: sends one notice, or a summary of many, to one target. */
-import { describeError, WaitError } from '../model/errors.ts';
-import type { Origins } from '../model/image-origin.ts';
-import { formatSubject, type GivenUpNotice, type Notice } from '../model/notice.ts';
-import { cut } from '../model/text.ts';
-import type { HeldNotices } from '../queue/held-notices.ts';
-import type { NoticeJob, SummaryJob } from '../queue/jobs.ts';
-import type { JobContext } from '../queue/worker.ts';
-import type { Logger } from '../telemetry/logger.ts';
+import { describeError, WaitError } from '../core/model/errors.ts';
+import type { Origins } from '../core/model/image-origin.ts';
+import { formatSubject, type GivenUpNotice, type Notice } from '../core/model/notice.ts';
+import { cut } from '../core/model/text.ts';
+import type { HeldNotices } from '../service/queue/held-notices.ts';
+import type { NoticeJob, SummaryJob } from '../service/queue/jobs.ts';
+import type { JobContext } from '../service/queue/worker.ts';
+import type { Logger } from '../service/telemetry/logger.ts';
 import { deliver, type ConfiguredTarget, type Exchange, type Mail } from './deliver.ts';
 import type { Content, SignLink } from './message.ts';
 import { describeResult, type SendResult } from './send-notice.ts';

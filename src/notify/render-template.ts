@@ -1,7 +1,7 @@
 /** Texts of messages by templates of users, in Liquid (https://liquidjs.com), which has no access to anything but the values it is given. Loaded only where a target has a template. */
-import type { Origins } from '../model/image-origin.ts';
-import { formatSubject, type Notice } from '../model/notice.ts';
-import type { MessageTemplate } from '../model/notification-target.ts';
+import type { Origins } from '../core/model/image-origin.ts';
+import { formatSubject, type Notice } from '../core/model/notice.ts';
+import type { MessageTemplate } from '../core/model/notification-target.ts';
 import { createBoundedRenderer } from './template-budget.ts';
 
 /** The texts of one message. The title is plain text; `text` is escaped where values were put in, and otherwise the markup of the template. */

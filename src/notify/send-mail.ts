@@ -1,6 +1,6 @@
 /** Sends one mail by SMTP, with nodemailer. */
-import { explainConnection } from '../model/connection-failure.ts';
-import { describeError } from '../model/errors.ts';
+import { explainConnection } from '../core/model/connection-failure.ts';
+import { describeError } from '../core/model/errors.ts';
 import type { TargetRequest } from './message.ts';
 import { type SendResult, withoutSecrets } from './send-notice.ts';
 

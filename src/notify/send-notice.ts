@@ -1,9 +1,9 @@
 /** Sends one request to a target, and reads its answer. */
-import { parseRetryAfter } from '../async/backoff.ts';
-import { startDeadline } from '../async/deadline.ts';
-import { explainConnection } from '../model/connection-failure.ts';
-import { describeError } from '../model/errors.ts';
-import { cut } from '../model/text.ts';
+import { parseRetryAfter } from '../core/async/backoff.ts';
+import { startDeadline } from '../core/async/deadline.ts';
+import { explainConnection } from '../core/model/connection-failure.ts';
+import { describeError } from '../core/model/errors.ts';
+import { cut } from '../core/model/text.ts';
 import { adviceOnStatus } from './advice.ts';
 
 /** What became of a request; `message` and `action` (what to do) are for the operator. Refused: repeating the same request is no use. */

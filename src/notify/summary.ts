@@ -1,6 +1,6 @@
 /** One message in place of many. Pure. */
-import { formatSubject, noticeKinds, type Notice, type NoticeKind } from '../model/notice.ts';
-import { cut } from '../model/text.ts';
+import { formatSubject, noticeKinds, type Notice, type NoticeKind } from '../core/model/notice.ts';
+import { cut } from '../core/model/text.ts';
 import type { Message } from './message.ts';
 
 /** What was held back, because the target had got as many messages in a minute as it may. */

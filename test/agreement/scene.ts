@@ -1,6 +1,6 @@
 /** A cluster, registries and the service, with all views open: where policies are put into states, and what happens to them. */
 import assert from 'node:assert/strict';
-import type { Spec } from '../../src/api-versions/v1.ts';
+import type { Spec } from '../../src/service/resources/v1.ts';
 import { playKubelet } from '../end-to-end/pods.ts';
 import { announce, startWorld, type World } from '../end-to-end/world.ts';
 import { pushImage } from '../harness/push-image.ts';

@@ -1,8 +1,8 @@
 /** Every state that a policy can be in: how it comes there, and what has to be said of it. Written from the documentation, not from the code. */
-import type { Spec } from '../../src/api-versions/v1.ts';
+import type { Spec } from '../../src/service/resources/v1.ts';
 import { pushChart } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { ecSigner, pemOf } from '../verify/cosign.ts';
+import { ecSigner, pemOf } from '../service/verify/cosign.ts';
 import type { Scene, Subject } from './scene.ts';
 import { rolloutStates } from './rollout-states.ts';
 import { old, selected, type State } from './state.ts';

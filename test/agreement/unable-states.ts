@@ -1,5 +1,5 @@
 /** Policies that cannot select anything. */
-import type { Spec } from '../../src/api-versions/v1.ts';
+import type { Spec } from '../../src/service/resources/v1.ts';
 import { old, type State } from './state.ts';
 
 /** A policy that cannot select anything. */

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { parse } from 'yaml';
-import { crdName } from '../../src/api-versions/group.ts';
-import { policiesPath } from '../api-versions/install-crd.ts';
+import { crdName } from '../../src/service/resources/group.ts';
+import { policiesPath } from '../service/resources/install-crd.ts';
 import { olderPolicy } from '../end-to-end/conversion-world.ts';
 import { lacksHelm } from '../harness/binaries.ts';
 import { startControlPlane, type OwnControlPlane } from '../harness/control-plane.ts';

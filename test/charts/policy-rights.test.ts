@@ -1,7 +1,7 @@
 /** Who may do what with ImagePolicies and BaseImagePolicies, by the roles and the admission policy that the chart makes, in the eyes of a real API server. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { plainPath, installPlainCrds, installCrd, policiesPath } from '../api-versions/install-crd.ts';
+import { plainPath, installPlainCrds, installCrd, policiesPath } from '../service/resources/install-crd.ts';
 import { olderPolicy } from '../end-to-end/conversion-world.ts';
 import { lacksHelm } from '../harness/binaries.ts';
 import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';

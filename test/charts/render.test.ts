@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it, test } from 'node:test';
-import { loadSettings } from '../../src/config.ts';
-import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { loadSettings } from '../../src/service/config/settings.ts';
+import { createMetrics } from '../../src/service/telemetry/metrics.ts';
 import { lacksHelm } from '../harness/binaries.ts';
 import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { chartFolder, helm, renderChart, type Manifest } from '../harness/helm.ts';
 import { shippedGrants, type Grantee } from '../harness/shipped-permissions.ts';
 import type { Grant } from '../harness/service-account.ts';
-import { installKind } from '../kube/targets/custom-definition.ts';
+import { installKind } from '../service/kube/targets/custom-definition.ts';
 import { configOf, podTemplatesOf, resourceOf } from './manifests.ts';
 import { valueSets, wrongValues } from './values.ts';
 

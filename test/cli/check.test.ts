@@ -1,7 +1,7 @@
 /** check on a real API server, whose policies a test reports on in the place of the service. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { PolicyStatus } from '../../src/model/policy-status.ts';
+import type { PolicyStatus } from '../../src/core/model/policy-status.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { at, condition, createPolicies, startCliWorld, statusOf, type CliWorld } from './cluster-world.ts';
 import { runCommand } from './run-command.ts';

@@ -2,8 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
-import type { Condition, PolicyStatus } from '../../src/model/policy-status.ts';
-import { installCrd, policiesPath } from '../api-versions/install-crd.ts';
+import type { Condition, PolicyStatus } from '../../src/core/model/policy-status.ts';
+import { installCrd, policiesPath } from '../service/resources/install-crd.ts';
 import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 

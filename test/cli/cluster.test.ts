@@ -6,13 +6,13 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import type { Condition, PolicyStatus } from '../../src/model/policy-status.ts';
-import { installCrd } from '../api-versions/install-crd.ts';
+import type { Condition, PolicyStatus } from '../../src/core/model/policy-status.ts';
+import { installCrd } from '../service/resources/install-crd.ts';
 import { borrowControlPlane } from '../harness/control-plane.ts';
 import { kubeconfigWithGrants } from '../harness/service-account.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { writeKubeconfig } from '../kube/fake-api-server.ts';
+import { writeKubeconfig } from '../service/kube/fake-api-server.ts';
 import { at, condition, createPolicies, startCliWorld, withNamespace, type CliWorld } from './cluster-world.ts';
 import { runCommand } from './run-command.ts';
 

@@ -9,7 +9,7 @@ import { scripts, shells, type Shell } from '../../src/cli/completion/scripts.ts
 import { commands } from '../../src/cli/index.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
-import { writeKubeconfig } from '../kube/fake-api-server.ts';
+import { writeKubeconfig } from '../service/kube/fake-api-server.ts';
 import { createPolicies, startCliWorld, type CliWorld } from './cluster-world.ts';
 
 const main = join(import.meta.dirname, '../../src/main.ts');

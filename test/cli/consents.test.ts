@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { UsageError } from '../../src/cli/command.ts';
-import { installCrd, policiesPath } from '../api-versions/install-crd.ts';
+import { UsageError } from '../../src/service/command-line/command.ts';
+import { installCrd, policiesPath } from '../service/resources/install-crd.ts';
 import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { startKubeProxy, type KubeProxy } from '../harness/kube-proxy.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { writeKubeconfig } from '../kube/fake-api-server.ts';
-import { installKind, known, pathOf } from '../kube/targets/custom-definition.ts';
+import { writeKubeconfig } from '../service/kube/fake-api-server.ts';
+import { installKind, known, pathOf } from '../service/kube/targets/custom-definition.ts';
 import { runCommand } from './run-command.ts';
 
 const annotation = 'operator.technomad.dev/allow-policies-from';

@@ -1,4 +1,4 @@
-/** The command around the report; what it finds is in test/doctor and test/end-to-end/doctor.test.ts. */
+/** The command around the report; what it finds is in test/service/doctor and test/end-to-end/doctor.test.ts. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { UsageError } from '../../src/cli/command.ts';
+import { UsageError } from '../../src/service/command-line/command.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { runCommand } from './run-command.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import type { PolicyStatus } from '../../src/model/policy-status.ts';
+import type { PolicyStatus } from '../../src/core/model/policy-status.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { condition, startCliWorld, statusOf, type CliWorld } from './cluster-world.ts';
 import { runCommand } from './run-command.ts';

@@ -1,11 +1,11 @@
-/** `events --follow` against a service of pages, as the API answers them; the API itself is tested in test/api. */
+/** `events --follow` against a service of pages, as the API answers them; the API itself is tested in test/service/api. */
 import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, beforeEach, describe, it } from 'node:test';
-import type { EventView } from '../../src/api/event-view.ts';
+import type { EventView } from '../../src/service/api/event-view.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { runCommand } from './run-command.ts';

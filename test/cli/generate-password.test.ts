@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { UsageError } from '../../src/cli/command.ts';
+import { UsageError } from '../../src/service/command-line/command.ts';
 import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { runCommand } from './run-command.ts';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { UsageError } from '../../src/cli/command.ts';
+import { UsageError } from '../../src/service/command-line/command.ts';
 import type { Imported } from '../../src/cli/import/importer.ts';
 import { readDocuments } from '../../src/cli/manifests/read-documents.ts';
-import { installCrd, policiesPath } from '../api-versions/install-crd.ts';
+import { installCrd, policiesPath } from '../service/resources/install-crd.ts';
 import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { runCommand } from './run-command.ts';
 

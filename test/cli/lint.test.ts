@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { UsageError } from '../../src/cli/command.ts';
+import { UsageError } from '../../src/service/command-line/command.ts';
 import { lint } from '../../src/cli/lint.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { policyText as policy } from './policy-text.ts';

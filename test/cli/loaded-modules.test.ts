@@ -34,7 +34,7 @@ async function run(args: readonly string[], env: Readonly<Record<string, string>
     stdout,
     stderr,
     packages: namesIn(/^file:.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//),
-    rooms: namesIn(new RegExp(`^file:.*/src/([^/]+)/`)),
+    rooms: namesIn(/^file:.*\/src\/((?:(?:core|service)\/)?[^/]+)\//),
     has: (file: string) => urls.some((url) => url.endsWith(`/src/${file}`)),
   };
 }
@@ -70,8 +70,16 @@ describe('of a cluster with policies', () => {
     const { stdout, packages, rooms, has } = await run(['get', '--kubeconfig', world.kubeconfig]);
     assert.match(stdout, /^web +1\.4\.0 +1\.4\.0 +True +UpToDate/m);
     assert.deepEqual(ownOf(packages), forAsking);
-    assert.deepEqual(rooms, ['api-versions', 'async', 'cli', 'config', 'kube', 'model']);
-    assert.deepEqual(['config.ts', 'api-versions/v1.ts', 'kube/reflector.ts'].filter(has), []);
+    assert.deepEqual(rooms, [
+      'cli',
+      'core/async',
+      'core/model',
+      'service/command-line',
+      'service/config',
+      'service/kube',
+      'service/resources',
+    ]);
+    assert.deepEqual(['service/config/settings.ts', 'service/resources/v1.ts', 'service/kube/reflector.ts'].filter(has), []);
   });
 
   it('the completion of names loads no more', async () => {

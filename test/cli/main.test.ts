@@ -8,7 +8,7 @@ import { after, before, describe, it } from 'node:test';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
-import { convertReview } from '../../src/api-versions/convert-review.ts';
+import { convertReview } from '../../src/conversion/convert-review.ts';
 import { startConversionEndpoint, type ConversionEndpoint } from '../harness/conversion-endpoint.ts';
 import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { tempFolder } from '../harness/temp-folder.ts';

@@ -1,7 +1,7 @@
 /** Wrong usage of the commands that act on a policy; what they do is shown by end-to-end/guards.test.ts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { UsageError } from '../../src/cli/command.ts';
+import { UsageError } from '../../src/service/command-line/command.ts';
 import { runCommand } from './run-command.ts';
 
 const rows: [command: string, args: string[], message: RegExp][] = [

@@ -6,8 +6,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { describeStatus } from '../../src/cli/describe-status.ts';
-import type { Condition } from '../../src/model/policy-status.ts';
-import { documentation } from '../../src/model/reasons.ts';
+import type { Condition } from '../../src/core/model/policy-status.ts';
+import { documentation } from '../../src/core/model/reasons.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { runCommand } from './run-command.ts';
 

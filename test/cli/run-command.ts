@@ -1,4 +1,4 @@
-import type { Terminal } from '../../src/cli/command.ts';
+import type { Terminal } from '../../src/service/command-line/command.ts';
 import { commands } from '../../src/cli/index.ts';
 
 /** What a command printed, and its exit code. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findServiceNamespace } from '../../src/cli/service-pod.ts';
-import { KubeError } from '../../src/kube/kube-error.ts';
+import { KubeError } from '../../src/service/kube/kube-error.ts';
 
 const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/imagepolicies.operator.technomad.dev';
 const find = (answer: () => Promise<unknown>) => {

@@ -4,12 +4,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
-import { UsageError } from '../../src/cli/command.ts';
+import { UsageError } from '../../src/service/command-line/command.ts';
 import { simulate } from '../../src/cli/simulate.ts';
-import { isDigest } from '../../src/model/image-reference.ts';
-import { providerIds } from '../../src/receive/providers/index.ts';
+import { isDigest } from '../../src/core/model/image-reference.ts';
+import { providerIds } from '../../src/service/receive/providers/index.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
-import { readSamples, sampleSecret, type Sample } from '../receive/providers/read-samples.ts';
+import { readSamples, sampleSecret, type Sample } from '../service/receive/providers/read-samples.ts';
 
 const folder = tempFolder('simulate');
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { detail } from '../../src/api/policy-view.ts';
+import { detail } from '../../src/service/api/policy-view.ts';
 import { actionsFor } from '../../src/dashboard/action-list.ts';
 import { en } from '../../src/dashboard/texts/en.ts';
-import { policyOf } from '../model/samples.ts';
+import { policyOf } from '../core/model/samples.ts';
 
 const at = '2026-03-01T12:00:00Z';
 

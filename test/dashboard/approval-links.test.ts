@@ -1,8 +1,8 @@
 /** Where the links of notifications lead. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { signApproval } from '../../src/model/approval-link.ts';
-import { pending } from '../api/sample-policies.ts';
+import { signApproval } from '../../src/core/model/approval-link.ts';
+import { pending } from '../service/api/sample-policies.ts';
 import { openDashboard } from './start-dashboard.ts';
 
 test('the link of a notification leads to the approval of its image, while that waits and the link is not too old', async (t) => {

@@ -1,12 +1,12 @@
 /** What the dashboard answers, without a browser and without JavaScript: pages, forms, sign-in, and who is let in. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ActionRefused } from '../../src/api/ports.ts';
+import { ActionRefused } from '../../src/service/api/ports.ts';
 import { createSeal } from '../../src/dashboard/session.ts';
-import { ignoredOf, recordOf } from '../api/fake-events.ts';
+import { ignoredOf, recordOf } from '../service/api/fake-events.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { ann, pending, samplePolicies } from '../api/sample-policies.ts';
-import { digestOf, policyOf } from '../model/samples.ts';
+import { ann, pending, samplePolicies } from '../service/api/sample-policies.ts';
+import { digestOf, policyOf } from '../core/model/samples.ts';
 import { openDashboard, sessions } from './start-dashboard.ts';
 
 const records = [

@@ -1,10 +1,10 @@
 /** A day of a small installation: what the pictures of the documentation show. */
-import type { ImagePolicy } from '../../src/model/image-policy.ts';
-import type { Condition, HistoryEntry } from '../../src/model/policy-status.ts';
-import type { EventRecord } from '../../src/queue/event-record.ts';
-import type { PolicyResult } from '../../src/queue/event-log.ts';
-import { eventTime, recordOf } from '../api/fake-events.ts';
-import { digestOf, policyOf, specOf } from '../model/samples.ts';
+import type { ImagePolicy } from '../../src/core/model/image-policy.ts';
+import type { Condition, HistoryEntry } from '../../src/core/model/policy-status.ts';
+import type { EventRecord } from '../../src/service/queue/event-record.ts';
+import type { PolicyResult } from '../../src/service/queue/event-log.ts';
+import { eventTime, recordOf } from '../service/api/fake-events.ts';
+import { digestOf, policyOf, specOf } from '../core/model/samples.ts';
 
 const repositoryOf = (name: string) => ({ registry: 'harbor.example.com', path: `shop/${name}` });
 const at = (minutesBeforeNoon: number) => new Date(eventTime - minutesBeforeNoon * 60_000).toISOString().replace('.000Z', 'Z');

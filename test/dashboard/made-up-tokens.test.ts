@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ann } from '../api/sample-policies.ts';
+import { ann } from '../service/api/sample-policies.ts';
 import { openDashboard, sessions, vouching } from './start-dashboard.ts';
 
 test('made-up tokens stop neither a session nor the sign-in of another client', async (t) => {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, beforeEach, describe, it, type TestContext } from 'node:test';
-import type { OperationsAuth } from '../../src/api/authenticate.ts';
+import type { OperationsAuth } from '../../src/service/api/authenticate.ts';
 import { createOidcClient, identify, type OidcSettings } from '../../src/dashboard/oidc.ts';
 import { createSeal } from '../../src/dashboard/session.ts';
 import { client, signInAt, startProvider, type Claims } from './identity-provider.ts';

@@ -1,15 +1,15 @@
 /** The dashboard before an API with samples of policies. */
 import type { TestContext } from 'node:test';
-import type { OperationsAuth } from '../../src/api/authenticate.ts';
-import { createVouching } from '../../src/api/vouch.ts';
-import type { InstallationPorts, PolicyPorts } from '../../src/api/ports.ts';
+import type { OperationsAuth } from '../../src/service/api/authenticate.ts';
+import { createVouching } from '../../src/service/api/vouch.ts';
+import type { InstallationPorts, PolicyPorts } from '../../src/service/api/ports.ts';
 import type { DashboardOptions } from '../../src/dashboard/add-dashboard.ts';
 import type { Identification } from '../../src/dashboard/sender.ts';
 import { createSeal } from '../../src/dashboard/session.ts';
 import { connectWithin } from '../../src/dashboard/transport.ts';
-import type { EventRecord } from '../../src/queue/event-record.ts';
-import { startApi } from '../api/fake-events.ts';
-import { type Patched, samplePorts } from '../api/sample-policies.ts';
+import type { EventRecord } from '../../src/service/queue/event-record.ts';
+import { startApi } from '../service/api/fake-events.ts';
+import { type Patched, samplePorts } from '../service/api/sample-policies.ts';
 
 interface Options {
   readonly auth?: OperationsAuth;

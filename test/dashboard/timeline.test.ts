@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { writeDocument } from '../../src/dashboard/html.ts';
 import { episodesOf, timeline } from '../../src/dashboard/parts/timeline.ts';
 import { en } from '../../src/dashboard/texts/en.ts';
-import { appliedOnce, digestOf } from '../model/samples.ts';
+import { appliedOnce, digestOf } from '../core/model/samples.ts';
 
 type PushEvent = Parameters<typeof episodesOf>[1][number];
 const web = { namespace: 'shop', name: 'web' };

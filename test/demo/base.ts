@@ -1,9 +1,9 @@
 /** The scenario `base` of the demo: a patched base reaches every application, and a bad one is stopped at the canary. */
-import type { BaseStatus } from '../../src/model/base-policy.ts';
-import type { Repetition } from '../../src/async/repeat.ts';
+import type { BaseStatus } from '../../src/core/model/base-policy.ts';
+import type { Repetition } from '../../src/core/async/repeat.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import type { World } from '../end-to-end/world.ts';
-import { pushReal } from '../rebase/build.ts';
+import { pushReal } from '../bases/rebase/build.ts';
 import { readConfig, runPods } from './kubelet.ts';
 import type { Steps } from './steps.ts';
 

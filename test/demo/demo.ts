@@ -6,7 +6,7 @@ import { announce, startWorld, type Service, type World } from '../end-to-end/wo
 import { prepareServers } from '../harness/prepare.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { reportLongWaits, waitFor } from '../harness/wait-for.ts';
-import type { Repetition } from '../../src/async/repeat.ts';
+import type { Repetition } from '../../src/core/async/repeat.ts';
 import { shippedRules } from '../harness/shipped-permissions.ts';
 import { runJavaPods, tellBaseStory } from './base.ts';
 import { inviteToDashboard } from './dashboard.ts';

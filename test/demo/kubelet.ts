@@ -1,5 +1,5 @@
 /** What a node would do with pods, where there are controllers but no nodes: it pulls the image, and the pod runs or crashes. */
-import { repeat, type Repetition } from '../../src/async/repeat.ts';
+import { repeat, type Repetition } from '../../src/core/async/repeat.ts';
 import type { ControlPlane } from '../harness/control-plane.ts';
 
 interface Pod {

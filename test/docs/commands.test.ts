@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { parse } from 'yaml';
 import { commands as entries } from '../../src/cli/index.ts';
-import { UsageError } from '../../src/cli/command.ts';
-import { policiesPath } from '../api-versions/install-crd.ts';
+import { UsageError } from '../../src/service/command-line/command.ts';
+import { policiesPath } from '../service/resources/install-crd.ts';
 import { runCommand } from '../cli/run-command.ts';
 import { startWorld, type World } from '../end-to-end/world.ts';
 import { resend } from '../harness/resend.ts';
@@ -24,7 +24,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   cat: 'has nothing to do with us',
   chmod: 'has nothing to do with us',
   cloudflared: 'needs an account',
-  cosign: 'is not on every machine; test/verify/ has signatures that it accepts',
+  cosign: 'is not on every machine; test/service/verify/ has signatures that it accepts',
   curl: 'test/docs/guides.test.ts runs these lines',
   docker: 'needs an engine: npm run test:image',
   echo: 'a word of the shell',
@@ -49,9 +49,9 @@ const runElsewhere: Readonly<Record<string, string>> = {
   'events --follow': 'as well: test/cli/follow-events.test.ts',
   'crd apply': 'needs a conversion webhook: test/cli/crd-apply.test.ts, test/end-to-end/upgrade.test.ts',
   run: 'needs a registry with the images: test/cli/run/',
-  rebase: 'needs a registry with the images: test/cli/rebase.test.ts',
-  'crd migrate': 'needs one as well: test/cli/crd-migrate.test.ts',
-  'notify test': 'sends messages to chats: test/cli/notify.test.ts',
+  rebase: 'needs a registry with the images: test/bases/commands/rebase.test.ts',
+  'crd migrate': 'needs one as well: test/conversion/commands/crd-migrate.test.ts',
+  'notify test': 'sends messages to chats: test/notify/commands/notify.test.ts',
 };
 
 interface Named extends ShellCommand {

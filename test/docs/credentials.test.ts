@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { configSchema } from '../../src/config/schema.ts';
+import { configSchema } from '../../src/service/config/schema.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/credentials.md'), 'utf8');
 

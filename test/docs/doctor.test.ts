@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { checks } from '../../src/doctor/checks/index.ts';
+import { checks } from '../../src/service/doctor/checks/index.ts';
 import { root } from './markdown.ts';
 
 test('docs/doctor.md explains every line, in the order of the report, and no other', () => {

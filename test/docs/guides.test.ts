@@ -10,7 +10,7 @@ import { parse } from 'yaml';
 import { startRedis, type Redis } from '../harness/redis.ts';
 import { findOnPath } from '../harness/run-command.ts';
 import { startService, type Service } from '../harness/service.ts';
-import { makeIssuer } from '../receive/keys.ts';
+import { makeIssuer } from '../service/receive/keys.ts';
 import { fencesOf, root } from './markdown.ts';
 
 const missing = ['bash', 'curl', 'jq', 'openssl'].filter((program) => findOnPath([program]) === undefined);

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { parse } from 'yaml';
-import { policiesPath } from '../api-versions/install-crd.ts';
+import { policiesPath } from '../service/resources/install-crd.ts';
 import { runCrd } from '../cli/run-command.ts';
 import { startControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { startService, type Service } from '../harness/service.ts';

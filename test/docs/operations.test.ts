@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { routes as allRoutes } from '../../src/api/routes/index.ts';
-import { ignoredReasons } from '../../src/model/reasons.ts';
-import { eventOutcomes } from '../../src/api/event-view.ts';
+import { routes as allRoutes } from '../../src/service/api/routes/index.ts';
+import { ignoredReasons } from '../../src/core/model/reasons.ts';
+import { eventOutcomes } from '../../src/service/api/event-view.ts';
 import { codeSpansOf, pages } from './markdown.ts';
 
 const root = join(import.meta.dirname, '../..');

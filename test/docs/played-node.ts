@@ -1,6 +1,6 @@
 /** What nodes do with the pods of an installation, where there are controllers but no nodes: our containers are processes of this machine. */
 import { parse } from 'yaml';
-import { repeat } from '../../src/async/repeat.ts';
+import { repeat } from '../../src/core/async/repeat.ts';
 import { runCommand } from '../cli/run-command.ts';
 import type { ControlPlane } from '../harness/control-plane.ts';
 import { kubeconfigOf } from '../harness/service-account.ts';

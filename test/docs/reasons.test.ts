@@ -7,9 +7,9 @@ import { parse } from 'yaml';
 import { conditions } from '../../docs/explanations/conditions.ts';
 import { explanations, reasonSections } from '../../docs/explanations/reasons.ts';
 import { logActions } from '../../docs/explanations/log-messages.ts';
-import { documentation, pageOf, reasons, type Reason } from '../../src/model/reasons.ts';
-import { conditionTypes } from '../../src/status/condition-states.ts';
-import { logMessages } from '../../src/telemetry/log-messages.ts';
+import { documentation, pageOf, reasons, type Reason } from '../../src/core/model/reasons.ts';
+import { conditionTypes } from '../../src/core/status/condition-states.ts';
+import { logMessages } from '../../src/service/telemetry/log-messages.ts';
 import { anchorsOf, root } from './markdown.ts';
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8');

@@ -13,7 +13,7 @@ const read = (page: string) => readFileSync(join(root, page), 'utf8');
 const anyFile = /`([\w./-]+\.ts|(?:test|bench|\.ci)\/[\w./-]+)`(?: "([^"]+)")?/g;
 const testFile = /`((?:test\/)?[\w./-]+\.test\.ts)`(?: "([^"]+)")?/g;
 const proofs = { 'docs/reliability.md': anyFile, 'docs/threat-model.md': anyFile, 'docs/architecture.md': testFile };
-const decisions = { 'src/README.md': testFile, 'src/cluster/README.md': testFile };
+const decisions = { 'src/README.md': testFile, 'src/service/cluster/README.md': testFile };
 
 for (const [page, pattern] of Object.entries({ ...proofs, ...decisions })) {
   test(`the tests that ${page} names exist`, () => {

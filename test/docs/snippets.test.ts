@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { parseAllDocuments, stringify } from 'yaml';
-import { isPolicy } from '../../src/api-versions/validate.ts';
+import { isPolicy } from '../../src/service/resources/validate.ts';
 import { lintText } from '../../src/cli/lint/lint-text.ts';
-import { configSchema } from '../../src/config/schema.ts';
+import { configSchema } from '../../src/service/config/schema.ts';
 import { lacksHelm } from '../harness/binaries.ts';
 import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { renderChart } from '../harness/helm.ts';

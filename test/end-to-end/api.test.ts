@@ -1,7 +1,7 @@
 /** Policies through the API, and an approval from the push to the rollout, with the rights of real service accounts. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { routes } from '../../src/api/routes/index.ts';
+import { routes } from '../../src/service/api/routes/index.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { resend } from '../harness/resend.ts';
 import { createAccount, tokenOf } from '../harness/service-account.ts';

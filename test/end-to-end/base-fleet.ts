@@ -1,11 +1,11 @@
 /** Applications on one base in a registry, as Deployments, and what happens to them, as the API server reports it. */
 import { Agent, request } from 'node:https';
 import { createInterface } from 'node:readline';
-import { inParallel } from '../../src/async/in-parallel.ts';
+import { inParallel } from '../../src/core/async/in-parallel.ts';
 import type { ControlPlane } from '../harness/control-plane.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { bothPlatforms, pushReal, type RealBuild } from '../rebase/build.ts';
-import { formats } from '../bases/build-image.ts';
+import { bothPlatforms, pushReal, type RealBuild } from '../bases/rebase/build.ts';
+import { formats } from '../bases/recognize/build-image.ts';
 
 export const basePath = 'library/base-java';
 const os = { 'etc/os-release': 'Debian PLATFORM' };

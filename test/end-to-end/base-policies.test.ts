@@ -1,12 +1,12 @@
 /** BaseImagePolicies with all parts real: fifty applications on one base, and who is behind when it is pushed again. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { inParallel } from '../../src/async/in-parallel.ts';
-import type { BaseStatus } from '../../src/model/base-policy.ts';
-import { basePath, pushApplications, type Pushed } from '../bases/applications.ts';
-import type { EventView } from '../../src/api/event-view.ts';
+import { inParallel } from '../../src/core/async/in-parallel.ts';
+import type { BaseStatus } from '../../src/core/model/base-policy.ts';
+import { basePath, pushApplications, type Pushed } from '../bases/recognize/applications.ts';
+import type { EventView } from '../../src/service/api/event-view.ts';
 import { runCommand } from '../cli/run-command.ts';
-import { buildImage } from '../bases/build-image.ts';
+import { buildImage } from '../bases/recognize/build-image.ts';
 import { createAccount, tokenOf } from '../harness/service-account.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { announce, startWorld, type Service, type World } from './world.ts';

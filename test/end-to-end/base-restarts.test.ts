@@ -1,9 +1,9 @@
 /** Workloads of a mutable tag are restarted when the tag has an image on the new base: with the real controllers, and a kubelet that pulls at each start. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Repetition } from '../../src/async/repeat.ts';
-import type { BaseStatus } from '../../src/model/base-policy.ts';
-import { buildImage } from '../bases/build-image.ts';
+import type { Repetition } from '../../src/core/async/repeat.ts';
+import type { BaseStatus } from '../../src/core/model/base-policy.ts';
+import { buildImage } from '../bases/recognize/build-image.ts';
 import { runPods } from '../demo/kubelet.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { announce, startWorld, type Deployment, type Service, type World } from './world.ts';

@@ -1,7 +1,7 @@
 /** A new base reaches all applications that are built on it, in waves, with the real controllers; a bad one does not get beyond the first wave. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { BaseStatus } from '../../src/model/base-policy.ts';
+import type { BaseStatus } from '../../src/core/model/base-policy.ts';
 import { startRegistryProxy, type RegistryProxy } from '../harness/registry-proxy.ts';
 import { shippedRules } from '../harness/shipped-permissions.ts';
 import { waitFor } from '../harness/wait-for.ts';

@@ -1,12 +1,12 @@
 /** What somebody who may write ImagePolicies in one namespace can do to, and learn of, another one: nothing without the consent of its owners. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { PolicyStatus } from '../../src/model/policy-status.ts';
+import type { PolicyStatus } from '../../src/core/model/policy-status.ts';
 import { runCommand } from '../cli/run-command.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { kubeconfigWithGrants } from '../harness/service-account.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { installKind, known } from '../kube/targets/custom-definition.ts';
+import { installKind, known } from '../service/kube/targets/custom-definition.ts';
 import { deliver, harborBody, startWorld, type Service, type World } from './world.ts';
 
 const consentAnnotation = 'operator.technomad.dev/allow-policies-from';

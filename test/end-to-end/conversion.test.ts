@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { issueCertificate, makeAuthority } from '../../src/certificates/make-certificate.ts';
+import { issueCertificate, makeAuthority } from '../../src/conversion/certificates/make-certificate.ts';
 import { startControlPlane, type OwnControlPlane } from '../harness/control-plane.ts';
 import { kubeconfigWithRules } from '../harness/service-account.ts';
 import { startService, type Service, type ServiceOptions } from '../harness/service.ts';
 import { kubeconfigAsShipped } from '../harness/shipped-permissions.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { writeKubeconfig } from '../kube/fake-api-server.ts';
+import { writeKubeconfig } from '../service/kube/fake-api-server.ts';
 import { conversionCluster, convertedIn, nowhere, post, reviewOf } from './conversion-world.ts';
 
 const provisional = 'image-watcher conversion (provisional)';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import type { Spec } from '../../src/api-versions/v1.ts';
+import type { Spec } from '../../src/service/resources/v1.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { startRegistry, type Registry } from '../harness/registry.ts';
 import { kubeconfigWithRules } from '../harness/service-account.ts';

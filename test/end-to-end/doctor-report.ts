@@ -1,6 +1,6 @@
 /** What the doctor reports, for tests: run as a user of a kubeconfig, and awaited. */
 import assert from 'node:assert/strict';
-import type { Finding, Level } from '../../src/doctor/finding.ts';
+import type { Finding, Level } from '../../src/service/doctor/finding.ts';
 import { runCommand } from '../cli/run-command.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import type { Service } from './world.ts';

@@ -1,10 +1,10 @@
 /** What whoever may write an ImagePolicy tries with `fields`: each attack against the real API server, by a service that may patch all of these kinds. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Spec } from '../../src/api-versions/v1.ts';
+import type { Spec } from '../../src/service/resources/v1.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { installKind, known, pathOf, type CustomKind } from '../kube/targets/custom-definition.ts';
+import { installKind, known, pathOf, type CustomKind } from '../service/kube/targets/custom-definition.ts';
 import { startWorld, type Service, type World } from './world.ts';
 
 /** Kinds with something worth writing that is no image. */

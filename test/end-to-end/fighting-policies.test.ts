@@ -1,11 +1,11 @@
 /** Two policies that select different images for the same containers, against the real API server: the loop breaker ends their fight. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Spec } from '../../src/api-versions/v1.ts';
+import type { Spec } from '../../src/service/resources/v1.ts';
 import { runCommand } from '../cli/run-command.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { installKind, known, pathOf } from '../kube/targets/custom-definition.ts';
+import { installKind, known, pathOf } from '../service/kube/targets/custom-definition.ts';
 import { startWorld, type World } from './world.ts';
 
 /** `guards.repeatsPerHour`, as it is without a configuration. */

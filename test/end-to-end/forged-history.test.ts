@@ -1,7 +1,7 @@
 /** A history that somebody forged, as an earlier version may have stored it: the automatic rollback patches nothing that the policy is not for, and says why. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { HistoryEntry, PolicyStatus } from '../../src/model/policy-status.ts';
+import type { HistoryEntry, PolicyStatus } from '../../src/core/model/policy-status.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { assertPatchedTimes, deliver, harborBody, startWorld, type Deployment, type Service, type World } from './world.ts';

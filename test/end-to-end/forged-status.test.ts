@@ -1,9 +1,9 @@
 /** Who may write ImagePolicies but not their status puts nothing into it, whatever he sends; and what is in it stays. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { group, kind } from '../../src/api-versions/group.ts';
-import type { JsonObject } from '../../src/model/untyped.ts';
-import type { Policy } from '../api-versions/objects.ts';
+import { group, kind } from '../../src/service/resources/group.ts';
+import type { JsonObject } from '../../src/core/model/untyped.ts';
+import type { Policy } from '../service/resources/objects.ts';
 import { type KubeRequest, KubeRequestError, kubeRequest } from '../harness/kube-request.ts';
 import { createAccount, tokenOf } from '../harness/service-account.ts';
 import { nameOf, namespace, startTwoVersions, type TwoVersions, type Version } from './two-versions-world.ts';

@@ -1,7 +1,7 @@
 /** Policies of the older operator with targets in other namespaces: after the upgrade they need consent like all others, and one command writes it. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { oldCrd } from '../api-versions/old-crd.ts';
+import { oldCrd } from '../service/resources/old-crd.ts';
 import { runCommand, runCrd } from '../cli/run-command.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';

@@ -1,7 +1,7 @@
 /** Guards and users' actions against the real API server: whose change was it, and who may make the next one. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Spec } from '../../src/api-versions/v1.ts';
+import type { Spec } from '../../src/service/resources/v1.ts';
 import { runCommand } from '../cli/run-command.ts';
 import { startConversionEndpoint } from '../harness/conversion-endpoint.ts';
 import { pushImage } from '../harness/push-image.ts';

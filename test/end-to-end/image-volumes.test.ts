@@ -1,7 +1,7 @@
 /** Volumes whose content is an image (`volumes[].image.reference`), with the real API server and its controllers. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Spec } from '../../src/api-versions/v1.ts';
+import type { Spec } from '../../src/service/resources/v1.ts';
 import { pushChart } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { startRolloutWorld, type RolloutWorld } from './rollout-world.ts';

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { maxKindsPerNamespace } from '../../src/cluster/kind-quota.ts';
-import type { Condition, PolicyStatus } from '../../src/model/policy-status.ts';
+import { maxKindsPerNamespace } from '../../src/service/cluster/kind-quota.ts';
+import type { Condition, PolicyStatus } from '../../src/core/model/policy-status.ts';
 import { startKubeProxy, type KubeProxy } from '../harness/kube-proxy.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { writeKubeconfig } from '../kube/fake-api-server.ts';
-import { installKind, known, pathOf, type CustomKind } from '../kube/targets/custom-definition.ts';
+import { writeKubeconfig } from '../service/kube/fake-api-server.ts';
+import { installKind, known, pathOf, type CustomKind } from '../service/kube/targets/custom-definition.ts';
 import { eachOf } from './fleet.ts';
 import { startWorld, type World } from './world.ts';
 

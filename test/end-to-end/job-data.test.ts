@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Queue, type Job } from 'bullmq';
-import { connectWorker } from '../../src/queue/connection.ts';
+import { connectWorker } from '../../src/service/queue/connection.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { assertPatchedTimes, someDigest, startWorld, type World } from './world.ts';

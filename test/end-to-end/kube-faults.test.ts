@@ -8,7 +8,7 @@ import { startKubeProxy, type KubeFault, type KubeProxy } from '../harness/kube-
 import { askRedis } from '../harness/redis.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { writeKubeconfig } from '../kube/fake-api-server.ts';
+import { writeKubeconfig } from '../service/kube/fake-api-server.ts';
 import { createFleet, eachOf } from './fleet.ts';
 import { assertPatchedTimes, deliver, deliverUntilAccepted, harborBody, startWorld, type Service, type World } from './world.ts';
 

@@ -1,7 +1,7 @@
 /** The requests by which kubectl writes a file to a policy that exists, as `kubectl -v=8` shows them. */
 import { isDeepStrictEqual } from 'node:util';
-import { isObject, type JsonObject } from '../../src/model/untyped.ts';
-import type { Policy } from '../api-versions/objects.ts';
+import { isObject, type JsonObject } from '../../src/core/model/untyped.ts';
+import type { Policy } from '../service/resources/objects.ts';
 import { namespace, type TwoVersions, type Version } from './two-versions-world.ts';
 
 /** What a user has in a file. */

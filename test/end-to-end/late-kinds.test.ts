@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { pushImage } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { installKind, pathOf, type CustomKind } from '../kube/targets/custom-definition.ts';
+import { installKind, pathOf, type CustomKind } from '../service/kube/targets/custom-definition.ts';
 import { secret, startWorld, type World } from './world.ts';
 
 const machine: CustomKind = { group: 'example.com', version: 'v1', kind: 'Machine', plural: 'machinery' };

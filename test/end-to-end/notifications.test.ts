@@ -13,7 +13,7 @@ import { startKubeProxy, type KubeProxy } from '../harness/kube-proxy.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { writeKubeconfig } from '../kube/fake-api-server.ts';
+import { writeKubeconfig } from '../service/kube/fake-api-server.ts';
 import { announce, startWorld, type Service, type World } from './world.ts';
 
 const mergePatch = 'application/merge-patch+json';

@@ -1,8 +1,8 @@
 /** Policies that were written as v1alpha1 go on driving updates: before, during and after the upgrade to v1. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { crdName } from '../../src/api-versions/group.ts';
-import { oldCrd } from '../api-versions/old-crd.ts';
+import { crdName } from '../../src/service/resources/group.ts';
+import { oldCrd } from '../service/resources/old-crd.ts';
 import { runCrd } from '../cli/run-command.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';

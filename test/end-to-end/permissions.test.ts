@@ -1,12 +1,12 @@
 /** The permissions that the chart ships are enough, and none of them is idle: what the API server writes down is compared with the rules. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { openKubeClient } from '../../src/kube/client.ts';
-import { patchStatus } from '../../src/kube/patch-status.ts';
-import { rewriteObject } from '../../src/kube/crd/rewrite-objects.ts';
-import { readStatus } from '../../src/model/stored-status.ts';
-import { crdName } from '../../src/api-versions/group.ts';
-import { plainPath, policiesPath } from '../api-versions/install-crd.ts';
+import { openKubeClient } from '../../src/service/kube/client.ts';
+import { patchStatus } from '../../src/service/kube/patch-status.ts';
+import { rewriteObject } from '../../src/conversion/crd/rewrite-objects.ts';
+import { readStatus } from '../../src/core/model/stored-status.ts';
+import { crdName } from '../../src/service/resources/group.ts';
+import { plainPath, policiesPath } from '../service/resources/install-crd.ts';
 import { runCommand, runCrd } from '../cli/run-command.ts';
 import { isUseOf, rightsOf, type AuditLog, type Right } from '../harness/audit-log.ts';
 import { startControlPlane } from '../harness/control-plane.ts';

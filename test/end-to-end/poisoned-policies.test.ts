@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { oldCrd } from '../api-versions/old-crd.ts';
+import { oldCrd } from '../service/resources/old-crd.ts';
 import { runCrd } from '../cli/run-command.ts';
 import { readStoredObjects, writeStoredText } from '../harness/etcd-objects.ts';
 import { pushImage } from '../harness/push-image.ts';

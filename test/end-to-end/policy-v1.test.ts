@@ -1,7 +1,7 @@
 /** What a policy can say in v1 besides how a tag is chosen, against the real API server. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Spec } from '../../src/api-versions/v1.ts';
+import type { Spec } from '../../src/service/resources/v1.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { announce, assertPatchedTimes, startWorld, type Service, type World } from './world.ts';

@@ -8,14 +8,14 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
-import type { BaseStatus } from '../../src/model/base-policy.ts';
-import { buildImage } from '../bases/build-image.ts';
+import type { BaseStatus } from '../../src/core/model/base-policy.ts';
+import { buildImage } from '../bases/recognize/build-image.ts';
 import { startForwardProxy, type ForwardProxy } from '../harness/forward-proxy.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { createAuthority } from '../harness/server-certificate.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { makeSigner, notification } from '../receive/keys.ts';
+import { makeSigner, notification } from '../service/receive/keys.ts';
 import { examine } from './doctor-report.ts';
 import { deliver, harborBody, startWorld, type Service, type World } from './world.ts';
 

@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { connectWorker, type RedisConnection } from '../../src/queue/connection.ts';
-import { eventKeys, readHash } from '../../src/queue/event-record.ts';
+import { connectWorker, type RedisConnection } from '../../src/service/queue/connection.ts';
+import { eventKeys, readHash } from '../../src/service/queue/event-record.ts';
 import { startKubeProxy, type KubeProxy } from '../harness/kube-proxy.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { writeKubeconfig } from '../kube/fake-api-server.ts';
+import { writeKubeconfig } from '../service/kube/fake-api-server.ts';
 import { assertPatchedTimes, deliver, harborBody, startWorld, type Service, type World } from './world.ts';
 
 describe('the record of a push', () => {

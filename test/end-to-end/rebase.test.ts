@@ -1,11 +1,11 @@
 /** A base is pushed, and the images of workloads are rebased onto it in a real registry, and rolled out. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { BaseStatus } from '../../src/model/base-policy.ts';
-import { ecSigner, pemOf, signSimple } from '../verify/cosign.ts';
-import { pushSimple } from '../verify/push-signature.ts';
-import { pushReal } from '../rebase/build.ts';
-import { newBase, type Pushed, pushJava } from '../rebase/java-images.ts';
+import type { BaseStatus } from '../../src/core/model/base-policy.ts';
+import { ecSigner, pemOf, signSimple } from '../service/verify/cosign.ts';
+import { pushSimple } from '../service/verify/push-signature.ts';
+import { pushReal } from '../bases/rebase/build.ts';
+import { newBase, type Pushed, pushJava } from '../bases/rebase/java-images.ts';
 import { shippedRules } from '../harness/shipped-permissions.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { announce, startWorld, type World } from './world.ts';

@@ -9,7 +9,7 @@ import { startRedis, type Redis } from '../harness/redis.ts';
 import { startService, type Service } from '../harness/service.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { claims, makeIssuer } from '../receive/keys.ts';
+import { claims, makeIssuer } from '../service/receive/keys.ts';
 import { harborBody } from './world.ts';
 
 describe('receivers', () => {

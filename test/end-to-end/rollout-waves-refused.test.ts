@@ -1,7 +1,7 @@
 /** An admission policy of the API server refuses the new image on one workload: the waves of the policy do not wait for it. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Spec } from '../../src/api-versions/v1.ts';
+import type { Spec } from '../../src/service/resources/v1.ts';
 import { runCommand } from '../cli/run-command.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';

@@ -1,8 +1,8 @@
 /** The workloads of one policy are changed in waves, with the real controllers; a bad image does not get beyond the first wave. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Spec } from '../../src/api-versions/v1.ts';
-import type { PolicyStatus } from '../../src/model/policy-status.ts';
+import type { Spec } from '../../src/service/resources/v1.ts';
+import type { PolicyStatus } from '../../src/core/model/policy-status.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { all, observeDeployments, runPods } from './base-fleet.ts';
 import { runCommand } from '../cli/run-command.ts';

@@ -1,7 +1,7 @@
 /** A world with the real controllers, whose Deployments come up when the test says so. */
 import assert from 'node:assert/strict';
-import type { Spec } from '../../src/api-versions/v1.ts';
-import type { PolicyStatus } from '../../src/model/policy-status.ts';
+import type { Spec } from '../../src/service/resources/v1.ts';
+import type { PolicyStatus } from '../../src/core/model/policy-status.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { playKubelet } from './pods.ts';

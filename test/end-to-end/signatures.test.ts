@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { Spec } from '../../src/api-versions/v1.ts';
+import type { Spec } from '../../src/service/resources/v1.ts';
 import { digestOf, pushImage } from '../harness/push-image.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import {
@@ -16,9 +16,9 @@ import {
   signSimple,
   signSimpleKeyless,
   type Signer,
-} from '../verify/cosign.ts';
-import { pushBundle, pushSimple } from '../verify/push-signature.ts';
-import { createSigstore } from '../verify/sigstore.ts';
+} from '../service/verify/cosign.ts';
+import { pushBundle, pushSimple } from '../service/verify/push-signature.ts';
+import { createSigstore } from '../service/verify/sigstore.ts';
 import { announce, startWorld, type World } from './world.ts';
 
 const ours = ecSigner();

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { confirmedForMs } from '../../src/model/confirmation.ts';
+import { confirmedForMs } from '../../src/core/model/confirmation.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { askRedis } from '../harness/redis.ts';
 import { startSilentRelay, type SilentRelay } from '../harness/silent-relay.ts';

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { confirmedForMs } from '../../src/model/confirmation.ts';
+import { confirmedForMs } from '../../src/core/model/confirmation.ts';
 import { startKubeProxy, type KubeProxy } from '../harness/kube-proxy.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { askRedis } from '../harness/redis.ts';
 import { startSilentRelay, type SilentRelay } from '../harness/silent-relay.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { writeKubeconfig } from '../kube/fake-api-server.ts';
+import { writeKubeconfig } from '../service/kube/fake-api-server.ts';
 import { assertPatchedTimes, deliver, harborBody, startWorld, type Deployment, type Service, type World } from './world.ts';
 
 const consent = 'operator.technomad.dev/allow-policies-from';

@@ -1,11 +1,11 @@
 /** Every kind of workload, by name and by label, against the real API server. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Spec } from '../../src/api-versions/v1.ts';
+import type { Spec } from '../../src/service/resources/v1.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { kubeconfigWithRules } from '../harness/service-account.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { installKind, known, pathOf, removeKind, type CustomKind } from '../kube/targets/custom-definition.ts';
+import { installKind, known, pathOf, removeKind, type CustomKind } from '../service/kube/targets/custom-definition.ts';
 import { eachOf } from './fleet.ts';
 import { announce, assertPatchedTimes, deliver, harborBody, startWorld, type Service, type World } from './world.ts';
 

@@ -6,8 +6,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
-import type { BaseStatus } from '../../src/model/base-policy.ts';
-import { buildImage } from '../bases/build-image.ts';
+import type { BaseStatus } from '../../src/core/model/base-policy.ts';
+import { buildImage } from '../bases/recognize/build-image.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { announce, startWorld, type Service, type World } from './world.ts';
 

@@ -1,10 +1,10 @@
 /** A cluster that serves both versions of ImagePolicy, set up as a user does: the role `convert`, then `image-watcher crd apply`. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { group, kind } from '../../src/api-versions/group.ts';
-import type { JsonObject } from '../../src/model/untyped.ts';
-import { policiesPath } from '../api-versions/install-crd.ts';
-import type { Policy } from '../api-versions/objects.ts';
+import { group, kind } from '../../src/service/resources/group.ts';
+import type { JsonObject } from '../../src/core/model/untyped.ts';
+import { policiesPath } from '../service/resources/install-crd.ts';
+import type { Policy } from '../service/resources/objects.ts';
 import { runCrd } from '../cli/run-command.ts';
 import { borrowControlPlane } from '../harness/control-plane.ts';
 import { readStoredObjects } from '../harness/etcd-objects.ts';

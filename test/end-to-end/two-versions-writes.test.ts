@@ -1,8 +1,8 @@
 /** A policy that is written in one version and then in the other, in each way that kubectl has. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { JsonObject } from '../../src/model/untyped.ts';
-import { isHidden } from '../api-versions/objects.ts';
+import type { JsonObject } from '../../src/core/model/untyped.ts';
+import { isHidden } from '../service/resources/objects.ts';
 import { apply, fileOf, patch, replace, replaceWhatWasRead, serverSideApply } from './kubectl-writes.ts';
 import { nameOf, namespace, startTwoVersions, type TwoVersions } from './two-versions-world.ts';
 

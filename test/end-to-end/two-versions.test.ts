@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { isObject } from '../../src/model/untyped.ts';
-import { v1SpecArbitrary, v1alpha1SpecArbitrary, visibleV1SpecArbitrary } from '../api-versions/arbitraries.ts';
-import { differences, isHidden, withoutNotes, type Policy } from '../api-versions/objects.ts';
+import { isObject } from '../../src/core/model/untyped.ts';
+import { v1SpecArbitrary, v1alpha1SpecArbitrary, visibleV1SpecArbitrary } from '../service/resources/arbitraries.ts';
+import { differences, isHidden, withoutNotes, type Policy } from '../service/resources/objects.ts';
 import { nameOf, startTwoVersions, type TwoVersions } from './two-versions-world.ts';
 
 const sampleOf = <T>(arbitrary: fc.Arbitrary<T>, numRuns: number) => fc.sample(arbitrary, { seed: 20261121, numRuns });

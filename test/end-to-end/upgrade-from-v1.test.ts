@@ -5,10 +5,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { deflateRawSync } from 'node:zlib';
-import { convertReview } from '../../src/api-versions/convert-review.ts';
-import { customResourceDefinition } from '../../src/api-versions/crd.ts';
-import { crdName } from '../../src/api-versions/group.ts';
-import type { HistoryEntry, PolicyStatus } from '../../src/model/policy-status.ts';
+import { convertReview } from '../../src/conversion/convert-review.ts';
+import { customResourceDefinition } from '../../src/service/resources/crd.ts';
+import { crdName } from '../../src/service/resources/group.ts';
+import type { HistoryEntry, PolicyStatus } from '../../src/core/model/policy-status.ts';
 import { runCommand, runCrd } from '../cli/run-command.ts';
 import { type ConversionEndpoint, startConversionEndpoint } from '../harness/conversion-endpoint.ts';
 import { readStoredObjects, writeStoredText } from '../harness/etcd-objects.ts';

@@ -1,8 +1,8 @@
 /** All roles on somebody's own machine, for a cluster that never had v1alpha1. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { customResourceDefinition } from '../../src/api-versions/crd.ts';
-import { crdName } from '../../src/api-versions/group.ts';
+import { customResourceDefinition } from '../../src/service/resources/crd.ts';
+import { crdName } from '../../src/service/resources/group.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { startWorld, type Service, type World } from './world.ts';
 

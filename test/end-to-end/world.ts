@@ -1,11 +1,11 @@
 /** A whole small world of real parts: Redis, API server, registry, and the program as a process of its own. */
 import { randomUUID } from 'node:crypto';
 import assert from 'node:assert/strict';
-import { customResourceDefinition } from '../../src/api-versions/crd.ts';
-import { plainDefinitions } from '../../src/api-versions/plain-definitions.ts';
-import type { Spec } from '../../src/api-versions/v1.ts';
-import type { Condition, PolicyStatus } from '../../src/model/policy-status.ts';
-import { readStatus as readStoredStatus } from '../../src/model/stored-status.ts';
+import { customResourceDefinition } from '../../src/service/resources/crd.ts';
+import { plainDefinitions } from '../../src/service/resources/plain-definitions.ts';
+import type { Spec } from '../../src/service/resources/v1.ts';
+import type { Condition, PolicyStatus } from '../../src/core/model/policy-status.ts';
+import { readStatus as readStoredStatus } from '../../src/core/model/stored-status.ts';
 import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { startRedis, type Redis } from '../harness/redis.ts';
 import { resend } from '../harness/resend.ts';

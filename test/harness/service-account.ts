@@ -1,4 +1,4 @@
-import { writeKubeconfig } from '../kube/fake-api-server.ts';
+import { writeKubeconfig } from '../service/kube/fake-api-server.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { waitFor } from './wait-for.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { configSchema } from '../../src/config/schema.ts';
+import { configSchema } from '../../src/service/config/schema.ts';
 import { leanEnvironment, leanOptions } from '../../src/cli/lean-start.ts';
 import { asInImage, readNodeOptions } from '../harness/image-start.ts';
 import { namedBases } from './base-images.ts';

@@ -19,7 +19,7 @@ import { runCommand } from '../harness/run-command.ts';
 import { startService, type Service } from '../harness/service.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { readSamples, sampleSecret } from '../receive/providers/read-samples.ts';
+import { readSamples, sampleSecret } from '../service/receive/providers/read-samples.ts';
 import { buildImage, type BuiltImage } from './build-image.ts';
 import { containersOf, type Containers } from './containers.ts';
 import { findEngine, type Engine } from './engine.ts';

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
-import type { Notice, NoticeKind } from '../../src/model/notice.ts';
+import type { Notice, NoticeKind } from '../../src/core/model/notice.ts';
 import { deliver, type ConfiguredTarget } from '../../src/notify/deliver.ts';
 import { exchange } from '../../src/notify/send-notice.ts';
 

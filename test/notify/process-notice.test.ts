@@ -1,15 +1,15 @@
 /** What becomes of a job; end-to-end/notifications.test.ts shows it with a real queue and receiver. */
 import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
-import { backoffMs, jobBackoff } from '../../src/async/backoff.ts';
-import { WaitError } from '../../src/model/errors.ts';
+import { backoffMs, jobBackoff } from '../../src/core/async/backoff.ts';
+import { WaitError } from '../../src/core/model/errors.ts';
 import type { ConfiguredTarget } from '../../src/notify/deliver.ts';
-import type { Notice } from '../../src/model/notice.ts';
+import type { Notice } from '../../src/core/model/notice.ts';
 import { createNoticeProcessor, isWanted, type NoticePorts, type PushNotice } from '../../src/notify/process-notice.ts';
 import type { SendResult } from '../../src/notify/send-notice.ts';
-import type { NoticeJob } from '../../src/queue/jobs.ts';
-import { createLogger } from '../../src/telemetry/logger.ts';
-import { contextOf } from '../reconcile/world.ts';
+import type { NoticeJob } from '../../src/service/queue/jobs.ts';
+import { createLogger } from '../../src/service/telemetry/logger.ts';
+import { contextOf } from '../service/reconcile/world.ts';
 
 const start = Date.parse('2026-11-23T12:00:00Z');
 const job: NoticeJob = {

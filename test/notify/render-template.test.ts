@@ -1,7 +1,7 @@
 /** Templates of users: what they may reach, spend and break. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Notice } from '../../src/model/notice.ts';
+import type { Notice } from '../../src/core/model/notice.ts';
 import { deliver, type ConfiguredTarget } from '../../src/notify/deliver.ts';
 import { renderTemplate } from '../../src/notify/render-template.ts';
 

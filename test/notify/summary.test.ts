@@ -1,7 +1,7 @@
 /** One message in place of many. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Notice, NoticeKind } from '../../src/model/notice.ts';
+import type { Notice, NoticeKind } from '../../src/core/model/notice.ts';
 import { messageOf } from '../../src/notify/message.ts';
 import { targets } from '../../src/notify/targets/index.ts';
 

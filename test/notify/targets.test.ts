@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { describe, it } from 'node:test';
-import type { Notice } from '../../src/model/notice.ts';
+import type { Notice } from '../../src/core/model/notice.ts';
 import { targets } from '../../src/notify/targets/index.ts';
 
 const digest = `sha256:${'a'.repeat(64)}`;

@@ -7,21 +7,21 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { parse } from 'yaml';
-import { readBasePolicy } from '../../src/api-versions/base-policy/read-base-policy.ts';
-import { readPolicy } from '../../src/api-versions/read-policy.ts';
-import { validatePolicy } from '../../src/api-versions/validate.ts';
-import { evaluateConsent } from '../../src/plan/consent.ts';
-import { parseDuration } from '../../src/model/text.ts';
-import { filterTags } from '../../src/select/filter-tags.ts';
-import { tryParseImageReference } from '../../src/model/image-reference.ts';
-import { parseApproval, parseRollback } from '../../src/model/policy-actions.ts';
-import { acceptPush } from '../../src/model/push-event.ts';
-import { selectTag } from '../../src/select/select-tag.ts';
-import { strategies } from '../../src/select/strategies/index.ts';
-import { parseChallenges } from '../../src/registry/challenge.ts';
-import { nextLink } from '../../src/registry/session.ts';
-import { parseRetryAfter } from '../../src/async/backoff.ts';
-import { webDeployment } from '../model/samples.ts';
+import { readBasePolicy } from '../../src/bases/resource/read-base-policy.ts';
+import { readPolicy } from '../../src/service/resources/read-policy.ts';
+import { validatePolicy } from '../../src/service/resources/validate.ts';
+import { evaluateConsent } from '../../src/core/plan/consent.ts';
+import { parseDuration } from '../../src/core/model/text.ts';
+import { filterTags } from '../../src/core/select/filter-tags.ts';
+import { tryParseImageReference } from '../../src/core/model/image-reference.ts';
+import { parseApproval, parseRollback } from '../../src/core/model/policy-actions.ts';
+import { acceptPush } from '../../src/core/model/push-event.ts';
+import { selectTag } from '../../src/core/select/select-tag.ts';
+import { strategies } from '../../src/core/select/strategies/index.ts';
+import { parseChallenges } from '../../src/service/registry/challenge.ts';
+import { nextLink } from '../../src/service/registry/session.ts';
+import { parseRetryAfter } from '../../src/core/async/backoff.ts';
+import { webDeployment } from '../core/model/samples.ts';
 
 const root = join(import.meta.dirname, '../..');
 const length = 4_000;
@@ -115,7 +115,7 @@ test('no regular expression is built from user input', () => {
   // From constants of ours.
   assert.deepEqual(
     makers.toSorted(),
-    ['image.ts', 'scalars.ts'].map((file) => join('src', 'api-versions', 'v1-fields', file)),
+    ['image.ts', 'scalars.ts'].map((file) => join('src', 'service', 'resources', 'v1-fields', file)),
   );
 });
 

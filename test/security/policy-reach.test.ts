@@ -9,17 +9,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { policyKey, type PolicySpec, type PolicyTarget } from '../../src/model/image-policy.ts';
-import type { LastUpdate } from '../../src/model/last-update.ts';
-import type { HistoryEntry } from '../../src/model/policy-status.ts';
-import { strategies } from '../../src/select/strategies/index.ts';
-import { workloadKey, type ImageList, type Workload, type WorkloadContainer, type ContainerChange } from '../../src/model/workload.ts';
-import { createMetrics } from '../../src/telemetry/metrics.ts';
-import { reconcileAndReport, processPolicyJob } from '../../src/reconcile/process-policy.ts';
-import { stuckRollout, rolloutOf } from '../rollout/rollout-samples.ts';
-import { digestOf, policyOf, specOf, workloadOf } from '../model/samples.ts';
-import { change } from '../reconcile/patched.ts';
-import { contextOf, createWorld, startTime } from '../reconcile/world.ts';
+import { policyKey, type PolicySpec, type PolicyTarget } from '../../src/core/model/image-policy.ts';
+import type { LastUpdate } from '../../src/core/model/last-update.ts';
+import type { HistoryEntry } from '../../src/core/model/policy-status.ts';
+import { strategies } from '../../src/core/select/strategies/index.ts';
+import { workloadKey, type ImageList, type Workload, type WorkloadContainer, type ContainerChange } from '../../src/core/model/workload.ts';
+import { createMetrics } from '../../src/service/telemetry/metrics.ts';
+import { reconcileAndReport, processPolicyJob } from '../../src/service/reconcile/process-policy.ts';
+import { stuckRollout, rolloutOf } from '../core/rollout/rollout-samples.ts';
+import { digestOf, policyOf, specOf, workloadOf } from '../core/model/samples.ts';
+import { change } from '../service/reconcile/patched.ts';
+import { contextOf, createWorld, startTime } from '../service/reconcile/world.ts';
 
 const runs = Number(process.env['PROPERTY_RUNS'] ?? 3_000);
 const own = 'registry.example.com/shop/web';

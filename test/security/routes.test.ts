@@ -1,16 +1,16 @@
 /** Whatever is sent to any route of the operations and conversion listeners: an answer that is no error of ours, and nothing done. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { convertReview } from '../../src/api-versions/convert-review.ts';
-import { buildConversionApp } from '../../src/api-versions/conversion-app.ts';
-import { makeProvisional } from '../../src/certificates/make-certificate.ts';
-import { createLogger } from '../../src/telemetry/logger.ts';
-import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { convertReview } from '../../src/conversion/convert-review.ts';
+import { buildConversionApp } from '../../src/conversion/conversion-app.ts';
+import { makeProvisional } from '../../src/conversion/certificates/make-certificate.ts';
+import { createLogger } from '../../src/service/telemetry/logger.ts';
+import { createMetrics } from '../../src/service/telemetry/metrics.ts';
 import { randomRequest } from '../../bench/fuzz/random-request.ts';
 import { mutateText } from '../../bench/fuzz/mutate-json.ts';
 import { createRandom, type Random } from '../../bench/fuzz/random.ts';
-import { recordOf, startApi } from '../api/fake-events.ts';
-import { readSamples } from '../receive/providers/read-samples.ts';
+import { recordOf, startApi } from '../service/api/fake-events.ts';
+import { readSamples } from '../service/receive/providers/read-samples.ts';
 
 const samples = readSamples().filter(({ body }) => body.length > 0);
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const;

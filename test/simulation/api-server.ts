@@ -2,9 +2,9 @@
  * The API server: objects with resourceVersion, uid, generation and managed fields; lists, watches, guarded patches. A change is in the list and in the log of
  * watches at the same moment; what it takes to reach a process is the business of the connection (`kube-connection.ts`).
  */
-import { fieldsOf, isObject, isSameJson, textOrEmpty, type JsonObject } from '../../src/model/untyped.ts';
-import type { KubeRequest } from '../../src/kube/client.ts';
-import { kubeErrorFromStatus } from '../../src/kube/kube-error.ts';
+import { fieldsOf, isObject, isSameJson, textOrEmpty, type JsonObject } from '../../src/core/model/untyped.ts';
+import type { KubeRequest } from '../../src/service/kube/client.ts';
+import { kubeErrorFromStatus } from '../../src/service/kube/kube-error.ts';
 import type { Version } from './process.ts';
 import { applyJsonPatch, applyMergePatch, readOperations } from './json-patch.ts';
 import { nextManagers, toManagedFields, type Managers } from './managed-fields.ts';

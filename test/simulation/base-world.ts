@@ -1,10 +1,10 @@
 /** What there is in seeds with a BaseImagePolicy: what was pushed, which pods were restarted, and what the garbage collector does. */
-import { baseKind, basePlural } from '../../src/api-versions/group.ts';
-import { apiVersion } from '../../src/api-versions/v1.ts';
-import { fieldManager } from '../../src/model/last-update.ts';
-import { fieldsOf, textOrEmpty } from '../../src/model/untyped.ts';
-import { baseAnnotation } from '../../src/model/base-policy.ts';
-import { restartedForAnnotation } from '../../src/kube/restart-workload.ts';
+import { baseKind, basePlural } from '../../src/service/resources/group.ts';
+import { apiVersion } from '../../src/service/resources/v1.ts';
+import { fieldManager } from '../../src/core/model/last-update.ts';
+import { fieldsOf, textOrEmpty } from '../../src/core/model/untyped.ts';
+import { baseAnnotation } from '../../src/core/model/base-policy.ts';
+import { restartedForAnnotation } from '../../src/service/kube/restart-workload.ts';
 import type { ImagePatch, PatchLog } from './patch-log.ts';
 import type { ApiObject, ApiServer, Change, SentRequest } from './api-server.ts';
 import { app, base, basePolicyName, pushSecret, type BaseSetup } from './base-setup.ts';

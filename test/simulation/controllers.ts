@@ -1,5 +1,5 @@
 /** The controllers of workloads: they bring the newest revision to its pods, which takes seconds, or never ends where an image is broken. */
-import { fieldsOf, isObject, textOrEmpty, type JsonObject } from '../../src/model/untyped.ts';
+import { fieldsOf, isObject, textOrEmpty, type JsonObject } from '../../src/core/model/untyped.ts';
 import type { ApiObject, ApiServer, Change } from './api-server.ts';
 import type { Clock } from './clock.ts';
 import type { Random } from './random.ts';

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { PushEvent } from '../../src/model/push-event.ts';
-import { connectWorker } from '../../src/queue/connection.ts';
-import { createEventLog, type EventLog, type PolicyResult } from '../../src/queue/event-log.ts';
-import { eventKeys, readHash } from '../../src/queue/event-record.ts';
-import { resultRanks } from '../../src/queue/record-result.ts';
+import type { PushEvent } from '../../src/core/model/push-event.ts';
+import { connectWorker } from '../../src/service/queue/connection.ts';
+import { createEventLog, type EventLog, type PolicyResult } from '../../src/service/queue/event-log.ts';
+import { eventKeys, readHash } from '../../src/service/queue/event-record.ts';
+import { resultRanks } from '../../src/service/queue/record-result.ts';
 import { startRedis } from '../harness/redis.ts';
 import { createEventLogModel } from './event-log-model.ts';
 

@@ -1,11 +1,11 @@
-/** The records of pushes in memory: what `src/queue/event-log.ts` and its scripts write to Redis, as a reader sees it. `event-log-model.test.ts` compares both. */
-import { formatRepository } from '../../src/model/image-reference.ts';
-import type { GivenUpNotice } from '../../src/model/notice.ts';
-import type { PushEvent } from '../../src/model/push-event.ts';
-import type { AppliedChange } from '../../src/plan/plan-update.ts';
-import type { EventLog, PolicyResult } from '../../src/queue/event-log.ts';
-import { maxGivenUp, type PushRecord } from '../../src/queue/event-record.ts';
-import { finalRank, maxChanges, resultRanks, stageRanks } from '../../src/queue/record-result.ts';
+/** The records of pushes in memory: what `src/service/queue/event-log.ts` and its scripts write to Redis, as a reader sees it. `event-log-model.test.ts` compares both. */
+import { formatRepository } from '../../src/core/model/image-reference.ts';
+import type { GivenUpNotice } from '../../src/core/model/notice.ts';
+import type { PushEvent } from '../../src/core/model/push-event.ts';
+import type { AppliedChange } from '../../src/core/plan/plan-update.ts';
+import type { EventLog, PolicyResult } from '../../src/service/queue/event-log.ts';
+import { maxGivenUp, type PushRecord } from '../../src/service/queue/event-record.ts';
+import { finalRank, maxChanges, resultRanks, stageRanks } from '../../src/service/queue/record-result.ts';
 
 /** The log of one Redis, which several replicas write. */
 export interface EventLogModel {

@@ -1,5 +1,5 @@
 /** The record of pushes: stored as the model of the record does it, over the simulated network. */
-import type { EventLog, PolicyResult } from '../../src/queue/event-log.ts';
+import type { EventLog, PolicyResult } from '../../src/service/queue/event-log.ts';
 import { createEventLogModel } from './event-log-model.ts';
 import type { Network } from './network.ts';
 

@@ -1,5 +1,5 @@
-/** What is known about images, in Redis: `src/queue/image-facts.ts` without its limits. */
-import type { FactsStore } from '../../src/bases/facts-reader.ts';
+/** What is known about images, in Redis: `src/service/queue/image-facts.ts` without its limits. */
+import type { FactsStore } from '../../src/bases/recognize/facts-reader.ts';
 import type { Network } from './network.ts';
 
 export interface FactsModel extends FactsStore {

@@ -1,9 +1,9 @@
 /** What every policy says when all is quiet, and what it says after it was asked to look at everything anew: the same, or its status was not what is. */
-import { actionAnnotations } from '../../src/model/policy-actions.ts';
-import type { PolicyStatus } from '../../src/model/policy-status.ts';
-import { readStatus } from '../../src/model/stored-status.ts';
-import { consentAnnotation } from '../../src/plan/consent.ts';
-import { textOrEmpty } from '../../src/model/untyped.ts';
+import { actionAnnotations } from '../../src/core/model/policy-actions.ts';
+import type { PolicyStatus } from '../../src/core/model/policy-status.ts';
+import { readStatus } from '../../src/core/model/stored-status.ts';
+import { consentAnnotation } from '../../src/core/plan/consent.ts';
+import { textOrEmpty } from '../../src/core/model/untyped.ts';
 import { containersOf } from './controllers.ts';
 import { partsOf } from './images.ts';
 import { otherNamespace, policyNamespace, type PolicySetup } from './setup.ts';

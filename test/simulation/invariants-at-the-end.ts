@@ -1,16 +1,16 @@
 /** What must hold when all faults are over and everything is quiet. */
-import { limits } from '../../src/model/last-update.ts';
-import { textOrEmpty } from '../../src/model/untyped.ts';
-import { readStatus } from '../../src/model/stored-status.ts';
-import type { HistoryEntry, PolicyStatus } from '../../src/model/policy-status.ts';
-import type { PolicyResult } from '../../src/queue/event-log.ts';
+import { limits } from '../../src/core/model/last-update.ts';
+import { textOrEmpty } from '../../src/core/model/untyped.ts';
+import { readStatus } from '../../src/core/model/stored-status.ts';
+import type { HistoryEntry, PolicyStatus } from '../../src/core/model/policy-status.ts';
+import type { PolicyResult } from '../../src/service/queue/event-log.ts';
 import { compare, satisfies } from 'semver';
 import { containersOf } from './controllers.ts';
 import { partsOf, shorten } from './images.ts';
 import type { Invariant } from './invariants.ts';
 import type { ImagePatch } from './patch-log.ts';
 import { otherNamespace, policyNamespace } from './setup.ts';
-import { consentAnnotation } from '../../src/plan/consent.ts';
+import { consentAnnotation } from '../../src/core/plan/consent.ts';
 import { policyNow, type AcceptedPush, type World } from './world.ts';
 
 /** Of one job, by all replicas together; each of them pauses for about half a second at least. */

@@ -1,8 +1,8 @@
 /** What must hold for a BaseImagePolicy: for each restart, each image that its children change, each rebased image, and at the end. */
-import { restartedForAnnotation } from '../../src/kube/restart-workload.ts';
-import { readBaseStatus } from '../../src/model/base-policy.ts';
-import { textOrEmpty } from '../../src/model/untyped.ts';
-import { consentAnnotation } from '../../src/plan/consent.ts';
+import { restartedForAnnotation } from '../../src/service/kube/restart-workload.ts';
+import { readBaseStatus } from '../../src/core/model/base-policy.ts';
+import { textOrEmpty } from '../../src/core/model/untyped.ts';
+import { consentAnnotation } from '../../src/core/plan/consent.ts';
 import type { ApiObject } from './api-server.ts';
 import { app, appContainer, appLabel, basePolicyName, type BaseSetup } from './base-setup.ts';
 import { baseOf, basePolicies, basePolicyNow, type BaseAct, type RestartPatch } from './base-world.ts';

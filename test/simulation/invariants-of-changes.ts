@@ -1,8 +1,8 @@
 /** What must hold for each change of an image. "Too late" is counted from when the request was sent: 3 s, and the time that an answer has taken. */
 import { compare, valid } from 'semver';
-import { consentAnnotation } from '../../src/plan/consent.ts';
-import { actionAnnotations } from '../../src/model/policy-actions.ts';
-import { isObject, textOrEmpty } from '../../src/model/untyped.ts';
+import { consentAnnotation } from '../../src/core/plan/consent.ts';
+import { actionAnnotations } from '../../src/core/model/policy-actions.ts';
+import { isObject, textOrEmpty } from '../../src/core/model/untyped.ts';
 import type { ApiObject } from './api-server.ts';
 import { buildOf, partsOf, shorten } from './images.ts';
 import type { Invariant } from './invariants.ts';

@@ -1,5 +1,5 @@
 /** The two kinds of patches that the service sends: JSON Patch (RFC 6902) with test, add and replace, and JSON Merge Patch (RFC 7386). */
-import { isObject, isSameJson, type JsonObject } from '../../src/model/untyped.ts';
+import { isObject, isSameJson, type JsonObject } from '../../src/core/model/untyped.ts';
 
 interface Operation {
   readonly op: string;

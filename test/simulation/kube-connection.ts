@@ -1,6 +1,6 @@
-/** The KubeClient of one process: what `src/kube/client.ts` promises, over the simulated network to the simulated API server. */
-import type { KubeClient, KubeRequest } from '../../src/kube/client.ts';
-import { kubeErrorFromStatus } from '../../src/kube/kube-error.ts';
+/** The KubeClient of one process: what `src/service/kube/client.ts` promises, over the simulated network to the simulated API server. */
+import type { KubeClient, KubeRequest } from '../../src/service/kube/client.ts';
+import { kubeErrorFromStatus } from '../../src/service/kube/kube-error.ts';
 import { isMetadataOnly, partial, placeOf, type ApiServer, type LoggedEvent } from './api-server.ts';
 import type { Clock } from './clock.ts';
 import type { Network } from './network.ts';

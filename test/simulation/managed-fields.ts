@@ -1,5 +1,5 @@
 /** Who owns which field of an object, as the API server keeps it: the last manager that changed a value, with the whole second of its last change. */
-import { isObject, type JsonObject } from '../../src/model/untyped.ts';
+import { isObject, type JsonObject } from '../../src/core/model/untyped.ts';
 
 /** A field, as the steps that lead to it, in JSON. */
 type Field = string;

@@ -1,6 +1,6 @@
 /** Every image that anybody changed, with the record that our changes write beside it. */
-import { fieldManager } from '../../src/model/last-update.ts';
-import { isObject, textOrEmpty } from '../../src/model/untyped.ts';
+import { fieldManager } from '../../src/core/model/last-update.ts';
+import { isObject, textOrEmpty } from '../../src/core/model/untyped.ts';
 import type { ApiObject, ApiServer, Change } from './api-server.ts';
 import { containersOf } from './controllers.ts';
 import { shorten } from './images.ts';

@@ -1,7 +1,7 @@
 /** What people do to workloads, policies and Namespaces, with kubectl. */
-import { actionAnnotations } from '../../src/model/policy-actions.ts';
-import { consentAnnotation } from '../../src/plan/consent.ts';
-import { isObject, textOrEmpty, type JsonObject } from '../../src/model/untyped.ts';
+import { actionAnnotations } from '../../src/core/model/policy-actions.ts';
+import { consentAnnotation } from '../../src/core/plan/consent.ts';
+import { isObject, textOrEmpty, type JsonObject } from '../../src/core/model/untyped.ts';
 import type { ApiObject, Edit } from './api-server.ts';
 import { containersOf } from './controllers.ts';
 import { shorten } from './images.ts';

@@ -1,6 +1,6 @@
 /** What comes from the registry: new images, announced once or several times, some of them broken or older than what runs. */
-import { hashId, type PushEvent } from '../../src/model/push-event.ts';
-import { tryNormaliseRepository } from '../../src/model/image-reference.ts';
+import { hashId, type PushEvent } from '../../src/core/model/push-event.ts';
+import { tryNormaliseRepository } from '../../src/core/model/image-reference.ts';
 import { digestOf, registryHost, shorten } from './images.ts';
 import type { Operation } from './operation.ts';
 import type { Random } from './random.ts';

@@ -1,11 +1,11 @@
 /**
- * The queues of src/queue in memory: the same jobs, options and retries, with BullMQ and Redis modelled by `job-store.ts`. All time is that of Date and setTimeout,
+ * The queues of src/service/queue in memory: the same jobs, options and retries, with BullMQ and Redis modelled by `job-store.ts`. All time is that of Date and setTimeout,
  * so that mocked timers drive it. `queue-model.test.ts` compares it with the real one.
  */
-import { hashId } from '../../src/model/push-event.ts';
-import * as jobs from '../../src/queue/jobs.ts';
-import type { PushQueue, WorkQueues } from '../../src/queue/producer.ts';
-import type { Processor, QueueWorker, WorkerOptions } from '../../src/queue/worker.ts';
+import { hashId } from '../../src/core/model/push-event.ts';
+import * as jobs from '../../src/service/queue/jobs.ts';
+import type { PushQueue, WorkQueues } from '../../src/service/queue/producer.ts';
+import type { Processor, QueueWorker, WorkerOptions } from '../../src/service/queue/worker.ts';
 import { createJobStore, type JobStore } from './job-store.ts';
 import { createWorker } from './worker-model.ts';
 

@@ -1,9 +1,9 @@
 /** The registry: tags and what they point to, with the lag that real ones have between the announcement of a tag and its appearance. */
-import { WaitError } from '../../src/model/errors.ts';
-import { formatRepository } from '../../src/model/image-reference.ts';
-import type { RegistryClient } from '../../src/registry/client.ts';
-import { fieldsOf, textOrEmpty } from '../../src/model/untyped.ts';
-import type { RegistryPush } from '../../src/registry/push.ts';
+import { WaitError } from '../../src/core/model/errors.ts';
+import { formatRepository } from '../../src/core/model/image-reference.ts';
+import type { RegistryClient } from '../../src/service/registry/client.ts';
+import { fieldsOf, textOrEmpty } from '../../src/core/model/untyped.ts';
+import type { RegistryPush } from '../../src/service/registry/push.ts';
 import type { Clock } from './clock.ts';
 import { manifestType as mediaType, sha256, type StoredImage } from './image-content.ts';
 import type { Network } from './network.ts';

@@ -1,12 +1,12 @@
-/** BaseImagePolicies in a replica: the real cache and `composeBasePolicies`, with a worker of the queue model. Wired as `src/compose/work.ts` does it. */
-import { createBasePolicyCache } from '../../src/cluster/base-policies.ts';
-import type { ClusterCache } from '../../src/cluster/cluster-cache.ts';
-import { composeBasePolicies, type BaseMeans, type BasePart } from '../../src/compose/base-policies.ts';
-import type { Foundation } from '../../src/compose/foundation.ts';
-import { readContextOf } from '../../src/compose/work-ports.ts';
-import type { KubeClient } from '../../src/kube/client.ts';
-import type { BaseJob } from '../../src/queue/jobs.ts';
-import { readBaseJob } from '../../src/queue/read-job.ts';
+/** BaseImagePolicies in a replica: the real cache and `composeBasePolicies`, with a worker of the queue model. Wired as `src/service/compose/work.ts` does it. */
+import { createBasePolicyCache } from '../../src/bases/base-policy-cache.ts';
+import type { ClusterCache } from '../../src/service/cluster/cluster-cache.ts';
+import { composeBasePolicies, type BaseMeans, type BasePart } from '../../src/bases/compose-bases.ts';
+import type { Foundation } from '../../src/service/compose/foundation.ts';
+import { readContextOf } from '../../src/service/compose/work-ports.ts';
+import type { KubeClient } from '../../src/service/kube/client.ts';
+import type { BaseJob } from '../../src/service/queue/jobs.ts';
+import { readBaseJob } from '../../src/service/queue/read-job.ts';
 import type { QueueReplica } from './queue-model.ts';
 
 /** The cache of a replica; it does not connect before it is started. */

@@ -1,5 +1,5 @@
 /** Runs a scenario: operations and faults for forty seconds, then peace until everything is quiet, then the verdict. */
-import { fieldsOf, textOrEmpty } from '../../src/model/untyped.ts';
+import { fieldsOf, textOrEmpty } from '../../src/core/model/untyped.ts';
 import { installClock } from './clock.ts';
 import { lookAnew } from './fresh-look.ts';
 import { checkEnd, watchChanges } from './invariants.ts';

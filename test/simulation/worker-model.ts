@@ -1,14 +1,14 @@
-/** A worker of src/queue/worker.ts, and of BullMQ below it: takes jobs in their order, renews its locks, looks for jobs of lost workers, and ends tries as the real one does. */
-import { backoffMs, jobBackoff } from '../../src/async/backoff.ts';
-import { within } from '../../src/async/deadline.ts';
-import { WaitError } from '../../src/model/errors.ts';
-import { keptJobs, schema as ownSchema } from '../../src/queue/jobs.ts';
-import { createWaits } from '../../src/queue/waits.ts';
-import type { QueueWorker, WorkerOptions } from '../../src/queue/worker.ts';
+/** A worker of src/service/queue/worker.ts, and of BullMQ below it: takes jobs in their order, renews its locks, looks for jobs of lost workers, and ends tries as the real one does. */
+import { backoffMs, jobBackoff } from '../../src/core/async/backoff.ts';
+import { within } from '../../src/core/async/deadline.ts';
+import { WaitError } from '../../src/core/model/errors.ts';
+import { keptJobs, schema as ownSchema } from '../../src/service/queue/jobs.ts';
+import { createWaits } from '../../src/service/queue/waits.ts';
+import type { QueueWorker, WorkerOptions } from '../../src/service/queue/worker.ts';
 import type { JobStore, Kept, TakenJob } from './job-store.ts';
 import type { Send } from './queue-model.ts';
 
-/** As in src/queue/worker.ts. */
+/** As in src/service/queue/worker.ts. */
 const lockMs = 5_000;
 const stalledMs = 2_000;
 const drainDelayMs = 30_000;
@@ -65,7 +65,7 @@ export function createWorker<T extends { readonly schema: number; readonly recei
     const pauseMs = stopping.signal.aborted ? 0 : waits.begin(job, backoffMs(job.attemptsMade + 1, random, longest));
     return (token) => store.retry(job.id, token, now(), pauseMs);
   };
-  /** One try, as in src/queue/worker.ts. */
+  /** One try, as in src/service/queue/worker.ts. */
   const run = async (job: TakenJob, token: string): Promise<Ending> => {
     const { id, name, data, attemptsMade: failures, opts } = job;
     const pause = (ms: number): Ending => {
@@ -166,7 +166,7 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** When the day of a job began, as in src/queue/worker.ts. */
+/** When the day of a job began, as in src/service/queue/worker.ts. */
 function startOf({ data, timestamp, opts: { delay = 0 } }: TakenJob): number {
   const { receivedAt = '' } = (data ?? {}) as { readonly receivedAt?: string };
   const received = Date.parse(receivedAt);

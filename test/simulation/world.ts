@@ -1,11 +1,11 @@
 /** Everything that there is in one run: the servers, the replicas, what people want, and the story of what happened. */
-import { apiVersion } from '../../src/api-versions/v1.ts';
-import { kind } from '../../src/api-versions/group.ts';
-import { consentAnnotation } from '../../src/plan/consent.ts';
+import { apiVersion } from '../../src/service/resources/v1.ts';
+import { kind } from '../../src/service/resources/group.ts';
+import { consentAnnotation } from '../../src/core/plan/consent.ts';
 import { createApiServer, type ApiObject, type ApiServer } from './api-server.ts';
 import { createBaseWorld, furnishBase, type BaseWorld } from './base-world.ts';
 import { app, appLabel, namespaceLabel } from './base-setup.ts';
-import type { PushQueue } from '../../src/queue/producer.ts';
+import type { PushQueue } from '../../src/service/queue/producer.ts';
 import type { Clock } from './clock.ts';
 import { startControllers, type Controllers } from './controllers.ts';
 import { createPushRecords, type PushRecords } from './event-log.ts';

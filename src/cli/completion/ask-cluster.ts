@@ -1,7 +1,7 @@
-import type { KubeClient } from '../../kube/client.ts';
-import { metadataForms } from '../../kube/objects.ts';
-import type { Completed } from '../command.ts';
-import { clusterOf, currentNamespace, isResourceWord, listPolicies, metadataOf } from '../policy-client.ts';
+import type { KubeClient } from '../../service/kube/client.ts';
+import { metadataForms } from '../../service/kube/objects.ts';
+import type { Completed } from '../../service/command-line/command.ts';
+import { clusterOf, currentNamespace, isResourceWord, listPolicies, metadataOf } from '../../service/command-line/policy-client.ts';
 
 /** Somebody waits with a finger on the tab key. */
 const timeoutMs = 2_000;
@@ -15,11 +15,11 @@ export async function askCluster(
 ): Promise<string[]> {
   const cluster = clusterOf(given);
   if (what === 'context') {
-    const { contextsOf } = await import('../../kube/load-kube-access.ts');
+    const { contextsOf } = await import('../../service/kube/load-kube-access.ts');
     const contexts = await contextsOf(cluster);
     return contexts.filter((name) => name.startsWith(prefix));
   }
-  const { openKubeClient } = await import('../../kube/client.ts');
+  const { openKubeClient } = await import('../../service/kube/client.ts');
   const client = await openKubeClient({ ...cluster, requestTimeoutMs: timeoutMs });
   const signal = AbortSignal.timeout(timeoutMs);
   try {

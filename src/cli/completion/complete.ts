@@ -1,5 +1,5 @@
 /** What may stand at the end of a command line. Pure. */
-import type { Argument, Command, Completed, Option, Options } from '../command.ts';
+import type { Argument, Command, Completed, Option, Options } from '../../service/command-line/command.ts';
 
 /** What completion needs of a command; of one that the line does not name, no more than its name. */
 type Known = Pick<Command, 'name' | 'summary' | 'options' | 'arguments' | 'commands'>;

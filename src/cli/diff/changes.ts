@@ -1,9 +1,9 @@
 /** What would change in containers, for people and for programs. */
-import type { PlannedNow } from '../../explain/plan-now.ts';
-import { formatWorkload, type WorkloadRef } from '../../model/workload.ts';
-import { paintFor, type Terminal } from '../command.ts';
-import { fit } from '../output.ts';
-import { printable } from '../printable.ts';
+import type { PlannedNow } from '../../service/explain/plan-now.ts';
+import { formatWorkload, type WorkloadRef } from '../../core/model/workload.ts';
+import { paintFor, type Terminal } from '../../service/command-line/command.ts';
+import { fit } from '../../service/command-line/output.ts';
+import { printable } from '../../service/command-line/printable.ts';
 
 /** What would become of one container, or (without `from`) why nothing does. */
 export interface Change {

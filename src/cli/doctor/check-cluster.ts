@@ -1,18 +1,18 @@
 /** What a kubeconfig can check: the CustomResourceDefinitions, certificates, permissions of the role convert, the clock of this machine. */
-import { planCrd } from '../../api-versions/plan-crd.ts';
-import { baseCrdName, baseKind, crdName } from '../../api-versions/group.ts';
-import { plainDefinition } from '../../api-versions/plain-definitions.ts';
-import { checks } from '../../doctor/checks/index.ts';
-import type { CertificateFacts, ConversionCertificates } from '../../doctor/checks/certificates.ts';
-import type { DefinitionFacts } from '../../doctor/checks/definition.ts';
-import type { PermissionFacts } from '../../doctor/checks/permissions.ts';
-import type { Finding, ServedCertificate } from '../../doctor/finding.ts';
-import { runCheck } from '../../doctor/run-check.ts';
-import { shippedPermissions } from '../../doctor/shipped-permissions.ts';
-import type { KubeClient } from '../../kube/client.ts';
-import type { CustomResourceDefinition } from '../../kube/crd/definition.ts';
-import { describeError } from '../../model/errors.ts';
-import { clusterOf, type ClusterValues } from '../policy-client.ts';
+import { planCrd } from '../../service/resources/plan-crd.ts';
+import { baseCrdName, baseKind, crdName } from '../../service/resources/group.ts';
+import { plainDefinition } from '../../service/resources/plain-definitions.ts';
+import { checks } from '../../service/doctor/checks/index.ts';
+import type { CertificateFacts, ConversionCertificates } from '../../service/doctor/checks/certificates.ts';
+import type { DefinitionFacts } from '../../service/doctor/checks/definition.ts';
+import type { PermissionFacts } from '../../service/doctor/checks/permissions.ts';
+import type { Finding, ServedCertificate } from '../../service/doctor/finding.ts';
+import { runCheck } from '../../service/doctor/run-check.ts';
+import { shippedPermissions } from '../../service/doctor/shipped-permissions.ts';
+import type { KubeClient } from '../../service/kube/client.ts';
+import type { CustomResourceDefinition } from '../../service/kube/crd/definition.ts';
+import { describeError } from '../../core/model/errors.ts';
+import { clusterOf, type ClusterValues } from '../../service/command-line/policy-client.ts';
 import { listOurs, ours, readOutsideCertificates } from './outside-certificates.ts';
 
 const timeoutMs = 15_000;
@@ -30,9 +30,9 @@ export async function checkCluster(
 ): Promise<{ readonly findings: readonly Finding[]; readonly problem: string | undefined }> {
   // Loaded only now: help should not wait for the Kubernetes client.
   const [{ openKubeClient }, { readCrd }, { readServerTime }] = await Promise.all([
-    import('../../kube/client.ts'),
-    import('../../kube/crd/definition.ts'),
-    import('../../kube/server-time.ts'),
+    import('../../service/kube/client.ts'),
+    import('../../service/kube/crd/definition.ts'),
+    import('../../service/kube/server-time.ts'),
   ]);
   let client: KubeClient;
   try {
@@ -73,7 +73,7 @@ async function gatherDefinition(client: KubeClient, installed: Definition, insta
       ? installedBases
       : { installed: installedBases, expected: plainDefinition(baseKind).object.spec.versions };
   if (installed === undefined) return { installed, expected, bases, reads: [] };
-  const { objectsPath } = await import('../../kube/crd/definition.ts');
+  const { objectsPath } = await import('../../service/kube/crd/definition.ts');
   const served = installed.spec.versions.filter((version) => version.served !== false);
   const reads = served.map(async ({ name: version }) => {
     // The API server converts what it stores in another version.
@@ -109,7 +109,7 @@ interface Deployment {
 
 /** The service reports the permissions of the workers itself. */
 async function gatherPermissions(client: KubeClient, definition: Definition): Promise<PermissionFacts> {
-  const { findMissingAccess, reviewAccess } = await import('../../kube/review-access.ts');
+  const { findMissingAccess, reviewAccess } = await import('../../service/kube/review-access.ts');
   const files = ['convert-crd', 'convert-secret'] as const;
   const account = 'the service account of the role convert';
   const isInjected =

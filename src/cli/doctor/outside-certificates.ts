@@ -1,8 +1,8 @@
 /** The certificates under which registries reach the receivers: those of the Ingresses of the chart, and of the Gateways that its HTTPRoutes name. */
-import type { OtherCertificate } from '../../doctor/checks/certificates.ts';
-import type { KubeClient } from '../../kube/client.ts';
-import { isKubeError } from '../../kube/kube-error.ts';
-import { describeError } from '../../model/errors.ts';
+import type { OtherCertificate } from '../../service/doctor/checks/certificates.ts';
+import type { KubeClient } from '../../service/kube/client.ts';
+import { isKubeError } from '../../service/kube/kube-error.ts';
+import { describeError } from '../../core/model/errors.ts';
 
 /** Installations have one or two of each. */
 const maxObjects = 50;
@@ -108,7 +108,7 @@ async function readSecrets(
   line: OtherCertificate['line'],
   secrets: readonly ObjectName[],
 ): Promise<OtherCertificate[]> {
-  const { readSecretContent } = await import('../../kube/secrets.ts');
+  const { readSecretContent } = await import('../../service/kube/secrets.ts');
   const unique = new Map(secrets.map((secret) => [`${secret.namespace}/${secret.name}`, secret]));
   return Promise.all(
     [...unique].slice(0, maxObjects).map(async ([key, secret]): Promise<OtherCertificate> => {

@@ -1,5 +1,5 @@
 /** Folds what `events --follow` would repeat: registries also announce each pull, those of image-watcher itself among them, and receivers ignore them. */
-import type { EventView } from '../../api/event-view.ts';
+import type { EventView } from '../../service/api/event-view.ts';
 
 /** What to show of an event: lines that stand before it, and whether it is shown itself. */
 export interface Folded {

@@ -1,8 +1,8 @@
-import { backoffMs, sleep, type Backoff } from '../../async/backoff.ts';
-import type { EventView } from '../../api/event-view.ts';
+import { backoffMs, sleep, type Backoff } from '../../core/async/backoff.ts';
+import type { EventView } from '../../service/api/event-view.ts';
 import type { ApiTarget } from '../api-client.ts';
 import { ApiError } from '../api-error.ts';
-import type { Terminal } from '../command.ts';
+import type { Terminal } from '../../service/command-line/command.ts';
 import { type Filter, listEvents, readEvents } from './list-events.ts';
 
 const pauseMs = 2_000;

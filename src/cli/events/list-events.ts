@@ -1,4 +1,4 @@
-import type { EventOutcome, EventView } from '../../api/event-view.ts';
+import type { EventOutcome, EventView } from '../../service/api/event-view.ts';
 import { type ApiTarget, callApi } from '../api-client.ts';
 
 /** Which events. */

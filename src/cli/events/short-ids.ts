@@ -1,5 +1,5 @@
 /** Ids of events, as short as they can be while one stands for one event. */
-import type { EventView } from '../../api/event-view.ts';
+import type { EventView } from '../../service/api/event-view.ts';
 import { type ApiTarget, callApi } from '../api-client.ts';
 import { ApiError } from '../api-error.ts';
 import { listEvents } from './list-events.ts';

@@ -1,10 +1,10 @@
 /** What `explain` shows of a BaseImagePolicy: by its status, because whose images are behind is only known from registries. */
-import { maxDependents, readBaseStatus, type BaseStatus, type Dependent } from '../../model/base-policy.ts';
-import { notReconciledYet } from '../../model/decisive-condition.ts';
-import type { Terminal } from '../command.ts';
-import { fit, formatAge, print } from '../output.ts';
-import { printable } from '../printable.ts';
-import { statusOf, type PolicyClient } from '../policy-client.ts';
+import { maxDependents, readBaseStatus, type BaseStatus, type Dependent } from '../../core/model/base-policy.ts';
+import { notReconciledYet } from '../../core/model/decisive-condition.ts';
+import type { Terminal } from '../../service/command-line/command.ts';
+import { fit, formatAge, print } from '../../service/command-line/output.ts';
+import { printable } from '../../service/command-line/printable.ts';
+import { statusOf, type PolicyClient } from '../../service/command-line/policy-client.ts';
 import { reasonLinks } from '../reason-links.ts';
 
 /** States that somebody has to do something about, or that nothing is done about. */

@@ -1,13 +1,13 @@
-import { needsConsent } from '../../plan/consent.ts';
-import { PermanentError } from '../../model/errors.ts';
-import type { ImagePolicy, PolicySpec, PolicyTarget } from '../../model/image-policy.ts';
-import type { TargetProblem } from '../../plan/plan-update.ts';
-import type { CustomTarget } from '../../model/field-rules.ts';
-import { isCustomVersion, kindKey, workloadKey, type Workload } from '../../model/workload.ts';
-import type { KubeClient } from '../../kube/client.ts';
-import { isKubeError } from '../../kube/kube-error.ts';
-import type { TargetKind } from '../../kube/targets.ts';
-import type { ClusterView } from '../../reconcile/ports.ts';
+import { needsConsent } from '../../core/plan/consent.ts';
+import { PermanentError } from '../../core/model/errors.ts';
+import type { ImagePolicy, PolicySpec, PolicyTarget } from '../../core/model/image-policy.ts';
+import type { TargetProblem } from '../../core/plan/plan-update.ts';
+import type { CustomTarget } from '../../core/model/field-rules.ts';
+import { isCustomVersion, kindKey, workloadKey, type Workload } from '../../core/model/workload.ts';
+import type { KubeClient } from '../../service/kube/client.ts';
+import { isKubeError } from '../../service/kube/kube-error.ts';
+import type { TargetKind } from '../../service/kube/targets.ts';
+import type { ClusterView } from '../../service/reconcile/ports.ts';
 import { policiesFor, readOthers } from './other-policies.ts';
 
 /** What the configuration says. */
@@ -77,7 +77,7 @@ export async function readTargets(
   spec: Pick<PolicySpec, 'targets'>,
   { customTargets, crossNamespace }: Pick<Rules, 'customTargets' | 'crossNamespace'>,
 ): Promise<ReadTargets> {
-  const { readNamespaceConsent } = await import('../../kube/namespaces.ts');
+  const { readNamespaceConsent } = await import('../../service/kube/namespaces.ts');
   const workloads = new Map<string, Workload>();
   const namespaces = new Map<string, string | null>();
   const problems = new Map<PolicyTarget, TargetProblem>();
@@ -105,9 +105,9 @@ export async function readTarget(
   customTargets: readonly CustomTarget[],
 ): Promise<{ readonly kind: TargetKind; readonly workloads: readonly Workload[] }> {
   const [{ createDiscovery }, { findTarget }, { listSelected, readWorkload }] = await Promise.all([
-    import('../../kube/discovery.ts'),
-    import('../../kube/targets.ts'),
-    import('../../kube/read-workload.ts'),
+    import('../../service/kube/discovery.ts'),
+    import('../../service/kube/targets.ts'),
+    import('../../service/kube/read-workload.ts'),
   ]);
   const { apiVersion, kind } = target;
   const full = isCustomVersion(apiVersion) ? await createDiscovery(client, customTargets).find({ apiVersion, kind }) : findTarget(target);

@@ -1,5 +1,5 @@
 /** What counts for a policy besides its own text: the defaults of its namespace and of the cluster, and whether its namespace is selected at all. */
-import { isUsable, type ImagePolicy } from '../../model/image-policy.ts';
+import { isUsable, type ImagePolicy } from '../../core/model/image-policy.ts';
 import {
   isSelected,
   matchingDefaults,
@@ -8,10 +8,10 @@ import {
   withDefaults,
   type Labels,
   type NamespaceRules,
-} from '../../model/policy-defaults.ts';
-import type { Considered } from '../../explain/plan-now.ts';
-import type { KubeClient } from '../../kube/client.ts';
-import { isKubeError } from '../../kube/kube-error.ts';
+} from '../../core/model/policy-defaults.ts';
+import type { Considered } from '../../service/explain/plan-now.ts';
+import type { KubeClient } from '../../service/kube/client.ts';
+import { isKubeError } from '../../service/kube/kube-error.ts';
 
 /** Reads the labels of the namespace where they decide anything, with the caller's own rights. */
 export async function applyNamespaceRules(client: KubeClient, policy: ImagePolicy, rules: NamespaceRules): Promise<Considered> {
@@ -23,7 +23,7 @@ export async function applyNamespaceRules(client: KubeClient, policy: ImagePolic
 }
 
 async function readLabels(client: KubeClient, namespace: string): Promise<{ readonly labels?: Labels; readonly doubt?: string }> {
-  const { readNamespace } = await import('../../kube/namespaces.ts');
+  const { readNamespace } = await import('../../service/kube/namespaces.ts');
   try {
     return { labels: (await readNamespace(client, namespace))?.labels };
   } catch (error) {

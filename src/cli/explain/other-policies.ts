@@ -1,14 +1,14 @@
 /** The other policies of a workload: what a policy must not take over without being told to. */
-import { readPolicy } from '../../api-versions/read-policy.ts';
-import type { KubeClient } from '../../kube/client.ts';
-import { isKubeError } from '../../kube/kube-error.ts';
-import type { CustomTarget } from '../../model/field-rules.ts';
-import { type ImagePolicy, type PolicySpec, scopeOf } from '../../model/image-policy.ts';
-import { sameRepository, tryParseImageReference, type RegistryAliases } from '../../model/image-reference.ts';
-import { matchesTarget } from '../../model/resolve-target.ts';
-import { imagesOf, type Workload } from '../../model/workload.ts';
-import { consentTo, namespacesIn, type ConsentRules } from '../../plan/consent.ts';
-import { listPolicies } from '../policy-client.ts';
+import { readPolicy } from '../../service/resources/read-policy.ts';
+import type { KubeClient } from '../../service/kube/client.ts';
+import { isKubeError } from '../../service/kube/kube-error.ts';
+import type { CustomTarget } from '../../core/model/field-rules.ts';
+import { type ImagePolicy, type PolicySpec, scopeOf } from '../../core/model/image-policy.ts';
+import { sameRepository, tryParseImageReference, type RegistryAliases } from '../../core/model/image-reference.ts';
+import { matchesTarget } from '../../core/model/resolve-target.ts';
+import { imagesOf, type Workload } from '../../core/model/workload.ts';
+import { consentTo, namespacesIn, type ConsentRules } from '../../core/plan/consent.ts';
+import { listPolicies } from '../../service/command-line/policy-client.ts';
 
 /** What the policies are read with. */
 interface Means {

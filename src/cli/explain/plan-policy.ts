@@ -1,8 +1,8 @@
-import { readPolicy } from '../../api-versions/read-policy.ts';
-import { registryAliases, type Config } from '../../config.ts';
-import { namespaceRulesOf } from '../../config/policy-defaults.ts';
-import { planNow, type PlannedNow, type Pushed } from '../../explain/plan-now.ts';
-import type { KubeClient } from '../../kube/client.ts';
+import { readPolicy } from '../../service/resources/read-policy.ts';
+import { registryAliases, type Config } from '../../service/config/settings.ts';
+import { namespaceRulesOf } from '../../service/config/policy-defaults.ts';
+import { planNow, type PlannedNow, type Pushed } from '../../service/explain/plan-now.ts';
+import type { KubeClient } from '../../service/kube/client.ts';
 import { gatherForExplain } from './gather.ts';
 import { applyNamespaceRules } from './namespace-rules.ts';
 

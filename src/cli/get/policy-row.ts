@@ -1,12 +1,12 @@
 /** A policy as a row of `image-watcher get`. Pure. */
-import { decisiveCondition, notReconciledYet } from '../../model/decisive-condition.ts';
-import { isDigest, tryParseImageReference } from '../../model/image-reference.ts';
-import { runningTag } from '../../model/running-image.ts';
-import type { PolicyStatus } from '../../model/policy-status.ts';
-import { readStatus } from '../../model/stored-status.ts';
+import { decisiveCondition, notReconciledYet } from '../../core/model/decisive-condition.ts';
+import { isDigest, tryParseImageReference } from '../../core/model/image-reference.ts';
+import { runningTag } from '../../core/model/running-image.ts';
+import type { PolicyStatus } from '../../core/model/policy-status.ts';
+import { readStatus } from '../../core/model/stored-status.ts';
 import { reasonLinks } from '../reason-links.ts';
-import { formatAge } from '../output.ts';
-import { printable } from '../printable.ts';
+import { formatAge } from '../../service/command-line/output.ts';
+import { printable } from '../../service/command-line/printable.ts';
 
 /** What a row shows; `-` where there is nothing. */
 export interface PolicyRow {

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
-import type { KubeClient } from '../../kube/client.ts';
-import { createObjectStore, type StoredObject } from '../../kube/object-store.ts';
-import { listPath } from '../../kube/objects.ts';
-import { startReflector } from '../../kube/reflector.ts';
-import { readMetadata } from '../../kube/watch-events.ts';
-import { policyResource } from '../policy-client.ts';
+import type { KubeClient } from '../../service/kube/client.ts';
+import { createObjectStore, type StoredObject } from '../../service/kube/object-store.ts';
+import { listPath } from '../../service/kube/objects.ts';
+import { startReflector } from '../../service/kube/reflector.ts';
+import { readMetadata } from '../../service/kube/watch-events.ts';
+import { policyResource } from '../../service/command-line/policy-client.ts';
 
 interface RawPolicy extends StoredObject {
   readonly raw: unknown;

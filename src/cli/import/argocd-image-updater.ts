@@ -1,4 +1,4 @@
-import { cronJob, daemonSet, deployment, statefulSet } from '../../kube/targets.ts';
+import { cronJob, daemonSet, deployment, statefulSet } from '../../service/kube/targets.ts';
 import { convertAll } from './argocd-image-updater/convert-all.ts';
 import { registriesName } from './argocd-image-updater/registries.ts';
 import type { Importer } from './importer.ts';

@@ -1,4 +1,4 @@
-import { cronJob, daemonSet, deployment, statefulSet } from '../../kube/targets.ts';
+import { cronJob, daemonSet, deployment, statefulSet } from '../../service/kube/targets.ts';
 import type { Importer, ReadKind } from './importer.ts';
 import { convertAll } from './flux/convert-all.ts';
 import { group } from './flux/resources.ts';

@@ -1,4 +1,4 @@
-import { formatDuration } from '../../model/text.ts';
+import { formatDuration } from '../../core/model/text.ts';
 
 const units: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1_000, ms: 1, us: 0.001, µs: 0.001, ns: 0.000_001 };
 

@@ -1,6 +1,6 @@
 /** What an importer is: the objects of another updater that it reads, and the policies that it makes of them. */
-import type { Spec } from '../../api-versions/v1.ts';
-import type { JsonObject } from '../../model/untyped.ts';
+import type { Spec } from '../../service/resources/v1.ts';
+import type { JsonObject } from '../../core/model/untyped.ts';
 import type { WrittenPolicy } from '../policy-documents.ts';
 import type { Comment } from '../manifests/read-documents.ts';
 

@@ -1,4 +1,4 @@
-import { cronJob, daemonSet, deployment, statefulSet } from '../../kube/targets.ts';
+import { cronJob, daemonSet, deployment, statefulSet } from '../../service/kube/targets.ts';
 import type { Importer } from './importer.ts';
 import { convertAll } from './keel/convert-all.ts';
 import { readWorkload } from './workload.ts';

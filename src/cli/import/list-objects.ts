@@ -1,8 +1,8 @@
-import type { KubeClient } from '../../kube/client.ts';
-import { isKubeError } from '../../kube/kube-error.ts';
-import { listPages, listPath } from '../../kube/objects.ts';
-import { isObject } from '../../model/untyped.ts';
-import { pageSize } from '../policy-client.ts';
+import type { KubeClient } from '../../service/kube/client.ts';
+import { isKubeError } from '../../service/kube/kube-error.ts';
+import { listPages, listPath } from '../../service/kube/objects.ts';
+import { isObject } from '../../core/model/untyped.ts';
+import { pageSize } from '../../service/command-line/policy-client.ts';
 import type { ReadKind, SourceObject } from './importer.ts';
 import { sourceObject } from './read-files.ts';
 

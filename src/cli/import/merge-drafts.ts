@@ -1,7 +1,7 @@
-import { kind } from '../../api-versions/group.ts';
-import { apiVersion } from '../../api-versions/v1.ts';
-import { validatePolicy } from '../../api-versions/validate.ts';
-import { isSameJson } from '../../model/untyped.ts';
+import { kind } from '../../service/resources/group.ts';
+import { apiVersion } from '../../service/resources/v1.ts';
+import { validatePolicy } from '../../service/resources/validate.ts';
+import { isSameJson } from '../../core/model/untyped.ts';
 import { formatPolicies, freeName, type WrittenPolicy } from '../policy-documents.ts';
 import type { Draft, Imported, Skipped } from './importer.ts';
 

@@ -1,9 +1,9 @@
-import { fieldsOf, isObject, type JsonObject } from '../../model/untyped.ts';
-import { UsageError, type Terminal } from '../command.ts';
+import { fieldsOf, isObject, type JsonObject } from '../../core/model/untyped.ts';
+import { UsageError, type Terminal } from '../../service/command-line/command.ts';
 import type { FoundFile } from '../manifests/find-files.ts';
 import { objectsIn, readDocuments } from '../manifests/read-documents.ts';
 import { readTexts } from '../manifests/read-texts.ts';
-import { printable } from '../printable.ts';
+import { printable } from '../../service/command-line/printable.ts';
 import type { SourceObject } from './importer.ts';
 
 /** The objects of files and folders, and `-` for the standard input. Throws UsageError for what cannot be read; what is no YAML in a folder may be a template. */

@@ -1,6 +1,6 @@
 /** Patterns of other updaters as `tags.allow` and `tags.ignore`. All are RE2 expressions, and none becomes a regular expression of this process. */
-import { describeError } from '../../model/errors.ts';
-import { compilePattern } from '../../model/pattern.ts';
+import { describeError } from '../../core/model/errors.ts';
+import { compilePattern } from '../../core/model/pattern.ts';
 
 /** A pattern, absent where it matches every tag; or what is wrong with it. */
 export type ConvertedPattern = { readonly allow?: string } | { readonly problem: string };

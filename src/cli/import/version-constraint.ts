@@ -1,7 +1,7 @@
 /** Version constraints of Masterminds/semver, which Flux and Argo CD Image Updater read, as `select.semver` and `tags.ignore`. */
-import type { Spec } from '../../api-versions/v1.ts';
-import { describeError } from '../../model/errors.ts';
-import { parseVersionRange } from '../../select/version-range.ts';
+import type { Spec } from '../../service/resources/v1.ts';
+import { describeError } from '../../core/model/errors.ts';
+import { parseVersionRange } from '../../core/select/version-range.ts';
 
 /** What a constraint means in a policy. */
 export interface ConvertedConstraint {

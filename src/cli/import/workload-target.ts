@@ -1,5 +1,5 @@
-import type { Spec } from '../../api-versions/v1.ts';
-import { type Repository, sameRepository, tryParseImageReference } from '../../model/image-reference.ts';
+import type { Spec } from '../../service/resources/v1.ts';
+import { type Repository, sameRepository, tryParseImageReference } from '../../core/model/image-reference.ts';
 import type { SourceWorkload } from './workload.ts';
 
 type Target = Spec['targets'][number];

@@ -1,5 +1,5 @@
-import { findBuiltIn } from '../../kube/targets.ts';
-import { fieldsOf } from '../../model/untyped.ts';
+import { findBuiltIn } from '../../service/kube/targets.ts';
+import { fieldsOf } from '../../core/model/untyped.ts';
 import type { SourceObject } from './importer.ts';
 
 /** A workload that another updater may change. */

@@ -1,7 +1,7 @@
 /** The dialog on a terminal: which of the proposed policies, and into which file. */
 import { writeFile } from 'node:fs/promises';
-import type { Terminal } from '../command.ts';
-import { countOf } from '../output.ts';
+import type { Terminal } from '../../service/command-line/command.ts';
+import { countOf } from '../../service/command-line/output.ts';
 import { formatOverview, formatProposals, summarize } from './report.ts';
 import type { Mode, Proposal, Proposals } from './propose-policies.ts';
 

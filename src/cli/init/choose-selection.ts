@@ -1,13 +1,13 @@
 /** From a tag that runs, and those that the registry has, to how a policy selects its successors. Pure. */
-import { compilePattern } from '../../model/pattern.ts';
-import type { Spec } from '../../api-versions/v1.ts';
-import { selectTag, naturalOrder } from '../../select/select-tag.ts';
-import { filterTags } from '../../select/filter-tags.ts';
-import { strategies } from '../../select/strategies/index.ts';
-import { withoutRebased } from '../../select/without-rebased.ts';
-import { areOtherTracks } from '../../select/tag-track.ts';
-import { isRebasedTag, originTag } from '../../model/rebased-tag.ts';
-import type { TagStrategy } from '../../model/tag-strategy.ts';
+import { compilePattern } from '../../core/model/pattern.ts';
+import type { Spec } from '../../service/resources/v1.ts';
+import { selectTag, naturalOrder } from '../../core/select/select-tag.ts';
+import { filterTags } from '../../core/select/filter-tags.ts';
+import { strategies } from '../../core/select/strategies/index.ts';
+import { withoutRebased } from '../../core/select/without-rebased.ts';
+import { areOtherTracks } from '../../core/select/tag-track.ts';
+import { isRebasedTag, originTag } from '../../core/model/rebased-tag.ts';
+import type { TagStrategy } from '../../core/model/tag-strategy.ts';
 import { escape, isYear, readTagForm, type TagForm } from './tag-form.ts';
 
 /** How a policy selects, why so, and what a user may want to know. */

@@ -1,12 +1,12 @@
 /** What proposed policies would do at once: the stages of the service, with what the registry has now in the place of their status. */
-import { inParallel } from '../../async/in-parallel.ts';
-import type { Config } from '../../config.ts';
-import type { KubeClient } from '../../kube/client.ts';
-import { describeError, PermanentError } from '../../model/errors.ts';
-import { parseImageReference, type Candidate } from '../../model/image-reference.ts';
-import type { ImageSource } from '../../model/image-source.ts';
-import type { RegistryClient } from '../../registry/client.ts';
-import { naturalOrder, selectTag } from '../../select/select-tag.ts';
+import { inParallel } from '../../core/async/in-parallel.ts';
+import type { Config } from '../../service/config/settings.ts';
+import type { KubeClient } from '../../service/kube/client.ts';
+import { describeError, PermanentError } from '../../core/model/errors.ts';
+import { parseImageReference, type Candidate } from '../../core/model/image-reference.ts';
+import type { ImageSource } from '../../core/model/image-source.ts';
+import type { RegistryClient } from '../../service/registry/client.ts';
+import { naturalOrder, selectTag } from '../../core/select/select-tag.ts';
 import { changesOf, type Change } from '../diff/changes.ts';
 import { planPolicy } from '../explain/plan-policy.ts';
 import { strategyOf } from './choose-selection.ts';

@@ -1,10 +1,10 @@
 /** From what runs, and the tags that registries have, to policies, and to what is left out. Pure. */
-import { kind } from '../../api-versions/group.ts';
-import { apiVersion, type Spec } from '../../api-versions/v1.ts';
-import { validatePolicy } from '../../api-versions/validate.ts';
-import { formatRepository, type ImageReference } from '../../model/image-reference.ts';
-import { formatWorkload, workloadKey, type ImageList, type WorkloadRef } from '../../model/workload.ts';
-import { selectTag } from '../../select/select-tag.ts';
+import { kind } from '../../service/resources/group.ts';
+import { apiVersion, type Spec } from '../../service/resources/v1.ts';
+import { validatePolicy } from '../../service/resources/validate.ts';
+import { formatRepository, type ImageReference } from '../../core/model/image-reference.ts';
+import { formatWorkload, workloadKey, type ImageList, type WorkloadRef } from '../../core/model/workload.ts';
+import { selectTag } from '../../core/select/select-tag.ts';
 import { freeName, type WrittenPolicy } from '../policy-documents.ts';
 import { chooseSelection, strategyOf, type Selection } from './choose-selection.ts';
 

@@ -1,18 +1,18 @@
 /** What the workloads of a cluster run, and which of it no policy should change. */
-import { readPolicy } from '../../api-versions/read-policy.ts';
-import { type Config, registryAliases } from '../../config.ts';
-import type { KubeClient } from '../../kube/client.ts';
-import { isKubeError } from '../../kube/kube-error.ts';
-import { listPages, listPath } from '../../kube/objects.ts';
-import { isWanted, projectWorkload } from '../../kube/project-workload.ts';
-import { targets } from '../../kube/targets.ts';
-import { type ImagePolicy, policyKey, scopeOf } from '../../model/image-policy.ts';
-import { type ImageSource, podAccess } from '../../model/image-source.ts';
-import { sameRepository, tryParseImageReference } from '../../model/image-reference.ts';
-import { isTargetContainer } from '../../model/resolve-target.ts';
-import { fieldsOf, textOrEmpty } from '../../model/untyped.ts';
-import { formatWorkload, imagesOf, type Workload } from '../../model/workload.ts';
-import { listPolicies, pageSize } from '../policy-client.ts';
+import { readPolicy } from '../../service/resources/read-policy.ts';
+import { type Config, registryAliases } from '../../service/config/settings.ts';
+import type { KubeClient } from '../../service/kube/client.ts';
+import { isKubeError } from '../../service/kube/kube-error.ts';
+import { listPages, listPath } from '../../service/kube/objects.ts';
+import { isWanted, projectWorkload } from '../../service/kube/project-workload.ts';
+import { targets } from '../../service/kube/targets.ts';
+import { type ImagePolicy, policyKey, scopeOf } from '../../core/model/image-policy.ts';
+import { type ImageSource, podAccess } from '../../core/model/image-source.ts';
+import { sameRepository, tryParseImageReference } from '../../core/model/image-reference.ts';
+import { isTargetContainer } from '../../core/model/resolve-target.ts';
+import { fieldsOf, textOrEmpty } from '../../core/model/untyped.ts';
+import { formatWorkload, imagesOf, type Workload } from '../../core/model/workload.ts';
+import { listPolicies, pageSize } from '../../service/command-line/policy-client.ts';
 import { createPodSecrets } from '../pod-secrets.ts';
 import { repositoryKey, type LeftOut, type RunningImage } from './propose-policies.ts';
 

@@ -1,8 +1,8 @@
 /** The tags of the repositories that workloads run. */
-import { inParallel } from '../../async/in-parallel.ts';
-import { describeError } from '../../model/errors.ts';
-import type { ImageSource } from '../../model/image-source.ts';
-import type { RegistryClient } from '../../registry/client.ts';
+import { inParallel } from '../../core/async/in-parallel.ts';
+import { describeError } from '../../core/model/errors.ts';
+import type { ImageSource } from '../../core/model/image-source.ts';
+import type { RegistryClient } from '../../service/registry/client.ts';
 import type { TagList } from './propose-policies.ts';
 
 const maxParallel = 8;

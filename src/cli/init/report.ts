@@ -1,8 +1,8 @@
 /** What `init` prints: YAML with comments, and for people an overview. */
-import type { Terminal } from '../command.ts';
-import { paintFor } from '../command.ts';
-import { countOf, fit, formatTable } from '../output.ts';
-import { printable } from '../printable.ts';
+import type { Terminal } from '../../service/command-line/command.ts';
+import { paintFor } from '../../service/command-line/command.ts';
+import { countOf, fit, formatTable } from '../../service/command-line/output.ts';
+import { printable } from '../../service/command-line/printable.ts';
 import { formatPolicies } from '../policy-documents.ts';
 import type { LeftOut, Mode, Proposals } from './propose-policies.ts';
 

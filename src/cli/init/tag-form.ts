@@ -1,5 +1,5 @@
 /** The forms that tags have, as far as their names show them: what moves from one release to the next, and what stays. */
-import { stages } from '../../select/tag-track.ts';
+import { stages } from '../../core/select/tag-track.ts';
 
 /** Named groups of a pattern that are put together to what is compared. */
 type Template = string;

@@ -1,15 +1,15 @@
 /** What a policy would do at its next reconcile, as findings of `lint`. Pure. */
-import { formatKeys, type Keys } from '../../api-versions/validation/problem.ts';
-import { nameOf as nameOfImage } from '../../explain/conclude.ts';
-import type { PlannedNow } from '../../explain/plan-now.ts';
-import { isUsable, policyKey, type PolicySpec } from '../../model/image-policy.ts';
-import { tryParseImageReference } from '../../model/image-reference.ts';
-import { formatSelector } from '../../model/label-selector.ts';
-import type { Reason } from '../../model/reasons.ts';
-import { matchesTarget } from '../../model/resolve-target.ts';
-import { formatWorkload, kindKey, type ContainerChange } from '../../model/workload.ts';
-import type { TargetPlan, UnchangedContainer } from '../../plan/plan-update.ts';
-import { naturalOrder } from '../../select/select-tag.ts';
+import { formatKeys, type Keys } from '../../service/resources/validation/problem.ts';
+import { nameOf as nameOfImage } from '../../service/explain/conclude.ts';
+import type { PlannedNow } from '../../service/explain/plan-now.ts';
+import { isUsable, policyKey, type PolicySpec } from '../../core/model/image-policy.ts';
+import { tryParseImageReference } from '../../core/model/image-reference.ts';
+import { formatSelector } from '../../core/model/label-selector.ts';
+import type { Reason } from '../../core/model/reasons.ts';
+import { matchesTarget } from '../../core/model/resolve-target.ts';
+import { formatWorkload, kindKey, type ContainerChange } from '../../core/model/workload.ts';
+import type { TargetPlan, UnchangedContainer } from '../../core/plan/plan-update.ts';
+import { naturalOrder } from '../../core/select/select-tag.ts';
 import type { LintProblem } from './lint-text.ts';
 import type { LocatedPolicy } from './shared-warnings.ts';
 

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { printable } from '../printable.ts';
+import { printable } from '../../service/command-line/printable.ts';
 import type { LintProblem, LintResult } from './lint-text.ts';
 
 /** What stands in the place of a file for policies that were read from the cluster. */

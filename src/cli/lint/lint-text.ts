@@ -1,7 +1,7 @@
-import { isPolicy, validatePolicy } from '../../api-versions/validate.ts';
-import type { CheckContext } from '../../api-versions/rules.ts';
-import { valueAt } from '../../api-versions/validation/problem.ts';
-import { policyWarnings } from '../../api-versions/validation/policy-warnings.ts';
+import { isPolicy, validatePolicy } from '../../service/resources/validate.ts';
+import type { CheckContext } from '../../service/resources/rules.ts';
+import { valueAt } from '../../service/resources/validation/problem.ts';
+import { policyWarnings } from '../../service/resources/validation/policy-warnings.ts';
 import { objectsIn, readDocuments, type Position } from '../manifests/read-documents.ts';
 import { readManifest, type Manifests } from './read-manifest.ts';
 

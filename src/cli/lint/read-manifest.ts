@@ -1,17 +1,17 @@
 /** The policies and workloads of a file, as the service would read them: what `lint` compares with each other. */
-import { convertObject } from '../../api-versions/convert.ts';
-import { kind } from '../../api-versions/group.ts';
-import { readPolicy } from '../../api-versions/read-policy.ts';
-import type { CheckContext } from '../../api-versions/rules.ts';
-import { apiVersion } from '../../api-versions/v1.ts';
-import * as v1alpha1 from '../../api-versions/v1alpha1.ts';
-import { isPolicy } from '../../api-versions/validate.ts';
-import type { Keys } from '../../api-versions/validation/problem.ts';
-import { isWanted, projectWorkload } from '../../kube/project-workload.ts';
-import { findBuiltIn } from '../../kube/targets.ts';
-import type { ImagePolicy } from '../../model/image-policy.ts';
-import { fieldsOf, textOrEmpty } from '../../model/untyped.ts';
-import type { Workload } from '../../model/workload.ts';
+import { convertObject } from '../../conversion/convert.ts';
+import { kind } from '../../service/resources/group.ts';
+import { readPolicy } from '../../service/resources/read-policy.ts';
+import type { CheckContext } from '../../service/resources/rules.ts';
+import { apiVersion } from '../../service/resources/v1.ts';
+import * as v1alpha1 from '../../conversion/v1alpha1.ts';
+import { isPolicy } from '../../service/resources/validate.ts';
+import type { Keys } from '../../service/resources/validation/problem.ts';
+import { isWanted, projectWorkload } from '../../service/kube/project-workload.ts';
+import { findBuiltIn } from '../../service/kube/targets.ts';
+import type { ImagePolicy } from '../../core/model/image-policy.ts';
+import { fieldsOf, textOrEmpty } from '../../core/model/untyped.ts';
+import type { Workload } from '../../core/model/workload.ts';
 import type { Position } from '../manifests/read-documents.ts';
 
 /** An ImagePolicy of a file. */

@@ -1,7 +1,7 @@
 /** The warnings about two policies that would change one container. Pure. */
-import { formatKeys, type Keys } from '../../api-versions/validation/problem.ts';
-import { policyKey, type ImagePolicy } from '../../model/image-policy.ts';
-import { findSharedContainers, type Claim, type Known, type SharedContainers } from '../../plan/shared-containers.ts';
+import { formatKeys, type Keys } from '../../service/resources/validation/problem.ts';
+import { policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
+import { findSharedContainers, type Claim, type Known, type SharedContainers } from '../../core/plan/shared-containers.ts';
 import type { LintProblem } from './lint-text.ts';
 import type { Position } from '../manifests/read-documents.ts';
 

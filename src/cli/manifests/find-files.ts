@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describeError } from '../../model/errors.ts';
+import { describeError } from '../../core/model/errors.ts';
 
 /** A file to be read. */
 export interface FoundFile {

@@ -1,8 +1,8 @@
 import { type Document, isPair, isScalar, isSeq, LineCounter, parseAllDocuments, type Tags, visit } from 'yaml';
-import { offsetOf } from '../../api-versions/validation/offset-of.ts';
-import { describeError } from '../../model/errors.ts';
-import { isObject } from '../../model/untyped.ts';
-import type { Keys } from '../../api-versions/validation/problem.ts';
+import { offsetOf } from '../../service/resources/validation/offset-of.ts';
+import { describeError } from '../../core/model/errors.ts';
+import { isObject } from '../../core/model/untyped.ts';
+import type { Keys } from '../../service/resources/validation/problem.ts';
 
 /** A position in a text; both count from 1. */
 export interface Position {

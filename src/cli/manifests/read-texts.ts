@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { describeError } from '../../model/errors.ts';
-import type { Terminal } from '../command.ts';
+import { describeError } from '../../core/model/errors.ts';
+import type { Terminal } from '../../service/command-line/command.ts';
 import { findFiles, type FoundFile } from './find-files.ts';
 
 /** A file that was read. */

@@ -1,10 +1,10 @@
 /** What the service would decide about a policy now: its stages up to the change, which is neither made nor tried. */
-import { planSelection, type PlannedNow } from '../../explain/plan-now.ts';
-import { describeError, PermanentError, WaitError } from '../../model/errors.ts';
-import type { Outcome } from '../../plan/outcome.ts';
-import { noProgress, type Attempt } from '../../reconcile/attempt.ts';
-import { select } from '../../reconcile/select.ts';
-import { usableSpec, type Selection } from '../../reconcile/selection.ts';
+import { planSelection, type PlannedNow } from '../../service/explain/plan-now.ts';
+import { describeError, PermanentError, WaitError } from '../../core/model/errors.ts';
+import type { Outcome } from '../../core/plan/outcome.ts';
+import { noProgress, type Attempt } from '../../service/reconcile/attempt.ts';
+import { select } from '../../service/reconcile/select.ts';
+import { usableSpec, type Selection } from '../../service/reconcile/selection.ts';
 import type { Run } from './ports.ts';
 
 /** Decides about one policy of a run. Rejects where the cluster does not answer; what a registry refuses is a decision. */

@@ -1,18 +1,18 @@
 /** Which policies a run is about: those of files, whether or not the cluster has the definition, or those of the cluster. */
 import { hash } from 'node:crypto';
-import { convertObject } from '../../api-versions/convert.ts';
-import { kind } from '../../api-versions/group.ts';
-import { readPolicy } from '../../api-versions/read-policy.ts';
-import type { ReadContext } from '../../api-versions/read-spec.ts';
-import { apiVersion } from '../../api-versions/v1.ts';
-import type { KubeClient } from '../../kube/client.ts';
-import { isKubeError } from '../../kube/kube-error.ts';
-import { objectPath, readObject } from '../../kube/objects.ts';
-import type { ImagePolicy } from '../../model/image-policy.ts';
-import { fieldsOf, isObject } from '../../model/untyped.ts';
-import { UsageError } from '../command.ts';
+import { convertObject } from '../../conversion/convert.ts';
+import { kind } from '../../service/resources/group.ts';
+import { readPolicy } from '../../service/resources/read-policy.ts';
+import type { ReadContext } from '../../service/resources/read-spec.ts';
+import { apiVersion } from '../../service/resources/v1.ts';
+import type { KubeClient } from '../../service/kube/client.ts';
+import { isKubeError } from '../../service/kube/kube-error.ts';
+import { objectPath, readObject } from '../../service/kube/objects.ts';
+import type { ImagePolicy } from '../../core/model/image-policy.ts';
+import { fieldsOf, isObject } from '../../core/model/untyped.ts';
+import { UsageError } from '../../service/command-line/command.ts';
 import type { Others } from '../explain/other-policies.ts';
-import { listPolicies, metadataOf, openPolicy, policyResource, type PolicyName } from '../policy-client.ts';
+import { listPolicies, metadataOf, openPolicy, policyResource, type PolicyName } from '../../service/command-line/policy-client.ts';
 import type { GivenPolicy } from './policies.ts';
 
 /** The policies of the cluster: those that are named, or all of a namespace, or (undefined) of all. */

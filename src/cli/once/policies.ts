@@ -1,21 +1,21 @@
 /** The policies of a run, as the processors reach them: read once, and again before each change. */
-import { readPolicy } from '../../api-versions/read-policy.ts';
-import type { ReadContext } from '../../api-versions/read-spec.ts';
-import { createKeyedMutex } from '../../async/serialize.ts';
-import type { KubeClient } from '../../kube/client.ts';
-import { isKubeError } from '../../kube/kube-error.ts';
-import { objectPath, readObject } from '../../kube/objects.ts';
-import { patchStatus } from '../../kube/patch-status.ts';
-import { type ImagePolicy, isUsable, policyKey, type PolicySpec, scopeOf } from '../../model/image-policy.ts';
-import { sameRepository } from '../../model/image-reference.ts';
-import { decideAlike } from '../../model/policy-basis.ts';
-import type { NamespaceRules } from '../../model/policy-defaults.ts';
-import type { PolicyStatus } from '../../model/policy-status.ts';
-import { historyFields, readStatus, toStored } from '../../model/stored-status.ts';
-import type { Policies } from '../../reconcile/ports.ts';
-import { describeClusterError } from '../cluster-errors.ts';
+import { readPolicy } from '../../service/resources/read-policy.ts';
+import type { ReadContext } from '../../service/resources/read-spec.ts';
+import { createKeyedMutex } from '../../core/async/serialize.ts';
+import type { KubeClient } from '../../service/kube/client.ts';
+import { isKubeError } from '../../service/kube/kube-error.ts';
+import { objectPath, readObject } from '../../service/kube/objects.ts';
+import { patchStatus } from '../../service/kube/patch-status.ts';
+import { type ImagePolicy, isUsable, policyKey, type PolicySpec, scopeOf } from '../../core/model/image-policy.ts';
+import { sameRepository } from '../../core/model/image-reference.ts';
+import { decideAlike } from '../../core/model/policy-basis.ts';
+import type { NamespaceRules } from '../../core/model/policy-defaults.ts';
+import type { PolicyStatus } from '../../core/model/policy-status.ts';
+import { historyFields, readStatus, toStored } from '../../core/model/stored-status.ts';
+import type { Policies } from '../../service/reconcile/ports.ts';
+import { describeClusterError } from '../../service/command-line/cluster-errors.ts';
 import { applyNamespaceRules } from '../explain/namespace-rules.ts';
-import { policyResource } from '../policy-client.ts';
+import { policyResource } from '../../service/command-line/policy-client.ts';
 
 /** A policy that a run was given: the object as the API server would return it, and whether it is one of the API server. */
 export interface GivenPolicy {

@@ -1,14 +1,14 @@
-import { kind } from '../../api-versions/group.ts';
-import { isPolicy } from '../../api-versions/validate.ts';
-import { type Config, registryAliases } from '../../config.ts';
-import { fieldsOf } from '../../model/untyped.ts';
-import type { Terminal } from '../command.ts';
+import { kind } from '../../service/resources/group.ts';
+import { isPolicy } from '../../service/resources/validate.ts';
+import { type Config, registryAliases } from '../../service/config/settings.ts';
+import { fieldsOf } from '../../core/model/untyped.ts';
+import type { Terminal } from '../../service/command-line/command.ts';
 import { formatReport, type LintedFile } from '../lint/format-report.ts';
 import { lintText } from '../lint/lint-text.ts';
 import { objectsIn, readDocuments } from '../manifests/read-documents.ts';
 import { readTexts } from '../manifests/read-texts.ts';
-import { countOf } from '../output.ts';
-import { printable } from '../printable.ts';
+import { countOf } from '../../service/command-line/output.ts';
+import { printable } from '../../service/command-line/printable.ts';
 
 /** The ImagePolicies of files, checked as `lint` does; what is wrong is printed, and the result is then `invalid`. */
 export async function readPolicyFiles(

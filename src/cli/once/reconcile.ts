@@ -1,13 +1,13 @@
 /** One reconcile of a policy in this process, by the processor of the service; what that would queue is done at once, or left to a later run. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { WaitError } from '../../model/errors.ts';
-import type { Reason } from '../../model/reasons.ts';
-import { refOf, type WorkloadRef } from '../../model/workload.ts';
-import type { Outcome } from '../../plan/outcome.ts';
-import type { PolicyJob } from '../../queue/jobs.ts';
-import type { Ports } from '../../reconcile/ports.ts';
-import { reconcileAndReport } from '../../reconcile/process-policy.ts';
-import { describeClusterError } from '../cluster-errors.ts';
+import { WaitError } from '../../core/model/errors.ts';
+import type { Reason } from '../../core/model/reasons.ts';
+import { refOf, type WorkloadRef } from '../../core/model/workload.ts';
+import type { Outcome } from '../../core/plan/outcome.ts';
+import type { PolicyJob } from '../../service/queue/jobs.ts';
+import type { Ports } from '../../service/reconcile/ports.ts';
+import { reconcileAndReport } from '../../service/reconcile/process-policy.ts';
+import { describeClusterError } from '../../service/command-line/cluster-errors.ts';
 import type { KnownPolicy } from './policies.ts';
 import type { Run } from './ports.ts';
 

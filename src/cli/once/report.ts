@@ -1,8 +1,8 @@
 /** What a run did, or would do, for people and for programs. */
-import { formatWorkload } from '../../model/workload.ts';
-import { paintFor, type Terminal } from '../command.ts';
-import { countOf, fit } from '../output.ts';
-import { printable } from '../printable.ts';
+import { formatWorkload } from '../../core/model/workload.ts';
+import { paintFor, type Terminal } from '../../service/command-line/command.ts';
+import { countOf, fit } from '../../service/command-line/output.ts';
+import { printable } from '../../service/command-line/printable.ts';
 import { reasonLinks } from '../reason-links.ts';
 import type { RunKind, RunResult } from './reconcile.ts';
 import type { WatchedRollout } from './watch-rollout.ts';

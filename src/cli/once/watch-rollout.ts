@@ -1,11 +1,11 @@
 /** Waits for the rollouts of what was changed. A failed one is reported; it is rolled back by the service alone, which remembers the image as rejected. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { isUsable, type ImagePolicy } from '../../model/image-policy.ts';
-import { builtInSettings } from '../../model/policy-defaults.ts';
-import { workloadKey, type WorkloadRef } from '../../model/workload.ts';
-import { evidenceOf } from '../../rollout/evaluate-pods.ts';
-import { evaluateRollout, type RolloutEvaluation } from '../../rollout/evaluate-rollout.ts';
-import type { Workloads } from '../../reconcile/ports.ts';
+import { isUsable, type ImagePolicy } from '../../core/model/image-policy.ts';
+import { builtInSettings } from '../../core/model/policy-defaults.ts';
+import { workloadKey, type WorkloadRef } from '../../core/model/workload.ts';
+import { evidenceOf } from '../../core/rollout/evaluate-pods.ts';
+import { evaluateRollout, type RolloutEvaluation } from '../../core/rollout/evaluate-rollout.ts';
+import type { Workloads } from '../../service/reconcile/ports.ts';
 import type { MadeChange } from './reconcile.ts';
 
 /** How a rollout ended. */

@@ -1,4 +1,4 @@
-import { getPolicies } from '../../api/routes/policies.ts';
+import { getPolicies } from '../../service/api/routes/policies.ts';
 import { choiceOf } from '../choices.ts';
 import { html } from '../html.ts';
 import type { Page } from '../page.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { eventOutcomes } from '../../api/event-view.ts';
-import { getEvents } from '../../api/routes/events.ts';
+import { eventOutcomes } from '../../service/api/event-view.ts';
+import { getEvents } from '../../service/api/routes/events.ts';
 import { html, type Html } from '../html.ts';
 import type { Page, Query } from '../page.ts';
 import { duration, option, policyLink, tagOf, time } from '../parts/inline.ts';

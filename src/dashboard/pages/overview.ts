@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { policyStates, type PolicyState } from '../../api/policy-view.ts';
-import { getOverview, getReceivers, getRegistries } from '../../api/routes/installation.ts';
-import { getPolicies } from '../../api/routes/policies.ts';
+import { policyStates, type PolicyState } from '../../service/api/policy-view.ts';
+import { getOverview, getReceivers, getRegistries } from '../../service/api/routes/installation.ts';
+import { getPolicies } from '../../service/api/routes/policies.ts';
 import type { Api } from '../api-client.ts';
 import { html, type Html } from '../html.ts';
 import type { Page } from '../page.ts';

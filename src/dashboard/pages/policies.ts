@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { policyOrders } from '../../api/policy-order.ts';
-import { policyStates } from '../../api/policy-view.ts';
-import { getPolicies } from '../../api/routes/policies.ts';
+import { policyOrders } from '../../service/api/policy-order.ts';
+import { policyStates } from '../../service/api/policy-view.ts';
+import { getPolicies } from '../../service/api/routes/policies.ts';
 import { html, type Html } from '../html.ts';
 import type { Page, Query } from '../page.ts';
 import { option } from '../parts/inline.ts';

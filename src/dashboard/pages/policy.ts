@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
-import { getEvents } from '../../api/routes/events.ts';
-import { explainPolicy, getPolicy, getResource } from '../../api/routes/policies.ts';
+import { getEvents } from '../../service/api/routes/events.ts';
+import { explainPolicy, getPolicy, getResource } from '../../service/api/routes/policies.ts';
 import { actionPath, actionsFor, type PolicyDetail } from '../action-list.ts';
 import { html, type Html } from '../html.ts';
 import type { Caller, Page, Query } from '../page.ts';

@@ -1,6 +1,6 @@
-import { getEvents } from '../../api/routes/events.ts';
-import { getReceivers } from '../../api/routes/installation.ts';
-import { documentation } from '../../model/reasons.ts';
+import { getEvents } from '../../service/api/routes/events.ts';
+import { getReceivers } from '../../service/api/routes/installation.ts';
+import { documentation } from '../../core/model/reasons.ts';
 import { html } from '../html.ts';
 import type { Page } from '../page.ts';
 import { tagOf, time } from '../parts/inline.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { explainPolicy } from '../../api/routes/policies.ts';
+import type { explainPolicy } from '../../service/api/routes/policies.ts';
 import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
 import { time } from './inline.ts';

@@ -1,5 +1,5 @@
 /** What stands within a line: links, states, times, tags. */
-import type { PolicyState } from '../../api/policy-view.ts';
+import type { PolicyState } from '../../service/api/policy-view.ts';
 import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
 

@@ -1,4 +1,4 @@
-import type { PolicySummary } from '../../api/policy-view.ts';
+import type { PolicySummary } from '../../service/api/policy-view.ts';
 import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
 import { policyLink, stateBadge, tagOf, time } from './inline.ts';

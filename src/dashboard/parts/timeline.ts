@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { getEvents } from '../../api/routes/events.ts';
-import type { getPolicy } from '../../api/routes/policies.ts';
+import type { getEvents } from '../../service/api/routes/events.ts';
+import type { getPolicy } from '../../service/api/routes/policies.ts';
 import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
 import { duration, tagOf, time } from './inline.ts';

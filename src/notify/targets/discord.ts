@@ -1,4 +1,4 @@
-import { cut } from '../../model/text.ts';
+import { cut } from '../../core/model/text.ts';
 import { messageOf, textOf, type NotificationTarget } from '../message.ts';
 import { markdown } from '../markdown.ts';
 

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { formatSubject } from '../../model/notice.ts';
+import { formatSubject } from '../../core/model/notice.ts';
 import { countKinds } from '../summary.ts';
 import type { Content, NotificationTarget } from '../message.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { UsageError } from '../../../src/cli/command.ts';
+import { UsageError } from '../../../src/service/command-line/command.ts';
 import type { Imported } from '../../../src/cli/import/importer.ts';
 import { readObjects } from '../../../src/cli/import/read-files.ts';
 import { tempFolder } from '../../harness/temp-folder.ts';

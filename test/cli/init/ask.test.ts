@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { offerProposals } from '../../../src/cli/init/ask.ts';
 import { proposePolicies } from '../../../src/cli/init/propose-policies.ts';
 import { readDocuments } from '../../../src/cli/manifests/read-documents.ts';
-import { parseImageReference } from '../../../src/model/image-reference.ts';
+import { parseImageReference } from '../../../src/core/model/image-reference.ts';
 import { tempFolder } from '../../harness/temp-folder.ts';
 
 const folder = tempFolder('ask');

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { readPolicy } from '../../../src/api-versions/read-policy.ts';
-import { planNow } from '../../../src/explain/plan-now.ts';
+import { readPolicy } from '../../../src/service/resources/read-policy.ts';
+import { planNow } from '../../../src/service/explain/plan-now.ts';
 import { proposePolicies, type Mode, type Proposal, type RunningImage } from '../../../src/cli/init/propose-policies.ts';
 import { withStatus } from '../../../src/cli/init/preview.ts';
 import { strategyOf } from '../../../src/cli/init/choose-selection.ts';
-import { parseImageReference } from '../../../src/model/image-reference.ts';
-import { originTag } from '../../../src/model/rebased-tag.ts';
-import type { ImageList } from '../../../src/model/workload.ts';
-import { compareTags } from '../../../src/select/select-tag.ts';
-import { areOtherTracks } from '../../../src/select/tag-track.ts';
-import { digestOf, workloadOf } from '../../model/samples.ts';
+import { parseImageReference } from '../../../src/core/model/image-reference.ts';
+import { originTag } from '../../../src/core/model/rebased-tag.ts';
+import type { ImageList } from '../../../src/core/model/workload.ts';
+import { compareTags } from '../../../src/core/select/select-tag.ts';
+import { areOtherTracks } from '../../../src/core/select/tag-track.ts';
+import { digestOf, workloadOf } from '../../core/model/samples.ts';
 
 interface Place {
   readonly namespace?: string;

@@ -2,9 +2,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunResult } from '../../../src/cli/once/reconcile.ts';
-import { lastUpdateOf } from '../../../src/model/last-update.ts';
-import { projectWorkload } from '../../../src/kube/project-workload.ts';
-import { findTarget } from '../../../src/kube/targets.ts';
+import { lastUpdateOf } from '../../../src/core/model/last-update.ts';
+import { projectWorkload } from '../../../src/service/kube/project-workload.ts';
+import { findTarget } from '../../../src/service/kube/targets.ts';
 import type { ControlPlane } from '../../harness/control-plane.ts';
 import { pushImage } from '../../harness/push-image.ts';
 import { type Registry, startRegistry } from '../../harness/registry.ts';

@@ -1,8 +1,8 @@
 /** `image-watcher run --once` with the policies of a real cluster, and a real registry. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { UsageError } from '../../../src/cli/command.ts';
-import type { PolicyStatus } from '../../../src/model/policy-status.ts';
+import { UsageError } from '../../../src/service/command-line/command.ts';
+import type { PolicyStatus } from '../../../src/core/model/policy-status.ts';
 import { kubeconfigWithRules } from '../../harness/service-account.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 import { type CliWorld, startCliWorld, withNamespace } from '../cluster-world.ts';

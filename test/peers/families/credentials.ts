@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { tryParseImageReference } from '../../../src/model/image-reference.ts';
-import { parseDockerConfig, type DockerConfig } from '../../../src/registry/credentials/docker-config.ts';
-import { pickCredential } from '../../../src/registry/credentials/secret-offer.ts';
+import { tryParseImageReference } from '../../../src/core/model/image-reference.ts';
+import { parseDockerConfig, type DockerConfig } from '../../../src/service/registry/credentials/docker-config.ts';
+import { pickCredential } from '../../../src/service/registry/credentials/secret-offer.ts';
 import { family } from '../family.ts';
 
 const credential = z.object({

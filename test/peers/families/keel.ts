@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { Candidate } from '../../../src/model/image-reference.ts';
-import { readPolicy } from '../../../src/api-versions/read-policy.ts';
+import type { Candidate } from '../../../src/core/model/image-reference.ts';
+import { readPolicy } from '../../../src/service/resources/read-policy.ts';
 import { convertAll } from '../../../src/cli/import/keel/convert-all.ts';
-import { isUsable, type PolicySpec } from '../../../src/model/image-policy.ts';
-import { planUpdate } from '../../../src/plan/plan-update.ts';
-import { selectTag } from '../../../src/select/select-tag.ts';
-import type { TagStrategy } from '../../../src/model/tag-strategy.ts';
-import { allKnown, digestOf, noAliases, workloadOf } from '../../model/samples.ts';
+import { isUsable, type PolicySpec } from '../../../src/core/model/image-policy.ts';
+import { planUpdate } from '../../../src/core/plan/plan-update.ts';
+import { selectTag } from '../../../src/core/select/select-tag.ts';
+import type { TagStrategy } from '../../../src/core/model/tag-strategy.ts';
+import { allKnown, digestOf, noAliases, workloadOf } from '../../core/model/samples.ts';
 import { family } from '../family.ts';
 
 const settings = { policy: z.string(), matchTag: z.boolean().optional(), matchPreRelease: z.boolean().optional(), current: z.string() };

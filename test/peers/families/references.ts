@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { tryParseImageReference } from '../../../src/model/image-reference.ts';
+import { tryParseImageReference } from '../../../src/core/model/image-reference.ts';
 import { family } from '../family.ts';
 
 /** What an image name means. */

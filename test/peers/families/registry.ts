@@ -1,8 +1,8 @@
 /** Reading from a registry: each case has a registry of its own, over HTTP, that answers as the case says. */
 import { z } from 'zod';
-import { parseChallenges } from '../../../src/registry/challenge.ts';
-import { createRegistryClient, type RegistryClient } from '../../../src/registry/client.ts';
-import type { Repository } from '../../../src/model/image-reference.ts';
+import { parseChallenges } from '../../../src/service/registry/challenge.ts';
+import { createRegistryClient, type RegistryClient } from '../../../src/service/registry/client.ts';
+import type { Repository } from '../../../src/core/model/image-reference.ts';
 import { fakeDigest, startFakeRegistry, type FakeRegistry } from '../../harness/fake-registry.ts';
 import { family } from '../family.ts';
 

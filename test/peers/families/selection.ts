@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { readPolicy } from '../../../src/api-versions/read-policy.ts';
-import { isUsable } from '../../../src/model/image-policy.ts';
-import { selectTag } from '../../../src/select/select-tag.ts';
-import { noAliases } from '../../model/samples.ts';
+import { readPolicy } from '../../../src/service/resources/read-policy.ts';
+import { isUsable } from '../../../src/core/model/image-policy.ts';
+import { selectTag } from '../../../src/core/select/select-tag.ts';
+import { noAliases } from '../../core/model/samples.ts';
 import { family } from '../family.ts';
 
 /** The tag that a policy selects, null where it selects none; `select` and `filter` are as in a policy. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { PermanentError } from '../../../src/model/errors.ts';
-import { filterTags } from '../../../src/select/filter-tags.ts';
-import { missingPlatforms } from '../../../src/select/missing-platforms.ts';
-import { strategies } from '../../../src/select/strategies/index.ts';
+import { PermanentError } from '../../../src/core/model/errors.ts';
+import { filterTags } from '../../../src/core/select/filter-tags.ts';
+import { missingPlatforms } from '../../../src/core/select/missing-platforms.ts';
+import { strategies } from '../../../src/core/select/strategies/index.ts';
 import { family } from '../family.ts';
 
 /** What of which tags passes a filter. */

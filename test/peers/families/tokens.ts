@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { isForbiddenAddress } from '../../../src/proxy/special-addresses.ts';
-import { createRegistryClient } from '../../../src/registry/client.ts';
+import { isForbiddenAddress } from '../../../src/service/proxy/special-addresses.ts';
+import { createRegistryClient } from '../../../src/service/registry/client.ts';
 import { type FakeAnswer, type FakeRequest, startFakeRegistry } from '../../harness/fake-registry.ts';
-import { offering } from '../../registry/start-world.ts';
+import { offering } from '../../service/registry/start-world.ts';
 import { family } from '../family.ts';
 
 const input = z.strictObject({

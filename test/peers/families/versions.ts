@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { PermanentError } from '../../../src/model/errors.ts';
-import { strategies } from '../../../src/select/strategies/index.ts';
+import { PermanentError } from '../../../src/core/model/errors.ts';
+import { strategies } from '../../../src/core/select/strategies/index.ts';
 import { family } from '../family.ts';
 
 const { semver } = strategies;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { formatRepository } from '../../../src/model/image-reference.ts';
-import { acceptPush, isPushEvent } from '../../../src/model/push-event.ts';
-import { providers } from '../../../src/receive/providers/index.ts';
-import { MalformedBody, type ParsedDelivery, type Provider } from '../../../src/receive/providers/provider.ts';
+import { formatRepository } from '../../../src/core/model/image-reference.ts';
+import { acceptPush, isPushEvent } from '../../../src/core/model/push-event.ts';
+import { providers } from '../../../src/service/receive/providers/index.ts';
+import { MalformedBody, type ParsedDelivery, type Provider } from '../../../src/service/receive/providers/provider.ts';
 import { family } from '../family.ts';
 
 const now = new Date('2026-03-01T12:00:00.000Z');

@@ -1,8 +1,8 @@
-import { valueAt } from '../../../api-versions/validation/problem.ts';
-import { parseFieldPath } from '../../../model/field-path.ts';
-import { checkFields } from '../../../model/field-rules.ts';
-import { type Repository, sameRepository } from '../../../model/image-reference.ts';
-import { fieldsOf, type JsonObject, textOrEmpty } from '../../../model/untyped.ts';
+import { valueAt } from '../../../service/resources/validation/problem.ts';
+import { parseFieldPath } from '../../../core/model/field-path.ts';
+import { checkFields } from '../../../core/model/field-rules.ts';
+import { type Repository, sameRepository } from '../../../core/model/image-reference.ts';
+import { fieldsOf, type JsonObject, textOrEmpty } from '../../../core/model/untyped.ts';
 import type { Draft, SourceObject } from '../importer.ts';
 import { type SourceWorkload, textsOf } from '../workload.ts';
 import { repositoryOf, targetOf } from '../workload-target.ts';

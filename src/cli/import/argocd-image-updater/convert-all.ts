@@ -1,7 +1,7 @@
-import { formatRepository } from '../../../model/image-reference.ts';
-import { matchesSelector } from '../../../model/label-selector.ts';
-import { compilePattern } from '../../../model/pattern.ts';
-import { fieldsOf, type JsonObject, textOrEmpty } from '../../../model/untyped.ts';
+import { formatRepository } from '../../../core/model/image-reference.ts';
+import { matchesSelector } from '../../../core/model/label-selector.ts';
+import { compilePattern } from '../../../core/model/pattern.ts';
+import { fieldsOf, type JsonObject, textOrEmpty } from '../../../core/model/untyped.ts';
 import type { Draft, Imported, Skipped, SourceObject, Sources } from '../importer.ts';
 import { policiesOf } from '../merge-drafts.ts';
 import { globPattern } from '../tag-patterns.ts';

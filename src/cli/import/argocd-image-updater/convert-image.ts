@@ -1,5 +1,5 @@
-import type { Spec } from '../../../api-versions/v1.ts';
-import { describeError } from '../../../model/errors.ts';
+import type { Spec } from '../../../service/resources/v1.ts';
+import { describeError } from '../../../core/model/errors.ts';
 import {
   formatRepository,
   isTag,
@@ -7,9 +7,9 @@ import {
   type Repository,
   sameRepository,
   tryParseImageReference,
-} from '../../../model/image-reference.ts';
-import { compilePattern } from '../../../model/pattern.ts';
-import { fieldsOf, textOrEmpty } from '../../../model/untyped.ts';
+} from '../../../core/model/image-reference.ts';
+import { compilePattern } from '../../../core/model/pattern.ts';
+import { fieldsOf, textOrEmpty } from '../../../core/model/untyped.ts';
 import { findAnywhere, globPattern } from '../tag-patterns.ts';
 import { convertConstraint } from '../version-constraint.ts';
 import type { ImageSettings, WriteBack } from './settings.ts';

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
-import { normaliseRegistry } from '../../../model/image-reference.ts';
-import { fieldsOf, type JsonObject, textOrEmpty } from '../../../model/untyped.ts';
+import { normaliseRegistry } from '../../../core/model/image-reference.ts';
+import { fieldsOf, type JsonObject, textOrEmpty } from '../../../core/model/untyped.ts';
 import { readDocuments } from '../../manifests/read-documents.ts';
 import type { SourceObject } from '../importer.ts';
 

@@ -1,5 +1,5 @@
 /** How an image is updated, by the annotations of an Application or by an ImageUpdater. */
-import { fieldsOf, type JsonObject, textOrEmpty } from '../../../model/untyped.ts';
+import { fieldsOf, type JsonObject, textOrEmpty } from '../../../core/model/untyped.ts';
 
 /** The settings of one image. */
 export interface ImageSettings {

@@ -1,6 +1,6 @@
-import { matchesSelector } from '../../../model/label-selector.ts';
-import { formatRepository, sameRepository } from '../../../model/image-reference.ts';
-import { fieldsOf } from '../../../model/untyped.ts';
+import { matchesSelector } from '../../../core/model/label-selector.ts';
+import { formatRepository, sameRepository } from '../../../core/model/image-reference.ts';
+import { fieldsOf } from '../../../core/model/untyped.ts';
 import type { Draft, Imported, Skipped, Sources } from '../importer.ts';
 import { policiesOf } from '../merge-drafts.ts';
 import { type ConvertedPolicy, convertPolicy } from './convert-policy.ts';

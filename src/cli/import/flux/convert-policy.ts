@@ -1,7 +1,7 @@
-import type { Spec } from '../../../api-versions/v1.ts';
-import { describeError } from '../../../model/errors.ts';
-import { formatRepository, parseImageReference, type Repository } from '../../../model/image-reference.ts';
-import { fieldsOf, type JsonObject, textOrEmpty } from '../../../model/untyped.ts';
+import type { Spec } from '../../../service/resources/v1.ts';
+import { describeError } from '../../../core/model/errors.ts';
+import { formatRepository, parseImageReference, type Repository } from '../../../core/model/image-reference.ts';
+import { fieldsOf, type JsonObject, textOrEmpty } from '../../../core/model/untyped.ts';
 import { convertDuration } from '../go-duration.ts';
 import { findAnywhere, onlyTagOf } from '../tag-patterns.ts';
 import { convertConstraint } from '../version-constraint.ts';

@@ -1,7 +1,7 @@
-import { valueAt } from '../../../api-versions/validation/problem.ts';
-import { formatFieldPath } from '../../../model/field-path.ts';
-import { sameRepository, tryParseImageReference } from '../../../model/image-reference.ts';
-import { fieldsOf } from '../../../model/untyped.ts';
+import { valueAt } from '../../../service/resources/validation/problem.ts';
+import { formatFieldPath } from '../../../core/model/field-path.ts';
+import { sameRepository, tryParseImageReference } from '../../../core/model/image-reference.ts';
+import { fieldsOf } from '../../../core/model/untyped.ts';
 import type { Skipped, SourceObject } from '../importer.ts';
 import { readWorkload, type SourceWorkload } from '../workload.ts';
 import { repositoryOf, targetOf } from '../workload-target.ts';

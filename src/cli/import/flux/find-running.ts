@@ -1,6 +1,6 @@
-import { formatFieldPath, type FieldSteps } from '../../../model/field-path.ts';
-import { type Repository, sameRepository, tryParseImageReference } from '../../../model/image-reference.ts';
-import { fieldsOf, isObject } from '../../../model/untyped.ts';
+import { formatFieldPath, type FieldSteps } from '../../../core/model/field-path.ts';
+import { type Repository, sameRepository, tryParseImageReference } from '../../../core/model/image-reference.ts';
+import { fieldsOf, isObject } from '../../../core/model/untyped.ts';
 import type { Skipped, SourceObject } from '../importer.ts';
 import { readWorkload, type SourceWorkload } from '../workload.ts';
 import { targetOf } from '../workload-target.ts';

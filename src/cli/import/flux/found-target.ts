@@ -1,5 +1,5 @@
-import type { Spec } from '../../../api-versions/v1.ts';
-import type { Repository } from '../../../model/image-reference.ts';
+import type { Spec } from '../../../service/resources/v1.ts';
+import type { Repository } from '../../../core/model/image-reference.ts';
 
 /** A target that Flux updates by a policy. */
 export interface FoundTarget {

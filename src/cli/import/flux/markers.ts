@@ -1,4 +1,4 @@
-import { isObject } from '../../../model/untyped.ts';
+import { isObject } from '../../../core/model/untyped.ts';
 import type { SourceObject } from '../importer.ts';
 
 type Keys = readonly (string | number)[];

@@ -1,5 +1,5 @@
 /** What is read of Flux's resources for image updates. */
-import { fieldsOf, type JsonObject, textOrEmpty } from '../../../model/untyped.ts';
+import { fieldsOf, type JsonObject, textOrEmpty } from '../../../core/model/untyped.ts';
 import type { SourceObject } from '../importer.ts';
 import { textsOf } from '../workload.ts';
 

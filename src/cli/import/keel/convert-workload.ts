@@ -1,6 +1,6 @@
-import { describeError } from '../../../model/errors.ts';
-import { formatRepository, parseImageReference } from '../../../model/image-reference.ts';
-import { compilePattern } from '../../../model/pattern.ts';
+import { describeError } from '../../../core/model/errors.ts';
+import { formatRepository, parseImageReference } from '../../../core/model/image-reference.ts';
+import { compilePattern } from '../../../core/model/pattern.ts';
 import { convertSelection } from './selection.ts';
 import { type KeelSettings, readKeelSettings } from './settings.ts';
 import type { Draft, Skipped } from '../importer.ts';

@@ -1,4 +1,4 @@
-import type { Spec } from '../../../api-versions/v1.ts';
+import type { Spec } from '../../../service/resources/v1.ts';
 import type { KeelSettings } from './settings.ts';
 import { type ConvertedPattern, escapePattern, findAnywhere } from '../tag-patterns.ts';
 

@@ -3,12 +3,12 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { specSchema } from '../../../../src/api-versions/v1.ts';
+import { specSchema } from '../../../../src/service/resources/v1.ts';
 import { convertAll } from '../../../../src/cli/import/argocd-image-updater/convert-all.ts';
 import { formatImport } from '../../../../src/cli/import/merge-drafts.ts';
 import { readObjects } from '../../../../src/cli/import/read-files.ts';
 import { lintText } from '../../../../src/cli/lint/lint-text.ts';
-import { configSchema } from '../../../../src/config/schema.ts';
+import { configSchema } from '../../../../src/service/config/schema.ts';
 
 const folder = join(import.meta.dirname, 'samples');
 const sample = (name: string) => readFileSync(join(folder, `${name}.yaml`), 'utf8');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Imported } from '../../../../src/cli/import/importer.ts';
-import { installCrd, policiesPath } from '../../../api-versions/install-crd.ts';
+import { installCrd, policiesPath } from '../../../service/resources/install-crd.ts';
 import { borrowControlPlane, type ControlPlane } from '../../../harness/control-plane.ts';
 import { runCommand } from '../../run-command.ts';
 import { installKind } from '../minimal-crd.ts';

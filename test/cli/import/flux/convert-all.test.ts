@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
-import { specSchema } from '../../../../src/api-versions/v1.ts';
+import { specSchema } from '../../../../src/service/resources/v1.ts';
 import { formatImport } from '../../../../src/cli/import/merge-drafts.ts';
 import { lintText } from '../../../../src/cli/lint/lint-text.ts';
 import { api, convert, folder, marked, notes, policy, problems, repository, sample, semver, specs } from './samples.ts';

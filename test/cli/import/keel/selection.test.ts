@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { strategies } from '../../../../src/select/strategies/index.ts';
+import { strategies } from '../../../../src/core/select/strategies/index.ts';
 import { convertSelection, type Selection } from '../../../../src/cli/import/keel/selection.ts';
 import { readKeelSettings } from '../../../../src/cli/import/keel/settings.ts';
 

@@ -1,0 +1,179 @@
+/** The part of the role `work` that reconciles BaseImagePolicies. */
+import { readBasePolicy } from './resource/read-base-policy.ts';
+import { BoundedMap } from '../core/async/bounded-map.ts';
+import { createBaseEnqueuer, baseKey, jobFor, type BaseEnqueuer } from './policies/enqueue-bases.ts';
+import { PolicyChanged } from './policies/brake.ts';
+import type { BasePolicies, BasePorts } from './policies/ports.ts';
+import { processBaseJob } from './policies/reconcile-base.ts';
+import { createRestartsOnPush } from './policies/restarts-on-push.ts';
+import { createVersionsMemory } from './policies/select-base.ts';
+import { createFactsReader, type FactsStore } from './recognize/facts-reader.ts';
+import { basePolicyResource, type BasePolicyCache } from './base-policy-cache.ts';
+import type { ClusterCache } from '../service/cluster/cluster-cache.ts';
+import type { NamespaceCache } from '../service/cluster/namespace-cache.ts';
+import type { KubeClient } from '../service/kube/client.ts';
+import { isKubeError } from '../service/kube/kube-error.ts';
+import { objectPath } from '../service/kube/objects.ts';
+import { patchStatus } from '../service/kube/patch-status.ts';
+import { isActiveBase, readBaseStatus } from '../core/model/base-policy.ts';
+import { describeError } from '../core/model/errors.ts';
+import { matchesSelector } from '../core/model/label-selector.ts';
+import { isAsPlanned } from '../core/model/same-base-plan.ts';
+import { isNewer } from '../core/model/workload.ts';
+import type { BaseJob } from '../service/queue/jobs.ts';
+import type { WorkQueues } from '../service/queue/producer.ts';
+import type { JobContext } from '../service/queue/worker.ts';
+import type { RebuildPorts } from './policies/request-rebuilds.ts';
+import { hintOf } from '../service/reconcile/fan-out-push.ts';
+import type { Ports } from '../service/reconcile/ports.ts';
+import type { RegistryClient } from '../service/registry/client.ts';
+import type { ReadSecret } from '../service/registry/credentials/secret-offer.ts';
+import { createBaseActions } from './base-actions.ts';
+import type { Foundation } from '../service/compose/foundation.ts';
+import type { NoticeStore } from '../notify/compose-notices.ts';
+import { readContextOf } from '../service/compose/work-ports.ts';
+
+/** What the part shares with the rest of the role. */
+export interface BaseMeans {
+  readonly client: KubeClient;
+  readonly cache: BasePolicyCache;
+  readonly namespaces: NamespaceCache;
+  readonly registry: RegistryClient;
+  readonly queues: Pick<WorkQueues, 'addBaseJobs'>;
+  /** What was read about images. */
+  readonly facts: FactsStore;
+  readonly rebuilds: RebuildPorts['rebuilds'];
+  readonly ports: Omit<Ports, 'bases'>;
+  readonly readSecret: ReadSecret;
+  readonly notices: Pick<NoticeStore, 'onBaseStatus'>;
+  readonly isSelected: (namespace: string) => boolean;
+}
+
+/** The part. */
+export interface BasePart {
+  readonly cache: BasePolicyCache;
+  readonly enqueuer: BaseEnqueuer;
+  /** The processor of the queue `base`. */
+  readonly process: (job: BaseJob, context: JobContext) => Promise<void>;
+  /** Not from the cache: what another replica has just selected would look unwanted. */
+  readonly confirmed: Pick<BasePolicies, 'read' | 'isAsPlanned'>;
+  readonly onPush: Ports['bases']['onPush'];
+  /** Enqueues policies from now on when the ImagePolicies, workloads or Namespaces change that they depend on. */
+  follow(cluster: Pick<ClusterCache, 'policies' | 'workloads' | 'listen'>): void;
+  /** Starts the watch. */
+  start(namespaces: readonly (string | undefined)[]): void;
+}
+
+const maxDigests = 10_000;
+const maxWaits = 10_000;
+
+/** Builds the part; it does not connect before it is started. */
+export function composeBasePolicies(foundation: Foundation, means: BaseMeans): BasePart {
+  const { cache, queues, isSelected } = means;
+  const { logger } = foundation;
+  const all = () => [...cache.policies.values()].filter(({ namespace }) => isSelected(namespace));
+  const ports = createBasePorts(foundation, means);
+  const restartsOnPush = createRestartsOnPush(ports.cluster, Date.now);
+  const enqueuer = createBaseEnqueuer({
+    all,
+    addBaseJobs: queues.addBaseJobs,
+    namespaceMatches: ports.cluster.namespaceMatches,
+    now: Date.now,
+    onError: (error) => logger.warn({ why: describeError(error) }, 'jobs not enqueued, will be repeated'),
+  });
+  return {
+    cache,
+    enqueuer,
+    process: (job, context) => processBaseJob(job, context, ports),
+    confirmed: ports.basePolicies,
+    async onPush({ id, repository, tag, digest }) {
+      const hint = hintOf({ repository, tag, ...(digest !== undefined && { digest }) });
+      const watching = cache.match(repository).filter((policy) => isSelected(policy.namespace) && isActiveBase(policy));
+      const running = all().filter((policy) => !watching.includes(policy) && isActiveBase(policy) && restartsOnPush(policy, repository));
+      await queues.addBaseJobs([
+        ...watching.map((policy) => ({ ...jobFor(policy, 'Webhook', `push:${id}`, Date.now()), eventId: id, hint })),
+        ...running.map((policy) => ({ ...jobFor(policy, 'TargetChange', `image:${id}`, Date.now()), pushed: repository, hint })),
+      ]);
+      return watching.map(baseKey);
+    },
+    follow(cluster) {
+      cache.policies.subscribe(() => cluster.workloads.startWatches(cache.kinds()));
+      cluster.policies.subscribe(({ object }) => enqueuer.onImagePolicy(object));
+      cluster.listen({ onKindReady: () => undefined, onWorkload: enqueuer.onWorkload });
+      means.namespaces.subscribe(enqueuer.onNamespace);
+    },
+    start(watched) {
+      cache.policies.subscribe(({ type, object }) => {
+        if (type !== 'deleted' && isSelected(object.namespace)) enqueuer.consider(object);
+      });
+      cache.start(watched);
+    },
+  };
+}
+
+const pathOf = (namespace: string, name: string) => objectPath(basePolicyResource, namespace, name);
+
+function createBasePorts(
+  foundation: Foundation,
+  { client, cache, namespaces, registry, queues, facts, rebuilds, ports, readSecret, notices, isSelected }: BaseMeans,
+): BasePorts {
+  const { aliases } = foundation;
+  const readContext = readContextOf(foundation);
+  const basePolicies: BasePolicies = {
+    all: () => cache.policies.values(),
+    find: (namespace, name) => (isSelected(namespace) ? cache.policies.get(namespace, name) : undefined),
+    async read(namespace, name, signal) {
+      const policy = await cache.read({ namespace, name }, signal);
+      return isSelected(namespace) ? policy : undefined;
+    },
+    async isAsPlanned(planned, base, signal) {
+      const { object } = await cache.readConfirmed(planned, signal);
+      return isAsPlanned(planned, object, base) && isSelected(planned.namespace);
+    },
+    subscribe: cache.policies.subscribe,
+    async writeStatus(policy, update, { signal, eventId, isExclusive = false }) {
+      const cached = cache.policies.get(policy.namespace, policy.name);
+      const isBehind = cached?.uid !== policy.uid || isNewer(policy.resourceVersion, cached.resourceVersion);
+      const written = await patchStatus({
+        client,
+        path: pathOf(policy.namespace, policy.name),
+        current: isBehind || isExclusive ? policy : cached,
+        update: (status) => update(readBaseStatus(status)),
+        beforeWrite: (before, after) => notices.onBaseStatus(policy, before, after, eventId),
+        isExclusive,
+        signal,
+      }).catch((error: unknown) => {
+        throw isExclusive && isKubeError(error, 409) ? new PolicyChanged('its status was written meanwhile') : error;
+      });
+      if (written === undefined) return policy;
+      const next = readBasePolicy(written, readContext);
+      cache.policies.observe(next);
+      return next;
+    },
+    underWay: new Set(),
+  };
+  return {
+    ...createBaseActions(foundation, client, {
+      registry,
+      readSecret,
+      rebuilds,
+      readWorkload: (workload, signal) => ports.workloads.read(workload, signal),
+      isSelected,
+      readConsent: namespaces.readNamespaceConsent,
+    }),
+    basePolicies,
+    cluster: {
+      ...ports.cluster,
+      namespacesWith: (selector) => namespaces.namesWith(selector).filter(isSelected),
+      namespaceMatches: (namespace, selector) => matchesSelector(selector, namespaces.labelsOf(namespace)),
+    },
+    registry: ports.registry,
+    signatures: ports.signatures,
+    facts: createFactsReader({ registry, store: facts, aliases, now: Date.now }),
+    versions: createVersionsMemory(),
+    digests: new BoundedMap(maxDigests),
+    waits: new BoundedMap(maxWaits),
+    queues,
+    report: ports.report,
+  };
+}

@@ -1,0 +1,58 @@
+/** Gives a registry its time to show the push that caused a job: registries announce a tag before it can be read, and what was missed is found only by the next poll. */
+import type { BaseStatus } from '../../core/model/base-policy.ts';
+import { sameRepository } from '../../core/model/image-reference.ts';
+import { PermanentError } from '../../core/model/errors.ts';
+import type { ImageSource } from '../../core/model/image-source.ts';
+import type { BaseJob } from '../../service/queue/jobs.ts';
+import type { Registry } from '../../service/reconcile/ports.ts';
+import { resolveCandidate } from '../../service/reconcile/resolve-tag.ts';
+import { isSecondLook, lookAgain } from '../../service/reconcile/second-look.ts';
+
+export interface AwaitAnnouncedPorts {
+  readonly registry: Pick<Registry, 'headManifest' | 'announcements'>;
+  readonly cluster: { readonly now: () => number };
+}
+
+/** Resolves when the registry shows the push, or has had its time; throws WaitError(NotShownYet) where the job should come back. `base`: where the policy's base comes from. */
+export async function awaitAnnounced(
+  job: Pick<BaseJob, 'hint' | 'pushed' | 'eventId' | 'cause' | 'receivedAt'>,
+  { base, status, signal }: { readonly base: ImageSource; readonly status: BaseStatus; readonly signal: AbortSignal },
+  { registry, cluster }: AwaitAnnouncedPorts,
+): Promise<void> {
+  const { hint, eventId, cause, receivedAt } = job;
+  if (hint === undefined || isSecondLook(job)) return;
+  const source = announcedSource(job, base);
+  // The policy names another base since.
+  if (source === undefined) return;
+  const isBase = sameRepository(source, base);
+  const known = isBase
+    ? [status.latest?.digest, ...(status.history ?? []).map((one) => one.digest)]
+    : (status.dependents ?? []).map((one) => one.digest);
+  try {
+    await resolveCandidate(source, hint, registry.headManifest, {
+      announced: true,
+      announcedAt: registry.announcements.since(eventId ?? cause, receivedAt),
+      signal,
+      now: cluster.now,
+      mayBePushed: (digest) => Promise.resolve(!known.includes(digest)),
+    });
+  } catch (error) {
+    // One application that cannot be read is reported with the others, and does not stop the policy.
+    if (isBase || !(error instanceof PermanentError)) throw error;
+  }
+}
+
+/** Where the image was pushed, with the credentials of the base; undefined where the policy names another base since. */
+export function announcedSource({ hint, pushed }: Pick<BaseJob, 'hint' | 'pushed'>, base: ImageSource): ImageSource | undefined {
+  if (pushed !== undefined) return sameRepository(pushed, base) ? base : { ...pushed, ...(base.access && { access: base.access }) };
+  return hint?.repository === undefined || sameRepository(hint.repository, base) ? base : undefined;
+}
+
+/** The job that asks the registry once more about a push whose sender named no digest (`reconcile/second-look.ts`). */
+export function secondLookAfter({ eventId, ...job }: BaseJob, { registry, cluster }: AwaitAnnouncedPorts): BaseJob | undefined {
+  const { hint, receivedAt } = job;
+  if (hint === undefined || hint.digest !== undefined || eventId === undefined || isSecondLook(job)) return undefined;
+  const again = lookAgain(eventId, registry.announcements.since(eventId, receivedAt), cluster.now());
+  // Which push the image that is found then belongs to is not known.
+  return again && { ...job, source: 'Poll', ...again };
+}

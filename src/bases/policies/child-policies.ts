@@ -1,0 +1,145 @@
+/**
+ * The ImagePolicies through which rebased images reach workloads: one for each workload and image, created when the wave of the workload begins, and never changed.
+ * Guards, consent, rollouts and rollbacks are those of every ImagePolicy.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { baseKind, kind } from '../../service/resources/group.ts';
+import { apiVersion } from '../../service/resources/v1.ts';
+import { baseAnnotation, workloadAnnotation, type BaseImagePolicy } from '../../core/model/base-policy.ts';
+import { isUsable, type ImagePolicy, type UpdateWindow } from '../../core/model/image-policy.ts';
+import { formatRepository } from '../../core/model/image-reference.ts';
+import { isRebasedTag } from '../../core/model/rebased-tag.ts';
+import { hashId } from '../../core/model/push-event.ts';
+import type { Reason } from '../../core/model/reasons.ts';
+import { refOf, workloadKey, type WorkloadRef } from '../../core/model/workload.ts';
+
+/** On each child: the name of its BaseImagePolicy. */
+export const parentLabel = 'operator.technomad.dev/base-policy';
+
+/** The replacement of an image of a workload by the rebased one. */
+export interface Replacement {
+  readonly workload: WorkloadRef;
+  /** Its uid: one that is created anew under its name has to wait for its turn again. Absent in what older versions have created. */
+  readonly uid?: string;
+  /** The names of the containers that run the image. */
+  readonly containers: readonly string[];
+  /** Whether init containers are among them. */
+  readonly hasInitContainers: boolean;
+  /** `harbor.example.com/shop/web`. */
+  readonly repository: string;
+  /** The tag that the workload runs. */
+  readonly from: string;
+  /** The tag of the rebased image. */
+  readonly to: string;
+  /** Whether the workload names the image by its digest, and goes on doing so. */
+  readonly isPinned: boolean;
+}
+
+/** A child at the API server. */
+export interface Child {
+  readonly policy: ImagePolicy;
+  /** The digest of the base that it rolls out. */
+  readonly base: string;
+  readonly replacement: Replacement;
+}
+
+/** What a child is created from. */
+export type ChildManifest = ReturnType<typeof childManifest>;
+
+/** The child for one replacement. Its name follows from what it does, so that it is created once. */
+export function childManifest(
+  parent: BaseImagePolicy,
+  base: { readonly digest: string },
+  replacement: Replacement,
+  windows: readonly UpdateWindow[],
+) {
+  const { workload, uid, containers, hasInitContainers, repository, from, to, isPinned } = replacement;
+  const update = { ...(isPinned && { pin: 'Digest' as const }), ...(windows.length > 0 && { windows }) };
+  return {
+    apiVersion,
+    kind,
+    metadata: {
+      namespace: parent.namespace,
+      name: childName(parent, replacement),
+      labels: { [parentLabel]: labelValue(parent) },
+      annotations: { [baseAnnotation]: base.digest, ...(uid !== undefined && { [workloadAnnotation]: uid }) },
+      ownerReferences: [{ apiVersion, kind: baseKind, name: parent.name, uid: parent.uid, controller: true, blockOwnerDeletion: false }],
+    },
+    spec: {
+      image: repository,
+      select: { replace: { from, to } },
+      targets: [{ ...refOf(workload), containers, ...(hasInitContainers && { initContainers: true }) }],
+      ...(Object.keys(update).length > 0 && { update }),
+      rollout: { onFailure: 'Rollback' },
+    },
+  } as const;
+}
+
+const maxPrefix = 200;
+
+/** `java-3f9c2a7d51`. */
+export function childName(
+  { name, uid }: Pick<BaseImagePolicy, 'name' | 'uid'>,
+  { workload, repository, from, to }: Pick<Replacement, 'workload' | 'repository' | 'from' | 'to'>,
+): string {
+  const hash = hashId([uid, workloadKey(workload), repository, from, to]).slice(0, 16);
+  return `${name.slice(0, maxPrefix).replace(/[^a-z0-9]+$/, '')}-${hash}`;
+}
+
+/**
+ * Whether the policy is a child of `parent`, which is what has the name of its owner now: its owner, its name and what it does belong together as only here. Labels
+ * do not count, because the author of any policy may write them.
+ */
+export function isChildOf(policy: Pick<ImagePolicy, 'name' | 'parent' | 'spec'>, parent: BaseImagePolicy | undefined): boolean {
+  if (parent === undefined || policy.parent?.uid !== parent.uid || !isUsable(policy.spec)) return false;
+  const { strategy, targets, repository } = policy.spec;
+  const [workload, ...others] = targets;
+  const { replaces: from, mutableTag: to } = strategy;
+  if (from === undefined || to === undefined || workload?.name === undefined || others.length > 0) return false;
+  const { name } = workload;
+  return (
+    isRebasedTag(to) &&
+    policy.name === childName(parent, { workload: { ...workload, name }, repository: formatRepository(repository), from, to })
+  );
+}
+
+/** The value of the label: a name of a policy may be longer than a label. */
+export function labelValue({ name, uid }: Pick<BaseImagePolicy, 'name' | 'uid'>): string {
+  return name.length <= 63 ? name : uid;
+}
+
+/** Whether a child goes by other windows than its parent. Those that the configuration gives to its namespace are not its own. */
+export function hasOtherWindows({ spec }: ImagePolicy, windows: readonly UpdateWindow[]): boolean {
+  if (!isUsable(spec)) return false;
+  return !isDeepStrictEqual(spec.origins.windows === 'policy' ? spec.windows : [], windows);
+}
+
+/** How far a child has come. */
+export interface ChildState {
+  /** Blocked: something other than a rollout prevents the change, and may do so for long. */
+  readonly state: 'Progressing' | 'Blocked' | 'Done' | 'Failed';
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+const failures: ReadonlySet<string> = new Set<Reason>(['RolloutFailed', 'RejectedDigest']);
+
+/** How far a child has come, by its status. */
+export function childState({ policy: { spec, status, generation }, replacement: { to } }: Child): ChildState {
+  if (!isUsable(spec)) return { state: 'Blocked', ...spec.problem };
+  const { rejected = [], running, conditions = [], observedGeneration, history = [] } = status;
+  const rejection = rejected.find(({ tag }) => tag === to);
+  if (rejection !== undefined) return { state: 'Failed', reason: rejection.reason, message: rejection.message ?? rejection.reason };
+  const ready = conditions.find(({ type }) => type === 'Ready');
+  // It was held together with its parent, and has not been reconciled since.
+  if (ready?.reason === 'Suspended' && !spec.suspended) return { state: 'Progressing' };
+  if (ready === undefined || observedGeneration !== generation) return { state: 'Progressing' };
+  const why = { reason: ready.reason, message: ready.message };
+  // A failure for which the image is not to blame is rolled back and tried again.
+  const failure = history.find(({ result }) => result === 'Failed')?.failure;
+  const isOutside = failure !== undefined && failure.against !== 'image';
+  if (failures.has(ready.reason)) return { state: isOutside ? 'Progressing' : 'Failed', ...why };
+  if (ready.status === 'True' && running === to) return { state: 'Done' };
+  const isUnderWay = conditions.some(({ type, status }) => type === 'Reconciling' && status === 'True');
+  return { state: isUnderWay ? 'Progressing' : 'Blocked', ...why };
+}

@@ -1,0 +1,201 @@
+/** Enqueues BaseImagePolicies that need a reconcile: after changes of the policy, of the workloads and Namespaces that it selects, and of its children, and when a poll is due. */
+import type { BoundedMap } from '../../core/async/bounded-map.ts';
+import type { BaseImagePolicy, BaseStatus } from '../../core/model/base-policy.ts';
+import { isActiveBase, isUsableBase } from '../../core/model/base-policy.ts';
+import type { ImagePolicy } from '../../core/model/image-policy.ts';
+import { isUsable, policyKey } from '../../core/model/image-policy.ts';
+import { matchesSelector, sameLabels } from '../../core/model/label-selector.ts';
+import { parseApproval, releaseTime } from '../../core/model/policy-actions.ts';
+import type { TriggerSource } from '../../core/model/policy-status.ts';
+import { imagesOf, type Workload } from '../../core/model/workload.ts';
+import { nextOpening } from '../../core/plan/next-opening.ts';
+import { policyJobId, type BaseJob } from '../../service/queue/jobs.ts';
+import { selectsWorkload, type NamespaceMatches } from './selects-workload.ts';
+
+/** A changed object; `previous` is the state before. */
+export interface Change<T> {
+  readonly type: 'added' | 'updated' | 'deleted';
+  readonly object: T;
+  readonly previous?: T;
+}
+
+/** What a policy may depend on of a Namespace. */
+export interface NamespaceFacts {
+  readonly name: string;
+  readonly resourceVersion: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly allowPoliciesFrom: string | null;
+}
+
+export interface BaseEnqueuerPorts {
+  readonly all: () => Iterable<BaseImagePolicy>;
+  readonly addBaseJobs: (jobs: readonly BaseJob[]) => Promise<void>;
+  readonly namespaceMatches: NamespaceMatches;
+  readonly now: () => number;
+  readonly onError: (error: unknown) => void;
+}
+
+export interface BaseEnqueuer {
+  /** Checks whether a policy needs a reconcile. */
+  consider(policy: BaseImagePolicy): void;
+  /** A workload was created, changed or deleted. */
+  onWorkload(change: Change<Workload>): void;
+  /** A Namespace was created, changed or deleted. */
+  onNamespace(change: Change<NamespaceFacts>): void;
+  /** An ImagePolicy changed, which may be a child. */
+  onImagePolicy(policy: ImagePolicy): void;
+  /** Checks all policies. */
+  resync(): void;
+  stop(): void;
+}
+
+/** Installations and rollouts change many objects one after the other. */
+const gatherMs = 1_000;
+const retryMs = 1_000;
+
+/** Jobs of the same second are sent together, one for each policy and cause. Those that Redis did not accept are sent again. */
+export function createBaseEnqueuer({ all, addBaseJobs, namespaceMatches, now, onError }: BaseEnqueuerPorts): BaseEnqueuer {
+  const pending = new Map<string, BaseJob>();
+  let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
+  const flush = async () => {
+    timer = undefined;
+    const jobs = [...pending];
+    try {
+      await addBaseJobs(jobs.map(([, job]) => job));
+      for (const [key] of jobs) pending.delete(key);
+    } catch (error) {
+      onError(error);
+      schedule(retryMs);
+    }
+  };
+  const schedule = (delayMs: number) => {
+    if (!isStopped) timer ??= setTimeout(() => void flush(), delayMs).unref();
+  };
+  const add = (job: BaseJob | undefined, key = job && policyJobId(job)) => {
+    if (job === undefined || key === undefined) return;
+    pending.set(key, job);
+    schedule(gatherMs);
+  };
+  const consider = (policy: BaseImagePolicy) => add(neededReconcile(policy, now()));
+  return {
+    consider,
+    onWorkload({ type, object, previous }) {
+      if (type === 'updated' && previous !== undefined && isSameFor(object, previous)) return;
+      for (const policy of all()) {
+        const selects =
+          isActiveBase(policy) &&
+          [object, previous].some((workload) => workload !== undefined && selectsWorkload(policy, workload, namespaceMatches));
+        // One job for all workloads of this second: the last of them names the cause.
+        if (selects)
+          add(jobFor(policy, 'TargetChange', `workload:${object.uid}:${object.resourceVersion}`, now()), `workloads ${policy.uid}`);
+      }
+    },
+    onNamespace({ type, object, previous }) {
+      const { name, resourceVersion, labels, allowPoliciesFrom } = object;
+      if (type === 'updated' && sameLabels(labels, previous?.labels) && allowPoliciesFrom === previous?.allowPoliciesFrom) return;
+      for (const policy of all()) {
+        const isConcerned =
+          isActiveBase(policy) &&
+          policy.spec.workloads.some(
+            ({ namespaceSelector: selector }) =>
+              selector !== undefined && [object, previous].some((one) => one !== undefined && matchesSelector(selector, one.labels)),
+          );
+        if (isConcerned) add(jobFor(policy, 'TargetChange', `namespace:${name}:${resourceVersion}`, now()), `namespaces ${policy.uid}`);
+      }
+    },
+    onImagePolicy({ namespace, uid, resourceVersion, spec }) {
+      if (!isUsable(spec) || spec.strategy.id !== 'replace') return;
+      for (const policy of all()) {
+        if (policy.namespace !== namespace || policy.status.waves === undefined) continue;
+        add(jobFor(policy, 'TargetChange', `child:${uid}:${resourceVersion}`, now()), `children ${policy.uid}`);
+      }
+    },
+    resync() {
+      for (const policy of all()) consider(policy);
+    },
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/**
+ * The job that a policy needs by its own state alone, so that nothing depends on having received an event. While one fails and is retried, the next one for the same
+ * cause is the same job.
+ */
+export function neededReconcile(policy: BaseImagePolicy, now: number): BaseJob | undefined {
+  const { generation, status, actions = {}, spec } = policy;
+  const { observedGeneration, lastCheckTime, lastHandledRequest, pendingApproval, rejected = [], waves, waiting } = status;
+  if (policy.isDeleting === true) return undefined;
+  if (observedGeneration !== generation) return jobFor(policy, 'PolicyChange', `generation:${generation}`, now);
+  if (!isUsableBase(spec) || spec.base.suspended) return undefined;
+  const { requestedAt, approve } = actions;
+  if (requestedAt !== undefined && requestedAt !== lastHandledRequest) return jobFor(policy, 'Request', `request:${requestedAt}`, now);
+  const approved = parseApproval(approve);
+  if (pendingApproval !== undefined && approved?.digest === pendingApproval.digest && approved.tag === pendingApproval.tag)
+    return jobFor(policy, 'Approval', `approve:${approve}`, now);
+  const released = releaseTime(actions)?.getTime() ?? 0;
+  if (rejected.some(({ at }) => Date.parse(at) < released)) return jobFor(policy, 'Request', `release:${actions.release}`, now);
+  const interval = spec.base.pollIntervalMs;
+  // A time far in the future is that of a wrong clock.
+  if (lastCheckTime === undefined || Math.abs(now - Date.parse(lastCheckTime)) >= interval) return jobFor(policy, 'Poll', 'poll', now);
+  const isClosed = isWaitingForWindow(status) && nextOpening(spec.base.windows, new Date(now)) !== undefined;
+  const isOpen = waves !== undefined && waves.stopped === undefined && waves.pending + waves.progressing > 0 && !isClosed;
+  const isOver = waiting?.until !== undefined && Date.parse(waiting.until) <= now;
+  return isOpen || isOver ? jobFor(policy, 'WaitOver', 'sweep', now) : undefined;
+}
+
+function isWaitingForWindow({ conditions = [] }: BaseStatus): boolean {
+  return conditions.some(({ type, reason }) => type === 'Ready' && reason === 'Window');
+}
+
+/** When the next reconcile of a policy was requested for, by its uid, in ms since 1970. */
+export type WaitMemory = BoundedMap<string, number>;
+
+interface WaitPorts {
+  readonly queues: { readonly addBaseJobs: (jobs: readonly BaseJob[]) => Promise<void> };
+  readonly waits: WaitMemory;
+  readonly cluster: { readonly now: () => number };
+}
+
+/**
+ * Requests the reconcile of a policy at a time, unless one before that time was requested already: each of them requests the next one, so that two would go on side
+ * by side for as long as there is something to wait for.
+ */
+export async function enqueueWait(at: number, policy: BaseImagePolicy, { queues, waits, cluster }: WaitPorts): Promise<void> {
+  const now = cluster.now();
+  const requested = waits.get(policy.uid);
+  if (requested !== undefined && requested > now && requested <= at) return;
+  const notBefore = new Date(at).toISOString();
+  await queues.addBaseJobs([{ ...jobFor(policy, 'WaitOver', `wait:${notBefore}`, now), notBefore }]);
+  waits.set(policy.uid, at);
+}
+
+/** A job for a policy. */
+export function jobFor({ namespace, name, uid, generation }: BaseImagePolicy, source: TriggerSource, cause: string, now: number): BaseJob {
+  return { schema: 1, policy: { namespace, name, uid }, generation, source, cause, receivedAt: new Date(now).toISOString() };
+}
+
+/** Whether nothing has changed that a base policy depends on; rollouts change workloads all the time. What is halted is not restarted until it goes on. */
+function isSameFor(a: Workload, b: Workload): boolean {
+  const isSameHalt = a.rollout?.haltedBecause === b.rollout?.haltedBecause;
+  return isSameHalt && sameLabels(a.labels, b.labels) && a.allowPoliciesFrom === b.allowPoliciesFrom && formatImages(a) === formatImages(b);
+}
+
+function formatImages(workload: Workload): string {
+  return JSON.stringify(imagesOf(workload).map(({ container: { name, image } }) => [name, image]));
+}
+
+/** `platform/bipol:java`: names a policy in the record of a push. */
+export function baseKey({ namespace, name }: Pick<BaseImagePolicy, 'namespace' | 'name'>): string {
+  return policyKey({ namespace, name: `${basePrefix}${name}` });
+}
+
+/** The name of the BaseImagePolicy that such a name means; undefined for the name of an ImagePolicy. */
+export function baseNameOf(name: string): string | undefined {
+  return name.startsWith(basePrefix) ? name.slice(basePrefix.length) : undefined;
+}
+
+const basePrefix = 'bipol:';

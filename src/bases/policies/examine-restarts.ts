@@ -1,0 +1,140 @@
+/** Which workloads run an image that is not the one of its tag any more, and how far their restarts have come. */
+import { inParallel } from '../../core/async/in-parallel.ts';
+import { baseState } from '../recognize/recognize-base.ts';
+import { recognizeImages } from '../recognize/recognize-images.ts';
+import type { FactsReader } from '../recognize/facts-reader.ts';
+import { cut, listFew } from '../../core/model/text.ts';
+import { maxLengths } from '../../core/model/policy-status.ts';
+import { formatWorkload, type WorkloadRef } from '../../core/model/workload.ts';
+import { evaluateConsent, needsConsent, type ConsentRules } from '../../core/plan/consent.ts';
+import { isReleased } from '../../core/plan/guards/released.ts';
+import { evaluateRollout } from '../../core/rollout/evaluate-rollout.ts';
+import type { RunningPods } from '../../core/rollout/running-pods.ts';
+import type { Acting, ImageBehind } from './act.ts';
+import { type Candidate, type Restart } from './restart-states.ts';
+
+export interface RestartPorts {
+  readonly facts: FactsReader;
+  readonly cluster: ConsentRules;
+  readonly restarts: {
+    readonly read: (workload: WorkloadRef, signal: AbortSignal) => Promise<RunningPods | undefined>;
+    /** Records what it is `restartedFor` in the same patch. Returns false if the workload has changed since it was read. */
+    readonly restart: (
+      workload: WorkloadRef,
+      state: Pick<RunningPods, 'uid' | 'resourceVersion' | 'restartedFor'> & { readonly at: Date },
+      signal: AbortSignal,
+    ) => Promise<boolean>;
+    /** The consent of a Namespace as it is now, null where it has none; throws PermanentError(NoConsent) where it may not be read. */
+    readonly readConsent: (namespace: string, signal: AbortSignal) => Promise<string | null>;
+  };
+}
+
+export const parallelReads = 8;
+/** Pods that still run the former image after this time do not come up. */
+const patienceMs = 15 * 60_000;
+/** After this time more, what fails is no longer taken for a failure of the restart: somebody may have deployed a change since. */
+const graceMs = 15 * 60_000;
+/** Where the restarts of these images are; those that could not be read are failures. */
+export async function examineAll(
+  images: readonly ImageBehind[],
+  acting: Acting,
+  ports: RestartPorts,
+): Promise<{ readonly restarts: readonly Restart[]; readonly failures: readonly unknown[] }> {
+  const candidates = images.flatMap((image) => image.workloads.map(({ workload, containers }) => ({ image, workload, containers })));
+  const results = await inParallel(candidates, parallelReads, (candidate) => examine(candidate, acting, ports));
+  acting.signal.throwIfAborted();
+  return {
+    restarts: results.flatMap((result) => (result.status === 'fulfilled' && result.value !== undefined ? [result.value] : [])),
+    failures: results.flatMap((result): unknown[] => (result.status === 'rejected' ? [result.reason] : [])),
+  };
+}
+
+/** Undefined where pods run the image of the tag without our doing. */
+async function examine(candidate: Candidate, acting: Acting, ports: RestartPorts): Promise<Restart | undefined> {
+  const { image, workload, containers } = candidate;
+  const pods = await ports.restarts.read(workload, acting.signal);
+  // What was created anew under its name may be none of the policy's.
+  if (pods === undefined || !acting.selects({ ...workload, ...(pods.labels !== undefined && { labels: pods.labels }) })) return undefined;
+  const isPulled = (name: string) => pods.pullsAlways.includes(name);
+  const areOutdated = (names: readonly string[]) => {
+    const running = new Set(names.flatMap((name) => [...(pods.digests.get(name) ?? [])]));
+    running.delete(image.digest);
+    return isOutdated([...running], image, acting, ports);
+  };
+  const restart = examinePulled(candidate, { pods, areOutdated: await areOutdated(containers.filter(isPulled)) }, acting, ports);
+  if (restart !== undefined && restart.state !== 'Done') return restart;
+  const kept = containers.filter((name) => !isPulled(name));
+  if (!(await areOutdated(kept))) return restart;
+  const message = `${formatWorkload(workload)} runs the image before, and a restart may not pull the new one: set imagePullPolicy: Always for ${listFew(kept, (name) => name)}`;
+  return { ...candidate, pods, state: 'Kept', message: cut(message, maxLengths.message) };
+}
+
+interface Examined {
+  readonly pods: RunningPods;
+  readonly areOutdated: boolean;
+}
+
+/** The same of the containers that pull their image at each start. */
+function examinePulled(candidate: Candidate, examined: Examined, { policy, now }: Acting, ports: RestartPorts): Restart | undefined {
+  const { image, workload, containers } = candidate;
+  const { pods, areOutdated } = examined;
+  if (!containers.some((name) => pods.pullsAlways.includes(name))) return undefined;
+  // After a release, a restart that failed is repeated.
+  const isOurs = pods.restartedFor.includes(image.digest) && !isReleased(new Date(pods.restartedAt ?? ''), policy.actions, new Date(now));
+  if (isOurs) return progress(candidate, examined, now);
+  if (!areOutdated) return undefined;
+  const { haltedBecause } = pods.rollout ?? {};
+  if (haltedBecause !== undefined) return { ...candidate, pods, state: 'Kept', message: haltedBecause };
+  const isAllowed = hasConsent(workload, pods, ports.cluster.namespaceConsent(workload.namespace), policy, ports);
+  return isAllowed ? { ...candidate, pods, state: 'Pending' } : undefined;
+}
+
+/** Whether the owners of a workload consent, as far as these answers say. */
+export function hasConsent(
+  workload: WorkloadRef,
+  { allowPoliciesFrom: onTarget }: RunningPods,
+  onNamespace: string | null | undefined,
+  policy: Acting['policy'],
+  { cluster: { crossNamespace } }: RestartPorts,
+): boolean {
+  return (
+    !needsConsent(workload, policy, crossNamespace) || evaluateConsent(policy, workload, { onTarget, onNamespace }, crossNamespace).granted
+  );
+}
+
+/** How far a restart has come, as every rollout is evaluated; undefined if there is nothing to report any more. */
+function progress(candidate: Candidate, { pods, areOutdated }: Examined, now: number): Restart | undefined {
+  const { workload, image } = candidate;
+  const { generation, rollout, restartedAt = '' } = pods;
+  const at = Date.parse(restartedAt);
+  const keep = (why: string): Restart | undefined => (areOutdated ? { ...candidate, pods, state: 'Kept', message: why } : undefined);
+  // Who owns the workload may write any time; a replica whose clock is ahead writes one that is a little late.
+  if (!(at <= now + graceMs))
+    return keep('its annotation kubectl.kubernetes.io/restartedAt is no time of a restart: restart it with kubectl');
+  const since = Math.min(at, now);
+  const whyStale = `it was restarted for ${image.digest} at ${restartedAt}, and its pods run the image before: restart it with kubectl`;
+  const rolledOut = { ...workload, generation, ...(rollout && { rollout }) };
+  const { kind, message } = evaluateRollout(rolledOut, { since: new Date(since), timeoutMs: patienceMs }, new Date(now));
+  const fail = (why: string): Restart => {
+    const hint = 'the tag has no former image to go back to: push a better one';
+    return { ...candidate, pods, state: 'Failed', message: `${why}; ${hint}` };
+  };
+  if (kind === 'notWatched') return keep(message);
+  if (kind !== 'done' && now - since > patienceMs + graceMs) return keep(whyStale);
+  if (kind === 'failed') return fail(message);
+  if (kind === 'progressing') return { ...candidate, pods, state: 'Progressing' };
+  // A partition keeps some pods as they are.
+  const hasPartition = rollout !== undefined && rollout.toUpdate < rollout.wanted;
+  if (!areOutdated || hasPartition) return { ...candidate, pods, state: 'Done' };
+  if (now - since > patienceMs + graceMs) return keep(whyStale);
+  if (now - since <= patienceMs) return { ...candidate, pods, state: 'Progressing' };
+  return fail(`its pods do not run ${image.digest} 15 minutes after the restart`);
+}
+
+/** Whether one of the digests is built on another version of the base. Runtimes report the digest of an index or of a manifest in it, so they are not compared. */
+async function isOutdated(digests: readonly string[], { source }: ImageBehind, acting: Acting, ports: RestartPorts): Promise<boolean> {
+  if (digests.length === 0) return false;
+  const images = digests.map((digest) => ({ source, digest }));
+  const found = await recognizeImages(images, acting.versions, { reader: ports.facts, signal: acting.signal });
+  return found.some(({ recognition }) => baseState(recognition, acting.base) === 'Behind');
+}

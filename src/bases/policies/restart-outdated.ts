@@ -1,0 +1,180 @@
+/**
+ * The action `restart`: a rebuilt image has come under the tag that workloads run already, and their pods still run the one before. They are restarted in waves, each
+ * once for each digest.
+ */
+import { inParallel } from '../../core/async/in-parallel.ts';
+import type { BaseStatus } from '../../core/model/base-policy.ts';
+import { describeError, PermanentError } from '../../core/model/errors.ts';
+import { matchesSelector } from '../../core/model/label-selector.ts';
+import { cut, listFew, toSeconds } from '../../core/model/text.ts';
+import { maxLengths } from '../../core/model/policy-status.ts';
+import { formatWorkload, workloadKey } from '../../core/model/workload.ts';
+import { nextOpening } from '../../core/plan/next-opening.ts';
+import { nextWave, type Wave, type WaveMember } from '../../core/plan/next-wave.ts';
+import type { Acted, Acting, ImageBehind } from './act.ts';
+import { begunFor, lastDoneOf, rejectionOf } from './plan-roll-out.ts';
+import { order, stateOf, type Candidate, type Restart } from './restart-states.ts';
+import { examineAll, hasConsent, parallelReads, type RestartPorts } from './examine-restarts.ts';
+
+/** Rollouts of workloads are not watched here. */
+const pollMs = 10_000;
+/** What a registry or the API server refuses is tried again after this time. */
+const retryMs = 60_000;
+
+/** Restarts what is outdated; `current` are those whose tags have an image on the selected base. */
+export async function restartOutdated(acting: Acting, current: readonly ImageBehind[], ports: RestartPorts): Promise<Acted> {
+  const images = current.filter(hasMutableTag);
+  if (images.length === 0) return { states: new Map(), status: {} };
+  const { policy, now, signal } = acting;
+  const examined = await examineAll(images, acting, ports);
+  let { restarts } = examined;
+  const { failures } = examined;
+  const faults = failures.map((error) => describeError(error));
+  // Their pods may be starting: nothing more begins before that is known. What is refused for good must not keep the others from their restarts.
+  const unread = failures.filter((error) => !(error instanceof PermanentError)).length;
+  const rejected = rejectionOf(policy, acting.base, now);
+  const isCanary = ({ workload }: Candidate) =>
+    policy.spec.waves.canaries !== undefined && matchesSelector(policy.spec.waves.canaries, acting.findWorkload(workload)?.labels);
+  const count = (state: Restart['state']) => restarts.filter((one) => one.state === state).length;
+  const counts = { done: count('Done'), progressing: count('Progressing') + unread };
+  const lastDoneAt = lastDoneOf(policy, acting.base, counts, now);
+  const opening = nextOpening(policy.spec.base.windows, new Date(now));
+  const begun = begunFor(policy, acting.base);
+  const pendingByKey = () =>
+    Map.groupBy(
+      restarts.filter(({ state }) => state === 'Pending'),
+      ({ workload }) => workloadKey(workload),
+    );
+  const planWave = () =>
+    unread > 0 ? { start: [] } : nextWave(membersOf(restarts, { isCanary, lastDoneAt, begun }), policy.spec.waves, new Date(now));
+  let wave: Wave = rejected === undefined ? planWave() : { start: [], stopped: rejected.message };
+  const started = new Set<string>();
+  let isOutage = false;
+  const toRestart = () => {
+    if (opening !== undefined || unread > 0 || wave.stopped !== undefined) return [];
+    const ofBefore = [...pendingByKey().keys()].filter((key) => begun.has(key));
+    return ofBefore.length > 0 ? ofBefore : wave.start;
+  };
+  // A workload whose restart is refused must not keep the others from theirs.
+  let next = toRestart();
+  while (started.size === 0 && next.length > 0) {
+    const own = pendingByKey();
+    if (next === wave.start) await acting.beginWave(next);
+    const begun = await inParallel(next, parallelReads, (key) => begin(own.get(key) ?? [], acting, ports));
+    signal.throwIfAborted();
+    for (const [index, key] of next.entries()) {
+      const result = begun[index];
+      if (result?.status === 'fulfilled') started.add(key);
+      else {
+        isOutage ||= !(result?.reason instanceof PermanentError);
+        const message = cut(`it cannot be restarted: ${describeError(result?.reason)}`, maxLengths.message);
+        faults.push(message);
+        restarts = restarts.map((one) => (own.get(key)?.includes(one) === true ? { ...one, state: 'Kept', message } : one));
+      }
+    }
+    if (isOutage) break;
+    if (started.size === 0) wave = planWave();
+    next = toRestart();
+  }
+  // A closed window opens at its time.
+  const isOpen = count('Progressing') + unread > 0 || (opening === undefined && count('Pending') > 0);
+  const awaited = count('Pending') > 0 && rejected === undefined ? opening : undefined;
+  const untils = [
+    opening ?? wave.until,
+    isOpen || isOutage ? new Date(now + pollMs) : faults.length > 0 ? new Date(now + retryMs) : undefined,
+  ].flatMap((at) => at?.getTime() ?? []);
+  const failed = restarts.filter(({ state }) => state === 'Failed');
+  const isNewlyRejected = wave.stopped !== undefined && rejected === undefined;
+  return {
+    states: new Map(images.flatMap((image) => stateOf(image, restarts, { started, faults, opening: awaited }))),
+    status: {
+      waves: wavesOf(acting, { count, started: started.size, unread, stopped: wave.stopped, lastDoneAt }),
+      ...(awaited !== undefined && { opensAt: toSeconds(awaited) }),
+      ...(isNewlyRejected && { rejected: [reject(acting, failed), ...(policy.status.rejected ?? [])].slice(0, maxRejected) }),
+    },
+    ...(untils.length > 0 && { until: new Date(Math.min(...untils)) }),
+  };
+}
+
+/** The images whose workloads would be restarted, for a policy that may not do so, and those that are behind all the same; those that could not be read are found by a later reconcile. */
+export async function findOutdated(
+  acting: Acting,
+  current: readonly ImageBehind[],
+  ports: RestartPorts,
+): Promise<{ readonly images: ReadonlySet<ImageBehind>; readonly kept: Acted['states']; readonly until?: Date }> {
+  const { restarts, failures } = await examineAll(current.filter(hasMutableTag), acting, ports);
+  const images = new Set(restarts.flatMap(({ image, state }) => (state === 'Pending' ? [image] : [])));
+  const others = restarts.filter(({ image, state }) => state === 'Kept' && !images.has(image));
+  const step = { started: new Set<string>(), faults: [], opening: undefined };
+  const kept = new Map(others.flatMap(({ image }) => stateOf(image, others, step)));
+  return { images, kept, ...(failures.length > 0 && { until: new Date(acting.now + retryMs) }) };
+}
+
+/** A digest in the image of a workload, or none but a digest, is no mutable tag. */
+function hasMutableTag({ tag, isPinned }: ImageBehind): boolean {
+  return tag !== undefined && !isPinned;
+}
+
+interface MemberFacts {
+  readonly isCanary: (candidate: Candidate) => boolean;
+  readonly lastDoneAt: string | undefined;
+  /** Keys of workloads whose restart was to begin before. */
+  readonly begun: ReadonlySet<string>;
+}
+
+/** Each workload once, however many of its images are outdated. */
+function membersOf(restarts: readonly Restart[], { isCanary, lastDoneAt, begun }: MemberFacts): WaveMember[] {
+  return [...Map.groupBy(restarts, ({ workload }) => workloadKey(workload))].flatMap(([key, own]) => {
+    const counted = own.flatMap(({ state, ...one }) => (state === 'Kept' ? [] : [{ ...one, state }]));
+    const worst = counted.toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state))[0];
+    if (worst === undefined) return [];
+    const state = worst.state === 'Pending' && begun.has(key) ? 'Progressing' : worst.state;
+    return [{ key, isCanary: isCanary(worst), state, ...(worst.state === 'Done' && lastDoneAt && { doneAt: lastDoneAt }) }];
+  });
+}
+
+const maxRejected = 10;
+
+function reject({ base, now }: Acting, failed: readonly Restart[]): NonNullable<BaseStatus['rejected']>[number] {
+  const message = listFew(failed, ({ workload, message = 'its restart failed' }) => `${formatWorkload(workload)}: ${message}`);
+  return { ...base, at: new Date(now).toISOString(), message: cut(message, maxLengths.message) };
+}
+
+interface Counts {
+  readonly count: (state: Restart['state']) => number;
+  readonly started: number;
+  /** Counted as progressing, which they may be. */
+  readonly unread: number;
+  readonly stopped: string | undefined;
+  readonly lastDoneAt: string | undefined;
+}
+
+function wavesOf({ base }: Acting, { count, started, unread, stopped, lastDoneAt }: Counts): NonNullable<BaseStatus['waves']> {
+  return {
+    base: base.digest,
+    pending: count('Pending') - started,
+    progressing: count('Progressing') + started + unread,
+    done: count('Done'),
+    failed: count('Failed'),
+    ...(lastDoneAt !== undefined && { lastDoneAt }),
+    ...(stopped !== undefined && { stopped }),
+  };
+}
+
+/** Restarts a workload, for all of its images that are outdated. Throws if it is not restarted. */
+async function begin(own: readonly Restart[], { policy, confirm, now, signal }: Acting, ports: RestartPorts): Promise<void> {
+  const [first] = own;
+  if (first === undefined) return;
+  const { workload, pods } = first;
+  const { restarts } = ports;
+  // The consent of the workload itself is tested by its patch; that of its Namespace may have been withdrawn.
+  if (!hasConsent(workload, pods, null, policy, ports)) {
+    const onNamespace = await restarts.readConsent(workload.namespace, signal);
+    if (!hasConsent(workload, pods, onNamespace, policy, ports))
+      throw new PermanentError('NoConsent', 'its owners have withdrawn their consent');
+  }
+  await confirm();
+  const restartedFor = [...own.map(({ image }) => image.digest), ...pods.restartedFor];
+  const isDone = await restarts.restart(workload, { ...pods, restartedFor, at: new Date(now) }, signal);
+  if (!isDone) throw new Error(`${formatWorkload(workload)} has changed meanwhile`);
+}

@@ -1,0 +1,32 @@
+/** Which policies restart workloads when an image of a repository is pushed again under the tag that runs. */
+import { BoundedMap } from '../../core/async/bounded-map.ts';
+import { formatRepository, type Repository } from '../../core/model/image-reference.ts';
+import { matchesRepository } from '../../core/model/repository-pattern.ts';
+import type { UsableBasePolicy } from './act.ts';
+import { listImages, type ImagesView } from './list-images.ts';
+
+/** The repositories that the workloads of a policy run, by the uid of the policy. */
+type RunningRepositories = BoundedMap<string, { readonly generation: number; readonly at: number; readonly names: ReadonlySet<string> }>;
+
+/** Listing the images of thousands of workloads for each push would cost too much: changed workloads have their own reconcile. */
+const lifeMs = 60_000;
+const maxPolicies = 1_000;
+
+/** Says of a policy whether a push of a repository concerns a restart; costs a look into a set, and once a minute a list of the workloads. */
+export function createRestartsOnPush(view: ImagesView, now: () => number): (policy: UsableBasePolicy, repository: Repository) => boolean {
+  const running: RunningRepositories = new BoundedMap(maxPolicies);
+  const namesOf = (policy: UsableBasePolicy) => {
+    const { uid, generation } = policy;
+    const known = running.get(uid);
+    if (known?.generation === generation && now() - known.at < lifeMs) return known.names;
+    const names = new Set(listImages(policy, view).map((image) => formatRepository(image.repository)));
+    running.set(uid, { generation, at: now(), names });
+    return names;
+  };
+  return (policy, repository) => {
+    const restarts = policy.spec.onNewBase.some(
+      (action) => action.kind === 'restart' && action.images.some((pattern) => matchesRepository(pattern, repository)),
+    );
+    return restarts && namesOf(policy).has(formatRepository(repository));
+  };
+}

@@ -1,0 +1,195 @@
+/** Rebases an image in its registry. Nothing is visible before the tag, which is written last, and everything may be repeated. */
+import { inParallel } from '../../core/async/in-parallel.ts';
+import { formatRepository } from '../../core/model/image-reference.ts';
+import { type RegistryPush, type Transferred } from '../../service/registry/push.ts';
+import type { RegistryClient } from '../../service/registry/client.ts';
+import { findSignatures } from '../../service/verify/find-signatures.ts';
+import { verifySignatures } from '../../service/verify/verify-signatures.ts';
+import { chooseTag, type ChosenTag, formatTag } from './choose-tag.ts';
+import type { ImageContent } from './content.ts';
+import { nameOf } from './match-layers.ts';
+import { type AlreadyCurrent, planRebase, type RebasePlan } from './plan-rebase.ts';
+import { provenanceOf } from './provenance.ts';
+import { formatLocated, type Located, readContent } from './read-content.ts';
+import { isRefusal, type Refusal, refuse } from './refusal.ts';
+import type { Signatures } from './rules/rule.ts';
+import { signatureTag, signImage, type SigningKey } from './sign-image.ts';
+
+/** An image to rebase, and how. */
+export interface RebaseOrder {
+  readonly application: Located;
+  readonly newBase: Located;
+  /** Versions of the base that the application may be built on, at least one. */
+  readonly oldBases: readonly Located[];
+  /** With `$tag` and `$date`. */
+  readonly tag: string;
+  readonly date: Date;
+  /** Names of rules that are not checked. */
+  readonly allow: readonly string[];
+  readonly signingKey?: SigningKey | undefined;
+  /** Whether the signatures of the new base were verified; `newBase` names that digest. */
+  readonly isBaseVerified: boolean;
+}
+
+export interface RebasePorts {
+  /** For reading. */
+  readonly registry: Pick<RegistryClient, 'readManifest' | 'readBlob' | 'listReferrers' | 'headManifest'>;
+  /** Writes to the repository of the application; without it, nothing is written. */
+  readonly push?: RegistryPush | undefined;
+  readonly signal: AbortSignal;
+  readonly now: () => number;
+  readonly onProgress?: (what: string) => void;
+}
+
+/** A rebased image, or one that would be written. */
+export interface Rebased {
+  readonly kind: 'rebased' | 'planned';
+  readonly plan: RebasePlan;
+  readonly application: ImageContent;
+  readonly newBase: ImageContent;
+  readonly tag: string;
+  /** The tag had this image before. */
+  readonly existed: boolean;
+  readonly transferred?: Transferred;
+}
+
+export type RebaseResult = Rebased | Refusal | (AlreadyCurrent & { readonly application: ImageContent; readonly newBase: ImageContent });
+
+const parallelWrites = 4;
+
+/**
+ * ```
+ *  read → plan → choose the tag → mount layers → configurations → manifests → index → provenance → signature → tag
+ * ```
+ * Rejects as the registry client does; then nothing has the tag, and a repetition writes the same contents.
+ */
+export async function rebaseImage(order: RebaseOrder, ports: RebasePorts): Promise<RebaseResult> {
+  const { push, onProgress = () => {} } = ports;
+  onProgress('reading manifests and configurations');
+  const read = await readAll(order, ports);
+  if (isRefusal(read)) return read;
+  const { application, newBase } = read;
+  const signatures = await readSignatures(application, order, ports);
+  const plan = planRebase({ ...read, allow: order.allow, signatures });
+  if (isRefusal(plan)) return plan;
+  if (plan.kind === 'current') return { ...plan, application, newBase };
+
+  const chosen = await findTag(plan, application, order, ports);
+  if (isRefusal(chosen)) return chosen;
+  const result = { plan, application, newBase, tag: chosen.tag, existed: chosen.exists };
+  if (push === undefined) return { ...result, kind: 'planned' };
+  if (!chosen.exists) {
+    onProgress(`mounting ${plan.layers.length} layers of the base`);
+    const refused = await mountLayers(plan, newBase, push, ports);
+    if (refused !== undefined) return refused;
+    onProgress('writing manifests and configurations');
+    await writeImage(plan, { application, newBase }, push, ports);
+  }
+  if (order.signingKey !== undefined) await writeSignature(plan, order, order.signingKey, push, ports);
+  // Another replica may have taken the tag for another image while this one was written, which takes seconds.
+  const last = chosen.exists ? chosen : await findTag(plan, application, order, ports);
+  if (isRefusal(last)) return last;
+  const image = plan.manifests.at(-1);
+  if (!last.exists && image !== undefined) await push.pushManifest(image, last.tag, ports.signal);
+  return { ...result, tag: last.tag, kind: 'rebased', transferred: { ...push.transferred } };
+}
+
+interface ReadImages {
+  readonly application: ImageContent;
+  readonly newBase: ImageContent;
+  readonly oldBases: readonly ImageContent[];
+}
+
+async function readAll({ application, newBase, oldBases }: RebaseOrder, { registry, signal }: RebasePorts): Promise<ReadImages | Refusal> {
+  const found: ImageContent[] = [];
+  for (const located of [application, newBase, ...oldBases]) {
+    const content = await readContent(located, registry, signal);
+    if (content === undefined) return refuse('NotFound', `the registry does not have ${formatLocated(located)}`);
+    if (isRefusal(content)) return content;
+    found.push(content);
+  }
+  const [first, second, ...others] = found;
+  if (first === undefined || second === undefined) throw new Error('an application and a base are read');
+  return { application: first, newBase: second, oldBases: others };
+}
+
+/** Whether the application is signed, and with the key that signs the result. */
+async function readSignatures(
+  { digest }: ImageContent,
+  { application, signingKey, isBaseVerified }: RebaseOrder,
+  ports: RebasePorts,
+): Promise<Signatures> {
+  const keys = signingKey === undefined ? [] : [signingKey.publicKey];
+  const result = await verifySignatures(findSignatures(application.source, digest, ports), digest, { keys, signers: [] });
+  return {
+    isSigned: result.kind !== 'unsigned',
+    isSignedByOwnKey: result.kind === 'verified',
+    willBeSigned: signingKey !== undefined,
+    isBaseVerified,
+  };
+}
+
+async function findTag(plan: RebasePlan, application: ImageContent, order: RebaseOrder, ports: RebasePorts): Promise<ChosenTag | Refusal> {
+  const { source } = order.application;
+  const first = formatTag(order.tag, { tag: application.tag, date: order.date });
+  if (typeof first !== 'string') return first;
+  return chooseTag(first, plan.image.digest, source, async (tag) => (await ports.registry.headManifest(source, tag, ports.signal))?.digest);
+}
+
+/** Layers that the repository has are not mounted again. */
+async function mountLayers(
+  { layers }: RebasePlan,
+  newBase: ImageContent,
+  push: RegistryPush,
+  { signal }: RebasePorts,
+): Promise<Refusal | undefined> {
+  const results = await inParallel(layers, parallelWrites, async ({ digest }) => {
+    return (await push.hasBlob(digest, signal)) || (await push.mountBlob(digest, newBase.repository, signal));
+  });
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+  const missing = layers.find((_, index) => {
+    const result = results[index];
+    return result?.status === 'fulfilled' && !result.value;
+  });
+  if (missing === undefined) return undefined;
+  return refuse(
+    'LayersElsewhere',
+    `the registry does not let the repository have the layer ${missing.digest} of ${nameOf(newBase)}: layers are mounted and never transferred, so the base must be in the same registry, and the credentials for pushing must be allowed to pull it`,
+  );
+}
+
+async function writeImage(
+  plan: RebasePlan,
+  { application, newBase }: Omit<ReadImages, 'oldBases'>,
+  push: RegistryPush,
+  { signal }: RebasePorts,
+) {
+  for (const config of plan.configs) await push.pushBlob(config, signal);
+  for (const manifest of plan.manifests) await push.pushManifest(manifest, undefined, signal);
+  const { blobs, manifest } = provenanceOf(plan, application, newBase);
+  for (const blob of blobs) await push.pushBlob(blob, signal);
+  await push.pushReferrer(manifest, plan.image.digest, signal);
+}
+
+/** Signatures of ECDSA differ each time, so an image that is signed with the key is not signed again. */
+async function writeSignature(
+  { image }: RebasePlan,
+  { application }: RebaseOrder,
+  key: SigningKey,
+  push: RegistryPush,
+  ports: RebasePorts,
+) {
+  const { source } = application;
+  const { digest } = image;
+  const known = await verifySignatures(findSignatures(source, digest, ports), digest, { keys: [key.publicKey], signers: [] });
+  if (known.kind === 'verified') return;
+  const tag = signatureTag(digest);
+  const { blobs, manifest } = signImage(source, digest, key, await ports.registry.readManifest(source, tag, ports.signal));
+  for (const blob of blobs) await push.pushBlob(blob, ports.signal);
+  await push.pushManifest(manifest, tag, ports.signal);
+}
+
+/** `harbor.example.com/shop/web:1.2.3-base.20261123`. */
+export function formatRebased({ application, tag }: Rebased): string {
+  return `${formatRepository(application.repository)}:${tag}`;
+}

@@ -1,0 +1,127 @@
+import { z } from 'zod';
+import { isDigest, type RegistryAliases } from '../../../core/model/image-reference.ts';
+import { type NamedBase, maxNamed } from '../facts.ts';
+import { type Evidence, readReference } from './evidence.ts';
+
+/** Reads the bases from the predicate of a statement. */
+type ReadPredicate = (predicate: unknown, aliases: RegistryAliases) => Omit<NamedBase, 'by'>[];
+
+/** The in-toto predicates that can name a base, by the beginning of their type: provenance first, because SBOMs are larger and seldom name one. */
+const predicates: readonly (readonly [type: string, read: ReadPredicate])[] = [
+  ['https://slsa.dev/provenance/v0.2', (predicate, aliases) => readMaterials(slsa02.safeParse(predicate).data?.materials, aliases)],
+  [
+    'https://slsa.dev/provenance/v1',
+    (predicate, aliases) => readMaterials(slsa1.safeParse(predicate).data?.buildDefinition.resolvedDependencies, aliases),
+  ],
+  ['https://spdx.dev/Document', readSpdx],
+  ['https://cyclonedx.org/bom', readCycloneDx],
+];
+
+/** How early the attestations with this predicate are read; undefined for those that cannot name a base. */
+export function predicateRank(predicateType: string): number | undefined {
+  const rank = predicates.findIndex(([type]) => predicateType.startsWith(type));
+  return rank === -1 ? undefined : rank;
+}
+
+/** Checking an entry takes microseconds, and a statement of 1 MiB may have a hundred thousand. */
+const maxEntries = 2_000;
+/** The first entries of a list in a document, without those of another shape; none if it is not a list. */
+export const listOf = <T extends z.ZodType>(entry: T) =>
+  z.unknown().transform((list) => {
+    const entries: readonly unknown[] = Array.isArray(list) ? list.slice(0, maxEntries) : [];
+    return entries.flatMap((one) => entry.safeParse(one).data ?? []);
+  });
+const hashes = z.object({ sha256: z.string().optional().catch(undefined), sha512: z.string().optional().catch(undefined) });
+const materials = listOf(z.object({ uri: z.string().max(2_048), digest: hashes.optional().catch(undefined) }));
+const slsa02 = z.object({ materials });
+const slsa1 = z.object({ buildDefinition: z.object({ resolvedDependencies: materials }) });
+const statement = z.object({
+  _type: z.string().startsWith('https://in-toto.io/Statement/'),
+  predicateType: z.string(),
+  predicate: z.unknown(),
+});
+
+/**
+ * The images among the inputs of a build (SLSA provenance), and the ancestors of an image in an SBOM. Provenance lists the images of all stages of the build,
+ * so it proves a base only together with the layers. https://slsa.dev/spec/v1.1/provenance
+ */
+export const provenance: Evidence = {
+  id: 'Provenance',
+  find({ statements, aliases }) {
+    const found = statements.flatMap((one) => {
+      const { data } = statement.safeParse(one);
+      const [, read] = predicates.find(([type]) => data?.predicateType.startsWith(type)) ?? [];
+      return read?.(data?.predicate, aliases) ?? [];
+    });
+    return found.filter(({ digest }) => digest !== undefined).map((base) => ({ by: 'Provenance', ...base }));
+  },
+};
+
+function readMaterials(found: z.output<typeof materials> | undefined, aliases: RegistryAliases) {
+  return (found ?? []).flatMap(({ uri, digest }) => readImageUri(uri, digestIn(digest), aliases) ?? []).slice(0, maxNamed);
+}
+
+function digestIn({ sha256, sha512 }: z.output<typeof hashes> = {}): string | undefined {
+  return [`sha256:${sha256}`, `sha512:${sha512}`].find(isDigest);
+}
+
+/**
+ * The image of a package URL (`pkg:docker/nginx@1.27?digest=…`, `pkg:oci/nginx@sha256:…?repository_url=…`), or of `oci://`, `docker://` and `docker-image://`.
+ * Undefined for any other URI. https://github.com/package-url/purl-spec
+ */
+function readImageUri(uri: string, digest: string | undefined, aliases: RegistryAliases): Omit<NamedBase, 'by'> | undefined {
+  const isPackage = /^pkg:(?:docker|oci)\//.test(uri);
+  const plain = /^(?:oci|docker|docker-image):\/\/(.+)$/.exec(uri)?.[1];
+  const read = isPackage ? readPackageUrl(uri, aliases) : readReference(plain, aliases);
+  if (!isPackage && plain === undefined) return undefined;
+  const known = digest ?? read?.digest;
+  return { ...read, ...(known !== undefined && { digest: known }) };
+}
+
+function readPackageUrl(uri: string, aliases: RegistryAliases): Omit<NamedBase, 'by'> | undefined {
+  if (!URL.canParse(uri)) return undefined;
+  const { pathname, searchParams } = new URL(uri);
+  const [, type, path, version = ''] = /^(docker|oci)\/([^@]+)(?:@(.+))?$/.exec(tryDecode(pathname)) ?? [];
+  // `pkg:oci/nginx` alone has no registry; `pkg:docker/nginx` is on Docker Hub.
+  const name = searchParams.get('repository_url') ?? (type === 'docker' ? path : undefined);
+  const given = [version, searchParams.get('digest') ?? '', searchParams.get('checksum') ?? ''].find(isDigest);
+  const tag = isDigest(version) || version === '' ? (searchParams.get('tag') ?? '') : version;
+  const read = (tag === '' ? undefined : readReference(name && `${name}:${tag}`, aliases)) ?? readReference(name, aliases);
+  return { ...read, ...(given !== undefined && { digest: given }) };
+}
+
+function tryDecode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+const spdxPackage = z.object({
+  SPDXID: z.string(),
+  externalRefs: listOf(z.object({ referenceType: z.literal('purl'), referenceLocator: z.string().max(2_048) })),
+});
+const spdxRelationship = z.object({ relationshipType: z.literal('DESCENDANT_OF'), relatedSpdxElement: z.string() });
+const spdx = z.object({ packages: listOf(spdxPackage), relationships: listOf(spdxRelationship) });
+
+/** SPDX: the images that something in the document is a `DESCENDANT_OF`. */
+function readSpdx(predicate: unknown, aliases: RegistryAliases) {
+  const { packages = [], relationships = [] } = spdx.safeParse(predicate).data ?? {};
+  const ancestors = new Set(relationships.map(({ relatedSpdxElement }) => relatedSpdxElement));
+  return packages
+    .filter(({ SPDXID }) => ancestors.has(SPDXID))
+    .flatMap(({ externalRefs }) => externalRefs)
+    .flatMap(({ referenceLocator }) => readImageUri(referenceLocator, undefined, aliases) ?? [])
+    .slice(0, maxNamed);
+}
+
+const cycloneDx = z.object({
+  metadata: z.object({ component: z.object({ pedigree: z.object({ ancestors: listOf(z.object({ purl: z.string().max(2_048) })) }) }) }),
+});
+
+/** CycloneDX: the ancestors in the pedigree of what the document describes. */
+function readCycloneDx(predicate: unknown, aliases: RegistryAliases) {
+  const { ancestors = [] } = cycloneDx.safeParse(predicate).data?.metadata.component.pedigree ?? {};
+  return ancestors.flatMap(({ purl }) => readImageUri(purl, undefined, aliases) ?? []).slice(0, maxNamed);
+}

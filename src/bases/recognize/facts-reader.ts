@@ -1,0 +1,60 @@
+/** Facts about images, read once: they are cached by digest in memory, and in a store that all replicas share. */
+import { hash } from 'node:crypto';
+import { BoundedMap } from '../../core/async/bounded-map.ts';
+import { SingleFlight } from '../../core/async/single-flight.ts';
+import { formatRepository, type RegistryAliases } from '../../core/model/image-reference.ts';
+import { accessKey, type ImageSource } from '../../core/model/image-source.ts';
+import { type BuildFacts, formatFacts, parseFacts } from './facts.ts';
+import { type FactsRegistry, readFacts } from './read-facts.ts';
+
+/** A bounded store of texts that anybody may have written to. It never rejects: what it cannot read or write costs requests to registries. */
+export interface FactsStore {
+  read(key: string): Promise<string | undefined>;
+  write(key: string, text: string): Promise<void>;
+}
+
+/** A cached reader of facts. */
+export interface FactsReader {
+  /** The facts about a digest; undefined for 404. No request for a digest that was read before with the same access. */
+  read(source: ImageSource, digest: string, signal: AbortSignal): Promise<BuildFacts | undefined>;
+}
+
+export interface FactsReaderOptions {
+  readonly registry: FactsRegistry;
+  readonly store: FactsStore;
+  readonly aliases: RegistryAliases;
+  readonly now: () => number;
+  /** The known versions of a source's credentials: a read with newer ones does not join one that may be refused. */
+  readonly credentialVersions?: (source: ImageSource) => string;
+  /** The number of images in memory. */
+  readonly limit?: number;
+}
+
+/** Attestations may be pushed after an image, so facts are read again after this time. */
+const lifeMs = 7 * 24 * 3_600_000;
+
+/** Creates a reader. Reads of the same image share their requests. */
+export function createFactsReader(options: FactsReaderOptions): FactsReader {
+  const { registry, store, aliases, now, credentialVersions = () => '', limit = 10_000 } = options;
+  const cached = new BoundedMap<string, { readonly facts: BuildFacts; readonly until: number }>(limit);
+  const flights = new SingleFlight<BuildFacts | undefined>();
+
+  const load = async (key: string, digest: string, source: ImageSource, signal: AbortSignal) => {
+    const stored = await store.read(key);
+    const known = stored === undefined ? undefined : parseFacts(stored, digest);
+    const facts = known ?? (await readFacts(digest, { registry, source, aliases, signal }));
+    if (facts !== undefined) cached.set(key, { facts, until: now() + lifeMs });
+    if (facts !== undefined && known === undefined) await store.write(key, formatFacts(facts));
+    return facts;
+  };
+
+  return {
+    async read(source, digest, signal) {
+      // Facts are shared only between requests with the same access, as all answers of registries.
+      const key = hash('sha256', `${formatRepository(source)} ${accessKey(source)} ${digest}`, 'base64url');
+      const entry = cached.get(key);
+      if (entry !== undefined && entry.until > now()) return entry.facts;
+      return flights.run(`${key} ${credentialVersions(source)}`, (signal) => load(key, digest, source, signal), signal);
+    },
+  };
+}

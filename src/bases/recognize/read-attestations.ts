@@ -1,0 +1,84 @@
+/** Reads the attestations of an image that can name its base: those of BuildKit in the index, and referrers (cosign, GitHub, ORAS). */
+import { z } from 'zod';
+import { type Descriptor, parseManifest } from '../../service/registry/parse-manifest.ts';
+import { listOf, predicateRank, provenance } from './evidence/provenance.ts';
+import type { ReadContext } from './read-facts.ts';
+import { parseBoundedJson } from '../../core/model/bounded-json.ts';
+
+const statementType = 'application/vnd.in-toto+json';
+const envelopeType = 'application/vnd.dsse.envelope.v1+json';
+const bundleType = /^application\/vnd\.dev\.sigstore\.bundle(?:\.v|\+json)/;
+const predicateAnnotations = ['in-toto.io/predicate-type', 'dev.sigstore.bundle.predicateType', 'predicateType'];
+/** Larger SBOMs are not read: the provenance of a build is much smaller. */
+const maxBytes = 1024 * 1024;
+/** Anybody who may push to the repository may push attestations. */
+const maxManifests = 8;
+const maxBlobs = 8;
+
+/** The referrers of a digest that may be attestations which name a base, the likeliest first. */
+export async function listAttestations(digest: string, { registry, source, signal }: ReadContext): Promise<readonly Descriptor[]> {
+  const referrers = await registry.listReferrers(source, digest, undefined, signal);
+  return referrers.filter((entry) => isAttestationType(entry.artifactType) && rankOf(entry) !== undefined).toSorted(byRank);
+}
+
+/** The statements of attestations about a digest, up to the first that names a base. Those about another digest and unreadable ones are left out. */
+export async function readStatements(manifests: readonly Descriptor[], about: string, context: ReadContext): Promise<unknown[]> {
+  const { registry, source, aliases, signal } = context;
+  const layers: Descriptor[] = [];
+  for (const entry of manifests.slice(0, maxManifests)) {
+    const manifest = await registry.readManifest(source, entry.digest, signal);
+    const found = (manifest && parseManifest(manifest.bytes)?.layers) ?? [];
+    // An entry of the list of referrers names the predicate of a bundle, but its layer does not.
+    layers.push(...found.map((layer) => ({ ...layer, annotations: { ...entry.annotations, ...layer.annotations } })));
+  }
+  const wanted = layers.filter(
+    (layer) => isAttestationType(layer.mediaType) && rankOf(layer) !== undefined && (layer.size ?? 0) <= maxBytes,
+  );
+  const statements: unknown[] = [];
+  for (const { digest } of wanted.toSorted(byRank).slice(0, maxBlobs)) {
+    const bytes = await registry.readBlob(source, digest, maxBytes, signal);
+    const statement = bytes && unwrap(parseJson(bytes.toString('utf8')));
+    if (!isAbout(statement, about)) continue;
+    statements.push(statement);
+    if (provenance.find({ annotations: [], labels: {}, statements: [statement], aliases }).length > 0) break;
+  }
+  return statements;
+}
+
+function isAttestationType(mediaType = ''): boolean {
+  return mediaType === statementType || mediaType === envelopeType || bundleType.test(mediaType);
+}
+
+/** By the predicate that its annotations name; those without one come last, because only their content shows it. */
+function rankOf({ annotations = {} }: Descriptor): number | undefined {
+  const [predicate] = predicateAnnotations.flatMap((name) => annotations[name] ?? []);
+  return predicate === undefined ? Number.MAX_SAFE_INTEGER : predicateRank(predicate);
+}
+
+function byRank(one: Descriptor, other: Descriptor): number {
+  return (rankOf(one) ?? 0) - (rankOf(other) ?? 0);
+}
+
+const envelope = z.object({ payload: z.base64() });
+const bundle = z.object({ dsseEnvelope: envelope });
+
+/** The statement of a Sigstore bundle or of a DSSE envelope; anything else as it is. */
+function unwrap(document: unknown): unknown {
+  const payload = bundle.safeParse(document).data?.dsseEnvelope.payload ?? envelope.safeParse(document).data?.payload;
+  return payload === undefined ? document : parseJson(Buffer.from(payload, 'base64').toString('utf8'));
+}
+
+const subjectOf = z.object({ subject: listOf(z.object({ digest: z.object({ sha256: z.string(), sha512: z.string() }).partial() })) });
+
+function isAbout(statement: unknown, about: string): boolean {
+  const { subject = [] } = subjectOf.safeParse(statement).data ?? {};
+  return subject.some(({ digest: { sha256, sha512 } }) => [`sha256:${sha256}`, `sha512:${sha512}`].includes(about));
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return parseBoundedJson(text);
+  } catch {
+    return undefined;
+  }
+}

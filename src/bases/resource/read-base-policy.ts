@@ -1,0 +1,154 @@
+/** BaseImagePolicies of the API server, as the program works with them. */
+import { z } from 'zod';
+import {
+  baseKinds,
+  readBaseStatus,
+  type BaseAction,
+  type BaseImagePolicy,
+  type BasePolicySpec,
+  type CiSystem,
+} from '../../core/model/base-policy.ts';
+import { PermanentError, describeError } from '../../core/model/errors.ts';
+import type { PolicyProblem, PolicySpec } from '../../core/model/image-policy.ts';
+import { readActions } from '../../core/model/policy-actions.ts';
+import { normalisePattern } from '../../core/model/repository-pattern.ts';
+import { builtInSettings } from '../../core/model/policy-defaults.ts';
+import { cut, parseDuration } from '../../core/model/text.ts';
+import {
+  inField,
+  originsOf,
+  readRepository,
+  readSettings,
+  readStrategy,
+  readVerification,
+  readWaves,
+  type ReadContext,
+} from '../../service/resources/read-spec.ts';
+import { specProblems, unknownFields } from '../../service/resources/validation/spec-problems.ts';
+import { withoutNulls } from '../../service/resources/validation/walk-schema.ts';
+import { baseSpecSchema } from './schema.ts';
+
+const metadata = z.object({
+  annotations: z.record(z.string(), z.unknown()).catch({}),
+  name: z.string(),
+  namespace: z.string(),
+  uid: z.string(),
+  resourceVersion: z.string(),
+  generation: z.number().default(0),
+  creationTimestamp: z.string().optional().catch(undefined),
+  deletionTimestamp: z.string().optional().catch(undefined),
+  labels: z.record(z.string(), z.string()).optional().catch(undefined),
+});
+const envelope = z.looseObject({ metadata, spec: z.unknown().optional(), status: z.unknown().optional() });
+const maxMessageLength = 1_000;
+const defaultRebuildMs = 7_200_000;
+
+type Spec = z.output<typeof baseSpecSchema>;
+type Action = NonNullable<Spec['onNewBase']>[number];
+type Trigger = NonNullable<Action['trigger']>;
+
+/** Reads an object. What is wrong with its spec becomes the policy's problem, so that other policies are not affected; throws only without metadata. */
+export function readBasePolicy(raw: unknown, context: ReadContext): BaseImagePolicy {
+  const object = envelope.parse(raw);
+  const { annotations, creationTimestamp: createdAt, deletionTimestamp, labels, ...names } = object.metadata;
+  const actions = readActions(annotations);
+  return {
+    ...names,
+    ...(createdAt !== undefined && { createdAt }),
+    ...(deletionTimestamp !== undefined && { isDeleting: true }),
+    ...(labels !== undefined && { labels }),
+    spec: readSpecOrProblem(object.spec, names.namespace, context),
+    status: readBaseStatus(object.status),
+    ...(Object.keys(actions).length > 0 && { actions }),
+  };
+}
+
+function readSpecOrProblem(raw: unknown, namespace: string, context: ReadContext): BasePolicySpec | PolicyProblem {
+  try {
+    return readBaseSpec(raw, namespace, context);
+  } catch (error) {
+    const reason = error instanceof PermanentError ? error.reason : 'InvalidPolicy';
+    const isSuspended = typeof raw === 'object' && raw !== null && 'suspend' in raw && raw.suspend === true;
+    return { problem: { reason, message: cut(describeError(error), maxMessageLength) }, ...(isSuspended && { suspended: true }) };
+  }
+}
+
+/** Reads a spec; throws a PermanentError that names everything that is wrong with it. */
+function readBaseSpec(raw: unknown, namespace: string, context: ReadContext): BasePolicySpec {
+  const problems = specProblems(baseSpecSchema, raw, { ...context, namespace });
+  if (problems.length > 0) throw new PermanentError('InvalidPolicy', problems.map(({ path, message }) => `${path}: ${message}`).join('; '));
+  const unknown = unknownFields(baseSpecSchema, withoutNulls(raw), ['spec']);
+  if (unknown.length > 0) {
+    const what = `this version does not know ${unknown.map(({ path }) => path).join(', ')}, so it does nothing for this policy`;
+    throw new PermanentError('NotYetSupported', `${what}: remove that, or wait for a version that does`);
+  }
+  const spec = baseSpecSchema.parse(withoutNulls(raw));
+  return {
+    base: readSelection(spec, context),
+    workloads: spec.workloads.map(({ kinds = baseKinds, ...selectors }) => ({ ...selectors, kinds })),
+    onNewBase: [...(spec.onNewBase ?? []).map((action) => withAliases(readAction(action), context)), { kind: 'report' }],
+    waves: readWaves(spec.waves),
+  };
+}
+
+/** The base, as an ImagePolicy without targets selects it. */
+function readSelection(spec: Spec, { aliases }: ReadContext): PolicySpec {
+  const { platforms = [], pullSecrets, windows, mode, suspend } = spec;
+  const written = readSettings(spec, windows, 'spec.');
+  return {
+    repository: inField('spec.image', () => readRepository(spec.image, aliases)),
+    strategy: readStrategy(spec),
+    pin: 'Tag',
+    allowDowngrade: false,
+    ...(platforms.length > 0 && { platforms }),
+    ...(written.minAge !== undefined && { minAgeMs: written.minAge }),
+    mode,
+    windows: written.windows ?? builtInSettings.windows,
+    targets: [],
+    ...(spec.verify !== undefined && { verification: readVerification(spec.verify) }),
+    ...(pullSecrets !== undefined && { pullSecrets: pullSecrets.map(({ name }) => name) }),
+    pollIntervalMs: written.poll ?? builtInSettings.poll,
+    suspended: suspend,
+    origins: originsOf(written),
+  };
+}
+
+/** The action with its patterns for the names by which repositories are compared. */
+function withAliases(action: BaseAction, { aliases }: ReadContext): BaseAction {
+  return action.kind === 'report' ? action : { ...action, images: action.images.map((pattern) => normalisePattern(pattern, aliases)) };
+}
+
+function readAction({ rebase, trigger, restart }: Action): BaseAction {
+  if (rebase !== undefined) {
+    const { images, tag = '$tag-base.$date', allow = [], pushSecret, sign } = rebase;
+    const signingKey = sign && { secret: sign.keyRef.name, key: sign.keyRef.key };
+    return { kind: 'rebase', images, tag, allow, pushSecret: pushSecret.name, ...(signingKey && { signingKey }) };
+  }
+  if (trigger !== undefined) {
+    const { images, sources, rebuildWithin } = trigger;
+    const rebuildWithinMs = (rebuildWithin === undefined ? undefined : parseDuration(rebuildWithin)) ?? defaultRebuildMs;
+    return { kind: 'trigger', images, ...(sources && { sources }), rebuildWithinMs, ci: readCiSystem(trigger) };
+  }
+  return restart === undefined ? { kind: 'report' } : { kind: 'restart', images: restart.images };
+}
+
+function readCiSystem({ github, gitlab, gitea, tekton, jenkins, webhook }: Trigger): CiSystem {
+  if (github !== undefined) {
+    const { repository: project, event, workflow, ref, url, secretRef: secret } = github;
+    const rest = { project, ...(url !== undefined && { url }), ...(ref !== undefined && { ref }), secret };
+    if (event !== undefined) return { system: 'githubDispatch', name: event, ...rest };
+    return { system: 'githubWorkflow', ...(workflow !== undefined && { name: workflow }), ...rest };
+  }
+  if (gitlab !== undefined) {
+    const { project, ref, url, secretRef: secret } = gitlab;
+    return { system: 'gitlab', project, ref, ...(url !== undefined && { url }), secret };
+  }
+  if (gitea !== undefined) {
+    const { repository: project, workflow: name, ref, url, secretRef: secret } = gitea;
+    return { system: 'gitea', project, name, ref, url, secret };
+  }
+  if (tekton !== undefined) return { system: 'tekton', url: tekton.url, ...(tekton.secretRef && { secret: tekton.secretRef }) };
+  if (jenkins !== undefined) return { system: 'jenkins', url: jenkins.url, name: jenkins.job, secret: jenkins.secretRef };
+  if (webhook !== undefined) return { system: 'webhook', url: webhook.url, secret: webhook.secretRef };
+  throw new PermanentError('InvalidPolicy', 'spec.onNewBase: a trigger needs a CI system');
+}

@@ -1,0 +1,139 @@
+/** The authority and certificate of the conversion listener, which the replicas share; decides when they are renewed, and renews them. */
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
+import { describeError } from '../../core/model/errors.ts';
+import { backdateMs, issueCertificate, makeAuthority, servingLifeMs, propagationMs } from './make-certificate.ts';
+import type { ServingPair } from './serving-pair.ts';
+
+/** All in PEM: the trusted authorities, the newest first; the key of the newest; the certificate of the listener and its key. */
+export interface Material {
+  readonly authorities: string;
+  readonly authorityKey: string;
+  readonly certificate: string;
+  readonly key: string;
+}
+
+/** What the material must be valid for. */
+export interface Requirements {
+  /** DNS names and addresses of the listener. */
+  readonly names: readonly string[];
+  readonly now: Date;
+}
+
+/** The parts to renew, each with the reason; empty if the material is valid. */
+export interface Renewal {
+  readonly authority?: string;
+  readonly certificate?: string;
+}
+
+/**
+ * Decides what to renew: anything missing or invalid at once, anything else when two thirds of its lifetime have passed. A new authority signs nothing in its first
+ * hour while the current certificate, issued by a former authority, is still valid: a client with the older bundle is never presented a certificate that it
+ * cannot trust.
+ */
+export function neededRenewal(material: Material | undefined, { names, now }: Requirements): Renewal {
+  if (material === undefined) return { authority: 'there is none', certificate: 'there is none' };
+  const authority = renewAuthorityBecause(material, now);
+  const certificate = renewCertificateBecause(material, names, now);
+  const isPropagating = authority !== undefined || isNewAuthorityPropagating(material, now);
+  const due = certificate?.waits === true && isPropagating ? undefined : certificate?.why;
+  return { ...(authority !== undefined && { authority }), ...(due !== undefined && { certificate: due }) };
+}
+
+/** The certificates of a bundle, each in PEM; anything else is left out. */
+export function splitBundle(pem: string): readonly string[] {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  return blocks.filter((block) => read(() => new X509Certificate(block)) instanceof X509Certificate).map((block) => `${block}\n`);
+}
+
+/** The names in a certificate. */
+export function namesOf(certificate: X509Certificate): readonly string[] {
+  return (certificate.subjectAltName ?? '')
+    .split(', ')
+    .map((entry) => entry.replace(/^(?:DNS|IP Address):/, ''))
+    .filter((name) => name !== '');
+}
+
+function renewAuthorityBecause({ authorities, authorityKey }: Material, now: Date): string | undefined {
+  const [newest] = splitBundle(authorities);
+  if (newest === undefined) return 'there is none';
+  const certificate = new X509Certificate(newest);
+  const key = read(() => createPrivateKey(authorityKey));
+  if (key instanceof Error) return `its key cannot be read: ${describeError(key)}`;
+  if (key.asymmetricKeyDetails?.namedCurve !== 'prime256v1') return 'its key is not EC P-256';
+  if (!certificate.checkPrivateKey(key)) return 'its key does not belong to it';
+  if (!certificate.ca) return 'it is not an authority';
+  if (now < certificate.validFromDate) return 'it is not valid yet';
+  return isOld(certificate, now) ? 'two thirds of its lifetime have passed' : undefined;
+}
+
+function renewCertificateBecause({ authorities, certificate, key }: Material, names: readonly string[], now: Date) {
+  const leaf = read(() => new X509Certificate(certificate));
+  if (leaf instanceof Error) return { why: certificate === '' ? 'there is none' : `it cannot be read: ${describeError(leaf)}` };
+  const ownKey = read(() => createPrivateKey(key));
+  if (ownKey instanceof Error) return { why: `its key cannot be read: ${describeError(ownKey)}` };
+  if (!leaf.checkPrivateKey(ownKey)) return { why: 'its key does not belong to it' };
+  const issuer = splitBundle(authorities)
+    .map((pem) => new X509Certificate(pem))
+    .find((candidate) => leaf.checkIssued(candidate) && leaf.verify(candidate.publicKey));
+  if (issuer === undefined || issuer.validToDate <= now) return { why: 'no valid authority of the bundle issued it' };
+  const missing = names.filter((name) => (isIP(name) === 0 ? leaf.checkHost(name) : leaf.checkIP(name)) === undefined);
+  if (missing.length > 0) return { why: `it does not have the names ${missing.join(', ')}` };
+  if (now < leaf.validFromDate) return { why: 'it is not valid yet' };
+  return isOld(leaf, now) ? { why: 'two thirds of its lifetime have passed', waits: now < leaf.validToDate } : undefined;
+}
+
+/** The first authority does not wait: no client trusts another one. */
+function isNewAuthorityPropagating({ authorities }: Material, now: Date): boolean {
+  const [newest, ...former] = splitBundle(authorities);
+  if (newest === undefined || former.length === 0) return false;
+  return now.getTime() - new X509Certificate(newest).validFromDate.getTime() < backdateMs + propagationMs;
+}
+
+function isOld({ validFromDate, validToDate }: X509Certificate, now: Date): boolean {
+  const life = validToDate.getTime() - validFromDate.getTime();
+  return now.getTime() - validFromDate.getTime() >= (life * 2) / 3;
+}
+
+function read<T>(parse: () => T): T | Error {
+  try {
+    return parse();
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+/** Renews what `renewal` names and keeps the rest. Former authorities stay trusted as long as certificates that they issued may be in use. */
+export async function renewMaterial(material: Material | undefined, renewal: Renewal, requirements: Requirements): Promise<Material> {
+  const present = material ?? { authorities: '', authorityKey: '', certificate: '', key: '' };
+  const [newest = '', ...former] = splitBundle(present.authorities);
+  const authority =
+    renewal.authority === undefined ? { certificate: newest, key: present.authorityKey } : await makeAuthority(requirements.now);
+  const trusted = renewal.authority === undefined ? former : [newest, ...former];
+  const pair =
+    renewal.certificate === undefined ? present : await issueCertificate(authority, namesFor(present, requirements), requirements.now);
+  return {
+    authorities: [authority.certificate, ...trusted.filter((pem) => isStillNeeded(pem, authority, requirements.now))].join(''),
+    authorityKey: authority.key,
+    certificate: pair.certificate,
+    key: pair.key,
+  };
+}
+
+/**
+ * Replicas with different configurations, as in a rolling upgrade, may require different names. The names of a new certificate are kept, so that the replicas do not
+ * replace it in turns for ever.
+ */
+function namesFor({ certificate }: Material, { names, now }: Requirements): readonly string[] {
+  const [present] = splitBundle(certificate);
+  if (present === undefined) return names;
+  const leaf = new X509Certificate(present);
+  const isNew = now.getTime() - leaf.validFromDate.getTime() < servingLifeMs / 2;
+  return isNew ? [...new Set([...names, ...namesOf(leaf)])] : names;
+}
+
+/** The last certificate of a former authority expires one lifetime after the successor was created. */
+function isStillNeeded(pem: string, successor: ServingPair, now: Date): boolean {
+  if (pem === '' || new X509Certificate(pem).validToDate <= now) return false;
+  return now.getTime() - new X509Certificate(successor.certificate).validFromDate.getTime() < servingLifeMs + 2 * backdateMs;
+}

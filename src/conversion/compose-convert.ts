@@ -1,0 +1,87 @@
+/** The role `convert`: converts policies between their versions, for the API server. It depends on nothing else. */
+import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
+import type { ConversionClients } from './admit-reviews.ts';
+import { buildConversionApp, secureContext, type ConversionApp } from './conversion-app.ts';
+import { convertReview } from './convert-review.ts';
+import { makeProvisional } from './certificates/make-certificate.ts';
+import { settingError } from '../service/config/config-error.ts';
+import type { Settings } from '../service/config/settings.ts';
+import { describeError } from '../core/model/errors.ts';
+import type { Check } from '../service/telemetry/readiness.ts';
+import { conversionNames, keepConversionCertificate, type CertificateSource } from './conversion-certificate.ts';
+import type { Foundation, Part } from '../service/compose/foundation.ts';
+import { addressOf, closeListener, drainListener, openListener } from '../service/compose/listener.ts';
+
+const dayMs = 86_400_000;
+
+interface Shown {
+  readonly source: CertificateSource;
+  readonly certificate: string;
+  readonly notAfter: Date;
+}
+
+/** Builds the role; rejects with ConfigError without a usable kubeconfig, where certificates need one, or if the authorities of its clients cannot be read. */
+export async function composeConvert(foundation: Foundation): Promise<Part & { address(): string | undefined }> {
+  const { settings, logger, metrics } = foundation;
+  const { bodyLimitBytes, clientCaFile, clientNames } = settings.config.conversion;
+  const clients = clientCaFile === undefined ? undefined : readClients(settings, clientCaFile, clientNames);
+  let app: ConversionApp | undefined;
+  let shown: Shown | undefined;
+  const keeper = await keepConversionCertificate(foundation, ({ certificate, key, notAfter }, source) => {
+    if (certificate === shown?.certificate) return;
+    app?.server.setSecureContext(secureContext({ certificate, key, clients }));
+    shown = { source, certificate, notAfter };
+    logger.info({ source, notAfter }, 'conversion certificate in use');
+  });
+
+  return {
+    checks: () => [
+      { name: 'conversion listener', ok: app?.server.listening === true, required: true },
+      checkCertificate(shown, keeper.isOff()),
+    ],
+    measure() {
+      metrics.conversionCertificateDays.reset();
+      if (shown !== undefined) metrics.conversionCertificateDays.set({ source: shown.source }, daysUntil(shown.notAfter));
+    },
+    address: () => (app === undefined ? undefined : addressOf(app, 'https')),
+    async start() {
+      // The listener does not wait for the API server, which may wait for the listener.
+      const provisional = await makeProvisional(conversionNames(settings), new Date());
+      app = buildConversionApp({ ...provisional, clients, bodyLimitBytes, convertReview, logger, metrics });
+      await keeper.start();
+      await openListener(app, settings, 'conversion');
+    },
+    async stop() {
+      await keeper.stop();
+      if (app === undefined) return;
+      await drainListener(app.server);
+      await closeListener(app);
+    },
+  };
+}
+
+function readClients(settings: Settings, file: string, names: readonly string[]): ConversionClients {
+  try {
+    const ca = readFileSync(file, 'utf8');
+    // An invalid file would show only at the first handshake.
+    if (!ca.includes('-----BEGIN CERTIFICATE-----')) throw new Error('it contains no certificate');
+    createSecureContext({ ca });
+    return { ca, names };
+  } catch (error) {
+    throw settingError(settings, ['conversion', 'clientCaFile'], `${file}: ${describeError(error)}`, { cause: error });
+  }
+}
+
+/** An optional check: the process must be ready without a trusted certificate, because a starting API server needs the conversion. */
+function checkCertificate(shown: Shown | undefined, isOff: boolean): Check {
+  const name = 'conversion certificate';
+  if (isOff) return { name, ok: true, required: false, detail: 'not needed: the CustomResourceDefinition has no conversion webhook' };
+  if (shown === undefined) return { name, ok: false, required: false, detail: 'provisional: API servers do not trust it' };
+  const days = daysUntil(shown.notAfter);
+  return { name, ok: days > 0, required: false, detail: `from ${shown.source}, ends in ${Math.floor(days)} days` };
+}
+
+function daysUntil(time: Date): number {
+  return (time.getTime() - Date.now()) / dayMs;
+}

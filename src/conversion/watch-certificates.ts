@@ -1,0 +1,50 @@
+/** Has the targets of notifications told when a certificate of the service ends soon. */
+import { soonestExpiry } from './certificates/expiry.ts';
+import { describeError } from '../core/model/errors.ts';
+import type { IdentifiedNotice } from '../core/model/notice.ts';
+import { hashId } from '../core/model/push-event.ts';
+import type { RedisConnection } from '../service/queue/connection.ts';
+import { readConversionCertificate, registryAuthorities } from '../service/compose/doctor.ts';
+import type { Foundation } from '../service/compose/foundation.ts';
+import type { NoticeStore } from '../notify/compose-notices.ts';
+
+const everyMs = 3_600_000;
+/** As long as the longest stage lasts, and some days more. */
+const rememberSeconds = 30 * 24 * 3_600;
+
+/** The conversion webhook's certificate, and the authorities of `registries[].caFile`; those of Ingresses are what `image-watcher doctor` can see. */
+export function watchCertificates(foundation: Foundation, redis: RedisConnection, notices: Pick<NoticeStore, 'add'>) {
+  const { settings, logger } = foundation;
+  if (settings.notificationTargets.length === 0) return { stop: () => undefined };
+  const check = async () => {
+    const conversion = await readConversionCertificate(foundation, undefined);
+    const own = 'certificate' in conversion ? [{ name: 'certificate of the conversion webhook', pem: conversion.certificate }] : [];
+    const now = new Date();
+    for (const { name, pem } of [...own, ...registryAuthorities(foundation)]) {
+      const notice = typeof pem === 'string' ? certificateNotice(name, pem, now) : undefined;
+      if (notice === undefined) continue;
+      const key = `${settings.config.redis.prefix}:notice:told:${hashId(notice.identity)}`;
+      if ((await redis.exists(key)) === 1) continue;
+      await notices.add([notice]);
+      await redis.set(key, '1', 'EX', rememberSeconds);
+    }
+  };
+  const checkLogged = () => check().catch((error: unknown) => logger.warn({ why: describeError(error) }, 'certificates not checked'));
+  void checkLogged();
+  const timer = setInterval(() => void checkLogged(), everyMs);
+  return { stop: () => clearInterval(timer) };
+}
+
+/** The notice about a certificate that ends soon: one for each stage. */
+export function certificateNotice(name: string, pem: string, now: Date): IdentifiedNotice | undefined {
+  const expiry = soonestExpiry(pem, now);
+  if (expiry === undefined) return undefined;
+  const { stage, notAfter } = expiry;
+  const end = notAfter.toISOString();
+  const message =
+    stage === 'Expired' ? `it ended at ${end}` : `it ends at ${end}: renew it, or check what renews it; "image-watcher doctor" says more`;
+  return {
+    notice: { kind: 'CertificateExpiring', subject: { kind: 'Certificate', name, uid: name }, at: now.toISOString(), message },
+    identity: ['CertificateExpiring', name, end, stage],
+  };
+}

@@ -1,0 +1,143 @@
+/** NotificationTarget v1, which users write and the cluster stores. */
+import { z } from 'zod';
+import { noticeKinds } from '../../core/model/notice.ts';
+import { targetStatusSchema, targetTypes } from '../../core/model/notification-target.ts';
+import { fieldOf, has, withRules } from '../../service/resources/rules.ts';
+import { distinct, name } from '../../service/resources/v1-fields/scalars.ts';
+
+const key = z
+  .string()
+  .min(1)
+  .max(253)
+  .regex(/^[A-Za-z0-9._-]+$/, 'a key of a Secret has letters, digits, "-", "_" and "."')
+  .describe('Key in the Secret.');
+const secretKey = (what: string) => z.object({ name: name('Name of the Secret, in the namespace of the target.'), key }).describe(what);
+
+const mailbox = (what: string) =>
+  z
+    .string()
+    .min(3)
+    .max(320)
+    .regex(/^[^\s@<>,;"]{1,64}@[^\s@<>,;"]{1,255}$/, 'an address such as ops@example.com')
+    .describe(what);
+
+/** Certificates of the service concern no namespace. */
+const events = noticeKinds.filter((kind) => kind !== 'CertificateExpiring');
+
+/** `spec`, as users write it. */
+export const targetSpecSchema = withRules(
+  z
+    .object({
+      type: z
+        .enum(targetTypes)
+        .describe(
+          'What receives the messages. webhook: any HTTP endpoint, which gets signed CloudEvents. email: mails by SMTP. githubDeployment: deployments of GitHub, instead of messages.',
+        ),
+      urlSecretRef: secretKey(
+        'The Secret with the URL of the incoming webhook, or of the mail server (smtps://user:password@mail.example.com). Its host must be allowed by notifications.hosts of the configuration. With type githubDeployment, the API; by default https://api.github.com.',
+      ).exactOptional(),
+      secretRef: secretKey(
+        'The Secret with the key that requests are signed with (Standard Webhooks), or with type githubDeployment the token. Required with these types.',
+      ).exactOptional(),
+      email: z
+        .object({
+          from: mailbox('The sender.'),
+          to: distinct(z.array(mailbox('A recipient.')).min(1).max(50).describe('The recipients.')),
+        })
+        .describe('The addresses. Required with type email.')
+        .exactOptional(),
+      github: z
+        .object({
+          environment: z.string().min(1).max(255).describe('The environment of the deployments.'),
+          repositories: distinct(
+            z
+              .array(
+                z
+                  .string()
+                  .min(1)
+                  .max(255)
+                  .regex(/^[A-Za-z0-9._/*-]+$/, 'owner/name, in which "*" stands for any characters')
+                  .describe('A repository.'),
+              )
+              .min(1)
+              .max(100)
+              .describe('The repositories whose deployments may be reported, such as "shop/*"; by default all that the token may write.'),
+          ).exactOptional(),
+        })
+        .describe('Where deployments are reported. Required with type githubDeployment.')
+        .exactOptional(),
+      template: z
+        .object({
+          title: z.string().min(1).max(1_000).describe('The title, which is the subject of mails.').exactOptional(),
+          text: z
+            .string()
+            .min(1)
+            .max(4_000)
+            .describe('The text, in place of the title and the facts, in the markup of the target.')
+            .exactOptional(),
+        })
+        .describe('Your own texts, in Liquid. Not with type webhook or githubDeployment.')
+        .exactOptional(),
+      events: distinct(
+        z
+          .array(z.enum(events).describe('A kind of event.'))
+          .min(1)
+          .max(events.length)
+          .describe('What the target is notified of; everything by default.'),
+      ).exactOptional(),
+      policies: z
+        .object({
+          matchLabels: z
+            .record(z.string().min(1).max(317), z.string().max(63).describe('Value of a label.'))
+            .meta({ maxProperties: 16 })
+            .describe('The labels that a policy must have, each with its value.'),
+        })
+        .describe('The policies that the target is notified of, by their labels. The default is all policies of the namespace.')
+        .exactOptional(),
+      perMinute: z
+        .int()
+        .min(1)
+        .max(6_000)
+        .describe(
+          'How many messages the target is sent in a minute; what exceeds that is summed up in one message. The default is 20, and with type webhook no limit.',
+        )
+        .exactOptional(),
+      suspend: z.boolean().describe('Whether the target gets no messages for now.').exactOptional(),
+    })
+    .describe('What receives messages about the policies of the namespace, and which messages.'),
+  [
+    {
+      rule: "(self.type == 'email') == has(self.email)",
+      message: 'write email, with from and to, with type email only',
+      holds: (self) => (fieldOf(self, 'type') === 'email') === has(self, 'email'),
+    },
+    {
+      rule: "(self.type in ['webhook', 'githubDeployment']) == has(self.secretRef)",
+      message: 'write secretRef, a signing key or a token, with type webhook or githubDeployment only',
+      holds: (self) => ['webhook', 'githubDeployment'].includes(String(fieldOf(self, 'type'))) === has(self, 'secretRef'),
+    },
+    {
+      rule: "(self.type == 'githubDeployment') == has(self.github)",
+      message: 'write github, with an environment, with type githubDeployment only',
+      holds: (self) => (fieldOf(self, 'type') === 'githubDeployment') === has(self, 'github'),
+    },
+    {
+      rule: "!has(self.template) || !(self.type in ['webhook', 'githubDeployment'])",
+      message: 'a template is for messages: remove it, or write another type',
+      holds: (self) => !has(self, 'template') || !['webhook', 'githubDeployment'].includes(String(fieldOf(self, 'type'))),
+    },
+    {
+      rule: "self.type == 'githubDeployment' || has(self.urlSecretRef)",
+      message: 'write urlSecretRef: the Secret with the URL',
+      holds: (self) => fieldOf(self, 'type') === 'githubDeployment' || has(self, 'urlSecretRef'),
+    },
+  ],
+);
+
+/** The whole resource below `metadata`. */
+export const targetSchema = withRules(
+  z
+    .object({ spec: targetSpecSchema.exactOptional(), status: targetStatusSchema.exactOptional() })
+    .describe('Sends messages about the policies of its namespace to a chat, a mailbox or an endpoint.'),
+  [{ rule: 'has(self.spec)', message: 'write a spec: type and urlSecretRef', holds: (self) => has(self, 'spec') }],
+);

@@ -1,0 +1,152 @@
+/** Serves the routes below `/api`: authenticates callers, checks requests, and answers with JSON, an ETag, or an error that says what to do. */
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { describeError, PermanentError } from '../../core/model/errors.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { type Access, AccessError } from './access.ts';
+import { createAuthenticate, isLocalHost, type OperationsAuth, refusePost } from './authenticate.ts';
+import { shareReports } from './doctor-api.ts';
+import { NotReplayable } from './events.ts';
+import { describeApi } from './openapi.ts';
+import { ActionRefused, type ApiPorts } from './ports.ts';
+import { routes } from './routes/index.ts';
+import { createStreams } from './stream.ts';
+
+export interface ApiOptions extends Omit<ApiPorts, 'streams'> {
+  readonly auth: OperationsAuth;
+}
+
+const bodyLimit = 4_096;
+/** Requests of one user that are answered at the same time; each list of events reads up to 2,000 records. */
+const maxOfUser = 32;
+/** Between two warnings of the same kind: whoever can connect can cause them. */
+const warningPauseMs = 10_000;
+
+/** Adds all routes, and the document that describes them. */
+export function addApi(app: FastifyInstance, { auth, ...options }: ApiOptions): void {
+  const now = () => options.now().getTime();
+  const authenticate = createAuthenticate(auth, now);
+  const ports: ApiPorts = { ...options, streams: createStreams(), doctor: options.doctor && shareReports(options.doctor, now) };
+  const accesses = new WeakMap<FastifyRequest, Access>();
+  const begin = boundUsers(maxOfUser);
+  let warnedAt = -Infinity;
+  const warnOfAccess = (why: string) => {
+    if (now() - warnedAt < warningPauseMs) return;
+    warnedAt = now();
+    options.logger.warn({ why }, 'caller cannot be authenticated');
+  };
+
+  app.register(
+    (api, _none, done) => {
+      api.removeAllContentTypeParsers();
+      // Only some routes use a body, and an empty one is accepted whatever its content type is.
+      api.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit }, (_request, body, parsed) => parsed(null, body));
+      api.addHook('onRequest', async (request, reply) => {
+        reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
+        const { host, origin, 'content-type': contentType } = request.headers;
+        if (auth.kind === 'none' && !isLocalHost(host))
+          return reply.code(403).send({ error: 'without authentication, the API answers only requests to localhost' });
+        const peer = request.socket.remoteAddress ?? '';
+        accesses.set(request, await authenticate({ valuesOf: valuesIn(request.raw.rawHeaders), peer, client: request.ip }));
+        const refusal = request.method === 'POST' ? refusePost({ host, origin, contentType }) : undefined;
+        if (refusal !== undefined) return reply.code(refusal.status).send({ error: refusal.message });
+      });
+      api.addHook('onSend', (request, reply, payload, sent) => sent(null, unlessKnown(request, reply, payload)));
+      api.setErrorHandler((error, request, reply) => {
+        if (error instanceof AccessError && error.cause !== undefined) warnOfAccess(describeError(error));
+        return answerError(error, request, reply, options.logger);
+      });
+      for (const route of routes)
+        api.route({
+          method: route.method,
+          // A HEAD would leave the stream behind, which has no end of its own.
+          exposeHeadRoute: route.media === undefined,
+          url: `/v1${route.path}`.replaceAll(/\{(\w+)\}/g, ':$1'),
+          async handler(request, reply) {
+            const access = accesses.get(request);
+            if (access === undefined) throw new AccessError(401, 'the request is not authenticated');
+            const raw = { params: request.params, query: request.query, body: route.body && readBody(request.body) };
+            if (route.media === undefined) {
+              const end = begin(access.user);
+              const answer = await Promise.resolve(route.run(raw, access, ports)).finally(end);
+              return reply.code(route.status ?? 200).send(answer);
+            }
+            const answer = await route.run(raw, access, ports);
+            return reply
+              .type(route.media)
+              .header('x-accel-buffering', 'no')
+              .send(Readable.from(answer as AsyncIterable<string>));
+          },
+        });
+      const document = describeApi(routes, options.version);
+      api.get('/v1/openapi.json', (_request, reply) => reply.send(document));
+      done();
+    },
+    { prefix: '/api' },
+  );
+}
+
+/** Counts what each user has under way; throws AccessError(429) for more than the maximum. */
+function boundUsers(max: number): (user: string) => () => void {
+  const underWay = new Map<string, number>();
+  return (user) => {
+    const count = underWay.get(user) ?? 0;
+    if (count >= max) throw new AccessError(429, `you have ${max} requests under way; wait for their answers`);
+    underWay.set(user, count + 1);
+    return () => {
+      const left = (underWay.get(user) ?? 1) - 1;
+      if (left > 0) underWay.set(user, left);
+      else underWay.delete(user);
+    };
+  };
+}
+
+/** The whole body as JSON; an empty one is an empty object. */
+function readBody(body: unknown): unknown {
+  const text = Buffer.isBuffer(body) ? body.toString('utf8') : '';
+  try {
+    return text.trim() === '' ? {} : JSON.parse(text);
+  } catch {
+    throw new z.ZodError([{ code: 'custom', path: ['body'], message: 'is not JSON', input: text }]);
+  }
+}
+
+/** Returns an empty payload, with status 304, where the caller has the answer already. */
+function unlessKnown(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
+  if (request.method !== 'GET' || reply.statusCode !== 200 || typeof payload !== 'string') return payload;
+  const tag = `"${createHash('sha256').update(payload).digest('base64url').slice(0, 22)}"`;
+  // Answers are the caller's own, and change at any time: they may be kept only to be asked about again.
+  reply.headers({ etag: tag, 'cache-control': 'private, no-cache' });
+  const known = request.headers['if-none-match']?.split(',').map((one) => one.trim().replace(/^W\//, ''));
+  if (known?.includes(tag) !== true) return payload;
+  reply.code(304);
+  return '';
+}
+
+/** Returns all values of a header. Node joins repeated headers, or drops all but one, so the raw list is needed. */
+function valuesIn(rawHeaders: readonly string[]) {
+  return (header: string): readonly string[] =>
+    rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === header);
+}
+
+/** An event that the caller may not see is answered like one that does not exist. */
+function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, logger: Logger): FastifyReply {
+  if (error instanceof z.ZodError) {
+    const [issue] = error.issues;
+    return reply.code(400).send({ error: `${issue?.path.join('.') || 'request'}: ${issue?.message ?? 'not understood'}` });
+  }
+  if (error instanceof PermanentError) return reply.code(400).send({ error: `repository: ${error.message}` });
+  if (error instanceof AccessError) {
+    if (error.status === 401) reply.header('www-authenticate', 'Bearer');
+    if (error.status === 503 || error.status === 429) reply.header('retry-after', '5');
+    return reply.code(error.status).send({ error: error.message });
+  }
+  if (error instanceof ActionRefused) return reply.code(error.status).send({ error: error.message });
+  if (error instanceof NotReplayable) return reply.code(409).send({ error: error.message });
+  const status = error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 503;
+  if (status < 500) return reply.code(status).send({ error: 'bad request' });
+  logger.warn({ why: describeError(error), requestId: request.id }, 'events cannot be read');
+  return reply.code(503).header('retry-after', '5').send({ error: 'Redis does not answer' });
+}

@@ -1,0 +1,184 @@
+/** Authenticates callers of the API according to the setting `operations.auth`, and determines their permissions. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { BlockList, isIPv6 } from 'node:net';
+import { createTtlCache } from '../../core/async/bounded-map.ts';
+import { type Access, AccessError, type Caller, type Credentials, type Question, type ReviewAccess, type ReviewToken } from './access.ts';
+import { boundReviews } from './review-tokens.ts';
+import { type Vouching, vouchHeader } from './vouch.ts';
+
+/** How callers are authenticated and authorized. unavailable: this process cannot do so, and answers with `why`. */
+export type OperationsAuth =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'unavailable'; readonly why: string }
+  | {
+      readonly kind: 'kubernetes';
+      readonly reviewToken: ReviewToken;
+      readonly reviewAccess: ReviewAccess;
+      /** Also accepted, from requests with its secret. */
+      readonly proxy?: TrustedProxy;
+      /** Reads what the dashboard vouches for; absent: nothing. */
+      readonly vouching?: Pick<Vouching, 'read'>;
+    }
+  | { readonly kind: 'proxy'; readonly proxy: TrustedProxy; readonly reviewAccess: ReviewAccess };
+
+/** A reverse proxy that authenticates users and sends their names in headers. */
+export interface TrustedProxy {
+  readonly userHeader: string;
+  /** Without it, users have no groups: a header that the proxy does not set could be the client's. */
+  readonly groupsHeader?: string | undefined;
+  /** The header in which the proxy sends its secret. */
+  readonly secretHeader: string;
+  readonly secret: () => string | undefined;
+  /** The addresses or networks (10.0.0.0/8) that the proxy connects from. */
+  readonly trustedPeers: readonly string[];
+}
+
+export interface ApiRequest {
+  /** Every occurrence of a header, whose name is in lower case. */
+  readonly valuesOf: (header: string) => readonly string[];
+  /** The address of the connection, not one from a header. */
+  readonly peer: string;
+  /** The address of the client: the peer, or what a trusted proxy says. Only limits depend on it. */
+  readonly client: string;
+}
+
+/** Authenticates a request; throws AccessError. */
+export type Authenticate = (request: ApiRequest) => Promise<Access>;
+
+/** How long an answer of the API server is cached: a revoked permission stays effective for this long. */
+const lifeMs = 10_000;
+
+/** The authentication of one process, with its caches. */
+export function createAuthenticate(auth: OperationsAuth, now: () => number): Authenticate {
+  const callers = createTtlCache<Caller | undefined>({ ttlMs: lifeMs, limit: 1_000, now });
+  const rights = createTtlCache<boolean>({ ttlMs: lifeMs, limit: 10_000, now });
+  const accessOf = (caller: Caller, reviewAccess: ReviewAccess, credentials: Credentials): Access => ({
+    user: caller.user,
+    credentials,
+    may: (question) => askAll(question, (one) => rights.get(keyOf(caller, one), () => orUnavailable(reviewAccess(caller, one)))),
+  });
+
+  switch (auth.kind) {
+    case 'none':
+      return () => Promise.resolve({ user: 'anonymous', credentials: { kind: 'none' }, may: () => Promise.resolve(true) });
+    case 'unavailable':
+      return () => Promise.reject(new AccessError(503, auth.why));
+    case 'kubernetes': {
+      const { proxy } = auth;
+      const isTrusted = trust(proxy?.trustedPeers ?? []);
+      const reviewToken = boundReviews(auth.reviewToken, now);
+      return async (request) => {
+        if (proxy !== undefined && request.valuesOf(proxy.secretHeader.toLowerCase()).length > 0) {
+          requireProxy(request, proxy, isTrusted);
+          return accessOf(readCaller(request, proxy), auth.reviewAccess, { kind: 'proxy' });
+        }
+        const token = bearerOf(request);
+        if (token === undefined) throw new AccessError(401, 'send a bearer token that the API server knows');
+        const key = hash(token);
+        const from = auth.vouching?.read(request.valuesOf(vouchHeader)[0], token) ?? { client: request.client, isSession: false };
+        const caller = await callers.get(key, () => orUnavailable(reviewToken({ value: token, hash: key }, from)));
+        if (caller === undefined) throw new AccessError(401, 'the API server does not know this token');
+        return accessOf(caller, auth.reviewAccess, { kind: 'token', token });
+      };
+    }
+    case 'proxy': {
+      const isTrusted = trust(auth.proxy.trustedPeers);
+      return async (request) => {
+        requireProxy(request, auth.proxy, isTrusted);
+        return Promise.resolve(accessOf(readCaller(request, auth.proxy), auth.reviewAccess, { kind: 'proxy' }));
+      };
+    }
+  }
+}
+
+function requireProxy(request: ApiRequest, proxy: TrustedProxy, isTrusted: (peer: string) => boolean): void {
+  if (!isTrusted(request.peer)) throw new AccessError(401, 'requests must come from the trusted proxy (operations.proxy.trustedPeers)');
+  if (!knowsSecret(request, proxy))
+    throw new AccessError(401, `requests must come from the trusted proxy: ${proxy.secretHeader} is not operations.proxy.secret`);
+}
+
+/** Asks for the permission in all namespaces first, which includes each of them and whose answer is shared. */
+async function askAll(question: Question, ask: (question: Question) => Promise<boolean>): Promise<boolean> {
+  if (await ask({ verb: question.verb })) return true;
+  return question.namespace !== undefined && ask(question);
+}
+
+async function orUnavailable<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof AccessError) throw error;
+    throw new AccessError(503, 'the API server could not be asked for your permissions', { cause: error });
+  }
+}
+
+function bearerOf({ valuesOf }: ApiRequest): string | undefined {
+  const [value, ...more] = valuesOf('authorization');
+  return value === undefined || more.length > 0 ? undefined : /^Bearer +([\w.~+/=-]{1,16384})$/i.exec(value)?.[1];
+}
+
+/** An address alone does not identify the proxy: a port-forward comes from loopback, and addresses of pods change. */
+function knowsSecret({ valuesOf }: ApiRequest, { secretHeader, secret }: TrustedProxy): boolean {
+  const [value, ...more] = valuesOf(secretHeader.toLowerCase());
+  const known = secret();
+  if (value === undefined || more.length > 0 || known === undefined) return false;
+  return timingSafeEqual(Buffer.from(hash(value)), Buffer.from(hash(known)));
+}
+
+/**
+ * Reads the user and groups from the proxy's headers. Each must be present exactly once: if one is missing, the proxy does not set it, and a client could; if one
+ * is present twice, one of them is the client's.
+ */
+function readCaller(request: ApiRequest, { userHeader, groupsHeader }: TrustedProxy): Caller {
+  const user = readOnce(request, userHeader).trim();
+  if (user === '' || user.includes(',')) throw new AccessError(401, `the proxy names no user in ${userHeader}`);
+  // The built-in users and groups of the cluster are not for users of a proxy: system:masters may do everything.
+  if (user.startsWith('system:')) throw new AccessError(403, 'system: users are not accepted from the proxy');
+  const groups = groupsHeader === undefined ? [] : readOnce(request, groupsHeader).split(',');
+  const named = groups.map((group) => group.trim()).filter((group) => group !== '' && !group.startsWith('system:'));
+  return { user, groups: [...named, 'system:authenticated'] };
+}
+
+function readOnce({ valuesOf }: ApiRequest, header: string): string {
+  const [value, ...more] = valuesOf(header.toLowerCase());
+  if (value === undefined) throw new AccessError(401, `the proxy must send ${header} with every request, if necessary with an empty value`);
+  if (more.length > 0) throw new AccessError(401, `${header} is present more than once: the proxy must replace the headers of clients`);
+  return value;
+}
+
+function trust(peers: readonly string[]): (peer: string) => boolean {
+  const list = new BlockList();
+  for (const peer of peers) {
+    const [address = '', bits] = peer.split('/');
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+    if (bits === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(bits), family);
+  }
+  return (peer) => peer !== '' && list.check(peer, isIPv6(peer) ? 'ipv6' : 'ipv4');
+}
+
+function keyOf(caller: Caller, { verb, namespace }: Question): string {
+  return hash(JSON.stringify([caller.user, caller.uid, caller.groups, caller.extra, verb, namespace]));
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('base64');
+}
+
+export interface RequestOrigin {
+  readonly host: string | undefined;
+  readonly origin: string | undefined;
+  readonly contentType: string | undefined;
+}
+
+/** Protects POST requests from cross-site forgery; returns why one is refused. Forms of other sites cannot send JSON, and the Origin of a same-site request is the Host. */
+export function refusePost({ host, origin, contentType }: RequestOrigin): { status: 403 | 415; message: string } | undefined {
+  if (!/^application\/json\s*(?:;|$)/i.test(contentType ?? '')) return { status: 415, message: 'send content-type: application/json' };
+  if (origin === undefined || (URL.canParse(origin) && new URL(origin).host === host?.toLowerCase())) return undefined;
+  return { status: 403, message: 'the Origin is not the Host' };
+}
+
+/** Whether the Host header names this machine. On an API without authentication, any other name that resolves to it may be a DNS rebinding attack. */
+export function isLocalHost(host: string | undefined): boolean {
+  return host !== undefined && /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i.test(host);
+}

@@ -1,0 +1,39 @@
+/** `/api/v1/doctor`: the report on the installation, for those who may see all policies. */
+import { createTtlCache } from '../../core/async/bounded-map.ts';
+import type { ServiceReport } from '../doctor/finding.ts';
+import { type Access, AccessError } from './access.ts';
+
+/** Makes a report; never rejects. */
+export type MakeReport = () => Promise<ServiceReport>;
+
+/** Who makes reports, and which namespaces they concern: none stands for all. */
+export interface Doctor {
+  readonly makeReport: MakeReport;
+  readonly namespaces: readonly string[];
+}
+
+/** With more of them, the right for all namespaces is required: each costs a question to the API server. */
+const maxNamespaces = 20;
+
+/** A report costs requests to registries and to the API server: all callers get the same one for so long, which is longer than it takes to make one. */
+const lifeMs = 20_000;
+
+/** Reports that are shared by all callers; one is made at a time. */
+export function shareReports({ makeReport, namespaces }: Doctor, now: () => number): Doctor {
+  const reports = createTtlCache<ServiceReport>({ ttlMs: lifeMs, limit: 1, now });
+  return { namespaces, makeReport: () => reports.get('', makeReport) };
+}
+
+/** The report for a caller; it names policies, Secrets and registries of all watched namespaces. Throws AccessError. */
+export async function answerDoctor(doctor: Doctor | undefined, access: Access): Promise<ServiceReport> {
+  const { namespaces = [] } = doctor ?? {};
+  const questions = namespaces.length === 0 || namespaces.length > maxNamespaces ? [{}] : namespaces.map((namespace) => ({ namespace }));
+  for (const where of questions) {
+    if (await access.may({ verb: 'list', ...where })) continue;
+    const place = 'namespace' in where ? `the namespace ${where.namespace}` : 'all namespaces';
+    throw new AccessError(403, `a report on the installation needs the right to list imagepolicies in ${place}`);
+  }
+  if (doctor === undefined)
+    throw new AccessError(503, 'this process does not have the role work, so it can check nothing: send the request to one that has');
+  return doctor.makeReport();
+}

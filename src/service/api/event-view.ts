@@ -1,0 +1,108 @@
+/**
+ * The view of an event in the API. Pure. A caller who is limited to namespaces sees only policies of these whose credentials have read the repository: whoever can
+ * write a policy can name any repository, and must not learn what is pushed to it.
+ */
+import type { GivenUpNotice } from '../../core/model/notice.ts';
+import type { PolicyResult } from '../queue/event-log.ts';
+import type { EventRecord, IgnoredEvent, PushRecord, PushState } from '../queue/event-record.ts';
+
+/**
+ * The outcome of an event. With several policies, it is that of the policy that needs the most attention, in this order: failed, stalled, retrying, waiting,
+ * working (no result yet), updated, suspended, unchanged, ignored. Before its policies are known: queued, waiting (for a scan), working, retrying, failed. unwatched: no policy watches
+ * the repository. An event that a receiver ignored is ignored as well, with `reason`.
+ */
+export const eventOutcomes = [
+  'failed',
+  'stalled',
+  'retrying',
+  'waiting',
+  'working',
+  'queued',
+  'updated',
+  'suspended',
+  'unchanged',
+  'ignored',
+  'unwatched',
+] as const;
+export type EventOutcome = (typeof eventOutcomes)[number];
+
+export interface EventView {
+  readonly id: string;
+  readonly receiver: string;
+  readonly provider: string;
+  /** Present unless a receiver ignored the event, and its sender named no registry or repository. */
+  readonly registry?: string;
+  readonly repository?: string;
+  readonly tag?: string;
+  readonly digest?: string;
+  readonly receivedAt: string;
+  readonly pushedAt?: string;
+  readonly replayOf?: string;
+  readonly outcome: EventOutcome;
+  /** Why a receiver ignored it, or what it waits for. */
+  readonly reason?: IgnoredEvent['reason'] | NonNullable<PushRecord['reason']>;
+  readonly message?: string;
+  /** How often a receiver ignored it; `receivedAt` is the last time. */
+  readonly count?: number;
+  readonly policies: readonly PolicyView[];
+}
+
+export interface PolicyView extends Partial<Omit<PolicyResult, 'hasRead' | 'kind'>> {
+  readonly namespace: string;
+  readonly name: string;
+  readonly outcome: EventOutcome;
+  /** The notices about it that were given up. */
+  readonly noticesGivenUp?: readonly GivenUpNotice[];
+}
+
+/** The namespaces in which a limited caller may see a policy of the event. */
+export function visibleNamespaces(record: EventRecord): string[] {
+  return record.state === 'ignored' ? [] : [...new Set([...record.readers].map((name) => splitName(name).namespace))];
+}
+
+/** The namespaces of the policies that an event matched; empty for an event that a receiver ignored. */
+export function namespacesOf(record: EventRecord): string[] {
+  if (record.state === 'ignored') return [];
+  return [...new Set([...record.results.keys()].map((name) => splitName(name).namespace))];
+}
+
+/** The event with only the policies of these namespaces (undefined: all). Returns undefined if the caller may see none of it. */
+export function viewEvent(record: EventRecord, namespaces: ReadonlySet<string> | undefined): EventView | undefined {
+  if (record.state === 'ignored') return namespaces === undefined ? { ...record.event, outcome: 'ignored', policies: [] } : undefined;
+  const { event, state, reason, why, results, readers, givenUp } = record;
+  const policies = [...results]
+    .filter(([name]) => namespaces === undefined || readers.has(name))
+    .map(([name, result]) => viewPolicy(name, result, givenUp?.get(name)))
+    .filter(({ namespace }) => namespaces === undefined || namespaces.has(namespace));
+  if (policies.length === 0 && namespaces !== undefined) return undefined;
+  const { repository, ...rest } = event;
+  return {
+    ...rest,
+    registry: repository.registry,
+    repository: repository.path,
+    outcome: outcomeOf(state, policies),
+    ...(reason !== undefined && { reason }),
+    ...(why !== undefined && { message: why }),
+    policies,
+  };
+}
+
+/** Whether the event, or its result for one of its policies, has this outcome. */
+export function hasOutcome(view: EventView, outcome: EventOutcome): boolean {
+  return view.outcome === outcome || view.policies.some((policy) => policy.outcome === outcome);
+}
+
+function viewPolicy(key: string, result: PolicyResult | undefined, noticesGivenUp?: readonly GivenUpNotice[]): PolicyView {
+  const { kind: outcome = 'working', ...rest } = result ?? {};
+  return { ...rest, ...splitName(key), outcome, ...(noticesGivenUp && { noticesGivenUp }) };
+}
+
+function outcomeOf(state: PushState, policies: readonly PolicyView[]): EventOutcome {
+  if (state !== 'matched') return state;
+  return eventOutcomes.find((outcome) => policies.some((policy) => policy.outcome === outcome)) ?? 'working';
+}
+
+function splitName(key: string): { namespace: string; name: string } {
+  const [namespace = '', name = ''] = key.split('/');
+  return { namespace, name };
+}

@@ -1,0 +1,126 @@
+/** Lists, reads and replays events, limited to those that the caller may see. */
+import { hashId, type PushEvent } from '../../core/model/push-event.ts';
+import type { EventRecord } from '../queue/event-record.ts';
+import type { EventReader, Position } from '../queue/read-events.ts';
+import { type Access, AccessError } from './access.ts';
+import { hasOutcome, namespacesOf, viewEvent, visibleNamespaces, type EventOutcome, type EventView } from './event-view.ts';
+
+export interface EventPorts {
+  readonly reader: EventReader;
+  /** Stores events as a receiver does; resolves when Redis has them. */
+  readonly storePushes: (events: readonly PushEvent[]) => Promise<unknown>;
+  readonly now: () => Date;
+  /** Returns a unique text. */
+  readonly unique: () => string;
+}
+
+export interface EventQuery {
+  readonly limit: number;
+  readonly repository?: string | undefined;
+  readonly outcome?: EventOutcome | undefined;
+  readonly receiver?: string | undefined;
+  /** Those of its policies only. */
+  readonly namespace?: string | undefined;
+  readonly policy?: { readonly namespace: string; readonly name: string } | undefined;
+  /** Those that were received at this time or later, in ms since 1970. */
+  readonly since?: number | undefined;
+  readonly before?: Position | undefined;
+}
+
+export interface EventPage {
+  readonly events: readonly EventView[];
+  /** The position of the next page; absent on the last one. A page may be shorter than requested, even empty, because the number of examined events is limited. */
+  readonly next?: Position;
+}
+
+/** The maximum number of events that are examined for one page, which limits the cost of a query for a rare outcome. */
+const maxExamined = 2_000;
+/** The same for namespaces: each is a question to the API server. */
+const maxNamespaces = 200;
+
+/** A page of events, newest first. */
+export async function listEvents({ reader }: EventPorts, access: Access, query: EventQuery): Promise<EventPage> {
+  const { limit, repository, before, since = 0 } = query;
+  const events: EventView[] = [];
+  let examined = 0;
+  const asked = new Set<string>();
+  for await (const batch of reader.list({ repository, before, ignored: true })) {
+    for (const record of batch) {
+      if (Date.parse(record.event.receivedAt) < since) return { events };
+      const isOf = isConcerned(record, query);
+      if (isOf) for (const one of namespacesOf(record)) asked.add(one);
+      const view = isOf ? await viewFor(access, record) : undefined;
+      if (view !== undefined && isWanted(view, query)) events.push(view);
+      if (events.length >= limit || ++examined >= maxExamined || asked.size >= maxNamespaces) return { events, next: positionOf(record) };
+    }
+  }
+  return { events };
+}
+
+/** Whether the policies of a push can be among those that are asked for; what is not costs no question about rights. */
+function isConcerned(record: EventRecord, { policy, namespace }: EventQuery): boolean {
+  if (policy === undefined && namespace === undefined) return true;
+  if (record.state === 'ignored') return false;
+  if (policy !== undefined) return record.results.has(`${policy.namespace}/${policy.name}`);
+  return namespacesOf(record).includes(namespace ?? '');
+}
+
+function isWanted(view: EventView, { outcome, policy, receiver }: EventQuery): boolean {
+  if (receiver !== undefined && view.receiver !== receiver) return false;
+  const isOfPolicy =
+    policy === undefined || view.policies.some(({ namespace, name }) => namespace === policy.namespace && name === policy.name);
+  return isOfPolicy && (outcome === undefined || hasOutcome(view, outcome));
+}
+
+/** One event; undefined when there is none that the caller may see. */
+export async function readEvent({ reader }: EventPorts, access: Access, id: string): Promise<EventView | undefined> {
+  const record = await reader.get(id);
+  return record === undefined ? undefined : viewFor(access, record);
+}
+
+/** The event cannot be replayed, because a receiver ignored it and stored nothing. */
+export class NotReplayable extends Error {
+  override readonly name = 'NotReplayable';
+
+  constructor(why: string) {
+    super(`a receiver ignored this event, so that there is no push to replay (${why}); correct the cause, and push again`);
+  }
+}
+
+/**
+ * Processes a push again, as a new event. The caller needs permission to update the policies that the push matched, or all policies if those are not known yet.
+ * Returns undefined if the event does not exist; throws AccessError(403) or NotReplayable.
+ */
+export async function replayEvent(ports: EventPorts, access: Access, id: string): Promise<PushEvent | undefined> {
+  const record = await ports.reader.get(id);
+  if (record === undefined || (await viewFor(access, record)) === undefined) return undefined;
+  if (record.state === 'ignored') throw new NotReplayable(`${record.event.reason}: ${record.event.message}`);
+  const namespaces = namespacesOf(record);
+  const questions = namespaces.length > 0 ? namespaces.map((namespace) => ({ namespace })) : [{}];
+  for (const where of questions) {
+    if (await access.may({ verb: 'update', ...where })) continue;
+    const isVisible = 'namespace' in where && (await access.may({ verb: 'get', namespace: where.namespace }));
+    const scope = isVisible ? `the namespace ${where.namespace}` : 'all namespaces';
+    throw new AccessError(403, `to replay this event you need permission to update imagepolicies in ${scope}`);
+  }
+  const replay: PushEvent = {
+    ...record.event,
+    id: hashId(['replay', id, ports.unique()]),
+    replayOf: id,
+    receivedAt: ports.now().toISOString(),
+  };
+  await ports.storePushes([replay]);
+  return replay;
+}
+
+/** The view for a caller: all of it with permission to list policies in all namespaces; otherwise the policies that the caller may get and that have read the repository. */
+async function viewFor(access: Access, record: EventRecord): Promise<EventView | undefined> {
+  if (await access.may({ verb: 'list' })) return viewEvent(record, undefined);
+  const seen = new Set<string>();
+  for (const namespace of visibleNamespaces(record)) if (await access.may({ verb: 'get', namespace })) seen.add(namespace);
+  return viewEvent(record, seen);
+}
+
+function positionOf({ event }: EventRecord): Position {
+  return { at: Date.parse(event.receivedAt), id: event.id };
+}

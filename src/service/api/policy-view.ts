@@ -1,0 +1,162 @@
+/** ImagePolicies as the API shows them. Pure. */
+import { z } from 'zod';
+import { decisiveCondition } from '../../core/model/decisive-condition.ts';
+import { isUsable, scopeOf, type ImagePolicy } from '../../core/model/image-policy.ts';
+import { formatRepository } from '../../core/model/image-reference.ts';
+import { conditionSchema, statusSchema, type TargetCounts } from '../../core/model/policy-status.ts';
+import { namespaceName, objectName, time } from './route.ts';
+
+/**
+ * One word for the state of a policy: the first of these that is true.
+ *
+ * | state            | when                                                                            |
+ * | ---------------- | ------------------------------------------------------------------------------- |
+ * | Suspended        | `spec.suspend`                                                                  |
+ * | Failed           | Stalled, because a rollout failed, or because an image that failed is selected  |
+ * | Stalled          | Stalled for another reason                                                      |
+ * | ApprovalRequired | an image waits for approval                                                     |
+ * | Progressing      | a rollout is under way                                                          |
+ * | Waiting          | Reconciling for another reason: a window, a minimum age, a retry                |
+ * | Held             | an image is held back until somebody acts                                       |
+ * | Ready            | all targets run the selected image                                              |
+ * | Unknown          | not reconciled yet                                                              |
+ */
+export const policyStates = [
+  'Failed',
+  'Stalled',
+  'ApprovalRequired',
+  'Progressing',
+  'Waiting',
+  'Held',
+  'Ready',
+  'Suspended',
+  'Unknown',
+] as const;
+export type PolicyState = (typeof policyStates)[number];
+
+const image = z.object({ tag: z.string(), digest: z.string().exactOptional() });
+const waiting = image.partial().extend({ until: time, reason: z.string() });
+
+/** What lists show. */
+export const policySummary = z
+  .object({
+    namespace: namespaceName,
+    name: objectName,
+    uid: z.string(),
+    image: z.string().exactOptional().describe('The repository; absent if it cannot be read.'),
+    selects: z.string().exactOptional().describe('What is selected, in words.'),
+    mode: z.enum(['Automatic', 'Approval', 'DryRun']).exactOptional(),
+    state: z.enum(policyStates),
+    reason: z.string().exactOptional().describe('The reason of the state, one of docs/reasons.md.'),
+    message: z.string().exactOptional(),
+    since: z.string().exactOptional().describe('When the condition that gives the state became true.'),
+    running: z.string().exactOptional().describe('What the targets run, as `kubectl get` shows it.'),
+    latest: image.exactOptional().describe('What the policy selects.'),
+    pendingApproval: image.exactOptional(),
+    waiting: waiting.exactOptional(),
+    targets: z.object({ total: z.int(), upToDate: z.int(), problems: z.int() }).exactOptional(),
+    rollouts: z.object({ progressing: z.int(), done: z.int(), failed: z.int(), rolledBack: z.int() }).exactOptional(),
+    lastChangeAt: z.string().exactOptional(),
+  })
+  .describe('An ImagePolicy in a list.');
+export type PolicySummary = z.output<typeof policySummary>;
+
+/** What the page of one policy shows. */
+export const policyDetail = policySummary
+  .extend({
+    generation: z.int(),
+    conditions: z.array(conditionSchema),
+    status: statusSchema.loose().describe('The whole status of the resource, with all changes in the history.'),
+    actions: z
+      .object({
+        approve: z.string().exactOptional(),
+        rollbackTo: z.string().exactOptional(),
+        release: z.string().exactOptional(),
+        requestedAt: z.string().exactOptional(),
+      })
+      .describe('What users have asked for, by annotation.'),
+    requested: z
+      .object({ action: z.enum(['approve', 'rollback', 'release', 'check']), user: z.string() })
+      .exactOptional()
+      .describe('The last action that was requested through the API and still holds, and who requested it.'),
+  })
+  .describe('An ImagePolicy.');
+
+/** The view of a list. */
+export function summarize(policy: ImagePolicy): PolicySummary {
+  const { namespace, name, uid, spec, status } = policy;
+  const { running, latest, pendingApproval, waiting: wait, targetCounts, rollouts, history: [newest] = [] } = status;
+  const condition = decisiveCondition(status.conditions ?? []);
+  const scope = scopeOf(spec);
+  return {
+    namespace,
+    name,
+    uid,
+    ...(scope && { image: formatRepository(scope.repository) }),
+    ...(isUsable(spec) && { selects: spec.strategy.description, mode: spec.mode }),
+    state: stateOf(policy),
+    ...(condition && { reason: condition.reason, message: condition.message, since: condition.lastTransitionTime }),
+    ...(running !== undefined && { running }),
+    ...(latest && { latest: toImage(latest) }),
+    ...(pendingApproval && { pendingApproval: toImage(pendingApproval) }),
+    ...(wait && {
+      waiting: { ...(wait.tag !== undefined && toImage({ ...wait, tag: wait.tag })), until: wait.until, reason: wait.reason },
+    }),
+    ...(targetCounts && { targets: countedOf(targetCounts) }),
+    ...(rollouts && { rollouts: countsOf(rollouts) }),
+    ...(newest && { lastChangeAt: newest.at }),
+  };
+}
+
+function countedOf({ total, upToDate, problems }: TargetCounts): NonNullable<PolicySummary['targets']> {
+  return { total, upToDate, problems };
+}
+
+/** The view of one policy. */
+export function detail(policy: ImagePolicy): z.input<typeof policyDetail> {
+  const { generation, status, actions = {}, requested } = policy;
+  const { conditions = [] } = status;
+  const copy = structuredClone(status) as z.input<typeof policyDetail>['status'];
+  return {
+    ...summarize(policy),
+    generation,
+    conditions: [...conditions],
+    status: copy,
+    actions: { ...actions },
+    ...(requested && { requested: { ...requested } }),
+  };
+}
+
+const failures: ReadonlySet<string> = new Set(['RolloutFailed', 'RejectedDigest']);
+
+/** One word for its state. */
+export function stateOf(policy: ImagePolicy): PolicyState {
+  const { spec, status } = policy;
+  if (spec.suspended === true) return 'Suspended';
+  const found = decisiveCondition(status.conditions ?? []);
+  if (found === undefined) return 'Unknown';
+  switch (found.type) {
+    case 'Stalled':
+      return failures.has(found.reason) ? 'Failed' : 'Stalled';
+    case 'ApprovalRequired':
+    case 'Held':
+      return found.type;
+    case 'Reconciling':
+      return found.reason === 'Progressing' ? 'Progressing' : 'Waiting';
+    default:
+      return found.status === 'True' ? 'Ready' : 'Unknown';
+  }
+}
+
+function toImage({ tag, digest }: { readonly tag: string; readonly digest?: string }): z.output<typeof image> {
+  return { tag, ...(digest !== undefined && { digest }) };
+}
+
+function countsOf({
+  progressing,
+  done,
+  failed,
+  rolledBack,
+}: NonNullable<PolicySummary['rollouts']>): NonNullable<PolicySummary['rollouts']> {
+  return { progressing, done, failed, rolledBack };
+}

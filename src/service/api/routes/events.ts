@@ -1,0 +1,148 @@
+import { z } from 'zod';
+import { givenUpReasons, noticeKinds } from '../../../core/model/notice.ts';
+import { formatRepository, parseImageReference } from '../../../core/model/image-reference.ts';
+import type { Position } from '../../queue/read-events.ts';
+import { AccessError } from '../access.ts';
+import { eventOutcomes } from '../event-view.ts';
+import { listEvents, readEvent, replayEvent } from '../events.ts';
+import { defineRoute, time } from '../route.ts';
+
+const position = z
+  .string()
+  .regex(/^\d{1,15}-[0-9a-zA-Z_-]{1,128}$/, 'is not the "next" of an answer')
+  .transform((text): Position => {
+    const [at = '', id = ''] = text.split(/-(.*)/s);
+    return { at: Number(at), id };
+  });
+const policyName = z
+  .string()
+  .regex(/^[a-z0-9-]{1,63}\/[a-z0-9.-]{1,253}$/, 'is NAMESPACE/NAME')
+  .transform((text) => {
+    const [namespace = '', name = ''] = text.split('/');
+    return { namespace, name };
+  });
+const since = z.iso.datetime({ offset: true, error: 'is a time such as 2026-03-01T12:00:00Z' }).transform((text) => Date.parse(text));
+const eventParams = z.object({ id: z.string().regex(/^[0-9a-zA-Z_-]{1,128}$/) });
+
+const workload = z.object({ apiVersion: z.string().exactOptional(), kind: z.string(), namespace: z.string(), name: z.string() });
+const change = z.object({ workload, container: z.string(), from: z.string(), to: z.string() });
+const event = z
+  .object({
+    id: z.string(),
+    receiver: z.string(),
+    provider: z.string(),
+    registry: z.string().exactOptional(),
+    repository: z.string().exactOptional().describe('Absent if a receiver ignored the event, and its sender named none.'),
+    tag: z.string().exactOptional(),
+    digest: z.string().exactOptional(),
+    receivedAt: time,
+    pushedAt: z.string().exactOptional(),
+    replayOf: z.string().exactOptional().describe('The event that this one repeats.'),
+    outcome: z.enum(eventOutcomes).describe('Of several policies, that of the one that needs the most attention.'),
+    reason: z.string().exactOptional().describe('Why a receiver ignored it, or what it waits for.'),
+    message: z.string().exactOptional(),
+    count: z.int().exactOptional().describe('How often a receiver ignored it; `receivedAt` is the last time.'),
+    policies: z
+      .array(
+        z.object({
+          namespace: z.string(),
+          name: z.string(),
+          outcome: z.enum(eventOutcomes),
+          reason: z.string().exactOptional(),
+          message: z.string().exactOptional(),
+          tag: z.string().exactOptional(),
+          digest: z.string().exactOptional(),
+          changes: z.array(change).exactOptional(),
+          at: z.string().exactOptional(),
+          verifiedMs: z
+            .number()
+            .exactOptional()
+            .describe('From the receipt of the event until the image was verified at the registry, in milliseconds.'),
+          afterMs: z.number().exactOptional().describe('From the receipt of the event to the result, in milliseconds.'),
+          noticesGivenUp: z
+            .array(
+              z.object({
+                target: z.string().describe('The name of the target, never its address.'),
+                kind: z.enum(noticeKinds),
+                reason: z
+                  .enum(givenUpReasons)
+                  .describe('Refused: the target does not accept this message. NotAccepted: it accepted none for a day.'),
+                message: z.string().exactOptional().describe('What a target of the namespace answered.'),
+                at: z.string(),
+              }),
+            )
+            .readonly()
+            .exactOptional()
+            .describe('The notifications about it that are not sent any more; at most ten.'),
+        }),
+      )
+      .readonly()
+      .describe('The policies that it concerns, as far as the caller may see them.'),
+  })
+  .describe('A push, and what became of it.');
+
+export const getEvents = defineRoute({
+  method: 'GET',
+  path: '/events',
+  id: 'listEvents',
+  group: 'Events',
+  summary: 'List pushes, newest first',
+  about:
+    'Callers who may list the policies of all namespaces see all events. Others see the events of policies that they may get, as far as the credentials of these policies have read the repository ' +
+    'within a week: whoever can write a policy can name any repository, and must not learn what is pushed to it. A page may be ' +
+    'shorter than asked for, even empty: only `next` says whether there is more.',
+  query: z.object({
+    limit: z.coerce.number().int().min(1).max(500).default(50).describe('The most events of a page.'),
+    repository: z.string().min(1).max(512).exactOptional().describe('`harbor.example.com/shop/web`'),
+    outcome: z.enum(eventOutcomes, { error: `one of ${eventOutcomes.join(', ')}` }).exactOptional(),
+    policy: policyName.exactOptional().describe('`NAMESPACE/NAME`'),
+    receiver: z.string().min(1).max(63).exactOptional().describe('The name of a receiver.'),
+    since: since.exactOptional().describe('RFC 3339.'),
+    before: position.exactOptional().describe('The `next` of the page before.'),
+  }),
+  answer: z.object({ events: z.array(event), next: z.string().exactOptional().describe('For `before`; absent on the last page.') }),
+  async handle({ query: { repository, ...rest }, access, ports }) {
+    const name = repository === undefined ? undefined : formatRepository(parseImageReference(repository, ports.aliases).repository);
+    const { events, next } = await listEvents(ports, access, { ...rest, repository: name });
+    return { events: [...events], ...(next !== undefined && { next: `${next.at}-${next.id}` }) };
+  },
+});
+
+export const getEvent = defineRoute({
+  method: 'GET',
+  path: '/events/{id}',
+  id: 'getEvent',
+  group: 'Events',
+  summary: 'Show one push',
+  about: 'An event that the caller may not see is answered like one that does not exist.',
+  params: eventParams,
+  answer: event,
+  errors: [404],
+  async handle({ params: { id }, access, ports }) {
+    const found = await readEvent(ports, access, id);
+    if (found === undefined) throw new AccessError(404, 'the event does not exist');
+    return found;
+  },
+});
+
+export const postReplay = defineRoute({
+  method: 'POST',
+  path: '/events/{id}/replay',
+  id: 'replayEvent',
+  group: 'Events',
+  summary: 'Process a push again',
+  about:
+    'Needs permission to update the policies that the push matched, or all policies if those are not known yet. What a receiver ignored cannot be replayed (409).',
+  params: eventParams,
+  answer: z.object({ id: z.string().describe('Of the new event.'), replayOf: z.string().exactOptional() }),
+  status: 202,
+  errors: [404, 409],
+  async handle({ params: { id }, access, ports }) {
+    const refusal = ports.refusal();
+    if (refusal !== undefined) throw new AccessError(503, refusal);
+    const replay = await replayEvent(ports, access, id);
+    if (replay === undefined) throw new AccessError(404, 'the event does not exist');
+    ports.logger.info({ event: replay.id, replayOf: replay.replayOf, user: access.user }, 'event replayed');
+    return { id: replay.id, ...(replay.replayOf !== undefined && { replayOf: replay.replayOf }) };
+  },
+});

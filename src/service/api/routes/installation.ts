@@ -1,0 +1,209 @@
+import { z } from 'zod';
+import { isUsable } from '../../../core/model/image-policy.ts';
+import { toSeconds } from '../../../core/model/text.ts';
+import { type Access, AccessError } from '../access.ts';
+import { answerDoctor } from '../doctor-api.ts';
+import { answerNamespace } from '../namespaces-api.ts';
+import { countEvents } from '../count-events.ts';
+import { policyStates, stateOf } from '../policy-view.ts';
+import { defineRoute, namespaceName, time } from '../route.ts';
+import { listVisible, policiesOf, whyNoActions } from '../see-policies.ts';
+
+const whole = 'Needs permission to list imagepolicies in all namespaces.';
+
+async function requireAll(access: Access): Promise<void> {
+  if (!(await access.may({ verb: 'list' }))) throw new AccessError(403, 'this needs permission to list imagepolicies in all namespaces');
+}
+
+const quantiles = z.object({ p50Ms: z.number(), p90Ms: z.number(), count: z.int() });
+
+export const getOverview = defineRoute({
+  method: 'GET',
+  path: '/overview',
+  id: 'getOverview',
+  group: 'Installation',
+  summary: 'Count policies by state, and pushes by outcome',
+  about: 'Of the policies that the caller may list, and the pushes of the last hour that the caller may see.',
+  query: z.object({ namespace: namespaceName.exactOptional() }),
+  answer: z.object({
+    at: time,
+    policies: z.partialRecord(z.enum(policyStates), z.int()).describe('The number of policies in each state.'),
+    changes: z
+      .object({
+        lastHour: z.int(),
+        lastDay: z.int(),
+        byHour: z.array(z.int()).length(24).describe('Of the last 24 hours; the last entry is the last 60 minutes.'),
+      })
+      .describe('Changes of containers, as far back as the histories of the policies go.'),
+    pushes: z
+      .object({
+        since: time,
+        byOutcome: z.record(z.string(), z.int()),
+        isComplete: z.boolean().describe('Whether all pushes since then were counted: the number that is read is limited.'),
+        toResult: quantiles
+          .exactOptional()
+          .describe('From the receipt of a push to its last result: for watched rollouts, until the image runs.'),
+      })
+      .describe('Pushes of the last hour.'),
+  }),
+  async handle({ query: { namespace }, access, ports }) {
+    const visible = await listVisible(ports, access, namespace);
+    const now = ports.now();
+    const policies: Partial<Record<(typeof policyStates)[number], number>> = {};
+    const byHour = Array.from({ length: 24 }, () => 0);
+    for (const policy of visible) {
+      const state = stateOf(policy);
+      policies[state] = (policies[state] ?? 0) + 1;
+      for (const { at } of policy.status.history ?? []) {
+        const hour = 23 - Math.floor(Math.max(0, now.getTime() - Date.parse(at)) / 3_600_000);
+        if (hour >= 0) byHour[hour] = (byHour[hour] ?? 0) + 1;
+      }
+    }
+    const pushes = await countEvents(ports, access, { since: now.getTime() - 3_600_000, namespace });
+    return {
+      at: toSeconds(now),
+      policies,
+      changes: { lastHour: byHour.at(-1) ?? 0, lastDay: byHour.reduce((sum, count) => sum + count, 0), byHour },
+      pushes,
+    };
+  },
+});
+
+export const getReceivers = defineRoute({
+  method: 'GET',
+  path: '/receivers',
+  id: 'listReceivers',
+  group: 'Installation',
+  summary: 'List the receivers, and when they last answered',
+  about: `${whole} Secrets are never shown.`,
+  answer: z.object({
+    receivers: z.array(
+      z.object({
+        name: z.string(),
+        provider: z.string(),
+        path: z.string().describe('Where senders deliver, below the public address of the receivers.'),
+        lastAcceptedAt: time.exactOptional(),
+        lastRefusedAt: time.exactOptional(),
+        answers: z.record(z.string(), time).describe('When it last answered with each status, within 30 days.'),
+      }),
+    ),
+  }),
+  async handle({ access, ports }) {
+    await requireAll(access);
+    const [receivers, deliveries] = await Promise.all([ports.installation.receivers(), ports.installation.deliveries()]);
+    return {
+      receivers: receivers.map(({ name, provider }) => {
+        const answers = [...(deliveries.get(name) ?? [])].sort(([a], [b]) => a - b);
+        const latest = (isWanted: (status: number) => boolean) =>
+          Math.max(0, ...answers.filter(([status]) => isWanted(status)).map(([, at]) => at));
+        const [accepted, refused] = [latest((status) => status < 300), latest((status) => status >= 400)];
+        return {
+          name,
+          provider,
+          path: `/webhooks/${name}`,
+          ...(accepted > 0 && { lastAcceptedAt: toSeconds(new Date(accepted)) }),
+          ...(refused > 0 && { lastRefusedAt: toSeconds(new Date(refused)) }),
+          answers: Object.fromEntries(answers.map(([status, at]) => [String(status), toSeconds(new Date(at))])),
+        };
+      }),
+    };
+  },
+});
+
+export const getRegistries = defineRoute({
+  method: 'GET',
+  path: '/registries',
+  id: 'listRegistries',
+  group: 'Installation',
+  summary: 'List the registries of the policies, and what was announced of them',
+  about: `${whole} Those that most policies use come first.`,
+  answer: z.object({
+    registries: z.array(
+      z.object({
+        host: z.string(),
+        policies: z.int().describe('How many policies watch repositories of it.'),
+        stalled: z.int().describe('How many of them are Stalled or Failed.'),
+        lastPushAt: time.exactOptional().describe('When a webhook last announced a push that a policy watches.'),
+        unannounced: z.int().describe('Images that polls found since then although no webhook had announced them.'),
+      }),
+    ),
+  }),
+  async handle({ access, ports }) {
+    await requireAll(access);
+    const hosts = new Map<string, { policies: number; stalled: number }>();
+    for (const policy of policiesOf(ports).all()) {
+      if (!isUsable(policy.spec)) continue;
+      const { registry } = policy.spec.repository;
+      const counts = hosts.get(registry) ?? { policies: 0, stalled: 0 };
+      const state = stateOf(policy);
+      hosts.set(registry, { policies: counts.policies + 1, stalled: counts.stalled + (state === 'Stalled' || state === 'Failed' ? 1 : 0) });
+    }
+    const ordered = [...hosts].sort(([, a], [, b]) => b.policies - a.policies).slice(0, maxHosts);
+    const announced = await ports.installation.announcements(ordered.map(([host]) => host));
+    return {
+      registries: ordered.map(([host, counts], index) => {
+        const { lastPush, unannounced = 0 } = announced[index] ?? {};
+        return { host, ...counts, ...(lastPush !== undefined && { lastPushAt: toSeconds(new Date(lastPush)) }), unannounced };
+      }),
+    };
+  },
+});
+
+/** Tenants choose the hosts of registries. */
+const maxHosts = 200;
+
+export const getDoctor = defineRoute({
+  method: 'GET',
+  path: '/doctor',
+  id: 'getDoctor',
+  group: 'Installation',
+  summary: 'Check the installation',
+  about: 'What `image-watcher doctor` prints. Needs permission to list imagepolicies in all namespaces that are watched.',
+  answer: z.looseObject({
+    version: z.string(),
+    checkedAt: time,
+    findings: z.array(z.looseObject({ line: z.string(), level: z.enum(['ok', 'failed', 'warning', 'skipped']), message: z.string() })),
+  }),
+  handle: async ({ access, ports }) => {
+    const { findings, ...report } = await answerDoctor(ports.doctor, access);
+    return { ...report, findings: findings.map((finding) => ({ ...finding })) };
+  },
+});
+
+export const getNamespace = defineRoute({
+  method: 'GET',
+  path: '/namespaces/{namespace}',
+  id: 'getNamespace',
+  group: 'Installation',
+  summary: 'Show whether the policies of a namespace are considered',
+  about: 'Needs permission to get imagepolicies in the namespace.',
+  params: z.object({ namespace: namespaceName }),
+  answer: z.object({
+    namespace: z.string(),
+    isSelected: z.boolean(),
+    reason: z.string().exactOptional(),
+    message: z.string().exactOptional(),
+  }),
+  handle: ({ params: { namespace }, access, ports }) => answerNamespace(ports.namespaces, access, namespace),
+});
+
+export const getCaller = defineRoute({
+  method: 'GET',
+  path: '/caller',
+  id: 'getCaller',
+  group: 'Installation',
+  summary: 'Show who the caller is',
+  about: 'For pages that offer only what the caller may do.',
+  answer: z.object({
+    user: z.string(),
+    listsAll: z.boolean().describe('Whether the caller may list the policies of all namespaces.'),
+    noActions: z
+      .string()
+      .exactOptional()
+      .describe('Why the caller cannot act through the API at all; absent if he can, as far as his permissions go.'),
+  }),
+  async handle({ access, ports }) {
+    const noActions = whyNoActions(ports, access);
+    return { user: access.user, listsAll: await access.may({ verb: 'list' }), ...(noActions !== undefined && { noActions }) };
+  },
+});

@@ -1,0 +1,160 @@
+import { z } from 'zod';
+import { explainPlanned } from '../../explain/steps.ts';
+import { planNow, type Pushed } from '../../explain/plan-now.ts';
+import { tryParseImageReference } from '../../../core/model/image-reference.ts';
+import { type Access, AccessError } from '../access.ts';
+import { readEvent } from '../events.ts';
+import type { ApiPorts } from '../ports.ts';
+import { detail, policyDetail, policyStates, policySummary, stateOf, summarize } from '../policy-view.ts';
+import { pageOf, policyOrders } from '../policy-order.ts';
+import { defineRoute, namespaceName, policyParams } from '../route.ts';
+import { listVisible, policiesOf, seePolicy } from '../see-policies.ts';
+
+export const getPolicies = defineRoute({
+  method: 'GET',
+  path: '/policies',
+  id: 'listPolicies',
+  group: 'Policies',
+  summary: 'List policies',
+  about: 'Shows the policies that the caller may list. `counts` is of all that match the other filters, whatever their state.',
+  query: z.object({
+    namespace: namespaceName.exactOptional(),
+    state: z.enum(policyStates, { error: `one of ${policyStates.join(', ')}` }).exactOptional(),
+    search: z.string().min(1).max(256).exactOptional().describe('Part of the namespace, name, image or tag that is selected or runs.'),
+    sort: z
+      .enum(policyOrders)
+      .default('name')
+      .describe('By namespace and name; by state, what needs attention first; or by the last change, newest first.'),
+    limit: z.coerce.number().int().min(1).max(500).default(100).describe('The most policies of a page.'),
+    after: z
+      .string()
+      .regex(/^\d{1,16}:[a-z0-9-]{1,63}\/[a-z0-9.-]{1,253}$/, 'is not the "next" of an answer')
+      .exactOptional()
+      .describe('The `next` of the page before.'),
+  }),
+  answer: z.object({
+    policies: z.array(policySummary),
+    counts: z.partialRecord(z.enum(policyStates), z.int()),
+    next: z.string().exactOptional().describe('For `after`; absent on the last page.'),
+  }),
+  async handle({ query: { namespace, state, search, sort, limit, after }, access, ports }) {
+    const text = search?.toLowerCase();
+    const all = (await listVisible(ports, access, namespace)).map((policy) => ({ policy, state: stateOf(policy) }));
+    const found = text === undefined ? all : all.filter(({ policy }) => mentions(summarize(policy), text));
+    const counts: Partial<Record<(typeof policyStates)[number], number>> = {};
+    for (const { state } of found) counts[state] = (counts[state] ?? 0) + 1;
+    const wanted = state === undefined ? found : found.filter((one) => one.state === state);
+    const { page, next } = pageOf(wanted, sort, limit, after);
+    return { policies: page.map(({ policy }) => summarize(policy)), counts, ...(next !== undefined && { next }) };
+  },
+});
+
+function mentions({ namespace, name, image = '', running = '', latest }: z.output<typeof policySummary>, text: string): boolean {
+  return [`${namespace}/${name}`, image, running, latest?.tag ?? ''].some((part) => part.toLowerCase().includes(text));
+}
+
+export const getPolicy = defineRoute({
+  method: 'GET',
+  path: '/policies/{namespace}/{name}',
+  id: 'getPolicy',
+  group: 'Policies',
+  summary: 'Show one policy',
+  about: 'Needs permission to get imagepolicies in the namespace.',
+  params: policyParams,
+  answer: policyDetail,
+  errors: [404],
+  handle: async ({ params, access, ports }) => detail(await seePolicy(ports, access, params)),
+});
+
+export const getResource = defineRoute({
+  method: 'GET',
+  path: '/policies/{namespace}/{name}/resource',
+  id: 'getPolicyResource',
+  group: 'Policies',
+  summary: 'Show the resource of a policy as the API server has it',
+  about: 'Without `metadata.managedFields`. Needs permission to get imagepolicies in the namespace.',
+  params: policyParams,
+  answer: z.looseObject({ metadata: z.looseObject({ namespace: z.string(), name: z.string() }), spec: z.looseObject({}) }),
+  errors: [404],
+  async handle({ params, access, ports }) {
+    const policy = await seePolicy(ports, access, params);
+    return policiesOf(ports).read(policy);
+  },
+});
+
+const step = z.object({
+  id: z.string().describe('Stable: `namespace`, `spec`, `tag`, a setting, `verify`, `target`, `container`, or the id of a guard.'),
+  result: z
+    .enum(['pass', 'stop', 'wait', 'note'])
+    .describe(
+      'pass: nothing is in the way; stop: nothing happens until somebody acts or something changes; wait: it goes on by itself; note: it decides nothing.',
+    ),
+  text: z.string(),
+  origin: z.enum(['policy', 'namespace', 'cluster', 'built-in']).exactOptional().describe('Where the value of a setting comes from.'),
+  reason: z.string().exactOptional(),
+  until: z.string().exactOptional(),
+  page: z.string().exactOptional().describe('The page that explains the reason, and says what to do.'),
+});
+
+export const explainPolicy = defineRoute({
+  method: 'GET',
+  path: '/policies/{namespace}/{name}/explain',
+  id: 'explainPolicy',
+  group: 'Policies',
+  summary: 'Explain what would happen now, step by step',
+  about:
+    'Runs the stages of a reconcile up to the change itself, without any request to a registry, as `image-watcher explain` does. With `push`, as if an image had been pushed. Needs permission to get imagepolicies in the namespace.',
+  params: policyParams,
+  query: z.object({
+    push: z
+      .string()
+      .min(1)
+      .max(700)
+      .exactOptional()
+      .describe('An image with its tag (`harbor.example.com/shop/web:1.4.2`, with or without `@sha256:…`), or the id of an event.'),
+  }),
+  answer: z.object({
+    allowed: z.boolean().describe('Whether nothing is blocked or wrong.'),
+    summary: z.string(),
+    candidate: z.object({ tag: z.string(), digest: z.string().exactOptional(), createdAt: z.string().exactOptional() }).exactOptional(),
+    steps: z.array(step).describe('Of the policy, in their order; the first that stops ends the chain.'),
+    targets: z.array(
+      z.object({
+        target: z.object({ apiVersion: z.string().exactOptional(), kind: z.string(), namespace: z.string(), name: z.string() }),
+        steps: z.array(step),
+      }),
+    ),
+  }),
+  errors: [404],
+  async handle({ params, query: { push }, access, ports }) {
+    const policy = await seePolicy(ports, access, params);
+    const pushed = push === undefined ? undefined : await readPush(push, access, ports);
+    const { consider, cluster } = policiesOf(ports);
+    return explainPlanned(await planNow(consider(policy), () => cluster, pushed), pushed);
+  },
+});
+
+export const streamPolicies = defineRoute({
+  method: 'GET',
+  path: '/stream',
+  id: 'streamPolicies',
+  group: 'Policies',
+  summary: 'Follow the changes of policies',
+  about:
+    'Server-sent events: `policy` with an entry of the list for each policy that was created or changed, `deleted` with its namespace and name, and `open` when what happened before may be missing, so that the list should be read (again). ' +
+    'Shows what the caller may get. A stream ends after ten minutes; browsers connect again by themselves.',
+  query: z.object({ namespace: namespaceName.exactOptional() }),
+  answer: z.unknown(),
+  media: 'text/event-stream',
+  handle: ({ query: { namespace }, access, ports }) => Promise.resolve(ports.streams.open(policiesOf(ports).feed, access, namespace)),
+});
+
+/** The image that a text names, or that an event announced. */
+async function readPush(text: string, access: Access, ports: ApiPorts): Promise<Pushed> {
+  const event = /^[0-9a-zA-Z_-]{16,128}$/.test(text) ? await readEvent(ports, access, text) : undefined;
+  const { repository, tag: announced, digest } = event ?? {};
+  const name = repository === undefined ? text : `${event?.registry ?? ''}/${repository}:${announced ?? ''}`;
+  const image = tryParseImageReference(digest === undefined || repository === undefined ? name : `${name}@${digest}`, ports.aliases);
+  if (image?.tag === undefined) throw new AccessError(404, `"${text}" is neither an image with a tag nor an event that you may see`);
+  return { ...image, tag: image.tag };
+}

@@ -1,0 +1,66 @@
+/** Which policies a caller may see. */
+import { inParallel } from '../../core/async/in-parallel.ts';
+import { policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
+import { type Access, AccessError } from './access.ts';
+import type { ApiPorts, PolicyPorts } from './ports.ts';
+
+/** Each costs a question to the API server, whose answer is kept for some seconds. */
+const maxNamespaces = 200;
+const questionsAtOnce = 8;
+
+/** The policies of the process; throws AccessError(503) where it has none, or not all yet. */
+export function policiesOf({ policies }: Pick<ApiPorts, 'policies'>): PolicyPorts {
+  if (policies === undefined)
+    throw new AccessError(503, 'this process does not have the role work, so it knows no policies: send the request to one that has');
+  if (!policies.areKnown()) throw new AccessError(503, 'the policies are not known at present; /readyz?verbose says why');
+  return policies;
+}
+
+/** The policies that the caller may list, sorted by name; throws AccessError(403) for a namespace in which that is none. */
+export async function listVisible(
+  ports: Pick<ApiPorts, 'policies'>,
+  access: Access,
+  namespace: string | undefined,
+): Promise<ImagePolicy[]> {
+  const policies = policiesOf(ports);
+  if (namespace !== undefined && !(await access.may({ verb: 'list', namespace })))
+    throw new AccessError(403, `this needs permission to list imagepolicies in the namespace ${namespace}`);
+  const wanted = [...policies.all()].filter((policy) => namespace === undefined || policy.namespace === namespace);
+  const visible = namespace === undefined && !(await access.may({ verb: 'list' })) ? await filterVisible(wanted, access) : wanted;
+  const keyed = visible.map((policy) => ({ policy, key: policyKey(policy) }));
+  return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ policy }) => policy);
+}
+
+async function filterVisible(policies: readonly ImagePolicy[], access: Access): Promise<ImagePolicy[]> {
+  const namespaces = [...new Set(policies.map(({ namespace }) => namespace))];
+  if (namespaces.length > maxNamespaces)
+    throw new AccessError(403, 'you may not list imagepolicies in all namespaces: name one of yours with namespace=');
+  const answers = await inParallel(namespaces, questionsAtOnce, (namespace) => access.may({ verb: 'list', namespace }));
+  const seen = new Set(
+    namespaces.filter((_, index) => {
+      const answer = answers[index];
+      if (answer?.status === 'rejected') throw answer.reason;
+      return answer?.value === true;
+    }),
+  );
+  return policies.filter(({ namespace }) => seen.has(namespace));
+}
+
+/** One policy; throws AccessError(403) for callers who may not get it, and 404 where there is none. */
+export async function seePolicy(
+  ports: Pick<ApiPorts, 'policies'>,
+  access: Access,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): Promise<ImagePolicy> {
+  if (!(await access.may({ verb: 'get', namespace })))
+    throw new AccessError(403, `this needs permission to get imagepolicies in the namespace ${namespace}`);
+  const policy = policiesOf(ports).find(namespace, name);
+  if (policy === undefined) throw new AccessError(404, `there is no ImagePolicy ${namespace}/${name}`);
+  return policy;
+}
+
+/** Why the caller cannot change policies through the API, whatever his permissions are; undefined if he can. */
+export function whyNoActions({ policies }: Pick<ApiPorts, 'policies'>, { credentials }: Access): string | undefined {
+  if (policies === undefined) return 'this process does not have the role work';
+  return policies.noActions ?? (credentials.kind === 'proxy' ? 'actions need a token of the caller that the API server knows' : undefined);
+}

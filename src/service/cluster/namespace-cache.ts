@@ -1,0 +1,134 @@
+/** The cache of the Namespaces' labels and consent annotations: from a watch of all of them, or, if only some namespaces are watched, read one by one. */
+import { PermanentError, describeError } from '../../core/model/errors.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { namespaceResource, projectNamespace, readNamespace, readNamespaceConsent, type NamespaceState } from '../kube/namespaces.ts';
+import { matchesSelector, sameLabels, type LabelSelector } from '../../core/model/label-selector.ts';
+import type { Labels } from '../../core/model/policy-defaults.ts';
+import { createObjectStore, type StoreView } from '../kube/object-store.ts';
+import { listPath } from '../kube/objects.ts';
+import type { Check } from '../telemetry/readiness.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { inParallel } from '../../core/async/in-parallel.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { startOptionalWatch, type OptionalWatch } from './optional-watch.ts';
+
+export interface NamespaceCache {
+  /** Null if the Namespace has no consent annotation, undefined if that is not known. */
+  readonly namespaceConsent: (namespace: string) => string | null | undefined;
+  readonly readNamespaceConsent: (namespace: string, signal: AbortSignal) => Promise<string | null>;
+  /** Reads those that no watch reports. */
+  readonly readNamespaceConsents: (namespaces: readonly string[], signal: AbortSignal) => Promise<void>;
+  /** The labels of a Namespace; undefined if there is none, or it is not known. */
+  readonly labelsOf: (namespace: string) => Labels;
+  /** The names of the known Namespaces that a selector matches. */
+  readonly namesWith: (selector: LabelSelector) => string[];
+  /** Reads the labels of a Namespace that is not known; its listeners are called before this resolves. */
+  readonly readLabels: (namespace: string, signal?: AbortSignal) => Promise<void>;
+  /** Changes with each change of the Namespace. */
+  readonly versionOf: (namespace: string) => string;
+  /** Whether the labels are up to date, where they decide anything. */
+  readonly areLabelsKnown: () => boolean;
+  /** Calls the listener when the consent of a Namespace changes. */
+  onConsent(listener: (namespace: string) => void): void;
+  /** Calls the listener when the labels of a Namespace change, or become known. */
+  onLabels(listener: (namespace: string) => void): void;
+  /** Calls the listener after each change of a Namespace. */
+  readonly subscribe: StoreView<NamespaceState>['subscribe'];
+  /** Resolves when everything is listed or forbidden. */
+  start(): Promise<void>;
+  /** If only some namespaces are watched: reads their labels and annotations again. */
+  refresh(): Promise<void>;
+  checks(): Check[];
+  measure(metrics: Metrics): void;
+  stop(): Promise<void>;
+}
+
+const maxParallel = 8;
+const withoutConsents =
+  'the consent of a Namespace is read at each reconcile of a policy, and policies do not notice it before their next poll';
+const withoutLabels =
+  'the labels of Namespaces are not known: watch.namespaceSelector selects none of them, and policyDefaults with a selector are not used';
+
+/** The namespaces to watch (none: all of them), and whether the configuration goes by labels. BaseImagePolicies always may. */
+export interface NamespaceCacheOptions {
+  readonly namespaces: readonly string[];
+  /** Whether the labels of Namespaces decide which policies there are; only where all of them are watched. */
+  readonly usesLabels: boolean;
+  readonly logger: Logger;
+}
+
+/** Does not connect before `start`. */
+export function createNamespaceCache({ namespaces, usesLabels, logger }: NamespaceCacheOptions, client: KubeClient): NamespaceCache {
+  const store = createObjectStore<NamespaceState>();
+  let watch: OptionalWatch | undefined;
+  const isCurrent = () => watch?.isCurrent() ?? false;
+  const valueOf = (namespace: string) => store.get('', namespace)?.allowPoliciesFrom;
+  const read = async (namespace: string, signal?: AbortSignal) => {
+    const found = await readNamespaceConsent(client, namespace, signal);
+    if (found !== undefined) store.put(found);
+    return found?.allowPoliciesFrom ?? null;
+  };
+  const readUnwatched = async (names: readonly string[], signal?: AbortSignal) => {
+    if (isCurrent()) return;
+    const results = await inParallel(names, maxParallel, (namespace) => read(namespace, signal));
+    // A Namespace that may not be read stays unknown, which is no consent.
+    const failed = results.find((result) => result.status === 'rejected' && !(result.reason instanceof PermanentError));
+    if (failed?.status === 'rejected') throw failed.reason;
+  };
+  const refresh = async () => {
+    if (watch !== undefined) return;
+    await readUnwatched(namespaces).catch((error: unknown) => logger.warn({ why: describeError(error) }, 'watch failed, will be repeated'));
+  };
+  return {
+    // A complete list without it: there is no such Namespace.
+    namespaceConsent: (namespace) => valueOf(namespace) ?? (store.get('', namespace) !== undefined || isCurrent() ? null : undefined),
+    readNamespaceConsent: read,
+    readNamespaceConsents: readUnwatched,
+    refresh,
+    labelsOf: (namespace) => store.get('', namespace)?.labels,
+    namesWith: (selector) => [...store.values()].flatMap(({ name, labels }) => (matchesSelector(selector, labels) ? [name] : [])),
+    async readLabels(namespace, signal) {
+      const found = await readNamespace(client, namespace, signal);
+      if (found !== undefined) store.put(found);
+    },
+    versionOf: (namespace) => store.get('', namespace)?.resourceVersion ?? '',
+    subscribe: store.subscribe,
+    areLabelsKnown: () => !usesLabels || isCurrent(),
+    onLabels(listener) {
+      store.subscribe(({ object, previous, type }) => {
+        if (type !== 'updated' || !sameLabels(object.labels, previous?.labels)) listener(object.name);
+      });
+    },
+    onConsent(listener) {
+      store.subscribe(({ object, previous, type }) => {
+        if (type === 'deleted' || object.allowPoliciesFrom !== (previous?.allowPoliciesFrom ?? null)) listener(object.name);
+      });
+    },
+    async start() {
+      // A Role cannot grant the list of Namespaces.
+      if (namespaces.length > 0) return refresh();
+      watch = startOptionalWatch({
+        name: 'namespaces',
+        without: usesLabels ? withoutLabels : withoutConsents,
+        client,
+        path: listPath(namespaceResource),
+        metadataOnly: true,
+        project: projectNamespace,
+        store,
+        logger,
+      });
+      await watch.synced;
+    },
+    checks() {
+      if (watch === undefined) return [];
+      const check = watch.check();
+      return [usesLabels ? { ...check, ok: isCurrent() } : check];
+    },
+    measure(metrics) {
+      if (watch !== undefined) metrics.watchConnected.set({ resource: watch.name }, watch.reflector.state().connected ? 1 : 0);
+    },
+    async stop() {
+      await watch?.reflector.stop();
+    },
+  };
+}

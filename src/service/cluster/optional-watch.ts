@@ -1,0 +1,56 @@
+import { describeError } from '../../core/model/errors.ts';
+import { isKubeError, KubeError } from '../kube/kube-error.ts';
+import type { StoredObject } from '../kube/object-store.ts';
+import { startReflector, type Reflector, type ReflectorOptions } from '../kube/reflector.ts';
+import type { Check } from '../telemetry/readiness.ts';
+import type { Logger } from '../telemetry/logger.ts';
+
+/** A watch that may be forbidden: nothing then waits for it, and the service works without it. */
+export interface OptionalWatch {
+  readonly name: string;
+  readonly reflector: Reflector;
+  /** Resolves after the first list, or when the API server has refused it: a refused list may never succeed. */
+  readonly synced: Promise<void>;
+  /** Whether its store is up to date. */
+  isCurrent(): boolean;
+  check(): Check;
+}
+
+/** What to watch, and (`without`) what does not work if it is forbidden. */
+export interface OptionalWatchOptions<T extends StoredObject> extends ReflectorOptions<T> {
+  readonly name: string;
+  readonly without: string;
+  readonly logger: Logger;
+}
+
+/** Starts a watch; logs once that it is forbidden. */
+export function startOptionalWatch<T extends StoredObject>(options: OptionalWatchOptions<T>): OptionalWatch {
+  const { name, without, logger } = options;
+  const refused = Promise.withResolvers<void>();
+  let isForbidden = false;
+  const reflector = startReflector({
+    ...options,
+    onError(error, nextTryMs) {
+      if (error instanceof KubeError) refused.resolve();
+      if (!isKubeError(error, 403)) return logger.warn({ why: describeError(error), nextTryMs }, 'watch failed, will be repeated');
+      if (!isForbidden) logger.info({ watch: name, why: describeError(error), without }, 'an optional watch is forbidden');
+      isForbidden = true;
+    },
+  });
+  const isCurrent = () => {
+    const { synced, connected } = reflector.state();
+    return synced && connected;
+  };
+  return {
+    name,
+    reflector,
+    synced: Promise.race([reflector.synced, refused.promise]),
+    isCurrent,
+    check() {
+      const { synced, lastError, objects } = reflector.state();
+      if (isForbidden && !isCurrent()) return { name: `kubernetes ${name}`, ok: true, required: false, detail: `forbidden: ${without}` };
+      const detail = lastError ?? (synced ? `${objects} objects` : 'listing');
+      return { name: `kubernetes ${name}`, ok: isCurrent(), required: false, detail };
+    },
+  };
+}

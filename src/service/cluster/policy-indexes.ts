@@ -1,0 +1,148 @@
+import { formatRepository, type Repository } from '../../core/model/image-reference.ts';
+import { type ImagePolicy, policyKey, scopeOf, mayBeClearedBySecret, type PolicyTarget } from '../../core/model/image-policy.ts';
+import { formatSelector, type LabelSelector, matchesSelector } from '../../core/model/label-selector.ts';
+import { kindKey, type KindRef, type Workload, workloadKey, type WorkloadRef } from '../../core/model/workload.ts';
+import type { Asker } from '../../core/plan/consent.ts';
+import { createGroups } from './groups.ts';
+
+/** Policies by the repository they watch: a push finds its policies in one lookup, however many there are. */
+export interface PolicyIndex {
+  put(policy: ImagePolicy): void;
+  remove(policy: { namespace: string; name: string }): void;
+  /** The policies of exactly this repository (never of a longer name), sorted by name. */
+  match(repository: Repository): ImagePolicy[];
+}
+
+/** An empty index. */
+export function createPolicyIndex(): PolicyIndex {
+  const byRepository = createGroups<ImagePolicy>(policyKey);
+  const repositoryOf = new Map<string, Repository>();
+
+  const remove = (policy: { namespace: string; name: string }) => {
+    const key = policyKey(policy);
+    const repository = repositoryOf.get(key);
+    if (repository === undefined) return;
+    repositoryOf.delete(key);
+    byRepository.remove(formatRepository(repository), key);
+  };
+
+  return {
+    remove,
+    put(policy) {
+      remove(policy);
+      const repository = scopeOf(policy.spec)?.repository;
+      if (repository === undefined) return;
+      repositoryOf.set(policyKey(policy), repository);
+      byRepository.set(formatRepository(repository), policy);
+    },
+    match: (repository) =>
+      [...byRepository.get(formatRepository(repository)).values()].sort((a, b) => (policyKey(a) < policyKey(b) ? -1 : 1)),
+  };
+}
+
+type PolicyName = Pick<ImagePolicy, 'namespace' | 'name'>;
+
+/** By namespace, the policies that are Stalled for a reason that a changed Secret may clear: usually none, so changes of Secrets cost nothing. */
+export interface StalledIndex {
+  put(policy: ImagePolicy): void;
+  remove(policy: PolicyName): void;
+  /** The policies of one namespace or, for undefined, of all. */
+  stalledIn(namespace: string | undefined): readonly PolicyName[];
+}
+
+/** An empty index. */
+export function createStalledIndex(): StalledIndex {
+  const byNamespace = new Map<string, Map<string, PolicyName>>();
+  const remove = (policy: PolicyName) => {
+    const policies = byNamespace.get(policy.namespace);
+    policies?.delete(policyKey(policy));
+    if (policies?.size === 0) byNamespace.delete(policy.namespace);
+  };
+  return {
+    remove,
+    put(policy) {
+      remove(policy);
+      if (!mayBeClearedBySecret(policy)) return;
+      const { namespace, name } = policy;
+      const policies = byNamespace.get(namespace) ?? new Map<string, PolicyName>();
+      byNamespace.set(namespace, policies.set(policyKey(policy), { namespace, name }));
+    },
+    stalledIn(namespace) {
+      const found = namespace === undefined ? [...byNamespace.values()] : [byNamespace.get(namespace) ?? new Map<string, PolicyName>()];
+      return found.flatMap((policies) => [...policies.values()]);
+    },
+  };
+}
+
+/** Policies by the workloads that they target, so that one lookup finds the policies of a changed workload. */
+export interface TargetIndex {
+  put(policy: ImagePolicy): void;
+  remove(policy: PolicyName): void;
+  /** The policies that select this workload, limited to those that may see it (`maySee`). */
+  policiesOf(workload: WorkloadRef & Pick<Workload, 'labels'>, maySee: (asker: Asker) => boolean): readonly PolicyName[];
+}
+
+interface IndexedTarget extends PolicyName {
+  /** Undefined where the target names the workload. */
+  readonly selector?: LabelSelector;
+}
+
+/** An empty index. A selector is tried only on workloads of its kind and namespace. */
+export function createTargetIndex(): TargetIndex {
+  const byTarget = createGroups<IndexedTarget>(nameOf);
+  const targetsOf = new Map<string, readonly PolicyTarget[]>();
+  const remove = (policy: PolicyName) => {
+    const key = policyKey(policy);
+    for (const target of targetsOf.get(key) ?? []) byTarget.remove(targetKey(target), nameOf(indexed(policy, target)));
+    targetsOf.delete(key);
+  };
+  return {
+    remove,
+    put(policy) {
+      remove(policy);
+      const { targets = [] } = scopeOf(policy.spec) ?? {};
+      if (targets.length === 0) return;
+      for (const target of targets) byTarget.set(targetKey(target), indexed(policy, target));
+      targetsOf.set(policyKey(policy), targets);
+    },
+    policiesOf(workload, maySee) {
+      // Consent was not always required: only a policy that names a single target may predate it.
+      const naming = askedOnce((namespace) => maySee({ namespace, legacyTarget: workload }));
+      const selecting = askedOnce((namespace) => maySee({ namespace }));
+      const named = [...byTarget.get(workloadKey(workload)).values()].filter(({ namespace }) => naming(namespace));
+      const selected = [...byTarget.get(selectorKey(workload, workload.namespace)).values()].filter(
+        ({ namespace, selector = {} }) => selecting(namespace) && matchesSelector(selector, workload.labels),
+      );
+      const matching = [...named, ...selected];
+      return [...new Map(matching.map((policy) => [policyKey(policy), policy])).values()];
+    },
+  };
+}
+
+function indexed({ namespace, name }: PolicyName, { selector }: PolicyTarget): IndexedTarget {
+  return selector === undefined ? { namespace, name } : { namespace, name, selector };
+}
+
+/** Distinguishes targets of different policies that have the same key. */
+function nameOf({ selector, ...policy }: IndexedTarget): string {
+  return selector === undefined ? policyKey(policy) : `${policyKey(policy)} ${formatSelector(selector)}`;
+}
+
+/** There may be many policies of a namespace, and one question decides whether all of them may see a workload. */
+function askedOnce(ask: (namespace: string) => boolean): (namespace: string) => boolean {
+  const answers = new Map<string, boolean>();
+  return (namespace) => {
+    const answer = answers.get(namespace) ?? ask(namespace);
+    answers.set(namespace, answer);
+    return answer;
+  };
+}
+
+function targetKey(target: PolicyTarget): string {
+  return target.selector === undefined ? workloadKey(target) : selectorKey(target, target.namespace);
+}
+
+/** The key for selectors. It is never that of a workload, because no name is a star. */
+function selectorKey(kind: KindRef, namespace: string): string {
+  return `${kindKey(kind)}/${namespace}/*`;
+}

@@ -1,0 +1,114 @@
+import { readPolicy } from '../resources/read-policy.ts';
+import type { ReadContext } from '../resources/read-spec.ts';
+import { describeError } from '../../core/model/errors.ts';
+import { kindKey } from '../../core/model/workload.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { isKubeError } from '../kube/kube-error.ts';
+import { readMetadata } from '../kube/watch-events.ts';
+import { startReflector, type Reflector } from '../kube/reflector.ts';
+import { listPath } from '../kube/objects.ts';
+import type { Check } from '../telemetry/readiness.ts';
+import type { ClusterCache } from './cluster-cache.ts';
+import { plural } from '../resources/group.ts';
+import { apiVersion } from '../resources/v1.ts';
+import type { Logger } from '../telemetry/logger.ts';
+
+/** The resource of the policies. */
+export const policyResource = { apiVersion, resource: plural };
+
+export interface NamedReflector {
+  readonly name: string;
+  readonly reflector: Reflector;
+}
+
+/** The watch of the policies of one namespace, or of all. */
+export interface PolicyWatch extends NamedReflector {
+  /** undefined: all. */
+  readonly namespace: string | undefined;
+  /** Resolves after the first list, or when it is forbidden: other namespaces must not wait for it. */
+  readonly synced: Promise<void>;
+}
+
+/** The namespaces of the setting, for watches: undefined means all. */
+export function watchedNamespaces(namespaces: readonly string[]): readonly (string | undefined)[] {
+  return namespaces.length > 0 ? namespaces : [undefined];
+}
+
+/** Logs that a watch failed. */
+export function logWatchErrors(logger: Logger) {
+  return (error: unknown, nextTryMs: number | undefined) =>
+    logger.warn({ why: describeError(error), nextTryMs }, 'watch failed, will be repeated');
+}
+
+/** Watches the policies, in one namespace or (undefined) in all. */
+export function watchPolicies(
+  namespace: string | undefined,
+  { readContext, logger }: { readonly readContext: ReadContext; readonly logger: Logger },
+  client: KubeClient,
+  { written }: Pick<ClusterCache, 'written'>,
+): PolicyWatch {
+  const logError = logWatchErrors(logger);
+  const forbidden = Promise.withResolvers<void>();
+  const reflector = startReflector({
+    client,
+    path: listPath(policyResource, namespace),
+    project(raw) {
+      const { namespace, name } = readMetadata(raw);
+      return readPolicy(raw, readContext, written.get(namespace, name));
+    },
+    store: written,
+    onError(error, nextTryMs) {
+      logError(error, nextTryMs);
+      if (isKubeError(error, 403)) forbidden.resolve();
+    },
+  });
+  return {
+    name: `policies${namespace === undefined ? '' : ` in ${namespace}`}`,
+    namespace,
+    reflector,
+    synced: Promise.race([reflector.synced, forbidden.promise]),
+  };
+}
+
+/** Resolves when the policies of all permitted namespaces are listed, of at least one. */
+export async function untilSynced(watches: readonly PolicyWatch[]): Promise<void> {
+  await Promise.all([Promise.race(watches.map(({ reflector }) => reflector.synced)), ...watches.map(({ synced }) => synced)]);
+}
+
+/** Whether the watches of all permitted namespaces are connected: a forbidden namespace must not affect the others. */
+export function areConnected(watches: readonly PolicyWatch[]): boolean {
+  const states = watches.map(({ reflector }) => reflector.state());
+  return states.some(({ connected }) => connected) && states.every(({ connected, isForbidden }) => connected || isForbidden);
+}
+
+/** The watches of workloads that have started. */
+export function workloadReflectors(
+  namespaces: readonly (string | undefined)[],
+  { workloads }: Pick<ClusterCache, 'workloads'>,
+): NamedReflector[] {
+  return workloads.watches().flatMap((watch) => {
+    const watched = watch.current();
+    return (watched?.reflectors ?? []).map((reflector, index) => {
+      const namespace = namespaces[index];
+      return { name: `${watched?.target.resource}${namespace === undefined ? '' : ` in ${namespace}`}`, reflector };
+    });
+  });
+}
+
+/** For /readyz: reported, but never a reason to be not ready. */
+export function checkReflector({ name, reflector }: NamedReflector): Check {
+  const { synced, connected, lastError, objects, quietMs = 0 } = reflector.state();
+  const detail = lastError ?? (synced ? `${objects} objects, quiet for ${Math.floor(quietMs / 1_000)} s` : 'listing');
+  return { name: `kubernetes ${name}`, ok: synced && connected, required: false, detail };
+}
+
+/** The same for kinds that the API server does not know. */
+export function checkKinds({ workloads }: Pick<ClusterCache, 'workloads'>): Check[] {
+  const missing = workloads.watches().filter((watch) => watch.current() === undefined);
+  return missing.map(({ kind }) => ({
+    name: `kubernetes ${kindKey(kind)}`,
+    ok: false,
+    required: false,
+    detail: 'not discovered: the API server does not serve this kind, or has not answered yet',
+  }));
+}

@@ -1,0 +1,263 @@
+import { apiVersion, baseCrdName, baseKind, basePlural, baseShortName, crdName, kind, plural, shortName } from '../resources/group.ts';
+import { didYouMean } from '../../core/model/did-you-mean.ts';
+import { kubeconfigOf, podOf, processSource } from '../config/environment.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { type Options, type Terminal, UsageError } from './command.ts';
+
+/** The options of every command that asks a cluster, with the caller's own rights. */
+export const clusterOptions = {
+  kubeconfig: {
+    value: 'FILE',
+    completes: 'file',
+    about: 'the kubeconfig (default: KUBECONFIG, then ~/.kube/config, then the service account of the pod)',
+  },
+  context: { value: 'NAME', completes: 'context', about: 'another context of the kubeconfig than the current one' },
+} as const satisfies Options;
+
+/** Those of commands that act on policies of a namespace. */
+export const policyOptions = {
+  namespace: {
+    short: 'n',
+    value: 'NAMESPACE',
+    completes: 'namespace',
+    about: "the namespace of the policy (default: that of the kubeconfig's context)",
+  },
+  ...clusterOptions,
+} as const satisfies Options;
+
+/** The argument of commands that act on one policy. */
+export const policyArgument = {
+  name: 'POLICY',
+  completes: 'policy',
+  about: `NAME, ${shortName}/NAME or NAMESPACE/NAME`,
+  missing: 'name the policy: NAME, or NAMESPACE/NAME',
+} as const;
+
+/** That of commands that also act on BaseImagePolicies. */
+export const anyPolicyArgument = {
+  ...policyArgument,
+  about: `${policyArgument.about}; ${baseShortName}/NAME is a BaseImagePolicy`,
+} as const;
+
+/** The field manager of what commands write. */
+export const cliFieldManager = 'image-watcher-cli';
+/** How many policies are listed at once. */
+export const pageSize = 500;
+/** The resource in the API server's URLs. */
+export const policyResource = { apiVersion, resource: plural };
+
+/** A policy as the user named it. */
+export interface PolicyName {
+  /** undefined: of the kubeconfig's context. */
+  readonly namespace: string | undefined;
+  readonly name: string;
+  /** Whether it is a BaseImagePolicy. */
+  readonly isBase?: true;
+}
+
+const resourceWords = new Set([plural, kind.toLowerCase(), shortName]);
+const baseWords = new Set([basePlural, baseKind.toLowerCase(), baseShortName]);
+
+/** Whether a word before the slash is the resource: `ipol`, `imagepolicies.operator.technomad.dev`. */
+export function isResourceWord(word: string): boolean {
+  return resourceWords.has(word.toLowerCase().split('.')[0] ?? '');
+}
+
+/** Reads NAME, ipol/NAME, imagepolicy/NAME and NAMESPACE/NAME; throws UsageError. */
+export function readPolicyName(text: string, namespace: string | undefined): PolicyName {
+  const named = readAnyPolicyName(text, namespace);
+  if (named.isBase) throw new UsageError(`"${text}" is a ${baseKind}: this command is for ImagePolicies`);
+  return named;
+}
+
+/** The same, and bipol/NAME and baseimagepolicy/NAME. */
+export function readAnyPolicyName(text: string, namespace: string | undefined): PolicyName {
+  const [, prefix, name = ''] = /^(?:([^/]+)\/)?([^/]+)$/.exec(text) ?? [];
+  if (name === '') throw new UsageError(`a policy is NAME, ${shortName}/NAME or NAMESPACE/NAME, not "${text}"`);
+  if (prefix === undefined || isResourceWord(prefix)) return { namespace, name };
+  if (baseWords.has(prefix.toLowerCase().split('.')[0] ?? '')) return { namespace, name, isBase: true };
+  if (namespace !== undefined && namespace !== prefix)
+    throw new UsageError(`"${text}" is in the namespace ${prefix}, and --namespace is ${namespace}: name one of them`);
+  return { namespace: prefix, name };
+}
+
+/** Where the cluster is. */
+export interface ClusterValues {
+  readonly kubeconfig?: string | undefined;
+  readonly context?: string | undefined;
+}
+
+/** The cluster of the options, as a client of it wants it. */
+export function clusterOf({ kubeconfig = kubeconfigOf(processSource()), context }: ClusterValues): {
+  kubeconfig?: string;
+  context?: string;
+  pod: ReturnType<typeof podOf>;
+  option: '--kubeconfig';
+} {
+  const named = { ...(kubeconfig !== undefined && { kubeconfig }), ...(context !== undefined && { context }) };
+  return { pod: podOf(processSource()), option: '--kubeconfig', ...named };
+}
+
+/** Runs a command against the cluster, with the caller's rights; where that fails, prints why and returns the exit code `failed`. */
+export async function withCluster(
+  values: ClusterValues,
+  terminal: Terminal,
+  act: (client: KubeClient) => Promise<number>,
+  failed = 1,
+): Promise<number> {
+  // Loaded only now: help should not wait for the Kubernetes client.
+  const [{ openKubeClient }, { describeClusterError, explainClusterError }] = await Promise.all([
+    import('../kube/client.ts'),
+    import('./cluster-errors.ts'),
+  ]);
+  try {
+    const client = await openKubeClient(clusterOf(values));
+    try {
+      return await act(client);
+    } catch (error) {
+      if (error instanceof UsageError) throw error;
+      if (terminal.signal?.aborted) return 0;
+      terminal.err(`${await explainClusterError(client, error)}\n`);
+      return failed;
+    } finally {
+      await client.close();
+    }
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    terminal.err(`${describeClusterError(error)}\n`);
+    return failed;
+  }
+}
+
+/** The namespace that commands act in. */
+export function currentNamespace(client: KubeClient, namespace?: string): string {
+  return namespace ?? client.namespace ?? 'default';
+}
+
+/** One policy in the cluster. */
+export interface PolicyClient {
+  readonly namespace: string;
+  readonly name: string;
+  /** As programs name it: `imagepolicy.operator.technomad.dev/web`. */
+  readonly resourceName: string;
+  /** Whether it is a BaseImagePolicy. */
+  readonly isBase: boolean;
+  readonly client: KubeClient;
+  /** The raw object; throws if it does not exist. */
+  read(): Promise<unknown>;
+  /** Applies a merge patch to the object; throws if it does not exist. */
+  patch(body: Readonly<Record<string, unknown>>): Promise<unknown>;
+}
+
+/** Runs a command on the policy that the first argument names. */
+export async function withPolicy(
+  text: string | undefined,
+  values: ClusterValues & { readonly namespace?: string | undefined },
+  terminal: Terminal,
+  act: (policy: PolicyClient) => Promise<number>,
+): Promise<number> {
+  const named = readPolicyName(text ?? '', values.namespace);
+  return withCluster(values, terminal, (client) => openPolicy(client, named).then(act));
+}
+
+/** The same, also for a BaseImagePolicy. */
+export async function withAnyPolicy(
+  text: string | undefined,
+  values: ClusterValues & { readonly namespace?: string | undefined },
+  terminal: Terminal,
+  act: (policy: PolicyClient) => Promise<number>,
+): Promise<number> {
+  const named = readAnyPolicyName(text ?? '', values.namespace);
+  return withCluster(values, terminal, (client) => openPolicy(client, named).then(act));
+}
+
+/** Does not ask for the policy yet. */
+export async function openPolicy(client: KubeClient, named: PolicyName): Promise<PolicyClient> {
+  const { objectPath, readObject } = await import('../kube/objects.ts');
+  const { isKubeError } = await import('../kube/kube-error.ts');
+  const { name, isBase = false } = named;
+  const namespace = currentNamespace(client, named.namespace);
+  const resource = isBase ? { apiVersion, resource: basePlural } : policyResource;
+  const path = objectPath(resource, namespace, name);
+  return {
+    namespace,
+    name,
+    isBase,
+    resourceName: isBase ? baseResourceNameOf(name) : resourceNameOf(name),
+    client,
+    async read() {
+      return (await readObject<unknown>(client, path)) ?? Promise.reject(await missing(client, { namespace, name, isBase }));
+    },
+    async patch(body) {
+      try {
+        const query = { fieldManager: cliFieldManager };
+        return await client.request({ method: 'PATCH', path, query, contentType: 'application/merge-patch+json', body });
+      } catch (error) {
+        throw isKubeError(error, 404) ? await missing(client, { namespace, name, isBase }) : error;
+      }
+    },
+  };
+}
+
+/** The pages of all policies, of one namespace or of all. */
+export async function* listPolicies(client: KubeClient, namespace: string | undefined, signal?: AbortSignal) {
+  const { listPages, listPath } = await import('../kube/objects.ts');
+  yield* listPages(client, { path: listPath(policyResource, namespace), pageSize, ...(signal !== undefined && { signal }) });
+}
+
+const shownNames = 5;
+
+/** Names what there is instead; an API server without the definition says so here, and its error is thrown instead. */
+async function missing(
+  client: KubeClient,
+  { namespace, name, isBase }: { readonly namespace: string; readonly name: string; readonly isBase: boolean },
+): Promise<Error> {
+  if (isBase) return new Error(`there is no ${baseKind} ${namespace}/${name}`);
+  const what = `there is no ${kind} ${namespace}/${name}`;
+  const names = await namesIn(client, namespace);
+  if (names === undefined) return new Error(what);
+  if (names.length === 0) return new Error(`${what}: the namespace ${namespace} has no policies; choose another one with --namespace`);
+  const more = names.length > shownNames ? ` and ${names.length - shownNames} more` : '';
+  return new Error(`${what}${didYouMean(name, names) || `: the namespace has ${names.slice(0, shownNames).join(', ')}${more}`}`);
+}
+
+/** The names of a namespace's policies; undefined if the caller may not list them. */
+async function namesIn(client: KubeClient, namespace: string): Promise<string[] | undefined> {
+  const { isKubeError } = await import('../kube/kube-error.ts');
+  try {
+    const names: string[] = [];
+    for await (const { items } of listPolicies(client, namespace)) names.push(...items.map((item) => metadataOf(item).name));
+    return names;
+  } catch (error) {
+    if (isKubeError(error, 403)) return undefined;
+    throw error;
+  }
+}
+
+/** Name and namespace of a raw object. */
+export function metadataOf(raw: unknown): { readonly name: string; readonly namespace: string; readonly createdAt: string } {
+  const metadata = fieldOf(raw, 'metadata');
+  const text = (field: string) => {
+    const value = fieldOf(metadata, field);
+    return typeof value === 'string' ? value : '';
+  };
+  return { name: text('name'), namespace: text('namespace'), createdAt: text('creationTimestamp') };
+}
+
+/** `status` of a raw object. */
+export function statusOf(raw: unknown): unknown {
+  return fieldOf(raw, 'status');
+}
+
+function fieldOf(raw: unknown, field: string): unknown {
+  return typeof raw === 'object' && raw !== null ? Reflect.get(raw, field) : undefined;
+}
+
+/** Policies as programs name them: `imagepolicy.operator.technomad.dev/web`. */
+export function resourceNameOf(name: string): string {
+  return `${kind.toLowerCase()}${crdName.slice(plural.length)}/${name}`;
+}
+
+function baseResourceNameOf(name: string): string {
+  return `${baseKind.toLowerCase()}${baseCrdName.slice(basePlural.length)}/${name}`;
+}

@@ -1,0 +1,142 @@
+/** The ports of the API of the operations listener. */
+import { randomUUID } from 'node:crypto';
+import { group, plural } from '../resources/group.ts';
+import { AccessError } from '../api/access.ts';
+import { type OperationsAuth } from '../api/authenticate.ts';
+import { createVouching } from '../api/vouch.ts';
+import type { ApiOptions } from '../api/add-api.ts';
+import type { Doctor } from '../api/doctor-api.ts';
+import type { SelectedNamespaces } from '../api/namespaces-api.ts';
+import { ActionRefused, type PolicyPorts, type PolicyResource } from '../api/ports.ts';
+import { policyResource } from '../cluster/policy-watches.ts';
+import { createKubeClient, type KubeClient } from '../kube/client.ts';
+import type { KubeAccessSource } from '../kube/kube-access.ts';
+import { isKubeError, KubeError } from '../kube/kube-error.ts';
+import { objectPath } from '../kube/objects.ts';
+import { reviewAccess, reviewToken } from '../kube/review-access.ts';
+import { readDeliveryTimes } from '../queue/delivery-times.ts';
+import { createPushQueue } from '../queue/producer.ts';
+import { createEventReader } from '../queue/read-events.ts';
+import { readReceivers } from '../queue/receiver-list.ts';
+import { readAnnouncements } from '../queue/unannounced-finds.ts';
+import { readVersion } from '../config/version.ts';
+import type { Foundation } from './foundation.ts';
+import { type RedisAccess, refusalOf } from './redis.ts';
+
+/** What the API answers from; all undefined in a process without the role `work`. */
+interface ApiMeans {
+  readonly access: KubeAccessSource | undefined;
+  readonly policies: Omit<PolicyPorts, 'noActions' | 'patch' | 'read'> | undefined;
+  readonly doctor: Doctor | undefined;
+  readonly namespaces: SelectedNamespaces | undefined;
+}
+
+/** The ports, and what must be closed. */
+interface ApiPart {
+  readonly options: ApiOptions;
+  close(): Promise<void>;
+}
+
+/** Builds the ports. */
+export function composeApi(
+  { settings, aliases, logger }: Pick<Foundation, 'settings' | 'aliases' | 'logger'>,
+  redis: RedisAccess,
+  { access, policies, doctor, namespaces }: ApiMeans,
+): ApiPart {
+  const { config } = settings;
+  const { prefix } = config.redis;
+  const events = { redis: redis.connection, prefix, onError: (error: Error) => logger.debug({ err: error }, 'event queue error') };
+  const queue = createPushQueue(events, config.redis.minReplicas, config.listen.confirmWithin);
+  const noActions = whyNoActions(config.operations);
+  // With connections of its own: whoever calls the API takes none of the worker's.
+  const reviews = access && createKubeClient(access);
+  const users = noActions === undefined && access ? createKubeClient(access, { kind: 'users' }) : undefined;
+  return {
+    options: {
+      auth: authOf(settings, reviews),
+      reader: createEventReader(events),
+      storePushes: (events) => queue.add(events),
+      refusal: () => refusalOf(redis.health(), config.redis.durability),
+      installation: {
+        receivers: () => readReceivers(redis.connection, prefix),
+        deliveries: () => readDeliveryTimes(redis.connection, prefix, Date.now()),
+        announcements: (registries) => readAnnouncements(redis.connection, prefix, registries),
+      },
+      policies: policies && reviews && { ...policies, noActions, patch: patchWith(users), read: readWith(reviews) },
+      doctor,
+      namespaces,
+      now: () => new Date(),
+      unique: randomUUID,
+      version: readVersion(),
+      aliases,
+      logger,
+    },
+    close: async () => {
+      await Promise.all([users?.close(), reviews?.close()]);
+    },
+  };
+}
+
+function whyNoActions({ auth, actions }: Foundation['settings']['config']['operations']): string | undefined {
+  if (!actions) return 'actions are off: use the commands or kubectl, or set operations.actions in the configuration of image-watcher';
+  return auth === 'kubernetes' ? undefined : 'actions need operations.auth: kubernetes, because they are done with the token of the caller';
+}
+
+/** Reads policies with the service's own rights: whoever calls has asked whether the caller may see them. */
+function readWith(cluster: KubeClient): PolicyPorts['read'] {
+  return async ({ namespace, name }) => {
+    try {
+      const { metadata, ...rest } = await cluster.request<PolicyResource>({
+        method: 'GET',
+        path: objectPath(policyResource, namespace, name),
+      });
+      return { ...rest, metadata: { ...metadata, managedFields: undefined } };
+    } catch (error) {
+      if (isKubeError(error, 404)) throw new AccessError(404, `there is no ImagePolicy ${namespace}/${name}`);
+      throw new AccessError(503, 'the API server does not answer; try again', { cause: error });
+    }
+  };
+}
+
+/** Patches policies with the token of the caller and nothing else. */
+function patchWith(users: KubeClient | undefined): PolicyPorts['patch'] {
+  return async (caller, { namespace, name }, body) => {
+    if (users === undefined || caller.kind !== 'token') throw new ActionRefused(403, 'actions need the token of a caller');
+    try {
+      await users.request({
+        method: 'PATCH',
+        path: objectPath(policyResource, namespace, name),
+        query: { fieldManager: 'image-watcher-api' },
+        body,
+        contentType: 'application/merge-patch+json',
+        authorization: `Bearer ${caller.token}`,
+      });
+    } catch (error) {
+      if (isKubeError(error, 404)) throw new ActionRefused(404, `there is no ImagePolicy ${namespace}/${name}`);
+      if (error instanceof KubeError && (error.status === 401 || error.status === 403)) throw new ActionRefused(403, error.detail);
+      if (error instanceof KubeError && error.status < 500 && error.status !== 429) throw new ActionRefused(409, error.detail);
+      throw new ActionRefused(503, 'the API server does not answer; try again');
+    }
+  };
+}
+
+function authOf({ config, proxySecret, dashboardSecrets }: Foundation['settings'], client: KubeClient | undefined): OperationsAuth {
+  const { auth, proxy } = config.operations;
+  if (auth === 'none') return { kind: 'none' };
+  if (client === undefined) {
+    const why =
+      'this process does not have the role work, so it cannot authenticate you with the API server: send the request to one that has';
+    return { kind: 'unavailable', why };
+  }
+  const review: Extract<OperationsAuth, { kind: 'proxy' }>['reviewAccess'] = (caller, { verb, namespace }) =>
+    reviewAccess(client, caller, { group, resource: plural, verb, namespace });
+  const trusted = { ...proxy, secret: proxySecret };
+  if (auth === 'proxy') return { kind: 'proxy', proxy: trusted, reviewAccess: review };
+  const kubernetes = {
+    kind: 'kubernetes',
+    reviewToken: (token: string) => reviewToken(client, token),
+    reviewAccess: review,
+    vouching: createVouching(dashboardSecrets.session),
+  } as const;
+  return proxy.secret === undefined ? kubernetes : { ...kubernetes, proxy: trusted };
+}

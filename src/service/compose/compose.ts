@@ -1,0 +1,120 @@
+/** The composition root: configuration → adapters → roles. Starts in this order, stops in the reverse one. */
+import { within } from '../../core/async/deadline.ts';
+import type { Role } from './roles.ts';
+import { type Foundation, openAccess, openTrustRoot, type Part } from './foundation.ts';
+import { addressOf, closeListener, openListener } from './listener.ts';
+import { composeConvert } from '../../conversion/compose-convert.ts';
+import { composeApi } from './api.ts';
+import { createKubeClient } from '../kube/client.ts';
+import { tendHeap } from './heap.ts';
+import { composeDashboard } from '../../dashboard/compose-dashboard.ts';
+import { composeDoctor } from './doctor.ts';
+import { composeReceive } from './receive.ts';
+import { openRedis, measureWaiting } from './redis.ts';
+import { composeWork } from './work.ts';
+import { registryAliases, type Settings } from '../config/settings.ts';
+import { buildOperationsApp } from '../operations/app.ts';
+import { openOutbound } from '../proxy/outbound.ts';
+import type { Check } from '../telemetry/readiness.ts';
+import type { Telemetry } from '../telemetry/open-telemetry.ts';
+import { createMetrics } from '../telemetry/metrics.ts';
+
+export interface Service {
+  /** Resolves when the listeners are open; Redis, the API server and registries may become reachable later. */
+  start(): Promise<void>;
+  stop(deadlineMs: number): Promise<void>;
+  /** The addresses of the listeners, once started. */
+  addresses(): { readonly conversion?: string; readonly public?: string; readonly operations: string };
+}
+
+/** Makes the process not ready, so that load balancers use others. */
+const stopping: Check = { name: 'running', ok: false, required: true, detail: 'stopping; requests are still answered' };
+
+/**
+ * Builds the roles of one process. Nothing is opened before `start`, except connections that are established in the background.
+ * Rejects with ConfigError without a usable kubeconfig, or with an invalid trust root.
+ */
+export async function compose(settings: Settings, roles: ReadonlySet<Role>, { logger, tracing }: Telemetry): Promise<Service> {
+  const { config } = settings;
+  const metrics = createMetrics();
+  const foundation: Foundation = {
+    settings,
+    aliases: registryAliases(config),
+    logger,
+    metrics,
+    tracing,
+    outbound: openOutbound(settings.proxies),
+  };
+  // What may throw comes first, while nothing is open.
+  const convert = roles.has('convert') ? await composeConvert(foundation) : undefined;
+  const access = roles.has('work') ? await openAccess(settings) : undefined;
+  const cluster = access && createKubeClient(access);
+  const trustRoot = cluster === undefined ? undefined : openTrustRoot(settings);
+  const dashboard = roles.has('web') ? composeDashboard(foundation, roles.has('work')) : undefined;
+  const redis = roles.has('receive') || roles.has('work') ? openRedis(settings, logger) : undefined;
+  const waiting = redis && measureWaiting(redis, foundation);
+  const work =
+    cluster === undefined || redis === undefined
+      ? undefined
+      : composeWork(foundation, {
+          client: cluster,
+          failFastRedis: redis.connection,
+          storesPushes: roles.has('receive'),
+          redisHealth: redis.health,
+          trustRoot,
+        });
+  const receive = roles.has('receive') && redis !== undefined ? composeReceive(foundation, redis, () => work?.takeStored()) : undefined;
+  const doctor =
+    cluster === undefined || redis === undefined || work === undefined
+      ? undefined
+      : composeDoctor(foundation, { client: cluster, redis, ...work.view, conversionAddress: () => convert?.address() });
+  const parts: Part[] = [receive, work].filter((part) => part !== undefined);
+  // Without Redis, these gauges would look like an outage.
+  if (redis === undefined) for (const gauge of [metrics.redisReachable, metrics.redisDurable, metrics.redisMemoryShare]) gauge.remove();
+  let isStopping = false;
+  let heap: { stop(): void } | undefined;
+  const api = redis && composeApi(foundation, redis, { access, policies: work?.policies, doctor, namespaces: work?.namespaces });
+  const operations = buildOperationsApp({
+    api: api?.options,
+    dashboard,
+    trustedProxies: config.operations.trustedProxies,
+    checks: () => [...(isStopping ? [stopping] : []), ...[convert, redis, ...parts].flatMap((part) => part?.checks() ?? [])],
+    metricsRegistry: metrics.registry,
+    beforeScrape() {
+      redis?.measure(metrics);
+      for (const part of [convert, ...parts]) part?.measure?.();
+    },
+  });
+
+  const service: Service = {
+    async start() {
+      // A starting API server cannot even list the policies until the conversion webhook answers.
+      await convert?.start();
+      await openListener(operations, settings, 'operations');
+      for (const part of parts) await part.start();
+      logger.info({ roles: [...roles], ...service.addresses() }, 'started');
+      heap = tendHeap();
+    },
+    async stop(deadlineMs) {
+      isStopping = true;
+      heap?.stop();
+      const deadline = Date.now() + deadlineMs;
+      for (const part of parts) await part.stop(Math.max(0, deadline - Date.now()));
+      waiting?.stop();
+      redis?.stop();
+      await closeListener(operations);
+      await api?.close();
+      await convert?.stop(Math.max(0, deadline - Date.now()));
+      await within(Math.max(0, deadline - Date.now()), foundation.outbound.close());
+    },
+    addresses() {
+      const [conversion, pushes] = [convert?.address(), receive?.address()];
+      return {
+        ...(conversion !== undefined && { conversion }),
+        ...(pushes !== undefined && { public: pushes }),
+        operations: addressOf(operations),
+      };
+    },
+  };
+  return service;
+}

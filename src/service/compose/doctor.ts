@@ -1,0 +1,213 @@
+/** Gathers what the checks of the doctor need and only the service can reach. */
+import { readFileSync } from 'node:fs';
+import { readServedCertificate } from '../../conversion/certificates/served-certificate.ts';
+import { checks } from '../doctor/checks/index.ts';
+import type { OtherCertificate } from '../doctor/checks/certificates.ts';
+import type { GrantFacts, PermissionFacts, PermissionFile } from '../doctor/checks/permissions.ts';
+import type { PolicyFacts, PolicySummary } from '../doctor/checks/policies.ts';
+import type { RedisFacts } from '../doctor/checks/redis.ts';
+import type { WebhookFacts } from '../doctor/checks/webhooks.ts';
+import type { ServedCertificate, ServiceReport } from '../doctor/finding.ts';
+import { runCheck } from '../doctor/run-check.ts';
+import { shippedPermissions } from '../doctor/shipped-permissions.ts';
+import { startDeadline, within } from '../../core/async/deadline.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { findMissingAccess, reviewOwnAccess } from '../kube/review-access.ts';
+import { describeRedisError } from '../queue/connection.ts';
+import { readServerTime } from '../kube/server-time.ts';
+import { type ImagePolicy, isUsable, policyKey } from '../../core/model/image-policy.ts';
+import { describeConnectionError } from '../../core/model/connection-failure.ts';
+import { describeError } from '../../core/model/errors.ts';
+import { readDeliveryTimes } from '../queue/delivery-times.ts';
+import { readServer, type ServerFacts } from '../queue/read-server.ts';
+import { readReceivers } from '../queue/receiver-list.ts';
+import { readAnnouncements } from '../queue/unannounced-finds.ts';
+import type { Doctor } from '../api/doctor-api.ts';
+import type { RegistryClient } from '../registry/client.ts';
+import { readVersion } from '../config/version.ts';
+import type { Foundation } from './foundation.ts';
+import { listRoutes } from './list-routes.ts';
+import { clocksOf, probeRegistries, type RegistryMeans } from './probe-registries.ts';
+import { maxMemoryShare, type RedisAccess } from './redis.ts';
+import { crowdedShare } from './trim-redis.ts';
+
+/** What the facts are gathered through. */
+export interface DoctorMeans extends RegistryMeans {
+  readonly registry: Pick<RegistryClient, 'probe' | 'routeOf'>;
+  /** Whether the policies are all known. */
+  readonly isWatching: () => boolean;
+  readonly client: KubeClient;
+  readonly redis: Pick<RedisAccess, 'connection'>;
+  /** The address of the conversion listener, if this process has one. */
+  readonly conversionAddress: () => string | undefined;
+}
+
+/** All checks run at the same time, and what they began ends after this. */
+const endMs = 15_000;
+/** What has ended reports what it knows. */
+const timeoutMs = endMs + 1_000;
+const connectMs = 5_000;
+/** Tenants choose the hosts of registries. */
+const maxHosts = 50;
+/** Each costs 32 questions to the API server. */
+const maxNamespaces = 5;
+const dayMs = 86_400_000;
+const warnWithinMs = 14 * dayMs;
+
+/** Builds what makes a report. */
+export function composeDoctor(foundation: Foundation, means: DoctorMeans): Doctor {
+  const { config } = foundation.settings;
+  const makeReport = async () => {
+    const { signal, end } = startDeadline(endMs);
+    const now = Date.now();
+    const server = readServer(means.redis.connection, config.redis.prefix, Date.now).catch((error: unknown) => ({
+      why: describeRedisError(error),
+    }));
+    const probes = probeRegistries(means, signal);
+    const clocks = async () => ({
+      own: 'the worker',
+      clocks: [
+        clockOfRedis(await server),
+        { line: 'api-server', name: 'the API server', ...(await readServerTime(means.client, Date.now, signal)) } as const,
+        ...clocksOf((await probes).probes),
+      ],
+    });
+    const [findings, conversion] = await Promise.all([
+      Promise.all([
+        runCheck(checks.redis, timeoutMs, async () => redisFacts(await server, config.redis)),
+        runCheck(checks.clock, timeoutMs, clocks),
+        runCheck(checks.permissions, timeoutMs, () => gatherPermissions(foundation, means.client, signal)),
+        runCheck(checks.certificates, timeoutMs, () => Promise.resolve({ now, warnWithinMs, others: registryAuthorities(foundation) })),
+        runCheck(checks.webhooks, timeoutMs, () => gatherWebhooks(foundation, means, now)),
+        runCheck(checks.proxies, timeoutMs, () => Promise.resolve(listRoutes(foundation, means.registry, means.policies()))),
+        runCheck(checks.registries, timeoutMs, () => probes),
+        runCheck(checks.policies, timeoutMs, () => gatherPolicies(means, now)),
+      ]),
+      readConversionCertificate(foundation, means.conversionAddress()),
+    ]);
+    end();
+    const report: ServiceReport = {
+      version: readVersion(),
+      checkedAt: new Date(now).toISOString(),
+      findings: findings.flat(),
+      conversion,
+    };
+    return report;
+  };
+  return { makeReport, namespaces: config.watch.namespaces };
+}
+
+function toReason(error: unknown): { readonly why: string } {
+  return { why: describeError(error) };
+}
+
+type Server = ServerFacts | { readonly why: string };
+
+function redisFacts(server: Server, { durability, minReplicas }: Foundation['settings']['config']['redis']): RedisFacts {
+  if ('why' in server) return server;
+  const { info, settings } = server;
+  return { info, settings, durability, minReplicas, trimFrom: crowdedShare, refuseFrom: maxMemoryShare };
+}
+
+function clockOfRedis(server: Server) {
+  const name = { line: 'redis', name: 'Redis' } as const;
+  return 'why' in server ? { ...name, ...server } : { ...name, aheadMs: server.aheadMs, toleranceMs: server.toleranceMs };
+}
+
+async function gatherPermissions({ settings: { config } }: Foundation, client: KubeClient, signal: AbortSignal): Promise<PermissionFacts> {
+  const review = async (file: PermissionFile, namespace?: string): Promise<GrantFacts> => {
+    const ask = findMissingAccess(shippedPermissions[file], namespace, (access) => reviewOwnAccess(client, access, signal));
+    return { file, namespace, missing: await ask.catch(toReason) };
+  };
+  const watched = config.watch.namespaces;
+  const places = watched.length === 0 ? [undefined] : watched.slice(0, maxNamespaces);
+  const everywhere = [
+    'work',
+    'work-bases',
+    'work-notifications',
+    'work-rebase',
+    'work-status',
+    'work-secrets',
+    'work-secret-watches',
+  ] as const;
+  const grants: GrantFacts[] = [];
+  for (const place of places) for (const file of everywhere) grants.push(await review(file, place));
+  grants.push(await review('work-namespaces'));
+  if (watched.length === 0) grants.push(await review('work-definitions'));
+  if (config.operations.auth !== 'none') grants.push(await review('work-reviews'));
+  return {
+    account: 'the service account of the workers',
+    grants,
+    namespacesNotAsked: watched.length - Math.min(watched.length, maxNamespaces),
+  };
+}
+
+/** The authorities that the configuration names. */
+export function registryAuthorities({ settings: { config } }: Foundation): OtherCertificate[] {
+  return config.registries.flatMap(({ host, caFile }): OtherCertificate[] => {
+    if (caFile === undefined) return [];
+    const name = `${caFile} (registries[].caFile of ${host})`;
+    try {
+      return [{ line: 'registry-ca', name, pem: readFileSync(caFile, 'utf8') }];
+    } catch (error) {
+      return [{ line: 'registry-ca', name, pem: toReason(error) }];
+    }
+  });
+}
+
+async function gatherWebhooks({ settings: { config } }: Foundation, means: DoctorMeans, now: number): Promise<WebhookFacts> {
+  const { connection } = means.redis;
+  const counts = new Map<string, number>();
+  for (const { spec } of means.policies()) {
+    if (isUsable(spec)) counts.set(spec.repository.registry, (counts.get(spec.repository.registry) ?? 0) + 1);
+  }
+  const hosts = [...counts].sort(([, a], [, b]) => b - a).slice(0, maxHosts);
+  const [receivers, times, announcements] = await Promise.all([
+    config.receivers.length > 0 ? config.receivers : readReceivers(connection, config.redis.prefix),
+    readDeliveryTimes(connection, config.redis.prefix, now),
+    readAnnouncements(
+      connection,
+      config.redis.prefix,
+      hosts.map(([host]) => host),
+    ),
+  ]);
+  return {
+    now,
+    receivers: receivers.map(({ name, provider }) => ({
+      name,
+      provider,
+      lastByStatus: times.get(name) ?? new Map<number, number>(),
+    })),
+    registries: hosts.map(([host, policies], index) => ({ host, policies, lastPush: undefined, unannounced: 0, ...announcements[index] })),
+  };
+}
+
+function gatherPolicies(means: DoctorMeans, now: number): Promise<PolicyFacts> {
+  if (!means.isWatching()) return Promise.reject(new Error('the watch of the policies is not connected; /readyz?verbose says why'));
+  return Promise.resolve({ now, policies: [...means.policies()].map(summarise) });
+}
+
+function summarise({ generation, createdAt, status, ...policy }: ImagePolicy): PolicySummary {
+  const ready = status.conditions?.find(({ type }) => type === 'Ready');
+  return {
+    key: policyKey(policy),
+    isReady: ready?.status === 'True',
+    reason: ready?.reason,
+    message: ready?.message,
+    isObserved: status.observedGeneration === generation,
+    createdAt: createdAt === undefined ? undefined : Date.parse(createdAt),
+  };
+}
+
+/** What the conversion webhook presents, as the API server would see it. */
+export async function readConversionCertificate({ settings }: Foundation, own: string | undefined): Promise<ServedCertificate> {
+  const { name, namespace = settings.namespace } = settings.config.conversion.service;
+  const url = new URL(own ?? `https://${name}.${namespace}.svc`);
+  try {
+    const read = readServedCertificate(url.hostname.replaceAll(/[[\]]/g, ''), Number(url.port || 443), connectMs);
+    const certificate = await within(2 * connectMs, read);
+    return certificate === undefined ? { why: 'no answer in time' } : { certificate };
+  } catch (error) {
+    return { why: `a worker cannot connect to ${url.host}: ${describeConnectionError(error)}` };
+  }
+}

@@ -1,0 +1,63 @@
+/** The foundation of all roles, and connections that several of them share. */
+import { readFileSync } from 'node:fs';
+import type { Settings } from '../config/settings.ts';
+import { ConfigError, settingError } from '../config/config-error.ts';
+import { createKubeClient, type KubeClient } from '../kube/client.ts';
+import type { KubeAccessSource } from '../kube/kube-access.ts';
+import { loadKubeAccess } from '../kube/load-kube-access.ts';
+import { describeError } from '../../core/model/errors.ts';
+import type { Outbound } from '../proxy/outbound.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { Check } from '../telemetry/readiness.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
+import { readTrustRoot } from '../verify/trust.ts';
+
+/** The settings, logger, metrics, traces and outgoing connections of the process. */
+export interface Foundation {
+  readonly settings: Settings;
+  readonly aliases: ReadonlyMap<string, string>;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** How requests to everything but registries and the cluster leave. */
+  readonly outbound: Outbound;
+  /** Absent where traces are off. */
+  readonly tracing?: Tracing | undefined;
+}
+
+/** A part of the service that is started and stopped. */
+export interface Part {
+  readonly checks: () => readonly Check[];
+  /** Updates the gauges before a scrape. */
+  readonly measure?: () => void;
+  start(): Promise<void>;
+  stop(deadlineMs: number): Promise<void>;
+}
+
+/** The access to the cluster, without connecting; rejects with ConfigError without a usable kubeconfig. */
+export async function openAccess({ kubeconfig, pod }: Pick<Settings, 'kubeconfig' | 'pod'>): Promise<KubeAccessSource> {
+  try {
+    return await loadKubeAccess({ pod, ...(kubeconfig !== undefined && { kubeconfig }) });
+  } catch (error) {
+    throw new ConfigError([{ where: 'Kubernetes access', path: '', message: describeError(error) }]);
+  }
+}
+
+/** The same as a client. */
+export async function openCluster(settings: Pick<Settings, 'kubeconfig' | 'pod'>): Promise<KubeClient> {
+  return createKubeClient(await openAccess(settings));
+}
+
+/** The trust root of keyless signatures. */
+export type TrustRoot = ReturnType<typeof readTrustRoot>;
+
+/** Reads the trust root of the configuration, if it has one; throws ConfigError if it cannot be used. */
+export function openTrustRoot(settings: Settings): TrustRoot | undefined {
+  const file = settings.config.verification.trustRootFile;
+  if (file === undefined) return undefined;
+  try {
+    return readTrustRoot(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw settingError(settings, ['verification', 'trustRootFile'], `${file}: ${describeError(error)}`, { cause: error });
+  }
+}

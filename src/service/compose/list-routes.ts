@@ -1,0 +1,56 @@
+/** Which proxy applies to which host, for the doctor. */
+import type { HostRoute, ProxyFacts } from '../doctor/checks/proxies.ts';
+import { type ImagePolicy, isUsable } from '../../core/model/image-policy.ts';
+import { normaliseRegistry } from '../../core/model/image-reference.ts';
+import type { Route } from '../proxy/route.ts';
+import { googleKeys } from '../receive/issuers.ts';
+import { parseTopic } from '../receive/sns-proof.ts';
+import type { RegistryClient } from '../registry/client.ts';
+import type { Foundation } from './foundation.ts';
+
+/** Tenants choose the hosts of registries. */
+const maxHosts = 50;
+
+/** The registries of the configuration and of policies, the most used ones first; then the other hosts that the configuration names. */
+export function listRoutes(
+  { settings: { config, proxies }, outbound }: Pick<Foundation, 'settings' | 'outbound'>,
+  registry: Pick<RegistryClient, 'routeOf'>,
+  policies: Iterable<ImagePolicy>,
+): ProxyFacts {
+  const uses = new Map<string, number>(config.registries.map(({ host }) => [normaliseRegistry(host), Number.POSITIVE_INFINITY]));
+  for (const { spec } of policies) if (isUsable(spec)) uses.set(spec.repository.registry, (uses.get(spec.repository.registry) ?? 0) + 1);
+  const hosts = [...uses].toSorted(([, a], [, b]) => b - a).map(([host]) => host);
+  const routes = hosts.slice(0, maxHosts).flatMap((host) => {
+    const route = registry.routeOf(host);
+    return route === undefined ? [] : [toFact(host, route)];
+  });
+  return {
+    routes: [
+      ...routes,
+      ...otherUrls(config).map(([url, what]) => toFact(`${new URL(url).host} (${what})`, outbound.routeTo(new URL(url)))),
+    ],
+    notListed: Math.max(0, hosts.length - maxHosts),
+    isOnlyHttp: proxies.http !== undefined && proxies.https === undefined,
+  };
+}
+
+function toFact(host: string, route: Route): HostRoute {
+  return route.proxy === undefined ? { host, why: route.why } : { host, proxy: route.proxy.name };
+}
+
+/** Those of notifications are secrets. */
+function otherUrls({
+  receivers,
+  triggers,
+  dashboard,
+}: Foundation['settings']['config']): readonly (readonly [url: string, what: string])[] {
+  const keys = receivers.flatMap(({ oidc }) => (oidc === undefined ? [] : [oidc.jwksUri ?? googleKeys]));
+  const topics = receivers.flatMap(({ sns }) => sns?.topics ?? []).flatMap((arn) => parseTopic(arn)?.host ?? []);
+  const systems = triggers.hosts.map((host) => (host.startsWith('http://') ? host : `https://${host}`));
+  return [
+    ...[...new Set(keys)].map((url) => [url, 'keys of receivers'] as const),
+    ...[...new Set(topics)].map((host) => [`https://${host}`, 'certificates of SNS'] as const),
+    ...systems.map((url) => [url, 'rebuilds'] as const),
+    ...(dashboard.oidc === undefined ? [] : [[dashboard.oidc.issuer, 'sign-in'] as const]),
+  ];
+}

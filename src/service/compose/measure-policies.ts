@@ -1,0 +1,61 @@
+import type { ImagePolicy } from '../../core/model/image-policy.ts';
+import { isReason } from '../../core/model/reasons.ts';
+import { otherLabel, type Metrics } from '../telemetry/metrics.ts';
+
+/** Sets the metric of each policy, of at most `max`; the others are counted. With 0, there are no such metrics. */
+export function measurePolicies(
+  policies: Iterable<ImagePolicy>,
+  max: number,
+  { policyReady, policiesWithoutMetric }: Pick<Metrics, 'policyReady' | 'policiesWithoutMetric'>,
+): void {
+  if (max === 0) return;
+  const states = [...policies].map(stateOf);
+  const measured = states.length <= max ? states : mostUrgent(states, max);
+  policyReady.reset();
+  for (const { namespace, name, reason, isReady } of measured) policyReady.set({ namespace, name, reason }, isReady ? 1 : 0);
+  policiesWithoutMetric.set(states.length - measured.length);
+}
+
+interface State {
+  readonly namespace: string;
+  readonly name: string;
+  readonly reason: string;
+  readonly isReady: boolean;
+}
+
+/** Others may be permitted to write a status: unknown reasons are no labels of their own. */
+function stateOf({ namespace, name, status }: ImagePolicy): State {
+  const ready = status.conditions?.find(({ type }) => type === 'Ready');
+  const reason = ready === undefined ? 'NotReconciled' : isReason(ready.reason) ? ready.reason : otherLabel;
+  return { namespace, name, reason, isReady: ready?.status === 'True' };
+}
+
+/** Those that are not ready first; the same policies in each scrape. */
+function mostUrgent(states: readonly State[], max: number): State[] {
+  const notReady = inTurns(
+    states.filter(({ isReady }) => !isReady),
+    max,
+  );
+  return [
+    ...notReady,
+    ...inTurns(
+      states.filter(({ isReady }) => isReady),
+      max - notReady.length,
+    ),
+  ];
+}
+
+/**
+ * One of each namespace, then a second one of each, and so on, in the order of their names, so that a namespace with many policies does not crowd out others.
+ * Only the names in a namespace are sorted: a scrape of 100,000 policies must not delay pushes.
+ */
+function inTurns(states: readonly State[], max: number): State[] {
+  const namespaces = [...Map.groupBy(states, ({ namespace }) => namespace)].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
+  for (const group of namespaces) group.sort((a, b) => (a.name < b.name ? -1 : 1));
+  const chosen: State[] = [];
+  for (let turn = 0, rest = namespaces; rest.length > 0 && chosen.length < max; turn++) {
+    rest = rest.filter((group) => group.length > turn);
+    chosen.push(...rest.flatMap((group) => group[turn] ?? []));
+  }
+  return chosen.slice(0, max);
+}

@@ -1,0 +1,64 @@
+/** Proofs that policies have read what they name: taken from the registry's answers, and recorded with each result of a push. */
+import type { BasePolicyCache } from '../../bases/base-policy-cache.ts';
+import { baseNameOf } from '../../bases/policies/enqueue-bases.ts';
+import { baseSourceOf } from '../../bases/policies/select-base.ts';
+import { isUsableBase } from '../../core/model/base-policy.ts';
+import { PermanentError } from '../../core/model/errors.ts';
+import { isUsable } from '../../core/model/image-policy.ts';
+import { formatRepository } from '../../core/model/image-reference.ts';
+import type { ImageSource } from '../../core/model/image-source.ts';
+import type { EventLog } from '../queue/event-log.ts';
+import type { ReadRepositories } from '../queue/read-repositories.ts';
+import type { Policies, Registry } from '../reconcile/ports.ts';
+
+type Reads = Pick<Registry, 'headManifest' | 'listTags'>;
+
+/** The same requests, whose answers prove that the credentials read the repository, or that they do not any more. */
+export function proveReads(registry: Reads, reads: ReadRepositories): Reads {
+  const prove = async <T>(source: ImageSource, ask: () => Promise<T | undefined>): Promise<T | undefined> => {
+    try {
+      const answer = await ask();
+      // A registry may answer 404 instead of admitting that a repository exists.
+      if (answer !== undefined) reads.remember(source);
+      return answer;
+    } catch (error) {
+      if (error instanceof PermanentError) reads.forget(source);
+      throw error;
+    }
+  };
+  return {
+    headManifest: (source, ...asked) => prove(source, () => registry.headManifest(source, ...asked)),
+    listTags: (source, signal) => prove(source, () => registry.listTags(source, signal)),
+  };
+}
+
+/** Finds where a policy's images come from by its name in the record of a push; undefined for one that is gone or cannot be used. */
+export type FindSource = (key: string) => ImageSource | undefined;
+
+/** Of ImagePolicies and of BaseImagePolicies. */
+export function createFindSource(
+  find: Policies['find'],
+  findBase: BasePolicyCache['policies']['get'],
+  sourceOf: Registry['sourceOf'],
+): FindSource {
+  return (key) => {
+    const [namespace = '', name = ''] = key.split('/');
+    const baseName = baseNameOf(name);
+    const base = baseName === undefined ? undefined : findBase(namespace, baseName);
+    if (base !== undefined) return isUsableBase(base.spec) ? baseSourceOf({ ...base, spec: base.spec }, { sourceOf }) : undefined;
+    const policy = find(namespace, name);
+    return policy && isUsable(policy.spec) ? sourceOf(policy, policy.spec) : undefined;
+  };
+}
+
+/** The same log, in which each result says which repository its policy has read. */
+export function recordReads(log: EventLog, findSource: FindSource, reads: ReadRepositories): EventLog {
+  return {
+    ...log,
+    async recordResult(eventId, key, result, push) {
+      const source = findSource(key);
+      const isRead = source !== undefined && (await reads.has(source));
+      await log.recordResult(eventId, key, isRead ? { ...result, hasRead: formatRepository(source) } : result, push);
+    },
+  };
+}

@@ -1,0 +1,133 @@
+/** The connection that stores pushes, and the state of Redis. */
+import type { Settings } from '../config/settings.ts';
+import { formatKeys } from '../resources/validation/problem.ts';
+import { describeError } from '../../core/model/errors.ts';
+import type { Check } from '../telemetry/readiness.ts';
+import { connectProducer, type RedisConnection, type RedisAddress } from '../queue/connection.ts';
+import { explainConnection } from '../queue/connection-failures.ts';
+import { type WaitingWatch, watchWaiting } from '../queue/oldest-waiting.ts';
+import { monitorRedis, type RedisHealth } from '../queue/redis-health.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { Foundation } from './foundation.ts';
+
+export interface RedisAccess {
+  /** A producer's connection: fails at once when Redis is not reachable. */
+  readonly connection: RedisConnection;
+  readonly health: () => RedisHealth;
+  readonly noteStored: (pushes: number) => void;
+  readonly checks: () => readonly Check[];
+  readonly measure: (metrics: Metrics) => void;
+  stop(): void;
+}
+
+type RedisSettings = Pick<Settings, 'config' | 'redisPassword' | 'sentinelPassword' | 'placeOf'>;
+
+/** The address of Redis according to the configuration. */
+export function redisAddressOf({ config: { redis }, redisPassword, sentinelPassword }: RedisSettings): RedisAddress {
+  const { url, sentinels, cluster } = redis;
+  return { url: redisPassword === undefined ? url : withPassword(url, redisPassword), sentinels, cluster, sentinelPassword };
+}
+
+function withPassword(text: string, password: string): string {
+  const url = new URL(text);
+  url.password = encodeURIComponent(password);
+  return url.href;
+}
+
+/** Connects as soon as Redis is reachable, and monitors it. */
+export function openRedis(settings: RedisSettings, logger: Logger): RedisAccess {
+  const { prefix } = settings.config.redis;
+  // A busy disk delays commands by a second: with a shorter timeout the process would then not be ready.
+  const connection = connectProducer(redisAddressOf(settings), Math.max(settings.config.listen.confirmWithin, 2_000));
+  connection.on('error', (error) => logger.debug({ err: error }, 'redis connection error'));
+  const monitor = monitorRedis(connection, prefix, (health) => reportRedis(health, settings, logger));
+  return {
+    connection,
+    health: monitor.health,
+    noteStored: monitor.noteStored,
+    checks: () => [checkRedis(monitor.health())],
+    measure: (metrics) => measureRedis(monitor.health(), metrics),
+    stop() {
+      monitor.stop();
+      connection.disconnect();
+    },
+  };
+}
+
+/** Measures how long jobs wait for a worker; runs in receivers as well, so that missing workers are noticed. */
+export function measureWaiting(redis: RedisAccess, { settings, logger, metrics }: Foundation): WaitingWatch {
+  const onError = (error: Error) => logger.debug({ err: error }, 'redis connection error');
+  return watchWaiting({
+    access: { redis: redis.connection, prefix: settings.config.redis.prefix, onError },
+    now: Date.now,
+    onTimes(times) {
+      for (const [queue, seconds] of Object.entries(times)) metrics.queueOldest.set({ queue }, seconds);
+    },
+    onUnread: (error) => logger.debug({ why: describeError(error) }, 'ages of queues could not be read'),
+  });
+}
+
+/** Reports errors of worker queues. What is wrong with their connection is reported once, as the state of Redis, and not by each of them. */
+export function queueErrorReporter(logger: Logger): (error: Error) => void {
+  return (error) => {
+    const why = describeError(error);
+    if (explainConnection(error) === undefined) logger.warn({ why }, 'queue connection error');
+    else logger.debug({ why }, 'queue connection error');
+  };
+}
+
+function checkRedis({ reachable, memoryShare, durabilityProblem, error }: RedisHealth): Check {
+  const share = memoryShare > 0 ? `${Math.round(memoryShare * 100)} % of maxmemory in use` : undefined;
+  return {
+    name: 'redis',
+    ok: reachable,
+    required: true,
+    detail: error ?? ([durabilityProblem, share].filter(Boolean).join('; ') || undefined),
+  };
+}
+
+function measureRedis(health: RedisHealth, metrics: Metrics): void {
+  metrics.redisReachable.set(health.reachable ? 1 : 0);
+  metrics.redisDurable.set(health.reachable && health.durabilityProblem === undefined ? 1 : 0);
+  metrics.redisMemoryShare.set(health.memoryShare);
+}
+
+function reportRedis(health: RedisHealth, settings: RedisSettings, logger: Logger): void {
+  const { reachable, durabilityProblem, error } = health;
+  const { url, durability } = settings.config.redis;
+  if (!reachable) logger.warn({ redis: withoutLogin(url), why: error, ...remedyOf(health, settings) }, 'redis does not answer');
+  else if (health.failure !== undefined)
+    logger.warn({ redis: withoutLogin(url), ...remedyOf(health, settings) }, 'redis answers, but not with the database of its URL');
+  else if (durabilityProblem === undefined || durability === 'ignore') logger.info({}, 'redis answers');
+  else logger.warn({ why: durabilityProblem }, 'redis answers, but may lose accepted pushes');
+}
+
+/** Which setting to correct, where it is written, and how. */
+function remedyOf({ failure }: RedisHealth, { config, placeOf }: RedisSettings): { setting?: string; remedy?: string } {
+  if (failure === undefined) return {};
+  const key =
+    failure.setting === 'password' && config.redis.password === undefined && isLoginWritten(config.redis.url) ? 'url' : failure.setting;
+  return { setting: `${formatKeys(['redis', key])} (${placeOf(['redis', key])})`, remedy: failure.remedy };
+}
+
+function isLoginWritten(url: string): boolean {
+  return new URL(url).password !== '';
+}
+
+function withoutLogin(text: string): string {
+  const url = new URL(text);
+  url.username = '';
+  url.password = '';
+  return url.href;
+}
+
+/** Above this share, pushes are refused: workers need memory to finish their jobs. */
+export const maxMemoryShare = 0.8;
+
+/** Why pushes cannot be stored at present, or undefined. */
+export function refusalOf({ memoryShare, durabilityProblem }: RedisHealth, durability: 'warn' | 'enforce' | 'ignore'): string | undefined {
+  if (memoryShare > maxMemoryShare) return `Redis uses ${Math.round(memoryShare * 100)} % of its maxmemory`;
+  if (durability === 'enforce' && durabilityProblem !== undefined) return `redis.durability is enforce: ${durabilityProblem}`;
+  return undefined;
+}

@@ -1,0 +1,120 @@
+import type { AccessCache } from '../cluster/access-cache.ts';
+import type { Foundation } from './foundation.ts';
+import type { RedisConnection } from '../queue/connection.ts';
+import { createRegistrySlots } from '../queue/shared-limits.ts';
+import { createRegistryClient, type RegistryClient } from '../registry/client.ts';
+import type { ReceiverConfig, Settings } from '../config/settings.ts';
+import { chainCredentials, type CredentialSource } from '../registry/credential.ts';
+import { credentialSources } from '../registry/credentials/index.ts';
+import type { ReadSecret } from '../registry/credentials/secret-offer.ts';
+import { normaliseRegistry } from '../../core/model/image-reference.ts';
+import { BoundedMap } from '../../core/async/bounded-map.ts';
+import type { HostEvent } from '../registry/host-limits.ts';
+import type { RequestRecord } from '../registry/http.ts';
+import { createBoundedLabel, maxRegistryLabels } from '../telemetry/metrics.ts';
+import { recordRegistryRequest } from './trace-requests.ts';
+
+/** The client of all registries, with all sources of credentials; `redis` fails fast, for the limits that all replicas share. */
+export function openRegistries(
+  foundation: Foundation,
+  { readSecret, versionOf }: Pick<AccessCache, 'readSecret' | 'versionOf'>,
+  redis: RedisConnection,
+): RegistryClient {
+  const { settings } = foundation;
+  const { config } = settings;
+  return createRegistryClient({
+    registries: config.registries,
+    proxies: settings.proxies,
+    allowedRegistries: config.allowedRegistries,
+    namedHosts: config.receivers.flatMap(hostsOf),
+    credentials: openCredentials(foundation, readSecret),
+    credentialVersions: ({ access }) => [...(access?.secrets ?? []), config.credentials.secret].map(versionOf).join(','),
+    ...observeRegistries(foundation),
+    sharedSlots: createRegistrySlots(redis, config.redis.prefix),
+  });
+}
+
+/** The hosts whose pushes a receiver accepts, as its settings name them. */
+export function hostsOf({ registry, repositories = {} }: Pick<ReceiverConfig, 'registry' | 'repositories'>): string[] {
+  const mapped = Object.entries(repositories).flatMap(([key, names]) =>
+    [names].flat().map((name) => name.replaceAll('{key}', key).replace(/\/.*/, '')),
+  );
+  return [...(registry === undefined ? [] : [registry]), ...mapped];
+}
+
+type SourceName = keyof typeof credentialSources;
+
+/** What credentials are fetched with. */
+interface CredentialMeans {
+  readonly settings: Pick<Settings, 'config' | 'azure'>;
+  readonly outbound: Pick<Foundation['outbound'], 'dispatcherFor'>;
+}
+
+/** All sources of credentials that the configuration allows, in the order of the list. */
+export function openCredentials(
+  { settings: { config, azure }, outbound: { dispatcherFor } }: CredentialMeans,
+  readSecret: ReadSecret,
+): CredentialSource {
+  const { secret, dockerConfigFile: file, cloud } = config.credentials;
+  const opened: Record<SourceName, CredentialSource | undefined> = {
+    'pull-secrets': credentialSources['pull-secrets']({ readSecret }),
+    'fallback-secret': credentialSources['fallback-secret']({ secret, readSecret }),
+    'docker-config-file': file === undefined ? undefined : credentialSources['docker-config-file']({ file }),
+    ecr: cloud.includes('ecr') ? credentialSources.ecr({ dispatcherFor }) : undefined,
+    google: cloud.includes('google') ? credentialSources.google() : undefined,
+    azure: cloud.includes('azure') ? credentialSources.azure({ identity: azure, dispatcherFor }) : undefined,
+  };
+  const names = Object.keys(credentialSources) as SourceName[];
+  return chainCredentials(names.flatMap((name) => opened[name] ?? []));
+}
+
+/** The largest share of a host's concurrency slots that polls use: the others are for pushes. */
+const share = 1 / 4;
+const defaultConcurrency = 8;
+
+/** How many polls of a host may run at once in one process, according to its settings. */
+export function pollSlotsOf(
+  registries: readonly { readonly host: string; readonly concurrency?: number | undefined }[],
+): (host: string) => number {
+  const configured = new Map(registries.map(({ host, concurrency }) => [normaliseRegistry(host), concurrency]));
+  return (host) => Math.max(1, Math.floor((configured.get(host) ?? defaultConcurrency) * share));
+}
+
+const detailsEveryMs = 60_000;
+
+/** Observes the registry client: records its requests and the state of hosts in metrics, log and traces. */
+export function observeRegistries({ logger, metrics, tracing }: Pick<Foundation, 'logger' | 'metrics' | 'tracing'>): {
+  onRequest: (request: RequestRecord) => void;
+  onHostEvent: (event: HostEvent) => void;
+} {
+  const label = createBoundedLabel(maxRegistryLabels);
+  const broken = new Set<string>();
+  const loggedAt = new BoundedMap<string, number>(1_000);
+  // Tenants choose the hosts, and must not be able to flood the log.
+  const isDue = (host: string) => {
+    if (Date.now() - (loggedAt.get(host) ?? 0) < detailsEveryMs) return false;
+    return loggedAt.set(host, Date.now()).has(host);
+  };
+  return {
+    onRequest(request) {
+      const { host, kind, status, durationMs } = request;
+      const answer = typeof status === 'number' ? `${Math.floor(status / 100)}xx` : status;
+      metrics.registryRequests.inc({ host: label(host), kind, answer });
+      metrics.registrySeconds.observe({ host: label(host), kind }, durationMs / 1_000);
+      if (tracing !== undefined) recordRegistryRequest(request, tracing);
+    },
+    onHostEvent(event) {
+      const host = label(event.host);
+      if (event.kind === 'refused') metrics.registryPostponed.inc({ host, reason: event.reason });
+      if (event.kind === 'pulls') metrics.registryPullsRemaining.set({ host }, event.remaining);
+      if (event.kind === 'details')
+        logger[isDue(event.host) ? 'info' : 'debug']({ host: event.host, why: event.why }, 'registry failed, details');
+      if (event.kind !== 'circuit') return;
+      const { host: name, state, why } = event;
+      metrics.registryCircuitOpen.set({ host }, state === 'closed' ? 0 : 1);
+      if (state === 'open' && !broken.has(name)) logger.warn({ host: name, why }, 'registry failing, circuit open');
+      if (state === 'open') broken.add(name);
+      if (state === 'closed' && broken.delete(name)) logger.info({ host: name }, 'registry answering, circuit closed');
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import { policyKey } from '../../core/model/image-policy.ts';
+import { formatRepository } from '../../core/model/image-reference.ts';
+import type { PollPorts } from '../poll/process-poll.ts';
+import type { PolicyJob, PollJob, PushJob, QueueName } from '../queue/jobs.ts';
+import type { TracedChange } from '../queue/trace-memory.ts';
+import type { JobContext } from '../queue/worker.ts';
+import type { Attributes, SpanStart, Tracing } from '../telemetry/tracing.ts';
+import { traceRollouts } from './trace-decisions.ts';
+
+/** Returns the change whose rollout is checked; undefined if it is not known (any more). */
+export type RecallChange = (policyUid: string) => Promise<TracedChange | undefined>;
+
+/**
+ * Runs jobs as spans, which continue the trace in the job's data or begin a new one. A check of rollouts continues the trace of the change, whatever enqueued the
+ * check.
+ */
+export function traceJobs(ports: PollPorts, tracing: Tracing, recall: RecallChange): JobRunner {
+  return {
+    push: (job, context, work) => tracing.span(pushSpan(job, context), () => work(ports)),
+    async policy(job, context, work) {
+      if (job.task !== 'rollout') return tracing.span(policySpan('process policy', job, context, job.traceparent), () => work(ports));
+      const change = await recall(job.policy.uid);
+      const start = policySpan('check rollout', job, context, change?.traceparent);
+      const observer = { ...ports.report.observer, ...(change && traceRollouts(change, tracing)) };
+      return tracing.span(start, () => work({ ...ports, report: { ...ports.report, observer } }));
+    },
+    poll: (job, context, work) => tracing.span(pollSpan(job, context), () => work(ports)),
+  };
+}
+
+function pushSpan(job: PushJob, context: JobContext): SpanStart {
+  const attributes = {
+    'image_watcher.event': job.id,
+    'image_watcher.receiver': job.receiver,
+    'container.image.name': formatRepository(job.repository),
+    'container.image.tags': [job.tag],
+  };
+  return jobSpan('process push', 'push', context, attributes, job.traceparent);
+}
+
+function policySpan(name: string, { policy, source, eventId }: PolicyJob, context: JobContext, parent: string | undefined): SpanStart {
+  const attributes = {
+    'image_watcher.policy': policyKey(policy),
+    'image_watcher.source': source,
+    'k8s.namespace.name': policy.namespace,
+    ...(eventId !== undefined && { 'image_watcher.event': eventId }),
+  };
+  return jobSpan(name, 'policy', context, attributes, parent);
+}
+
+function pollSpan({ repository }: PollJob, context: JobContext): SpanStart {
+  return jobSpan('process poll', 'poll', context, { 'container.image.name': formatRepository(repository) });
+}
+
+function jobSpan(name: string, queue: QueueName, { jobId, failures }: JobContext, details: Attributes, parent?: string): SpanStart {
+  const attributes = {
+    'messaging.system': 'bullmq',
+    'messaging.operation.type': 'process',
+    'messaging.destination.name': queue,
+    'messaging.message.id': jobId,
+    'image_watcher.failures': failures,
+    ...details,
+  };
+  return { name, kind: 'consumer', parent, attributes };
+}
+
+/** Runs the work of a job with its ports. */
+export type RunJob<T> = (job: T, context: JobContext, work: (ports: PollPorts) => Promise<void>) => Promise<void>;
+
+/** How jobs are run, by their queue. */
+export interface JobRunner {
+  readonly push: RunJob<PushJob>;
+  readonly policy: RunJob<PolicyJob>;
+  readonly poll: RunJob<PollJob>;
+}
+
+/** Runs jobs without traces. */
+export function runDirectly(ports: PollPorts): JobRunner {
+  const run: RunJob<unknown> = (_job, _context, work) => work(ports);
+  return { push: run, policy: run, poll: run };
+}

@@ -1,0 +1,77 @@
+import type { RedisConnection } from '../queue/connection.ts';
+import { describeError } from '../../core/model/errors.ts';
+import type { PollPorts } from '../poll/process-poll.ts';
+import type { JobQueue, Workloads } from '../reconcile/ports.ts';
+import { createTraceMemory, type TracedChange } from '../queue/trace-memory.ts';
+import type { Foundation } from './foundation.ts';
+import { type JobRunner, runDirectly, traceJobs } from './trace-jobs.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
+import { traceDecisions } from './trace-decisions.ts';
+
+/** Adds traces to the ports and to the runner of jobs, if traces are on. `redis` must be a connection that fails fast, so that no job waits for a trace. */
+export function traceWork(
+  ports: PollPorts,
+  { settings, logger, tracing }: Foundation,
+  redis: RedisConnection,
+): { readonly ports: PollPorts; readonly runner: JobRunner } {
+  if (tracing === undefined) return { ports, runner: runDirectly(ports) };
+  const memory = createTraceMemory(redis, settings.config.redis.prefix);
+  const onError = (error: unknown) => logger.debug({ why: describeError(error) }, 'trace memory error');
+  // Several workloads are patched in one trace, which is stored once.
+  let last = '';
+  const remember = (policyUid: string, change: TracedChange) => {
+    const key = `${policyUid} ${change.traceparent}`;
+    if (key === last) return;
+    last = key;
+    memory.remember(policyUid, change).catch(onError);
+  };
+  const recall = async (policyUid: string) => {
+    try {
+      // A single timeout is no outage, so it is retried once.
+      return await memory.recall(policyUid).catch(() => memory.recall(policyUid));
+    } catch (error) {
+      onError(error);
+      return undefined;
+    }
+  };
+  const traced = tracePorts(ports, tracing, remember);
+  return { ports: traced, runner: traceJobs(traced, tracing, recall) };
+}
+
+/** Stores the trace of a policy's newest change, in the background. Must not throw. */
+type RememberChange = (policyUid: string, change: TracedChange) => void;
+
+/** Wraps the ports so that requests and decisions become spans and events of the current job. */
+export function tracePorts(ports: PollPorts, tracing: Tracing, remember: RememberChange): PollPorts {
+  const { workloads, signatures, queues } = ports;
+  const patchImages: Workloads['patchImages'] = (workload, changes, ...rest) => {
+    // Workloads that do not roll out are never checked later.
+    const policyUid = workload.rollout && changes.find(({ update }) => update !== undefined)?.update?.policy;
+    const traceparent = tracing.current();
+    // Before the patch, because another replica may see the rollout before this one has the response.
+    if (policyUid !== undefined && traceparent !== undefined) remember(policyUid, { traceparent, at: Date.now() });
+    return workloads.patchImages(workload, changes, ...rest);
+  };
+  const addPolicyJobs: JobQueue['addPolicyJobs'] = (jobs) => {
+    const attributes = {
+      'messaging.system': 'bullmq',
+      'messaging.operation.type': 'send',
+      'messaging.destination.name': 'policy',
+      'messaging.batch.message_count': jobs.length,
+    };
+    return tracing.step({ name: 'send policy', kind: 'producer', attributes }, () => {
+      const traceparent = tracing.current();
+      // Rollout checks find the trace of their change by `RecallChange`.
+      return queues.addPolicyJobs(
+        traceparent === undefined ? jobs : jobs.map((job) => (job.task === 'rollout' ? job : { ...job, traceparent })),
+      );
+    });
+  };
+  return {
+    ...ports,
+    workloads: { ...workloads, patchImages },
+    signatures: { verify: (...request) => tracing.step({ name: 'verify signatures' }, () => signatures.verify(...request)) },
+    queues: { ...queues, addPolicyJobs },
+    report: { ...ports.report, observer: traceDecisions(tracing) },
+  };
+}

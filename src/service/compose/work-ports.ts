@@ -1,0 +1,267 @@
+import { readPolicy } from '../resources/read-policy.ts';
+import type { ReadContext } from '../resources/read-spec.ts';
+import { confirmAll, confirmedForMs } from '../../core/model/confirmation.ts';
+import type { ImagePolicy, PolicySpec, PolicyTarget } from '../../core/model/image-policy.ts';
+import { normaliseRegistry } from '../../core/model/image-reference.ts';
+import { pullAccess } from '../../core/model/image-source.ts';
+import { notSelected } from '../../core/model/policy-defaults.ts';
+import { resolveTarget } from '../../core/model/resolve-target.ts';
+import { verificationSecrets } from '../../core/model/verification.ts';
+import type { Workload } from '../../core/model/workload.ts';
+import { consentTo, isNamespaceOpen } from '../../core/plan/consent.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { listSelected, readWorkload } from '../kube/read-workload.ts';
+import { patchImages } from '../kube/patch-images.ts';
+import { retryTransient } from '../kube/retry.ts';
+import { readRolloutPods } from '../kube/read-rollout-pods.ts';
+import { objectPath, readObject } from '../kube/objects.ts';
+import type { EventRecorder } from '../kube/record-event.ts';
+import { createReportDeferral, type ReportDeferral } from './defer-reports.ts';
+import { createPollGate } from '../poll/poll-gate.ts';
+import type { PollPorts } from '../poll/process-poll.ts';
+import type { EventLog } from '../queue/event-log.ts';
+import type { WorkQueues } from '../queue/producer.ts';
+import type { ReadRepositories } from '../queue/read-repositories.ts';
+import type { UnannouncedFinds } from '../queue/unannounced-finds.ts';
+import type { Reflector } from '../kube/reflector.ts';
+import type { RegistryClient } from '../registry/client.ts';
+import { createBoundedLabel, maxRegistryLabels } from '../telemetry/metrics.ts';
+import { createImageVerifier } from '../verify/image-verifier.ts';
+import type { ReadSecret } from '../verify/public-keys.ts';
+import { createAnnouncements } from '../reconcile/announcements.ts';
+import { createDeniedPushes } from '../reconcile/denied-pushes.ts';
+import { createKeyedMutex } from '../../core/async/serialize.ts';
+import type { Bases, ClusterView, HeadManifest, ListTags, Policies, Registry, Report, Signatures, Workloads } from '../reconcile/ports.ts';
+import { createSharedAnswers, createTagMemory } from '../reconcile/registry-memory.ts';
+import type { AccessCache } from '../cluster/access-cache.ts';
+import { awaitTargets, type ClusterCache } from '../cluster/cluster-cache.ts';
+import { policyResource } from '../cluster/policy-watches.ts';
+import { createVersionReader } from '../cluster/read-versions.ts';
+import { createListCheck, type ListSources } from '../cluster/check-list.ts';
+import type { BasePolicyCache } from '../../bases/base-policy-cache.ts';
+import { createPolicyCheck } from '../cluster/check-policy.ts';
+import type { Foundation, TrustRoot } from './foundation.ts';
+import type { NamespaceCache } from '../cluster/namespace-cache.ts';
+import type { NoticeStore } from '../../notify/compose-notices.ts';
+import { createFindSource, proveReads, recordReads } from './read-proofs.ts';
+import { pollSlotsOf } from './registries.ts';
+import { createStatusWriter } from './write-policy-status.ts';
+
+/** The settings that reading a policy depends on. */
+export function readContextOf({ settings, aliases }: Foundation): ReadContext {
+  return { aliases, customTargets: settings.config.customTargets };
+}
+
+/** The adapters that the ports use. */
+export interface Adapters {
+  readonly client: KubeClient;
+  readonly cache: ClusterCache;
+  readonly access: AccessCache;
+  readonly namespaces: NamespaceCache;
+  readonly isWatching: () => boolean;
+  /** The watch that reports the policies of a namespace. */
+  readonly policyWatchOf: (namespace: string) => Pick<Reflector, 'state' | 'reconnect'> | undefined;
+  /** Confirms that the parent of the policy, if it has one, wants what it does; undefined if it does not. */
+  readonly confirmParent: Policies['confirm'];
+  readonly policyWatches: ListSources['watches'];
+  readonly registry: RegistryClient;
+  readonly queues: WorkQueues;
+  readonly recorder: EventRecorder;
+  readonly eventLog: EventLog;
+  readonly reads: ReadRepositories;
+  readonly findBase: BasePolicyCache['policies']['get'];
+  readonly finds: UnannouncedFinds;
+  readonly trustRoot: TrustRoot | undefined;
+  readonly bases: Bases;
+  readonly notices: NoticeStore;
+}
+
+/** The real ports of the processors; tests pass their own. */
+export function createWorkPorts(foundation: Foundation, adapters: Adapters): PollPorts {
+  const { queues, finds } = adapters;
+  const reportDeferral = createReportDeferral({ quietMs: 30, atMostMs: 1_000 });
+  const sources = createSources(foundation, adapters);
+  return {
+    policies: createPolicies(foundation, adapters, sources),
+    cluster: createClusterView(foundation, adapters),
+    workloads: createWorkloads(foundation, adapters, reportDeferral),
+    registry: createRegistry(adapters, sources),
+    signatures: createSignatures(adapters),
+    report: createReport(foundation, adapters, sources, reportDeferral),
+    queues,
+    bases: adapters.bases,
+    poll: {
+      gate: createPollGate({ slotsOf: pollSlotsOf(foundation.settings.config.registries), now: Date.now, random: Math.random }),
+      finds,
+      registryLabel: createBoundedLabel(maxRegistryLabels),
+      notify: ({ labels }, notice) => adapters.notices.add([notice], labels),
+    },
+  };
+}
+
+/** On whose behalf registries are asked, with the versions of the Secrets. */
+function createSources(
+  { settings: { config } }: Foundation,
+  { cache, access }: Adapters,
+): Pick<Registry, 'sourceOf'> & Pick<Policies, 'secretVersions'> {
+  const workloadsOf = (target: PolicyTarget) => resolveTarget(target, cache);
+  const accessOf = (policy: ImagePolicy, spec: PolicySpec) =>
+    pullAccess(policy, spec, { workloadsOf, pullSecretsOf: access.pullSecretsOf });
+  return {
+    sourceOf(policy, spec) {
+      const pull = accessOf(policy, spec);
+      return pull === undefined ? spec.repository : { ...spec.repository, access: pull };
+    },
+    secretVersions(policy, spec) {
+      const secrets = [...(accessOf(policy, spec)?.secrets ?? []), config.credentials.secret, ...verificationSecrets(policy)];
+      return secrets.map(access.versionOf).join(',');
+    },
+  };
+}
+
+function createPolicies(
+  foundation: Foundation,
+  { client, cache, namespaces, isWatching, policyWatchOf, policyWatches, confirmParent, notices }: Adapters,
+  { secretVersions }: Pick<Policies, 'secretVersions'>,
+): Policies {
+  const readContext = readContextOf(foundation);
+  const readWritten = async (namespace: string, name: string, signal?: AbortSignal) => {
+    const raw = await readObject<unknown>(client, objectPath(policyResource, namespace, name), signal);
+    return raw === undefined ? undefined : readPolicy(raw, readContext, cache.written.get(namespace, name));
+  };
+  const confirmPolicy = createPolicyCheck({
+    policies: cache.written,
+    watchOf: policyWatchOf,
+    readPolicy: readWritten,
+    readVersion: createVersionReader(client),
+  });
+  return {
+    all: () => cache.policies.values(),
+    find: cache.findPolicy,
+    match: cache.matchPolicies,
+    matchUnselected: cache.matchUnselected,
+    isWatching,
+    isComplete: createListCheck({ client, resource: policyResource, store: cache.written, watches: policyWatches }),
+    async read(namespace, name, signal) {
+      const policy = await readWritten(namespace, name, signal);
+      // Another replica made the job, and our watch of the Namespaces may be behind.
+      if (policy !== undefined && !cache.isSelected(namespace)) await namespaces.readLabels(namespace, signal);
+      return policy && cache.effective(policy);
+    },
+    async confirm(policy, signal) {
+      const confirmedAt = await confirmAll([() => confirmPolicy(policy, signal), () => confirmParent(policy, signal)]);
+      const { namespace, name, generation, spec } = policy;
+      const written = cache.written.get(namespace, name);
+      // The labels of its namespace may have given it other defaults.
+      const hasOtherSpec = written?.generation === generation && cache.effective(written)?.spec !== spec;
+      return cache.isSelected(namespace) && !hasOtherSpec ? confirmedAt : undefined;
+    },
+    secretVersions,
+    writeStatus: createStatusWriter({ client, cache, notices, readContext }),
+    mutex: createKeyedMutex(),
+  };
+}
+
+/** The workloads of selected namespaces. That a namespace is not selected is said only to policies that may see its workloads. */
+function createClusterView({ settings: { config }, aliases }: Foundation, { cache, namespaces, trustRoot }: Adapters): ClusterView {
+  const { crossNamespace, guards, allowedRegistries } = config;
+  const { namespaceConsent } = namespaces;
+  const { findWorkload, listWorkloads, targetState, isSelected } = cache;
+  return {
+    findWorkload: (ref) => (isSelected(ref.namespace) ? findWorkload(ref) : undefined),
+    listWorkloads: (kind, namespace, ...asked) => (isSelected(namespace) ? listWorkloads(kind, namespace, ...asked) : []),
+    targetState(target, policy) {
+      const { namespace } = target;
+      if (isSelected(namespace) || !isNamespaceOpen(namespace, policy, { crossNamespace, namespaceConsent }))
+        return targetState(target, policy);
+      return { problem: { reason: 'NamespaceNotSelected', message: notSelected(namespace) } };
+    },
+    namespaceVersion: namespaces.versionOf,
+    namespaceConsent,
+    crossNamespace,
+    mayUseRegistry: isAllowed(allowedRegistries),
+    hasTrustRoot: trustRoot !== undefined,
+    repeatsPerHour: guards.repeatsPerHour,
+    aliases,
+    policiesOf: (workload) =>
+      cache.policiesOf(workload, (policy) => consentTo(workload, policy, { crossNamespace, namespaceConsent }).granted),
+    now: Date.now,
+  };
+}
+
+function createWorkloads({ metrics }: Foundation, { client, cache, namespaces }: Adapters, reportDeferral: ReportDeferral): Workloads {
+  const remember = (workload: Workload) => cache.workloads.observe(workload);
+  return {
+    awaitTargets: (policy, spec, signal) => awaitTargets(policy, spec, cache, signal),
+    async read(ref, signal, onAnswered) {
+      if (!cache.isSelected(ref.namespace)) return undefined;
+      const workload = await readWorkload(client, ref, signal, cache.workloads.targetOf(ref), onAnswered);
+      if (workload !== undefined) remember(workload);
+      return workload;
+    },
+    async readSelected(target, signal) {
+      if (!cache.isSelected(target.namespace)) return [];
+      const found = await listSelected(client, cache.workloads.targetOf(target), target, signal);
+      for (const workload of found) remember(workload);
+      return found;
+    },
+    readPods: (workload, signal, onAnswered) => readRolloutPods(client, workload, signal, onAnswered),
+    readConsent: namespaces.readNamespaceConsent,
+    refreshConsents: namespaces.readNamespaceConsents,
+    async patchImages(workload, changes, changeCause, confirm, signal) {
+      const target = cache.workloads.targetOf(workload);
+      const patch = async () => {
+        const confirmedAt = await confirm();
+        if (confirmedAt === undefined) return { kind: 'outdated' } as const;
+        return patchImages(client, workload, changes, changeCause, { signal, target, sendBefore: confirmedAt + confirmedForMs });
+      };
+      const result = await reportDeferral.change(() => retryTransient(patch, { signal, random: Math.random, now: Date.now }));
+      if (result.kind === 'patched') remember(result.workload);
+      return result;
+    },
+    onConflict: () => metrics.patchConflicts.inc(),
+  };
+}
+
+function createRegistry({ registry, reads }: Adapters, { sourceOf }: Pick<Registry, 'sourceOf'>): Registry {
+  const headManifest: HeadManifest = (source, tag, signal, purpose) =>
+    purpose === 'use' ? registry.resolveTag(source, tag, signal) : registry.headManifest(source, tag, signal);
+  const listTags: ListTags = (source, signal) => registry.listTags(source, signal);
+  return {
+    sourceOf,
+    ...proveReads({ headManifest, listTags }, reads),
+    hasRead: reads.has,
+    readImage: (source, reference, signal) => registry.readImage(source, reference, signal),
+    readPlatforms: (source, reference, signal) => registry.readPlatforms(source, reference, signal),
+    whyNotRunnable: (source, digest, signal) => registry.whyNotRunnable(source, digest, signal),
+    tagMemory: createTagMemory(),
+    sharedAnswers: createSharedAnswers(Date.now),
+    deniedPushes: createDeniedPushes(Date.now),
+    announcements: createAnnouncements({ now: Date.now, elapsed: () => performance.now() }),
+  };
+}
+
+function createSignatures({ registry, access, trustRoot }: Adapters): Signatures {
+  const readSecret: ReadSecret = (secret, signal) => access.readSecret(secret, { refresh: false, signal });
+  return { verify: createImageVerifier({ registry, trustRoot, readSecret }) };
+}
+
+function createReport(
+  { logger, metrics }: Foundation,
+  { recorder, eventLog, reads, cache, findBase }: Adapters,
+  { sourceOf }: Pick<Registry, 'sourceOf'>,
+  reportDeferral: ReportDeferral,
+): Report {
+  return {
+    recordEvent: recorder.record,
+    eventLog: recordReads(eventLog, createFindSource(cache.findPolicy, findBase, sourceOf), reads),
+    metrics,
+    logger,
+    untilPatched: reportDeferral.untilIdle,
+  };
+}
+
+function isAllowed(hosts: readonly string[]): (registry: string) => boolean {
+  const allowed = new Set(hosts.map((host) => normaliseRegistry(host)));
+  return (registry) => allowed.size === 0 || allowed.has(registry);
+}

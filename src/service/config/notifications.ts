@@ -1,0 +1,154 @@
+/** Who is notified of what. */
+import { z } from 'zod';
+import { targetTypes } from '../../core/model/notification-target.ts';
+import { noticeKinds } from '../../core/model/notice.ts';
+import { name, secretReference } from './scalars.ts';
+
+const mailbox = z.string().regex(/^[^\s@<>,;"]{1,64}@[^\s@<>,;"]{1,255}$/, 'an address such as ops@example.com');
+
+const target = z
+  .strictObject({
+    name: name.describe('The name of the target, in metrics and the log.'),
+    kind: z
+      .enum(targetTypes)
+      .describe(
+        'What receives the messages. webhook: any HTTP endpoint, which gets signed CloudEvents. email: mails by SMTP. githubDeployment: deployments of GitHub, instead of messages.',
+      ),
+    url: secretReference
+      .optional()
+      .describe(
+        'The URL of the incoming webhook, which is a secret: {env: NAME} or {file: PATH}. With kind: email, that of the mail server: smtps://user:password@mail.example.com, or smtp:// for STARTTLS. With kind: githubDeployment, that of the API; by default https://api.github.com.',
+      ),
+    secret: secretReference
+      .optional()
+      .describe(
+        'The key that requests are signed with (Standard Webhooks, `whsec_…`), or with kind: githubDeployment the token: {env: NAME} or {file: PATH}. Required with these kinds.',
+      ),
+    insecure: z.boolean().default(false).describe('Whether the URL may be plain http, or a mail server without TLS.'),
+    events: z
+      .array(z.enum(noticeKinds).describe('A kind of event.'))
+      .min(1)
+      .max(noticeKinds.length)
+      .default([...noticeKinds])
+      .describe('What the target is notified of; everything by default.'),
+    perMinute: z
+      .int()
+      .min(1)
+      .max(6_000)
+      .optional()
+      .describe(
+        'How many messages the target is sent in a minute; what exceeds that is summed up in one message. The default is 20, and with kind: webhook no limit.',
+      ),
+    namespaces: z
+      .array(name.describe('A namespace.'))
+      .max(1_000)
+      .default([])
+      .describe('The namespaces whose policies the target is notified of. If the list is empty: all namespaces.'),
+    policies: z
+      .strictObject({
+        matchLabels: z
+          .record(z.string().min(1).max(317), z.string().max(63))
+          .describe('The labels that a policy must have, each with its value.'),
+      })
+      .optional()
+      .describe('The policies that the target is notified of, by their labels. The default is all of its namespaces.'),
+    template: z
+      .strictObject({
+        title: z.string().min(1).max(1_000).optional().describe('The title, which is the subject of mails.'),
+        text: z
+          .string()
+          .min(1)
+          .max(4_000)
+          .optional()
+          .describe('The text, in place of the title and the facts, in the markup of the target.'),
+      })
+      .optional()
+      .describe('Your own texts, in Liquid. Not with kind: webhook or githubDeployment.'),
+    email: z
+      .strictObject({
+        from: mailbox.describe('The sender.'),
+        to: z.array(mailbox.describe('A recipient.')).min(1).max(50).describe('The recipients.'),
+      })
+      .optional()
+      .describe('The addresses. Required with kind: email.'),
+    github: z
+      .strictObject({
+        environment: z.string().min(1).max(255).describe('The environment of the deployments.'),
+        repositories: z
+          .array(
+            z
+              .string()
+              .min(1)
+              .max(255)
+              .regex(/^[A-Za-z0-9._/*-]+$/, 'owner/name, in which "*" stands for any characters')
+              .describe('A repository.'),
+          )
+          .min(1)
+          .max(100)
+          .optional()
+          .describe('The repositories whose deployments may be reported, such as "shop/*"; by default all that the token may write.'),
+      })
+      .optional()
+      .describe('Where deployments are reported. Required with kind: githubDeployment.'),
+  })
+  .superRefine(({ kind, url, secret, email, github, template }, context) => {
+    if (template !== undefined && (kind === 'webhook' || kind === 'githubDeployment'))
+      context.addIssue({ code: 'custom', path: ['template'], message: `is not used with kind: ${kind}` });
+    if (url === undefined && kind !== 'githubDeployment')
+      context.addIssue({ code: 'custom', path: ['url'], message: 'is required: {env: NAME} or {file: PATH}' });
+    if ((kind === 'githubDeployment') !== (github !== undefined))
+      context.addIssue({
+        code: 'custom',
+        path: ['github'],
+        message: kind === 'githubDeployment' ? 'is required: the environment' : 'is only used with kind: githubDeployment',
+      });
+    if ((kind === 'email') !== (email !== undefined))
+      context.addIssue({
+        code: 'custom',
+        path: ['email'],
+        message: kind === 'email' ? 'is required: the sender and the recipients' : 'is only used with kind: email',
+      });
+    const needsSecret = kind === 'webhook' || kind === 'githubDeployment';
+    if (needsSecret !== (secret !== undefined))
+      context.addIssue({
+        code: 'custom',
+        path: ['secret'],
+        message: needsSecret
+          ? 'is required: the key that requests are signed with, or the token'
+          : 'is only used with kind: webhook or githubDeployment',
+      });
+  });
+
+/** `notifications` of the configuration. */
+export const notifications = z
+  .strictObject({
+    hosts: z
+      .array(
+        z
+          .string()
+          .max(300)
+          .regex(
+            /^(?:http:\/\/)?(?:\*\.)?[a-z0-9.-]+(?::[0-9]{1,5})?$/,
+            'a host such as "chat.example.com" or "*.example.com", or "http://chat.internal:8065" for plain http',
+          )
+          .describe('A host.'),
+      )
+      .max(100)
+      .default([])
+      .describe(
+        'The hosts to which the NotificationTargets of namespaces may send messages, besides those of the public chats. `*.` stands for any name before the rest; plain http must be written.',
+      ),
+    targets: z
+      .array(target.describe('A target.'))
+      .max(100)
+      .superRefine((targets, context) => {
+        targets.forEach(({ name }, index) => {
+          if (targets.findIndex((other) => other.name === name) < index)
+            context.addIssue({ code: 'custom', path: [index, 'name'], message: `"${name}" is the name of another target` });
+        });
+      })
+      .default([])
+      .describe('The chats and endpoints that messages are sent to.'),
+  })
+  .describe('Messages about updates, rollouts and what needs a user. See [Notifications](notifications.md).')
+  .prefault({});

@@ -1,0 +1,143 @@
+/** Rules between settings. They must accept values that are invalid in other ways, so that all errors of a configuration are reported at once. */
+import type { z } from 'zod';
+import { normaliseRegistry } from '../../core/model/image-reference.ts';
+import { providers } from '../receive/providers/index.ts';
+
+interface Draft {
+  readonly [key: string]: unknown;
+}
+
+/** A receiver must authenticate its sender, or state that it does not. */
+export function authenticatesSomehow(receiver: Draft | null, context: z.RefinementCtx): void {
+  if (typeof receiver !== 'object' || receiver === null || Array.isArray(receiver)) return;
+  const report = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
+  const way = ['secrets', 'oidc', 'sns'].find((key) => receiver[key] !== undefined);
+  if (way === undefined && receiver['unauthenticated'] !== true) {
+    report('secrets', 'missing: name at least one secret, oidc or sns, or say unauthenticated: true');
+  }
+  if (way !== undefined && receiver['unauthenticated'] === true) report('unauthenticated', `contradicts ${way}: remove one of them`);
+}
+
+/** `repositories` is only for repository managers, and excludes `registry`. */
+export function repositoriesAreKnown(receiver: Draft | null, context: z.RefinementCtx): void {
+  if (typeof receiver !== 'object' || receiver === null || receiver['repositories'] === undefined) return;
+  const report = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
+  const managers = providers.filter(({ hasRepositories }) => hasRepositories === true).map(({ id }) => id);
+  if (typeof receiver['provider'] === 'string' && !managers.includes(receiver['provider']))
+    report('repositories', `only ${managers.join(' and ')} say which of their repositories was pushed to: set registry instead`);
+  if (receiver['registry'] !== undefined)
+    report('registry', 'contradicts repositories: write "*": HOST/{key} there for all other repositories, and remove registry');
+}
+
+/** `waitForScan` is only for senders that announce the end of a scan. */
+export function scansAreAnnounced(receiver: Draft | null, context: z.RefinementCtx): void {
+  if (typeof receiver !== 'object' || receiver === null || receiver['waitForScan'] !== true) return;
+  const announcing = providers.filter(({ announcesScans }) => announcesScans === true).map(({ id }) => id);
+  if (typeof receiver['provider'] !== 'string' || announcing.includes(receiver['provider'])) return;
+  context.addIssue({ code: 'custom', path: ['waitForScan'], message: `only ${announcing.join(' and ')} announces scans: remove it` });
+}
+
+/** The labels of Namespaces can only be watched in the whole cluster, not in some namespaces. */
+export function labelsAreWatched({ watch, policyDefaults }: LabelSettings, context: z.RefinementCtx): void {
+  if (watch.namespaces.length === 0) return;
+  const report = (path: (string | number)[], remedy: string) =>
+    context.addIssue({
+      code: 'custom',
+      path,
+      message: `contradicts watch.namespaces, with which no labels of namespaces are read: ${remedy}`,
+    });
+  if (watch.namespaceSelector !== undefined) report(['watch', 'namespaceSelector'], 'remove one of them');
+  for (const [index, { selector }] of policyDefaults.namespaces.entries())
+    if (selector !== undefined) report(['policyDefaults', 'namespaces', index, 'selector'], 'write names');
+}
+
+interface LabelSettings {
+  readonly watch: { readonly namespaces: readonly string[]; readonly namespaceSelector?: unknown };
+  readonly policyDefaults: { readonly namespaces: readonly { readonly selector?: unknown }[] };
+}
+
+/** headersTimeout must not be longer than requestTimeout, which includes the headers. */
+export function headersComeFirst(listen: Draft | null, context: z.RefinementCtx): void {
+  const { headersTimeout, requestTimeout } = listen ?? {};
+  if (typeof headersTimeout !== 'number' || typeof requestTimeout !== 'number' || headersTimeout <= requestTimeout) return;
+  context.addIssue({ code: 'custom', path: ['headersTimeout'], message: 'is longer than requestTimeout, which counts the headers too' });
+}
+
+/** certFile needs keyFile and vice versa; caFile needs certFile; clientNames needs clientCaFile. */
+export function filesBelongTogether(conversion: Draft | null, context: z.RefinementCtx): void {
+  if (typeof conversion !== 'object' || conversion === null || Array.isArray(conversion)) return;
+  const { certFile, keyFile, caFile, clientCaFile, clientNames } = conversion;
+  const report = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
+  if (certFile !== undefined && keyFile === undefined) report('keyFile', 'missing: certFile needs its key');
+  if (certFile === undefined && keyFile !== undefined) report('certFile', 'missing: keyFile needs its certificate');
+  if (clientCaFile === undefined && Array.isArray(clientNames) && clientNames.length > 0)
+    report('clientCaFile', 'missing: clientNames needs the authorities of their certificates');
+  if (certFile === undefined && caFile !== undefined) report('caFile', 'is only for certFile: our own authority is in the Secret');
+}
+
+/** An operations listener without authentication must be on loopback. */
+export function openOnlyOnLoopback({ host, auth }: { host: string; auth: string }, context: z.RefinementCtx): void {
+  if (auth !== 'none' || isLoopback(host)) return;
+  const message = `none is only for a listener on loopback, and this one is on ${host}: set operations.host to 127.0.0.1, or auth to kubernetes`;
+  context.addIssue({ code: 'custom', path: ['auth'], message });
+}
+
+/** With auth: proxy, the proxy must prove its requests by a secret. */
+export function proxyIsKnown({ auth, proxy }: { auth: string; proxy: { secret?: unknown } }, context: z.RefinementCtx): void {
+  if (auth !== 'proxy' || proxy.secret !== undefined) return;
+  const message = 'missing: without a secret, anybody could send the headers of the proxy; set it as {env: NAME} or {file: PATH}';
+  context.addIssue({ code: 'custom', path: ['proxy', 'secret'], message });
+}
+
+/** Whether a host is this machine. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host);
+}
+
+/** The password is given once, Sentinels and a Cluster exclude each other, and in a Cluster all keys must be in one slot. */
+export function redisIsOfOneForm({ url, password, sentinels, cluster, prefix }: RedisForm, context: z.RefinementCtx): void {
+  const report = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
+  if (password !== undefined && URL.canParse(url) && new URL(url).password !== '')
+    report('password', 'contradicts url, which has a password too: remove one of them');
+  if (!cluster) return;
+  if (sentinels.length > 0) report('sentinels', 'contradicts cluster: a Cluster promotes its replicas without Sentinels');
+  if (!/\{[^}]+\}/.test(prefix)) report('prefix', 'needs braces in a Cluster, such as "{image-watcher}": they keep all keys in one slot');
+  if (URL.canParse(url) && !/^\/?0?$/.test(new URL(url).pathname)) report('url', 'names a database, and a Cluster has only 0');
+}
+
+interface RedisForm {
+  readonly url: string;
+  readonly password?: unknown;
+  readonly sentinels: readonly string[];
+  readonly cluster: boolean;
+  readonly prefix: string;
+}
+
+/** Receivers must have different names. */
+export function namesAreUnique(receivers: readonly (Draft | null)[], context: z.RefinementCtx): void {
+  if (!Array.isArray(receivers)) return;
+  const seen = new Set<unknown>();
+  for (const [index, receiver] of receivers.entries()) {
+    const name = receiver?.['name'];
+    if (seen.has(name)) context.addIssue({ code: 'custom', path: [index, 'name'], message: `"${String(name)}" is used twice` });
+    if (typeof name === 'string') seen.add(name);
+  }
+}
+
+/** A host or alias must not belong to two registries. */
+export function hostsAreUnambiguous(registries: readonly (Draft | null)[], context: z.RefinementCtx): void {
+  if (!Array.isArray(registries)) return;
+  const seen = new Map<string, string>();
+  for (const [index, registry] of registries.entries()) {
+    const aliases: readonly unknown[] = Array.isArray(registry?.['aliases']) ? registry['aliases'] : [];
+    const names = [['host', registry?.['host']] as const, ...aliases.map((alias, position) => [position, alias] as const)];
+    for (const [key, text] of names) {
+      if (typeof text !== 'string') continue;
+      const other = seen.get(normaliseRegistry(text));
+      seen.set(normaliseRegistry(text), String(registry?.['host']));
+      if (other === undefined) continue;
+      const path = key === 'host' ? [index, key] : [index, 'aliases', key];
+      context.addIssue({ code: 'custom', path, message: `"${text}" is already a name of ${other}` });
+    }
+  }
+}

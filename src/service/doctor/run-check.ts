@@ -1,0 +1,18 @@
+import { within } from '../../core/async/deadline.ts';
+import { describeError } from '../../core/model/errors.ts';
+import { type Check, type Finding, skipped } from './finding.ts';
+
+/** What a check finds in the facts, or why they could not be gathered in time; never rejects. */
+export async function runCheck<Facts>(check: Check<Facts>, timeoutMs: number, gather: () => Promise<Facts>): Promise<readonly Finding[]> {
+  const line = `${check.id}/${check.lines[0]}`;
+  try {
+    // An array, because facts may be undefined.
+    const gathered = await within(
+      timeoutMs,
+      gather().then((facts) => [facts] as const),
+    );
+    return gathered === undefined ? [skipped(line, `no answer within ${timeoutMs / 1_000} s`)] : check.evaluate(gathered[0]);
+  } catch (error) {
+    return [skipped(line, describeError(error))];
+  }
+}

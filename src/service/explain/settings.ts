@@ -1,0 +1,50 @@
+/** The settings of a policy that have defaults: their values, and where each comes from. Pure. */
+import type { PolicySpec, UpdateWindow } from '../../core/model/image-policy.ts';
+import type { DefaultedSetting, Origin } from '../../core/model/policy-defaults.ts';
+import { formatDuration } from '../../core/model/text.ts';
+
+/** The value of a setting, and where it comes from. */
+interface Setting {
+  readonly value: unknown;
+  readonly from: Origin;
+}
+
+/** The settings that have defaults, for programs. */
+export function settingsOf(spec: PolicySpec): Readonly<Record<DefaultedSetting, Setting>> {
+  const { origins, pollIntervalMs, minAgeMs, windows, rollout } = spec;
+  return {
+    poll: { value: formatDuration(pollIntervalMs), from: origins.poll },
+    minAge: { value: minAgeMs === undefined ? null : formatDuration(minAgeMs), from: origins.minAge },
+    windows: { value: windows, from: origins.windows },
+    rollout: {
+      value:
+        rollout === undefined
+          ? { watch: false }
+          : { watch: true, timeout: formatDuration(rollout.timeoutMs), onFailure: rollout.onFailure },
+      from: origins.rollout,
+    },
+  };
+}
+
+/** The same for people. */
+export function settingRows(
+  spec: PolicySpec,
+): readonly { readonly name: DefaultedSetting; readonly value: string; readonly from: Origin }[] {
+  const { pollIntervalMs, minAgeMs, windows, rollout, origins } = spec;
+  const waves = rollout?.waves === undefined ? '' : `, in waves of ${rollout.waves.maxParallel}`;
+  return [
+    { name: 'poll', value: `every ${formatDuration(pollIntervalMs)}`, from: origins.poll },
+    { name: 'minAge', value: minAgeMs === undefined ? 'none' : formatDuration(minAgeMs), from: origins.minAge },
+    { name: 'windows', value: windows.length === 0 ? 'always open' : windows.map(describeWindow).join('; '), from: origins.windows },
+    {
+      name: 'rollout',
+      value:
+        rollout === undefined ? 'not watched' : `watched for ${formatDuration(rollout.timeoutMs)}, onFailure: ${rollout.onFailure}${waves}`,
+      from: origins.rollout,
+    },
+  ];
+}
+
+function describeWindow({ days, from, to, timeZone }: UpdateWindow): string {
+  return `${days === undefined ? '' : `${days.join(',')} `}${from}–${to} ${timeZone}`;
+}

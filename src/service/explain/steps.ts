@@ -1,0 +1,170 @@
+/** The explanation of a policy as a chain: what the service would do, step by step, what it saw, and what is in the way. Pure. */
+import { resultCondition } from '../../core/model/decisive-condition.ts';
+import { isUsable, type ImagePolicy } from '../../core/model/image-policy.ts';
+import type { Candidate } from '../../core/model/image-reference.ts';
+import type { Origin } from '../../core/model/policy-defaults.ts';
+import { isReason, pageOf, type Reason } from '../../core/model/reasons.ts';
+import { formatWorkload, type WorkloadRef } from '../../core/model/workload.ts';
+import { isAllowed, type Opinion, type TargetExplanation } from '../../core/plan/guard-plan.ts';
+import { describePush, nameOf, unknownOf, type Planned } from './conclude.ts';
+import { describePending, type PlannedNow, type Pushed } from './plan-now.ts';
+import { settingRows } from './settings.ts';
+
+/** pass: nothing is in the way · stop: nothing happens until somebody acts or something changes · wait: it goes on by itself · note: it decides nothing here. */
+export type StepResult = 'pass' | 'stop' | 'wait' | 'note';
+
+/** One step of the chain. */
+export interface Step {
+  /** Stable: `namespace`, `spec`, `status`, `tag`, a setting, `target`, `container`, or the id of a guard. */
+  readonly id: string;
+  readonly result: StepResult;
+  /** What was seen, and where it stops, what to do. */
+  readonly text: string;
+  /** Where the value of a setting comes from. */
+  readonly origin?: Origin;
+  readonly reason?: Reason;
+  /** Until when it waits, RFC 3339. */
+  readonly until?: string;
+  /** The page that explains the reason. */
+  readonly page?: string;
+}
+
+/** The steps for one workload. */
+export interface TargetSteps {
+  readonly target: WorkloadRef;
+  readonly steps: readonly Step[];
+}
+
+/** The whole explanation. */
+export interface Explanation {
+  /** Whether nothing is blocked or wrong. */
+  readonly allowed: boolean;
+  /** The conclusion, in one sentence. */
+  readonly summary: string;
+  /** What is selected, or taken as pushed. */
+  readonly candidate?: Candidate;
+  /** Of the policy, in their order; the first that stops ends the chain. */
+  readonly steps: readonly Step[];
+  readonly targets: readonly TargetSteps[];
+}
+
+/** Explains what is planned for a policy, or for a push. */
+export function explainPlanned(planned: PlannedNow, pushed?: Pushed): Explanation {
+  const { namespace, name, spec } = planned.policy;
+  if ('why' in planned) {
+    const { why } = planned;
+    const summary = pushed === undefined ? why : `a push of ${nameOf(pushed)} would change nothing: ${why}`;
+    return { allowed: false, summary, steps: stepsUntil(planned), targets: [] };
+  }
+  const { candidate, targets, pending } = planned;
+  const unknown = pushed && unknownOf(planned, pushed);
+  const description = isUsable(spec) ? spec.strategy.description : '';
+  const selected = selectedSteps(planned, pushed, unknown);
+  const chains = targets.map((target) => ({ target: target.target, steps: stepsOf(target) }));
+  const known = new Set([...selected, ...chains.flatMap(({ steps }) => steps)].map(({ reason }) => reason));
+  const last = lastReconcile(planned.policy, pushed !== undefined).filter(({ reason }) => reason === undefined || !known.has(reason));
+  return {
+    allowed: isAllowed(targets) && pending === undefined && unknown === undefined && !last.some(isInTheWay),
+    summary: pushed === undefined ? `${namespace}/${name} selects ${description}: ${nameOf(candidate)}` : describePush(planned, pushed),
+    candidate,
+    steps: [...basics(planned), ...last, ...selected],
+    targets: chains,
+  };
+}
+
+/** A rollout under way, or a changed spec, holds up nothing that is planned now. */
+function isInTheWay({ result, reason }: Step): boolean {
+  return result === 'stop' || (result === 'wait' && reason !== undefined && reason !== 'Progressing');
+}
+
+/** What only a reconcile finds out, by asking the registry. It may be otherwise for the image of another push. */
+function lastReconcile({ generation, status }: ImagePolicy, isOfPush: boolean): Step[] {
+  const { conditions = [], observedGeneration = generation } = status;
+  if (observedGeneration !== generation)
+    return [{ id: 'status', result: 'wait', text: 'the spec was changed, and has not been reconciled since' }];
+  const ready = conditions.find(({ type }) => type === 'Ready');
+  if (ready?.status !== 'False') return [];
+  const { type, reason, message } = resultCondition(conditions) ?? ready;
+  const result = isOfPush ? 'note' : type === 'Stalled' ? 'stop' : 'wait';
+  return [{ id: 'status', result, text: `since ${ready.lastTransitionTime}: ${message}`, ...linked(reason) }];
+}
+
+/** What is checked before an image is selected. */
+function basics({ policy: { namespace } }: PlannedNow): Step[] {
+  return [
+    { id: 'namespace', result: 'pass', text: `the namespace ${namespace} is selected` },
+    { id: 'spec', result: 'pass', text: 'the policy can be used, and is not suspended' },
+  ];
+}
+
+/** The chain of a policy that does not come as far as a plan. */
+function stepsUntil({ policy, why, reason, isSelected }: Exclude<PlannedNow, Planned>): Step[] {
+  const [namespace, spec] = basics({ policy } as PlannedNow);
+  const stop = (id: string): Step => ({ id, result: 'stop', text: withoutReason(why, reason), ...linked(reason) });
+  if (!isSelected || namespace === undefined || spec === undefined) return [stop('namespace')];
+  if (!isUsable(policy.spec) || policy.spec.suspended) return [namespace, stop('spec')];
+  return [namespace, spec, stop('tag')];
+}
+
+function selectedSteps(planned: Planned, pushed: Pushed | undefined, unknown: string | undefined): Step[] {
+  const { spec, candidate, pending } = planned;
+  const what = pushed === undefined ? 'is selected' : 'is taken as pushed';
+  const tag: Step =
+    unknown === undefined
+      ? { id: 'tag', result: 'pass', text: `${nameOf(candidate)} ${what}: ${spec.strategy.description}` }
+      : { id: 'tag', result: 'stop', text: `${nameOf(candidate)} changes something only if ${unknown}` };
+  const settings = settingRows(spec).map(({ name, value, from }): Step =>
+    name === 'minAge' && pending !== undefined
+      ? { id: name, result: 'wait', text: `${value}: ${describePending(pending)}`, origin: from, until: pending.until, ...linked('MinAge') }
+      : { id: name, result: 'note', text: value, origin: from },
+  );
+  const verify: Step[] =
+    spec.verification === undefined ? [] : [{ id: 'verify', result: 'note', text: 'its signatures are verified before it is applied' }];
+  return [tag, ...settings, ...verify];
+}
+
+function stepsOf({ target, changes, unchanged, problem, guards }: TargetExplanation): Step[] {
+  const found: Step =
+    problem === undefined
+      ? { id: 'target', result: 'pass', text: `${formatWorkload(target)} is there` }
+      : { id: 'target', result: 'stop', text: problem.message, ...linked(problem.reason) };
+  return [
+    found,
+    ...unchanged.map(({ container, image, reason, message }): Step => ({
+      id: 'container',
+      result: reason === 'UpToDate' ? 'pass' : 'stop',
+      text: `${container} stays at ${image}: ${message}`,
+      ...linked(reason),
+    })),
+    ...changes.map(({ container, from, to }): Step => ({
+      id: 'container',
+      result: 'pass',
+      text: `${container} would be changed from ${from} to ${to}`,
+    })),
+    ...guards.map(stepOfGuard),
+  ];
+}
+
+const results: Readonly<Record<Opinion['result'], StepResult>> = { pass: 'pass', refused: 'stop', blocked: 'stop', waits: 'wait' };
+
+function stepOfGuard({ guard, result, reason, message, until }: Opinion): Step {
+  return {
+    id: guard,
+    result: results[result],
+    text: message ?? 'pass',
+    ...linked(reason),
+    ...(until !== undefined && { until }),
+  };
+}
+
+/** Reasons of a policy that is in order need no page. */
+const inOrder: ReadonlySet<string> = new Set<Reason>(['UpToDate', 'Updated', 'RolledOut']);
+
+function linked(reason: string | undefined): Pick<Step, 'reason' | 'page'> {
+  if (!isReason(reason)) return {};
+  return { reason, ...(!inOrder.has(reason) && { page: pageOf(reason) }) };
+}
+
+function withoutReason(why: string, reason: string | undefined): string {
+  return reason !== undefined && why.startsWith(`${reason}: `) ? why.slice(reason.length + 2) : why;
+}

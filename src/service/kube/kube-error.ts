@@ -1,0 +1,81 @@
+import { parseRetryAfter } from '../../core/async/backoff.ts';
+
+/** One entry of a Status' `details.causes`: which field was refused, and why. */
+export interface StatusCause {
+  readonly reason?: string;
+  readonly message?: string;
+  readonly field?: string;
+}
+
+/** The parts of a `v1 Status` that are used: the API server's answer to a request that failed, also sent inside watches. */
+export interface KubeStatus {
+  readonly code?: number;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly details?: { readonly causes?: readonly StatusCause[] };
+}
+
+/** The API server answered with status >= 400; `reason` and `causes` come from its Status body, `retryAfterMs` from the Retry-After header. */
+export class KubeError extends Error {
+  override readonly name = 'KubeError';
+  readonly status: number;
+  readonly reason: string;
+  /** The API server's message, without the request. */
+  readonly detail: string;
+  readonly causes: readonly StatusCause[];
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    call: string,
+    status: number,
+    answer: { reason?: string; message?: string; causes?: readonly StatusCause[]; retryAfterMs?: number },
+  ) {
+    const detail = shorten(answer.message ?? 'no message');
+    super(`${call}: ${[status, answer.reason].filter(Boolean).join(' ')}: ${detail}`);
+    this.status = status;
+    this.reason = answer.reason ?? '';
+    this.detail = detail;
+    this.causes = (answer.causes ?? []).map((cause) =>
+      cause.message === undefined ? cause : { ...cause, message: shorten(cause.message) },
+    );
+    this.retryAfterMs = answer.retryAfterMs;
+  }
+}
+
+/** Whether an error is an answer of the API server with this status. */
+export function isKubeError(error: unknown, status: number): error is KubeError {
+  return error instanceof KubeError && error.status === status;
+}
+
+/** The error for a response with status >= 400; proxies and load balancers send text instead of a Status. */
+export function kubeErrorFromAnswer(call: string, status: number, body: string, retryAfter: string | undefined, now: number): KubeError {
+  const parsed = parseStatus(body);
+  const retryAfterMs = parseRetryAfter(retryAfter, now);
+  return kubeErrorFromStatus(call, { message: body.trim().slice(0, 200) || 'empty answer', ...parsed, code: status }, retryAfterMs);
+}
+
+/** The error for a Status, for example of a watch's ERROR event. */
+export function kubeErrorFromStatus(call: string, status: KubeStatus, retryAfterMs?: number): KubeError {
+  return new KubeError(call, status.code ?? 500, {
+    ...(status.reason !== undefined && { reason: status.reason }),
+    ...(status.message !== undefined && { message: status.message }),
+    ...(Array.isArray(status.details?.causes) && { causes: status.details.causes }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  });
+}
+
+// The message for a refused patch contains the whole object: too long for a condition, and its environment variables must not be shown there.
+const maxMessageLength = 500;
+
+function shorten(message: string): string {
+  return message.length <= maxMessageLength ? message : `${message.slice(0, maxMessageLength)}…`;
+}
+
+function parseStatus(body: string): KubeStatus | undefined {
+  try {
+    const parsed: unknown = JSON.parse(body);
+    return typeof parsed === 'object' && parsed !== null ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,103 @@
+import {
+  advancePattern,
+  formatFieldPath,
+  hasWildcard,
+  parseFieldPath,
+  startPattern,
+  type FieldSteps,
+  type PatternProgress,
+} from '../../core/model/field-path.ts';
+import { registryPathsOf, type FieldRule } from '../../core/model/field-rules.ts';
+import type { WorkloadField } from '../../core/model/workload.ts';
+import { findOwner, type mainEntries } from './field-owner.ts';
+import { isObject } from '../../core/model/untyped.ts';
+
+type Entries = ReturnType<typeof mainEntries>;
+
+/** Whoever may write an object controls its size and depth; these limits are beyond what real objects need. */
+const maxFields = 1_000;
+const maxDepth = 32;
+
+/**
+ * The values of the fields that the rules let policies write, by path. A pattern covers all fields of the object that match it, each with its repository
+ * field and the fields that may hold its registry, as far as they have a parent.
+ */
+export function readFields(raw: unknown, rules: readonly FieldRule[], entries: Entries): Readonly<Record<string, WorkloadField>> {
+  const found = new Map<string, WorkloadField>();
+  const add = (steps: FieldSteps) => {
+    const path = formatFieldPath(steps);
+    if (found.size < maxFields && !found.has(path)) found.set(path, readSteps(raw, steps, entries));
+  };
+  const addRepository = (steps: FieldSteps) => {
+    add(steps);
+    for (const path of Object.values({ ...registryPathsOf(formatFieldPath(steps)) })) add(parseFieldPath(path));
+  };
+  for (const { path, repository, version } of rules) {
+    const pattern = parseFieldPath(path);
+    if (version !== undefined) add(parseFieldPath(version));
+    const beside = repository === undefined ? undefined : parseFieldPath(repository);
+    if (!hasWildcard(path)) {
+      add(pattern);
+      if (beside !== undefined) addRepository(beside);
+      continue;
+    }
+    const names = [pattern, beside].flatMap((steps) => steps?.at(-1) ?? []);
+    for (const { parent, steps } of parentsOf(raw, pattern.slice(0, -1))) {
+      if (names.includes('[*]') && Array.isArray(parent)) for (const index of parent.keys()) add([...steps, index]);
+      else if (names.some((name) => childOf(parent, name) !== undefined)) {
+        add([...steps, pattern.at(-1) ?? '']);
+        if (beside !== undefined) addRepository([...steps, beside.at(-1) ?? '']);
+      }
+    }
+  }
+  return Object.fromEntries(found);
+}
+
+interface Parent {
+  readonly parent: unknown;
+  readonly steps: FieldSteps;
+}
+
+/** All values in an object that a pattern matches, except below names that paths cannot have. */
+function* parentsOf(
+  parent: unknown,
+  pattern: FieldSteps,
+  progress: PatternProgress = startPattern(pattern),
+  steps: FieldSteps = [],
+): Generator<Parent> {
+  if (progress.has(pattern.length)) yield { parent, steps };
+  if (steps.length >= maxDepth || typeof parent !== 'object' || parent === null) return;
+  for (const [key, child] of Object.entries(parent)) {
+    const step = Array.isArray(parent) ? Number(key) : key;
+    if (typeof step === 'string' && !/^[A-Za-z0-9_-]+$/.test(step)) continue;
+    const next = advancePattern(pattern, progress, step);
+    if (next.size > 0) yield* parentsOf(child, pattern, next, [...steps, step]);
+  }
+}
+
+/** The value of a field of a raw object; null if it is not set and its parent exists. Entries of a list always are set: adding one would move the others. */
+export function readField(raw: unknown, path: string, entries: Entries): WorkloadField {
+  return readSteps(raw, parseFieldPath(path), entries);
+}
+
+function readSteps(raw: unknown, steps: FieldSteps, entries: Entries): WorkloadField {
+  let parent: unknown = raw;
+  for (const step of steps.slice(0, -1)) parent = childOf(parent, step);
+  const last = steps.at(-1) ?? '';
+  const canHold = typeof last === 'number' ? Array.isArray(parent) && last < parent.length : isObject(parent);
+  if (!canHold) return { unusable: 'ParentMissing' };
+  const value = childOf(parent, last) ?? null;
+  if (typeof value !== 'string' && typeof value !== 'number' && value !== null) return { unusable: 'NotText' };
+  const { manager, time } = findOwner(entries, steps.map(toFieldStep)) ?? {};
+  return { value, ...(manager !== undefined && { owner: manager }), ...(time !== undefined && { setAt: time }) };
+}
+
+function childOf(parent: unknown, step: string | number): unknown {
+  if (typeof step === 'number') return Array.isArray(parent) ? (parent as unknown[])[step] : undefined;
+  return isObject(parent) && Object.hasOwn(parent, step) ? parent[step] : undefined;
+}
+
+/** Entries of a list have no owners of their own: no manager records such a step, so the owner of the list counts. */
+function toFieldStep(step: string | number): string {
+  return typeof step === 'number' ? `i:${step}` : `f:${step}`;
+}

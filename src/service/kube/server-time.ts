@@ -1,0 +1,31 @@
+import { describeError } from '../../core/model/errors.ts';
+import type { OnAnswered } from '../../core/model/server-clock.ts';
+import type { KubeClient, KubeRequest } from './client.ts';
+
+/** How much the clock of the API server is ahead of ours, and how exactly that is known; or why it is not. */
+export type ServerTime = { readonly aheadMs: number; readonly toleranceMs: number } | { readonly why: string };
+
+/** Asks for the header Date of a response, for whoever wants to be told the time; it has whole seconds. */
+export function readDate(onAnswered: OnAnswered | undefined): Pick<KubeRequest, 'onDate'> {
+  if (onAnswered === undefined) return {};
+  return {
+    onDate: (header) => {
+      const at = new Date(header);
+      if (!Number.isNaN(at.getTime())) onAnswered(at);
+    },
+  };
+}
+
+/** Reads the clock of the API server by its header Date, which has whole seconds; a refusal has one, too. */
+export async function readServerTime(client: KubeClient, now: () => number, signal?: AbortSignal): Promise<ServerTime> {
+  let date: string | undefined;
+  const sentAt = now();
+  try {
+    await client.request({ method: 'GET', path: '/version', signal, onDate: (header) => (date = header) });
+  } catch (error) {
+    if (date === undefined) return { why: describeError(error) };
+  }
+  const halfTripMs = (now() - sentAt) / 2;
+  const aheadMs = Date.parse(date ?? '') + 500 - (sentAt + halfTripMs);
+  return Number.isFinite(aheadMs) ? { aheadMs, toleranceMs: 500 + halfTripMs } : { why: 'its responses have no Date' };
+}

@@ -1,0 +1,184 @@
+/** The jobs in Redis: queue names, data and options. During a rolling upgrade both versions read them, so fields are only ever added. */
+import type { JobsOptions } from 'bullmq';
+import { accessKey, type ImageSource } from '../../core/model/image-source.ts';
+import type { Repository } from '../../core/model/image-reference.ts';
+import type { Notice } from '../../core/model/notice.ts';
+import type { PolicyActions } from '../../core/model/policy-actions.ts';
+import type { TriggerSource } from '../../core/model/policy-status.ts';
+import { hashId, type PushEvent } from '../../core/model/push-event.ts';
+
+export const queueNames = ['push', 'policy', 'poll', 'base', 'trigger', 'notice'] as const;
+export type QueueName = (typeof queueNames)[number];
+
+/** The version of every job's shape below. */
+export const schema = 1;
+
+interface Versioned {
+  readonly schema: typeof schema;
+}
+
+/** The trace that the job belongs to, as W3C Trace Context writes it; absent where traces are off. */
+interface Traced {
+  readonly traceparent?: string;
+}
+
+/** One pushed tag. */
+export interface PushJob extends PushEvent, Versioned, Traced {}
+
+/** One policy to reconcile, with a hint if an image was announced. The data are not trusted, because anybody with write access to Redis may have written them. */
+export interface PolicyJob extends Versioned, Traced {
+  readonly policy: { readonly namespace: string; readonly name: string; readonly uid: string };
+  readonly source: TriggerSource;
+  /** Distinguishes causes, so that replicas that see the same one make one job: a push's id, a generation … */
+  readonly cause: string;
+  readonly receivedAt: string;
+  /** The generation that the cause refers to: a worker must not reconcile an older one. */
+  readonly generation?: number;
+  /** Set in the delayed job for a wait: `until` is the end of the wait, `at` the earliest time for the job. */
+  readonly wait?: { readonly until: string; readonly at: string };
+  readonly eventId?: string;
+  /** The receiver that the push came to. */
+  readonly receiver?: string;
+  readonly hint?: { readonly tag: string; readonly digest?: string; readonly repository?: Repository };
+  /** The user's requests in annotations, where they are the cause: a worker must see them before it reconciles. */
+  readonly actions?: PolicyActions;
+  /** `rollout`: only checks the policy's rollouts; without it, the policy is reconciled. */
+  readonly task?: 'rollout';
+  /** The job is delayed until this time. */
+  readonly notBefore?: string;
+}
+
+/** One repository to list, for all policies that poll it in this interval with the same credentials. */
+export interface PollJob extends Versioned {
+  readonly repository: ImageSource;
+  readonly intervalMs: number;
+  readonly receivedAt: string;
+}
+
+/** One BaseImagePolicy to reconcile. The data are not trusted. */
+export interface BaseJob extends Versioned {
+  readonly policy: { readonly namespace: string; readonly name: string; readonly uid: string };
+  readonly source: TriggerSource;
+  /** Distinguishes causes, so that replicas that see the same one make one job. */
+  readonly cause: string;
+  readonly receivedAt: string;
+  /** Of the policy, as the replica that made the job knew it. */
+  readonly generation?: number;
+  /** The push that caused it. */
+  readonly eventId?: string;
+  /** The repository of an application that was pushed: what is known of its tags is outdated. */
+  readonly pushed?: Repository;
+  /** The pushed tag, and its digest where the push named it. */
+  readonly hint?: { readonly tag: string; readonly digest?: string; readonly repository?: Repository };
+  /** The job is delayed until this time. */
+  readonly notBefore?: string;
+}
+
+/** One rebuild to request from a CI system. The data are not trusted: the policy says where it is requested, and with which Secret. */
+export interface TriggerJob extends Versioned {
+  readonly policy: { readonly namespace: string; readonly name: string; readonly uid: string };
+  /** Identifies the action of the policy. */
+  readonly pipeline: string;
+  readonly base: { readonly repository: string; readonly tag: string; readonly digest: string };
+  readonly source: string;
+  readonly image: string;
+  /** The time of the record of an earlier request for the same rebuild, which this one repeats on purpose. */
+  readonly after?: string;
+  readonly receivedAt: string;
+}
+
+/** One notice for one target of the configuration. The data are not trusted: the configuration says where it is sent, and with which secrets. */
+export interface NoticeJob extends Versioned {
+  /** The name of the target. */
+  readonly target: string;
+  /** The same for the same event, so that a repetition makes no second job. */
+  readonly identity: readonly string[];
+  readonly notice: Notice;
+  readonly receivedAt: string;
+}
+
+/** Sends what was held back for a target of notifications, as one message. */
+export interface SummaryJob extends Versioned {
+  readonly target: string;
+  readonly group: number;
+  readonly receivedAt: string;
+}
+
+/** Whether this version of the program understands a job; jobs of a newer version are left to newer replicas. */
+export function isUnderstood(data: { readonly schema?: number } | null): boolean {
+  return data?.schema === schema;
+}
+
+/** The same cause for the same policy makes one job, whichever replica saw it. */
+export function policyJobId(job: Pick<PolicyJob | BaseJob, 'policy' | 'cause'>): string {
+  return hashId([job.policy.uid, job.cause]);
+}
+
+/** A rebuild is requested once for each policy, base, pipeline and source; also the id that CI systems see. */
+export function triggerJobId({
+  policy,
+  base,
+  pipeline,
+  source,
+  after = '',
+}: Pick<TriggerJob, 'policy' | 'base' | 'pipeline' | 'source' | 'after'>): string {
+  return hashId([policy.uid, base.digest, pipeline, source, after]);
+}
+
+/** Each target gets a notice once; also the id that targets see. */
+export function noticeJobId({ target, identity }: Pick<NoticeJob, 'target' | 'identity'>): string {
+  return hashId([target, ...identity]);
+}
+
+/** Each group of held notices has one summary. */
+export function summaryJobId({ target, group }: Pick<SummaryJob, 'target' | 'group'>): string {
+  return hashId(['summary', target, String(group)]);
+}
+
+/** Each repository, interval and access has one poll at a time: while it is retried, another one would do the same. */
+export function pollJobId(job: Pick<PollJob, 'repository' | 'intervalMs'>): string {
+  return hashId([job.repository.registry, job.repository.path, String(job.intervalMs), accessKey(job.repository)]);
+}
+
+/**
+ * Completed jobs are kept for an hour, which is how long a repeated delivery from a sender with ids is recognised; failed ones for a week, to be seen and
+ * replayed, up to a limit: an outage of days must not fill Redis. Workers set this, so that jobs need not carry it through Redis.
+ */
+export const keptJobs = {
+  removeOnComplete: { age: 3_600, count: 100_000 },
+  removeOnFail: { age: 7 * 24 * 3_600, count: 10_000 },
+} as const;
+
+/** Retries end by age, not by number (see worker.ts); BullMQ's default would give up after one. */
+export const jobOptions: JobsOptions = {
+  attempts: 1_000_000,
+  backoff: { type: 'custom' },
+  // Stack traces are not needed to report errors, and would double the memory of a waiting job in Redis.
+  stackTraceLimit: 0,
+};
+
+/** The cause of what `requested-at` asks for. */
+export const requestCause = (value: string) => `request:${value}`;
+
+/**
+ * How long a policy's job is kept. The job of a request is removed at once: the policy's status holds the answer, which prevents a repetition, and a user may
+ * make the same request again after another one. The job of a rollback is kept: run twice, it would roll back twice.
+ */
+export function policyOptions({ cause }: Pick<PolicyJob, 'cause'>): JobsOptions {
+  return cause.startsWith(requestCause('')) ? { removeOnComplete: true } : {};
+}
+
+/** The job of a BaseImagePolicy is removed when it is over: its status says what was found, and the same cause may come again. */
+export const baseOptions: JobsOptions = { removeOnComplete: true, removeOnFail: true };
+
+/** The job of a rebuild is removed when it is done: its record says how far it has come. */
+export const triggerOptions: JobsOptions = { removeOnComplete: true, removeOnFail: true };
+
+/** The job of a notice is kept after its success, so that a repetition is recognised; one that was given up must not stop the next. */
+export const noticeOptions: JobsOptions = { removeOnComplete: { age: 3_600, count: 10_000 }, removeOnFail: true };
+
+/** The job of a summary is removed when it is over: its group is gone. */
+export const summaryOptions: JobsOptions = { removeOnComplete: true, removeOnFail: true };
+
+/** A poll's job is removed at once, because the next poll needs its id. */
+export const pollOptions: JobsOptions = { ...jobOptions, removeOnComplete: true, removeOnFail: true };

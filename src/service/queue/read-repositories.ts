@@ -1,0 +1,77 @@
+/**
+ * Which repositories have been read with which credentials, in Redis for all replicas: what a push announces is shown only to policies whose credentials have read
+ * its repository.
+ */
+import { BoundedMap } from '../../core/async/bounded-map.ts';
+import { formatRepository } from '../../core/model/image-reference.ts';
+import { accessKey, type ImageSource } from '../../core/model/image-source.ts';
+import { hashId } from '../../core/model/push-event.ts';
+import type { RedisConnection } from './connection.ts';
+
+/** Never rejects: what Redis does not take is known to this process only, and what it does not answer counts as not read. */
+export interface ReadRepositories {
+  /** The registry has shown the repository to these credentials. */
+  remember(source: ImageSource): void;
+  /** The registry has refused them. */
+  forget(source: ImageSource): void;
+  /** Whether these credentials have read the repository within a week, and have not been refused since. */
+  has(source: ImageSource): Promise<boolean>;
+}
+
+export interface ReadRepositoriesOptions {
+  readonly redis: RedisConnection;
+  readonly prefix: string;
+  readonly now: () => number;
+  /** The number of entries in Redis; the oldest are removed. */
+  readonly limit?: number;
+}
+
+/** As long as records of pushes are kept. */
+const lifeMs = 7 * 24 * 3_600_000;
+/** What this process has written or read counts for so long without a question, and is then written again. */
+const knownMs = 3_600_000;
+const maxKnown = 50_000;
+
+/** The memory, under the queue's prefix (one Cluster slot): a sorted set of hashes by the time of the last answer, in ms since 1970. */
+export function createReadRepositories({ redis, prefix, now, limit = 200_000 }: ReadRepositoriesOptions): ReadRepositories {
+  const key = `${prefix}:repositories-read`;
+  const known = new BoundedMap<string, number>(maxKnown);
+  const isRecent = (at: number | undefined, forMs: number) => at !== undefined && Math.abs(now() - at) < forMs;
+  return {
+    remember(source) {
+      const member = memberOf(source);
+      if (isRecent(known.get(member), knownMs)) return;
+      const at = now();
+      known.set(member, at);
+      const write = redis
+        .multi()
+        .zadd(key, at, member)
+        .zremrangebyscore(key, '-inf', at - lifeMs);
+      inBackground(
+        write
+          .zremrangebyrank(key, 0, -limit - 1)
+          .pexpire(key, lifeMs)
+          .exec(),
+      );
+    },
+    forget(source) {
+      const member = memberOf(source);
+      known.delete(member);
+      inBackground(redis.zrem(key, member));
+    },
+    async has(source) {
+      const member = memberOf(source);
+      if (isRecent(known.get(member), knownMs)) return true;
+      const at = await redis.zscore(key, member).catch(() => null);
+      return at !== null && isRecent(Number(at), lifeMs);
+    },
+  };
+}
+
+function inBackground(command: Promise<unknown>): void {
+  command.catch(() => undefined);
+}
+
+function memberOf(source: ImageSource): string {
+  return hashId([formatRepository(source), accessKey(source)]).slice(0, 32);
+}

@@ -1,0 +1,61 @@
+/** How far the rebuilds that BaseImagePolicies have requested have come: in Redis, one hash for each policy and base. */
+import { z } from 'zod';
+import { hashId } from '../../core/model/push-event.ts';
+import type { RedisConnection } from './connection.ts';
+
+/** A record; the shape is that of `RebuildState` in triggers/order.ts. */
+const rebuildRecord = z.object({
+  pipeline: z.string().max(128),
+  source: z.string().max(512),
+  state: z.enum(['Pending', 'Requested', 'Failed']),
+  at: z.iso.datetime(),
+  message: z.string().max(1_024).exactOptional(),
+  after: z.iso.datetime().exactOptional(),
+});
+export type RebuildRecord = Readonly<z.output<typeof rebuildRecord>>;
+
+type Target = Pick<RebuildRecord, 'pipeline' | 'source'>;
+
+export interface RebuildRecords {
+  /** Those of these rebuilds that have a record. A record that cannot be read counts as none. */
+  read(uid: string, base: string, rebuilds: readonly Target[]): Promise<RebuildRecord[]>;
+  write(uid: string, base: string, record: RebuildRecord): Promise<void>;
+  /** Writes it unless there is one for the same rebuild. */
+  writeFirst(uid: string, base: string, record: RebuildRecord): Promise<void>;
+}
+
+const lifeSeconds = 30 * 24 * 3_600;
+
+/** Records expire 30 days after the last change to those of the same policy and base. */
+export function createRebuildRecords(redis: RedisConnection, prefix: string): RebuildRecords {
+  const keyOf = (uid: string, base: string) => `${prefix}:rebuilds:${hashId([uid, base])}`;
+  return {
+    async read(uid, base, rebuilds) {
+      if (rebuilds.length === 0) return [];
+      const texts = await redis.hmget(keyOf(uid, base), ...rebuilds.map(fieldOf));
+      return texts.flatMap((text) => readRecord(text));
+    },
+    async write(uid, base, record) {
+      const key = keyOf(uid, base);
+      await redis.multi().hset(key, fieldOf(record), JSON.stringify(record)).expire(key, lifeSeconds).exec();
+    },
+    async writeFirst(uid, base, record) {
+      const key = keyOf(uid, base);
+      await redis.multi().hsetnx(key, fieldOf(record), JSON.stringify(record)).expire(key, lifeSeconds).exec();
+    },
+  };
+}
+
+function fieldOf({ pipeline, source }: Target): string {
+  return hashId([pipeline, source]);
+}
+
+function readRecord(text: string | null): RebuildRecord[] {
+  if (text === null) return [];
+  try {
+    const parsed = rebuildRecord.safeParse(JSON.parse(text));
+    return parsed.success ? [parsed.data] : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,173 @@
+/** The public listener: webhooks and nothing else. It is built here, and started in compose. */
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { within } from '../../core/async/deadline.ts';
+import type { IgnoredPush } from '../../core/model/push-event.ts';
+import { type Answer, answerDelivery, boundWaiting, type DeliveryContext, type Receiver, toResponseBody } from './answer-delivery.ts';
+import { matchesAny } from './providers/headers.ts';
+import type { Delivery } from './providers/provider.ts';
+import { type AddToCount, createRateLimit } from './rate-limit.ts';
+import { createReporter, type ReportOptions } from './report-delivery.ts';
+import { acceptAnyContentType, type ListenLimits, serverOptions } from './request-limits.ts';
+
+/** Records the ignored parts of a delivery. */
+export type RecordIgnored = (receiver: Receiver, ignored: readonly IgnoredPush[]) => void;
+
+/** Answers a delivery within a span of its trace. */
+export type TraceDelivery = (receiver: Receiver, headers: Delivery['headers'], answer: () => Promise<Answer>) => Promise<Answer>;
+
+export interface ReceiveOptions extends Omit<DeliveryContext, 'startWaiting' | 'countRequest'>, ReportOptions {
+  /** Records the ignored parts of an authentic delivery; returns at once and never throws. */
+  readonly recordIgnored: RecordIgnored;
+  /** Notes how a delivery was answered; returns at once and never throws. */
+  readonly noteAnswer?: (receiver: Receiver, status: number) => void;
+  readonly trace?: TraceDelivery | undefined;
+  readonly receivers: readonly Receiver[];
+  readonly limits: ListenLimits;
+  /** For receivers without a limit of their own. */
+  readonly requestsPerMinute: number;
+  readonly addToCount: AddToCount;
+  /** Every delivery is answered within this time, authentication and Redis included: senders give up on slow webhooks, or disable them. */
+  readonly confirmWithinMs: number;
+  /** The limit of the memory of all bodies that are being read; 128 MiB by default. */
+  readonly readingBytes?: number;
+}
+
+interface Params {
+  receiver: string;
+  token?: string;
+}
+
+/** The Fastify app of the public listener. */
+export async function buildReceiveApp(options: ReceiveOptions): Promise<FastifyInstance> {
+  const app = Fastify({
+    ...serverOptions(options.limits),
+    // Paths may contain tokens, so Fastify's request log is off; ours names the receiver.
+    logger: false,
+    // Queries are never used, and therefore not parsed.
+    routerOptions: { maxParamLength: 512, querystringParser: () => ({}) },
+    forceCloseConnections: 'idle',
+    // Deliveries are stored until the last connection is closed.
+    return503OnClosing: false,
+    // Fastify's own answer to a path that cannot be decoded repeats the path.
+    frameworkErrors: (error, request, reply) => answerError(error, request, reply, options),
+  });
+  app.server.maxConnections = options.limits.maxConnections;
+  const reporter = createReporter(options);
+  const receivers = new Map(options.receivers.map((receiver) => [receiver.name, receiver]));
+  const find = (request: FastifyRequest) => receivers.get((request.params as Params).receiver);
+  const { count } = createRateLimit({ addToCount: options.addToCount, now: () => options.now().getTime() });
+  const perMinute = (receiver: Receiver) => receiver.requestsPerMinute ?? options.requestsPerMinute;
+  const countRequest = (receiver: Receiver) => count(receiver.name, perMinute(receiver));
+  const context = { ...options, countRequest, startWaiting: boundWaiting() };
+
+  acceptAnyContentType(app, options.readingBytes);
+  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not found' }));
+  app.setErrorHandler((error, request, reply) => answerError(error, request, reply, options));
+  app.addHook('onResponse', (request, reply, done) => {
+    const receiver = find(request);
+    if (receiver !== undefined && request.method === 'POST') {
+      reporter.answered(receiver, reply.statusCode, reply.elapsedTime / 1_000);
+      options.noteAnswer?.(receiver, reply.statusCode);
+    }
+    done();
+  });
+
+  const refuseUnknown = (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
+    if (find(request) === undefined)
+      reply.code(404).send({
+        error: 'no receiver has this name: compare the URL of the webhook, /webhooks/NAME, with receivers[].name of the configuration',
+      });
+    else done();
+  };
+  const deliver = async (request: FastifyRequest, reply: FastifyReply) => {
+    const receiver = find(request);
+    if (receiver === undefined)
+      return reply.code(404).send({
+        error: 'no receiver has this name: compare the URL of the webhook, /webhooks/NAME, with receivers[].name of the configuration',
+      });
+    const delivery = { headers: request.headers, body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0) };
+    const decide = async () => {
+      // The write may still happen after the deadline. If the sender repeats the delivery, the same id makes it one event.
+      const answer = (await within(
+        options.confirmWithinMs,
+        answerDelivery(delivery, (request.params as Params).token, receiver, context),
+      )) ?? { status: 503, why: `no answer within ${options.confirmWithinMs} ms` };
+      reporter.decided(receiver, answer, request.id);
+      if ('ignored' in answer && answer.ignored.length > 0) options.recordIgnored(receiver, answer.ignored);
+      return answer;
+    };
+    return send(await (options.trace?.(receiver, request.headers, decide) ?? decide()), reply);
+  };
+  const answerOptions = (request: FastifyRequest, reply: FastifyReply) => {
+    const receiver = find(request);
+    const { token } = request.params as Params;
+    if (receiver === undefined)
+      return reply.code(404).send({
+        error: 'no receiver has this name: compare the URL of the webhook, /webhooks/NAME, with receivers[].name of the configuration',
+      });
+    const isWrong = token !== undefined && !receiver.unauthenticated && !matchesAny(token, receiver.secrets());
+    if (isWrong) return reply.code(401).send({ error: 'unauthorized' });
+    const answer = answerHandshake(request.headers, perMinute(receiver));
+    return answer.status === 200 ? reply.headers(answer.headers).send() : reply.code(400).send({ error: answer.error });
+  };
+  for (const url of ['/webhooks/:receiver', '/webhooks/:receiver/:token']) {
+    app.post(url, { onRequest: refuseUnknown }, deliver);
+    app.options(url, { onRequest: refuseUnknown, bodyLimit: 1 }, answerOptions);
+  }
+  return app;
+}
+
+function send(answer: Answer, reply: FastifyReply): FastifyReply {
+  switch (answer.status) {
+    case 401:
+      return reply.code(401).send({ error: 'unauthorized' });
+    case 413:
+      return reply.code(413).send({ error: answer.why });
+    case 429:
+      return reply.code(429).header('retry-after', String(answer.retryAfterSeconds)).send({ error: 'too many requests' });
+    case 503:
+      return reply.code(503).header('retry-after', '5').send({ error: 'try again later' });
+    default:
+      return reply.code(answer.status).send(toResponseBody(answer));
+  }
+}
+
+function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, { logger }: ReceiveOptions): void {
+  const status = error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 500;
+  if (reply.sent) return;
+  if (status === 503) return void reply.code(503).header('retry-after', '5').send({ error: 'try again later' });
+  if (status >= 500) logger.error({ err: error, requestId: request.id }, 'delivery failed');
+  const message = { 413: 'the body is too large' }[status] ?? (status >= 500 ? 'internal error' : 'bad request');
+  reply.code(status).send({ error: message });
+}
+
+/** The answer to an OPTIONS request. */
+export type HandshakeAnswer =
+  | { readonly status: 200; readonly headers: Readonly<Record<string, string>> }
+  | { readonly status: 400; readonly error: string };
+
+/** A DNS name, as the specification demands, and harmless in a header of our answer. */
+const origin = /^[\w.:/*-]{1,255}$/;
+
+/**
+ * The handshake that CloudEvents senders (Azure Event Grid among them) require before they deliver: allows the requesting origin to POST, with our rate limit
+ * (requests per minute) if it asks for a rate. The callback that the sender may name is never called. A handshake proves nothing about the sender: deliveries are
+ * authenticated as usual.
+ * https://github.com/cloudevents/spec/blob/main/cloudevents/http-webhook.md#4-abuse-protection
+ */
+export function answerHandshake(
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
+  requestsPerMinute: number,
+): HandshakeAnswer {
+  const asking = headers['webhook-request-origin'];
+  if (typeof asking !== 'string' || !origin.test(asking))
+    return { status: 400, error: 'the header WebHook-Request-Origin is missing or not a DNS name' };
+  return {
+    status: 200,
+    headers: {
+      allow: 'POST',
+      'webhook-allowed-origin': asking,
+      ...(headers['webhook-request-rate'] !== undefined && { 'webhook-allowed-rate': String(requestsPerMinute) }),
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import type { ClaimedPush, IgnoredPush } from '../../../core/model/push-event.ts';
+import { verifyAuthorizationHeader } from './headers.ts';
+import { entries, optionalText as text, parseJsonBody } from './read-payload.ts';
+import { MalformedBody, type ParsedDelivery, type Provider } from './provider.ts';
+
+const envelope = z.object({ events: entries });
+const reference = z.object({ mediaType: text });
+/** How many references are searched for the config, which senders put before the layers. */
+const maxReferences = 128;
+const notification = z.object({
+  id: text,
+  timestamp: text,
+  action: z.string(),
+  target: z.object({
+    mediaType: text,
+    digest: text,
+    repository: text,
+    tag: text,
+    url: text,
+    references: z.unknown().optional(),
+  }),
+  request: z.object({ host: text }).nullish().catch(undefined),
+});
+
+/** CNCF distribution (registry:2, registry:3), and registries that are built on it, such as GitLab's. */
+export const distribution: Provider = {
+  id: 'distribution',
+  documentation: 'https://distribution.github.io/distribution/about/notifications/',
+  verify: verifyAuthorizationHeader,
+  parse(delivery) {
+    const { events } = parseJsonBody(envelope, delivery.body);
+    if (events === undefined) throw new MalformedBody('events: not a list');
+    const pushes: ClaimedPush[] = [];
+    const ignored: IgnoredPush[] = [];
+    for (const raw of events) {
+      const result = readNotification(raw);
+      if ('reason' in result) ignored.push(result);
+      else pushes.push(result);
+    }
+    return { pushes, ignored } satisfies ParsedDelivery;
+  },
+};
+
+function readNotification(raw: unknown): ClaimedPush | IgnoredPush {
+  const parsed = notification.safeParse(raw);
+  if (!parsed.success) return { code: 'Incomplete', reason: 'the event has an unexpected structure' };
+  const { id, timestamp, action, target, request } = parsed.data;
+  const names = { ...(target.repository && { repository: target.repository }), ...(target.tag && { tag: target.tag }) };
+  if (action !== 'push') return { reason: `not a push: ${action.slice(0, 64)}`, ...names };
+  if (!target.repository) return { code: 'Incomplete', reason: 'the event names no repository' };
+  const configMediaType = artifactConfigOf(target.references);
+  const registry = request?.host || hostOf(target.url);
+  return {
+    repository: target.repository,
+    ...(registry && { registry }),
+    ...(target.tag && { tag: target.tag }),
+    ...(target.digest && { digest: target.digest }),
+    ...(target.mediaType && { mediaType: target.mediaType }),
+    ...(configMediaType && { configMediaType }),
+    ...(id && { idempotencyKey: id }),
+    ...(timestamp && { pushedAt: timestamp }),
+  };
+}
+
+const artifactConfig = /^application\/(?:vnd\.(?:cncf\.helm|cncf\.notary|dev\.cosign|in-toto|oci\.empty|cyclonedx|syft)|spdx)/;
+
+/** The config media type of an artifact such as a chart or signature, whose manifest has the media type of an image. References are sent only with `includereferences`. */
+function artifactConfigOf(references: unknown): string | undefined {
+  if (!Array.isArray(references)) return undefined;
+  for (const item of references.slice(0, maxReferences)) {
+    const mediaType = reference.safeParse(item).data?.mediaType;
+    if (mediaType && artifactConfig.test(mediaType)) return mediaType;
+  }
+  return undefined;
+}
+
+function hostOf(url: string | null | undefined): string | undefined {
+  return url && URL.canParse(url) ? new URL(url).host : undefined;
+}

@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import type { IgnoredReason } from '../../../core/model/reasons.ts';
+import { formPayload, optionalText as text, parseJsonBody } from './read-payload.ts';
+import { headerOf, type HmacScheme, verifyHmac } from './headers.ts';
+import type { Delivery, ParsedDelivery, Provider } from './provider.ts';
+
+const event = z.object({
+  action: z.string(),
+  package: z
+    .object({
+      type: text,
+      name: text,
+      version: text,
+      html_url: text,
+      created_at: text,
+      owner: z.object({ login: text, username: text }).nullish().catch(undefined),
+    })
+    .nullish()
+    .catch(undefined),
+});
+
+/** Larger forms are not decoded, because the sender is not authenticated yet. A delivery for a package has a few kilobytes. */
+const maxSignedForm = 262_144;
+const scheme: HmacScheme = { headers: ['x-gitea-signature', 'x-forgejo-signature'], algorithm: 'sha256' };
+
+/** The container registry of Gitea and Forgejo. It reports tags in lower case and no digest. */
+export const gitea: Provider = {
+  id: 'gitea',
+  documentation: 'https://docs.gitea.com/usage/repository/webhooks',
+  verify(delivery, secrets) {
+    // Unlike GitHub, Gitea signs the JSON and not the form that contains it.
+    const payload = delivery.body.length > maxSignedForm ? undefined : formPayload(delivery);
+    return verifyHmac({ ...delivery, body: payload ?? delivery.body }, secrets, scheme);
+  },
+  parse(delivery) {
+    const { action, package: pushed } = parseJsonBody(event, formPayload(delivery) ?? delivery.body);
+    const { type, name, version: tag, owner, html_url: url, created_at: pushedAt } = pushed ?? {};
+    const namespace = owner?.login || owner?.username;
+    const repository = namespace && name ? `${namespace}/${name}` : undefined;
+    const ignore = (reason: string, code: IgnoredReason = 'OtherEvent'): ParsedDelivery => ({
+      pushes: [],
+      ignored: [{ code, reason, ...(repository && { repository }), ...(tag && { tag }) }],
+    });
+    const kind = ownHeader(delivery, 'event');
+    if (kind !== undefined && kind !== 'package') return ignore(`not a package event: ${kind.slice(0, 64)}`);
+    if (!pushed) return ignore('the event names no package', 'Incomplete');
+    if (type !== 'container') return ignore(`not an image: a package of type ${type?.slice(0, 64) ?? 'unknown'}`, 'NotAnImage');
+    if (action !== 'created') return ignore(`not a push: ${action.slice(0, 64)}`);
+    if (!repository) return ignore('the event names no repository', 'Incomplete');
+    const registry = url && URL.canParse(url) ? new URL(url).host : undefined;
+    const idempotencyKey = ownHeader(delivery, 'delivery');
+    return {
+      pushes: [
+        {
+          repository,
+          ...(registry && { registry }),
+          ...(tag && { tag }),
+          ...(idempotencyKey && { idempotencyKey }),
+          ...(pushedAt && { pushedAt }),
+        },
+      ],
+      ignored: [],
+    };
+  },
+};
+
+/** Reads a header of Gitea or Forgejo; Forgejo sends each under both names. */
+function ownHeader(delivery: Delivery, name: string): string | undefined {
+  return headerOf(delivery, `x-gitea-${name}`) ?? headerOf(delivery, `x-forgejo-${name}`);
+}

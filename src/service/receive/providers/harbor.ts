@@ -1,0 +1,149 @@
+import { z } from 'zod';
+import type { ClaimedPush, IgnoredPush } from '../../../core/model/push-event.ts';
+import type { ClaimedScan } from '../../../core/model/scan-event.ts';
+import { verifyAuthorizationHeader } from './headers.ts';
+import { entries, fromUnixSeconds, limitEntries, optionalText as text, parseJsonBody } from './read-payload.ts';
+import type { ParsedDelivery, Provider } from './provider.ts';
+
+const eventData = z.object({
+  resources: entries,
+  repository: z.object({ repo_full_name: text, namespace: text, name: text }).nullish().catch(undefined),
+  replication: z
+    .object({ dest_resource: z.object({ endpoint: text, namespace: text }).nullish().catch(undefined), successful_artifact: entries })
+    .nullish()
+    .catch(undefined),
+});
+const replicated = z.object({ name_tag: text, references: entries });
+const resource = z.object({ digest: text, tag: text, resource_url: text });
+
+const error = "neither of Harbor's formats";
+/** Harbor's Default format, and (with `specversion`; 2.8 and later) its CloudEvents format. */
+const payload = z.object(
+  {
+    type: z.string({ error }),
+    occur_at: z.number().nullish().catch(undefined),
+    event_data: eventData.nullish().catch(undefined),
+    specversion: z.string().optional().catch(undefined),
+    id: text,
+    source: text,
+    time: text,
+    data: eventData.nullish().catch(undefined),
+  },
+  { error },
+);
+
+const pushTypes = new Set(['PUSH_ARTIFACT', 'pushImage', 'harbor.artifact.pushed']);
+
+const scanTypes = new Set([
+  'SCANNING_COMPLETED',
+  'SCANNING_FAILED',
+  'SCANNING_STOPPED',
+  'harbor.scan.completed',
+  'harbor.scan.failed',
+  'harbor.scan.stopped',
+]);
+
+const replicationTypes = new Set(['REPLICATION', 'harbor.replication.status.changed']);
+
+interface HarborEvent {
+  readonly type: string;
+  readonly data: z.output<typeof eventData> | null | undefined;
+  readonly idempotencyKey?: string;
+  readonly pushedAt?: string | undefined;
+}
+
+/** Harbor 2.x, both payload formats of its HTTP webhooks. */
+export const harbor: Provider = {
+  id: 'harbor',
+  documentation: 'https://goharbor.io/docs/latest/working-with-projects/project-configuration/configure-webhooks/',
+  announcesScans: true,
+  verify: verifyAuthorizationHeader,
+  parse(delivery) {
+    const event = readEvent(delivery.body);
+    if (replicationTypes.has(event.type)) return readReplication(event);
+    const pushes: ClaimedPush[] = [];
+    const ignored: IgnoredPush[] = [];
+    const repository = repositoryOf(event.data);
+    if (repository && scanTypes.has(event.type)) return readScans(event, repository);
+    if (!pushTypes.has(event.type)) ignored.push({ reason: `not a push: ${event.type.slice(0, 64)}`, ...(repository && { repository }) });
+    else if (!repository) ignored.push({ code: 'Incomplete', reason: 'the event names no repository' });
+    else {
+      for (const raw of event.data?.resources ?? []) {
+        const parsed = resource.safeParse(raw);
+        if (parsed.success) pushes.push(toPush(event, repository, parsed.data));
+        else ignored.push({ code: 'Incomplete', reason: 'a resource has an unexpected structure', repository });
+      }
+      if (pushes.length + ignored.length === 0) ignored.push({ code: 'Incomplete', reason: 'the event names no resource', repository });
+    }
+    return { pushes, ignored };
+  },
+};
+
+function readEvent(body: Buffer): HarborEvent {
+  const event = parseJsonBody(payload, body);
+  if (event.specversion !== undefined) {
+    const key = event.id && { idempotencyKey: `${event.source ?? ''} ${event.id}` };
+    return { type: event.type, data: event.data, ...key, pushedAt: event.time ?? undefined };
+  }
+  return { type: event.type, data: event.event_data, pushedAt: fromUnixSeconds(event.occur_at) };
+}
+
+function repositoryOf(data: HarborEvent['data']): string | undefined {
+  const { repo_full_name: full, namespace, name } = data?.repository ?? {};
+  return full || (namespace && name ? `${namespace}/${name}` : undefined);
+}
+
+/** A replication that ended is a push at its destination. Harbor names the tags in `references`, formerly behind the name of the repository, or not at all. */
+function readReplication(event: HarborEvent): { pushes: ClaimedPush[]; ignored: IgnoredPush[] } {
+  const { dest_resource: destination, successful_artifact: artifacts = [] } = event.data?.replication ?? {};
+  const registry = hostOf(destination?.endpoint);
+  const pushes: ClaimedPush[] = [];
+  const ignored: IgnoredPush[] = [];
+  for (const raw of artifacts) {
+    const { name_tag: written, references } = replicated.safeParse(raw).data ?? {};
+    const [, name, tag] = /^([^\s:[]+)(?::([^\s[\]]+))?/.exec(written ?? '') ?? [];
+    if (name === undefined) {
+      ignored.push({ code: 'Incomplete', reason: 'a replicated artifact has an unexpected structure' });
+      continue;
+    }
+    const repository = destination?.namespace ? `${destination.namespace}/${name}` : name;
+    const named = references?.filter((one) => typeof one === 'string' && one !== '') ?? [];
+    const tags = named.length > 0 ? named : tag === undefined ? [] : [tag];
+    if (tags.length === 0) ignored.push({ code: 'NoTag', reason: 'the replication names no tag', repository });
+    for (const tag of tags) pushes.push({ repository, tag: String(tag), ...(registry && { registry }), ...originOf(event) });
+  }
+  limitEntries(pushes.length);
+  if (pushes.length + ignored.length === 0) ignored.push({ reason: `no artifact was replicated: ${event.type}` });
+  return { pushes, ignored };
+}
+
+/** A scan that failed or was stopped has ended as well. Most name the digest only. */
+function readScans({ type, data }: HarborEvent, repository: string): ParsedDelivery {
+  const scans = (data?.resources ?? []).flatMap((raw): ClaimedScan[] => {
+    const { digest, tag, resource_url: url } = resource.safeParse(raw).data ?? {};
+    if (!digest && !tag) return [];
+    const registry = url?.includes('/') ? hostOf(url) : undefined;
+    return [{ type, repository, ...(registry && { registry }), ...(tag && { tag }), ...(digest && { digest }) }];
+  });
+  const ignored = scans.length > 0 ? [] : [{ code: 'Incomplete', reason: 'the scan names no image', repository } as const];
+  return { pushes: [], ignored, scans };
+}
+
+function hostOf(url: string | null | undefined): string | undefined {
+  return url?.replace(/^https?:\/\//, '').split('/')[0];
+}
+
+function originOf({ idempotencyKey, pushedAt }: HarborEvent): Pick<ClaimedPush, 'idempotencyKey' | 'pushedAt'> {
+  return { ...(idempotencyKey && { idempotencyKey }), ...(pushedAt && { pushedAt }) };
+}
+
+function toPush(event: HarborEvent, repository: string, { digest, tag, resource_url: url }: z.output<typeof resource>): ClaimedPush {
+  const registry = hostOf(url);
+  return {
+    repository,
+    ...originOf(event),
+    ...(registry && url?.includes('/') && { registry }),
+    ...(tag && { tag }),
+    ...(digest && { digest }),
+  };
+}

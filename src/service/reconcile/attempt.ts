@@ -1,0 +1,96 @@
+/** What the stages of a reconcile work with: the policy and the cluster as they are, what earlier attempts have done, and why there is another one. */
+import type { AppliedChange, TargetProblem } from '../../core/plan/plan-update.ts';
+import { asSeenBy } from '../../core/plan/consent.ts';
+import type { Outcome } from '../../core/plan/outcome.ts';
+import { runningImages } from '../../core/plan/running-images.ts';
+import type { ImagePolicy, PolicySpec } from '../../core/model/image-policy.ts';
+import type { TriggerSource } from '../../core/model/policy-status.ts';
+import { resolveTargets } from '../../core/model/resolve-target.ts';
+import { workloadKey, type Workload } from '../../core/model/workload.ts';
+import type { ClusterView } from './ports.ts';
+import type { Selected, SelectRequest } from './selection.ts';
+
+/** A policy for which an image is selected. */
+export interface Reconcile {
+  readonly policy: ImagePolicy;
+  /** That of the policy; its strategy may remember its answers. */
+  readonly spec: PolicySpec;
+  readonly request: SelectRequest;
+  readonly cluster: ClusterView;
+  readonly signal: AbortSignal;
+}
+
+/** Which policy is to be reconciled, and why. */
+export interface ReconcileRequest extends SelectRequest {
+  readonly policy: { readonly namespace: string; readonly name: string; readonly uid: string };
+  /** When the push, or whatever else caused the reconcile, was received. */
+  readonly sinceMs?: number;
+  /** The cause of the reconcile, to be recorded on the workloads. */
+  readonly source?: TriggerSource;
+  /** The push that caused it, likewise. */
+  readonly eventId?: string | undefined;
+  /** Called when the image is known to be the right one, before anything is changed. */
+  readonly onVerified?: () => void;
+  /** Called with the changes that a failing reconcile had already made. */
+  readonly onPartlyApplied?: (changes: readonly AppliedChange[]) => void;
+}
+
+/** One attempt of a reconcile, with the policy as it is at its start. */
+export interface Attempt extends Reconcile {
+  readonly request: ReconcileRequest;
+  readonly progress: Progress;
+}
+
+/** What survives when a reconcile starts again. */
+export interface Progress {
+  /** Absent until an image is selected. From then on the mutex of the policy is held, and the registry is asked again only if the running images change, or after 20 s. */
+  readonly selected?: Selected;
+  /** The digest whose signatures were verified. */
+  readonly verified?: string | undefined;
+  /** The versions of the Secrets that the registry was asked with. */
+  readonly secrets?: string;
+  readonly applied: readonly AppliedChange[];
+  /** The workloads that were read from the API server, by key; undefined for one that is gone. */
+  readonly fresh: ReadonlyMap<string, Workload | undefined>;
+  /** Why the API server rejects a change, by workload; retrying would not help. */
+  readonly refused: ReadonlyMap<string, TargetProblem>;
+}
+
+export const noProgress: Progress = { applied: [], fresh: new Map(), refused: new Map() };
+
+/**
+ * Why a reconcile starts again. Prepared: an image is selected, and from now on the mutex is held · Verified: the registry was asked for signatures, and may have
+ * been slow · TargetChanged: what was read last differs from what was planned with · Conflict: the API server found the same · Overtaken: the
+ * same, because another writer was faster · Outdated: the policy or a consent is
+ * not as it was planned for, or the answer of the registry is too old · PolicyChanged, SecretChanged: all that was found is outdated.
+ */
+export type Again = 'Prepared' | 'Verified' | 'TargetChanged' | 'Conflict' | 'Overtaken' | 'Outdated' | 'PolicyChanged' | 'SecretChanged';
+
+/** The reconcile starts again, with what survives. */
+export interface StartAgain {
+  readonly again: Again;
+  readonly progress: Progress;
+}
+
+/** What ends an attempt: a result, or a reason to start again. */
+export type End = Outcome | StartAgain;
+
+/** The next stage's value, unless an earlier stage ended the attempt. */
+export async function next<A extends object, B>(step: A | End, stage: (value: A) => B | Promise<B>): Promise<B | End> {
+  return 'again' in step || 'kind' in step ? step : stage(step);
+}
+
+/** The attempt after more was done or read; what was read takes precedence over the caches. */
+export function withProgress(attempt: Omit<Attempt, 'progress'>, progress: Progress): Attempt {
+  const { fresh } = progress;
+  const { cluster } = attempt;
+  if (fresh.size === 0) return { ...attempt, progress };
+  const findWorkload: ClusterView['findWorkload'] = (ref) =>
+    fresh.has(workloadKey(ref)) ? fresh.get(workloadKey(ref)) : cluster.findWorkload(ref);
+  return { ...attempt, progress, cluster: { ...cluster, findWorkload } };
+}
+
+/** What the policy's targets run, as far as it may see them; the same text as long as that is the same. */
+export function imagesOf({ policy, spec, cluster }: Pick<Reconcile, 'policy' | 'spec' | 'cluster'>): string {
+  return runningImages(resolveTargets(spec.targets, asSeenBy(policy, cluster)));
+}

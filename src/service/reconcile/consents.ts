@@ -1,0 +1,121 @@
+/** What the owners of targets in other namespaces allow, read from the API server. */
+import { evaluateConsent, needsConsent, type Asker, type Consent } from '../../core/plan/consent.ts';
+import { wantsChange, type UpdatePlan } from '../../core/plan/plan-update.ts';
+import { confirmedForMs } from '../../core/model/confirmation.ts';
+import { PermanentError } from '../../core/model/errors.ts';
+import { workloadKey, type Workload, type WorkloadRef } from '../../core/model/workload.ts';
+import { createTtlCache } from '../../core/async/bounded-map.ts';
+import { inParallel } from '../../core/async/in-parallel.ts';
+import type { Reconcile } from './attempt.ts';
+import type { Workloads } from './ports.ts';
+
+const maxParallel = 16;
+
+/** Reads the consents of the Namespaces of a policy's targets, which decide what the policy may see. */
+export async function readConsents({ policy, spec, cluster, signal }: Reconcile, { refreshConsents }: Workloads): Promise<void> {
+  const asked = spec.targets.filter((target) => needsConsent({ ...target, name: '' }, policy, cluster.crossNamespace));
+  if (asked.length > 0) await refreshConsents([...new Set(asked.map(({ namespace }) => namespace))], signal);
+}
+
+/** The policy that asks, and whether it has to. */
+type Asking = Pick<Reconcile, 'signal'> & { readonly policy: Asker; readonly cluster: Pick<Reconcile['cluster'], 'crossNamespace'> };
+
+/** The consents by workload, and the workloads as they were read for them. */
+interface Gathered {
+  readonly consents: ReadonlyMap<string, Consent>;
+  readonly read: ReadonlyMap<string, Workload | undefined>;
+  /**
+   * Confirms the consent to change a workload as it was read, before each try of its patch. Returns when it was given, by the monotonic clock; undefined if it is not
+   * given any more. The first try goes by what was gathered, for a short time; each other one asks again.
+   */
+  readonly confirm: (workload: Workload) => Promise<number | undefined>;
+}
+
+export type ConfirmConsent = Gathered['confirm'];
+
+/** A Namespace with hundreds of targets is asked once for all that come together. */
+const sharedForMs = 500;
+const maxNamespaces = 1_000;
+
+/**
+ * The consents of the owners of targets in other namespaces. They are read anew for each patch, because a consent may have been withdrawn, and only for
+ * workloads that the plan changes, whose owners had consented when it was made.
+ */
+export async function gatherConsents(
+  asking: Asking,
+  plan: UpdatePlan,
+  workloads: Workloads,
+  monotonicNow = () => performance.now(),
+): Promise<Gathered> {
+  const { policy, cluster } = asking;
+  const gatheredAt = monotonicNow();
+  const asked = plan.targets.filter((planned) => wantsChange(planned) && needsConsent(planned.target, policy, cluster.crossNamespace));
+  // Hundreds of targets may be in one namespace, whose annotation is read once.
+  const namespaces = new Map<string, Promise<string | null>>();
+  const readConsent: Workloads['readConsent'] = (namespace, signal) => {
+    const answer = namespaces.get(namespace) ?? workloads.readConsent(namespace, signal);
+    namespaces.set(namespace, answer);
+    return answer;
+  };
+  const answers = await inParallel(asked, maxParallel, ({ target }) => ask(target, asking, { ...workloads, readConsent }));
+  const found = answers.map((answer) => {
+    if (answer.status === 'rejected') throw answer.reason;
+    return answer.value;
+  });
+  return {
+    consents: new Map(found.map(({ key, consent }) => [key, consent])),
+    read: new Map(found.map(({ key, workload }) => [key, workload])),
+    confirm: confirmConsent(asking, { gatheredAt, monotonicNow, readConsent: workloads.readConsent }),
+  };
+}
+
+function confirmConsent(
+  { policy, cluster: { crossNamespace }, signal }: Asking,
+  {
+    gatheredAt,
+    monotonicNow,
+    readConsent,
+  }: { readonly gatheredAt: number; readonly monotonicNow: () => number } & Pick<Workloads, 'readConsent'>,
+): ConfirmConsent {
+  const tried = new Set<string>();
+  const answers = createTtlCache<{ readonly at: number; readonly onNamespace: string | null }>({
+    ttlMs: sharedForMs,
+    limit: maxNamespaces,
+    now: monotonicNow,
+  });
+  return async (workload) => {
+    const { namespace, allowPoliciesFrom: onTarget } = workload;
+    // Its own annotation is tested by the patch.
+    if (onTarget !== undefined || !needsConsent(workload, policy, crossNamespace)) return monotonicNow();
+    const isFirst = !tried.has(workloadKey(workload));
+    tried.add(workloadKey(workload));
+    if (isFirst && monotonicNow() - gatheredAt < confirmedForMs) return gatheredAt;
+    try {
+      const { at, onNamespace } = await answers.get(namespace, async () => {
+        const at = monotonicNow();
+        return { at, onNamespace: await readConsent(namespace, signal) };
+      });
+      return evaluateConsent(policy, workload, { onTarget, onNamespace }, crossNamespace).granted ? at : undefined;
+    } catch (error) {
+      if (error instanceof PermanentError) return undefined;
+      throw error;
+    }
+  };
+}
+
+async function ask(
+  target: WorkloadRef,
+  { policy, cluster: { crossNamespace }, signal }: Asking,
+  workloads: Workloads,
+): Promise<{ readonly key: string; readonly workload: Workload | undefined; readonly consent: Consent }> {
+  const key = workloadKey(target);
+  const workload = await workloads.read(target, signal);
+  const onTarget = workload?.allowPoliciesFrom;
+  try {
+    const onNamespace = onTarget === undefined ? await workloads.readConsent(target.namespace, signal) : undefined;
+    return { key, workload, consent: evaluateConsent(policy, target, { onTarget, onNamespace }, crossNamespace) };
+  } catch (error) {
+    if (error instanceof PermanentError) return { key, workload, consent: { granted: false } };
+    throw error;
+  }
+}

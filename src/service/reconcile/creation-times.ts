@@ -1,0 +1,125 @@
+/** Reads from the registry when images were created, for strategies that order by it: a bounded number of images in each reconcile. */
+import { PermanentError, WaitError, describeError } from '../../core/model/errors.ts';
+import type { ImageSource } from '../../core/model/image-source.ts';
+import { naturalOrder } from '../../core/select/select-tag.ts';
+import type { LatestImage } from '../../core/model/policy-status.ts';
+import type { CreationTimes } from '../../core/model/tag-strategy.ts';
+import type { Registry } from './ports.ts';
+
+export interface TimesRequest {
+  readonly source: ImageSource;
+  /** The running and the pending tags, which are read first. */
+  readonly needed: readonly string[];
+  /** The image that was selected before: its time is known even when the registry no longer holds it. */
+  readonly latest: LatestImage | undefined;
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+}
+
+/** The known times, and what a user should know about the missing ones. */
+export interface KnownTimes {
+  readonly created: CreationTimes;
+  /** Tags of artifacts that are not images. */
+  readonly artifacts: readonly string[];
+  readonly notes: readonly string[];
+}
+
+const maxReads = 100;
+/** The limit for artifacts that are no images; they are counted apart, so that they delay no image. */
+const maxArtifacts = 300;
+const parallelReads = 8;
+/** How long a time is taken as fresh: policies of one repository are reconciled one after the other. */
+const freshMs = 10_000;
+
+/** The times of a few tags; remembered ones cost no request. */
+export async function readSomeTimes(timesRequest: TimesRequest, registry: Registry): Promise<KnownTimes> {
+  const { source, needed, latest } = timesRequest;
+  const isUnknown = (tag: string) => registry.tagMemory.get(source, tag) === undefined && latestTime(latest, tag) === undefined;
+  const failures = await readAll(needed.filter(isUnknown), timesRequest, registry);
+  const created = recall(needed, timesRequest, registry);
+  checkFailures(failures, created, needed);
+  return { created, artifacts: [], notes: describe(failures) };
+}
+
+/**
+ * The times of all tags of a repository. One reconcile reads a limited number, in this order: needed tags; tags never read, the likely newest first; tags read
+ * longest ago, because tags move; and artifacts. The next reconcile continues. Times read a moment ago are reused, except for needed tags.
+ */
+export async function readAllTimes(tags: readonly string[], timesRequest: TimesRequest, registry: Registry): Promise<KnownTimes> {
+  const { source, needed, now } = timesRequest;
+  const recalled = (tag: string) => registry.tagMemory.get(source, tag);
+  const readAt = (tag: string) => (needed.includes(tag) ? -1 : (recalled(tag)?.readAt ?? 0));
+  const isFresh = (tag: string) => now() - readAt(tag) < freshMs;
+  const rank = (tag: string) => Number(recalled(tag)?.isArtifact === true && !needed.includes(tag));
+  const inTurn = [...new Set([...needed, ...tags])]
+    .filter((tag) => !isFresh(tag))
+    .sort((a, b) => rank(a) - rank(b) || readAt(a) - readAt(b) || naturalOrder(b, a));
+  const failures = await readAll(inTurn, timesRequest, registry, maxReads);
+  const created = recall([...tags, ...needed], timesRequest, registry);
+  checkFailures(failures, created, needed);
+  const artifacts = tags.filter((tag) => recalled(tag)?.isArtifact === true);
+  const unread = tags.filter((tag) => !created.has(tag)).length - failures.size;
+  const limit = `${unread} of ${tags.length} tags were not read yet (${maxReads} in each reconcile): narrow them with tags.allow`;
+  return { created, artifacts, notes: [...(unread > 0 ? [limit] : []), ...describe(failures)] };
+}
+
+/** Reads as many images as one reconcile may; also returns those that failed, and why. */
+async function readAll(
+  tags: readonly string[],
+  { source, now, signal }: TimesRequest,
+  { readImage, tagMemory }: Registry,
+  reads = Infinity,
+): Promise<ReadonlyMap<string, unknown>> {
+  const failures = new Map<string, unknown>();
+  const waiting = tags.values();
+  const left = { reads, artifacts: maxArtifacts };
+  let isOver = false;
+  const readInTurn = async () => {
+    for (const tag of waiting) {
+      if (isOver) return;
+      try {
+        left.reads--;
+        const image = await readImage(source, tag, signal);
+        const isArtifact = image?.notRunnable !== undefined;
+        if (image !== undefined) tagMemory.set(source, tag, { created: image.created, isArtifact, readAt: now() });
+        if (isArtifact && left.artifacts-- > 0) left.reads++;
+      } catch (error) {
+        isOver = error instanceof WaitError || error instanceof PermanentError || signal.aborted;
+        if (isOver) throw error;
+        failures.set(tag, error);
+      }
+      if (left.reads <= 0) return;
+    }
+  };
+  await Promise.all(Array.from({ length: parallelReads }, readInTurn));
+  return failures;
+}
+
+/**
+ * One broken image among many does not block the others. It does when it is what runs, because no image could be called newer than it, or when no image could
+ * be read.
+ */
+function checkFailures(failures: ReadonlyMap<string, unknown>, created: CreationTimes, needed: readonly string[]): void {
+  for (const [tag, error] of failures) {
+    if (created.size === 0 || (needed.includes(tag) && !created.has(tag))) throw error;
+  }
+}
+
+function recall(tags: readonly string[], { source, latest }: TimesRequest, { tagMemory }: Registry): CreationTimes {
+  const created = new Map<string, Date | undefined>();
+  for (const tag of tags) {
+    const known = tagMemory.get(source, tag) ?? latestTime(latest, tag);
+    if (known !== undefined) created.set(tag, known.created);
+  }
+  return created;
+}
+
+function latestTime(latest: LatestImage | undefined, tag: string): { created: Date } | undefined {
+  return latest?.tag === tag && latest.createdAt !== undefined ? { created: new Date(latest.createdAt) } : undefined;
+}
+
+function describe(failures: ReadonlyMap<string, unknown>): string[] {
+  const [first] = failures;
+  if (first === undefined) return [];
+  return [`${failures.size} images could not be read, among them ${first[0]}: ${describeError(first[1])}`];
+}

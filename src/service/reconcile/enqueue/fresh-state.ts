@@ -1,0 +1,126 @@
+import { isUsable, policyKey, type ImagePolicy, type PolicyTarget } from '../../../core/model/image-policy.ts';
+import { isNewer, kindKey, type Workload, workloadKey } from '../../../core/model/workload.ts';
+import { sameActions } from '../../../core/model/policy-actions.ts';
+import { resolveTargets } from '../../../core/model/resolve-target.ts';
+import { asSeenBy } from '../../../core/plan/consent.ts';
+import { lacksLastChange } from '../../../core/plan/past.ts';
+import type { PolicyJob } from '../../queue/jobs.ts';
+import type { ClusterView, Policies, Ports } from '../ports.ts';
+import { changedTargetsJob, neededReconciles } from './needs-reconcile.ts';
+import { isWaveJob, waveJob } from './wave-job.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+
+type FreshStatePorts = Pick<Ports, 'policies' | 'cluster' | 'workloads'>;
+
+/**
+ * Ports whose state is at least as new as that of the replica that made the job. Each replica has a watch of its own, and ours may lag by milliseconds. A
+ * reconcile of older state would complete the job, and the same cause makes no second one. It is also as new as the status of the policy. This costs requests only
+ * where our watch lags.
+ */
+export async function withFreshState<P extends FreshStatePorts>(job: PolicyJob, ports: P, signal: AbortSignal): Promise<P> {
+  const { namespace, name, uid } = job.policy;
+  const cached = ports.policies.find(namespace, name);
+  const isAsked = job.actions === undefined || sameActions(cached?.actions, job.actions);
+  const isBehind = cached?.uid !== uid || cached.generation < (job.generation ?? 0) || !isAsked || lacksWave(job, cached, ports);
+  const policy = isBehind ? await ports.policies.read(namespace, name, signal) : cached;
+  if (policy === undefined) return ports;
+  if (job.source === 'SecretChange') await untilSeen(() => isSeen(job, policy, ports), signal);
+  const isCurrent = isKnownHere(job, policy, ports) && !lagsBehindStatus(policy, ports);
+  const workloads = isCurrent ? new Map<string, Workload>() : await readTargets(policy, ports, signal);
+  if (!isBehind && workloads.size === 0) return ports;
+  const { find } = ports.policies;
+  const cluster = withWorkloads(ports.cluster, workloads);
+  if (!isBehind) return { ...ports, cluster };
+  // An object that the cache once held and no longer holds was deleted; the cache says nothing about one that it has not seen yet.
+  const findFresh: Policies['find'] = (...names) =>
+    policyKey(policy) === names.join('/') ? newest(find(...names), policy) : find(...names);
+  return { ...ports, cluster, policies: { ...ports.policies, find: findFresh } };
+}
+
+/** The targets of a policy as the API server has them now. */
+export async function withTargetsRead(policy: ImagePolicy, ports: FreshStatePorts, signal: AbortSignal): Promise<ClusterView> {
+  return withWorkloads(ports.cluster, await readTargets(policy, ports, signal));
+}
+
+/** The cache, where it is not older than what was read. */
+function withWorkloads(cluster: ClusterView, workloads: ReadonlyMap<string, Workload>): ClusterView {
+  const { findWorkload, listWorkloads } = cluster;
+  return {
+    ...cluster,
+    findWorkload: (ref) => newer(findWorkload(ref), workloads.get(workloadKey(ref))),
+    listWorkloads: (kind, inNamespace, ...asked) => {
+      const cached = [...listWorkloads(kind, inNamespace, ...asked)];
+      const known = new Set(cached.map(workloadKey));
+      const read = [...workloads.values()].filter((one) => one.namespace === inNamespace && kindKey(one) === kindKey(kind));
+      const newest = cached.map((one) => newer(one, workloads.get(workloadKey(one))) ?? one);
+      return [...newest, ...read.filter((one) => !known.has(workloadKey(one)))];
+    },
+  };
+}
+
+/** The end of a wave shows in the status, which has no generation. */
+function lacksWave(job: PolicyJob, policy: ImagePolicy, { cluster }: FreshStatePorts): boolean {
+  return isWaveJob(job) && waveJob(policy, cluster)?.cause !== job.cause;
+}
+
+/** The contents of Secrets are read again where the registry refuses them; which Secrets exist is known only from our watches. */
+function isSeen(job: PolicyJob, policy: ImagePolicy, ports: FreshStatePorts): boolean {
+  const own = neededReconciles(policy, ports.cluster, new Date(ports.cluster.now()), ports.policies.secretVersions).find(
+    ({ source }) => source === 'SecretChange',
+  );
+  return own === undefined || own.cause === job.cause;
+}
+
+/** Whether our cache shows what the job is about. */
+function isKnownHere(job: PolicyJob, policy: ImagePolicy, ports: FreshStatePorts): boolean {
+  const now = new Date(ports.cluster.now());
+  return (
+    job.source !== 'TargetChange' ||
+    changedTargetsJob(policy, ports.cluster, now, true)?.cause === job.cause ||
+    (isWaveJob(job) && !lacksWave(job, policy, ports)) ||
+    neededReconciles(policy, ports.cluster, now).some(({ cause }) => cause === job.cause)
+  );
+}
+
+/** Whether our cache shows a target as it was before a change that the status has: the image before would be taken for one that somebody has set since. */
+function lagsBehindStatus(policy: ImagePolicy, { cluster }: FreshStatePorts): boolean {
+  const { spec, status } = policy;
+  const { history = [] } = status;
+  if (history.length === 0 || !isUsable(spec)) return false;
+  return resolveTargets(spec.targets, asSeenBy(policy, cluster)).some((workload) => lacksLastChange(history, workload));
+}
+
+async function readTargets(policy: ImagePolicy, ports: FreshStatePorts, signal: AbortSignal): Promise<ReadonlyMap<string, Workload>> {
+  const found = new Map<string, Workload>();
+  if (!isUsable(policy.spec)) return found;
+  await ports.workloads.awaitTargets(policy, policy.spec, signal);
+  const read = async (target: PolicyTarget) => {
+    const state = ports.cluster.targetState(target, policy);
+    if (state === 'starting' || 'problem' in state) return;
+    const workloads =
+      target.selector === undefined ? [await ports.workloads.read(target, signal)] : await ports.workloads.readSelected(target, signal);
+    for (const workload of workloads) if (workload !== undefined) found.set(workloadKey(workload), workload);
+  };
+  await Promise.all(policy.spec.targets.map(read));
+  return found;
+}
+
+/** Annotations do not increase the generation. */
+function newest(cached: ImagePolicy | undefined, read: ImagePolicy): ImagePolicy {
+  if (cached?.uid !== read.uid || cached.generation !== read.generation) return newer(cached, read) ?? read;
+  return isNewer(read.resourceVersion, cached.resourceVersion) ? read : cached;
+}
+
+/** The cache is updated while a job runs, so it may become newer than what was read. */
+function newer<T extends { readonly uid: string; readonly generation: number }>(cached: T | undefined, read: T | undefined): T | undefined {
+  if (cached === undefined || read === undefined) return cached ?? read;
+  return cached.uid === read.uid && cached.generation >= read.generation ? cached : read;
+}
+
+const stepMs = 50;
+const maxSteps = 40;
+
+/** Gives our own watches up to two seconds to show what another replica has already seen; after that, their state is used as it is. */
+export async function untilSeen(isSeen: () => boolean, signal: AbortSignal): Promise<void> {
+  for (let step = 0; step < maxSteps && !isSeen(); step++) await delay(stepMs, undefined, { signal });
+}

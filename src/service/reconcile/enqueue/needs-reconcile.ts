@@ -1,0 +1,240 @@
+/**
+ * The predicate for reconciles: which policies need one because they, or something that they refer to, changed. It is a pure function of the caches, called on
+ * every change and once a minute for all policies, so a missed event does no harm.
+ */
+import { clearedBySecret, mayBeClearedBySecret, isUsable, type ImagePolicy } from '../../../core/model/image-policy.ts';
+import { asSeenBy } from '../../../core/plan/consent.ts';
+import type { Outcome } from '../../../core/plan/outcome.ts';
+import type { Reason } from '../../../core/model/reasons.ts';
+import { resolveTargets } from '../../../core/model/resolve-target.ts';
+import type { Workload } from '../../../core/model/workload.ts';
+import { minuteOf, shorten } from './job-cause.ts';
+import { notSelected, permissionJob, versionsOfTargets } from './permission-job.ts';
+import { actionJob } from './requested-actions.ts';
+import type { PolicyJob } from '../../queue/jobs.ts';
+import { tagOfImage } from '../../../core/model/running-image.ts';
+import { changedTargets } from '../../../core/plan/seen-targets.ts';
+import { isPending, waitsUntil } from '../../../core/plan/pending-candidate.ts';
+import { toSeconds } from '../../../core/model/text.ts';
+import { wantsChange, type UnchangedContainer, type TargetPlan, type TargetState } from '../../../core/plan/plan-update.ts';
+import { planWith } from '../plan.ts';
+import { selectKnown, usableSpec } from '../selection.ts';
+import type { ClusterView, SecretVersions } from '../ports.ts';
+
+/** Reasons that a change of the target may clear. */
+const clearedByTarget: ReadonlySet<string> = new Set<Reason>([
+  'TargetNotFound',
+  'ContainerNotFound',
+  'FieldPathMissing',
+  'FieldNotText',
+  'NotComparable',
+  'PatchRejected',
+  'NoConsent',
+  'Held',
+  'TargetPaused',
+  'ChangeReverted',
+  'UnlikelyVersion',
+]);
+
+/** Whether a reconcile ended with a reason that a changed Secret may clear. */
+export function isClearedBySecret({ kind, reason }: Pick<Outcome, 'kind' | 'reason'>): boolean {
+  return kind === 'stalled' && clearedBySecret.has(reason);
+}
+
+/** Reasons that are cleared once the kinds of the targets are known. */
+const clearedByKind: ReadonlySet<string> = new Set<Reason>([
+  'TargetKindUnknown',
+  'TargetKindForbidden',
+  'TooManyKinds',
+  'NamespaceNotSelected',
+]);
+
+const targetPaused: Reason = 'TargetPaused';
+
+type Job = Pick<PolicyJob, 'source' | 'cause' | 'hint'>;
+
+/** What the predicate reads from the caches. */
+export type NeedsView = Pick<
+  ClusterView,
+  | 'findWorkload'
+  | 'listWorkloads'
+  | 'targetState'
+  | 'namespaceVersion'
+  | 'crossNamespace'
+  | 'namespaceConsent'
+  | 'mayUseRegistry'
+  | 'hasTrustRoot'
+> &
+  Partial<Pick<ClusterView, 'aliases'>>;
+
+/**
+ * The jobs that the policy needs now. Replicas that see the same state make the same jobs. An annotation may stay for weeks after its request was answered, so
+ * it must not hide other changes.
+ */
+export function neededReconciles(policy: ImagePolicy, view: NeedsView, now: Date, secretVersions?: SecretVersions): PolicyJob[] {
+  const { generation, status } = policy;
+  const job = { ...jobOf(policy, now), generation };
+  if (status.observedGeneration !== generation) return [{ ...job, source: 'PolicyChange', cause: `generation:${generation}` }];
+  const permission = holdJob(policy, now) ?? permissionJob(policy, view, now);
+  if (permission !== undefined) return [{ ...job, ...permission }];
+  const action = actionJob(policy);
+  const recovery = recoveryJob(policy, job, view, secretVersions);
+  const changed = changedTargetsJob(policy, view, now, false);
+  const wait = changedWaitJob(policy, now);
+  const heldBack = heldBackJob(policy, view);
+  return [
+    ...(action === undefined ? [] : [{ ...job, ...action }]),
+    ...(recovery === undefined ? [] : [recovery]),
+    ...(changed === undefined ? [] : [changed]),
+    ...(wait === undefined ? [] : [{ ...job, ...wait }]),
+    ...(heldBack === undefined ? [] : [{ ...job, ...heldBack }]),
+  ];
+}
+
+/**
+ * The job for a policy that waits for longer or shorter than its spec says by now. Defaults change without an edit of the policy: with the configuration, or with
+ * the labels of its namespace. A wait that is over has a job of its own.
+ */
+function changedWaitJob({ generation, spec, status }: ImagePolicy, now: Date): Job | undefined {
+  const { waiting } = status;
+  if (!isUsable(spec) || spec.suspended || !isPending(waiting) || Date.parse(waiting.until) <= now.getTime()) return undefined;
+  const until = waitsUntil(waiting, spec, now);
+  const isSame = until === undefined ? false : toSeconds(until) === waiting.until;
+  return isSame
+    ? undefined
+    : { source: 'PolicyChange', cause: `waits:${generation}:${waiting.until}:${until?.toISOString() ?? 'no more'}` };
+}
+
+/**
+ * The job for a policy that keeps its image back, and whose status does not name all that keeps it back: a target was paused since, or the image that waits for a paused
+ * target has failed on another one.
+ */
+function heldBackJob(policy: ImagePolicy, view: NeedsView): Job | undefined {
+  const { generation, spec, status } = policy;
+  const { conditions = [], waiting, latest, rejected = [] } = status;
+  const held = conditions.filter(({ type }) => type === 'Held' || type === 'ApprovalRequired');
+  if (!isUsable(spec) || latest === undefined || (held.length === 0 && !isPending(waiting))) return undefined;
+  const { tag, digest } = latest;
+  const image = { tag, ...(digest !== undefined && { digest }) };
+  // With the image: the reconcile of a later one may not have heard of the pause.
+  const job = (what: string, versions = '') => ({
+    source: 'TargetChange' as const,
+    cause: `${what}:${generation}:${tag}@${digest ?? ''}:${versions}`,
+    hint: image,
+  });
+  if (held.some(({ reason }) => reason === targetPaused))
+    return digest !== undefined && rejected.some((one) => one.digest === digest) ? job('rejected') : undefined;
+  const paused = resolveTargets(spec.targets, asSeenBy(policy, view)).filter((workload) => workload.paused === true);
+  if (paused.length === 0) return undefined;
+  return job('paused', shorten(paused.map((workload) => versionOf(workload, targetPaused)).join(',')));
+}
+
+const changedPrefix = 'running:';
+
+/** Whether a job is about targets that do not run what the status says. */
+export function isChangedTargetsJob({ cause }: Pick<PolicyJob, 'cause'>): boolean {
+  return cause.startsWith(changedPrefix);
+}
+
+/**
+ * The job for a policy whose status does not say what its targets run, even if no replica was running when they changed: another image, a container or a workload
+ * that is gone, new or renamed, another object of the same name. It compares them with what was selected last, and asks the registry only where that changes something.
+ * `withNew`: also for workloads that the status does not show.
+ */
+export function changedTargetsJob(policy: ImagePolicy, view: NeedsView, now: Date, withNew: boolean): PolicyJob | undefined {
+  const { generation, resourceVersion, status } = policy;
+  const changed = changedTargets(policy, asSeenBy(policy, view), { now, withNew });
+  if (changed.length === 0) return undefined;
+  const { tag, digest } = status.latest ?? {};
+  return {
+    ...jobOf(policy, now),
+    generation,
+    source: 'TargetChange',
+    // With the version of the status: a label may be removed, added and removed again.
+    cause: `${changedPrefix}${generation}:${resourceVersion}:${minuteOf(now)}:${shorten(changed.join(','))}`,
+    ...(tag !== undefined && { hint: { tag, ...(digest !== undefined && { digest }) } }),
+  };
+}
+
+/** The job for a policy that its parent holds, or holds no more, and whose status does not say so. It may be held again for the same reason. */
+function holdJob({ generation, resourceVersion, parent, spec, status }: ImagePolicy, now: Date): Job | undefined {
+  if (parent === undefined || !isUsable(spec)) return undefined;
+  const saysSuspended = status.conditions?.some(({ type, reason }) => type === 'Ready' && reason === 'Suspended') === true;
+  if (saysSuspended === spec.suspended) return undefined;
+  return { source: 'PolicyChange', cause: `${spec.suspended ? 'held' : 'resumed'}:${generation}:${resourceVersion}:${minuteOf(now)}` };
+}
+
+/** The job for a change that may clear the reason why the policy is Stalled or Held. */
+function recoveryJob(
+  policy: ImagePolicy,
+  job: Omit<PolicyJob, 'source' | 'cause'>,
+  view: NeedsView,
+  secretVersions: SecretVersions | undefined,
+): PolicyJob | undefined {
+  const { generation, spec, status } = policy;
+  if (secretVersions !== undefined && mayBeClearedBySecret(policy) && isUsable(policy.spec))
+    return { ...job, source: 'SecretChange', cause: `secrets:${generation}:${secretVersions(policy, policy.spec)}` };
+  const stalled = status.conditions?.find(({ type, reason }) => type === 'Stalled' || (type === 'Held' && clearedByTarget.has(reason)));
+  if (stalled?.status !== 'True' || !isUsable(spec)) return undefined;
+  if (clearedByKind.has(stalled.reason)) {
+    const states = spec.targets.map((target) => view.targetState(target, policy));
+    // A different problem with the kind is reported, too: it was installed, but the permission is missing.
+    const isAsBefore = (state: TargetState) => state === 'starting' || ('problem' in state && state.problem.reason === stalled.reason);
+    if (states.some(isAsBefore)) return undefined;
+    const since = states.map((state) => (state === 'starting' ? state : 'since' in state ? state.since : state.problem.reason));
+    const namespaces = stalled.reason === notSelected ? `:${versionsOfTargets(spec, view)}` : '';
+    return { ...job, source: 'TargetChange', cause: `kinds:${generation}:${shorten(since.join(','))}${namespaces}` };
+  }
+  if (!clearedByTarget.has(stalled.reason)) return undefined;
+  // A workload that the policy may not see causes no job: the status would reveal its changes.
+  const versions = resolveTargets(spec.targets, asSeenBy(policy, view)).map((workload) => versionOf(workload, stalled.reason));
+  if (versions.length === 0) return undefined;
+  // A consent may be given, withdrawn and given again.
+  const since = stalled.reason === 'NoConsent' ? `${stalled.lastTransitionTime}:` : '';
+  return { ...job, source: 'TargetChange', cause: `targets:${generation}:${since}${shorten(versions.join(','))}` };
+}
+
+/** The job for a policy whose namespace is selected now and was not before: meanwhile pushes were not for it. `version` is that of the Namespace. */
+export function selectedJob(policy: ImagePolicy, version: string, now: Date): PolicyJob {
+  const { generation } = policy;
+  return { ...jobOf(policy, now), generation, source: 'PolicyChange', cause: `selected:${generation}:${version}` };
+}
+
+/**
+ * The job for new targets of a policy; undefined unless one of them would be changed to what the policy selected last. It costs no request; the reconcile
+ * itself finds out what the policy selects by now.
+ */
+export function newTargetJob(policy: ImagePolicy, newTargets: ReadonlySet<string>, cluster: ClusterView, now: Date): PolicyJob | undefined {
+  const { generation } = policy;
+  const spec = usableSpec(policy);
+  const selection = 'kind' in spec ? undefined : selectKnown(policy, spec);
+  if ('kind' in spec || selection === undefined || 'kind' in selection) return undefined;
+  const { tag, digest } = selection.candidate;
+  if (spec.targets.some((target) => cluster.targetState(target, policy) === 'starting')) return undefined;
+  const { targets } = planWith(policy, selection, cluster);
+  // Without the creation times of the images, which only the reconcile asks for, images cannot be ordered.
+  const { status } = policy;
+  const isOther = ({ workload }: TargetPlan, { container, image }: UnchangedContainer) =>
+    tagOfImage(image, { candidate: selection.candidate, status, workload, container }) !== tag;
+  const wants = (planned: TargetPlan) =>
+    wantsChange(planned) || (spec.strategy.withCreationTimes !== undefined && planned.unchanged.some((one) => isOther(planned, one)));
+  const changed = targets.flatMap((planned) => (wants(planned) && planned.workload !== undefined ? [planned.workload] : []));
+  const versions = changed.filter(({ uid }) => newTargets.has(uid)).map((workload) => versionOf(workload, ''));
+  if (versions.length === 0) return undefined;
+  return {
+    ...jobOf(policy, now),
+    generation,
+    source: 'TargetChange',
+    cause: `new-targets:${generation}:${tag}@${digest ?? ''}:${shorten(versions.join(','))}`,
+    hint: { tag, ...(digest !== undefined && { digest }) },
+  };
+}
+
+function jobOf({ namespace, name, uid }: ImagePolicy, now: Date): Pick<PolicyJob, 'schema' | 'policy' | 'receivedAt'> {
+  return { schema: 1, policy: { namespace, name, uid }, receivedAt: now.toISOString() };
+}
+
+/** For most kinds, an annotation does not increase the generation (for Deployments it does). */
+function versionOf({ uid, generation, allowPoliciesFrom }: Workload, reason: string): string {
+  return reason === 'NoConsent' ? `${uid}:${generation}:${allowPoliciesFrom ?? ''}` : `${uid}:${generation}`;
+}

@@ -1,0 +1,53 @@
+import { isUsable, type ImagePolicy, policyKey } from '../../../core/model/image-policy.ts';
+import { isPending } from '../../../core/plan/pending-candidate.ts';
+import type { PolicyJob } from '../../queue/jobs.ts';
+import { WaitError } from '../../../core/model/errors.ts';
+import type { Policies, Ports } from '../ports.ts';
+
+/** A job that is requeued at that time ends the wait itself; another reconcile is needed only if Redis lost that job. */
+const graceMs = 60_000;
+
+/**
+ * The delayed job that requeues a waiting policy, or undefined. It follows from the status alone, so it is created again after a restart or after Redis was
+ * wiped; the same wait makes the same job.
+ */
+export function waitJob({ namespace, name, uid, generation, spec, status }: ImagePolicy): PolicyJob | undefined {
+  const { waiting } = status;
+  const until = Date.parse(waiting?.until ?? '');
+  if (waiting === undefined || Number.isNaN(until) || !isUsable(spec) || spec.suspended) return undefined;
+  const at = new Date(isPending(waiting) ? until : until + graceMs).toISOString();
+  return {
+    schema: 1,
+    policy: { namespace, name, uid },
+    generation,
+    source: 'WaitOver',
+    cause: `wait:${waiting.until}`,
+    // Not the time at which it was enqueued: a job is given up a day after it was received.
+    receivedAt: at,
+    wait: { until: waiting.until, at },
+  };
+}
+
+/**
+ * Ports that see the wait that a delayed job is about, even where our watch lags; undefined when the policy no longer waits for that. Throws WaitError when the
+ * job runs too early because clocks differ: otherwise it would complete, and the same wait makes no second one.
+ */
+export async function endWait<P extends Pick<Ports, 'policies' | 'cluster'>>(
+  wait: NonNullable<PolicyJob['wait']>,
+  { namespace, name }: PolicyJob['policy'],
+  ports: P,
+  signal: AbortSignal,
+): Promise<P | undefined> {
+  const at = new Date(wait.at);
+  if (ports.cluster.now() < at.getTime()) throw new WaitError('MinAge', at, 'the job ran before the wait was over');
+  const isAbout = (policy: ImagePolicy | undefined) => policy?.status.waiting?.until === wait.until;
+  if (isAbout(ports.policies.find(namespace, name))) return ports;
+  const read = await ports.policies.read(namespace, name, signal);
+  if (!isAbout(read)) return undefined;
+  const key = policyKey({ namespace, name });
+  const find: Policies['find'] = (...names) => {
+    const cached = ports.policies.find(...names);
+    return names.join('/') !== key || isAbout(cached) ? cached : read;
+  };
+  return { ...ports, policies: { ...ports.policies, find } };
+}

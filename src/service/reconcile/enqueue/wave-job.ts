@@ -1,0 +1,48 @@
+import { isUsable, type ImagePolicy } from '../../../core/model/image-policy.ts';
+import { hashId } from '../../../core/model/push-event.ts';
+import { workloadKey } from '../../../core/model/workload.ts';
+import { waveReasons } from '../../../core/plan/guards/wave.ts';
+import { guardWait, isPending } from '../../../core/plan/pending-candidate.ts';
+import type { PolicyJob } from '../../queue/jobs.ts';
+import { planWith } from '../plan.ts';
+import type { ClusterView } from '../ports.ts';
+
+const reasons: ReadonlySet<string> = new Set(waveReasons);
+
+const causePrefix = 'wave:';
+
+/** Whether a job is one of these. */
+export function isWaveJob({ cause }: Pick<PolicyJob, 'cause'>): boolean {
+  return cause.startsWith(causePrefix);
+}
+
+/**
+ * The job for a policy that waits for its next wave (`rollout.waves`): when that may begin, or when it waits for something else than its status says. Like the
+ * predicate for policies, it is a pure function of the caches that is called on every change of a policy or workload, so a missed event does no harm.
+ */
+export function waveJob(policy: ImagePolicy, cluster: ClusterView): PolicyJob | undefined {
+  const { namespace, name, uid, generation, spec, status } = policy;
+  const { waiting } = status;
+  if (!isUsable(spec) || spec.suspended || !isPending(waiting) || !reasons.has(waiting.reason)) return undefined;
+  if (spec.targets.some((target) => cluster.targetState(target, policy) === 'starting')) return undefined;
+  const { tag, digest } = waiting;
+  const candidate = { tag, ...(digest !== undefined && { digest }) };
+  const now = new Date(cluster.now());
+  const plan = planWith(policy, { spec, candidate }, cluster);
+  const started = plan.targets.filter(({ changes }) => changes.length > 0);
+  const next = guardWait(plan, waiting, now);
+  // When a rollout must be over may change with each reconcile, and is no reason for another one.
+  const isSame = next?.reason === waiting.reason && (next.reason === 'WavePending' || next.until === waiting.until);
+  if (started.length === 0 && isSame) return undefined;
+  const workloads = started.map(({ target, workload }) => `${workloadKey(target)}:${workload?.uid ?? ''}:${workload?.generation ?? 0}`);
+  const state = started.length > 0 ? hashId(workloads) : `${next?.reason ?? 'none'}:${next?.until ?? ''}`;
+  return {
+    schema: 1,
+    policy: { namespace, name, uid },
+    generation,
+    source: 'TargetChange',
+    cause: `${causePrefix}${generation}:${tag}@${digest ?? ''}:${waiting.until}:${state}`,
+    receivedAt: now.toISOString(),
+    hint: candidate,
+  };
+}

@@ -1,0 +1,32 @@
+import { WaitError } from '../../core/model/errors.ts';
+import { tryParseImageReference } from '../../core/model/image-reference.ts';
+import { firstChanges } from '../../core/plan/guards/unlikely-version.ts';
+import { isCredibleTime } from '../../core/select/strategies/newest.ts';
+import type { Reconcile } from './attempt.ts';
+import { readSomeTimes } from './creation-times.ts';
+import { propose } from './plan.ts';
+import type { Registry } from './ports.ts';
+import type { Selection } from './selection.ts';
+
+/**
+ * The selection with the ages of its image and of those that it would replace, where a container is changed for the first time: the guard `unlikely-version` decides
+ * by them. Any later change costs no request. An image that cannot be read has no age: that must not keep a policy from its first change.
+ */
+export async function withAges(reconcile: Reconcile, selection: Selection, registry: Registry): Promise<Selection> {
+  const { policy, spec, cluster, signal } = reconcile;
+  const { candidate, basis } = selection;
+  if (selection.spec.strategy.isUnbounded !== true || basis === 'UserRequest' || spec.targets.length === 0) return selection;
+  const { plan, context } = propose(policy, selection, cluster);
+  const first = plan.targets.flatMap((target) => firstChanges(target, context));
+  const running = new Set(first.map(({ from }) => tryParseImageReference(from)?.tag).filter((tag) => tag !== undefined));
+  if (running.size === 0) return selection;
+  const source = registry.sourceOf(policy, spec);
+  const needed = [...new Set([candidate.tag, ...running])];
+  const timesRequest = { source, needed, latest: policy.status.latest, now: cluster.now, signal };
+  const known = await readSomeTimes(timesRequest, registry).catch((error: unknown) => {
+    if (error instanceof WaitError || signal.aborted) throw error;
+    return undefined;
+  });
+  if (known === undefined) return selection;
+  return { ...selection, ages: new Map([...known.created].filter(([, at]) => at !== undefined && isCredibleTime(at))) };
+}

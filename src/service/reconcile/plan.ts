@@ -1,0 +1,107 @@
+/** The stage `plan`: what would change, and what blocks it. Computed from the caches; costs no request. */
+import { asSeenBy, unseenProblem } from '../../core/plan/consent.ts';
+import { guardPlan } from '../../core/plan/guard-plan.ts';
+import type { GuardContext } from '../../core/plan/guards/guard.ts';
+import { pastOf } from '../../core/plan/guards/last-change.ts';
+import { digestsOfTags } from '../../core/plan/past.ts';
+import { decidePending, type PendingDecision } from '../../core/plan/pending-candidate.ts';
+import { hasChanges, planUpdate, type UpdatePlan } from '../../core/plan/plan-update.ts';
+import { tracksOf } from '../../core/plan/tracks.ts';
+import type { ImagePolicy, PolicyTarget } from '../../core/model/image-policy.ts';
+import type { Candidate } from '../../core/model/image-reference.ts';
+import { resolveTargets } from '../../core/model/resolve-target.ts';
+import type { Attempt } from './attempt.ts';
+import type { ClusterView } from './ports.ts';
+import { waveProgress } from '../../core/rollout/wave-progress.ts';
+import { mayGoBack, withTime, type Plannable, type Selected } from './selection.ts';
+
+/** What is to be done about a selection. */
+export interface Planned {
+  readonly selected: Selected;
+  /** Which candidate is applied now, if any: the selected or the pending one. And which one is pending afterwards. */
+  readonly decision: PendingDecision;
+  /** The plan for it; for the selected one where nothing is applied now. */
+  readonly plan: UpdatePlan;
+}
+
+/** Decides between the selected and the pending candidate, and plans the change to it. Consents are read later. */
+export function plan(attempt: Attempt, selected: Selected): Planned {
+  const { selection } = selected;
+  const decision = decide(attempt, selected);
+  const candidate = withTime(decision.apply ?? selection.candidate, selection);
+  return { selected, decision, plan: planFor(attempt, { ...selection, candidate }) };
+}
+
+/** Without a minimum age, the selected candidate is applied now. */
+function decide(attempt: Attempt, { selection, status, pending }: Selected): PendingDecision {
+  const { candidate, spec } = selection;
+  const { minAgeMs } = spec;
+  if (minAgeMs === undefined) return { apply: candidate };
+  const isWanted = (image: Candidate) => hasChanges(planFor(attempt, { ...selection, candidate: image }));
+  // Where the best image runs already, applying the pending candidate would be a downgrade.
+  const mayStay = pending !== undefined && (!mayGoBack(spec) || isWanted(candidate));
+  return decidePending({ minAgeMs, candidate, status, isWanted, now: attempt.cluster.now(), ...(mayStay && { pending }) });
+}
+
+/** The plan of an attempt, which knows what it has changed already, and what the API server has refused. */
+export function planFor({ policy, cluster, progress: { applied, refused } }: Attempt, selection: Plannable): UpdatePlan {
+  return planWith(policy, selection, cluster, { applied, refused });
+}
+
+/**
+ * Plans a change from the caches, limited to what the policy may see. Without `consents`, the plan must not be applied to targets in other namespaces. Throws
+ * where a kind has not been listed yet: unknown workloads must not be taken for missing ones.
+ */
+export function planWith(
+  policy: ImagePolicy,
+  selection: Plannable,
+  cluster: ClusterView,
+  known: Pick<GuardContext, 'consents' | 'applied' | 'refused'> = {},
+): UpdatePlan {
+  const { plan, context } = propose(policy, selection, cluster);
+  return guardPlan(plan, { ...context, ...known }, selection.rules?.guards);
+}
+
+/** The plan before guards narrow it, and what they decide by. */
+export function propose(
+  policy: ImagePolicy,
+  { spec, candidate, rules, ages }: Plannable,
+  cluster: ClusterView,
+): { readonly plan: UpdatePlan; readonly context: GuardContext } {
+  const { targetState, aliases, crossNamespace, repeatsPerHour, now } = cluster;
+  const { findWorkload, listWorkloads } = asSeenBy(policy, cluster);
+  let digests: ReturnType<typeof digestsOfTags> | undefined;
+  const kindProblem = (target: PolicyTarget) => {
+    const state = targetState(target, policy);
+    if (state === 'starting') throw new Error(`the workloads of kind ${target.kind} have not been listed yet`);
+    return 'problem' in state ? state.problem : undefined;
+  };
+  const plan = planUpdate({
+    spec: { ...spec, ...rules?.comparison },
+    candidate,
+    ...(rules?.isFirst === true ? { hasApplied: false } : pastOf(policy)),
+    aliases,
+    tracks: tracksOf(policy, spec, cluster.policiesOf),
+    digestOf: (tag) => (digests ??= digestsOfTags(policy, resolveTargets(spec.targets, { findWorkload, listWorkloads }))).get(tag),
+    status: policy.status,
+    kindProblem,
+    findWorkload,
+    listWorkloads,
+    unseenProblem: (target) => unseenProblem(target, policy, crossNamespace),
+  });
+  const at = new Date(now());
+  const progress = waveProgress(policy, candidate, { findWorkload, listWorkloads }, at);
+  return {
+    plan,
+    context: {
+      policy,
+      spec,
+      candidate,
+      crossNamespace,
+      repeatsPerHour,
+      now: at,
+      ...(ages !== undefined && { ages }),
+      ...(progress !== undefined && { progress }),
+    },
+  };
+}

@@ -1,0 +1,221 @@
+/** What the processors reach the world through: a few bundles, each one concept. Every stage names those that it uses; `compose/work-ports.ts` makes the real ones. */
+import type { KeyedMutex } from '../../core/async/serialize.ts';
+import type { Confirm } from '../../core/model/confirmation.ts';
+import type { ImagePolicy, PolicySpec, PolicyTarget } from '../../core/model/image-policy.ts';
+import type { RegistryAliases, Repository } from '../../core/model/image-reference.ts';
+import type { ImageSource } from '../../core/model/image-source.ts';
+import type { LabelSelector } from '../../core/model/label-selector.ts';
+import type { PolicyStatus } from '../../core/model/policy-status.ts';
+import type { PushEvent } from '../../core/model/push-event.ts';
+import type { OnAnswered } from '../../core/model/server-clock.ts';
+import type { Reason } from '../../core/model/reasons.ts';
+import type { WorkloadView } from '../../core/model/resolve-target.ts';
+import type { Verification, VerificationResult } from '../../core/model/verification.ts';
+import type { ContainerChange, KindRef, Workload, WorkloadRef } from '../../core/model/workload.ts';
+import type { ConsentRules } from '../../core/plan/consent.ts';
+import type { GuardContext } from '../../core/plan/guards/guard.ts';
+import type { Outcome } from '../../core/plan/outcome.ts';
+import type { TargetState } from '../../core/plan/plan-update.ts';
+import type { EventLog } from '../queue/event-log.ts';
+import type { PolicyJob } from '../queue/jobs.ts';
+import type { PodState } from '../../core/rollout/evaluate-pods.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { Announcements } from './announcements.ts';
+import type { DeniedPushes } from './denied-pushes.ts';
+import type { SharedAnswers, TagMemory } from './registry-memory.ts';
+
+export interface Ports {
+  readonly policies: Policies;
+  readonly cluster: ClusterView;
+  readonly workloads: Workloads;
+  readonly registry: Registry;
+  readonly signatures: Signatures;
+  readonly report: Report;
+  readonly queues: JobQueue;
+  readonly bases: Bases;
+}
+
+/** The BaseImagePolicies, for pushes of their bases. */
+export interface Bases {
+  /** Enqueues those that watch the repository; returns their names for the record of the push. */
+  readonly onPush: (push: PushEvent) => Promise<readonly string[]>;
+}
+
+/** The policies, in the caches and at the API server. */
+export interface Policies {
+  readonly all: () => Iterable<ImagePolicy>;
+  readonly find: (namespace: string, name: string) => ImagePolicy | undefined;
+  /** The policies that watch a repository. */
+  readonly match: (repository: Repository) => readonly ImagePolicy[];
+  /** The policies of this repository that are not considered, because their namespace is not selected. */
+  readonly matchUnselected: (repository: Repository) => readonly ImagePolicy[];
+  /** Whether the watch on policies is connected at present. */
+  readonly isWatching: () => boolean;
+  /**
+   * Whether the cache shows all policies that existed when this was first asked for `key`; false: ask again later. Usually it costs no request of its own, but shares
+   * a list with others.
+   */
+  readonly isComplete: (key: string, signal: AbortSignal) => Promise<boolean>;
+  /** The policy as read from the API server. */
+  readonly read: (namespace: string, name: string, signal: AbortSignal) => Promise<ImagePolicy | undefined>;
+  /**
+   * Confirms that the policy is still as it was when the plan was made, in all that decides. Returns when that was true, by the monotonic clock; undefined if it is
+   * not true any more.
+   */
+  readonly confirm: (policy: ImagePolicy, signal: AbortSignal) => Promise<number | undefined>;
+  readonly secretVersions: SecretVersions;
+  /** Writes what `update` makes of the newest status; writes nothing when it returns undefined. `eventId`: the push that led to it. */
+  readonly writeStatus: (
+    policy: ImagePolicy,
+    update: (status: PolicyStatus) => PolicyStatus | undefined,
+    signal: AbortSignal,
+    eventId?: string,
+  ) => Promise<void>;
+  /** Keeps the jobs of one policy apart, by its key. */
+  readonly mutex: KeyedMutex;
+}
+
+/** The Secrets that a policy depends on, with their versions as far as they are known, as one text. */
+export type SecretVersions = (policy: ImagePolicy, spec: PolicySpec) => string;
+
+/** What a plan is made from, without any request: the workloads in the caches, what their owners and the configuration permit, and the clock. */
+export interface ClusterView extends WorkloadView, ConsentRules, Pick<GuardContext, 'repeatsPerHour'> {
+  readonly targetState: (target: PolicyTarget, policy: Pick<ImagePolicy, 'namespace'>) => TargetState;
+  /** Changes with each change of the Namespace; absent where that decides nothing. */
+  readonly namespaceVersion?: (namespace: string) => string;
+  /** Whether policies may use the registry; absent where that is not asked. */
+  readonly mayUseRegistry?: (registry: string) => boolean;
+  /** Whether there is anything to verify keyless signatures with; absent where that is not asked. */
+  readonly hasTrustRoot?: boolean;
+  readonly aliases: RegistryAliases;
+  /** The policies that name this workload, or select it, and may see it; absent where others are not known. */
+  readonly policiesOf?: (workload: Workload) => readonly ImagePolicy[];
+  /** The one clock, in ms since 1970. */
+  readonly now: () => number;
+}
+
+/** The workloads at the API server, and the consent of their owners. */
+export interface Workloads {
+  /** Resolves when the workloads of these kinds are known, or when waiting longer is pointless. */
+  readonly awaitTargets: (policy: Pick<ImagePolicy, 'namespace'>, spec: PolicySpec, signal: AbortSignal) => Promise<void>;
+  readonly read: (ref: WorkloadRef, signal: AbortSignal, onAnswered?: OnAnswered) => Promise<Workload | undefined>;
+  /** The workloads that a selector matches. */
+  readonly readSelected: (
+    target: KindRef & { namespace: string; selector: LabelSelector },
+    signal: AbortSignal,
+  ) => Promise<readonly Workload[]>;
+  /** Pods of the workload's newest revision; read only while it is rolling out. */
+  readonly readPods: (workload: WorkloadRef, signal: AbortSignal, onAnswered?: OnAnswered) => Promise<readonly PodState[]>;
+  /** A Namespace's consent annotation, null where it has none; throws PermanentError(NoConsent) where it may not be read. */
+  readonly readConsent: (namespace: string, signal: AbortSignal) => Promise<string | null>;
+  /** Brings `namespaceConsent` up to date for these Namespaces; does not fail when one may not be read. */
+  readonly refreshConsents: (namespaces: readonly string[], signal: AbortSignal) => Promise<void>;
+  /** One guarded patch, which asks `confirm` before each try. `conflict`: the workload differs from the one that was planned with; `outdated`: `confirm` said so. */
+  readonly patchImages: (
+    workload: Workload,
+    changes: readonly ContainerChange[],
+    changeCause: string,
+    confirm: Confirm,
+    signal: AbortSignal,
+  ) => Promise<{ kind: 'patched'; workload: Workload } | { kind: 'conflict' } | { kind: 'outdated' }>;
+  readonly onConflict: () => void;
+}
+
+/** What registries are asked, and what this process remembers of their answers. */
+export interface Registry {
+  /** Where a policy's images come from, and on whose behalf the registry is asked. */
+  readonly sourceOf: (policy: ImagePolicy, spec: PolicySpec) => ImageSource;
+  readonly headManifest: HeadManifest;
+  readonly listTags: ListTags;
+  /** Reads what a tag or digest points to; undefined when it does not exist. A digest that was read before costs no request. */
+  readonly readImage: (source: ImageSource, reference: string, signal: AbortSignal) => Promise<ImageFacts | undefined>;
+  /** The same without the creation time, for fewer requests. */
+  readonly readPlatforms: (
+    source: ImageSource,
+    reference: string,
+    signal: AbortSignal,
+  ) => Promise<Pick<ImageFacts, 'digest' | 'platforms'> | undefined>;
+  /** Why a digest is not an image that can run, for the end of a sentence; undefined where it is one. Rejects where it does not exist. */
+  readonly whyNotRunnable: (source: ImageSource, digest: string, signal: AbortSignal) => Promise<string | undefined>;
+  /** Whether the credentials of the source have read the repository. */
+  readonly hasRead: (source: ImageSource) => Promise<boolean>;
+  readonly tagMemory: TagMemory;
+  readonly sharedAnswers: SharedAnswers;
+  readonly deniedPushes: DeniedPushes;
+  readonly announcements: Announcements;
+}
+
+/**
+ * Resolves a tag at the registry; undefined when it does not exist. It is a HEAD, which does not count as a pull; for a tag that is about to be used (`use`), a
+ * request that also says what it is.
+ */
+export type HeadManifest = (
+  source: ImageSource,
+  tag: string,
+  signal: AbortSignal,
+  purpose?: 'use',
+) => Promise<{ digest: string } | undefined>;
+
+/** All tags of a repository; undefined when the registry does not know the repository. */
+export type ListTags = (source: ImageSource, signal: AbortSignal) => Promise<readonly string[] | undefined>;
+
+/** What the registry says about an image. */
+export interface ImageFacts {
+  readonly digest: string;
+  /** `linux/amd64`, `linux/arm/v7`; empty for an artifact that is no image. */
+  readonly platforms: readonly string[];
+  /** When it was created, as the image itself states. */
+  readonly created?: Date;
+  /** Why it cannot be run, for the end of a sentence; absent where it can. */
+  readonly notRunnable?: string;
+}
+
+export interface Signatures {
+  /** Whether an image has the signatures that are demanded; throws PermanentError where nothing can be verified. */
+  readonly verify: (
+    request: { source: ImageSource; digest: string; verification: Verification; namespace: string },
+    signal: AbortSignal,
+  ) => Promise<VerificationResult>;
+}
+
+/** Where results are reported, beside the status. */
+export interface Report {
+  readonly recordEvent: (event: ObjectEvent) => void;
+  readonly eventLog: EventLog;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  readonly observer?: DecisionObserver;
+  /** Resolves when no image is being patched, or after a while: reports that can wait are written after that. */
+  readonly untilPatched?: () => Promise<void>;
+}
+
+/** A Kubernetes Event, about a policy or a workload. */
+export interface ObjectEvent {
+  readonly regarding: { apiVersion: string; kind: string; namespace: string; name: string; uid: string };
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: Reason;
+  readonly action: string;
+  readonly message: string;
+  /** Whether only one an hour is recorded of this reason. */
+  readonly atMostHourly?: boolean;
+}
+
+/** How the reconcile of a policy ended: with an outcome, or with the reason why it is requeued. */
+export interface Decision extends Pick<Outcome, 'reason' | 'message' | 'tag' | 'blocked'> {
+  readonly kind: Outcome['kind'] | 'retrying';
+}
+
+/** Receives decisions as they are reported, for traces; must not throw. */
+export interface DecisionObserver {
+  /** The policies that watch the repository of a push; may be empty. */
+  readonly matched?: (policies: readonly string[]) => void;
+  /** `policy` is `namespace/name`. */
+  readonly decided?: (policy: string, decision: Decision) => void;
+  /** A rollout has completed or failed. */
+  readonly rolledOut?: (policy: string, workload: Workload, result: { readonly reason: Reason; readonly message: string }) => void;
+}
+
+export interface JobQueue {
+  readonly addPolicyJobs: (jobs: readonly PolicyJob[]) => Promise<void>;
+}

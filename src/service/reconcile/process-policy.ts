@@ -1,0 +1,195 @@
+import type { Candidate } from '../../core/model/image-reference.ts';
+import { WaitError } from '../../core/model/errors.ts';
+import { isUsable, policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
+import type { ReconcileCause } from '../../core/status/next-status.ts';
+import type { Outcome } from '../../core/plan/outcome.ts';
+import type { AppliedChange } from '../../core/plan/plan-update.ts';
+import type { PolicyJob } from '../queue/jobs.ts';
+import type { JobContext } from '../queue/worker.ts';
+import { isChangedTargetsJob } from './enqueue/needs-reconcile.ts';
+import { endWait } from './enqueue/wait-job.ts';
+import { withFreshState, withTargetsRead } from './enqueue/fresh-state.ts';
+import { concealedHint, concealInError, concealInOutcome } from './conceal-push.ts';
+import { causedAt } from './denied-pushes.ts';
+import type { Ports, Registry } from './ports.ts';
+import { reconcilePolicy } from './reconcile-policy.ts';
+import type { Hint } from './resolve-tag.ts';
+import { isElsewhere } from './selection.ts';
+import type { ReconcileRequest } from './attempt.ts';
+import { isSecondLook, secondLook, showsNew } from './second-look.ts';
+import { showTargetsAlone } from './show-targets.ts';
+import { completingJob } from './enqueue/completing-job.ts';
+import { reportChanges } from './report-changes.ts';
+import { reportFailure } from './report-failure.ts';
+import { reportGone, reportOutcome } from './report.ts';
+import { openRollback } from '../../core/plan/rollback.ts';
+import { watchRollouts } from './rollouts/watch-rollouts.ts';
+
+/** How often rollbacks may be asked for during one reconcile. */
+const maxRollbacks = 3;
+const rollbackPauseMs = 1_000;
+
+/** One try of a job to reconcile a policy: what is requested, and why. */
+export interface ReconcileTry extends Pick<JobContext, 'failures' | 'isLastTry' | 'wasLost' | 'isOurs' | 'signal'> {
+  readonly request: ReconcileRequest;
+  readonly cause: ReconcileCause;
+}
+
+/**
+ * Reconciles one policy and reports the result. Returns when the registry, the API server and the audit record have confirmed it; throws WaitError where a
+ * registry refuses and is to be asked again. `prepare` may replace the ports; if it fails, the reconcile has failed.
+ */
+export async function reconcileAndReport(
+  attempted: ReconcileTry,
+  ports: Ports,
+  prepare: () => Promise<Ports> = () => Promise.resolve(ports),
+): Promise<Outcome> {
+  for (let rounds = 0; rounds < maxRollbacks; rounds++) {
+    await rollBackFirst(attempted, ports);
+    const outcome = await tryAndReport(attempted, ports, prepare);
+    if (outcome?.retryAt !== undefined) throw new WaitError(outcome.reason, outcome.retryAt, outcome.message);
+    if (outcome !== undefined) return outcome;
+  }
+  const until = new Date(ports.cluster.now() + rollbackPauseMs);
+  throw new WaitError('RollbackRequested', until, 'a rollback was asked for again and again');
+}
+
+/** Brings back the image that a user has asked for, before anything else is done: also where the job of that request was lost. */
+async function rollBackFirst(attempted: ReconcileTry, ports: Ports): Promise<void> {
+  const { policy: named, rollbackTo } = attempted.request;
+  const policy = ports.policies.find(named.namespace, named.name);
+  const rollback = policy?.uid === named.uid && rollbackTo === undefined ? openRollback(policy) : undefined;
+  if (rollback === undefined) return;
+  const receivedAt = new Date(ports.cluster.now()).toISOString();
+  const cause = { source: 'Rollback', receivedAt, rollback } as const;
+  const request = { policy: named, announced: false, rollbackTo: rollback };
+  await reconcileAndReport({ ...attempted, request, cause }, ports);
+  // What was attempted may be about another image than the selected one, and no job may follow for a request that is handled.
+  if (policy !== undefined && attempted.request.hint !== undefined)
+    await ports.queues.addPolicyJobs([completingJob(policy, new Date(ports.cluster.now()))]);
+}
+
+/** Undefined if a user has asked for a rollback meanwhile, which comes first. */
+async function tryAndReport(
+  { request, cause, failures, isLastTry, wasLost, isOurs, signal }: ReconcileTry,
+  ports: Ports,
+  prepare: () => Promise<Ports>,
+): Promise<Outcome | undefined> {
+  const { namespace, name } = request.policy;
+  const key = policyKey(request.policy);
+  let policy = ports.policies.find(namespace, name);
+  let applied: readonly AppliedChange[] = [];
+  let verifiedAt: number | undefined;
+  let seen = ports;
+  const onVerified = () => void (verifiedAt ??= ports.cluster.now());
+  try {
+    const prepared = wasLost ? await withTargetsOf(request.policy, await prepare(), signal) : await prepare();
+    seen = { ...ports, cluster: prepared.cluster };
+    policy = prepared.policies.find(namespace, name);
+    const since = causedAt(cause, isLastTry);
+    const onPartlyApplied = (changes: readonly AppliedChange[]) => void (applied = changes);
+    const found = await reconcilePolicy(
+      { ...request, source: cause.source, eventId: cause.eventId, sinceMs: Date.parse(cause.receivedAt), onVerified, onPartlyApplied },
+      since === undefined ? prepared : { ...prepared, registry: withCause(prepared.registry, since) },
+      signal,
+    );
+    if (found.reason === 'RollbackRequested' && policy !== undefined) {
+      reportChanges(policy, found, cause, ports);
+      return undefined;
+    }
+    const concealed = await concealedOf(request, policy, ports);
+    const shown = concealed === undefined ? found : concealInOutcome(found, concealed);
+    const outcome = ports.registry.deniedPushes.recordResult(shown, request.policy.uid, cause, isLastTry);
+    if (policy === undefined) await reportGone(key, outcome, cause, seen);
+    else await reportOutcome({ policy, cause: onlyAsked(cause, policy), signal, verifiedAt }, outcome, seen);
+    const again = policy && secondLook(policy, request, cause, outcome, ports.cluster.now());
+    if (again !== undefined) await ports.queues.addPolicyJobs([again]);
+    return outcome;
+  } catch (error) {
+    const concealed = await concealedOf(request, policy, ports);
+    const image = concealed === undefined ? request.hint : undefined;
+    await reportFailure(
+      { policy, key, cause, failures, isLastTry, isOurs, applied, ...(image !== undefined && { image }), signal },
+      concealed === undefined ? error : concealInError(error, concealed),
+      seen,
+    );
+    throw error;
+  }
+}
+
+/** What a push names, where the policy may not learn it. */
+async function concealedOf({ hint }: ReconcileRequest, policy: ImagePolicy | undefined, { registry }: Ports): Promise<Hint | undefined> {
+  if (policy === undefined || !isUsable(policy.spec)) return undefined;
+  if (hint !== undefined && isElsewhere(hint, policy.spec)) return hint;
+  return concealedHint(hint, registry.sourceOf(policy, policy.spec), registry);
+}
+
+/** The ports with the targets of a policy as they are: a worker that is lost may have changed them, and its changes belong into this report. */
+async function withTargetsOf({ namespace, name }: ReconcileRequest['policy'], ports: Ports, signal: AbortSignal): Promise<Ports> {
+  const policy = ports.policies.find(namespace, name);
+  return policy === undefined ? ports : { ...ports, cluster: await withTargetsRead(policy, ports, signal) };
+}
+
+function withCause(registry: Registry, causedAt: number): Registry {
+  return { ...registry, sourceOf: (...of) => ({ ...registry.sourceOf(...of), causedAt }) };
+}
+
+/** Also the try of a worker that was taken for dead may have written that it has failed. */
+function saysRetrying({ namespace, name }: ReconcileRequest['policy'], { policies }: Ports): boolean {
+  const { conditions = [] } = policies.find(namespace, name)?.status ?? {};
+  return conditions.some(({ type, reason }) => type === 'Ready' && reason === 'Retrying');
+}
+
+/** The processor of the queue `policy`. */
+export async function processPolicyJob(job: PolicyJob, context: JobContext, allPorts: Ports): Promise<void> {
+  if (job.task === 'rollout') return watchRollouts(job, allPorts, context.signal);
+  const { policy, source, receivedAt, eventId, receiver, hint, actions } = job;
+  const ports = job.wait === undefined ? allPorts : await endWait(job.wait, policy, allPorts, context.signal);
+  if (ports === undefined) return;
+  if (isSecondLook(job) && !(await showsNew(job, ports, context.signal))) return;
+  const isAboutTargets = isChangedTargetsJob(job);
+  if (isAboutTargets && (await showTargetsAlone(job, ports, context.signal))) return;
+  const resolved = context.failures === 0 ? recallAnswer(job, ports) : undefined;
+  const request: ReconcileRequest = {
+    policy,
+    announced: source === 'Webhook',
+    announcedAt: ports.registry.announcements.since(eventId ?? job.cause, receivedAt),
+    ...(hint !== undefined && { hint }),
+    ...(resolved !== undefined && { resolved }),
+    // What a failed try has written is cleared by a whole reconcile only.
+    ...(isAboutTargets && context.failures === 0 && !saysRetrying(policy, ports) && { isAboutTargets }),
+  };
+  const cause: ReconcileCause = {
+    source,
+    receivedAt,
+    ...(eventId !== undefined && { eventId }),
+    ...(receiver !== undefined && { receiver }),
+    isHinted: hint !== undefined,
+    ...(source === 'Request' && actions?.requestedAt !== undefined && { request: actions.requestedAt }),
+  };
+  const prepare = () => withFreshState(job, ports, context.signal);
+  const rollback = source === 'Rollback' ? actions?.rollbackTo : undefined;
+  const isOpen = ports.policies.find(policy.namespace, policy.name)?.status.lastHandledRollback !== rollback;
+  // A normal reconcile follows: it reports what the policy selects, and that the policy is held.
+  if (rollback !== undefined && isOpen)
+    await reconcileAndReport({ ...context, request: { ...request, rollbackTo: rollback }, cause: { ...cause, rollback } }, ports, prepare);
+  // What it brings is something new, which the rollback did not cause.
+  const next = source === 'Rollback' ? { ...cause, source: 'TargetChange' as const } : cause;
+  await reconcileAndReport({ ...context, request, cause: next }, ports, prepare);
+}
+
+/** What the registry answered on behalf of this policy, with its present spec, when this process made the job. */
+function recallAnswer({ policy: { namespace, name }, cause, hint }: PolicyJob, ports: Ports): Candidate | undefined {
+  const policy = ports.policies.find(namespace, name);
+  if (hint === undefined || policy === undefined || !isUsable(policy.spec)) return undefined;
+  return ports.registry.sharedAnswers.recall(cause, ports.registry.sourceOf(policy, policy.spec), hint.tag);
+}
+
+/** A job must not answer a request that its policy does not carry: a user may make the same request later. */
+function onlyAsked({ request, rollback, ...cause }: ReconcileCause, { actions = {} }: ImagePolicy): ReconcileCause {
+  return {
+    ...cause,
+    ...(request !== undefined && request === actions.requestedAt && { request }),
+    ...(rollback !== undefined && rollback === actions.rollbackTo && { rollback }),
+  };
+}

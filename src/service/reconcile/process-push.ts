@@ -1,0 +1,100 @@
+/** The processor of the queue `push`: finds the policies that watch the repository of a push and has them reconciled. */
+import { WaitError } from '../../core/model/errors.ts';
+import { policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
+import { notSelected } from '../../core/model/policy-defaults.ts';
+import type { EventLog } from '../queue/event-log.ts';
+import type { PushJob } from '../queue/jobs.ts';
+import type { JobContext } from '../queue/worker.ts';
+import { inSlices } from '../../core/async/in-parallel.ts';
+import { causeOf, fanOutPush, hintOf, type Match } from './fan-out-push.ts';
+import type { Ports } from './ports.ts';
+import { reconcileAndReport } from './process-policy.ts';
+import { rejectPush } from './selection.ts';
+
+/** In the record of a push. */
+const maxUnselected = 100;
+const watchPauseMs = { least: 1_000, most: 5_000 } as const;
+
+/** Brings one push to all policies that watch its repository. Where several do, each gets a job of its own, whose result is recorded with the push. */
+export async function processPush(push: PushJob, context: JobContext, ports: Ports): Promise<void> {
+  let matches = await findMatches(push, context, ports);
+  if (!isWanted(matches)) {
+    // "No policy wants it" is final, so a cache that may be outdated must not decide it.
+    const isKnown = ports.policies.isWatching() && (await ports.policies.isComplete(push.id, context.signal));
+    matches = await findMatches(push, context, ports);
+    if (!isKnown && !isWanted(matches)) {
+      const age = ports.cluster.now() - Date.parse(push.receivedAt);
+      const pauseMs = Math.min(Math.max(age, watchPauseMs.least), watchPauseMs.most);
+      throw new WaitError('Retrying', new Date(ports.cluster.now() + pauseMs), 'the watch of policies has not been heard of');
+    }
+  }
+  const policies = matches.map(({ policy }) => policy);
+  ports.report.observer?.matched?.(policies.map(policyKey));
+  const bases = await ports.bases.onPush(push);
+  const unselected = ports.policies.matchUnselected(push.repository).slice(0, maxUnselected);
+  if (unselected.length > 0) await reportUnselected(push, { policies, unselected, bases }, ports);
+  else if (policies.length === 0 && bases.length === 0) {
+    const { registry, path } = push.repository;
+    ports.report.logger.debug({ event: push.id, registry, repository: path, tag: push.tag, reason: 'NoPolicy' }, 'push not watched');
+    await ports.report.eventLog.unwatched(push, new Date(ports.cluster.now()));
+  }
+  if (policies.length === 0) {
+    if (bases.length === 0) ports.report.metrics.unwatched.inc();
+    else if (unselected.length === 0) await ports.report.eventLog.matched(push, bases);
+    return;
+  }
+  const [first] = policies;
+  if (policies.length === 1 && unselected.length === 0 && bases.length === 0 && first !== undefined)
+    return reconcileOne(push, first, context, ports);
+  await Promise.all([
+    ports.report.eventLog.matched(push, [...[...policies, ...unselected].map(policyKey), ...bases]),
+    fanOutPush(push, matches, ports, context.signal),
+  ]);
+}
+
+/** The policies that watch the repository. There may be a thousand, each with patterns of its own. */
+async function findMatches(push: PushJob, { signal }: JobContext, { policies }: Pick<Ports, 'policies'>): Promise<Match[]> {
+  const matches: Match[] = [];
+  await inSlices(policies.match(push.repository), signal, (policy) => void matches.push({ policy, outcome: rejectPush(policy, push) }));
+  return matches;
+}
+
+function isWanted(matches: readonly Match[]): boolean {
+  return matches.some(({ outcome }) => outcome === undefined);
+}
+
+/** Records for policies of other namespaces that the push is not for them; nothing is written to the policies. */
+async function reportUnselected(
+  push: PushJob,
+  {
+    policies,
+    unselected,
+    bases,
+  }: { readonly [Kind in 'policies' | 'unselected']: readonly ImagePolicy[] } & { readonly bases: readonly string[] },
+  ports: Ports,
+): Promise<void> {
+  const {
+    report: { eventLog },
+    cluster: { now },
+  } = ports;
+  if (policies.length === 0) await eventLog.matched(push, [...unselected.map(policyKey), ...bases]);
+  const at = new Date(now());
+  const result = {
+    kind: 'ignored',
+    reason: 'NamespaceNotSelected',
+    at: at.toISOString(),
+    afterMs: at.getTime() - Date.parse(push.receivedAt),
+  } as const;
+  await Promise.all(
+    unselected.map((policy) => eventLog.recordResult(push.id, policyKey(policy), { ...result, message: notSelected(policy.namespace) })),
+  );
+}
+
+/** The match is recorded together with its result: this saves a write to Redis, and nothing is written before the image is applied. */
+async function reconcileOne(push: PushJob, policy: ImagePolicy, context: JobContext, ports: Ports): Promise<void> {
+  const { report, registry } = ports;
+  const recordResult: EventLog['recordResult'] = (id, key, result) => report.eventLog.recordResult(id, key, result, push);
+  const recording: Ports = { ...ports, report: { ...report, eventLog: { ...report.eventLog, recordResult } } };
+  const request = { policy, hint: hintOf(push), announced: true, announcedAt: registry.announcements.since(push.id, push.receivedAt) };
+  await reconcileAndReport({ ...context, request, cause: causeOf(push) }, recording);
+}

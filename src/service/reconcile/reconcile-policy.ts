@@ -1,0 +1,136 @@
+/**
+ * The one path to a patch: select → plan → verify → apply → result, each a function from a value to a value. It reads all state itself and takes a job only as a
+ * hint, so lost, repeated and reordered events do no harm.
+ */
+import { asSeenBy } from '../../core/plan/consent.ts';
+import type { Basis, Outcome } from '../../core/plan/outcome.ts';
+import { PermanentError } from '../../core/model/errors.ts';
+import { policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
+import { timeAfter } from '../../core/model/last-update.ts';
+import { resolveTargets } from '../../core/model/resolve-target.ts';
+import { type Applied, type ApplyPorts, apply } from './apply.ts';
+import { holdMutex } from '../../core/async/serialize.ts';
+import { type Progress, noProgress, next, withProgress, type Again, type Attempt, type End, type ReconcileRequest } from './attempt.ts';
+import { isClearedBySecret } from './enqueue/needs-reconcile.ts';
+import { plan } from './plan.ts';
+import type { Policies, Ports } from './ports.ts';
+import { resultOf } from './result.ts';
+import { select, type SelectPorts } from './select.ts';
+import { isSelectedFor, pushedElsewhere, rollbackBefore, usableSpec, withdrawnRollback } from './selection.ts';
+import { verify, type VerifyPorts } from './verify.ts';
+
+export type ReconcilePorts = SelectPorts & VerifyPorts & ApplyPorts & Pick<Ports, 'cluster'>;
+
+/** In a row, without any change of an image. */
+const maxAttempts = 5;
+/** Including those in which another writer was faster: many policies of one workload change it one after the other. */
+const maxOvertaken = 20;
+
+/** What had changed when an attempt ended; taking the mutex is no change. */
+const changed: Readonly<Record<Exclude<Again, 'Prepared'>, string>> = {
+  Verified: 'what it selects',
+  TargetChanged: 'its targets',
+  Conflict: 'its targets',
+  Overtaken: 'its targets',
+  Outdated: 'what was decided or permitted',
+  PolicyChanged: 'its spec',
+  SecretChanged: 'its Secrets',
+};
+
+/**
+ * Brings the targets of one policy to the image that it selects. Expected results are values; an exception means wait or try again. The first attempt selects, and
+ * verifies if it can, without the mutex of the policy, so that a slow registry holds up nobody else. The mutex is then held until a result, or until so much has
+ * changed that another image must be selected.
+ */
+export async function reconcilePolicy(request: ReconcileRequest, ports: ReconcilePorts, signal: AbortSignal): Promise<Outcome> {
+  const key = policyKey(request.policy);
+  const mutex = holdMutex(ports.policies.mutex, key);
+  const changes: Exclude<Again, 'Prepared'>[] = [];
+  try {
+    for (
+      let progress = noProgress;
+      changes.filter((again) => again !== 'Overtaken').length < maxAttempts && changes.length < maxOvertaken;
+    ) {
+      const end = await attemptOnce(request, progress, ports, signal);
+      if ('kind' in end) return withMade(end, progress);
+      if (end.progress.applied.length > progress.applied.length) changes.length = 0;
+      if (end.progress.applied.length > 0) request.onPartlyApplied?.(end.progress.applied);
+      if (end.again !== 'Prepared') changes.push(end.again);
+      ({ progress } = end);
+      await (progress.selected === undefined ? mutex.release() : mutex.take());
+    }
+  } finally {
+    mutex.release();
+  }
+  const what = new Set(changes.map((again) => changed[again]));
+  throw new Error(`${key} changed during ${changes.length} attempts in a row: ${[...what].join(', ')}`);
+}
+
+/** The outcome with all that was changed: the last attempt may have ended before it came to that, because the policy was suspended or deleted meanwhile. */
+function withMade(outcome: Outcome, { applied }: Progress): Outcome {
+  return applied.length > (outcome.changes?.length ?? 0) ? { ...outcome, changes: applied } : outcome;
+}
+
+/** What is left when all that was found is outdated. */
+function onlyMade({ applied }: Progress): Progress {
+  return { ...noProgress, applied };
+}
+
+/** Reads the policy, and makes one attempt with it. */
+async function attemptOnce(request: ReconcileRequest, progress: Progress, ports: ReconcilePorts, signal: AbortSignal): Promise<End> {
+  const policy = findSame(request, ports.policies);
+  if (policy === undefined) return { kind: 'ignored', reason: 'PolicyGone', message: `${policyKey(request.policy)} was deleted` };
+  const spec = usableSpec(policy);
+  if ('kind' in spec) return spec;
+  const missed = pushedElsewhere(spec, request);
+  if (missed !== undefined) return missed;
+  const withdrawn = withdrawnRollback(policy, request);
+  if (withdrawn !== undefined) return withdrawn;
+  const awaited = rollbackBefore(policy, request);
+  if (awaited !== undefined) return awaited;
+  const { selected } = progress;
+  if (selected !== undefined && !isSelectedFor(selected, policy)) return { again: 'PolicyChanged', progress: onlyMade(progress) };
+  const { secrets = ports.policies.secretVersions(policy, spec) } = progress;
+  const end = await unlessStalled(withProgress({ policy, spec, request, cluster: ports.cluster, signal }, { ...progress, secrets }), ports);
+  // Reported now, it might overwrite the result of the reconcile that the change caused, and no other would follow.
+  const isOutdated = 'kind' in end && isClearedBySecret(end) && ports.policies.secretVersions(policy, spec) !== secrets;
+  return isOutdated ? { again: 'SecretChanged', progress: onlyMade(progress) } : end;
+}
+
+async function unlessStalled(attempt: Attempt, ports: ReconcilePorts): Promise<End> {
+  try {
+    return await runStages(attempt, ports);
+  } catch (error) {
+    if (!(error instanceof PermanentError)) throw error;
+    const { reason, message, retryAt } = error;
+    return { kind: 'stalled', reason, message, ...(retryAt && { retryAt }) };
+  }
+}
+
+/** The story. */
+async function runStages(attempt: Attempt, ports: ReconcilePorts): Promise<End> {
+  const selected = await select(attempt, ports);
+  const planned = await next(selected, (selection) => plan(attempt, selection));
+  const verified = await next(planned, (plan) => verify(attempt, plan, ports));
+  const applied = await next(verified, (plan) => {
+    attempt.request.onVerified?.();
+    return apply(attempt, plan, ports);
+  });
+  return next(applied, (done) => ({ ...resultOf(done), basis: basisOf(done) }));
+}
+
+/** What the outcome was made from, so that it is not reported when that no longer holds. */
+function basisOf({ selected, attempt }: Applied): Basis {
+  const { policy, spec, cluster } = attempt;
+  const { latest } = selected.status;
+  const { history } = policy.status;
+  const workloads = resolveTargets(spec.targets, asSeenBy(policy, cluster));
+  const selectedAt = timeAfter(latest?.selectedAt, new Date(selected.selectedAt)).getTime();
+  return { status: { ...(latest && { latest }), ...(history && { history }) }, workloads, selectedAt };
+}
+
+/** The policy of the request; a policy that was deleted and created anew under the same name is another one. */
+function findSame({ policy: { namespace, name, uid } }: ReconcileRequest, { find }: Policies): ImagePolicy | undefined {
+  const policy = find(namespace, name);
+  return policy?.uid === uid ? policy : undefined;
+}

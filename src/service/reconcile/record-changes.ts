@@ -1,0 +1,77 @@
+/** Records changes with the pushes that caused them, whoever reports them: each workload records which push it was. */
+import { policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
+import { lastUpdateOf, pastChanges } from '../../core/model/last-update.ts';
+import { isTriggered, type HistoryEntry, type PolicyStatus } from '../../core/model/policy-status.ts';
+import { listFew } from '../../core/model/text.ts';
+import { formatWorkload, isSameObject, refOf } from '../../core/model/workload.ts';
+import type { Outcome } from '../../core/plan/outcome.ts';
+import { isSameContainer, isSameChange } from '../../core/plan/past.ts';
+import type { AppliedChange } from '../../core/plan/plan-update.ts';
+import type { PolicyResult } from '../queue/event-log.ts';
+import type { Ports } from './ports.ts';
+
+/** What the record of a push gets of the changes of a policy. */
+export type ChangesResult = Pick<PolicyResult, 'kind' | 'reason' | 'message' | 'stage'> & { readonly at: string };
+
+type RecordPorts = Pick<Ports, 'cluster' | 'report'>;
+
+/** A policy, with its status before the report. */
+export interface ChangesOwner {
+  readonly policy: ImagePolicy;
+  readonly before: PolicyStatus;
+}
+
+/** What a reconcile has written to the status, and reports beside. */
+interface Report extends Pick<Outcome, 'changes'> {
+  readonly written: PolicyStatus | undefined;
+  readonly cause: { readonly eventId?: string };
+}
+
+/** The push that caused a change, as the workload records it or, where it does not, as far as the status knows it. */
+export function eventOf(status: PolicyStatus, entry: HistoryEntry, { cluster }: Pick<Ports, 'cluster'>): string | undefined {
+  const workload = cluster.findWorkload(entry);
+  const change = workload && pastChanges(lastUpdateOf(workload, entry.container)).find(({ at }) => at === entry.at);
+  if (change !== undefined && workload !== undefined && isSameObject(workload, entry)) return change.event;
+  return isTriggered(status, entry) ? status.trigger?.event : undefined;
+}
+
+/** Records a result for each push that caused some of the changes. */
+export async function recordChanges(
+  { policy, before }: ChangesOwner,
+  entries: readonly HistoryEntry[],
+  result: ChangesResult,
+  ports: RecordPorts,
+): Promise<void> {
+  for (const [event, caused] of Map.groupBy(entries, (entry) => eventOf(before, entry, ports))) {
+    const [entry] = caused;
+    if (event === undefined || entry === undefined) continue;
+    const { tag, digest } = entry;
+    const changes = caused.flatMap(toChange);
+    await ports.report.eventLog.recordResult(event, policyKey(policy), {
+      ...result,
+      tag,
+      ...(digest !== undefined && { digest }),
+      ...(changes.length > 0 && { changes }),
+    });
+  }
+}
+
+/**
+ * Records what the history of a policy has taken over from its workloads beside the changes of an outcome: whoever made these changes could neither report them to
+ * the policy nor to the push.
+ */
+export async function recordForgotten(owner: ChangesOwner, { written, cause, changes = [] }: Report, ports: RecordPorts): Promise<void> {
+  const { history: known = [] } = owner.before;
+  const isTold = (entry: HistoryEntry) =>
+    changes.some(({ workload, container, at }) => at === entry.at && isSameContainer({ ...workload, container }, entry));
+  const isNew = (entry: HistoryEntry) => !known.some((one) => isSameChange(one, entry)) && !isTold(entry);
+  const found = (written?.history ?? []).filter((entry) => isNew(entry) && eventOf(owner.before, entry, ports) !== cause.eventId);
+  for (const [at, entries] of Map.groupBy(found, (entry) => entry.at)) {
+    const message = listFew(entries, (entry) => `${formatWorkload(entry)}: ${entry.container} from ${entry.from} to ${entry.to}`);
+    await recordChanges(owner, entries, { kind: 'updated', reason: 'Updated', message, at }, ports);
+  }
+}
+
+function toChange({ container, from, to, ...entry }: HistoryEntry, index: number): AppliedChange[] {
+  return from === undefined ? [] : [{ workload: refOf(entry), container, index, from, to }];
+}

@@ -1,0 +1,93 @@
+/** What this process remembers of registries' answers. It never passes through Redis. */
+import { BoundedMap } from '../../core/async/bounded-map.ts';
+import { formatRepository, type Candidate } from '../../core/model/image-reference.ts';
+import { accessKey, type ImageSource } from '../../core/model/image-source.ts';
+
+/**
+ * The registry's answers about a tag from when this process made the jobs of a push or a poll, for those of the jobs that this process runs. They never pass
+ * through Redis: whoever can write there could choose what runs.
+ */
+export interface SharedAnswers {
+  /** `cause` is that of the jobs; `askedAt` is when the registry was asked, in ms since 1970. */
+  remember(cause: string, source: ImageSource, answer: Candidate, askedAt: number): void;
+  /** A recent answer that was given on the same behalf; undefined where the registry has to be asked. */
+  recall(cause: string, source: ImageSource, tag: string): Candidate | undefined;
+  /** The recent answer, or that of `ask`, which is called once for all who ask meanwhile; undefined where the registry holds no such tag. */
+  share(cause: string, source: ImageSource, tag: string, ask: () => Promise<Candidate | undefined>): Promise<Candidate | undefined>;
+}
+
+/** Shorter than a lock of the queue: after a worker was killed, its jobs ask again. */
+const lastsMs = 3_000;
+const maxAnswers = 10_000;
+
+/** Creates an empty memory. */
+export function createSharedAnswers(now: () => number): SharedAnswers {
+  const answers = new Map<string, { readonly answer: Candidate; readonly askedAt: number }>();
+  const asked = new Map<string, Promise<Candidate | undefined>>();
+  const remember: SharedAnswers['remember'] = (cause, source, answer, askedAt) => {
+    for (const [key, known] of answers) {
+      if (answers.size < maxAnswers && now() - known.askedAt < lastsMs) break;
+      answers.delete(key);
+    }
+    answers.set(answerKeyOf(cause, source, answer.tag), { answer, askedAt });
+  };
+  const recall: SharedAnswers['recall'] = (cause, source, tag) => {
+    const known = answers.get(answerKeyOf(cause, source, tag));
+    // An answer stays old even when the clock is set back.
+    const ageMs = known === undefined ? lastsMs : Math.abs(now() - known.askedAt);
+    return ageMs < lastsMs ? known?.answer : undefined;
+  };
+  const askOnce = async (cause: string, source: ImageSource, ask: () => Promise<Candidate | undefined>) => {
+    const askedAt = now();
+    const answer = await ask();
+    if (answer !== undefined) remember(cause, source, answer, askedAt);
+    return answer;
+  };
+  return {
+    remember,
+    recall,
+    async share(cause, source, tag, ask) {
+      const key = answerKeyOf(cause, source, tag);
+      const known = recall(cause, source, tag);
+      if (known !== undefined) return known;
+      const asking = asked.get(key) ?? askOnce(cause, source, ask).finally(() => asked.delete(key));
+      asked.set(key, asking);
+      return asking;
+    },
+  };
+}
+
+function answerKeyOf(cause: string, source: ImageSource, tag: string): string {
+  return JSON.stringify([cause, formatRepository(source), accessKey(source), tag]);
+}
+
+/** What was found about a tag when its image was last read. */
+export interface RememberedTag {
+  /** Undefined where the image does not state it. */
+  readonly created: Date | undefined;
+  /** Whether it is an artifact that cannot run as an image. */
+  readonly isArtifact: boolean;
+  /** In ms since 1970. */
+  readonly readAt: number;
+}
+
+/** The creation times of tagged images, as far as this process has read them, kept apart by what a reader may access. */
+export interface TagMemory {
+  get(source: ImageSource, tag: string): RememberedTag | undefined;
+  set(source: ImageSource, tag: string, found: RememberedTag): void;
+}
+
+const maxTags = 100_000;
+
+/** An empty memory. When it is full, it drops the least recently used entries. */
+export function createTagMemory(): TagMemory {
+  const tags = new BoundedMap<string, RememberedTag>(maxTags);
+  return {
+    get: (source, tag) => tags.get(tagKeyOf(source, tag)),
+    set: (source, tag, found) => void tags.set(tagKeyOf(source, tag), found),
+  };
+}
+
+function tagKeyOf(source: ImageSource, tag: string): string {
+  return `${formatRepository(source)}:${tag} ${accessKey(source)}`;
+}

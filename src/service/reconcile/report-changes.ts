@@ -1,0 +1,46 @@
+/** What every report of a reconcile has: whom it is about, its count and log line, and its changes. */
+import { policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
+import { workloadKey } from '../../core/model/workload.ts';
+import type { Outcome } from '../../core/plan/outcome.ts';
+import type { ReconcileCause } from '../../core/status/next-status.ts';
+import type { Decision, Ports } from './ports.ts';
+
+export type ReportPorts = Pick<Ports, 'report' | 'policies' | 'cluster' | 'queues'>;
+
+/** What a report is about: the reconcile of a policy, and why there was one. */
+export interface Subject {
+  readonly policy: ImagePolicy;
+  readonly cause: ReconcileCause;
+  readonly signal: AbortSignal;
+  /** When the image was known to be the right one, in ms since 1970. */
+  readonly verifiedAt?: number | undefined;
+}
+
+/** Counts and logs a decision. */
+export function count(
+  key: string,
+  decision: Decision,
+  { source, eventId }: ReconcileCause,
+  { report: { metrics, observer, logger } }: ReportPorts,
+): void {
+  const { kind: outcome, reason, message: why, tag } = decision;
+  metrics.reconciles.inc({ source, outcome, reason });
+  logger.debug({ policy: key, source, event: eventId, outcome, reason, why, tag }, 'policy reconciled');
+  observer?.decided?.(key, decision);
+}
+
+/** Reports each change: an Event of its workload, a line of the log, metrics. */
+export function reportChanges(policy: ImagePolicy, outcome: Pick<Outcome, 'changes'>, cause: ReconcileCause, ports: ReportPorts): void {
+  for (const change of outcome.changes ?? []) {
+    const message = `${change.container} from ${change.from} to ${change.to}, selected by ImagePolicy ${policyKey(policy)}`;
+    const workload = ports.cluster.findWorkload(change.workload);
+    if (workload !== undefined) {
+      ports.report.recordEvent({ regarding: workload, type: 'Normal', reason: 'Updated', action: 'UpdateImage', message });
+    }
+    const fields = { policy: policyKey(policy), source: cause.source, event: cause.eventId };
+    ports.report.logger.info({ ...fields, workload: workloadKey(change.workload), from: change.from, to: change.to }, 'workload updated');
+    ports.report.metrics.changes.inc({ kind: change.workload.kind, source: cause.source });
+  }
+  if (outcome.changes === undefined || outcome.changes.length === 0) return;
+  ports.report.metrics.pushToPatchSeconds.observe((ports.cluster.now() - Date.parse(cause.receivedAt)) / 1_000);
+}

@@ -1,0 +1,52 @@
+import { type ImagePolicy, policyKey } from '../../core/model/image-policy.ts';
+import type { Reason } from '../../core/model/reasons.ts';
+import type { Outcome } from '../../core/plan/outcome.ts';
+import { describeBlocked } from '../../core/status/condition-states.ts';
+import type { ObjectEvent, Report } from './ports.ts';
+import { describeGone } from '../../core/plan/running-images.ts';
+
+/** A policy as what an Event is about. */
+export function toObject({ apiVersion, namespace, name, uid }: ImagePolicy): ObjectEvent['regarding'] {
+  return { apiVersion, kind: 'ImagePolicy', namespace, name, uid };
+}
+
+/** Records an Event when the guards block something new, not each time that they block it, and when a rollback could not be done. */
+export function reportBlocked(policy: ImagePolicy, outcome: Outcome, report: Report): void {
+  const event = noticeOf(policy, outcome);
+  if (event === undefined) return;
+  report.logger.info({ policy: policyKey(policy), reason: event.reason, why: event.message }, 'update blocked');
+  report.recordEvent({ ...event, regarding: toObject(policy), action: 'Guard' });
+}
+
+function noticeOf({ status }: ImagePolicy, outcome: Outcome): Pick<ObjectEvent, 'type' | 'reason' | 'message'> | undefined {
+  const { reason, message } = outcome;
+  if (reason === 'NoEarlierImage') return { type: 'Warning', reason, message };
+  // A change that waits for a time is reported like every wait.
+  if (outcome.kind === 'waiting' || outcome.selection === undefined) return undefined;
+  const blocked = describeBlocked(outcome.blocked ?? []);
+  if (blocked === undefined) return undefined;
+  const isReported = status.conditions?.some((known) => known.reason === blocked.reason && known.message === blocked.message);
+  if (isReported === true) return undefined;
+  return { type: blocked.reason === 'TooManyChanges' ? 'Warning' : 'Normal', ...blocked };
+}
+
+/** Records an Event when an attempt fails: of each reason the first one, and one an hour as long as it goes on. */
+export function reportRepeated(policy: ImagePolicy, reason: Reason, message: string, { recordEvent }: Report): void {
+  recordEvent({ regarding: toObject(policy), type: 'Warning', reason, action: 'Reconcile', message, atMostHourly: true });
+}
+
+/** Records an Event when running tags are found deleted, or other ones than before; not each time that they are found so. */
+export function reportGoneTags(
+  { apiVersion, namespace, name, uid, status }: ImagePolicy,
+  gone: readonly string[],
+  { recordEvent, logger }: Report,
+): void {
+  if (gone.length === 0) return;
+  const message = describeGone(gone);
+  const before = status.conditions?.find(({ type }) => type === 'TagGone');
+  // The condition's message may have been cut to the length of its field.
+  if (before?.status === 'True' && message.startsWith(before.message.replace(/…$/, ''))) return;
+  const regarding = { apiVersion, kind: 'ImagePolicy', namespace, name, uid };
+  recordEvent({ regarding, type: 'Warning', reason: 'TagGone', action: 'Poll', message });
+  logger.info({ policy: policyKey({ namespace, name }), gone }, 'registry no longer has the running tag');
+}

@@ -1,0 +1,106 @@
+/** Reports a try of a reconcile that failed: to the status only where that lasts. */
+import { WaitError, describeError } from '../../core/model/errors.ts';
+import type { ImagePolicy } from '../../core/model/image-policy.ts';
+import type { Candidate } from '../../core/model/image-reference.ts';
+import type { PolicyStatus } from '../../core/model/policy-status.ts';
+import type { Reason } from '../../core/model/reasons.ts';
+import { asSeenBy } from '../../core/plan/consent.ts';
+import type { Postponement } from '../../core/plan/outcome.ts';
+import type { AppliedChange } from '../../core/plan/plan-update.ts';
+import { openRollback } from '../../core/plan/rollback.ts';
+import { changedTargets } from '../../core/plan/seen-targets.ts';
+import { isOlderThanSelected, nextStatus, type ReconcileCause } from '../../core/status/next-status.ts';
+import { completingJob } from './enqueue/completing-job.ts';
+import type { Ports } from './ports.ts';
+import { recordResult, toRecorded, withFound } from './record-result.ts';
+import { count, reportChanges, type ReportPorts, type Subject } from './report-changes.ts';
+import { reportRepeated } from './report-events.ts';
+
+/** A failure may be over at the next try, so it is written to the policy's status only when it lasts, or when the status says nothing yet. */
+const failuresBeforeStatus = 2;
+/** A wait for a registry may be as short, and hundreds of policies may wait for the same registry. */
+const shortWaitMs = 5_000;
+const registryWaits: ReadonlySet<Reason> = new Set<Reason>(['NotShownYet', 'RegistryThrottled', 'RegistryUnavailable', 'RegistryBusy']);
+
+/** A failed try: its job, and how many tries failed before it. */
+export interface FailedTry extends Omit<Subject, 'policy'> {
+  /** Undefined where it was deleted. */
+  readonly policy: ImagePolicy | undefined;
+  readonly key: string;
+  readonly failures: number;
+  readonly isLastTry: boolean;
+  /** Whether the job is still that of this worker. */
+  readonly isOurs: () => Promise<boolean>;
+  /** The image that the job was about. */
+  readonly image?: Candidate;
+  /** What was changed in spite of the failure. */
+  readonly applied?: readonly AppliedChange[];
+}
+
+/** Reports that a try failed and what happens next; never throws, because the failure itself matters more. */
+export async function reportFailure(
+  { policy, key, cause, failures, isLastTry, isOurs, image, applied = [], signal }: FailedTry,
+  error: unknown,
+  ports: ReportPorts,
+): Promise<void> {
+  if (policy !== undefined) reportChanges(policy, { changes: applied }, cause, ports);
+  const isWait = error instanceof WaitError;
+  const isShortWait = isWait && registryWaits.has(error.reason) && error.until.getTime() - ports.cluster.now() < shortWaitMs;
+  const reason: Reason = isWait ? error.reason : 'Retrying';
+  const message = describeError(error);
+  count(key, { kind: isWait ? 'waiting' : 'retrying', reason, message }, cause, ports);
+  ports.report.logger[isShortWait ? 'debug' : 'warn'](
+    { policy: key, source: cause.source, event: cause.eventId, reason, why: message, failures },
+    'reconcile failed, will be repeated',
+  );
+  const kind = isLastTry ? 'failed' : isWait ? 'waiting' : 'retrying';
+  const postponement: Postponement = { kind: 'postponed', reason, message, ...(isWait && { until: error.until, ...pickImage(image) }) };
+  // A registry that fails is asked again and again, and meanwhile nothing would be said of a new policy.
+  const isSaid = policy?.status.conditions !== undefined || (isShortWait && reason !== 'RegistryUnavailable');
+  const needed = isSaid ? failuresBeforeStatus : 0;
+  const isLasting = (isWait && !isShortWait) || isLastTry || failures >= needed;
+  const isWrittenToStatus = policy !== undefined && (isLasting || saysOtherwise(policy, ports.cluster));
+  // Other waits are no failures. A process that stops aborts its attempts, and others repeat them at once.
+  const hasFailed = !isWait || (registryWaits.has(error.reason) && (isWrittenToStatus || !isShortWait));
+  if (policy !== undefined && hasFailed && !signal.aborted) reportRepeated(policy, reason, message, ports.report);
+  const result = { kind, reason, message, ...(applied.length > 0 && { changes: applied.map(toRecorded) }) } as const;
+  const results = await Promise.allSettled([
+    recordResult(key, withFound(result, applied, { policy, cause, isOver: false }, ports), cause, ports),
+    isWrittenToStatus &&
+      ports.policies.writeStatus(
+        policy,
+        // Whether the registry shows an older image says nothing about the one that is selected, and nothing would end that state.
+        (status) =>
+          isRollbackOver(policy, status, cause, ports) || (image !== undefined && isOlderThanSelected({ ...policy, status }, image.tag))
+            ? undefined
+            : nextStatus({ ...policy, status }, postponement, cause, new Date(ports.cluster.now()), asSeenBy(policy, ports.cluster)),
+        signal,
+        cause.eventId,
+      ),
+  ]);
+  const [completed] = await Promise.allSettled([completeIfLost(policy, isOurs, ports)]);
+  for (const result of [...results, completed]) {
+    if (result.status === 'rejected')
+      ports.report.logger.warn({ policy: key, why: describeError(result.reason) }, 'failure could not be reported');
+  }
+}
+
+function pickImage(image: Candidate | undefined): Candidate | undefined {
+  return image && { tag: image.tag, ...(image.digest !== undefined && { digest: image.digest }) };
+}
+
+/** Whether it was the try of a rollback that another job has done since, or that the user has taken back: no other try follows. */
+function isRollbackOver(policy: ImagePolicy, status: PolicyStatus, { rollback }: ReconcileCause, { policies }: ReportPorts): boolean {
+  const current = policies.find(policy.namespace, policy.name) ?? policy;
+  return rollback !== undefined && openRollback({ ...current, status }) !== rollback;
+}
+
+/** The worker that has the job by now may have reported its end, and nothing repeats this try. */
+async function completeIfLost(policy: FailedTry['policy'], isOurs: FailedTry['isOurs'], { queues, cluster }: ReportPorts): Promise<void> {
+  if (policy !== undefined && !(await isOurs())) await queues.addPolicyJobs([completingJob(policy, new Date(cluster.now()))]);
+}
+
+/** Whether the status says that the targets run something else than they do: that must not wait until the failure is over. */
+function saysOtherwise(policy: ImagePolicy, cluster: Ports['cluster']): boolean {
+  return changedTargets(policy, asSeenBy(policy, cluster), { now: new Date(cluster.now()), withNew: false }).length > 0;
+}

@@ -1,0 +1,109 @@
+/** Reports how a reconcile of a policy ended: status, Kubernetes Events, audit record, metrics, log. */
+import { isDeepStrictEqual } from 'node:util';
+import { asSeenBy } from '../../core/plan/consent.ts';
+import { policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
+import { listFew } from '../../core/model/text.ts';
+import { isOlderThanSelected, nextStatus, type ReconcileCause } from '../../core/status/next-status.ts';
+import { describeChange, type Outcome } from '../../core/plan/outcome.ts';
+import type { PolicyStatus } from '../../core/model/policy-status.ts';
+import { isOutdated } from '../../core/status/is-outdated.ts';
+import { completingJob } from './enqueue/completing-job.ts';
+import type { Report } from './ports.ts';
+import { recordResult, resultOf, withFound } from './record-result.ts';
+import { count, reportChanges, type ReportPorts, type Subject } from './report-changes.ts';
+import { toObject, reportBlocked } from './report-events.ts';
+import { recordForgotten } from './record-changes.ts';
+import { reportNotWatched } from './rollouts/report-rollouts.ts';
+
+/** Reports an outcome. Throws when the status or the audit record could not be written: the job is then retried. */
+export async function reportOutcome({ policy, cause, signal, verifiedAt }: Subject, outcome: Outcome, ports: ReportPorts): Promise<void> {
+  const now = new Date(ports.cluster.now());
+  count(policyKey(policy), outcome, cause, ports);
+  reportChanges(policy, outcome, cause, ports);
+  let replaced = policy.status;
+  let written: PolicyStatus | undefined;
+  let isLate = false;
+  const isIgnored = outcome.kind === 'ignored' && outcome.changes === undefined;
+  const writeStatus = async () => {
+    // An ignored push is not written to the status, unless an attempt before had changed something.
+    if (isIgnored) return;
+    await ports.policies.writeStatus(
+      policy,
+      (status) => {
+        const view = asSeenBy(policy, ports.cluster);
+        replaced = status;
+        isLate = isOutdated({ status }, outcome, view);
+        written = nextStatus({ ...policy, status }, outcome, cause, now, view);
+        return written;
+      },
+      signal,
+      cause.eventId,
+    );
+  };
+  const verifiedMs = verifiedAt === undefined || outcome.kind !== 'updated' ? undefined : verifiedAt - Date.parse(cause.receivedAt);
+  const result = { ...resultOf(outcome), ...(verifiedMs !== undefined && { verifiedMs }) };
+  const complete = withFound(result, outcome.changes, { policy, cause, isOver: outcome.retryAt === undefined }, ports);
+  // The next push must not wait behind the report of this one.
+  if (!isIgnored) await ports.report.untilPatched?.();
+  await Promise.all([writeStatus(), recordResult(policyKey(policy), complete, cause, ports, now)]);
+  await recordForgotten({ policy, before: replaced }, { ...outcome, written, cause }, ports);
+  // What is later may have been told in part, by a reconcile of another tag or by this one.
+  if (isLate || isBehindSelected({ ...policy, status: replaced }, outcome, cause) || showsOthers(replaced, written, outcome))
+    await ports.queues.addPolicyJobs([completingJob(policy, now)]);
+  // A concurrent reconcile may have reported the outcome already.
+  const before = { ...policy, status: replaced };
+  reportUpdate(before, written, outcome, ports.report);
+  if (outcome.kind === 'stalled') reportStalled(before, outcome, ports);
+  else if (outcome.kind === 'waiting') reportWaiting(before, outcome, ports);
+  else reportBlocked(before, outcome, ports.report);
+  reportNotWatched(policy, outcome, ports);
+}
+
+/** Whether an image was applied that is older than the selected one: that one may have run before, and have been replaced by another policy or by a person. */
+function isBehindSelected(policy: ImagePolicy, { changes, tag }: Outcome, { isHinted }: ReconcileCause): boolean {
+  return isHinted === true && changes !== undefined && tag !== undefined && isOlderThanSelected(policy, tag);
+}
+
+/** Whether the status shows what somebody else has set since, and the outcome, of another image, does not say what that means for the selected one. */
+function showsOthers(before: PolicyStatus, after: PolicyStatus | undefined, { selection, changes, seen }: Outcome): boolean {
+  if (selection !== undefined || changes !== undefined || seen === undefined || before.latest === undefined || after === undefined)
+    return false;
+  return !isDeepStrictEqual(imagesIn(before), imagesIn(after));
+}
+
+function imagesIn({ targets = [] }: PolicyStatus): unknown {
+  return targets.map(({ uid, container, image }) => [uid, container, image]);
+}
+
+/** Reports the outcome of a job whose policy was deleted before the job ran. */
+export async function reportGone(key: string, outcome: Outcome, cause: ReconcileCause, ports: ReportPorts): Promise<void> {
+  count(key, outcome, cause, ports);
+  await recordResult(key, resultOf(outcome), cause, ports);
+}
+
+/** Records an Event of the policy where an update changes what its condition says: each change has an Event of its workload, and an entry in the history. */
+function reportUpdate(policy: ImagePolicy, written: PolicyStatus | undefined, { changes = [] }: Outcome, { recordEvent }: Report): void {
+  if (changes.length === 0 || reasonOf(policy.status) === reasonOf(written ?? policy.status)) return;
+  const message = listFew(changes, describeChange);
+  recordEvent({ regarding: toObject(policy), type: 'Normal', reason: 'Updated', action: 'UpdateImage', message });
+}
+
+function reasonOf({ conditions = [] }: PolicyStatus): string | undefined {
+  return conditions.find(({ type }) => type === 'Ready')?.reason;
+}
+
+/** Records an Event when a policy becomes Stalled or its reason changes, not each time that it is found so. */
+function reportStalled(policy: ImagePolicy, outcome: Outcome, ports: ReportPorts): void {
+  const before = policy.status.conditions?.find((condition) => condition.type === 'Stalled');
+  if (before?.status === 'True' && before.reason === outcome.reason && before.message === outcome.message) return;
+  ports.report.logger.info({ policy: policyKey(policy), reason: outcome.reason, why: outcome.message }, 'policy stalled');
+  const { reason, message } = outcome;
+  ports.report.recordEvent({ regarding: toObject(policy), type: 'Warning', reason, action: 'Reconcile', message });
+}
+
+/** Records an Event when a wait begins, not each time that it is found to last. */
+function reportWaiting(policy: ImagePolicy, { reason, message, pending }: Outcome, ports: ReportPorts): void {
+  if (pending?.next?.until === policy.status.waiting?.until) return;
+  ports.report.logger.info({ policy: policyKey(policy), reason, why: message }, 'policy waiting');
+  ports.report.recordEvent({ regarding: toObject(policy), type: 'Normal', reason, action: 'Wait', message });
+}

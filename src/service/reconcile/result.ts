@@ -1,0 +1,68 @@
+/** The last stage: what became of an attempt, as a value that is reported (`report.ts`). */
+import { consentTo } from '../../core/plan/consent.ts';
+import { isBestSelection, isSelection } from '../../core/plan/is-selection.ts';
+import { outcomeOf, withNotes, withPending, type Outcome } from '../../core/plan/outcome.ts';
+import { guardWait, isSameImage } from '../../core/plan/pending-candidate.ts';
+import { hasChanges, type UpdatePlan } from '../../core/plan/plan-update.ts';
+import { noteRetagged } from '../../core/plan/running-images.ts';
+import type { ImagePolicy } from '../../core/model/image-policy.ts';
+import type { WorkloadRef } from '../../core/model/workload.ts';
+import type { Attempt } from './attempt.ts';
+import type { Applied } from './apply.ts';
+import { planFor } from './plan.ts';
+import type { Selection } from './selection.ts';
+
+/** The outcome of an applied plan, with what is pending afterwards. */
+export function resultOf({ selected, decision, plan, attempt }: Applied): Outcome {
+  const { policy, request, cluster } = attempt;
+  const { selection, status } = selected;
+  const isNowSelected = decision.apply !== undefined && isSelected(selection, plan, policy);
+  const outcome = describe(selection, plan, attempt, isNowSelected);
+  const { waiting } = status;
+  // An image that is too young waits for its age first, whatever would block it now.
+  const guarded = decision.apply && guardWait(plan, waiting, new Date(cluster.now()));
+  // Nothing pending concerns what a user asked for, and an image older than the selected one does not replace the pending candidate.
+  if (selection.basis === 'UserRequest' || (guarded !== undefined && !isNowSelected)) return outcome;
+  const noted = noteRetagged(outcome, policy, request);
+  // Nor does a tag that changes nothing: without a minimum age, only a reconcile of the pending image itself, or of all tags, can say whether it is still
+  // pending.
+  if (!isNowSelected && selection.basis === 'OneTag' && selection.spec.minAgeMs === undefined) return noted;
+  const isWanted = decision.next !== undefined && hasChanges(planFor(attempt, { spec: selection.spec, candidate: decision.next }));
+  const next = guarded ?? (isWanted ? decision.next : undefined);
+  const change = { ...(waiting && { seen: waiting }), ...(next && { next }) };
+  return withPending(noted, change, guarded !== undefined || decision.apply === undefined);
+}
+
+function describe(selection: Selection, plan: UpdatePlan, attempt: Attempt, isNowSelected: boolean): Outcome {
+  const outcome = outcomeOf(plan, attempt.progress.applied, { uid: attempt.policy.uid, isSelection: isNowSelected });
+  const isNamed = !isBestOfAll(selection, plan);
+  const selected = outcome.selection && { ...outcome.selection, ...(isNamed && { isNamed }) };
+  return withNotes(
+    {
+      ...outcome,
+      ...(selected && { selection: selected }),
+      legacy: legacyTargets(plan, attempt),
+      ...(selection.isRemembered && { isRemembered: true }),
+    },
+    selection.notes,
+  );
+}
+
+/** Whether the plan brings the targets to the image that the policy selects, not to an intermediate one or to one that only a user asked for. */
+function isSelected(selection: Selection, plan: UpdatePlan, policy: ImagePolicy): boolean {
+  const { spec, basis } = selection;
+  if (basis === 'UserRequest') return false;
+  return isBestOfAll(selection, plan) ? isBestSelection(spec, plan) : isSelection(plan.candidate, spec, policy, plan);
+}
+
+function isBestOfAll({ candidate, basis }: Selection, plan: UpdatePlan): boolean {
+  return basis === 'AllTags' && isSameImage(candidate, plan.candidate);
+}
+
+/** Targets in other namespaces whose owners have neither given nor refused consent. */
+function legacyTargets({ targets }: UpdatePlan, { policy, cluster }: Attempt): WorkloadRef[] {
+  return targets.flatMap(({ target, workload }) => {
+    const consent = workload && consentTo(workload, policy, cluster);
+    return consent?.granted === true && consent.isLegacy === true ? [target] : [];
+  });
+}

@@ -1,0 +1,63 @@
+/**
+ * Pushes whose sender names no digest (Docker Hub, Quay, Gitea, Nexus). The first image that is new to the policy is taken for the pushed one, so that nobody waits; but
+ * where a tag is pushed twice within seconds, that may be the image of the push before. So the tag is read once more when the registry has had its time.
+ */
+import { isUsable, type ImagePolicy } from '../../core/model/image-policy.ts';
+import { isKnown } from './examine-tag.ts';
+import type { Ports } from './ports.ts';
+import type { Outcome } from '../../core/plan/outcome.ts';
+import type { PolicyJob } from '../queue/jobs.ts';
+import type { ReconcileCause } from '../../core/status/next-status.ts';
+import { isElsewhere, type SelectRequest } from './selection.ts';
+import { shownBy } from './resolve-tag.ts';
+
+const prefix = 'shown:';
+
+/** Whether a job reads a tag once more, and believes the answer. */
+export function isSecondLook({ cause }: { readonly cause: string }): boolean {
+  return cause.startsWith(prefix);
+}
+
+/** The cause and the time of that job for a push that was announced then; undefined where the registry has had its time. In ms since 1970. */
+export function lookAgain(
+  eventId: string,
+  announcedAt: number,
+  now: number,
+): { readonly cause: string; readonly notBefore: string } | undefined {
+  const at = shownBy(announcedAt);
+  return at <= now ? undefined : { cause: `${prefix}${eventId}`, notBefore: new Date(at).toISOString() };
+}
+
+/** Whether the registry shows an image by now that the policy does not know; all policies that the push was for share one answer. Mostly it shows the same, and nothing is to be done. */
+export async function showsNew(
+  { cause, policy: { namespace, name }, hint }: PolicyJob,
+  { policies, registry, cluster }: Pick<Ports, 'policies' | 'registry' | 'cluster'>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const policy = policies.find(namespace, name);
+  if (policy === undefined || !isUsable(policy.spec) || hint === undefined || isElsewhere(hint, policy.spec)) return false;
+  const { tag } = hint;
+  const source = registry.sourceOf(policy, policy.spec);
+  const found = await registry.sharedAnswers.share(cause, source, tag, async () => {
+    const head = await registry.headManifest(source, tag, signal);
+    return head && { tag, digest: head.digest };
+  });
+  return found !== undefined && !isKnown(found, policy, policy.spec, cluster);
+}
+
+/** The job that reads the tag of a push once more; undefined where its image is known. `now`: in ms since 1970. */
+export function secondLook(
+  { namespace, name, uid, generation, spec }: ImagePolicy,
+  { announced, announcedAt, hint }: SelectRequest,
+  { eventId, receivedAt }: ReconcileCause,
+  { digest }: Pick<Outcome, 'digest'>,
+  now: number,
+): PolicyJob | undefined {
+  if (!announced || announcedAt === undefined || eventId === undefined) return undefined;
+  // A policy that writes names does not follow the content of a name.
+  if (hint === undefined || hint.digest !== undefined || digest === undefined || !isUsable(spec) || spec.pin !== 'Digest') return undefined;
+  const again = lookAgain(eventId, announcedAt, now);
+  if (again === undefined) return undefined;
+  // Which push the image that is found then belongs to is not known.
+  return { schema: 1, policy: { namespace, name, uid }, generation, source: 'Poll', receivedAt, hint, ...again };
+}

@@ -1,0 +1,58 @@
+import type { Outcome } from '../../core/plan/outcome.ts';
+import type { Reconcile } from './attempt.ts';
+import { readSomeTimes } from './creation-times.ts';
+import { examineTag, neededTags } from './examine-tag.ts';
+import type { Registry } from './ports.ts';
+import { formatTag, resolveCandidate, toUse, type Hint } from './resolve-tag.ts';
+import { selectBest } from './select-best.ts';
+import { mayGoBack, rejectTag, type Selection } from './selection.ts';
+
+/** The image of a hint: it is only compared with what runs. */
+export async function selectHinted(reconcile: Reconcile, { tag }: Hint, registry: Registry): Promise<Selection | Outcome> {
+  const { policy, spec } = reconcile;
+  const found = await examineTag(tag, { ...reconcile, source: registry.sourceOf(policy, spec) }, registry);
+  if ('reason' in found) return { kind: 'ignored', ...found, tag };
+  const { note } = spec.strategy;
+  const notes = note === undefined ? [] : [note];
+  const selection = await compareAnew({ candidate: found.candidate, spec, basis: 'OneTag', notes }, reconcile, registry);
+  return rejectTag(selection.spec, tag) ?? selection;
+}
+
+/**
+ * Selects again, because the running images changed since the registry was asked. Names that have an order need no second choice. Digests have no order, and a
+ * policy that may downgrade does not go by it: whoever changed the running images may have had a newer answer.
+ */
+export async function selectAgain(reconcile: Reconcile, selection: Selection, registry: Registry): Promise<Selection> {
+  const { policy, spec, cluster, signal } = reconcile;
+  const { candidate } = selection;
+  if (mayGoBack(spec)) {
+    const best = await selectBest({ ...reconcile, request: { announced: false, selectedBefore: candidate.tag } }, registry);
+    return 'kind' in best ? selection : best;
+  }
+  // A candidate whose digest was not asked for may have been rejected meanwhile.
+  const isAsked = candidate.digest !== undefined;
+  if (isAsked && spec.pin !== 'Digest' && spec.strategy.withCreationTimes === undefined) return selection;
+  const source = registry.sourceOf(policy, spec);
+  const patience = { announced: false, signal, now: cluster.now };
+  const found = await resolveCandidate(source, { tag: candidate.tag }, toUse(registry.headManifest), patience);
+  const notRunnable = found?.digest === undefined ? undefined : await registry.whyNotRunnable(source, found.digest, signal);
+  // The next reconcile finds that out for itself and selects another image.
+  if (notRunnable !== undefined) throw new Error(`${formatTag(source, candidate.tag)} was an image a moment ago: ${notRunnable}`);
+  return found === undefined ? selection : compareAnew({ ...selection, candidate: found }, reconcile, registry);
+}
+
+/** Updates the selection with what its strategy must know to compare it with what runs. */
+async function compareAnew(selection: Selection, reconcile: Reconcile, registry: Registry): Promise<Selection> {
+  const { policy, cluster, signal } = reconcile;
+  const { candidate, spec } = selection;
+  const { tag, digest } = candidate;
+  const { withCreationTimes } = spec.strategy;
+  if (withCreationTimes === undefined || digest === undefined) return selection;
+  const source = registry.sourceOf(policy, spec);
+  const image = await registry.readImage(source, digest, signal);
+  if (image === undefined) throw new Error(`the registry holds no image ${digest}, which it named a moment ago`);
+  registry.tagMemory.set(source, tag, { created: image.created, isArtifact: image.notRunnable !== undefined, readAt: cluster.now() });
+  const needed = [tag, ...neededTags({ ...reconcile, spec })];
+  const { created, notes } = await readSomeTimes({ source, needed, latest: policy.status.latest, now: cluster.now, signal }, registry);
+  return { ...selection, created, spec: { ...spec, strategy: withCreationTimes(created) }, notes };
+}

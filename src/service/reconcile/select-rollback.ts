@@ -1,0 +1,86 @@
+import { strategies } from '../../core/select/strategies/index.ts';
+import { withRollback } from '../../core/status/next-actions.ts';
+import { asSeenBy } from '../../core/plan/consent.ts';
+import { rollbackGuards } from '../../core/plan/guard-plan.ts';
+import type { Outcome } from '../../core/plan/outcome.ts';
+import { leftImages, rollbackImage } from '../../core/plan/rollback.ts';
+import type { PolicyStatus } from '../../core/model/policy-status.ts';
+import { formatRepository, type Candidate } from '../../core/model/image-reference.ts';
+import { parseRollback, releaseTime } from '../../core/model/policy-actions.ts';
+import type { Reconcile } from './attempt.ts';
+import type { Policies, Registry } from './ports.ts';
+import { formatTag } from './resolve-tag.ts';
+import type { Selection } from './selection.ts';
+
+/**
+ * Selects the image that a user wants to roll back to (`plan/rollback.ts` finds it in what has happened). It replaces whatever runs, at once, whatever the policy
+ * selects; with select.replace, only the tag that the policy has written. The image that is left is recorded before anything is changed: otherwise the reconcile after a crash could apply it again.
+ */
+export async function selectRollback(
+  reconcile: Reconcile,
+  wanted: string,
+  { registry, policies }: { readonly registry: Registry; readonly policies: Policies },
+): Promise<Selection | Outcome> {
+  const { policy, spec, cluster, signal } = reconcile;
+  const name = parseRollback(wanted);
+  if (name === undefined) return refuse(`"${wanted}" is neither a tag nor "previous"`);
+  const { uid, namespace, status } = policy;
+  const { findWorkload, listWorkloads, aliases } = asSeenBy(policy, cluster);
+  const past = { spec, uid, namespace, status, findWorkload, listWorkloads, aliases };
+  const image = status.rollback?.request === wanted ? status.rollback : rollbackImage(past, name);
+  if (image === undefined)
+    return refuse(`the history of the policy holds no earlier image of ${formatRepository(spec.repository)} on its targets: name a tag`);
+  const { tag } = image;
+  const head = await registry.headManifest(registry.sourceOf(policy, spec), tag, signal);
+  if (head === undefined) return refuse(`the registry holds no ${formatTag(spec.repository, tag)} any more`);
+  // A pinned digest is what ran; a tag is resolved anew.
+  const candidate = { tag, digest: spec.pin === 'Digest' ? (image.digest ?? head.digest) : head.digest };
+  const images = leftImages(past, candidate);
+  const { mutableTag, replaces } = spec.strategy;
+  const written = replaces === undefined ? undefined : mutableTag;
+  // It may have been asked before it selected anything, and must not begin after the rollback.
+  if (written !== undefined && images.length === 0 && written !== tag) images.push({ tag: written });
+  const left = await withDigests(images, candidate, (unknown) => registry.headManifest(registry.sourceOf(policy, spec), unknown, signal));
+  const when = { now: new Date(cluster.now()), released: releaseTime(policy.actions) };
+  const rollback = { request: wanted, ...candidate };
+  let found = status;
+  const begin = (now: PolicyStatus) => {
+    found = now;
+    return isBegun(now, rollback) || now.lastHandledRollback === wanted ? undefined : withRollback(now, { rollback, left }, when);
+  };
+  await policies.writeStatus(policy, begin, signal);
+  if (found.lastHandledRollback === wanted)
+    return { kind: 'ignored', reason: 'Withdrawn', message: `the rollback to ${wanted} was carried out already` };
+  if (isBegun(found, rollback))
+    return selectRollback({ ...reconcile, policy: { ...policy, status: found } }, wanted, { registry, policies });
+  // What such a policy has not written is not its own: somebody may have updated it meanwhile.
+  const strategy = written === undefined ? strategies.digest({ tag }) : strategies.replace({ from: written, to: tag });
+  const comparison = { strategy, allowDowngrade: true };
+  const { minAgeMs: _, ...atOnce } = spec;
+  const [newest] = left;
+  const rules = { comparison, isFirst: true, guards: rollbackGuards, ...(newest && { left: newest.digest }) };
+  return { candidate, spec: atOnce, basis: 'UserRequest', rules, notes: [] };
+}
+
+/** Another process has begun the same rollback, to another image. */
+function isBegun({ rollback: begun }: PolicyStatus, rollback: NonNullable<PolicyStatus['rollback']>): boolean {
+  return begun?.request === rollback.request && (begun.tag !== rollback.tag || begun.digest !== rollback.digest);
+}
+
+/** The images with the digests that their tags have now, where they are not known; without those that are gone, and the candidate itself. */
+async function withDigests(
+  images: readonly Candidate[],
+  candidate: Candidate,
+  resolve: (tag: string) => Promise<Pick<Required<Candidate>, 'digest'> | undefined>,
+): Promise<Required<Pick<Candidate, 'tag' | 'digest'>>[]> {
+  const found: Required<Pick<Candidate, 'tag' | 'digest'>>[] = [];
+  for (const { tag, digest: known } of images) {
+    const digest = known ?? (await resolve(tag))?.digest;
+    if (digest !== undefined && digest !== candidate.digest) found.push({ tag, digest });
+  }
+  return found;
+}
+
+function refuse(why: string): Outcome {
+  return { kind: 'unchanged', reason: 'NoEarlierImage', message: `nothing was rolled back: ${why}` };
+}

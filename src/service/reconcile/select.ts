@@ -1,0 +1,116 @@
+/**
+ * The stage `select`: which image should run. All ways to it lead to the same value: what a push names (`select-hinted.ts`), the best of all tags
+ * (`select-best.ts`), and the earlier image that a user asked for (`select-rollback.ts`).
+ */
+import type { Outcome } from '../../core/plan/outcome.ts';
+import { isPending, isSameImage, type PendingCandidate } from '../../core/plan/pending-candidate.ts';
+import { hasChanges } from '../../core/plan/plan-update.ts';
+import { imagesOf, type Attempt, type End, type Reconcile } from './attempt.ts';
+import { readConsents } from './consents.ts';
+import { findLack, rememberTags } from './examine-tag.ts';
+import { withAges } from './first-change-ages.ts';
+import { planFor, planWith } from './plan.ts';
+import type { Ports, Registry } from './ports.ts';
+import { selectBest } from './select-best.ts';
+import { selectAgain, selectHinted } from './select-hinted.ts';
+import { selectRollback } from './select-rollback.ts';
+import { isOld, mayGoBack, rejectTag, selectKnown, type Selected, type Selection } from './selection.ts';
+
+export type SelectPorts = Pick<Ports, 'registry' | 'policies' | 'workloads'>;
+
+/** Selects an image. A later attempt keeps it, unless the running images changed and it would change them. */
+export async function select(attempt: Attempt, ports: SelectPorts): Promise<Selected | End> {
+  const { progress } = attempt;
+  if (progress.selected !== undefined) return reconsider(attempt, progress.selected, ports);
+  const selected = await selectAnew(attempt, ports);
+  if ('kind' in selected || isVerifiedAhead(selected.selection)) return selected;
+  return { again: 'Prepared', progress: { ...progress, selected } };
+}
+
+/** Whether signatures can be verified before the mutex is held. With a minimum age, only images of that age are verified, which is decided later. */
+function isVerifiedAhead({ spec }: Selection): boolean {
+  return spec.verification !== undefined && spec.minAgeMs === undefined;
+}
+
+async function selectAnew(attempt: Attempt, ports: SelectPorts): Promise<Selected | Outcome> {
+  const { policy, spec, signal } = attempt;
+  await Promise.all([ports.workloads.awaitTargets(policy, spec, signal), readConsents(attempt, ports.workloads)]);
+  const reconcile = { ...attempt, spec: await rememberTags(attempt) };
+  const running = imagesOf(reconcile);
+  const selectedAt = attempt.cluster.now();
+  const found = await selectImage(reconcile, ports);
+  if ('kind' in found) return found;
+  const selection = await withAges(reconcile, found, ports.registry);
+  const pending = await confirmPending(reconcile, selection, ports.registry);
+  return {
+    selection,
+    running,
+    selectedAt,
+    answeredAt: attempt.cluster.now(),
+    policySpec: policy.spec,
+    generation: policy.generation,
+    status: policy.status,
+    ...(pending && { pending }),
+  };
+}
+
+/** The image, or the result where there is none; throws PermanentError where no tag of the repository can be selected. */
+async function selectImage(reconcile: Reconcile, ports: SelectPorts): Promise<Selection | Outcome> {
+  const { spec, request } = reconcile;
+  const { hint, rollbackTo, isAboutTargets } = request;
+  if (rollbackTo !== undefined) return selectRollback(reconcile, rollbackTo, ports);
+  const remembered = isAboutTargets === true ? selectRemembered(reconcile) : undefined;
+  if (remembered !== undefined) return remembered;
+  if (hint === undefined) return selectBest(reconcile, ports.registry);
+  const rejected = rejectTag(spec, hint.tag);
+  if (rejected !== undefined) return rejected;
+  if (mayGoBack(spec)) return selectBest(reconcile, ports.registry);
+  const hinted = await selectHinted(reconcile, hint, ports.registry);
+  // What was selected last cannot be used any more: a push of such an image would change nothing, but the policy has to select another one.
+  return 'kind' in hinted && !request.announced ? selectBest(reconcile, ports.registry) : hinted;
+}
+
+/** What was selected last, if it changes nothing that runs now; undefined where the registry has to be asked for more than that. */
+function selectRemembered({ policy, spec, cluster }: Reconcile): Selection | undefined {
+  const selection = selectKnown(policy, spec);
+  const { waiting } = policy.status;
+  if (selection === undefined || 'kind' in selection || spec.strategy.withCreationTimes !== undefined) return undefined;
+  if (spec.minAgeMs !== undefined && isPending(waiting) && waiting.tag !== selection.candidate.tag) return undefined;
+  const isChanged = planWith(policy, selection, cluster).targets.some(({ changes }) => changes.length > 0);
+  return isChanged ? undefined : { ...selection, isRemembered: true };
+}
+
+async function reconsider(attempt: Attempt, selected: Selected, ports: SelectPorts): Promise<Selected | Outcome> {
+  if (isOld(selected, attempt.cluster.now())) return selectAnew(attempt, ports);
+  const { selection } = selected;
+  const reconcile = { ...attempt, spec: selection.spec };
+  const running = imagesOf(reconcile);
+  if (running === selected.running) return selected;
+  // Among names that have an order nothing is chosen again, so what was pushed since is not considered.
+  const isChosenAnew = mayGoBack(selection.spec) || selection.spec.strategy.mutableTag !== undefined;
+  const selectedAt = isChosenAnew ? attempt.cluster.now() : selected.selectedAt;
+  // What was applied meanwhile is left, too.
+  if (attempt.request.rollbackTo !== undefined) return selectAnew(attempt, ports);
+  if (!hasChanges(planFor(attempt, selection))) return { ...selected, running };
+  const again = await selectAgain(reconcile, selection, ports.registry);
+  return { ...selected, running, selectedAt, answeredAt: attempt.cluster.now(), selection: again };
+}
+
+/**
+ * The pending candidate, if it is still valid: the policy selects it, and the registry still gives the same digest. Costs one request to the registry unless it
+ * is the image that was just selected.
+ */
+async function confirmPending(
+  reconcile: Reconcile,
+  { candidate, spec }: Selection,
+  registry: Registry,
+): Promise<PendingCandidate | undefined> {
+  const { policy, signal } = reconcile;
+  const { waiting } = policy.status;
+  if (spec.minAgeMs === undefined || !isPending(waiting) || spec.strategy.reject(waiting.tag) !== undefined) return undefined;
+  if (waiting.tag === candidate.tag) return isSameImage(waiting, candidate) ? waiting : undefined;
+  const source = registry.sourceOf(policy, spec);
+  const head = await registry.headManifest(source, waiting.tag, signal);
+  if (head === undefined || head.digest !== waiting.digest) return undefined;
+  return (await findLack(waiting.tag, head.digest, { spec, source, signal }, registry)) === undefined ? waiting : undefined;
+}

@@ -1,0 +1,56 @@
+/** What changed targets run, where nothing is to be done about it now: it is written to the status without asking the registry. */
+import { asSeenBy } from '../../core/plan/consent.ts';
+import { isUsable, type ImagePolicy, type PolicySpec } from '../../core/model/image-policy.ts';
+import { fieldManager, lastUpdateOf } from '../../core/model/last-update.ts';
+import { findContainer, formatWorkload } from '../../core/model/workload.ts';
+import type { Postponement } from '../../core/plan/outcome.ts';
+import type { PolicyJob } from '../queue/jobs.ts';
+import { nextStatus, withSeenTargets } from '../../core/status/next-status.ts';
+import { withFreshState, withTargetsRead } from './enqueue/fresh-state.ts';
+import { planWith } from './plan.ts';
+import type { ClusterView, Ports } from './ports.ts';
+import { selectKnown } from './selection.ts';
+
+/**
+ * Writes what the targets run into the status of a policy that has selected nothing yet, or whose image another policy has replaced: if each of two policies undid
+ * the change of the other at once, containers would be restarted until the loop breaker stops both. False where the policy is to be reconciled.
+ */
+export async function showTargetsAlone(job: PolicyJob, ports: Ports, signal: AbortSignal): Promise<boolean> {
+  const fresh = await withFreshState(job, ports, signal);
+  const { policies } = fresh;
+  const policy = policies.find(job.policy.namespace, job.policy.name);
+  if (policy?.uid !== job.policy.uid) return true;
+  const { spec } = policy;
+  if (!isUsable(spec) || spec.suspended) return false;
+  const isNew = policy.status.latest === undefined;
+  if (!isNew && replacedByOthers(policy, spec, fresh.cluster) === undefined) return false;
+  // A watch that is silent shows the image before ours as one that has replaced ours.
+  const cluster = isNew ? fresh.cluster : await withTargetsRead(policy, fresh, signal);
+  const replaced = replacedByOthers(policy, spec, cluster);
+  if (!isNew && replaced === undefined) return false;
+  const view = asSeenBy(policy, cluster);
+  const now = new Date(cluster.now());
+  const cause = { source: job.source, receivedAt: job.receivedAt, isHinted: true };
+  const update = (current: ImagePolicy) =>
+    replaced === undefined ? withSeenTargets(current, view, now) : nextStatus(current, replaced, cause, now, view);
+  await policies.writeStatus(policy, (status) => update({ ...policy, status }), signal);
+  return true;
+}
+
+/** The state of a policy whose image was replaced by another policy; undefined where anything else is to be changed, or nothing. */
+function replacedByOthers(policy: ImagePolicy, spec: PolicySpec, cluster: ClusterView): Postponement | undefined {
+  if (policy.status.latest === undefined) return undefined;
+  const selection = selectKnown(policy, spec);
+  if (selection === undefined || 'kind' in selection) return undefined;
+  const changes = planWith(policy, selection, cluster).targets.flatMap(({ workload, ...target }) =>
+    target.changes.map(({ container, from }) => {
+      const update = workload && lastUpdateOf(workload, container);
+      const found = workload && findContainer(workload, container);
+      const isOther = update !== undefined && update.policy !== policy.uid && (found === undefined || found.imageOwner === fieldManager);
+      return isOther && workload !== undefined ? `${formatWorkload(workload)} to ${from}` : undefined;
+    }),
+  );
+  if (changes.length === 0 || changes.includes(undefined)) return undefined;
+  const message = `another ImagePolicy has changed ${changes.join(' and ')}; it is changed again at the next check: see who else does`;
+  return { kind: 'postponed', reason: 'Retrying', message };
+}

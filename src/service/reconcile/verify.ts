@@ -1,0 +1,116 @@
+/** The stage `verify`: whether the image that is about to be applied has the signatures that the policy demands. */
+import { consentTo, type ConsentRules } from '../../core/plan/consent.ts';
+import { hasChanges, wantsChange, type UpdatePlan } from '../../core/plan/plan-update.ts';
+import { PermanentError } from '../../core/model/errors.ts';
+import { isUsable, policyKey, type ImagePolicy, type PolicySpec } from '../../core/model/image-policy.ts';
+import type { Candidate, ImageReference } from '../../core/model/image-reference.ts';
+import type { ImageSource } from '../../core/model/image-source.ts';
+import { matchesTarget } from '../../core/model/resolve-target.ts';
+import type { Verification } from '../../core/model/verification.ts';
+import type { Workload } from '../../core/model/workload.ts';
+import type { Attempt, Reconcile, StartAgain } from './attempt.ts';
+import { demandSignatures, notUsed } from './demand-signatures.ts';
+import type { Planned } from './plan.ts';
+import type { HeadManifest, Policies, Ports } from './ports.ts';
+import { formatTag } from './resolve-tag.ts';
+
+export type VerifyPorts = Pick<Ports, 'registry' | 'signatures' | 'policies'>;
+
+/**
+ * Lets a plan pass whose image is verified or need not be. The policy's author chooses the registry, which may be slow: after it has answered, the reconcile
+ * starts again, so that policy and consents are read later. Before the mutex is held, nothing may be applied, and it starts again in any case.
+ */
+export async function verify(attempt: Attempt, planned: Planned, ports: VerifyPorts): Promise<Planned | StartAgain> {
+  const { progress } = attempt;
+  const { selected, decision, plan } = planned;
+  const isVerified = progress.verified !== undefined && progress.verified === plan.candidate.digest;
+  const verified = decision.apply === undefined || isVerified ? undefined : await verifyCandidate(attempt, planned, ports);
+  if (progress.selected === undefined) return { again: 'Prepared', progress: { ...progress, selected, verified } };
+  return verified === undefined ? planned : { again: 'Verified', progress: { ...progress, selected, verified } };
+}
+
+/**
+ * The digest of a plan's candidate, once it was verified; undefined for a plan that changes nothing, which is not verified. Not signed: WaitError for some
+ * minutes, because signatures follow their image, then PermanentError; wrong signatures: PermanentError.
+ */
+async function verifyCandidate(
+  { policy, request, cluster, signal }: Attempt,
+  { selected, plan }: Planned,
+  ports: VerifyPorts,
+): Promise<string | undefined> {
+  const { spec } = selected.selection;
+  if (!hasChanges(plan)) return undefined;
+  const demands = demandsOn(policy, spec, { plan, cluster, policies: ports.policies });
+  if (demands.length === 0) return undefined;
+  const { tag, digest } = plan.candidate;
+  const name = formatTag(spec.repository, tag);
+  // The running images changed after the selection: the next try asks for the digest.
+  if (digest === undefined) throw new Error(`${name} has to be verified, and its digest was not asked for`);
+  const source = ports.registry.sourceOf(policy, spec);
+  for (const { verification, by } of demands) {
+    const others = by === policy ? {} : { by: `ImagePolicy ${policyKey(by)} has the same target and demands signatures: ` };
+    const nowMs = cluster.now();
+    // The image could have been signed since the push, or another cause of the reconcile.
+    const { sinceMs = nowMs } = request;
+    const demand = { source, name, digest, verification, namespace: by.namespace, policy, sinceMs, nowMs, ...others };
+    await demandSignatures(demand, ports.signatures, signal);
+  }
+  if (spec.pin === 'Tag') await checkTag(source, { tag, digest }, ports.registry.headManifest, signal);
+  return digest;
+}
+
+/** Signatures that an image must have, and the policy that demands them, in whose namespace the keys are. */
+interface Demand {
+  readonly verification: Verification;
+  readonly by: ImagePolicy;
+}
+
+/**
+ * Those of the policy itself. One that replaces a tag changes images that are not its own, so those of the other policies of its targets apply as well, if
+ * they may change the workload: a rebased image would otherwise run without the signatures that the application's own policy demands. The tag that is replaced
+ * has run before, and is rolled back to without them.
+ */
+function demandsOn(
+  policy: ImagePolicy,
+  { verification, strategy, repository }: PolicySpec,
+  { plan, cluster, policies }: { readonly plan: UpdatePlan; readonly cluster: ConsentRules; readonly policies: Pick<Policies, 'match'> },
+): Demand[] {
+  const own = verification === undefined ? [] : [{ verification, by: policy }];
+  if (strategy.replaces === undefined || strategy.replaces === plan.candidate.tag) return own;
+  const changed = plan.targets.flatMap((target) => (wantsChange(target) && target.workload !== undefined ? [target.workload] : []));
+  const others = policies.match(repository).flatMap((by): Demand[] => {
+    if (by.uid === policy.uid || !isUsable(by.spec) || by.spec.verification === undefined) return [];
+    const { targets, verification } = by.spec;
+    const isOfTarget = (workload: Workload) =>
+      targets.some((target) => matchesTarget(target, workload)) && consentTo(workload, by, cluster).granted;
+    return changed.some(isOfTarget) ? [{ verification, by }] : [];
+  });
+  return [...own, ...others];
+}
+
+/**
+ * Demands the signatures of an earlier image of the repository, by its digest or by what its tag points to now: it may have run before signatures were
+ * demanded, or may no longer be trusted. Throws PermanentError where they are missing: an old image is not waited for.
+ */
+export async function verifyEarlier(
+  { policy, spec, signal }: Pick<Reconcile, 'policy' | 'spec' | 'signal'>,
+  { name, tag = 'latest', digest: pinned }: ImageReference,
+  ports: Pick<VerifyPorts, 'registry' | 'signatures'>,
+): Promise<void> {
+  const { verification } = spec;
+  if (verification === undefined) return;
+  const source = ports.registry.sourceOf(policy, spec);
+  const digest = pinned ?? (await ports.registry.headManifest(source, tag, signal))?.digest;
+  if (digest === undefined) throw new PermanentError('TagNotFound', `${name}:${tag} is not in the registry any more`);
+  const result = await ports.signatures.verify({ source, digest, verification, namespace: policy.namespace }, signal);
+  if (result.kind === 'invalid') throw notUsed(`${name}:${tag}`, digest, result.why);
+  if (result.kind === 'unsigned') throw new PermanentError('NotSigned', `${name}:${tag} (${digest}) is not signed: ${result.why}`);
+  if (pinned === undefined) await checkTag(source, { tag, digest }, ports.registry.headManifest, signal);
+}
+
+/** A tag is written without its digest, so it has to point to the verified one, checked as late as possible. */
+async function checkTag(source: ImageSource, { tag, digest }: Candidate, headManifest: HeadManifest, signal: AbortSignal): Promise<void> {
+  const head = await headManifest(source, tag, signal);
+  if (head?.digest === digest) return;
+  throw new Error(`${formatTag(source, tag)} moved from ${digest}, which was verified, to ${head?.digest ?? 'nothing'}`);
+}

@@ -1,0 +1,132 @@
+import { WaitError } from '../../core/model/errors.ts';
+import type { ImageSource } from '../../core/model/image-source.ts';
+import { BoundedMap } from '../../core/async/bounded-map.ts';
+import { type Challenge, challengedScope, parseChallenges, pullScope, pushScope, type TokenScope } from './challenge.ts';
+import { basicAuthorization, type Credential } from './credential.ts';
+import type { Http, HttpAnswer, HttpRequest } from './http.ts';
+import type { Tokens } from './token.ts';
+
+/**
+ * Sends a request with one credential, or anonymously, by the authentication scheme that the registry names in its challenge. The answer may be a refusal of the
+ * registry (`isRefusal`); undefined if its token server refused the credential.
+ */
+export type Attempt = (source: ImageSource, request: HttpRequest, credential: Credential | undefined) => Promise<HttpAnswer | undefined>;
+
+/** A request that was sent: its Authorization header and the answer. Without an answer, the token server refused the credential. */
+interface Sent {
+  readonly authorization: string | undefined;
+  /** It was sent with a token of an earlier request. */
+  readonly isRemembered?: boolean;
+  readonly answer?: HttpAnswer;
+}
+
+/** What a registry wants: without a challenge, no authentication; without a scope, that of the kind of request. */
+interface Wanted {
+  readonly challenge?: Challenge;
+  readonly scope?: TokenScope | undefined;
+}
+
+const maxRemembered = 10_000;
+const bearer = 'Bearer ';
+
+/**
+ * ```
+ *  request by the known challenge ──▶ if refused: again, by the new challenge or with a new token
+ *  (usually the only request)
+ * ```
+ * Remembers the challenge for each kind of request to each repository, so that a cached token means one request. Until a repository has sent its own, the last
+ * one of the registry is used: most registries have one token server, some have several.
+ */
+export function createAttempts(http: Http, tokens: Tokens): Attempt {
+  const known = new BoundedMap<string, Wanted>(maxRemembered);
+
+  const remember = (keys: readonly string[], source: ImageSource, request: HttpRequest, answer: HttpAnswer) => {
+    const sent = parseChallenges(answer.headers['www-authenticate']);
+    const challenge = sent.find(({ scheme }) => scheme === 'bearer') ?? sent.find(({ scheme }) => scheme === 'basic');
+    if (!challenge) return;
+    const scope = challengedScope(challenge, source.path, request.kind === 'push');
+    for (const key of keys)
+      known.set(key, key === request.registry.name ? { challenge } : { challenge, scope: scope ?? known.get(key)?.scope });
+  };
+
+  /** Requests `/v2/`, as docker does: some registries answer 404 for private repositories, and send a challenge only here. */
+  const ping = async (source: ImageSource, request: HttpRequest) => {
+    const { registry, maxBytes, signal } = request;
+    const what = `asking ${registry.name} how to log in`;
+    const url = new URL('/v2/', registry.origin);
+    const answer = await http({ registry, kind: 'token', what, method: 'GET', url, headers: {}, maxBytes, maxRedirects: 0, signal });
+    if (answer.status < 500 && answer.status !== 429) known.set(registry.name, {});
+    const [, ...ofRegistry] = keysOf(source, request);
+    remember(ofRegistry, source, request, answer);
+  };
+
+  const authorize = async (source: ImageSource, request: HttpRequest, credential: Credential | undefined, refused: string | undefined) => {
+    const { registry, signal } = request;
+    if (credential?.registryToken !== undefined) return { authorization: bearer + credential.registryToken };
+    const keys = keysOf(source, request);
+    const { challenge, scope: scopeFor } = keys.map((key) => known.get(key)).find((wanted) => wanted !== undefined) ?? {};
+    if (challenge?.scheme === 'basic') return { authorization: credential && basicAuthorization(credential) };
+    const { realm, service } = challenge?.parameters ?? {};
+    if (realm === undefined) return { authorization: undefined };
+    try {
+      const own = (scopeFor ?? (request.kind === 'push' ? pushScope : pullScope))(source.path);
+      const scope = request.alsoReads === undefined ? own : `${own} ${pullScope(request.alsoReads)}`;
+      const found = await tokens.get({ registry, repository: source, realm, service, scope, credential }, refused, signal);
+      return found && { authorization: bearer + found.token, isRemembered: found.isRemembered };
+    } catch (error) {
+      // The token server may have moved: the next attempt gets a new challenge from the registry.
+      if (!signal?.aborted && !(error instanceof WaitError)) for (const key of keys) known.delete(key);
+      throw error;
+    }
+  };
+
+  const send = async (source: ImageSource, request: HttpRequest, credential: Credential | undefined, last?: Sent): Promise<Sent> => {
+    const refused = last?.authorization?.startsWith(bearer) ? last.authorization.slice(bearer.length) : undefined;
+    const authorized = await authorize(source, request, credential, refused);
+    if (!authorized) return { authorization: last?.authorization };
+    const { authorization } = authorized;
+    if (last && last.authorization === authorization) return last;
+    const headers = authorization === undefined ? request.headers : { ...request.headers, authorization };
+    const answer = await http({ ...request, headers });
+    if (isRefusal(request, answer)) remember(keysOf(source, request), source, request, answer);
+    return { ...authorized, answer };
+  };
+
+  /** Whether the repository, requested without authentication, names another token server than the one that refused the credential. */
+  const hasOtherRealm = async (source: ImageSource, request: HttpRequest): Promise<boolean> => {
+    const [own = '', ...ofRegistry] = keysOf(source, request);
+    if (known.has(own) || request.kind === 'push') return false;
+    const tried = ofRegistry.map((key) => known.get(key)).find((wanted) => wanted !== undefined)?.challenge?.parameters;
+    const answer = await http(request);
+    if (isRefusal(request, answer)) remember([own], source, request, answer);
+    const named = known.get(own)?.challenge;
+    return named !== undefined && (named.parameters.realm !== tried?.realm || named.parameters.service !== tried?.service);
+  };
+
+  return async (source, request, credential) => {
+    if (credential && credential.registryToken === undefined && !known.has(request.registry.name)) await ping(source, request);
+    const first = await send(source, request, credential);
+    if (!first.answer) return (await hasOtherRealm(source, request)) ? (await send(source, request, credential)).answer : undefined;
+    if (!isRefusal(request, first.answer) && !(first.isRemembered && mayBeOldToken(request, first.answer))) return first.answer;
+    return (await send(source, request, credential, first)).answer;
+  };
+}
+
+/** Where the challenge for a request is remembered, in the order in which it is looked up. */
+function keysOf({ path }: ImageSource, { registry: { name }, kind }: HttpRequest): readonly string[] {
+  return [`${name} ${kind} ${path}`, `${name} ${kind}`, name];
+}
+
+/** What may be missing, whoever requests it. */
+const mayBeMissing: ReadonlySet<HttpRequest['kind']> = new Set(['manifest', 'referrers', 'push']);
+
+/** Whether an answer may be that to a token which has expired or was revoked: some registries answer 400 or 404 instead of 401. */
+function mayBeOldToken({ registry, kind }: HttpRequest, { status, url }: HttpAnswer): boolean {
+  if (status === 429 || (status === 404 && mayBeMissing.has(kind))) return false;
+  return status >= 400 && status < 500 && url.origin === registry.origin;
+}
+
+/** Whether an answer is the registry's own 401 or 403. Only the registry can require authentication: after a redirect, these statuses are ordinary answers. */
+export function isRefusal({ registry }: HttpRequest, { status, url }: HttpAnswer): boolean {
+  return (status === 401 || status === 403) && url.origin === registry.origin;
+}

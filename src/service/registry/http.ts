@@ -1,0 +1,231 @@
+/** Requests to hosts: within their limits, with redirects, deadlines and bounded answers. */
+import type { IncomingHttpHeaders } from 'node:http';
+import { request as send } from 'undici';
+import { codeOf, ProxyFailure } from '../../core/model/connection-failure.ts';
+import { PermanentError } from '../../core/model/errors.ts';
+import { describeVia } from '../proxy/route.ts';
+import { refusedAddress } from './address-guard.ts';
+import { isForbiddenAddress } from '../proxy/special-addresses.ts';
+import type { AnswerBudget, BudgetedReading } from './answer-budget.ts';
+import { explainConnectionError, isClosedConnection } from './answer-errors.ts';
+import { startDeadline } from '../../core/async/deadline.ts';
+import type { HostLimits } from './host-limits.ts';
+import type { Registry } from './registries.ts';
+
+export type RequestKind = 'manifest' | 'tags' | 'token' | 'blob' | 'referrers' | 'push';
+
+export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT';
+
+/** A finished request, for metrics. `host` is the registry as policies name it, also for requests to its token server. */
+export interface RequestRecord {
+  host: string;
+  kind: RequestKind;
+  method: HttpMethod;
+  status: number | 'error';
+  durationMs: number;
+}
+
+/** Resolves if a request may still be sent, and rejects with the reason why not. */
+export type Confirm = () => Promise<void>;
+
+/** A request; `what` describes it in messages: `HEAD manifest of ghcr.io/a/b:1.2`. */
+export interface HttpRequest {
+  registry: Registry;
+  kind: RequestKind;
+  what: string;
+  method: HttpMethod;
+  url: URL;
+  headers: Readonly<Record<string, string>>;
+  body?: string | Buffer;
+  /** The path of another repository of the registry that the request reads, for the scope of its token. */
+  alsoReads?: string | undefined;
+  /** The account whose quota the host may count the request against. */
+  account?: string;
+  maxBytes: number;
+  maxRedirects: number;
+  /** Called immediately before each time that the request is sent; when it rejects, the request is not sent. */
+  confirm?: Confirm | undefined;
+  signal?: AbortSignal | undefined;
+  /** The memory budget of the operation that the request belongs to, such as a list of many pages; without it, the request has its own. */
+  reading?: BudgetedReading | undefined;
+}
+
+/** An answer with any status; `url` is the final URL after redirects. */
+export interface HttpAnswer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+  url: URL;
+  /** The host asks for no requests before this time. */
+  retryAt?: number;
+  /** Where the credentials that the registry accepted come from, in words for a user; absent for a request that was sent without authentication. */
+  credentials?: string;
+}
+
+export interface HttpOptions {
+  limits: HostLimits;
+  budget: AnswerBudget;
+  timeoutMs: number;
+  onRequest?: ((record: RequestRecord) => void) | undefined;
+  /** Called after each request with its answer, if any; may throw the error that the caller gets instead. */
+  onHop?: ((request: HttpRequest, answer: HttpAnswer | undefined) => void) | undefined;
+}
+
+/**
+ * Sends a request within the host's limits and follows redirects. Every hop passes the address guard, and Authorization is only sent to the first
+ * origin. Rejects with the signal's reason, PermanentError(RegistryRefused), or an Error that names the request.
+ */
+export type Http = (request: HttpRequest) => Promise<HttpAnswer>;
+
+// The beginning of an error page is enough.
+const maxErrorBytes = 64 * 1024;
+const redirects = new Set([301, 302, 303, 307, 308]);
+
+export function createHttp(options: HttpOptions): Http {
+  return async (request) => {
+    let { url, headers } = request;
+    for (let hop = 0; ; hop++) {
+      guardUrl(url, request);
+      const answer = await exchange(options, { ...request, url, headers });
+      const location = redirects.has(answer.status) && request.maxRedirects > 0 ? answer.headers.location : undefined;
+      if (location === undefined) return answer;
+      if (hop === request.maxRedirects) throw new Error(`${request.what}: more than ${request.maxRedirects} redirects`);
+      if (!URL.canParse(location, url.href)) throw new Error(`${request.what}: redirected to something that is not a URL`);
+      const next = new URL(location, url);
+      if (next.origin !== url.origin) headers = withoutAuthorization(headers);
+      url = next;
+    }
+  };
+}
+
+function guardUrl(url: URL, { registry, what }: HttpRequest): void {
+  if (isForbiddenAddress(url.hostname)) throw refusedAddress(`${what}: ${url.hostname}`);
+  if (url.protocol === 'https:' || (url.protocol === 'http:' && registry.insecure)) return;
+  throw new PermanentError(
+    'RegistryRefused',
+    `${what}: the registry ${registry.name} redirects to ${url.protocol}//${url.host}, but only https is allowed unless the configuration says insecure: true for it`,
+  );
+}
+
+/** One request to a host; its result updates the host's pauses and circuit. */
+async function exchange(options: HttpOptions, request: HttpRequest): Promise<HttpAnswer> {
+  const { url, what, signal, method, kind, account } = request;
+  const subject = subjectOf(url);
+  const isPull = method === 'GET' && kind === 'manifest';
+  const slot = await options.limits.acquire({ host: url.host, what, pullBy: isPull ? account : undefined, signal });
+  try {
+    const answer = await exchangeTwice(options, request);
+    options.onHop?.(request, answer);
+    const { status, headers } = answer;
+    const retryAt = slot.release({ kind: 'answer', status, headers, subject, account, isPull });
+    return retryAt === undefined ? answer : { ...answer, retryAt };
+  } catch (error) {
+    const isFailure = error instanceof HostFailure;
+    if (isFailure) options.onHop?.(request, undefined);
+    slot.release(isFailure ? { kind: 'failure', why: error.why, ...(!error.isWholeHost && { subject }) } : { kind: 'nothing' });
+    throw error;
+  }
+}
+
+async function exchangeTwice(options: HttpOptions, request: HttpRequest): Promise<HttpAnswer> {
+  try {
+    return await exchangeOnce(options, request);
+  } catch (error) {
+    // Every request may be sent twice, also those that write, so one whose connection was closed is repeated at once.
+    if (request.signal?.aborted || !(error instanceof Error) || !isClosedConnection(error.cause)) throw error;
+    return exchangeOnce(options, request);
+  }
+}
+
+async function exchangeOnce(options: HttpOptions, request: HttpRequest): Promise<HttpAnswer> {
+  // Only now: a request may have waited for its slot, for memory, for a token.
+  const send = async (reading: BudgetedReading) => {
+    await request.confirm?.();
+    return exchangeWith(reading, options, request);
+  };
+  return request.reading === undefined ? options.budget.run(request, send) : send(request.reading);
+}
+
+async function exchangeWith(reading: BudgetedReading, { timeoutMs, onRequest }: HttpOptions, request: HttpRequest): Promise<HttpAnswer> {
+  const { registry, kind, method, what, url } = request;
+  const { signal } = reading;
+  const deadline = startDeadline(timeoutMs, signal);
+  const startedAt = performance.now();
+  let status: number | 'error' = 'error';
+  try {
+    const answer = await transfer(request, reading, deadline.signal);
+    status = answer.status;
+    return answer;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof PermanentError) throw error;
+    if (error instanceof BodyTooLarge) throw new Error(`${what}: ${error.message}`, { cause: error });
+    const via = describeVia(registry.routeTo(url));
+    if (deadline.isOver)
+      throw new HostFailure(what, `timed out: no answer from ${url.host}${via} within ${timeoutMs} ms`, false, { cause: error });
+    const why = explainConnectionError(error);
+    if (why !== undefined)
+      throw new HostFailure(what, `cannot connect to ${url.host}${error instanceof ProxyFailure ? '' : via}: ${why}`, true);
+    const code = codeOf(error);
+    throw new HostFailure(what, `cannot connect to ${url.host}${via}${code === '' ? '' : ` (${code})`}`, true, { cause: error });
+  } finally {
+    deadline.end();
+    onRequest?.({ host: registry.name, kind, method, status, durationMs: performance.now() - startedAt });
+  }
+}
+
+async function transfer(request: HttpRequest, reading: BudgetedReading, signal: AbortSignal): Promise<HttpAnswer> {
+  const { registry, method, url, headers, body, maxBytes } = request;
+  const answer = await send(url, {
+    dispatcher: registry.agent,
+    method,
+    headers,
+    signal,
+    // By default, undici closes the connection after each HEAD, and the next push would need a TLS handshake.
+    reset: false,
+    ...(body !== undefined && { body }),
+  });
+  const chunks: Buffer[] = [];
+  let size = 0;
+  let counted = 0;
+  const isWanted = answer.statusCode >= 200 && answer.statusCode < 300;
+  try {
+    for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (!isWanted && size > maxErrorBytes) break;
+      if (isWanted && size > maxBytes) throw new BodyTooLarge(`the answer is larger than ${maxBytes} bytes`);
+      chunks.push(chunk);
+      counted += chunk.length;
+      reading.grow(chunk.length);
+      signal.throwIfAborted();
+    }
+    return { status: answer.statusCode, headers: answer.headers, body: Buffer.concat(chunks), url };
+  } finally {
+    // Callers reduce the answer to something smaller at once.
+    reading.grow(-counted);
+  }
+}
+
+class BodyTooLarge extends Error {}
+
+/** There was no answer, or only a part of one. */
+class HostFailure extends Error {
+  readonly why: string;
+  readonly isWholeHost: boolean;
+
+  constructor(what: string, why: string, isWholeHost: boolean, options?: ErrorOptions) {
+    super(`${what}: ${why}`, options);
+    this.why = why;
+    this.isWholeHost = isWholeHost;
+  }
+}
+
+/** The requested resource of a host: a repository, or any other path. */
+function subjectOf({ pathname, search }: URL): string {
+  const repository = /^\/v2\/(.+)\/(?:(?:manifests|tags|blobs|referrers)\/[^/]+|blobs\/uploads\/.*)$/.exec(pathname)?.[1];
+  return repository ?? pathname + search;
+}
+
+function withoutAuthorization(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => name !== 'authorization'));
+}

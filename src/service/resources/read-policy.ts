@@ -1,0 +1,133 @@
+/** Objects of the API server, in the shape of v1, as the policies that the program works with. */
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import { PermanentError, describeError } from '../../core/model/errors.ts';
+import { baseAnnotation, workloadAnnotation } from '../../core/model/base-policy.ts';
+import { isUsable, type ImagePolicy, type PolicyParent, type PolicyProblem, type PolicySpec } from '../../core/model/image-policy.ts';
+import { readActions, readRequest } from '../../core/model/policy-actions.ts';
+import { readStatus } from '../../core/model/stored-status.ts';
+import type { Reason } from '../../core/model/reasons.ts';
+import { cut } from '../../core/model/text.ts';
+import { refOf } from '../../core/model/workload.ts';
+import { baseKind, group } from './group.ts';
+import { isOfV1alpha1 } from '../../conversion/specs/is-expressible.ts';
+import { readScope } from './read-scope.ts';
+import { readSpec, type ReadContext, type SpecSource } from './read-spec.ts';
+import { fieldOf, has } from './rules.ts';
+import { apiVersion } from './v1.ts';
+import * as v1alpha1 from '../../conversion/v1alpha1.ts';
+import { withoutNulls } from './validation/walk-schema.ts';
+
+const metadata = z.object({
+  annotations: z.record(z.string(), z.unknown()).catch({}),
+  name: z.string(),
+  namespace: z.string(),
+  uid: z.string(),
+  resourceVersion: z.string(),
+  generation: z.number().default(0),
+  creationTimestamp: z.string().optional().catch(undefined),
+  labels: z.record(z.string(), z.string()).optional().catch(undefined),
+  managedFields: z.array(z.unknown()).catch([]),
+  ownerReferences: z.array(z.unknown()).catch([]),
+});
+const envelope = z.looseObject({ metadata, spec: z.unknown().optional(), status: z.unknown().optional() });
+const ownerReference = z.object({
+  apiVersion: z.string().startsWith(`${group}/`),
+  kind: z.literal(baseKind),
+  name: z.string(),
+  uid: z.string(),
+  controller: z.literal(true),
+});
+const maxMessageLength = 1000;
+
+/** A hash of what each spec was read from, and of its author's version: the status changes a hundred times as often as the spec. */
+const sources = new WeakMap<PolicySpec | PolicyProblem, string>();
+
+/**
+ * Reads an object. What is wrong with its spec becomes the policy's problem, so that other policies are not affected; throws only without metadata. A spec
+ * that has not changed since `before` was read (in the same context) is not read again.
+ */
+export function readPolicy(raw: unknown, context: ReadContext, before?: ImagePolicy): ImagePolicy {
+  const object = envelope.parse(raw);
+  const { annotations, creationTimestamp: createdAt, labels, managedFields, ownerReferences, ...names } = object.metadata;
+  const parent = parentOf(ownerReferences, annotations);
+  const actions = readActions(annotations);
+  const requested = readRequest(annotations, actions);
+  const source: SpecSource = { namespace: names.namespace, writtenIn: writtenIn(managedFields) };
+  const spec = readSpecOnce(object.spec, source, context, before?.namespace === names.namespace ? before.spec : undefined);
+  return {
+    ...names,
+    apiVersion,
+    ...(createdAt !== undefined && { createdAt }),
+    ...legacyTargetOf(spec, object.spec, names.namespace),
+    spec,
+    status: readStatus(object.status, names.generation),
+    ...(Object.keys(actions).length > 0 && { actions }),
+    ...(requested !== undefined && { requested }),
+    ...(labels !== undefined && { labels }),
+    ...(parent !== undefined && { parent }),
+  };
+}
+
+/** The BaseImagePolicy that controls the policy, and the base that it has named. */
+function parentOf(references: readonly unknown[], annotations: Readonly<Record<string, unknown>>): PolicyParent | undefined {
+  for (const raw of references) {
+    const { success, data } = ownerReference.safeParse(raw);
+    if (!success) continue;
+    const { [baseAnnotation]: base, [workloadAnnotation]: workload } = annotations;
+    return {
+      name: data.name,
+      uid: data.uid,
+      ...(typeof base === 'string' && { base }),
+      ...(typeof workload === 'string' && { workload }),
+    };
+  }
+  return undefined;
+}
+
+/** Only a target in another namespace can be a legacy target: most policies have none, and their specs are not examined any further. */
+function legacyTargetOf(spec: ImagePolicy['spec'], raw: unknown, namespace: string): Pick<ImagePolicy, 'legacyTarget'> {
+  const [target] = isUsable(spec) ? spec.targets : [];
+  if (target?.name === undefined || target.namespace === namespace || !isOfV1alpha1(withoutNulls(raw))) return {};
+  return { legacyTarget: refOf(target) };
+}
+
+/** A stored policy is of v1; managedFields record in which version each of its authors wrote, and the last one of them counts. */
+function writtenIn(managedFields: readonly unknown[]): SpecSource['writtenIn'] {
+  const writes = managedFields.filter((entry) => has(fieldOf(entry, 'fieldsV1'), 'f:spec'));
+  const last = writes.toSorted((a, b) => timeOf(a) - timeOf(b)).at(-1);
+  return fieldOf(last, 'apiVersion') === v1alpha1.apiVersion ? 'v1alpha1' : 'v1';
+}
+
+/** In ms since 1970; 0 if it cannot be read. */
+function timeOf(entry: unknown): number {
+  return Date.parse(String(fieldOf(entry, 'time'))) || 0;
+}
+
+function readSpecOnce(
+  raw: unknown,
+  source: SpecSource,
+  context: ReadContext,
+  before: ImagePolicy['spec'] | undefined,
+): ImagePolicy['spec'] {
+  const key = hash('sha1', JSON.stringify([source.writtenIn, raw]), 'base64');
+  if (before !== undefined && sources.get(before) === key) return before;
+  const spec = readSpecOrProblem(raw, source, context);
+  sources.set(spec, key);
+  return spec;
+}
+
+function readSpecOrProblem(raw: unknown, source: SpecSource, context: ReadContext): PolicySpec | PolicyProblem {
+  try {
+    return readSpec(raw, source, context);
+  } catch (error) {
+    const reason: Reason = error instanceof PermanentError ? error.reason : 'InvalidPolicy';
+    const isSuspended = typeof raw === 'object' && raw !== null && 'suspend' in raw && raw.suspend === true;
+    const scope = readScope(raw, source, context);
+    return {
+      problem: { reason, message: cut(describeError(error), maxMessageLength) },
+      ...(isSuspended && { suspended: true }),
+      ...(scope && { scope }),
+    };
+  }
+}

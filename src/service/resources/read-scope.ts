@@ -1,0 +1,37 @@
+/** What can be read of a spec that cannot be used: which repository it watches, and what its targets are. Nothing is selected or changed for it. */
+import type { PolicyScope } from '../../core/model/image-policy.ts';
+import { PermanentError } from '../../core/model/errors.ts';
+import { isObject } from '../../core/model/untyped.ts';
+import { readRepository, readTarget, type ReadContext, type SpecSource } from './read-spec.ts';
+import { specSchema } from './v1.ts';
+import { isTooLarge, specProblems } from './validation/spec-problems.ts';
+import { withoutNulls } from './validation/walk-schema.ts';
+
+/**
+ * The repository and those targets with which nothing is wrong; undefined without a repository. A target with a problem of its own is left out: it may name a
+ * kind or a field that the operator does not allow the policy to read.
+ */
+export function readScope(raw: unknown, { namespace }: Pick<SpecSource, 'namespace'>, context: ReadContext): PolicyScope | undefined {
+  const spec = withoutNulls(raw);
+  if (!isObject(spec) || typeof spec['image'] !== 'string') return undefined;
+  const repository = unlessInvalid(() => readRepository(String(spec['image']), context.aliases));
+  if (repository === undefined) return undefined;
+  if (isTooLarge(spec)) return { repository, targets: [], strategy: {} };
+  const faulty = new Set(specProblems(specSchema, raw, { ...context, namespace }).map(({ keys: [, field, index] }) => `${field}/${index}`));
+  const written: readonly unknown[] = Array.isArray(spec['targets']) ? spec['targets'] : [];
+  const targets = written.flatMap((target, index) => {
+    const parsed = specSchema.shape.targets.element.safeParse(target);
+    if (faulty.has(`targets/${index}`) || !parsed.success) return [];
+    return unlessInvalid(() => readTarget(parsed.data, index, { ...context, namespace, repository })) ?? [];
+  });
+  return { repository, targets, strategy: {} };
+}
+
+function unlessInvalid<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof PermanentError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,225 @@
+/** `spec` of v1, as the program works with it. */
+import type { z } from 'zod';
+import { BoundedMap } from '../../core/async/bounded-map.ts';
+import { parseDuration } from '../../core/model/text.ts';
+import { PermanentError } from '../../core/model/errors.ts';
+import { checkFields, type FieldContext } from '../../core/model/field-rules.ts';
+import type { PolicySpec, PolicyTarget, RolloutSettings, TargetFields, TargetParts, WaveSettings } from '../../core/model/image-policy.ts';
+import { parseImageReference, type RegistryAliases, type Repository } from '../../core/model/image-reference.ts';
+import {
+  builtInSettings,
+  type DefaultedSetting,
+  type Origin,
+  type Origins,
+  rolloutOf,
+  type SettingValues,
+} from '../../core/model/policy-defaults.ts';
+import type { TagStrategy } from '../../core/model/tag-strategy.ts';
+import { type Verification, wantSigner } from '../../core/model/verification.ts';
+import { isCustomVersion, type KindRef } from '../../core/model/workload.ts';
+import { filterTags } from '../../core/select/filter-tags.ts';
+import { withoutRebased } from '../../core/select/without-rebased.ts';
+import { strategies } from '../../core/select/strategies/index.ts';
+import { specSchema } from './v1.ts';
+import { validateSpec } from './validate.ts';
+import { unknownFields } from './validation/spec-problems.ts';
+import { inV1alpha1 } from '../../conversion/v1alpha1-problems.ts';
+import { withoutNulls } from './validation/walk-schema.ts';
+
+/** The part of the configuration that the meaning of a policy depends on; defaults are added later (`withDefaults`). */
+export type ReadContext = FieldContext;
+
+type Spec = z.output<typeof specSchema>;
+type Target = Spec['targets'][number];
+
+/** Where a spec comes from. */
+export interface SpecSource {
+  /** That of the policy. */
+  readonly namespace: string;
+  /** The version that its author writes, whose words problems are reported in. */
+  readonly writtenIn: 'v1' | 'v1alpha1';
+}
+
+/** Reads a spec, in the shape of v1, with the built-in values for what it leaves out; throws a PermanentError that names everything that is wrong with it. */
+export function readSpec(raw: unknown, { namespace, writtenIn }: SpecSource, context: ReadContext): PolicySpec {
+  const spec = parseValid(raw, { namespace, writtenIn }, context);
+  const strategy = readStrategy(spec);
+  const repository = inField('spec.image', () => readRepository(spec.image, context.aliases));
+  const written = readSettings(spec, spec.update?.windows, 'spec.');
+  const { platforms = [] } = spec;
+  // Mistakes are reported first: a newer version would not accept them either.
+  const unknown = unknownFields(specSchema, withoutNulls(raw), ['spec']);
+  if (unknown.length > 0) throw notYetSupported(unknown.map(({ path }) => path));
+  return {
+    repository,
+    strategy,
+    pin: spec.update?.pin ?? (spec.select.digest === undefined && spec.verify === undefined ? 'Tag' : 'Digest'),
+    allowDowngrade: spec.update?.allowDowngrade ?? false,
+    ...(platforms.length > 0 && { platforms }),
+    ...(written.minAge !== undefined && { minAgeMs: written.minAge }),
+    mode: spec.update?.mode ?? 'Automatic',
+    windows: written.windows ?? builtInSettings.windows,
+    targets: spec.targets.map((target, index) => readTarget(target, index, { ...context, namespace, repository })),
+    ...(spec.pullSecrets !== undefined && { pullSecrets: spec.pullSecrets.map(({ name }) => name) }),
+    pollIntervalMs: written.poll ?? builtInSettings.poll,
+    ...(spec.verify !== undefined && { verification: readVerification(spec.verify) }),
+    suspended: spec.suspend,
+    ...rolloutOf(written.rollout ?? builtInSettings.rollout),
+    origins: originsOf(written),
+  };
+}
+
+/** The settings that have defaults, as they are written in a policy or in the configuration. */
+type WrittenSettings = Partial<Pick<Spec, 'poll' | 'minAge' | 'rollout'>>;
+type WrittenWindows = NonNullable<Spec['update']>['windows'];
+
+/** Reads the settings that are written; `prefix` is the path of what they are written in. */
+export function readSettings({ poll, minAge, rollout }: WrittenSettings, windows: WrittenWindows | undefined, prefix = ''): SettingValues {
+  const pollMs = readDuration(`${prefix}poll.interval`, poll?.interval);
+  const minAgeMs = readDuration(`${prefix}minAge`, minAge);
+  return {
+    ...(pollMs !== undefined && { poll: pollMs }),
+    ...(minAgeMs !== undefined && { minAge: minAgeMs }),
+    ...(windows !== undefined && { windows }),
+    ...(rollout !== undefined && { rollout: { settings: readRollout(rollout), maxParallel: rollout.maxParallel } }),
+  };
+}
+
+/** Where the values come from. */
+export function originsOf(written: SettingValues): Origins {
+  const origin = (setting: DefaultedSetting): Origin => (written[setting] === undefined ? 'built-in' : 'policy');
+  return { poll: origin('poll'), minAge: origin('minAge'), windows: origin('windows'), rollout: origin('rollout') };
+}
+
+function parseValid(raw: unknown, { namespace, writtenIn }: SpecSource, { customTargets, aliases }: ReadContext): Spec {
+  const found = validateSpec(raw, { namespace, customTargets, aliases });
+  const problems = writtenIn === 'v1alpha1' ? found.map(inV1alpha1) : found;
+  const [first] = problems;
+  if (first !== undefined) throw new PermanentError(first.reason, problems.map(({ path, message }) => `${path}: ${message}`).join('; '));
+  return specSchema.parse(withoutNulls(raw));
+}
+
+/** The strategy of `select` and `tags`. */
+export function readStrategy({ select, tags = {} }: Pick<Spec, 'select' | 'tags'>): TagStrategy {
+  const chosen = Object.keys(select);
+  if (chosen.length !== 1) {
+    const found = chosen.length === 0 ? 'nothing is chosen' : `${chosen.join(' and ')} exclude each other`;
+    throw invalid(`spec.select: ${found}: write exactly one of semver, digest, newest, alphabetical, numerical, replace`);
+  }
+  return Object.keys(tags).length === 0
+    ? sharedStrategy(select)
+    : withoutRebased(inField('spec', () => filterTags(strategyOf(select), tags), '.'));
+}
+
+/** Without a filter, which remembers tags of its own, a strategy has no state: most policies of a large cluster select in the same few ways. */
+const shared = new BoundedMap<string, TagStrategy>(1_000);
+
+function sharedStrategy(select: Spec['select']): TagStrategy {
+  const key = JSON.stringify(select);
+  const known = shared.get(key);
+  if (known !== undefined) return known;
+  const strategy = withoutRebased(strategyOf(select));
+  shared.set(key, strategy);
+  return strategy;
+}
+
+function strategyOf(select: Spec['select']): TagStrategy {
+  return inField(`spec.select.${Object.keys(select).join()}`, () => buildStrategy(select), '.');
+}
+
+function buildStrategy({ semver, digest, newest, alphabetical, numerical, replace }: Spec['select']): TagStrategy {
+  if (semver !== undefined) return inField('range', () => strategies.semver(semver));
+  if (digest !== undefined) return strategies.digest(digest);
+  if (newest !== undefined) return strategies.newest();
+  if (alphabetical !== undefined) return strategies.alphabetical(alphabetical);
+  if (numerical !== undefined) return strategies.numerical(numerical);
+  if (replace !== undefined) return strategies.replace(replace);
+  throw invalid('write exactly one of semver, digest, newest, alphabetical, numerical, replace');
+}
+
+/** The repository of `image`. */
+export function readRepository(image: string, aliases: RegistryAliases): Repository {
+  const { repository, tag, digest } = parseImageReference(image, aliases);
+  if (tag === undefined && digest === undefined) return repository;
+  throw invalid('write only the repository, without a tag or digest: select chooses the tag');
+}
+
+function readDuration(field: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const milliseconds = parseDuration(text);
+  if (milliseconds !== undefined && milliseconds > 0) return milliseconds;
+  throw invalid(`${field}: "${text}" is not a duration such as 30s, 10m or 1h30m`);
+}
+
+export function readVerification({ cosign: { keys = [], keyless = [] } }: NonNullable<Spec['verify']>): Verification {
+  if (keys.length + keyless.length === 0) throw invalid('spec.verify.cosign: write keys, keyless or both');
+  return {
+    keys: keys.map(({ secretRef: { name, key } }) => ({ secret: name, key })),
+    signers: keyless.map((rule, index) => inField(`spec.verify.cosign.keyless[${index}]`, () => wantSigner(rule))),
+  };
+}
+
+/** Undefined where rollouts are not watched. */
+function readRollout({ watch, timeout, onFailure, waves }: NonNullable<Spec['rollout']>): RolloutSettings | undefined {
+  if (!watch) return undefined;
+  const timeoutMs = parseDuration(timeout) ?? builtInSettings.rollout.settings.timeoutMs;
+  return { timeoutMs, onFailure, ...(waves !== undefined && { waves: readWaves(waves) }) };
+}
+
+/** The order in which workloads are changed, with its defaults; also that of a BaseImagePolicy. */
+export function readWaves({ maxParallel = 5, canaries, pause, maxFailures = 1 }: NonNullable<Spec['rollout']>['waves'] = {}): WaveSettings {
+  const pauseMs = (pause === undefined ? undefined : parseDuration(pause)) ?? 600_000;
+  return { maxParallel, maxFailures, pauseMs, ...(canaries && { canaries }) };
+}
+
+interface TargetContext extends FieldContext {
+  /** The namespace of the policy. */
+  readonly namespace: string;
+  readonly repository: Repository;
+}
+
+/** A target. Its API version is kept only for custom resources, which it identifies. */
+export function readTarget(target: Target, index: number, context: TargetContext): PolicyTarget {
+  const { apiVersion, kind, name, selector, namespace = context.namespace } = target;
+  const ref = { ...(isCustomVersion(apiVersion) && { apiVersion }), kind };
+  const workload = { ...ref, namespace, ...readParts(target, ref, context) };
+  if (selector !== undefined) return { ...workload, selector };
+  if (name !== undefined) return { ...workload, name };
+  throw invalid(`spec.targets[${index}]: write either name or selector`);
+}
+
+function readParts({ containers, initContainers, volumes, takeOver, fields }: Target, ref: KindRef, context: TargetContext): TargetParts {
+  return {
+    ...(containers !== undefined && { containers }),
+    ...(initContainers && { initContainers }),
+    ...(volumes === true && { volumes }),
+    ...(takeOver === true && { takeOver }),
+    ...(fields !== undefined && { fields: readFields(fields, ref, context) }),
+  };
+}
+
+/** With the field of the repository, also where the policy does not name it. */
+function readFields(written: TargetFields, ref: KindRef, context: TargetContext): TargetFields {
+  const allowed = checkFields(ref, written, context.repository, context);
+  if ('fields' in allowed) return allowed.fields;
+  throw new PermanentError('FieldNotAllowed', allowed.message);
+}
+
+function notYetSupported(fields: readonly string[]): PermanentError {
+  const what = `this version does not know ${fields.join(', ')}, so it changes nothing for this policy`;
+  return new PermanentError('NotYetSupported', `${what}: remove that, or wait for a version that does`);
+}
+
+function invalid(message: string): PermanentError {
+  return new PermanentError('InvalidPolicy', message);
+}
+
+/** Prefixes the message of a PermanentError that `build` throws with the path of the field. */
+export function inField<T>(path: string, build: () => T, separator = ': '): T {
+  try {
+    return build();
+  } catch (error) {
+    if (!(error instanceof PermanentError)) throw error;
+    throw new PermanentError(error.reason, `${path}${separator}${error.message}`, { cause: error });
+  }
+}

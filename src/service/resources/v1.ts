@@ -1,0 +1,66 @@
+/** ImagePolicy v1, which users write and the cluster stores. The definition, the reference and the types are generated from these schemas. */
+import { z } from 'zod';
+import { storedStatusSchema } from '../../core/model/stored-status.ts';
+import { fieldOf, has, withChecks, withRules } from './rules.ts';
+import { repositoryField } from './v1-fields/image.ts';
+import { select, tags } from './v1-fields/select.ts';
+import { target } from './v1-fields/target.ts';
+import { rollout, update } from './v1-fields/update.ts';
+import { verify } from './v1-fields/verify.ts';
+import { minAge, platforms, poll, pullSecrets, suspend } from './v1-fields/watch.ts';
+import { checkFollowedTag, checkPatterns } from './validation/check-tags.ts';
+import { checkAllowedFields, checkPinnedFields } from './validation/check-target-fields.ts';
+import { checkTargetsDiffer } from './validation/check-targets.ts';
+
+/** `spec`, as users write it. Each check that only code can make is a line below its schema. */
+export const specSchema = withChecks(
+  withRules(
+    z
+      .object({
+        image: repositoryField('select'),
+        select,
+        tags: tags.exactOptional(),
+        platforms: platforms.exactOptional(),
+        minAge: minAge.exactOptional(),
+        pullSecrets: pullSecrets.exactOptional(),
+        targets: withChecks(z.array(target).min(1).max(64).describe('The workloads that are kept up to date.'), checkTargetsDiffer),
+        update: update.exactOptional(),
+        rollout: rollout.exactOptional(),
+        verify: verify.exactOptional(),
+        poll: poll.exactOptional(),
+        suspend,
+      })
+      .describe('Which image to watch, how to choose its tag, and which workloads to update.'),
+    [
+      {
+        rule: "!has(self.select) || !has(self.select.digest) || !has(self.update) || !has(self.update.pin) || self.update.pin != 'Tag'",
+        message: 'select.digest with update.pin: Tag would never change anything: remove pin, or write Digest',
+        holds: (self) => !has(fieldOf(self, 'select'), 'digest') || fieldOf(fieldOf(self, 'update'), 'pin') !== 'Tag',
+      },
+    ],
+  ),
+  checkFollowedTag,
+  checkPatterns,
+  checkPinnedFields,
+  checkAllowedFields,
+);
+
+export type Spec = z.input<typeof specSchema>;
+
+export { apiVersion, version } from './group.ts';
+
+/** The whole resource below `metadata`. Only new objects need a spec: clusters have stored objects without one. */
+export const schema = withRules(
+  z
+    .object({ spec: specSchema.exactOptional(), status: storedStatusSchema.exactOptional() })
+    .describe('Keeps the images of workloads up to date: a push to the repository changes them when the policy selects the tag.'),
+  [
+    {
+      rule: 'has(self.spec) || (oldSelf.hasValue() && !has(oldSelf.value().spec))',
+      message: 'write a spec: image, select and targets',
+      optionalOldSelf: true,
+      // Code checks every object as a new one.
+      holds: (self) => has(self, 'spec'),
+    },
+  ],
+);

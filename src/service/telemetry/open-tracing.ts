@@ -1,0 +1,213 @@
+/** Spans by OpenTelemetry's SDK, exported in batches over OTLP/HTTP (protobuf). Loaded only where traces are on. */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { hostname } from 'node:os';
+import {
+  type Context,
+  diag,
+  DiagLogLevel,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  TraceFlags,
+  type Tracer,
+} from '@opentelemetry/api';
+import { ExportResultCode, parseTraceParent } from '@opentelemetry/core';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type SpanExporter,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import { within } from '../../core/async/deadline.ts';
+import { describeError, PermanentError, WaitError } from '../../core/model/errors.ts';
+import type { OpenSpan, SpanStart, Tracing } from './tracing.ts';
+
+/** Where spans are exported, how many are sampled, and the callback for failures. */
+export interface TracingOptions {
+  /** The base of a collector's OTLP/HTTP receiver: `http://collector:4318`. */
+  readonly endpoint: string;
+  readonly headers: () => Readonly<Record<string, string>>;
+  /** The share of traces that is kept, 0 to 1; a trace is sampled as a whole or not at all. */
+  readonly sampleRatio: number;
+  readonly roles: readonly string[];
+  readonly onNews: (news: ExportNews) => void;
+  /** How long a collector may take for a batch; 10 s unless given. */
+  readonly exportTimeoutMs?: number;
+}
+
+/** Limits the memory while a collector hangs; no push waits for it: further spans are dropped. */
+const maxQueueSize = 4_096;
+const pauseMs = 2_000;
+const maxTextLength = 1_024;
+
+const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, producer: SpanKind.PRODUCER, consumer: SpanKind.CONSUMER };
+
+/** A span and its scope; timers and connections that outlive the work do not belong to the span. */
+interface Scope {
+  readonly context: Context;
+  readonly span: Span;
+  isOver: boolean;
+}
+
+/** Does not connect before the first export. */
+export function openTracing(options: TracingOptions): Tracing {
+  const provider = createProvider(options);
+  const tracer = provider.getTracer('image-watcher');
+  const scopes = new AsyncLocalStorage<Scope>();
+  const currentScope = () => {
+    const scope = scopes.getStore();
+    return scope?.isOver === false ? scope : undefined;
+  };
+  const begin = (start: SpanStart): Scope => {
+    const around = start.parent === undefined ? (currentScope()?.context ?? ROOT_CONTEXT) : contextOf(start.parent);
+    const span = startSpan(tracer, start, around);
+    return { context: trace.setSpan(around, span), span, isOver: false };
+  };
+  const tracing: Tracing = {
+    span(start, work) {
+      const scope = begin(start);
+      return scopes.run(scope, () => runIn(scope, work));
+    },
+    step: (start, work) => (currentScope() === undefined ? work() : tracing.span(start, work)),
+    record(start, failure) {
+      if (start.parent === undefined && currentScope() === undefined) return;
+      const { span } = begin(start);
+      if (failure !== undefined) fail(span, failure);
+      span.end();
+    },
+    event: (name, attributes) => void currentScope()?.span.addEvent(name, attributes),
+    current: () => formatTraceParent(currentScope()),
+    logFields() {
+      const { traceId, spanId } = currentScope()?.span.spanContext() ?? {};
+      return traceId === undefined || spanId === undefined ? {} : { trace_id: traceId, span_id: spanId };
+    },
+    async stop(deadlineMs) {
+      const exported = provider.shutdown().catch((error: unknown) => options.onNews({ kind: 'failing', why: describeError(error) }));
+      await within(deadlineMs, exported);
+    },
+  };
+  return tracing;
+}
+
+function createProvider({ endpoint, headers, sampleRatio, roles, onNews, exportTimeoutMs = 10_000 }: TracingOptions): TracerProvider {
+  // The SDK reports dropped spans only to this logger.
+  const ignored = { error: ignore, info: ignore, debug: ignore, verbose: ignore };
+  const warn = (message: string) => message.startsWith('Dropped') && onNews({ kind: 'dropped', why: message });
+  diag.setLogger({ ...ignored, warn }, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+  const exporter = new OTLPTraceExporter({
+    url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
+    headers: () => Promise.resolve({ ...headers() }),
+    timeoutMillis: exportTimeoutMs,
+  });
+  const own = { 'service.name': 'image-watcher', 'service.instance.id': hostname(), 'image_watcher.roles': [...roles] };
+  // OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME take precedence.
+  const resource = defaultResource()
+    .merge(resourceFromAttributes(own))
+    .merge(detectResources({ detectors: [envDetector] }));
+  return new TracerProvider({
+    resource,
+    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(sampleRatio) }),
+    spanLimits: { attributeValueLengthLimit: maxTextLength },
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter: reportFailures(exporter, onNews),
+        maxQueueSize,
+        scheduledDelayMillis: pauseMs,
+        exportTimeoutMillis: exportTimeoutMs,
+      }),
+    ],
+  });
+}
+
+function startSpan(tracer: Tracer, { name, kind, link, startedAt, attributes }: SpanStart, around: Context): Span {
+  const linked = link === undefined ? null : parseTraceParent(link);
+  return tracer.startSpan(
+    name,
+    {
+      ...(kind !== undefined && { kind: kinds[kind] }),
+      ...(attributes !== undefined && { attributes }),
+      ...(startedAt !== undefined && { startTime: new Date(startedAt) }),
+      ...(linked !== null && { links: [{ context: linked }] }),
+    },
+    around,
+  );
+}
+
+async function runIn<T>(scope: Scope, work: (span: OpenSpan) => Promise<T>): Promise<T> {
+  const { span } = scope;
+  let isForgotten = false;
+  const open: OpenSpan = {
+    set: (attributes) => void span.setAttributes(attributes),
+    fail: (why) => fail(span, why),
+    forget: () => (isForgotten = true),
+  };
+  try {
+    return await work(open);
+  } catch (error) {
+    recordError(span, error);
+    throw error;
+  } finally {
+    scope.isOver = true;
+    // A span that is not ended is not exported.
+    if (!isForgotten) span.end();
+  }
+}
+
+function recordError(span: Span, error: unknown): void {
+  const message = describeError(error);
+  if (error instanceof WaitError) {
+    span.addEvent('wait', {
+      'image_watcher.reason': error.reason,
+      'image_watcher.until': error.until.toISOString(),
+      'image_watcher.message': message,
+    });
+    return;
+  }
+  span.setAttribute('error.type', error instanceof PermanentError ? error.reason : error instanceof Error ? error.name : 'unknown');
+  fail(span, message);
+}
+
+function fail(span: Span, why: string): void {
+  span.setStatus({ code: SpanStatusCode.ERROR, message: why.slice(0, maxTextLength) });
+}
+
+/** Without a valid `traceparent`, a new trace begins. */
+function contextOf(parent: string): Context {
+  const remote = parseTraceParent(parent);
+  return remote === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, { ...remote, isRemote: true });
+}
+
+function formatTraceParent(scope: Scope | undefined): string | undefined {
+  if (scope === undefined) return undefined;
+  const { traceId, spanId, traceFlags } = scope.span.spanContext();
+  return `00-${traceId}-${spanId}-${(traceFlags & TraceFlags.SAMPLED) === 0 ? '00' : '01'}`;
+}
+
+function ignore(): void {
+  // Reported by the exporter, or not relevant.
+}
+
+/** failing: batches are lost from now on · working: they are exported again · dropped: spans are created faster than they are exported. */
+export type ExportNews = { readonly kind: 'failing' | 'dropped'; readonly why: string } | { readonly kind: 'working' };
+
+/** An exporter that reports when its collector fails and when it recovers, not every batch. */
+export function reportFailures(exporter: SpanExporter, onNews: (news: ExportNews) => void): SpanExporter {
+  let isFailing = false;
+  return {
+    export(spans, done) {
+      exporter.export(spans, (result) => {
+        const hasFailed = result.code !== ExportResultCode.SUCCESS;
+        if (hasFailed && !isFailing) onNews({ kind: 'failing', why: describeError(result.error ?? 'no reason given') });
+        if (!hasFailed && isFailing) onNews({ kind: 'working' });
+        isFailing = hasFailed;
+        done(result);
+      });
+    },
+    shutdown: () => exporter.shutdown(),
+  };
+}

@@ -1,0 +1,85 @@
+/** The public keys of a policy, from Secrets of its namespace. */
+import { createPublicKey, hash, type KeyObject, verify } from 'node:crypto';
+import { describeError } from '../../core/model/errors.ts';
+import type { SecretContent, SecretRef } from '../../core/model/image-source.ts';
+import type { KeyRef } from '../../core/model/verification.ts';
+
+/** A public key that verifies signatures. */
+export interface PublicKey {
+  /** Its origin, worded for users: `Secret shop/cosign, key cosign.pub`. */
+  readonly name: string;
+  readonly key: KeyObject;
+  /** SHA-256 of the key, as cosign writes it into bundles: base64. */
+  readonly fingerprint: string;
+}
+
+const pem = /^\s*-----BEGIN (RSA )?PUBLIC KEY-----[A-Za-z0-9+/=\s]+-----END (RSA )?PUBLIC KEY-----\s*$/;
+const curves = ['prime256v1', 'secp384r1', 'secp521r1'];
+const minRsaBits = 2048;
+const maxPemLength = 16_384;
+/** cosign 2 uses SHA-256 with every key, cosign 3 the hash that fits the size of the curve. */
+const hashes = ['sha256', 'sha384', 'sha512'];
+
+/** Reads a PEM public key: ECDSA (P-256, P-384, P-521), RSA from 2048 bits, or Ed25519. Throws an Error that says what is wrong with it. */
+export function readPublicKey(name: string, text: string): PublicKey {
+  if (/PRIVATE KEY/.test(text)) throw new Error('it is a private key: use the public key (cosign.pub) instead');
+  if (text.length > maxPemLength || !pem.test(text)) throw new Error('it is not one public key in PEM form (-----BEGIN PUBLIC KEY-----)');
+  const key = parse(text);
+  const problem = weaknessOf(key);
+  if (problem !== undefined) throw new Error(problem);
+  return { name, key, fingerprint: hash('sha256', key.export({ type: 'spki', format: 'der' }), 'base64') };
+}
+
+/** Whether the key made the signature of these bytes. */
+export function isSignedBy({ key }: PublicKey, bytes: Buffer, signature: Buffer): boolean {
+  if (key.asymmetricKeyType === 'ed25519') return verify(null, bytes, key, signature);
+  return hashes.some((algorithm) => verify(algorithm, bytes, key, signature));
+}
+
+function parse(text: string): KeyObject {
+  try {
+    return createPublicKey(text);
+  } catch (error) {
+    throw new Error('it cannot be read as a public key', { cause: error });
+  }
+}
+
+function weaknessOf({ asymmetricKeyType: type, asymmetricKeyDetails: details = {} }: KeyObject): string | undefined {
+  if (type === 'ed25519') return undefined;
+  if (type === 'ec') return curves.includes(details.namedCurve ?? '') ? undefined : `its curve ${details.namedCurve} is not supported`;
+  if (type !== 'rsa') return `keys of type ${type} are not supported`;
+  return (details.modulusLength ?? 0) >= minRsaBits ? undefined : `it has ${details.modulusLength} bits, and RSA needs ${minRsaBits}`;
+}
+
+/** Reads one Secret; rejects if the API server does not answer. */
+export type ReadSecret = (secret: SecretRef, signal: AbortSignal) => Promise<SecretContent>;
+
+/** The usable keys, and the problems of the others. */
+export interface Keys {
+  readonly usable: readonly PublicKey[];
+  readonly problems: readonly string[];
+}
+
+/** Reads the keys of a policy, from its own namespace; an unusable one does not affect the others. */
+export async function readKeys(refs: readonly KeyRef[], namespace: string, readSecret: ReadSecret, signal: AbortSignal): Promise<Keys> {
+  const names = [...new Set(refs.map(({ secret }) => secret))];
+  const read = async (name: string) => [name, await readSecret({ namespace, name }, signal)] as const;
+  const secrets = new Map(await Promise.all(names.map(read)));
+  const keys = refs.map((ref) => toKey(ref, namespace, secrets.get(ref.secret)));
+  return {
+    usable: keys.filter((key) => typeof key !== 'string'),
+    problems: keys.filter((key) => typeof key === 'string'),
+  };
+}
+
+function toKey({ secret, key }: KeyRef, namespace: string, content: SecretContent | undefined): PublicKey | string {
+  const name = `key ${key} of Secret ${namespace}/${secret}`;
+  if (content === undefined || 'why' in content) return `Secret ${namespace}/${secret} ${content?.why ?? 'was not read'}`;
+  const value = Object.hasOwn(content.data, key) ? content.data[key] : undefined;
+  if (value === undefined) return `Secret ${namespace}/${secret} has no key ${key}`;
+  try {
+    return readPublicKey(name, Buffer.from(value, 'base64').toString('utf8'));
+  } catch (error) {
+    return `${name} cannot be used: ${describeError(error)}`;
+  }
+}

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { PolicyChanged, startBrake } from '../../../src/bases/policies/brake.ts';
+import type { Change } from '../../../src/bases/policies/enqueue-bases.ts';
+import type { BaseImagePolicy } from '../../../src/core/model/base-policy.ts';
+import { isAsPlanned } from '../../../src/core/model/same-base-plan.ts';
+import { base, policyWith } from './acting.ts';
+
+const planned: BaseImagePolicy = {
+  ...policyWith({}),
+  resourceVersion: '10',
+  status: { latest: { ...base, selectedAt: '2026-11-23T11:00:00Z' } },
+};
+const newer = (change: Partial<BaseImagePolicy>): BaseImagePolicy => ({ ...planned, resourceVersion: '11', ...change });
+const approve = (digest: string) => ({ approve: `21.0.6@${digest}` });
+
+describe('isAsPlanned', () => {
+  for (const [what, newest, expected] of [
+    ['the same state', planned, true],
+    ['an older state of a cache that is behind', newer({ resourceVersion: '9', generation: 0 }), true],
+    ['a new status', newer({ status: { ...planned.status, lastCheckTime: '2026-11-23T12:00:00Z' } }), true],
+    ['a request to look again', newer({ actions: { requestedAt: 'now' } }), true],
+    ['gone', undefined, false],
+    ['created anew', newer({ uid: 'other' }), false],
+    ['another spec', newer({ generation: 2 }), false],
+    ['being deleted, while a finalizer keeps it', newer({ isDeleting: true }), false],
+    ['an approval that was given', newer({ actions: approve(base.digest) }), false],
+    ['a release', newer({ actions: { release: '2026-11-23T12:00:00Z' } }), false],
+    ['another base that was selected', newer({ status: { latest: { ...base, digest: 'other', selectedAt: '' } } }), false],
+    ['the base rejected by another replica', newer({ status: { ...planned.status, rejected: [{ ...base, at: '', message: '' }] } }), false],
+  ] as const)
+    it(`${expected ? 'allows' : 'stops'}: ${what}`, () => assert.equal(isAsPlanned(planned, newest, base), expected));
+
+  it('stops what rests on an approval that was taken back', () => {
+    assert.equal(isAsPlanned({ ...planned, actions: approve(base.digest) }, newer({}), base), false);
+  });
+});
+
+/** A brake for the policy, with what its cache reports and what the API server says. */
+function start() {
+  const listeners = new Set<(change: Change<BaseImagePolicy>) => void>();
+  const worker = new AbortController();
+  const state = { live: planned as BaseImagePolicy | undefined };
+  const brake = startBrake(
+    planned,
+    {
+      subscribe(listener) {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+      isAsPlanned: (policy, of) => Promise.resolve(isAsPlanned(policy, state.live, of)),
+    },
+    worker.signal,
+  );
+  const report = (change: Change<BaseImagePolicy>) => listeners.forEach((listener) => listener(change));
+  return { brake, state, worker, report, listeners };
+}
+
+describe('startBrake', () => {
+  it('stops at once when the watch reports a change', () => {
+    const { brake, report } = start();
+    report({ type: 'updated', object: newer({}) });
+    report({ type: 'deleted', object: newer({ name: 'other' }) });
+    assert.equal(brake.signal.aborted, false);
+    report({ type: 'deleted', object: newer({}) });
+    assert.ok(brake.signal.reason instanceof PolicyChanged);
+  });
+
+  it('refuses an act, and stops all others, when the API server says so although no watch has', async () => {
+    const { brake, state } = start();
+    await brake.confirm(base);
+    state.live = newer({ generation: 2 });
+    await assert.rejects(brake.confirm(base), PolicyChanged);
+    assert.equal(brake.signal.aborted, true);
+  });
+
+  it('stops with its worker, for its reason, and follows nothing after it is released', () => {
+    const { brake, worker, listeners } = start();
+    worker.abort(new Error('the process stops'));
+    assert.match(String(brake.signal.reason), /the process stops/);
+    brake.release();
+    assert.equal(listeners.size, 0);
+  });
+});

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readPolicy } from '../../../src/service/resources/read-policy.ts';
+import type { Acting } from '../../../src/bases/policies/act.ts';
+import { childManifest, type Child, type ChildManifest } from '../../../src/bases/policies/child-policies.ts';
+import { rollOutRebased, type RebasePorts } from '../../../src/bases/policies/roll-out-rebased.ts';
+import { workloadAnnotation } from '../../../src/core/model/base-policy.ts';
+import { workloadOf } from '../../core/model/samples.ts';
+import { base, imageOf, now, policyWith, rebase } from './acting.ts';
+
+const policy = policyWith({ onNewBase: [rebase] });
+const [action] = policy.spec.onNewBase;
+const image = imageOf('web');
+const ref = { kind: 'Deployment', namespace: 'shop', name: 'web' };
+const images = { workload: ref, containers: ['app'], hasInitContainers: false };
+const replacement = {
+  ...images,
+  uid: 'second',
+  repository: 'harbor.example.com/shop/web',
+  from: '1.2.3',
+  to: '1.2.3-base',
+  isPinned: false,
+};
+const manifest = childManifest(policy, base, replacement, []);
+const stored = { ...manifest, metadata: { ...manifest.metadata, uid: 'child', resourceVersion: '1', generation: 1 } };
+const child: Child = { policy: readPolicy(stored, { aliases: new Map(), customTargets: [] }), base: base.digest, replacement };
+const runs = (uid: string) =>
+  workloadOf({}, { ...ref, uid, containers: [{ name: 'app', image: `${replacement.repository}:${replacement.from}` }] });
+
+/** What is done about the child, where the cache shows the workload with one uid and the API server with another one; undefined: not at all. */
+async function rollOut(cached: string | undefined, stored: string | undefined): Promise<string[]> {
+  const done: string[] = [];
+  const ports: RebasePorts = {
+    readWorkload: () => Promise.resolve(done.push('read')).then(() => (stored === undefined ? undefined : runs(stored))),
+    rebase: () => Promise.resolve({ tag: replacement.to, digest: image.digest }),
+    children: {
+      list: () => Promise.resolve([child]),
+      create: ({ metadata }: ChildManifest) => Promise.resolve(void done.push(`create for ${metadata.annotations[workloadAnnotation]}`)),
+      remove: () => Promise.resolve(void done.push('remove')),
+      rollBack: () => Promise.reject(new Error('there is nothing to roll back')),
+    },
+  };
+  const acting: Acting = {
+    policy,
+    base,
+    behind: [image],
+    current: [],
+    versions: { source: image.source, versions: [base] },
+    findWorkload: () => (cached === undefined ? undefined : runs(cached)),
+    selects: () => true,
+    permits: () => true,
+    confirm: () => Promise.resolve(),
+    beginWave: () => Promise.resolve(),
+    confirmUnchanged: () => Promise.resolve(),
+    now,
+    signal: new AbortController().signal,
+  };
+  assert.ok(action?.kind === 'rebase');
+  await rollOutRebased(acting, cached === undefined ? [] : [{ image, action }], ports);
+  return done;
+}
+
+for (const [what, cached, stored, expected] of [
+  ['is the one that it was created for', 'second', 'second', []],
+  ['is that one, which the cache does not know yet', 'first', 'second', ['read']],
+  ['was created anew', 'third', 'third', ['read', 'remove', 'create for third']],
+  ['is gone', undefined, undefined, ['read', 'remove']],
+  ['is gone for the cache alone', undefined, 'second', ['read']],
+] as const)
+  test(`of a child whose workload ${what}: ${expected.join(', ') || 'nothing'}`, async () =>
+    assert.deepEqual(await rollOut(cached, stored), expected));

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { readBasePolicy } from '../../../src/bases/resource/read-base-policy.ts';
+import type { ExaminedImage } from '../../../src/bases/policies/examine-images.ts';
+import { nextBaseStatus, whileSuspended, withProblem, type Findings } from '../../../src/bases/policies/next-base-status.ts';
+import type { BaseStatus } from '../../../src/core/model/base-policy.ts';
+
+const at = new Date('2026-11-23T12:00:00Z');
+const digestOf = (letter: string) => `sha256:${letter.repeat(64)}`;
+const base = { tag: '21.0.7', digest: digestOf('b') };
+const older = digestOf('a');
+
+function policyOf(status: BaseStatus = {}, annotations: object = {}) {
+  const metadata = { name: 'java', namespace: 'platform', uid: 'u1', resourceVersion: '1', generation: 3, annotations };
+  const spec = { image: 'harbor.example.com/library/base-java', select: { semver: {} }, workloads: [{}] };
+  return readBasePolicy({ metadata, spec, status }, { aliases: new Map(), customTargets: [] });
+}
+
+function imageOf(name: string, state: ExaminedImage['state']): ExaminedImage {
+  const workload = { kind: 'Deployment', namespace: 'shop', name };
+  const source = { registry: 'harbor.example.com', path: `shop/${name}` };
+  const isBuilt = state === 'Behind' || state === 'Current';
+  return {
+    image: {
+      repository: source,
+      tag: '1.2.3',
+      digest: undefined,
+      workloads: [{ workload, containers: ['app'], hasInitContainers: false }],
+    },
+    source,
+    digest: digestOf('1'),
+    state,
+    recognition: isBuilt
+      ? {
+          kind: 'recognized',
+          by: 'Layers',
+          base: {
+            repository: 'harbor.example.com/library/base-java',
+            tag: state === 'Current' ? base.tag : '21.0.6',
+            digest: state === 'Current' ? base.digest : older,
+          },
+        }
+      : { kind: state === 'Unrelated' ? 'unrelated' : 'unknown', reason: 'its layers were squashed' },
+  };
+}
+
+const found = (images: readonly ExaminedImage[], more: Partial<Findings> = {}): Findings => ({
+  base,
+  images,
+  stateOf: () => undefined,
+  acted: {},
+  checkedAt: at.getTime(),
+  ...more,
+});
+const next = (status: BaseStatus, findings: Findings, annotations?: object) => nextBaseStatus(policyOf(status, annotations), findings, at);
+const readyOf = ({ conditions = [] }: BaseStatus) => conditions.find(({ type }) => type === 'Ready');
+
+describe('nextBaseStatus', () => {
+  it('counts images, and lists those that are built on the base or may be', () => {
+    const status = next({}, found([imageOf('a', 'Behind'), imageOf('b', 'Current'), imageOf('c', 'Unknown'), imageOf('d', 'Unrelated')]));
+    assert.deepEqual(status.images, { total: 4, current: 1, behind: 1, unknown: 1, unrelated: 1 });
+    assert.deepEqual(
+      status.dependents?.map(({ image, state, base }) => [image, state, base]),
+      [
+        ['harbor.example.com/shop/a:1.2.3', 'Behind', `21.0.6@${older}`],
+        ['harbor.example.com/shop/c:1.2.3', 'Unknown', undefined],
+        ['harbor.example.com/shop/b:1.2.3', 'Current', `21.0.7@${base.digest}`],
+      ],
+    );
+    assert.deepEqual([readyOf(status)?.status, readyOf(status)?.reason, status.observedGeneration], ['True', 'ImagesBehind', 3]);
+    assert.equal(readyOf(status)?.message, '1 of 4 images are behind 21.0.7, and of 1 the base is not known');
+  });
+
+  it('keeps since when an image is behind, over newer bases', () => {
+    const first = next({}, found([imageOf('a', 'Behind')]));
+    assert.equal(first.behindSince, '2026-11-23T12:00:00Z');
+    const later = nextBaseStatus(
+      policyOf(first),
+      found([imageOf('a', 'Behind')], { base: { tag: '21.0.8', digest: digestOf('c') } }),
+      new Date('2026-11-30T12:00:00Z'),
+    );
+    assert.equal(later.behindSince, '2026-11-23T12:00:00Z');
+    assert.deepEqual(
+      later.history?.map(({ tag }) => tag),
+      ['21.0.8', '21.0.7'],
+    );
+    const current = nextBaseStatus(policyOf(later), found([imageOf('a', 'Current')]), at);
+    assert.deepEqual([current.behindSince, current.dependents?.[0]?.behindSince], [undefined, undefined]);
+  });
+
+  it('lists twenty images, those that are behind first', () => {
+    const many = Array.from({ length: 30 }, (_, index) => imageOf(`a${index}`, 'Current'));
+    const { dependents = [], images } = next({}, found([...many, imageOf('z', 'Behind')]));
+    assert.deepEqual([dependents.length, dependents[0]?.image, images?.total], [20, 'harbor.example.com/shop/z:1.2.3', 31]);
+  });
+
+  it('is not Ready while a roll-out is under way, and Stalled when its base is rejected', () => {
+    const waves = { base: base.digest, pending: 2, progressing: 1, done: 1, failed: 0 };
+    const rolling = next({}, found([imageOf('a', 'Behind')], { acted: { waves } }));
+    assert.deepEqual(
+      [readyOf(rolling)?.reason, readyOf(rolling)?.message.split(';')[0]],
+      ['Progressing', 'rolling out 21.0.7: 1 of 4 workloads'],
+    );
+    const rejected = [{ ...base, at: '2026-11-23T11:59:00Z', message: 'Deployment shop/a: it crashes' }];
+    const stalled = next({}, found([imageOf('a', 'Behind')], { acted: { rejected } }));
+    assert.deepEqual(
+      stalled.conditions?.map(({ type, status, reason }) => [type, status, reason]),
+      [
+        ['Ready', 'False', 'BaseRejected'],
+        ['Stalled', 'True', 'BaseRejected'],
+      ],
+    );
+    assert.equal(stalled.history?.[0]?.result, 'Rejected');
+    const released = next(stalled, found([imageOf('a', 'Behind')]), { 'operator.technomad.dev/release': '2026-11-23T12:00:00Z' });
+    assert.deepEqual([released.rejected, readyOf(released)?.status, released.history?.[0]?.result], [undefined, 'True', 'Selected']);
+  });
+
+  it('remembers how many rebuilds were requested, also when their images have come', () => {
+    const requested = next({}, found([imageOf('a', 'Behind')], { acted: { requested: 12 } }));
+    const done = next(requested, found([imageOf('a', 'Current')]));
+    assert.deepEqual([done.history?.[0]?.requested, done.requests], [12, undefined]);
+  });
+
+  it('leaves conditions of others, and fields of a later version, as they are', () => {
+    const others = { type: 'Audited', status: 'True' as const, reason: 'ByHand', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' };
+    const status = next({ conditions: [others] }, found([]));
+    assert.deepEqual(status.conditions?.at(-1), others);
+  });
+});
+
+it('a problem keeps what was known', () => {
+  const before = next({}, found([imageOf('a', 'Behind')]));
+  const after = withProblem(policyOf(before), { reason: 'RegistryUnavailable', message: 'no answer', isRetried: true }, at);
+  assert.deepEqual([after.images, after.dependents, readyOf(after)?.reason], [before.images, before.dependents, 'RegistryUnavailable']);
+  assert.deepEqual(
+    after.conditions?.map(({ type }) => type),
+    ['Ready', 'Reconciling'],
+  );
+});
+
+it('a suspended policy is Ready, and says so', () => {
+  assert.deepEqual(
+    [readyOf(whileSuspended(policyOf(), at))?.status, readyOf(whileSuspended(policyOf(), at))?.reason],
+    ['True', 'Suspended'],
+  );
+});

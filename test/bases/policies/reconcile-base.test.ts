@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { digestOf } from '../../core/model/samples.ts';
+import { startTime } from '../../service/reconcile/world.ts';
+import { createReplica, jobOf } from './replica.ts';
+
+const latest = (letter: string) => ({ tag: '1.2.3', digest: digestOf(letter), selectedAt: '2026-03-01T12:00:00Z' });
+
+describe('a replica that did not take the push of the newest base', () => {
+  it('asks the registry where another one has selected another base than it remembers', async () => {
+    const replica = createReplica();
+    await replica.process(jobOf('Poll'));
+    assert.equal(replica.status().latest?.digest, digestOf('a'));
+    replica.tags.set('1.2.3', digestOf('c'));
+    replica.write({ ...replica.status(), latest: latest('c') });
+    await replica.process(jobOf('TargetChange'));
+    assert.equal(replica.status().latest?.digest, digestOf('c'));
+  });
+
+  it('does not ask where nothing else was selected', async () => {
+    const replica = createReplica();
+    await replica.process(jobOf('Poll'));
+    replica.requests.length = 0;
+    await replica.process(jobOf('TargetChange'));
+    assert.deepEqual(replica.requests, []);
+  });
+
+  it('does not write a base over one that was selected while it asked the registry', async () => {
+    const replica = createReplica();
+    replica.beforeWrite = () => {
+      replica.tags.set('1.2.3', digestOf('c'));
+      replica.write({ latest: latest('c') });
+    };
+    await replica.process(jobOf('Poll'));
+    assert.equal(replica.status().latest?.digest, digestOf('c'));
+  });
+
+  it('does not report a base over one that was selected while it looked at the images', async () => {
+    const replica = createReplica();
+    await replica.process(jobOf('Poll'));
+    replica.beforeWrite = () => {
+      replica.tags.set('1.2.3', digestOf('c'));
+      replica.write({ ...replica.status(), latest: latest('c') });
+    };
+    await replica.process(jobOf('TargetChange'));
+    assert.equal(replica.status().latest?.digest, digestOf('c'));
+  });
+
+  it('asks for a tag of an application where another one has seen another image under it than it remembers', async () => {
+    const replica = createReplica();
+    await replica.process(jobOf('Poll'));
+    replica.requests.length = 0;
+    replica.tags.set('main', digestOf('f'));
+    const image = { image: 'harbor.example.com/shop/app:main', digest: digestOf('f'), state: 'Current', workloads: 1 };
+    replica.write({ ...replica.status(), dependents: [image] });
+    await replica.process(jobOf('WaitOver'));
+    assert.deepEqual(replica.requests, ['HEAD main']);
+  });
+});
+
+describe('a registry that announces an image before it shows it', () => {
+  const pushed = { registry: 'harbor.example.com', path: 'shop/app' };
+
+  it('is asked for the base again, as long as it may be on its way', async () => {
+    const replica = createReplica();
+    await replica.process(jobOf('Poll'));
+    for (const hint of [{ tag: '1.2.3', digest: digestOf('c') }, { tag: '1.2.3' }])
+      await assert.rejects(replica.process(jobOf('Webhook', { hint, cause: 'push:1' })), { reason: 'NotShownYet' });
+    replica.tags.set('1.2.3', digestOf('c'));
+    await replica.process(jobOf('Webhook', { hint: { tag: '1.2.3', digest: digestOf('c') }, cause: 'push:1' }));
+    assert.equal(replica.status().latest?.digest, digestOf('c'));
+  });
+
+  it('is asked for an application again', async () => {
+    const replica = createReplica();
+    const job = jobOf('TargetChange', { pushed, hint: { tag: 'main', digest: digestOf('f') } });
+    await assert.rejects(replica.process(job), { reason: 'NotShownYet' });
+    replica.tags.set('main', digestOf('f'));
+    await replica.process(job);
+  });
+
+  it('is believed after its time', async () => {
+    const replica = createReplica();
+    const receivedAt = new Date(startTime - 600_000).toISOString();
+    await replica.process(jobOf('TargetChange', { pushed, receivedAt, hint: { tag: 'main', digest: digestOf('f') } }));
+    assert.notEqual(replica.status().latest, undefined);
+  });
+});

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { readBasePolicy } from '../../../src/bases/resource/read-base-policy.ts';
+import { rememberRebases } from '../../../src/bases/policies/remember-rebases.ts';
+import type { RebaseOrder, RebaseResult } from '../../../src/bases/policies/roll-out-rebased.ts';
+import { isUsableBase } from '../../../src/core/model/base-policy.ts';
+
+const digest = (letter: string) => `sha256:${letter.repeat(64)}`;
+const minute = 60_000;
+const permit = { signal: new AbortController().signal, confirm: () => Promise.resolve() };
+
+function orderOf(generation = 1, annotations: object = {}): RebaseOrder {
+  const metadata = { name: 'java', namespace: 'platform', uid: 'u1', resourceVersion: '1', generation, annotations };
+  const onNewBase = [{ rebase: { images: ['*'], pushSecret: { name: 'rebaser' } } }];
+  const policy = readBasePolicy(
+    { metadata, spec: { image: 'harbor.example.com/library/base-java', select: { semver: {} }, workloads: [{}], onNewBase } },
+    { aliases: new Map(), customTargets: [] },
+  );
+  assert.ok(isUsableBase(policy.spec));
+  const [action] = policy.spec.onNewBase;
+  assert.ok(action?.kind === 'rebase');
+  const source = { registry: 'harbor.example.com', path: 'shop/web' };
+  return {
+    policy: { ...policy, spec: policy.spec },
+    action,
+    image: { source, tag: '1.2.3', digest: digest('a'), isPinned: false, base: digest('0'), workloads: [] },
+    base: { tag: '21.0.2', digest: digest('b') },
+    date: new Date('2026-11-23T10:00:00Z'),
+  };
+}
+
+/** Asks for rebases one after the other, with a time before each in ms; returns how often the registry was asked. */
+async function countOf(asked: readonly [afterMs: number, order: RebaseOrder][], result: RebaseResult): Promise<number> {
+  let [now, count] = [0, 0];
+  const rebase = rememberRebases(
+    () => {
+      count += 1;
+      return Promise.resolve(result);
+    },
+    () => now,
+  );
+  for (const [afterMs, order] of asked) {
+    now += afterMs;
+    assert.deepEqual(await rebase(order, permit), result);
+  }
+  return count;
+}
+
+describe('rememberRebases', () => {
+  const order = orderOf();
+  const rebased = { tag: '1.2.3-base.20261123', digest: digest('c') };
+  const refused = { refused: { reason: 'UserChanged', message: 'the user changes' } };
+
+  it('asks once for the same rebase, and again after an hour', async () => {
+    const steps = [0, 10 * minute, 40 * minute].map((after): [number, RebaseOrder] => [after, orderOf()]);
+    assert.equal(await countOf(steps, rebased), 1);
+    assert.equal(await countOf([...steps, [11 * minute, order]], rebased), 2);
+  });
+
+  it('asks again for another image, base, old base, repository, date or access', async () => {
+    const { image, base } = order;
+    const others: RebaseOrder[] = [
+      { ...order, image: { ...image, digest: digest('d') } },
+      { ...order, image: { ...image, tag: '1.2.4' } },
+      { ...order, image: { ...image, base: digest('1') } },
+      { ...order, image: { ...image, source: { ...image.source, path: 'shop/api' } } },
+      { ...order, base: { ...base, digest: digest('e') } },
+      { ...order, date: new Date('2026-11-24T10:00:00Z') },
+      {
+        ...order,
+        image: { ...image, source: { ...image.source, access: { secrets: [{ namespace: 'shop', name: 'pull', namedBy: 'policy' }] } } },
+      },
+    ];
+    assert.equal(
+      await countOf(
+        [order, ...others].map((one) => [0, one]),
+        rebased,
+      ),
+      others.length + 1,
+    );
+  });
+
+  it('asks again when the policy has changed, or a user requests it', async () => {
+    const again = orderOf(1, { 'operator.technomad.dev/requested-at': '2026-11-23T10:00:00Z' });
+    assert.equal(
+      await countOf(
+        [order, orderOf(2), again].map((one) => [0, one]),
+        rebased,
+      ),
+      3,
+    );
+  });
+
+  it('asks again for a refused image after a minute', async () => {
+    assert.equal(
+      await countOf(
+        [
+          [0, order],
+          [30_000, order],
+        ],
+        refused,
+      ),
+      1,
+    );
+    assert.equal(
+      await countOf(
+        [
+          [0, order],
+          [minute, order],
+        ],
+        refused,
+      ),
+      2,
+    );
+  });
+
+  it('does not remember a failure', async () => {
+    let count = 0;
+    const rebase = rememberRebases(
+      () => Promise.reject(new Error(`attempt ${++count}`)),
+      () => 0,
+    );
+    await assert.rejects(rebase(order, permit), /attempt 1/);
+    await assert.rejects(rebase(order, permit), /attempt 2/);
+  });
+});

@@ -1,0 +1,287 @@
+/** The plan of a rebase: what becomes of layers and fields, and what cannot be rebased. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { ConfigDocument, HistoryEntry, ManifestDocument, RunConfig } from '../../../src/bases/rebase/content.ts';
+import { planRebase, type RebasePlan, type RebaseRequest } from '../../../src/bases/rebase/plan-rebase.ts';
+import { rules } from '../../../src/bases/rebase/rules/index.ts';
+import { digestFor, image, request, type RequestSample } from './samples.ts';
+
+const all = rules.map(({ id }) => id);
+const both = ['linux/amd64', 'linux/arm64'];
+
+function plan(sample: RequestSample): RebasePlan {
+  const result = planRebase(request({ allow: all, ...sample }));
+  assert.ok(result.kind === 'plan', result.kind === 'refused' ? result.message : result.kind);
+  return result;
+}
+const configOf = (planned: RebasePlan, index = 0) => JSON.parse(String(planned.configs[index])) as ConfigDocument;
+const manifestOf = (planned: RebasePlan, index = 0) => JSON.parse(String(planned.manifests[index]?.bytes)) as ManifestDocument;
+const runConfig = (oldBase: RunConfig, newBase: RunConfig, application: RunConfig) =>
+  configOf(plan({ application: { config: application }, oldBase: { config: oldBase }, newBase: { config: newBase } })).config;
+
+test('the layers of the new base come first, then those of the application, in configuration and manifest', () => {
+  const planned = plan({ application: { platforms: both }, oldBase: { platforms: both }, newBase: { platforms: both } });
+  assert.deepEqual(planned.platforms, both);
+  for (const [index, platform] of both.entries()) {
+    const names = ['os', 'java2', 'patch', 'app'].map((name) => `${name} ${platform}`);
+    assert.deepEqual(configOf(planned, index).rootfs.diff_ids, names.map(digestFor));
+    const { layers, config } = manifestOf(planned, index);
+    assert.deepEqual(
+      layers.map(({ digest }) => digest),
+      names.map((name) => digestFor(`${name} gzip`)),
+    );
+    assert.deepEqual([config.digest, config.size], [digestFor(String(planned.configs[index])), planned.configs[index]?.length]);
+  }
+  assert.equal(planned.manifests.length, 3);
+  assert.equal(planned.layers.length, 6);
+});
+
+test('the same request has the same result, byte by byte', () => {
+  const sample = {
+    application: { platforms: both, config: { Env: ['A=1'], Labels: { a: 'b' } } },
+    oldBase: { platforms: both },
+    newBase: { platforms: both },
+  };
+  assert.deepEqual(plan(sample), plan(sample));
+});
+
+describe('fields of the configuration', () => {
+  test('what is inherited becomes that of the new base, what is set stays', () => {
+    const inherited = { User: 'a', WorkingDir: '/a', StopSignal: 'SIGA', Entrypoint: ['a'], Cmd: ['a'], Healthcheck: { Test: ['a'] } };
+    const next = { User: 'b', WorkingDir: '/b', StopSignal: 'SIGB', Entrypoint: ['b'], Cmd: ['b'], Healthcheck: { Test: ['b'] } };
+    const own = { User: 'c', WorkingDir: '/c', StopSignal: 'SIGC', Entrypoint: ['c'], Cmd: ['c'], Healthcheck: { Test: ['c'] } };
+    assert.deepEqual(runConfig(inherited, next, inherited), next);
+    assert.deepEqual(runConfig(inherited, next, own), own);
+    assert.deepEqual(runConfig({}, next, {}), next);
+    assert.deepEqual(runConfig(inherited, {}, inherited), {});
+  });
+
+  test('an entrypoint of the application does not get the command of the base', () => {
+    assert.deepEqual(runConfig({}, { Cmd: ['shell'] }, { Entrypoint: ['own'] }), { Entrypoint: ['own'] });
+    assert.deepEqual(runConfig({ Cmd: ['sh'] }, { Cmd: ['bash'] }, { Entrypoint: ['own'], Cmd: null }), { Entrypoint: ['own'], Cmd: null });
+  });
+
+  test('environment, labels, ports and volumes go name by name', () => {
+    const config = runConfig(
+      {
+        Env: ['SAME=1', 'CHANGED=1', 'OVERRIDDEN=1', 'GONE=1', 'REMOVED=1'],
+        Labels: { base: '1', own: '1' },
+        ExposedPorts: { '1/tcp': {} },
+      },
+      {
+        Env: ['NEW=2', 'SAME=1', 'CHANGED=2', 'OVERRIDDEN=2', 'REMOVED=2'],
+        Labels: { base: '2', own: '2' },
+        ExposedPorts: { '2/tcp': {} },
+      },
+      {
+        Env: ['SAME=1', 'CHANGED=1', 'OVERRIDDEN=own=value', 'GONE=1', 'OWN=3'],
+        Labels: { base: '1', own: 'mine', more: 'x' },
+        ExposedPorts: { '1/tcp': {}, '3/tcp': {} },
+        Volumes: { '/own': {} },
+      },
+    );
+    assert.deepEqual(config, {
+      Env: ['NEW=2', 'SAME=1', 'CHANGED=2', 'OVERRIDDEN=own=value', 'OWN=3'],
+      Labels: { base: '2', own: 'mine', more: 'x' },
+      ExposedPorts: { '2/tcp': {}, '3/tcp': {} },
+      Volumes: { '/own': {} },
+    });
+  });
+
+  test('names like __proto__ are names', () => {
+    const labels = JSON.parse('{"__proto__": "x", "constructor": "y"}') as Record<string, string>;
+    const config = runConfig({}, { Env: ['__proto__=2'] }, { Labels: labels });
+    assert.deepEqual(config?.Env, ['__proto__=2']);
+    assert.equal(config?.Labels?.['constructor'], 'y');
+  });
+
+  test('fields of the build are left out, others are kept', () => {
+    const fields = { author: 'me', container: 'abc', container_config: { Cmd: ['x'] }, 'moby.buildkit.cache.v0': 'x', variant: 'v2' };
+    const config = configOf(plan({ application: { fields } }));
+    assert.deepEqual(Object.keys(config).toSorted(), ['architecture', 'author', 'config', 'os', 'rootfs', 'variant']);
+  });
+
+  for (const [application, base, expected] of [
+    ['2026-01-01T00:00:00Z', '2026-02-01T00:00:00.5Z', '2026-02-01T00:00:00.5Z'],
+    ['2026-03-01T00:00:00Z', '2026-02-01T00:00:00Z', '2026-03-01T00:00:00Z'],
+    ['0001-01-01T00:00:00Z', '2026-02-01T00:00:00Z', '2026-02-01T00:00:00Z'],
+    [undefined, '2026-02-01T00:00:00Z', '2026-02-01T00:00:00Z'],
+    ['nonsense', undefined, 'nonsense'],
+    [undefined, undefined, undefined],
+  ] as const) {
+    test(`created ${application} on a base created ${base} is created ${expected}`, () => {
+      const created = (time: string | undefined) => ({ fields: { ...(time !== undefined && { created: time }) } });
+      assert.equal(configOf(plan({ application: created(application), newBase: created(base) })).created, expected);
+    });
+  }
+});
+
+describe('history', () => {
+  const step = (by: string) => ({ created_by: by });
+  const empty = (by: string) => ({ created_by: by, empty_layer: true });
+  const historyOf = (application: HistoryEntry[] | undefined, oldBase: HistoryEntry[] | undefined, newBase: HistoryEntry[] | undefined) => {
+    const fields = (history: HistoryEntry[] | undefined) => ({ fields: { ...(history && { history }) } });
+    const planned = plan({ application: fields(application), oldBase: fields(oldBase), newBase: fields(newBase) });
+    return { history: configOf(planned).history?.map(({ created_by: by }) => by), notes: planned.notes };
+  };
+  const old = [step('os'), empty('ENV a'), step('java1'), empty('CMD a')];
+  const next = [step('os'), step('java2'), empty('ENV b'), step('patch')];
+
+  test('the entries of the base are replaced, those of the application are kept', () => {
+    const { history, notes } = historyOf([...old, empty('ENV own'), step('app'), empty('CMD own')], old, next);
+    assert.deepEqual([history, notes], [['os', 'java2', 'ENV b', 'patch', 'ENV own', 'app', 'CMD own'], []]);
+  });
+
+  test('a history that does not begin with that of the base is cut after the layers of the base', () => {
+    const { history } = historyOf([step('x'), step('y'), empty('ENV own'), step('app')], undefined, next);
+    assert.deepEqual(history, ['os', 'java2', 'ENV b', 'patch', 'ENV own', 'app']);
+  });
+
+  test('layers of a base without a history have entries', () => {
+    const { history } = historyOf([...old, step('app')], old, undefined);
+    assert.deepEqual(history, ['a layer of the base', 'a layer of the base', 'a layer of the base', 'app']);
+  });
+
+  test('a history that does not fit the layers is left out, and that is said', () => {
+    const { history, notes } = historyOf([step('only one')], old, next);
+    assert.equal(history, undefined);
+    assert.match(notes.join(), /^the history is left out for 1 of 1 platforms/);
+  });
+});
+
+describe('what names the base', () => {
+  test("labels of Docker's format name the new base, because its manifests have no annotations", () => {
+    const planned = plan({ application: { isDocker: true }, oldBase: { isDocker: true }, newBase: { isDocker: true } });
+    assert.deepEqual(Object.keys(manifestOf(planned)).toSorted(), ['config', 'layers', 'mediaType', 'schemaVersion']);
+    const labels = configOf(planned).config?.Labels ?? {};
+    assert.equal(labels['org.opencontainers.image.base.name'], 'registry.example.com/library/java:21.0.2');
+    assert.match(labels['operator.technomad.dev/rebased-from'] ?? '', /^registry\.example\.com\/shop\/web@sha256:/);
+  });
+
+  test('labels that name the old base are rewritten, also in the format of OCI', () => {
+    const labels = {
+      'org.opencontainers.image.base.digest': digestFor('old'),
+      'io.buildpacks.lifecycle.metadata': '{"a":1,"runImage":{"image":"x","topLayer":"old"}}',
+    };
+    const merged = configOf(plan({ application: { config: { Labels: labels } } })).config?.Labels ?? {};
+    assert.equal(merged['org.opencontainers.image.base.digest'], request().newBase.digest);
+    const { runImage, a } = JSON.parse(merged['io.buildpacks.lifecycle.metadata'] ?? '') as { a: number; runImage: Record<string, string> };
+    assert.equal(a, 1);
+    assert.deepEqual(runImage, {
+      image: 'x',
+      topLayer: digestFor('patch linux/amd64'),
+      reference: `registry.example.com/library/java@${request().newBase.digest}`,
+    });
+  });
+
+  test('layers get the media types of the application', () => {
+    const docker = { isDocker: true };
+    const layers = (sample: RequestSample) => manifestOf(plan(sample)).layers.map(({ mediaType }) => mediaType);
+    assert.deepEqual(new Set(layers({ newBase: docker })), new Set(['application/vnd.oci.image.layer.v1.tar+gzip']));
+    assert.deepEqual(
+      new Set(layers({ application: docker, oldBase: docker })),
+      new Set(['application/vnd.docker.image.rootfs.diff.tar.gzip']),
+    );
+  });
+});
+
+describe('versions of the old base', () => {
+  const versions = (names: readonly string[]): RebaseRequest => ({
+    ...request({ allow: all }),
+    oldBases: names.map((layers, index) => image('library/java', { tag: `21.0.${index}`, layers })),
+  });
+
+  test('the one with the most layers that fit is taken', () => {
+    const planned = planRebase(versions(['os', 'os java1', 'os java0']));
+    assert.ok(planned.kind === 'plan');
+    assert.equal(planned.oldBase.tag, '21.0.1');
+  });
+
+  test('an image that begins with the new base is left alone', () => {
+    assert.deepEqual(planRebase(request({ application: { layers: 'os java2 patch app' } })), { kind: 'current' });
+    // The old base has more layers: the new one is an older version of it.
+    assert.equal(planRebase(request({ allow: all, newBase: { layers: 'os' } })).kind, 'plan');
+  });
+
+  test('none fits', () => {
+    const result = planRebase(versions(['a', 'b', 'c', 'd']));
+    assert.ok(result.kind === 'refused');
+    assert.match(result.message, /is built on none of 4 versions of the base \(.*:21\.0\.0, .*:21\.0\.2 and 1 others\)/);
+  });
+});
+
+const refusals: Record<string, readonly (readonly [name: string, sample: RequestSample, message: RegExp])[]> = {
+  LayersDiffer: [
+    ['another layer', { application: { layers: 'os java0 app' } }, /do not begin with those of .*:21\.0\.1: they have other files/],
+    ['fewer layers', { application: { layers: 'os' } }, /other files/],
+    ['compressed in another way', { oldBase: { compression: 'zstd' } }, /compressed in another way/],
+    [
+      'the same layers, but a configuration that lists others',
+      { application: { fields: { rootfs: { type: 'layers', diff_ids: ['os', 'other', 'app'].map(digestFor) } } } },
+      /they have other files/,
+    ],
+    ['a base without layers', { oldBase: { layers: '' } }, /do not begin/],
+    [
+      'on one of two platforms',
+      {
+        application: { platforms: both },
+        oldBase: { platforms: ['linux/amd64', 'linux/arm64'], fields: {}, layer: { digest: digestFor('x') } },
+      },
+      /linux\/amd64/,
+    ],
+  ],
+  PlatformMissing: [
+    [
+      'in the new base',
+      { application: { platforms: both }, oldBase: { platforms: both } },
+      /library\/java:21\.0\.2 has no image for linux\/arm64/,
+    ],
+    ['in the old base', { application: { platforms: both } }, /library\/java:21\.0\.1 has no image for linux\/arm64/],
+    ['another variant', { application: { platforms: ['linux/arm/v6'] }, oldBase: { platforms: ['linux/arm/v7'] } }, /linux\/arm\/v6/],
+  ],
+  ForeignLayers: [
+    [
+      'in the new base',
+      { newBase: { layer: { mediaType: 'application/vnd.docker.image.rootfs.foreign.diff.tar.gzip' } } },
+      /:21\.0\.2 are not/,
+    ],
+    ['in the old base', { oldBase: { layer: { urls: ['https://example.com'] } } }, /:21\.0\.1 are not/],
+    [
+      'in the application',
+      { application: { layer: { mediaType: 'application/vnd.oci.image.layer.nondistributable.v1.tar' } } },
+      /web:1\.2\.3/,
+    ],
+  ],
+  LayerFormat: [
+    ['an unknown type in the other format', { newBase: { isDocker: true, layer: { mediaType: 'application/x' } } }, /type application\/x/],
+  ],
+  TooLarge: [
+    ['too many layers', { newBase: { layers: Array.from({ length: 127 }, (_, index) => `l${index}`).join(' ') } }, /would have 128 layers/],
+    [
+      'a configuration that becomes too large',
+      {
+        application: { config: { Labels: { a: 'x'.repeat(3_000_000) } } },
+        newBase: { config: { Labels: { b: 'x'.repeat(3_000_000) } } },
+      },
+      /more than 2097152 bytes/,
+    ],
+  ],
+};
+
+for (const [reason, samples] of Object.entries(refusals)) {
+  for (const [name, sample, message] of samples) {
+    test(`${reason}, whatever is allowed: ${name}`, () => {
+      const result = planRebase(request({ allow: all, ...sample }));
+      assert.ok(result.kind === 'refused', result.kind);
+      assert.deepEqual([result.reason, result.rules], [reason, []]);
+      assert.match(result.message, message);
+    });
+  }
+}
+
+test('LayersElsewhere, whatever is allowed: a base in another registry', () => {
+  const one = request({ allow: all });
+  const newBase = { ...one.newBase, repository: { ...one.newBase.repository, registry: 'other.example.com' } };
+  const result = planRebase({ ...one, newBase });
+  assert.deepEqual([result.kind, 'reason' in result && result.reason], ['refused', 'LayersElsewhere']);
+});

@@ -1,0 +1,78 @@
+/** Nothing is forgotten in the lists of this wing, and what is decided without input and output stays so. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { evidence } from '../../src/bases/recognize/evidence/index.ts';
+import { rebaseRules } from '../../src/core/model/rebase-rules.ts';
+import { rules } from '../../src/bases/rebase/rules/index.ts';
+import { describeImport, imports, isIn, membersIn, pureRooms, resolve, root } from '../structure/sources.ts';
+
+/** Which rooms the rooms of this wing may import; the files above them join them. */
+const rooms: Readonly<Record<string, readonly string[]>> = {
+  'bases/recognize': ['core', 'service/registry'],
+  'bases/rebase': ['core', 'service/registry', 'service/verify'],
+  'bases/triggers': ['core', 'service/queue', 'service/telemetry'],
+  'bases/policies': [
+    'core',
+    'service/resources',
+    'service/queue',
+    'service/telemetry',
+    'service/reconcile',
+    'bases/recognize',
+    'bases/resource',
+    'bases/triggers',
+  ],
+};
+
+for (const [room, below] of Object.entries(rooms)) {
+  test(`${room} imports ${below.join(', ')} only`, () => {
+    const own = imports.filter((one) => isIn(one.file, [room]) && one.from.startsWith('.'));
+    assert.ok(own.length > 0);
+    assert.deepEqual(own.filter((one) => !isIn(resolve(one), [room, ...below])).map(describeImport), []);
+  });
+}
+
+test('every kind of evidence of a base is in the list, under its own id, with rows in the tables of its tests', () => {
+  const names = evidence.map(({ id }) => id.toLowerCase());
+  assert.deepEqual(names.toSorted(), membersIn('bases/recognize/evidence', /^export const \w+: Evidence = /m));
+  const tests = readFileSync(join(root, 'test/bases/recognize/evidence.test.ts'), 'utf8');
+  for (const { id } of evidence) assert.ok(tests.includes(`by: '${id}'`), id);
+});
+
+test('the base of an image is recognized without any input or output', () => {
+  const pure = imports
+    .filter(({ file }) => /^src\/bases\/recognize\/(?:evidence\/|facts\.ts|layers\.ts|recognize-base\.ts)/.test(file))
+    .map(resolve);
+  assert.deepEqual(
+    [...new Set(pure)].filter((one) => !isIn(one, [...pureRooms, 'bases/recognize']) && one !== 'zod'),
+    [],
+  );
+  assert.ok(!pure.some((one) => /^src\/bases\/recognize\/(?:read-|facts-reader)/.test(one)));
+});
+
+test('every rule for rebasing is in the list, under a name of its own, with rows in the table of its test and in the documentation', () => {
+  assert.equal(rules.length, membersIn('bases/rebase/rules', /^export const \w+: Rule = /m).length);
+  assert.deepEqual(
+    rules.map(({ id }) => id),
+    rebaseRules,
+  );
+  const tests = readFileSync(join(root, 'test/bases/rebase/rules.test.ts'), 'utf8');
+  const docs = readFileSync(join(root, 'docs/rebase.md'), 'utf8');
+  for (const { id, about } of rules) {
+    assert.ok(tests.includes(`\n  ${id}: [`), id);
+    assert.ok(docs.includes(`| \`${id}\` | ${about} |`), id);
+  }
+});
+
+test('a rebase is planned without any input or output', () => {
+  const io = /^src\/bases\/rebase\/(?:rebase-(?:image|for-policy)|read-content)\.ts$/;
+  const pure = imports.filter(({ file, isType }) => isIn(file, ['bases/rebase']) && !io.test(file) && !isType).map(resolve);
+  const isAllowed = (one: string) =>
+    isIn(one, [...pureRooms, 'bases/rebase']) || ['zod', 'node:crypto', 'src/service/verify/public-keys.ts'].includes(one);
+  assert.deepEqual(
+    [...new Set(pure)].filter((one) => !isAllowed(one)),
+    [],
+  );
+  assert.ok(!pure.some((one) => io.test(one)));
+});

@@ -1,0 +1,33 @@
+/** Links that approve one image, for a time. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { readApproval, signApproval } from '../../../src/core/model/approval-link.ts';
+
+const secret = 'a secret of the dashboard';
+const now = Date.parse('2026-11-23T12:00:00Z');
+const approval = { namespace: 'shop', name: 'web', uid: 'u1', tag: '1.4.2', digest: `sha256:${'a'.repeat(64)}`, until: now + 1_000 };
+const link = signApproval(approval, secret);
+const [text = '', mac = ''] = link.split('.');
+
+describe('a link that approves', () => {
+  it('is read as it was signed, and fits into an address', () => {
+    assert.deepEqual(readApproval(link, secret, now), approval);
+    assert.equal(encodeURIComponent(link), link);
+  });
+
+  const other = Buffer.from(JSON.stringify({ ...approval, tag: '6.6.6' })).toString('base64url');
+  for (const [name, changed] of Object.entries({
+    'another image': `${other}.${mac}`,
+    'no signature': text,
+    'an empty signature': `${text}.`,
+    'a signature of another secret': signApproval(approval, 'another secret'),
+    'a signature that is cut off': link.slice(0, -1),
+    'something behind it': `${link}.x`,
+    nothing: '',
+    'a long text': 'x'.repeat(100_000),
+    'what is no approval': signApproval({ ...approval, until: 'never' as never }, secret),
+  }))
+    it(`is not read with ${name}`, () => assert.equal(readApproval(changed, secret, now), undefined));
+
+  it('is not read when it is too old', () => assert.equal(readApproval(link, secret, now + 1_000), undefined));
+});

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Outcome } from '../../../src/core/plan/outcome.ts';
+import { noteRetagged } from '../../../src/core/plan/running-images.ts';
+import { digestOf, policyOf, specOf } from '../model/samples.ts';
+
+const upToDate: Outcome = { kind: 'unchanged', reason: 'UpToDate', message: 'already runs 1.3.0', tag: '1.3.0', running: 'runs 1.3.0' };
+const latest = { tag: '1.3.0', digest: digestOf('a'), selectedAt: '2026-03-01T12:00:00Z' };
+const policy = policyOf({ status: { latest } });
+const moved = { announced: true, hint: { tag: '1.3.0', digest: digestOf('b') } };
+
+test('a tag that moved is reported with both digests', () => {
+  const outcome = noteRetagged(upToDate, policy, moved);
+  assert.deepEqual([outcome.kind, outcome.reason], ['unchanged', 'Retagged']);
+  assert.ok(outcome.message.includes(digestOf('a')) && outcome.message.includes(digestOf('b')));
+  assert.ok(outcome.running?.startsWith('runs 1.3.0; 1.3.0 was pushed again'));
+});
+
+const rows: readonly (readonly [string, ...Parameters<typeof noteRetagged>])[] = [
+  ['the known digest', upToDate, policy, { ...moved, hint: { tag: '1.3.0', digest: digestOf('a') } }],
+  ['no digest', upToDate, policy, { announced: true, hint: { tag: '1.3.0' } }],
+  ['a tag whose digest is not known', upToDate, policyOf({ status: { latest: { tag: '1.3.0', selectedAt: latest.selectedAt } } }), moved],
+  ['another tag', { ...upToDate, tag: '1.2.0' }, policy, { announced: true, hint: { tag: '1.2.0', digest: digestOf('b') } }],
+  ['nothing: a poll found it', upToDate, policy, { ...moved, announced: false }],
+  ['a digest that the policy pins', upToDate, policyOf({ spec: specOf({ pin: 'Digest' }), status: { latest } }), moved],
+  ['what was changed', { ...upToDate, kind: 'updated', reason: 'Updated' }, policy, moved],
+];
+for (const [name, ...input] of rows) {
+  test(`nothing is reported when ${name} is announced`, () => assert.equal(noteRetagged(...input), input[0]));
+}

@@ -1,0 +1,22 @@
+/** Nothing is forgotten in the list of kinds of targets. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { targets as notificationTargets } from '../../src/notify/targets/index.ts';
+import { membersIn, root } from '../structure/sources.ts';
+
+test('every kind of target of notifications is in the list, under its own id, with a row in the documentation', () => {
+  const files = membersIn('notify/targets', /^export const \w+: NotificationTarget = /m).map((file) => file.replaceAll('-', ''));
+  assert.deepEqual(
+    Object.keys(notificationTargets)
+      .map((id) => id.toLowerCase())
+      .sort(),
+    files,
+  );
+  const docs = readFileSync(join(root, 'docs/notifications.md'), 'utf8');
+  for (const [name, { id }] of Object.entries(notificationTargets)) {
+    assert.equal(id, name);
+    assert.ok(docs.includes(`| \`${id}\` |`), id);
+  }
+});

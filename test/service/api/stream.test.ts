@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Access } from '../../../src/service/api/access.ts';
+import { createPolicyFeed, createStreams } from '../../../src/service/api/stream.ts';
+import { policyOf } from '../../core/model/samples.ts';
+
+const accessOf = (user: string, ...namespaces: string[]): Access => ({
+  user,
+  credentials: { kind: 'none' },
+  may: ({ namespace }) => Promise.resolve(namespaces.includes(namespace ?? '')),
+});
+
+test('changes that come together are sent once for each policy, and only those that the caller may get', async () => {
+  const [feed, streams] = [createPolicyFeed(), createStreams()];
+  const stream = streams.open(feed, accessOf('ann', 'shop'), undefined);
+  assert.match(String((await stream.next()).value), /^retry: 2000\nevent: open\n/);
+  const next = stream.next();
+  for (let change = 0; change < 100; change++) feed.publish({ type: 'updated', object: policyOf() });
+  feed.publish({ type: 'deleted', object: policyOf({ name: 'gone' }) });
+  feed.publish({ type: 'updated', object: policyOf({ namespace: 'ops' }) });
+  const { value } = await next;
+  const frames = String(value).trim().split('\n\n');
+  assert.deepEqual(
+    frames.map((frame) => frame.split('\n')[0]),
+    ['event: policy', 'event: deleted'],
+  );
+  assert.equal(frames[1]?.split('\n')[1], 'data: {"namespace":"shop","name":"gone"}');
+  await stream.return(undefined);
+});
+
+test('a stream of one namespace sends nothing of another', async () => {
+  const feed = createPolicyFeed();
+  const stream = createStreams().open(feed, accessOf('ann', 'shop', 'ops'), 'ops');
+  await stream.next();
+  const next = stream.next();
+  feed.publish({ type: 'updated', object: policyOf() });
+  feed.publish({ type: 'updated', object: policyOf({ namespace: 'ops', name: 'other' }) });
+  assert.match(String((await next).value), /^event: policy\ndata: \{"namespace":"ops","name":"other"/);
+  await stream.return(undefined);
+});
+
+test('where more changed than a client can be sent, it is told to read the list', async () => {
+  const feed = createPolicyFeed();
+  const stream = createStreams().open(feed, accessOf('ann', 'shop'), undefined);
+  await stream.next();
+  const next = stream.next();
+  for (let index = 0; index < 12_000; index++) feed.publish({ type: 'updated', object: policyOf({ name: `p${index}` }) });
+  assert.equal((await next).value, 'event: open\ndata: {}\n\n');
+  await stream.return(undefined);
+});
+
+test('a user has at most twenty streams, and one that ends makes room', async () => {
+  const [feed, streams] = [createPolicyFeed(), createStreams()];
+  const open = Array.from({ length: 20 }, () => streams.open(feed, accessOf('ann'), undefined));
+  for (const stream of open) await stream.next();
+  assert.throws(() => streams.open(feed, accessOf('ann'), undefined), /too many streams/);
+  await open[0]?.return(undefined);
+  for (const stream of [streams.open(feed, accessOf('ann'), undefined), streams.open(feed, accessOf('bob'), undefined)]) {
+    await stream.next();
+    open.push(stream);
+  }
+  await Promise.all(open.map((stream) => stream.return(undefined)));
+});

@@ -1,0 +1,43 @@
+/** Commands reach registries through the proxies of their environment. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openRegistry } from '../../../src/service/command-line/user-registry.ts';
+import { ConfigError } from '../../../src/service/config/config-error.ts';
+import { readConfig } from '../../../src/service/config/settings.ts';
+import { startForwardProxy } from '../../harness/forward-proxy.ts';
+
+const ask = async (env: Readonly<Record<string, string>>) => {
+  const kept = { ...process.env };
+  for (const name of Object.keys(process.env)) if (/_proxy$/i.test(name)) delete process.env[name];
+  Object.assign(process.env, env);
+  try {
+    const { registry } = openRegistry(readConfig({ env: {} }), '/dev/null');
+    const asked = await registry
+      .listTags({ registry: 'registry.example.invalid', path: 'shop/web' })
+      .catch((error: unknown) => (error instanceof Error ? error.message : ''));
+    await registry.close();
+    return asked;
+  } finally {
+    for (const name of Object.keys(process.env)) if (!(name in kept)) delete process.env[name];
+    Object.assign(process.env, kept);
+  }
+};
+
+test('HTTPS_PROXY is used, and NO_PROXY excepts hosts', async (t) => {
+  const proxy = await startForwardProxy({ hosts: {} });
+  t.after(() => proxy.stop());
+  assert.match(
+    String(await ask({ HTTPS_PROXY: proxy.url })),
+    /the proxy http:\S+ \(HTTPS_PROXY\) answered 502 to CONNECT registry\.example\.invalid:443/,
+  );
+  assert.deepEqual(proxy.targets(), ['CONNECT registry.example.invalid:443']);
+  assert.match(String(await ask({ HTTPS_PROXY: proxy.url, NO_PROXY: '.invalid' })), /DNS (?:does not know its name|did not answer)/);
+  assert.equal(proxy.requests.length, 1);
+});
+
+test('what is no proxy is refused', async () => {
+  await assert.rejects(
+    ask({ https_proxy: 'socks5://me:secret@proxy:1080' }),
+    (error) => error instanceof ConfigError && !error.message.includes('secret'),
+  );
+});

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { Queue } from 'bullmq';
+import { trimRedis } from '../../../src/service/compose/trim-redis.ts';
+import type { PushEvent } from '../../../src/core/model/push-event.ts';
+import { connectWorker } from '../../../src/service/queue/connection.ts';
+import { createEventLog } from '../../../src/service/queue/event-log.ts';
+import { bytesPerRecord } from '../../../src/service/queue/event-log.ts';
+import type { PushJob } from '../../../src/service/queue/jobs.ts';
+import { createPushQueue, createWorkQueues } from '../../../src/service/queue/producer.ts';
+import { readPushJob } from '../../../src/service/queue/read-job.ts';
+import { createWorker } from '../../../src/service/queue/worker.ts';
+import { createLogger } from '../../../src/service/telemetry/logger.ts';
+import { startRedis } from '../../harness/redis.ts';
+import { waitFor } from '../../harness/wait-for.ts';
+
+const prefix = '{p}';
+const push = (id: string): PushEvent => ({
+  id,
+  receiver: 'any',
+  provider: 'generic',
+  repository: { registry: 'r.example.com', path: 'shop/web' },
+  tag: '1.0.0',
+  // Too long ago to be tried again.
+  receivedAt: new Date(0).toISOString(),
+});
+
+/** Jobs a, b and c failed, d was completed; records e and f. */
+async function start(t: TestContext) {
+  const redis = await startRedis();
+  const connection = connectWorker(redis.url);
+  const access = { redis: connection, prefix, onError: () => undefined };
+  const worker = createWorker<PushJob>({
+    access,
+    queue: 'push',
+    read: readPushJob,
+    concurrency: 1,
+    now: Date.now,
+    random: Math.random,
+    process: ({ id }) => (id === 'd' ? Promise.resolve() : Promise.reject(new Error('for good'))),
+  });
+  t.after(async () => {
+    await worker.stop(5_000);
+    connection.disconnect();
+    await redis.stop();
+  });
+  await createPushQueue(access, 0).add(['a', 'b', 'c', 'd'].map(push));
+  worker.start();
+  const queue = new Queue('push', { connection, prefix });
+  await waitFor('the last to be completed', async () => (await queue.getCompletedCount()) === 1);
+  const log = createEventLog(connection, prefix, assert.fail);
+  for (const id of ['e', 'f']) await log.matched(push(id), ['shop/web']);
+  return { connection, queue, queues: createWorkQueues(access, Date.now) };
+}
+
+test('in a Redis that stays crowded completed jobs are deleted first, then records, then the oldest failed jobs', async (t) => {
+  const { connection, queue, queues } = await start(t);
+  // Half of what is too much is three records.
+  const crowded = { reachable: true, memoryShare: 0.8, memoryLimit: 59 * bytesPerRecord };
+  const looks = [crowded, crowded];
+  const lines: string[] = [];
+  const room = trimRedis({
+    redis: connection,
+    prefix,
+    health: () => looks.shift() ?? { reachable: true, memoryShare: 0.5 },
+    queues,
+    logger: createLogger('warn', { write: (line: string) => void lines.push(line) }),
+  });
+  t.after(() => room.stop());
+  room.start();
+  await waitFor('both looks to be told', () => lines.length === 2);
+  const logLines = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  assert.deepEqual(
+    logLines.map(({ jobs, records, failedJobs }) => [jobs, records, failedJobs]),
+    [
+      [1, 0, 0],
+      [0, 2, 1],
+    ],
+  );
+  assert.deepEqual(
+    (await queue.getFailed()).map(({ id }) => id),
+    ['c', 'b'],
+  );
+});

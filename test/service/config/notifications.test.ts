@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { ConfigError } from '../../../src/service/config/config-error.ts';
+import { loadSettings } from '../../../src/service/config/settings.ts';
+import { tempFolder } from '../../harness/temp-folder.ts';
+
+const file = join(tempFolder('notifications'), 'config.yaml');
+
+function load(text: string, env: Record<string, string>) {
+  writeFileSync(file, text);
+  return loadSettings({ file, env });
+}
+
+/** What is wrong, by path. */
+function problems(text: string, env: Record<string, string>): string[] {
+  try {
+    load(text, env);
+  } catch (error) {
+    assert.ok(error instanceof ConfigError);
+    return error.problems.map(({ path }) => path).sort();
+  }
+  return [];
+}
+
+test('targets of notifications are read with their secrets, and every mistake is reported with its path', () => {
+  const target = (more: string) => `notifications: {targets: [{name: ops, ${more}}]}`;
+  const env = { HOOK: 'https://chat.example.com/hooks/abc', KEY: 'key' };
+  const [ops] = load(target('kind: webhook, url: {env: HOOK}, secret: {env: KEY}'), env).notificationTargets;
+  assert.deepEqual([ops?.url(), ops?.secret(), ops?.insecure, ops?.events.length, ops?.namespaces], [env.HOOK, 'key', false, 8, []]);
+  const path = 'notifications.targets[0]';
+  assert.deepEqual(problems(target('kind: webhook, url: {env: HOOK}'), env), [`${path}.secret`]);
+  assert.deepEqual(problems(target('kind: slack, url: {env: HOOK}, secret: {env: KEY}'), env), [`${path}.secret`]);
+  assert.deepEqual(problems(target('kind: slack, url: {env: MISSING}'), env), [`${path}.url`]);
+  assert.deepEqual(problems(target('kind: slack, url: {env: HOOK}, events: [Exploded]'), env), [`${path}.events[0]`]);
+  assert.deepEqual(
+    problems('notifications: {targets: [{name: a, kind: slack, url: {env: HOOK}}, {name: a, kind: slack, url: {env: HOOK}}]}', env),
+    ['notifications.targets[1].name'],
+  );
+  const mail = 'kind: email, url: {env: HOOK}';
+  const addresses = (from: string, to: string) => `email: {from: ${from}, to: [${to}]}`;
+  assert.deepEqual(
+    problems(target(`${mail}, ${addresses('a@example.com', 'b@example.com')}, policies: {matchLabels: {tier: a}}`), env),
+    [],
+  );
+  assert.deepEqual(problems(target(mail), env), [`${path}.email`]);
+  assert.deepEqual(problems(target(`kind: slack, url: {env: HOOK}, ${addresses('a@example.com', 'b@example.com')}`), env), [
+    `${path}.email`,
+  ]);
+  assert.deepEqual(problems(target(`${mail}, ${addresses('a@example.com', '"b@example.com, c@example.com"')}`), env), [
+    `${path}.email.to[0]`,
+  ]);
+});

@@ -1,0 +1,178 @@
+/** What needs the cluster, facts → findings: a row for each line and level. */
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { issueCertificate, makeAuthority } from '../../../src/conversion/certificates/make-certificate.ts';
+import { customResourceDefinition } from '../../../src/service/resources/crd.ts';
+import { plainDefinition } from '../../../src/service/resources/plain-definitions.ts';
+import { certificates, type CertificateFacts } from '../../../src/service/doctor/checks/certificates.ts';
+import { definition } from '../../../src/service/doctor/checks/definition.ts';
+import { permissions } from '../../../src/service/doctor/checks/permissions.ts';
+import { service } from '../../../src/service/doctor/checks/service.ts';
+import { assertLine, evaluate, testAllSeen } from './evaluate.ts';
+
+const hourMs = 3_600_000;
+const now = Date.parse('2026-05-01T12:00:00Z');
+
+test('the check of permissions names what is missing, and what that means', () => {
+  const of = (...grants: Parameters<typeof permissions.evaluate>[0]['grants']) =>
+    evaluate(permissions, { account: 'this process', grants, namespacesNotAsked: 2 });
+  assertLine(of({ file: 'work', missing: [] }), 'permissions/work', 'ok', /has all permissions/);
+  assertLine(
+    of({ file: 'work', namespace: 'shop', missing: ['patch deployments.apps'] }),
+    'permissions/work',
+    'failed',
+    /may not patch deployments.apps in shop/,
+  );
+  assertLine(
+    of({ file: 'work-secrets', missing: ['get secrets'] }),
+    'permissions/work-secrets',
+    'warning',
+    /may not get secrets: registries can be read anonymously/,
+  );
+  assertLine(
+    of({ file: 'work-bases', missing: ['list baseimagepolicies.operator.technomad.dev'] }),
+    'permissions/work-bases',
+    'warning',
+    /BaseImagePolicies do nothing/,
+  );
+  assertLine(
+    of({ file: 'work-notifications', missing: ['list notificationtargets.operator.technomad.dev'] }),
+    'permissions/work-notifications',
+    'warning',
+    /NotificationTargets of namespaces are not notified/,
+  );
+  const rebase = of({ file: 'work-rebase', missing: ['create imagepolicies.operator.technomad.dev'] });
+  assertLine(rebase, 'permissions/work-rebase', 'skipped', /rebased are not rolled out/);
+  assert.match(rebase[0]?.action ?? '', /permissions\.rebase: true/);
+  assertLine(of({ file: 'convert-crd', missing: { why: 'forbidden' } }), 'permissions/convert-crd', 'skipped', /not known: forbidden/);
+  assertLine(of(), 'permissions/not-asked', 'skipped', /^2 more/);
+  of(
+    ...(['work-status', 'work-secret-watches', 'work-namespaces', 'work-definitions', 'work-reviews', 'convert-secret'] as const).map(
+      (file) => ({
+        file,
+        missing: [],
+      }),
+    ),
+  );
+});
+
+describe('definition', () => {
+  const expected = customResourceDefinition().spec.versions;
+  const installed = { spec: { versions: expected, conversion: { strategy: 'Webhook' } }, status: { storedVersions: ['v1'] } };
+  const expectedBases = plainDefinition('BaseImagePolicy').object.spec.versions;
+  const bases = { installed: { spec: { versions: expectedBases } }, expected: expectedBases };
+  const of = (more: Partial<Extract<Parameters<typeof definition.evaluate>[0], { expected: unknown }>> = {}) =>
+    evaluate(definition, { installed, expected, bases, reads: [{ version: 'v1', why: undefined }], ...more });
+  test('the current one is ok', () => assert.deepEqual([...new Set(of().map(({ level }) => level))], ['ok']));
+  test('everything else is reported', () => {
+    const [v1, ...others] = expected;
+    assert.ok(v1);
+    const olderVersion = { ...v1, schema: { openAPIV3Schema: { type: 'object' } } };
+    assertLine(
+      of({ installed: { ...installed, spec: { ...installed.spec, versions: [olderVersion, ...others] } } }),
+      'definition/current',
+      'failed',
+      /schema of v1/,
+    );
+    assertLine(
+      of({ installed: { ...installed, spec: { ...installed.spec, versions: others } } }),
+      'definition/current',
+      'failed',
+      /older image-watcher, with v1alpha1 alone/,
+    );
+    const older = of({ installed: { ...installed, spec: { ...installed.spec, versions: others } } });
+    assert.deepEqual(
+      older.map(({ line, action }) => [line, action?.includes('stop the older service')]),
+      [
+        ['definition/installed', undefined],
+        ['definition/current', true],
+      ],
+    );
+    assertLine(
+      of({ installed: { ...installed, spec: { versions: expected } } }),
+      'definition/conversion',
+      'failed',
+      /without a conversion webhook/,
+    );
+    assertLine(
+      of({ installed: { ...installed, status: { storedVersions: ['v1alpha1', 'v1'] } } }),
+      'definition/stored-versions',
+      'warning',
+      /v1alpha1/,
+    );
+    assertLine(of({ reads: [{ version: 'v1alpha1', why: 'x509' }] }), 'definition/readable', 'failed', /as v1alpha1: x509/);
+    assertLine(of({ installed: undefined }), 'definition/installed', 'failed', /not installed/);
+    assertLine(evaluate(definition, { why: 'forbidden' }), 'definition/installed', 'skipped', /forbidden/);
+    const line = 'definition/base-images';
+    assertLine(of({ bases: { ...bases, installed: undefined } }), line, 'warning', /BaseImagePolicy is not installed/);
+    const [olderBase] = expectedBases.map((version) => ({ ...version, schema: { openAPIV3Schema: { type: 'object' } } }));
+    assert.ok(olderBase);
+    assertLine(of({ bases: { ...bases, installed: { spec: { versions: [olderBase] } } } }), line, 'failed', /schema of v1/);
+    assertLine(of({ bases: { why: 'forbidden' } }), line, 'skipped', /forbidden/);
+  });
+});
+
+describe('certificates', () => {
+  const dayMs = 24 * hourMs;
+  let ca: Awaited<ReturnType<typeof makeAuthority>>;
+  let other: typeof ca;
+  let leaf: typeof ca;
+  const facts = (more: Partial<CertificateFacts> = {}): CertificateFacts => ({
+    now,
+    warnWithinMs: 14 * dayMs,
+    conversion: { bundle: ca.certificate, served: { certificate: leaf.certificate } },
+    ...more,
+  });
+  before(async () => {
+    [ca, other] = await Promise.all([makeAuthority(new Date(now)), makeAuthority(new Date(now))]);
+    leaf = await issueCertificate(ca, ['a.example'], new Date(now));
+  });
+  test('the bundle has to trust what is served', () => {
+    assertLine(evaluate(certificates, facts()), 'certificates/conversion-trust', 'ok', /trusts/);
+    const bundle = other.certificate + ca.certificate;
+    assertLine(
+      evaluate(certificates, facts({ conversion: { bundle, served: { certificate: leaf.certificate } } })),
+      'certificates/conversion-trust',
+      'ok',
+      /trusts/,
+    );
+    const foreign = facts({ conversion: { bundle: other.certificate, served: { certificate: leaf.certificate } } });
+    assertLine(evaluate(certificates, foreign), 'certificates/conversion-trust', 'failed', /does not trust/);
+  });
+  test('what is not known is not checked', () => {
+    const of = (conversion: NonNullable<CertificateFacts['conversion']>) => evaluate(certificates, facts({ conversion }));
+    const served = { certificate: leaf.certificate };
+    assertLine(of({ bundle: '', served: { why: 'ETIMEDOUT' } }), 'certificates/conversion-trust', 'skipped', /ETIMEDOUT/);
+    assertLine(of({ bundle: '', served }), 'certificates/conversion-trust', 'skipped', /authorities of its system/);
+    assertLine(of({ bundle: { why: 'forbidden' }, served }), 'certificates/conversion-trust', 'skipped', /forbidden/);
+  });
+  test('certificates have to last', () => {
+    const line = 'certificates/conversion-end';
+    assertLine(evaluate(certificates, facts()), line, 'ok', /valid for/);
+    assertLine(evaluate(certificates, facts({ warnWithinMs: 100_000 * dayMs })), line, 'warning', /ends in/);
+    assertLine(evaluate(certificates, facts({ now: now + 100_000 * dayMs })), line, 'failed', /ended/);
+    assertLine(evaluate(certificates, facts({ now: now - 100 * dayMs })), line, 'failed', /not valid before/);
+    const others = [
+      { line: 'ingress', name: 'Secret a/tls', pem: 'nothing' },
+      { line: 'gateway', name: 'Gateway a/public', pem: { why: 'it does not exist' } },
+      { line: 'registry-ca', name: '/ca.pem', pem: { why: 'ENOENT' } },
+    ] as const;
+    const findings = evaluate(certificates, facts({ others }));
+    assertLine(findings, 'certificates/ingress', 'failed', /no certificate/);
+    assertLine(findings, 'certificates/gateway', 'skipped', /does not exist/);
+    assertLine(findings, 'certificates/registry-ca', 'skipped', /ENOENT/);
+  });
+});
+
+test('the check of the service reports one that cannot be asked, and other versions', () => {
+  const of = (api: Parameters<typeof service.evaluate>[0]['api'], cluster?: string) =>
+    evaluate(service, { version: '1.0.0', api, cluster });
+  assertLine(of({ version: '1.0.0' }), 'service/version', 'ok', /1.0.0/);
+  assertLine(of({ version: '0.9.0' }), 'service/version', 'warning', /0.9.0/);
+  assertLine(of({ why: 'ECONNREFUSED', isRefused: false }), 'service/api', 'failed', /ECONNREFUSED/);
+  assertLine(of({ why: '403', isRefused: true }, 'no kubeconfig'), 'service/api', 'skipped', /403/);
+  assertLine(of({ version: '1.0.0' }, 'no kubeconfig'), 'service/cluster', 'skipped', /no kubeconfig/);
+  assertLine(of({ version: '1.0.0' }), 'service/cluster', 'ok', /answers/);
+});
+
+testAllSeen(permissions, definition, certificates, service);

@@ -1,0 +1,261 @@
+/** Every built-in field of custom resources, on a real API server with definitions of the real shapes: it is found, read, guarded by its repository and written. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { builtInTargets } from '../../../../src/core/model/built-in-targets.ts';
+import { matchesPattern, parseFieldPath } from '../../../../src/core/model/field-path.ts';
+import { checkFields, registryPathsOf, type CustomTarget } from '../../../../src/core/model/field-rules.ts';
+import type { TargetFields } from '../../../../src/core/model/image-policy.ts';
+import { planUpdate } from '../../../../src/core/plan/plan-update.ts';
+import { openKubeClient, type KubeClient } from '../../../../src/service/kube/client.ts';
+import { createDiscovery } from '../../../../src/service/kube/discovery.ts';
+import { patchImages } from '../../../../src/service/kube/patch-images.ts';
+import { readWorkload } from '../../../../src/service/kube/read-workload.ts';
+import { allKnown, digestOf, noAliases, specOf } from '../../../core/model/samples.ts';
+import { borrowControlPlane, type ControlPlane } from '../../../harness/control-plane.ts';
+import { waitFor } from '../../../harness/wait-for.ts';
+
+const repository = 'registry.example.com/shop/web';
+const [before1, after1] = ['1.2.3', '1.3.0'];
+const image = `${repository}:${before1}`;
+const block = { repository, tag: before1, pullPolicy: 'Always' };
+const values = {
+  image: block,
+  replicas: 3,
+  web: { image: { ...block, digest: digestOf('a') }, serviceAccountName: 'web' },
+  jobs: [{ name: 'a', image: block }],
+  sidecar: { image },
+  apart: { image: { registry: 'registry.example.com', repository: 'shop/web', tag: before1 } },
+  other: { image: { repository: 'registry.example.com/shop/other', tag: before1 } },
+};
+const helmFields = (path: string): TargetFields[] => [
+  { tag: `${path}.image.tag` },
+  { tag: `${path}.web.image.tag`, digest: `${path}.web.image.digest` },
+  { tag: `${path}.jobs[0].image.tag`, repository: `${path}.jobs[0].image.repository` },
+  { image: `${path}.sidecar.image` },
+  { tag: `${path}.apart.image.tag` },
+];
+const container = { name: 'main', container: { image, command: ['run'] } };
+const script = { name: 'other', script: { image, source: 'run' } };
+
+interface Sample {
+  readonly plural: string;
+  readonly spec: object;
+  readonly fields: readonly TargetFields[];
+}
+
+const whole = (plural: string, more: object = {}): Sample => ({ plural, spec: { image, ...more }, fields: [{ image: 'spec.image' }] });
+
+const samples: Readonly<Record<string, Sample>> = {
+  'helm.toolkit.fluxcd.io/HelmRelease': {
+    plural: 'helmreleases',
+    spec: { interval: '5m', chart: { spec: { chart: 'web', version: '1.2.3' } }, values },
+    fields: helmFields('spec.values'),
+  },
+  'argoproj.io/Application': {
+    plural: 'applications',
+    spec: {
+      project: 'default',
+      source: {
+        repoURL: 'https://example.com/charts',
+        targetRevision: '1.2.3',
+        helm: { valuesObject: { ...values, global: { storageClass: 'fast' } } },
+      },
+      sources: [{ repoURL: 'https://example.com/a' }, { repoURL: 'https://example.com/b', helm: { valuesObject: values } }],
+    },
+    fields: [...helmFields('spec.source.helm.valuesObject'), ...helmFields('spec.sources[1].helm.valuesObject')],
+  },
+  'argoproj.io/WorkflowTemplate': {
+    plural: 'workflowtemplates',
+    spec: { entrypoint: 'main', serviceAccountName: 'runner', templates: [container, script] },
+    fields: [{ image: 'spec.templates[0].container.image' }, { image: 'spec.templates[1].script.image' }],
+  },
+  'argoproj.io/CronWorkflow': {
+    plural: 'cronworkflows',
+    spec: { schedules: ['0 3 * * *'], workflowSpec: { entrypoint: 'main', templates: [container, script] } },
+    fields: [{ image: 'spec.workflowSpec.templates[0].container.image' }, { image: 'spec.workflowSpec.templates[1].script.image' }],
+  },
+  'tekton.dev/Task': {
+    plural: 'tasks',
+    spec: {
+      steps: [
+        { name: 'clone', image: 'alpine' },
+        { name: 'build', image, script: 'run' },
+      ],
+      sidecars: [{ name: 'daemon', image }],
+    },
+    fields: [{ image: 'spec.steps[1].image' }, { image: 'spec.sidecars[0].image' }],
+  },
+  'postgresql.cnpg.io/Cluster': {
+    plural: 'clusters',
+    spec: { instances: 3, imageName: image, storage: { size: '1Gi' } },
+    fields: [{ image: 'spec.imageName' }],
+  },
+  'monitoring.coreos.com/Prometheus': whole('prometheuses', { version: 'v3.0.0', serviceAccountName: 'prometheus' }),
+  'monitoring.coreos.com/Alertmanager': whole('alertmanagers', { version: 'v0.28.0' }),
+  'monitoring.coreos.com/ThanosRuler': whole('thanosrulers', { queryEndpoints: ['a'] }),
+  'kafka.strimzi.io/Kafka': {
+    plural: 'kafkas',
+    spec: { kafka: { version: '4.0.0', image, config: { 'min.insync.replicas': 2 } } },
+    fields: [{ image: 'spec.kafka.image' }],
+  },
+  'kafka.strimzi.io/KafkaConnect': whole('kafkaconnects', { bootstrapServers: 'kafka:9093' }),
+  'kafka.strimzi.io/KafkaBridge': whole('kafkabridges', { bootstrapServers: 'kafka:9093' }),
+  'elasticsearch.k8s.elastic.co/Elasticsearch': whole('elasticsearches', { version: '9.0.0', nodeSets: [{ name: 'a', count: 3 }] }),
+  'kibana.k8s.elastic.co/Kibana': whole('kibanas', { version: '9.0.0', count: 1 }),
+  'opentelemetry.io/OpenTelemetryCollector': whole('opentelemetrycollectors', { mode: 'deployment' }),
+  'flink.apache.org/FlinkDeployment': whole('flinkdeployments', { flinkVersion: 'v2_0', serviceAccount: 'flink' }),
+};
+
+const groupOf = ({ apiVersion }: CustomTarget) => apiVersion.split('/')[0] ?? '';
+const versionOf = ({ apiVersion }: CustomTarget) => apiVersion.split('/')[1] ?? '';
+const keyOf = (target: CustomTarget) => `${groupOf(target)}/${target.kind}`;
+const sampleOf = (target: CustomTarget): Sample => {
+  const sample = samples[keyOf(target)];
+  assert.ok(sample, `no sample of ${keyOf(target)}`);
+  return sample;
+};
+
+/** A structural schema of exactly this shape, as those of the real definitions are; Helm values are whatever a chart takes. */
+function schemaOf(value: unknown, name = ''): object {
+  if (name === 'values' || name === 'valuesObject') return { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  if (Array.isArray(value)) {
+    const merged = value.every((item) => typeof item === 'object') ? Object.assign({}, ...value) : value[0];
+    return { type: 'array', items: schemaOf(merged) };
+  }
+  if (typeof value !== 'object' || value === null) return { type: typeof value === 'number' ? 'integer' : 'string' };
+  return { type: 'object', properties: Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, schemaOf(inner, key)])) };
+}
+
+interface Raw {
+  readonly spec: object;
+  readonly metadata: { readonly generation: number };
+}
+
+describe('built-in fields', () => {
+  let cluster: ControlPlane;
+  let client: KubeClient;
+  let namespace: string;
+  before(async () => {
+    cluster = await borrowControlPlane();
+    client = await openKubeClient({ kubeconfig: cluster.kubeconfigPath, requestTimeoutMs: 60_000 });
+    namespace = await cluster.namespace();
+    for (const key of new Set(builtInTargets.map(keyOf))) await install(builtInTargets.filter((target) => keyOf(target) === key));
+  });
+  after(async () => {
+    await client.close();
+    await cluster.stop();
+  });
+
+  const install = async (versions: readonly CustomTarget[]) => {
+    const [first] = versions;
+    assert.ok(first);
+    const { plural, spec } = sampleOf(first);
+    const schema = { openAPIV3Schema: { type: 'object', properties: { spec: schemaOf(spec) } } };
+    await cluster.request('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: `${plural}.${groupOf(first)}` },
+      spec: {
+        group: groupOf(first),
+        scope: 'Namespaced',
+        names: { plural, kind: first.kind },
+        versions: versions.map((target, index) => ({ name: versionOf(target), served: true, storage: index === 0, schema })),
+      },
+    });
+    for (const { apiVersion } of versions)
+      await waitFor(`${apiVersion} to be served`, () => cluster.request('GET', `/apis/${apiVersion}/${plural}`));
+  };
+
+  for (const target of builtInTargets) {
+    const { apiVersion, kind, fields: rules } = target;
+    it(`of ${kind} of ${apiVersion} are written, and nothing else`, async () => {
+      const { plural, spec, fields: samplesOfFields } = sampleOf(target);
+      const found = await createDiscovery(client, []).find({ apiVersion, kind });
+      assert.deepEqual([found.resource, found.fields], [plural, rules]);
+      for (const [index, written] of samplesOfFields.entries()) {
+        const name = `${kind}-${versionOf(target)}-${index}`.toLowerCase();
+        const path = `/apis/${apiVersion}/namespaces/${namespace}/${plural}`;
+        await cluster.request('POST', path, { apiVersion, kind, metadata: { name }, spec });
+        const result = checkFields({ apiVersion, kind }, written, undefined, { customTargets: [], aliases: noAliases });
+        assert.ok('fields' in result, JSON.stringify(result));
+        const read = () => readWorkload(client, { apiVersion, kind, namespace, name }, undefined, found);
+        const workload = (await read()) ?? assert.fail(`${name} is gone`);
+        const pin = written.digest === undefined ? 'Tag' : 'Digest';
+        const policy = { ...specOf({ pin }), targets: [{ apiVersion, kind, namespace, name, fields: result.fields }] };
+        const candidate = { tag: after1, digest: digestOf('b') };
+        const plan = planUpdate({
+          spec: policy,
+          candidate,
+          hasApplied: true,
+          aliases: noAliases,
+          ...allKnown,
+          findWorkload: () => workload,
+        });
+        assert.equal(plan.targets[0]?.problem, undefined, JSON.stringify(plan.targets[0]?.problem));
+        const changes = plan.targets[0]?.changes ?? [];
+        assert.equal(changes.length, 1);
+        // Somebody points the block at another image just before: the same patch changes nothing then, nor when it points where it did before.
+        for (const [field, value] of othersOf(result.fields)) {
+          const changedObject = await write(`${path}/${name}`, field, value);
+          assert.deepEqual(await patchImages(client, workload, changes, 'test', { target: found }), { kind: 'conflict' }, field);
+          assert.deepEqual((await cluster.request<Raw>('GET', `${path}/${name}`)).spec, changedObject.spec);
+          await write(`${path}/${name}`, 'spec', spec);
+        }
+        const asBefore = (await read()) ?? assert.fail(`${name} is gone`);
+        assert.equal((await patchImages(client, asBefore, changes, 'test', { target: found })).kind, 'patched');
+        const { spec: patched } = await cluster.request<Raw>('GET', `${path}/${name}`);
+        assert.deepEqual(patched, expected(spec, result.fields), `${kind} ${JSON.stringify(written)}`);
+      }
+    });
+  }
+
+  /** Writes one field, as its owner would. */
+  const write = (path: string, field: string, value: unknown): Promise<Raw> => {
+    const patch = [{ op: 'add', path: `/${parseFieldPath(field).join('/')}`, value }];
+    return cluster.request<Raw>('PATCH', path, patch, 'application/json-patch+json');
+  };
+
+  it('have a sample for every path', () => {
+    for (const target of builtInTargets) {
+      const paths = sampleOf(target).fields.flatMap((fields) => Object.values(fields).map(parseFieldPath));
+      for (const rule of target.fields)
+        assert.ok(
+          paths.some((path) => matchesPattern(parseFieldPath(rule.path), path)),
+          `${keyOf(target)}: ${rule.path}`,
+        );
+    }
+    assert.deepEqual(Object.keys(samples).toSorted(), [...new Set(builtInTargets.map(keyOf))].toSorted());
+  });
+});
+
+/** What makes another image of a block: its repository, its registry, and the one of all images. */
+function othersOf({ repository: path }: TargetFields): [field: string, value: unknown][] {
+  if (path === undefined) return [];
+  const { registry, global } = registryPathsOf(path);
+  assert.ok(registry !== undefined && global !== undefined, path);
+  return [
+    [path, 'registry.example.com/shop/other'],
+    [registry, 'harbor.example.com'],
+    [global, { imageRegistry: 'harbor.example.com' }],
+  ];
+}
+
+/** The spec with the fields as they should be written. */
+function expected(spec: object, { image: wholeImage, tag, digest, version }: TargetFields): object {
+  // Through text, because a structured clone keeps two blocks that are one object.
+  const copy = JSON.parse(JSON.stringify(spec)) as object;
+  const put = (path: string | undefined, value: string) => {
+    if (path === undefined) return;
+    const steps = parseFieldPath(path).slice(1);
+    let parent = copy as Record<string | number, unknown>;
+    for (const step of steps.slice(0, -1)) parent = parent[step] as Record<string | number, unknown>;
+    parent[steps.at(-1) ?? ''] = value;
+  };
+  put(wholeImage, `${repository}:${after1}`);
+  put(tag, after1);
+  put(digest, digestOf('b'));
+  // Where it is set, in the form that it has.
+  const named = 'version' in spec ? String(spec.version) : undefined;
+  if (named !== undefined) put(version, named.startsWith('v') ? `v${after1}` : after1);
+  return copy;
+}

@@ -1,0 +1,55 @@
+/** A policy that keeps its image back names all that does so. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ImagePolicy } from '../../../src/core/model/image-policy.ts';
+import type { Condition, PolicyStatus } from '../../../src/core/model/policy-status.ts';
+import { runningImages } from '../../../src/core/plan/running-images.ts';
+import { neededReconciles } from '../../../src/service/reconcile/enqueue/needs-reconcile.ts';
+import { digestOf, policyOf, workloadOf } from '../../core/model/samples.ts';
+import { createWorld, image, setWorkload, startTime } from './world.ts';
+
+const held = (type: 'Held' | 'ApprovalRequired', reason: string): Condition => ({
+  type,
+  status: 'True',
+  reason,
+  message: '',
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+});
+const latest = { tag: '1.4.0', digest: digestOf('a'), selectedAt: '2026-01-01T00:00:00Z' };
+const causesOf = (status: PolicyStatus, paused: boolean) => {
+  const world = createWorld();
+  setWorkload(world, { web: `${image}:1.2.3` }, { paused });
+  const policy: ImagePolicy = policyOf({ status: { observedGeneration: 1, latest, ...status } });
+  return neededReconciles(policy, world.ports.cluster, new Date(startTime)).map(({ cause }) => cause.split(':')[0]);
+};
+
+test('a target that is paused while an approval is missing causes a reconcile', () => {
+  const conditions = [held('ApprovalRequired', 'ApprovalRequired')];
+  assert.ok(causesOf({ conditions }, true).includes('paused'));
+  assert.ok(!causesOf({ conditions }, false).includes('paused'));
+  assert.ok(!causesOf({ conditions: [...conditions, held('Held', 'TargetPaused')] }, true).includes('paused'));
+  assert.ok(!causesOf({}, true).includes('paused'), 'nothing is kept back');
+});
+
+test('an image that fails on one target while another one is paused causes a reconcile', () => {
+  const conditions = [held('Held', 'TargetPaused')];
+  const rejected = [{ digest: digestOf('a'), tag: '1.4.0', reason: 'CrashLoop', at: '2026-01-01T00:00:00Z' }];
+  assert.ok(causesOf({ conditions, rejected }, true).includes('rejected'));
+  assert.ok(!causesOf({ conditions, rejected: rejected.map((one) => ({ ...one, digest: digestOf('b') })) }, true).includes('rejected'));
+});
+
+test('an image that was replaced and set again in between is not what was planned with', () => {
+  const lastUpdate = {
+    policy: 'p',
+    at: '2026-01-01T00:00:00.000Z',
+    trigger: 'Webhook',
+    from: `${image}:1.2.3`,
+    to: `${image}:1.3.0`,
+  } as const;
+  const texts = [
+    { image: `${image}:1.2.3` },
+    { image: `${image}:1.2.3`, imageOwner: 'kubectl-set' },
+    { image: `${image}:1.2.3`, imageOwner: 'kubectl-set', lastUpdate },
+  ].map((web) => runningImages([workloadOf({ web })]));
+  assert.equal(new Set(texts).size, 3);
+});

@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { WaitError } from '../../../src/core/model/errors.ts';
+import { processPolicyJob } from '../../../src/service/reconcile/process-policy.ts';
+import { processPush } from '../../../src/service/reconcile/process-push.ts';
+import { createLogger } from '../../../src/service/telemetry/logger.ts';
+import { digestOf, lastMatching, latestSpec, policyOf, specOf, web, webDeployment } from '../../core/model/samples.ts';
+import { contextOf, createWorld, image, pushOf, startTime, neededReconcile, withPorts, type World } from './world.ts';
+
+test('a push of an unwatched repository is recorded without a request', async () => {
+  const world = createWorld();
+  await processPush(pushOf({ repository: { registry: 'registry.example.com', path: 'shop/web-admin' } }), contextOf(), world.ports);
+  assert.deepEqual([world.unwatched, world.matched.size, world.requests, world.jobs], [['push-1'], 0, [], []]);
+});
+
+test('a push that changes nothing is logged once, with its reason', async () => {
+  const elsewhere = { repository: { registry: 'registry.example.com', path: 'shop/web-admin' } };
+  for (const [push, reason, message] of [
+    [pushOf(elsewhere), 'NoPolicy', 'push not watched'],
+    [pushOf({ tag: 'main' }), 'NotSelected', 'policy reconciled'],
+  ] as const) {
+    const lines: Record<string, unknown>[] = [];
+    const logger = createLogger('debug', { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) });
+    const world = createWorld({ report: { logger } });
+    await processPush(push, contextOf(), world.ports);
+    assert.deepEqual(
+      lines.map((line) => [line['level'], line['msg'], line['event'], line['reason'], line['tag']]),
+      [['debug', message, 'push-1', reason, push.tag]],
+    );
+  }
+});
+
+test('a push for a policy that cannot be used is recorded as stalled', async () => {
+  const problem = { reason: 'InvalidPolicy', message: 'spec.select: nothing is chosen' } as const;
+  const world = createWorld();
+  world.put(policyOf({ spec: { problem, scope: specOf() } }));
+  await processPush(pushOf(), contextOf(), world.ports);
+  assert.deepEqual(
+    [...world.results.values()].map(({ kind, reason }) => [kind, reason]),
+    [['stalled', 'InvalidPolicy']],
+  );
+  assert.deepEqual([world.unwatched, world.requests], [[], []]);
+});
+
+test('a push without a policy is not final while the watch of the API server is stale', async () => {
+  for (const push of [pushOf({ repository: { registry: 'registry.example.com', path: 'shop/new' } }), pushOf({ tag: 'main' })]) {
+    const world = createWorld({ policies: { isWatching: () => false } });
+    await assert.rejects(processPush(push, contextOf(), world.ports), WaitError);
+    assert.deepEqual([world.unwatched, world.results.size, world.requests], [[], 0, []]);
+  }
+});
+
+test('a push without a policy is not final while the watch has not been heard of since it came', async () => {
+  for (const push of [pushOf({ repository: { registry: 'registry.example.com', path: 'shop/new' } }), pushOf({ tag: 'main' })]) {
+    const asked: string[] = [];
+    const world = createWorld({ policies: { isComplete: async (key) => asked.push(key) > 1 } });
+    await assert.rejects(processPush(push, contextOf(), world.ports), WaitError);
+    assert.deepEqual([world.unwatched, world.results.size, world.requests], [[], 0, []]);
+    await processPush(push, contextOf(), world.ports);
+    assert.equal(world.unwatched.length + world.results.size, 1);
+    assert.deepEqual(asked, [push.id, push.id]);
+  }
+});
+
+test('a push is for a policy that the watch delivers while it is asked for, and a push that is wanted asks for nothing', async () => {
+  const world: World = createWorld({
+    policies: {
+      async isComplete() {
+        world.put(policyOf());
+        return false;
+      },
+    },
+  });
+  world.policies.clear();
+  await processPush(pushOf(), contextOf(), world.ports);
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+  const known = createWorld({ policies: { isComplete: () => Promise.reject(new Error('asked')) } });
+  await processPush(pushOf(), contextOf(), known.ports);
+  assert.deepEqual(known.images(), [`${image}:1.3.0`]);
+});
+
+test('a push without a policy is retried while the watch is stale, after as long as it has waited, from 1 to 5 s', async () => {
+  const pauses: number[] = [];
+  for (const ageMs of [-3_000, 0, 3_000, 60_000]) {
+    const world = createWorld({ policies: { isWatching: () => false } });
+    const push = pushOf({ tag: 'main', receivedAt: new Date(startTime - ageMs).toISOString() });
+    await assert.rejects(
+      processPush(push, contextOf(), world.ports),
+      (error) => error instanceof WaitError && pauses.push(error.until.getTime() - startTime) > 0,
+    );
+  }
+  assert.deepEqual(pauses, [1_000, 1_000, 3_000, 5_000]);
+});
+
+test('a push with a policy is processed whether the watch is stale or not', async () => {
+  const world = createWorld({ policies: { isWatching: () => false } });
+  await processPush(pushOf(), contextOf(), world.ports);
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+});
+
+test('for one policy the job does the work itself, and ends when everything is confirmed', async () => {
+  const world = createWorld();
+  await processPush(pushOf(), contextOf(), world.ports);
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+  assert.deepEqual(world.jobs, []);
+  assert.deepEqual(world.matched.get('push-1'), ['shop/web']);
+  const result = world.results.get('push-1 shop/web');
+  assert.deepEqual(
+    [result?.kind, result?.reason, result?.tag, result?.digest, result?.afterMs],
+    ['updated', 'Updated', '1.3.0', digestOf('b'), 2_000],
+  );
+  const { history, latest, trigger } = world.statusOf('web');
+  assert.deepEqual(
+    history?.map(({ container, from, to, digest, trigger: source }) => [container, from, to, digest, source]),
+    [['web', `${image}:1.2.3`, `${image}:1.3.0`, digestOf('b'), 'Webhook']],
+  );
+  assert.deepEqual([latest?.tag, latest?.digest], ['1.3.0', digestOf('b')]);
+  assert.deepEqual([trigger?.source, trigger?.receiver, trigger?.event], ['Webhook', 'prod', 'push-1']);
+});
+
+test('a push does not replace the reconcile of all tags that a new policy needs, however early it arrives', async () => {
+  const world = createWorld();
+  const wanted = () => neededReconcile(world.policies.get('shop/web') ?? policyOf(), world.ports.cluster, new Date(startTime));
+  world.tags.set('1.4.0', digestOf('c'));
+  await processPush(pushOf(), contextOf(), world.ports);
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+  const job = wanted();
+  assert.equal(job?.source, 'PolicyChange');
+  await processPolicyJob(job, contextOf(), world.ports);
+  assert.deepEqual(world.images(), [`${image}:1.4.0`]);
+  assert.equal(wanted(), undefined);
+});
+
+test('a push that is delivered twice changes the workload once', async () => {
+  const world = createWorld();
+  await processPush(pushOf(), contextOf(), world.ports);
+  await processPush(pushOf(), contextOf(), world.ports);
+  assert.deepEqual(world.requests, ['HEAD 1.3.0', 'PATCH web']);
+});
+
+test('a tag that was pushed again under a policy that pins tags is reported without another request', async () => {
+  const world = createWorld();
+  await processPush(pushOf(), contextOf(), world.ports);
+  const before = world.requests.length;
+  await processPush(pushOf({ id: 'push-2', digest: digestOf('c') }), contextOf(), world.ports);
+  const result = world.results.get('push-2 shop/web');
+  assert.deepEqual([result?.kind, result?.reason, world.requests.length], ['unchanged', 'Retagged', before]);
+  const { conditions, latest } = world.statusOf('web');
+  assert.match(conditions?.find(({ type }) => type === 'Ready')?.message ?? '', /1\.3\.0 was pushed again/);
+  assert.equal(latest?.digest, digestOf('b'), 'what nobody checked is not written down');
+});
+
+test('the result says why the only policy does not select the tag', async () => {
+  const world = createWorld();
+  await processPush(pushOf({ tag: 'main' }), contextOf(), world.ports);
+  assert.deepEqual([world.results.get('push-1 shop/web')?.reason, world.requests], ['NotSelected', []]);
+  assert.deepEqual(world.statusOf('web'), {});
+});
+
+test('several policies share one request to the registry, and get a job each if they select the tag', async () => {
+  const world = createWorld();
+  const names = Array.from({ length: 20 }, (_, index) => `web-${index}`);
+  world.policies.clear();
+  world.put(...names.map((name) => policyOf({ name })), policyOf({ name: 'builds', spec: specOf({ strategy: lastMatching('build-.*') }) }));
+  await processPush(pushOf(), contextOf(), world.ports);
+  assert.deepEqual(world.requests, ['HEAD 1.3.0']);
+  assert.deepEqual(new Set(world.jobs.map((job) => job.policy.name)), new Set(names));
+  assert.deepEqual(
+    world.jobs.find((job) => job.policy.name === 'web-7'),
+    {
+      schema: 1,
+      policy: { namespace: 'shop', name: 'web-7', uid: 'uid-of-shop-web-7' },
+      source: 'Webhook',
+      cause: 'push:push-1',
+      receivedAt: pushOf().receivedAt,
+      eventId: 'push-1',
+      receiver: 'prod',
+      hint: { tag: '1.3.0', digest: digestOf('b'), repository: web },
+    },
+  );
+  assert.deepEqual([...world.results.keys()], ['push-1 shop/builds']);
+  assert.equal(world.matched.get('push-1')?.length, 21);
+});
+
+test('200 policies cost one request for a push in this process, and one for each job that another process does', async () => {
+  const world = createWorld();
+  world.policies.clear();
+  world.put(...Array.from({ length: 200 }, (_, index) => policyOf({ name: `web-${index}` })));
+  await processPush(pushOf(), contextOf(), world.ports);
+  const [first, ...others] = world.jobs;
+  assert.ok(first && others.length === 199);
+  for (const job of others) await processPolicyJob(job, contextOf(), world.ports);
+  const heads = () => world.requests.filter((request) => request === 'HEAD 1.3.0').length;
+  assert.equal(heads(), 1);
+  world.workloads.set('Deployment/shop/web', createWorld().ports.cluster.findWorkload(webDeployment) ?? assert.fail());
+  await processPolicyJob(
+    first,
+    contextOf(),
+    withPorts(world.ports, { registry: { sharedAnswers: createWorld().ports.registry.sharedAnswers } }),
+  );
+  assert.deepEqual([heads(), world.images()], [2, [`${image}:1.3.0`]]);
+});
+
+test('policies that do not select the tag do not delay those that do', async () => {
+  const world = createWorld();
+  world.put(policyOf({ name: 'follows', spec: latestSpec() }), policyOf({ name: 'other' }));
+  const jobs: string[] = [];
+  const addPolicyJobs = async (added: readonly { policy: { name: string } }[]) => void jobs.push(...added.map(({ policy }) => policy.name));
+  const eventLog = { ...world.ports.report.eventLog, recordResult: () => Promise.reject(new Error('no room')) };
+  await assert.rejects(
+    processPush(pushOf(), contextOf(), withPorts(world.ports, { queues: { addPolicyJobs }, report: { eventLog } })),
+    /no room/,
+  );
+  assert.deepEqual(jobs.toSorted(), ['other', 'web']);
+});
+
+test('a tag that none of several policies selects costs no request and no job', async () => {
+  const world = createWorld();
+  world.put(policyOf({ name: 'other' }));
+  await processPush(pushOf({ tag: 'main' }), contextOf(), world.ports);
+  assert.deepEqual([world.requests, world.jobs, world.results.size], [[], [], 2]);
+});
+
+test('when the registry fails for several policies, each asks for itself', async () => {
+  const world = createWorld({ registry: { headManifest: () => Promise.reject(new Error('502')) } });
+  world.put(policyOf({ name: 'other', spec: specOf({ targets: [{ ...webDeployment, name: 'other' }] }) }));
+  await processPush(pushOf(), contextOf(), world.ports);
+  assert.deepEqual(
+    world.jobs.map(({ policy }) => policy.name),
+    ['other', 'web'],
+  );
+});
+
+test('a push whose record or jobs were not stored is retried', async () => {
+  const away = new Error('Redis is away');
+  const world = createWorld({ queues: { addPolicyJobs: () => Promise.reject(away) } });
+  world.put(policyOf({ name: 'other' }));
+  await assert.rejects(processPush(pushOf(), contextOf(), world.ports), away);
+  const { eventLog } = world.ports.report;
+  const forgetful = withPorts(world.ports, { report: { eventLog: { ...eventLog, unwatched: () => Promise.reject(away) } } });
+  world.policies.clear();
+  await assert.rejects(processPush(pushOf(), contextOf(), forgetful), away);
+});
+
+test('a mutable tag that was pushed twice is updated to the digest in the registry', async () => {
+  const world = createWorld();
+  world.put(policyOf({ spec: latestSpec() }));
+  for (const letter of ['d', 'e']) {
+    world.tags.set('latest', digestOf(letter));
+    await processPush(pushOf({ id: letter, tag: 'latest', digest: digestOf(letter) }), contextOf(), world.ports);
+  }
+  assert.deepEqual(world.images(), [`${image}:latest@${digestOf('e')}`]);
+});
+
+test('a mutable tag is right even when the answer for the first push arrives after the second was applied', async () => {
+  const answer = Promise.withResolvers<{ digest: string }>();
+  let requests = 0;
+  const world = createWorld({
+    registry: { headManifest: () => (requests++ === 0 ? answer.promise : Promise.resolve({ digest: digestOf('e') })) },
+  });
+  world.put(policyOf({ spec: latestSpec() }));
+  const first = processPush(pushOf({ id: 'd', tag: 'latest', digest: digestOf('d') }), contextOf(), world.ports);
+  await processPush(pushOf({ id: 'e', tag: 'latest', digest: digestOf('e') }), contextOf(), world.ports);
+  answer.resolve({ digest: digestOf('d') });
+  await first;
+  assert.deepEqual(world.images(), [`${image}:latest@${digestOf('e')}`]);
+});

@@ -1,0 +1,325 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PermanentError, WaitError } from '../../../src/core/model/errors.ts';
+import { strategies } from '../../../src/core/select/strategies/index.ts';
+import { reconcilePolicy } from '../../../src/service/reconcile/reconcile-policy.ts';
+import type { Ports } from '../../../src/service/reconcile/ports.ts';
+import type { ReconcileRequest } from '../../../src/service/reconcile/attempt.ts';
+import { digestOf, latestSpec, policyOf, specOf, thisDeployment, webDeployment, workloadOf } from '../../core/model/samples.ts';
+import { change } from './patched.ts';
+import { createWorld, image, setWorkload, type World, withPorts, type PortOverrides } from './world.ts';
+
+const signal = new AbortController().signal;
+const unknownKind = { problem: { reason: 'TargetKindUnknown', message: 'no' } } as const;
+
+function reconcile(world: World, request: Partial<ReconcileRequest> = {}, ports: PortOverrides = {}) {
+  return reconcilePolicy({ policy: policyOf(), announced: false, ...request }, withPorts(world.ports, ports), signal);
+}
+
+test('without a hint the best of all tags is selected', async () => {
+  const world = createWorld();
+  const outcome = await reconcile(world);
+  assert.equal(outcome.kind, 'updated');
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+  assert.deepEqual(world.requests, ['LIST shop/web', 'HEAD 1.3.0', 'PATCH web']);
+});
+
+test('with a hint one request and one patch are sent', async () => {
+  const world = createWorld();
+  const outcome = await reconcile(world, { hint: { tag: '1.3.0', digest: digestOf('b') }, announced: true });
+  assert.deepEqual([outcome.kind, outcome.tag, outcome.digest], ['updated', '1.3.0', digestOf('b')]);
+  assert.deepEqual(world.requests, ['HEAD 1.3.0', 'PATCH web']);
+});
+
+test('a hint that the policy does not select costs no request', async () => {
+  const world = createWorld();
+  for (const tag of ['main', '2.0.0-rc.1', 'latest']) {
+    const outcome = await reconcile(world, { hint: { tag }, announced: true });
+    assert.deepEqual([outcome.kind, outcome.reason, outcome.tag], ['ignored', 'NotSelected', tag]);
+  }
+  assert.deepEqual(world.requests, []);
+});
+
+test('a hint that changes nothing costs no request', async () => {
+  const world = createWorld();
+  for (const [tag, reason] of [
+    ['1.2.3', 'UpToDate'],
+    ['1.0.0', 'OlderThanRunning'],
+  ] as const) {
+    const outcome = await reconcile(world, { hint: { tag }, announced: true });
+    assert.deepEqual([outcome.kind, outcome.reason], ['unchanged', reason]);
+  }
+  assert.deepEqual(world.requests, []);
+});
+
+test('a recent answer of the registry is not requested again, unless it is about another tag', async () => {
+  const world = createWorld();
+  await reconcile(world, { hint: { tag: '1.3.0' }, announced: true, resolved: { tag: '1.2.9', digest: digestOf('c') } });
+  assert.deepEqual(world.requests, ['HEAD 1.3.0', 'PATCH web']);
+  const other = createWorld();
+  await reconcile(other, { hint: { tag: '1.3.0' }, announced: true, resolved: { tag: '1.3.0', digest: digestOf('b') } });
+  assert.deepEqual(other.requests, ['PATCH web']);
+});
+
+test("the registry's digest is used, not the hint's", async () => {
+  const world = createWorld();
+  world.put(policyOf({ spec: latestSpec() }));
+  world.tags.set('latest', digestOf('d'));
+  const outcome = await reconcile(world, { hint: { tag: 'latest', digest: digestOf('e') } });
+  assert.equal(outcome.digest, digestOf('d'));
+  assert.deepEqual(world.images(), [`${image}:latest@${digestOf('d')}`]);
+});
+
+test('a tag that the registry does not hold is not applied', async () => {
+  const world = createWorld();
+  const hinted = await reconcile(world, { hint: { tag: '9.9.9' } });
+  assert.deepEqual([hinted.kind, hinted.reason], ['ignored', 'TagNotFound']);
+  world.tags.set('1.3.0', '');
+  const listed = await reconcile(world, {}, { registry: { headManifest: async () => undefined } });
+  assert.deepEqual([listed.kind, listed.tag], ['unchanged', '1.2.3']);
+  assert.match(listed.message, /passed over: the registry holds no registry\.example\.com\/shop\/web:1\.3\.0/);
+  world.tags.delete('1.2.3');
+  const none = await reconcile(world, {}, { registry: { headManifest: async () => undefined } });
+  assert.deepEqual([none.kind, none.reason], ['stalled', 'NoMatchingTag']);
+  assert.deepEqual(world.images(), [`${image}:1.2.3`]);
+});
+
+test('a problem that the user must fix stalls the policy', async () => {
+  const cases: [reason: string, prepare: (world: World) => void, ports?: PortOverrides][] = [
+    ['InvalidPolicy', (world) => world.put(policyOf({ spec: { problem: { reason: 'InvalidPolicy', message: 'broken' } } }))],
+    ['RepositoryNotFound', () => undefined, { registry: { listTags: async () => undefined } }],
+    ['NoMatchingTag', (world) => world.tags.clear()],
+    ['RegistryDenied', () => undefined, { registry: { listTags: () => Promise.reject(new PermanentError('RegistryDenied', '401')) } }],
+    ['RegistryDenied', () => undefined, { registry: { headManifest: () => Promise.reject(new PermanentError('RegistryDenied', '403')) } }],
+    ['PatchRejected', () => undefined, { workloads: { patchImages: () => Promise.reject(new PermanentError('PatchRejected', 'no')) } }],
+    ['TargetNotFound', (world) => world.workloads.clear()],
+    ['ContainerNotFound', (world) => setWorkload(world, { web: 'nginx:1.2.3' })],
+    ['TargetKindUnknown', () => undefined, { cluster: { targetState: () => unknownKind } }],
+    [
+      'CrossNamespaceDenied',
+      (world) => world.put(policyOf({ spec: specOf({ targets: [{ ...webDeployment, namespace: 'ops' }] }) })),
+      { cluster: { crossNamespace: 'deny', findWorkload: () => workloadOf({ web: `${image}:1.2.3` }, { namespace: 'ops' }) } },
+    ],
+  ];
+  for (const [reason, prepare, ports] of cases) {
+    const world = createWorld();
+    prepare(world);
+    const outcome = await reconcile(world, {}, ports);
+    assert.deepEqual([outcome.kind, outcome.reason], ['stalled', reason]);
+    assert.ok(!world.requests.includes('PATCH web'));
+  }
+});
+
+test('a temporary error is thrown', async () => {
+  const later = new WaitError('RegistryThrottled', new Date(0), 'later');
+  await assert.rejects(reconcile(createWorld(), {}, { registry: { listTags: () => Promise.reject(later) } }), later);
+  const broken = new Error('socket hang up');
+  await assert.rejects(reconcile(createWorld(), {}, { workloads: { patchImages: () => Promise.reject(broken) } }), broken);
+});
+
+test('a deleted policy, or another one with its name, changes nothing', async () => {
+  const world = createWorld();
+  world.put(policyOf({ uid: 'created-anew' }));
+  assert.equal((await reconcile(world)).reason, 'PolicyGone');
+  world.policies.clear();
+  assert.equal((await reconcile(world)).reason, 'PolicyGone');
+  assert.deepEqual(world.requests, []);
+});
+
+for (const [what, meanwhile, reason] of [
+  [
+    'changed, and does not want the tag any more,',
+    policyOf({ generation: 2, spec: specOf({ strategy: strategies.semver({ range: '1.2.x' }) }) }),
+    'NotSelected',
+  ],
+  ['deleted', undefined, 'PolicyGone'],
+  ['created anew', policyOf({ uid: 'created-anew' }), 'PolicyGone'],
+] as const) {
+  test(`a policy that is ${what} while the registry is asked changes nothing`, async () => {
+    const world = createWorld();
+    const outcome = await reconcile(
+      world,
+      { hint: { tag: '1.3.0' } },
+      {
+        registry: {
+          headManifest: async () => {
+            world.policies.clear();
+            if (meanwhile !== undefined) world.put(meanwhile);
+            return { digest: digestOf('b') };
+          },
+        },
+      },
+    );
+    assert.deepEqual([outcome.kind, outcome.reason], ['ignored', reason]);
+    assert.deepEqual(world.images(), [`${image}:1.2.3`]);
+  });
+}
+
+test('a policy that is changed during the request, and still selects the tag, is updated', async () => {
+  const world = createWorld();
+  let asked = 0;
+  const headManifest = async () => {
+    if (asked++ === 0) world.put(policyOf({ generation: 2, spec: specOf({ strategy: strategies.semver({ range: '1.x' }) }) }));
+    return { digest: digestOf('b') };
+  };
+  assert.equal((await reconcile(world, { hint: { tag: '1.3.0' } }, { registry: { headManifest } })).kind, 'updated');
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+});
+
+test('a policy that changes constantly is retried later', async () => {
+  const world = createWorld();
+  let generation = 1;
+  const headManifest = async () => {
+    world.put(policyOf({ generation: ++generation }));
+    return { digest: digestOf('b') };
+  };
+  const again = reconcile(world, { hint: { tag: '1.3.0' } }, { registry: { headManifest } });
+  await assert.rejects(again, /changed during 5 attempts in a row: its spec/);
+});
+
+test('conflict: the workload is read and planned again, and a higher version set by somebody else stays', async () => {
+  const world = createWorld();
+  const outcome = await reconcile(
+    world,
+    {},
+    {
+      workloads: {
+        patchImages: async () => {
+          world.requests.push('PATCH web');
+          setWorkload(world, { web: `${image}:1.4.0` });
+          return { kind: 'conflict' };
+        },
+      },
+    },
+  );
+  assert.deepEqual([outcome.kind, outcome.reason], ['unchanged', 'OlderThanRunning']);
+  assert.deepEqual(world.images(), [`${image}:1.4.0`]);
+  assert.deepEqual(world.requests, ['LIST shop/web', 'HEAD 1.3.0', 'PATCH web', 'GET web']);
+});
+
+test('conflict: the plan uses the object that was read, not the cache', async () => {
+  const world = createWorld();
+  const cached = workloadOf({ web: `${image}:1.2.3` });
+  const outcome = await reconcile(
+    world,
+    {},
+    {
+      cluster: { findWorkload: () => cached },
+      workloads: {
+        patchImages: async (workload, changes, ...rest) => {
+          if (workload === cached) {
+            setWorkload(world, { sidecar: 'nginx:1', web: `${image}:1.2.4` }, { resourceVersion: '7' });
+            return { kind: 'conflict' };
+          }
+          return world.ports.workloads.patchImages(workload, changes, ...rest);
+        },
+      },
+    },
+  );
+  assert.partialDeepStrictEqual(outcome.changes, [
+    { workload: thisDeployment, container: 'web', index: 1, from: `${image}:1.2.4`, to: `${image}:1.3.0`, at: '2026-03-01T12:00:00Z' },
+  ]);
+  assert.deepEqual(world.images(), ['nginx:1', `${image}:1.3.0`]);
+});
+
+test('conflict: a deleted workload is missing', async () => {
+  const world = createWorld();
+  const outcome = await reconcile(
+    world,
+    {},
+    {
+      cluster: { findWorkload: () => workloadOf({ web: `${image}:1.2.3` }) },
+      workloads: { read: async () => undefined, patchImages: async () => ({ kind: 'conflict' }) },
+    },
+  );
+  assert.deepEqual([outcome.kind, outcome.reason], ['stalled', 'TargetNotFound']);
+});
+
+test('five conflicts in a row are a failure', async () => {
+  const world = createWorld();
+  let conflicts = 0;
+  const ports: PortOverrides = { workloads: { patchImages: async () => ({ kind: 'conflict' }), onConflict: () => conflicts++ } };
+  await assert.rejects(reconcile(world, {}, ports), /shop\/web changed during 5 attempts in a row: its targets/);
+  assert.equal(conflicts, 5);
+});
+
+test('a conflict at one target neither undoes nor repeats the change of another', async () => {
+  const world = createWorld();
+  world.put(policyOf({ spec: specOf({ targets: [webDeployment, { ...webDeployment, name: 'worker' }] }) }));
+  setWorkload(world, { worker: `${image}:1.2.3` }, { name: 'worker' });
+  let conflicts = 1;
+  const outcome = await reconcile(
+    world,
+    {},
+    {
+      workloads: {
+        patchImages: async (workload, ...rest) =>
+          workload.name === 'worker' && conflicts-- > 0 ? { kind: 'conflict' } : world.ports.workloads.patchImages(workload, ...rest),
+      },
+    },
+  );
+  assert.deepEqual(
+    outcome.changes?.map(({ workload, to }) => [workload.name, to]),
+    [
+      ['web', `${image}:1.3.0`],
+      ['worker', `${image}:1.3.0`],
+    ],
+  );
+  assert.equal(world.requests.filter((request) => request === 'PATCH web').length, 1);
+});
+
+test('simultaneous pushes of one policy lead to the highest, whichever answer arrives first', async () => {
+  const world = createWorld();
+  const versions = ['1.3.0', '1.5.0', '1.4.0', '1.10.0', '1.9.0'];
+  for (const version of versions) world.tags.set(version, digestOf('f'));
+  await Promise.all(versions.map((tag) => reconcile(world, { hint: { tag }, announced: true })));
+  assert.deepEqual(world.images(), [`${image}:1.10.0`]);
+});
+
+test('a cache that lags behind our own patch is harmless', async () => {
+  const world = createWorld();
+  const stale = workloadOf({ web: `${image}:1.2.3` });
+  await reconcile(world, { hint: { tag: '1.3.0' } });
+  const patchImages: Ports['workloads']['patchImages'] = async (workload, changes) => {
+    const real = world.workloads.get('Deployment/shop/web');
+    // The API server's `test` operations.
+    if (real?.containers[0]?.image !== changes[0]?.from) return { kind: 'conflict' };
+    return { kind: 'patched', workload: change(workload, changes) };
+  };
+  const outcome = await reconcile(
+    world,
+    { hint: { tag: '1.2.9' } },
+    {
+      cluster: { findWorkload: () => stale },
+      workloads: { patchImages },
+      registry: { headManifest: async () => ({ digest: digestOf('c') }) },
+    },
+  );
+  assert.deepEqual([outcome.kind, outcome.reason], ['unchanged', 'OlderThanRunning']);
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+});
+
+test('a mutable tag is requested again after a conflict, because another replica may have had the newer answer', async () => {
+  const world = createWorld();
+  world.put(policyOf({ spec: latestSpec() }));
+  world.tags.set('latest', digestOf('d'));
+  let conflicts = 1;
+  const patchImages: Ports['workloads']['patchImages'] = async (...patch) => {
+    if (conflicts-- <= 0) return world.ports.workloads.patchImages(...patch);
+    world.tags.set('latest', digestOf('e'));
+    setWorkload(world, { web: `${image}:latest@${digestOf('e')}` });
+    return { kind: 'conflict' };
+  };
+  const outcome = await reconcile(world, { hint: { tag: 'latest' } }, { workloads: { patchImages } });
+  assert.deepEqual([outcome.kind, outcome.digest], ['unchanged', digestOf('e')]);
+  assert.deepEqual(world.images(), [`${image}:latest@${digestOf('e')}`]);
+  assert.deepEqual(world.requests, ['HEAD latest', 'GET web', 'HEAD latest']);
+});
+
+test('a mutable tag that nobody else changes costs one request', async () => {
+  const world = createWorld();
+  world.put(policyOf({ spec: latestSpec() }));
+  world.tags.set('latest', digestOf('d'));
+  await reconcile(world, { hint: { tag: 'latest' } });
+  assert.deepEqual(world.requests, ['HEAD latest', 'PATCH web']);
+});

@@ -1,0 +1,161 @@
+/** What users get who ask for a rollback, whatever happens at the same time. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PolicyJob } from '../../../src/service/queue/jobs.ts';
+import { processPolicyJob } from '../../../src/service/reconcile/process-policy.ts';
+import { processPush } from '../../../src/service/reconcile/process-push.ts';
+import { digestOf, specOf } from '../../core/model/samples.ts';
+import { conditionsOf, policyIn, push, requestAction, start } from './asked-world.ts';
+import { contextOf, image, pushOf, startTime, neededReconcile, withPorts, type World } from './world.ts';
+
+const [b, c] = [digestOf('b'), digestOf('c')];
+
+/** A rollback that a worker carries out, and dies before its second write to the status. Returns its job. */
+async function rollBackAndDie(world: World): Promise<PolicyJob> {
+  world.put({ ...policyIn(world), actions: { rollbackTo: 'previous' } });
+  const job = neededReconcile(policyIn(world), world.ports.cluster, new Date(world.ports.cluster.now()));
+  assert.ok(job);
+  let writes = 0;
+  const { writeStatus } = world.ports.policies;
+  const killed = withPorts(world.ports, {
+    policies: { writeStatus: (...args) => (writes++ === 0 ? writeStatus(...args) : Promise.reject(new Error('killed'))) },
+  });
+  await assert.rejects(processPolicyJob(job, contextOf(), killed));
+  return job;
+}
+
+test('rollback: the former image is restored, and neither a reconcile nor a push brings back the one that was left', async () => {
+  const world = start();
+  await push(world, '1.3.0', b);
+  assert.ok(await requestAction(world, { rollbackTo: 'previous' }));
+  assert.deepEqual(world.images(), [`${image}:1.2.3`]);
+  const { rejected, history, lastHandledRollback, latest } = world.statusOf('web');
+  assert.deepEqual(
+    rejected?.map(({ digest, tag, reason }) => [digest, tag, reason]),
+    [[b, '1.3.0', 'RollbackRequested']],
+  );
+  assert.deepEqual([history?.[0]?.trigger, history?.[0]?.tag], ['Rollback', '1.2.3']);
+  assert.deepEqual([lastHandledRollback, latest?.tag], ['previous', '1.3.0']);
+  assert.deepEqual(conditionsOf(world), ['Ready=True RejectedDigest', 'Held=True RejectedDigest']);
+  await push(world, '1.3.0', b);
+  await push(world, '1.2.9', c);
+  assert.deepEqual(world.images(), [`${image}:1.2.3`]);
+  assert.equal(await requestAction(world, { rollbackTo: 'previous' }), false, 'once');
+  await push(world, '1.4.0', c);
+  assert.deepEqual(world.images(), [`${image}:1.4.0`]);
+});
+
+test('rollback: after a release the policy continues as before', async () => {
+  const world = start();
+  await push(world, '1.3.0', b);
+  await requestAction(world, { rollbackTo: '1.2.3' });
+  await requestAction(world, { rollbackTo: '1.2.3', release: new Date(startTime).toISOString() });
+  assert.deepEqual([world.images(), conditionsOf(world)], [[`${image}:1.3.0`], ['Ready=True UpToDate']]);
+});
+
+test('rollback: a crash between the patch and the status does not let the next reconcile undo it', async () => {
+  const world = start();
+  await push(world, '1.3.0', b);
+  const job = await rollBackAndDie(world);
+  await push(world, '1.3.0', b);
+  assert.deepEqual(world.images(), [`${image}:1.2.3`]);
+  await processPolicyJob(job, contextOf(), world.ports);
+  assert.deepEqual([world.images(), world.statusOf('web').lastHandledRollback], [[`${image}:1.2.3`], 'previous']);
+});
+
+test('rollback: after a crash "previous" still means the image that it meant when the rollback began', async () => {
+  const world = start();
+  await push(world, '1.3.0', b);
+  await push(world, '1.4.0', c);
+  const job = await rollBackAndDie(world);
+  assert.deepEqual([world.images(), world.statusOf('web').rollback?.tag], [[`${image}:1.3.0`], '1.3.0']);
+  await processPolicyJob(job, contextOf(), world.ports);
+  assert.deepEqual([world.images(), world.statusOf('web').rollback], [[`${image}:1.3.0`], undefined]);
+});
+
+test('rollback: one that began and was replaced is not shown as under way once the other is answered', async () => {
+  const world = start();
+  await push(world, '1.3.0', b);
+  await rollBackAndDie(world);
+  assert.equal(world.statusOf('web').rollback?.request, 'previous');
+  await requestAction(world, { rollbackTo: 'not/a/tag' });
+  assert.deepEqual([world.statusOf('web').rollback, world.statusOf('web').lastHandledRollback], [undefined, 'not/a/tag']);
+});
+
+test('rollback: one that was asked for comes before a push, also where its own job was lost', async () => {
+  const world = start();
+  await push(world, '1.3.0', b);
+  world.put({ ...policyIn(world), actions: { rollbackTo: 'previous' } });
+  await push(world, '1.4.0', c);
+  const { lastHandledRollback, history } = world.statusOf('web');
+  assert.deepEqual([world.images(), lastHandledRollback], [[`${image}:1.4.0`], 'previous']);
+  assert.deepEqual(
+    history?.map(({ from, to, trigger }) => [from, to, trigger]),
+    [
+      [`${image}:1.2.3`, `${image}:1.4.0`, 'Webhook'],
+      [`${image}:1.3.0`, `${image}:1.2.3`, 'Rollback'],
+      [`${image}:1.2.3`, `${image}:1.3.0`, 'Webhook'],
+    ],
+  );
+});
+
+test('rollback: a process that does not know of it yet does not undo it', async () => {
+  const world = start();
+  await push(world, '1.3.0', b);
+  const before = policyIn(world);
+  await requestAction(world, { rollbackTo: 'previous' });
+  const outdated = withPorts(world.ports, { policies: { find: () => before, writeStatus: () => Promise.resolve() } });
+  await processPush(pushOf({ id: 'push-2', tag: '1.3.0', digest: b }), contextOf(), outdated);
+  assert.deepEqual([world.images(), world.results.get('push-2 shop/web')?.reason], [[`${image}:1.2.3`], 'RejectedDigest']);
+});
+
+test('rollback: asked for again, it goes on in the same direction', async () => {
+  const world = start();
+  await push(world, '1.3.0', b);
+  await push(world, '1.4.0', c);
+  await requestAction(world, { rollbackTo: '1.2.3' });
+  await requestAction(world, { rollbackTo: 'previous' });
+  assert.deepEqual([world.images(), world.events.at(-1)?.reason], [[`${image}:1.2.3`], 'NoEarlierImage']);
+});
+
+test('rollback: works outside windows and without approval, but not in a dry run', async () => {
+  const windows = [{ from: '20:00', to: '22:00', timeZone: 'UTC' }];
+  const world = start();
+  await push(world, '1.3.0', b);
+  world.put({ ...policyIn(world), spec: specOf({ windows, mode: 'Approval' }) });
+  await requestAction(world, { rollbackTo: 'previous' });
+  assert.deepEqual(world.images(), [`${image}:1.2.3`]);
+  const dry = start();
+  await push(dry, '1.3.0', b);
+  dry.put({ ...policyIn(dry), spec: specOf({ mode: 'DryRun' }) });
+  await requestAction(dry, { rollbackTo: 'previous' });
+  assert.deepEqual(dry.images(), [`${image}:1.3.0`]);
+});
+
+test('rollback: an impossible request is answered with the reason', async () => {
+  for (const [rollbackTo, why] of [
+    ['previous', /holds no earlier image/],
+    ['9.9.9', /the registry holds no .*9\.9\.9/],
+    ['not/a/tag', /neither a tag nor "previous"/],
+  ] as const) {
+    const world = start();
+    await requestAction(world, { rollbackTo });
+    assert.equal(world.statusOf('web').lastHandledRollback, rollbackTo);
+    const event = world.events.find(({ reason }) => reason === 'NoEarlierImage');
+    assert.match(event?.message ?? '', why);
+  }
+});
+
+test('rollback: where the push of an older image comes to it first, the status still says that the selected one is held', async () => {
+  const world = start();
+  world.tags.set('1.2.9', c);
+  await push(world, '1.3.0', b);
+  world.put({ ...policyIn(world), actions: { rollbackTo: 'previous' } });
+  await push(world, '1.2.9', c);
+  assert.deepEqual(conditionsOf(world), ['Ready=True UpToDate']);
+  // The job of the request is not made where the status is known to have handled it.
+  const [follows] = world.jobs;
+  assert.ok(follows);
+  await processPolicyJob(follows, contextOf(), world.ports);
+  assert.deepEqual([world.images(), conditionsOf(world)], [[`${image}:1.2.3`], ['Ready=True RejectedDigest', 'Held=True RejectedDigest']]);
+});

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { processPoll } from '../../../src/service/poll/process-poll.ts';
+import { createTick } from '../../../src/service/poll/tick.ts';
+import { processPush } from '../../../src/service/reconcile/process-push.ts';
+import { reconcilePolicy } from '../../../src/service/reconcile/reconcile-policy.ts';
+import { latestSpec, policyOf, specOf, web } from '../../core/model/samples.ts';
+import { contextOf, createWorld, image, pushOf, startTime } from './world.ts';
+
+const signal = new AbortController().signal;
+const suspended = policyOf({ spec: specOf({ suspended: true }) });
+const { namespace, name, uid } = suspended;
+
+test('a suspended policy requests and changes nothing, with a hint and without', async () => {
+  const world = createWorld();
+  world.put(suspended);
+  for (const hint of [undefined, { tag: '1.3.0' }, { tag: 'main' }]) {
+    const request = { policy: { namespace, name, uid }, announced: true, ...(hint !== undefined && { hint }) };
+    const outcome = await reconcilePolicy(request, world.ports, signal);
+    assert.deepEqual([outcome.kind, outcome.reason], ['suspended', 'Suspended']);
+  }
+  assert.deepEqual([world.requests, world.images()], [[], [`${image}:1.2.3`]]);
+});
+
+test('a suspended policy with an invalid spec reports the problem, but is not stalled', async () => {
+  const world = createWorld();
+  world.put(policyOf({ spec: { problem: { reason: 'NotYetSupported', message: 'minAge' }, suspended: true } }));
+  const outcome = await reconcilePolicy({ policy: { namespace, name, uid }, announced: false }, world.ports, signal);
+  assert.equal(outcome.kind, 'suspended');
+  assert.match(outcome.message, /spec\.suspend is false; then it will not act .*minAge/);
+});
+
+test('the push gets a result, the policy a condition, and nobody an Event', async () => {
+  const world = createWorld();
+  world.put(suspended);
+  await processPush(pushOf(), contextOf(), world.ports);
+  const result = world.results.get('push-1 shop/web');
+  assert.deepEqual([result?.kind, result?.reason], ['suspended', 'Suspended']);
+  assert.deepEqual(
+    world.statusOf('web').conditions?.map(({ type, status, reason }) => [type, status, reason]),
+    [['Ready', 'True', 'Suspended']],
+  );
+  assert.deepEqual(world.events, []);
+});
+
+test('the other of several policies continue, and a suspended one alone costs no request', async () => {
+  const world = createWorld();
+  world.put(suspended, policyOf({ name: 'other' }), policyOf({ name: 'follows', spec: latestSpec({ suspended: true }) }));
+  await processPush(pushOf(), contextOf(), world.ports);
+  assert.deepEqual(
+    world.jobs.map(({ policy }) => policy.name),
+    ['other'],
+  );
+  const alone = createWorld();
+  alone.put(suspended, policyOf({ name: 'other', spec: specOf({ suspended: true }) }));
+  await processPush(pushOf(), contextOf(), alone.ports);
+  assert.deepEqual([alone.requests, alone.jobs, alone.results.size], [[], [], 2]);
+});
+
+test('a suspended policy is not polled', async () => {
+  let at = startTime;
+  const world = createWorld({ cluster: { now: () => at } });
+  world.put(suspended);
+  const tick = createTick(world.ports);
+  await tick();
+  at += 7_200_000;
+  await tick();
+  const receivedAt = new Date(at).toISOString();
+  await processPoll({ schema: 1, repository: web, intervalMs: 3_600_000, receivedAt }, contextOf(), world.ports);
+  assert.deepEqual([world.polls, world.requests, world.statusOf('web')], [[], [], {}]);
+});

@@ -1,0 +1,120 @@
+/** The first change of a policy without a range: where it hardly goes where the user expects, it waits for a release. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { processPolicyJob } from '../../../src/service/reconcile/process-policy.ts';
+import { processPush } from '../../../src/service/reconcile/process-push.ts';
+import { actionJob } from '../../../src/service/reconcile/enqueue/requested-actions.ts';
+import { strategies } from '../../../src/core/select/strategies/index.ts';
+import { filterTags } from '../../../src/core/select/filter-tags.ts';
+import type { TagStrategy } from '../../../src/core/model/tag-strategy.ts';
+import { digestOf, policyOf, specOf } from '../../core/model/samples.ts';
+import { contextOf, createWorld, image, pushOf, setWorkload, startTime, withPorts, type World } from './world.ts';
+
+const { namespace, name, uid } = policyOf();
+const digests = [digestOf('1'), digestOf('2'), digestOf('3')];
+
+/** A registry that holds these tags, with the day of March 2026 on which each image was created; shop/web runs the first. */
+function start(tags: Readonly<Record<string, number | undefined>>, strategy: TagStrategy): World {
+  const world = createWorld();
+  world.tags.clear();
+  for (const [index, [tag, day]] of Object.entries(tags).entries()) {
+    const digest = digests[index] ?? assert.fail();
+    world.tags.set(tag, digest);
+    world.facts.set(digest, day === undefined ? {} : { created: new Date(Date.UTC(2026, 2, day)) });
+  }
+  const running = { image: `${image}:${Object.keys(tags)[0]}`, imageOwner: 'helm', imageSetAt: new Date(startTime - 60_000).toISOString() };
+  setWorkload(world, { web: running });
+  world.put(policyOf({ spec: specOf({ strategy }) }));
+  return world;
+}
+
+const reconcile = (world: World) =>
+  processPolicyJob(
+    { schema: 1, policy: { namespace, name, uid }, source: 'Poll', cause: 'poll', receivedAt: '2026-03-01T12:00:00Z' },
+    contextOf(),
+    world.ports,
+  );
+const readyOf = (world: World) => world.statusOf('web').conditions?.find(({ type }) => type === 'Held');
+
+const free = strategies.semver({});
+const jump = { '10.11.4': 9, '2021.12.16': 2 };
+const older = { '1.2.3': 9, '1.3.0': 2 };
+
+describe('the first change of a policy without a range', () => {
+  for (const [what, tags, why] of [
+    ['to a major version that is far away', { ...jump, '2021.12.16': 9 }, /2021\.12\.16 is far from 10\.11\.4, which runs/],
+    ['to an image created before the running one', older, /1\.3\.0 was created on 2026-03-02, before that of 1\.2\.3 \(2026-03-09\)/],
+  ] satisfies [string, Record<string, number>, RegExp][])
+    it(`is held ${what}, until it is released`, async () => {
+      const world = start(tags, free);
+      const before = world.images();
+      await reconcile(world);
+      assert.deepEqual(world.images(), before);
+      const { reason, message } = readyOf(world) ?? assert.fail();
+      assert.equal(reason, 'UnlikelyVersion');
+      assert.match(message, why);
+      assert.match(message, /set select\.semver\.range, or, if .* is right, release it/);
+      const policy = world.policies.get('shop/web') ?? assert.fail();
+      world.put({ ...policy, actions: { release: new Date(startTime).toISOString() } });
+      const job = actionJob(world.policies.get('shop/web') ?? assert.fail()) ?? assert.fail('no job for the release');
+      await processPolicyJob(
+        { schema: 1, policy: { namespace, name, uid }, receivedAt: '2026-03-01T12:00:00Z', ...job },
+        contextOf(),
+        world.ports,
+      );
+      assert.deepEqual(world.images(), [`${image}:${Object.keys(tags)[1]}`]);
+      assert.equal(readyOf(world), undefined);
+    });
+
+  it('is held for a push as well', async () => {
+    const world = start(jump, free);
+    await processPush(pushOf({ tag: '2021.12.16', digest: digests[1] ?? '' }), contextOf(), world.ports);
+    assert.deepEqual([world.images(), readyOf(world)?.reason], [[`${image}:10.11.4`], 'UnlikelyVersion']);
+  });
+
+  it('is compared by the part of the tag that the policy extracts', async () => {
+    const strategy = filterTags(free, { allow: 'v(?P<version>.*)-prod', extract: '$version' });
+    const world = start({ 'v10.11.4-prod': 9, 'v2021.12.16-prod': 9 }, strategy);
+    await reconcile(world);
+    assert.deepEqual([world.images(), readyOf(world)?.reason], [[`${image}:v10.11.4-prod`], 'UnlikelyVersion']);
+  });
+
+  for (const [what, tags, strategy] of [
+    ['to a higher version that is near', { '10.11.4': 2, '12.0.0': 9 }, free],
+    ['from 0.x to 1.0.0', { '0.9.0': 2, '1.0.0': 9 }, free],
+    ['to a version of the same day', { '1.2.4': 9, '1.3.0': 8 }, free],
+    ['where nothing says when the images were created', { '1.2.4': undefined, '1.3.0': undefined }, free],
+    ['with a range, which says what is expected', jump, strategies.semver({ range: '>=1' })],
+  ] satisfies [string, Record<string, number | undefined>, TagStrategy][])
+    it(`is made ${what}`, async () => {
+      const world = start(tags, strategy);
+      await reconcile(world);
+      assert.deepEqual(world.images(), [`${image}:${Object.keys(tags)[1]}`]);
+    });
+});
+
+it('a registry that cannot say when the images were created does not keep a policy from its first change', async () => {
+  const world = start({ '1.2.3': 9, '1.3.0': 2 }, free);
+  const broken = withPorts(world.ports, { registry: { readImage: () => Promise.reject(new Error('500')) } });
+  await processPolicyJob(
+    { schema: 1, policy: { namespace, name, uid }, source: 'Poll', cause: 'poll', receivedAt: '2026-03-01T12:00:00Z' },
+    contextOf(),
+    broken,
+  );
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+});
+
+it('a later change is not checked, and costs no request for it', async () => {
+  const world = start({ '1.2.3': 2, '1.3.0': 9 }, free);
+  await reconcile(world);
+  const digest = digestOf('4');
+  world.tags.set('2021.12.16', digest);
+  world.facts.set(digest, { created: new Date(0) });
+  world.requests.length = 0;
+  await reconcile(world);
+  assert.deepEqual(world.images(), [`${image}:2021.12.16`]);
+  assert.deepEqual(
+    world.requests.filter((request) => request.startsWith('READ')),
+    [],
+  );
+});

@@ -1,0 +1,332 @@
+/** Everything that the schemas of ImagePolicy accept, CEL rules included, for property tests; a test holds them against the schemas. */
+import fc from 'fast-check';
+import type { Spec } from '../../../src/service/resources/v1.ts';
+import { sides } from '../../../src/core/model/failure-side.ts';
+import type { PolicyStatus } from '../../../src/core/model/policy-status.ts';
+import type { JsonObject } from '../../../src/core/model/untyped.ts';
+import { list, matching, some, text } from './arbitrary-parts.ts';
+
+const duration = fc
+  .oneof(
+    fc.constantFrom('90s', '30m', '1h', '1h30m', '0h1s', '24h', '8784h'),
+    fc.stringMatching(/^(?:[0-9]{1,3}h)?(?:[0-9]{1,5}m)?(?:[0-9]{1,6}s)?$/),
+  )
+  .filter((text) => /[1-9]/.test(text));
+/** The name of an object or of a container, where no v1alpha1 object may have another. */
+const strictName = (...samples: string[]) => matching(/^[a-z0-9](?:[a-z0-9-]{0,20}[a-z0-9])?$/, ...samples);
+const namespace = text(63, 'shop', 'ops', 'default');
+const name = text(253, 'web', 'api', 'web-canary');
+const label = matching(/^(?:[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,20}[A-Za-z0-9])?)?$/, 'web', 'prod', '');
+const repository = text(255, 'library/openjdk', 'nginx', 'harbor.example.com/shop/web', 'localhost:5000/a');
+const image = repository.filter((text) => !/@|:[^/]*$|:\/\/|[A-Z]/.test(text));
+const range = fc.oneof(text(512, '1.18.*', '>=1.4 <2', '^2', '', 'x'), fc.constant('>=1.0.0 || '.repeat(46)));
+const pattern = text(512, '^v(?P<version>.*)-prod$', '.*', '[0-9]+', 'main-.*', `(?:${'a'.repeat(500)})`);
+const order = fc.constantFrom('Ascending', 'Descending');
+const kind = text(63, 'Deployment', 'StatefulSet', 'DaemonSet', 'CronJob', 'HelmRelease');
+
+const select = fc.oneof(
+  some({ range, prereleases: fc.boolean() }).map((semver) => ({ semver })),
+  matching(/^[A-Za-z0-9_][A-Za-z0-9._-]{0,20}$/, 'latest', 'latest', 'main').map((tag) => ({ digest: { tag } })),
+  fc.constant({ newest: {} }),
+  some({ order }).map((alphabetical) => ({ alphabetical })),
+  some({ order }).map((numerical) => ({ numerical })),
+  fc.constant({ replace: { from: '1.4.2', to: '1.4.2-base.20261123' } }),
+);
+const ignore = list(text(512, '-debug$', 'rc'));
+const tags = fc.oneof(
+  some({ allow: pattern, ignore }),
+  some({ allow: pattern, extract: text(512, '$version', '$0'), ignore }, ['allow', 'extract']),
+);
+const labelKey = text(317, 'app', 'example.com/tier');
+const requirement = fc.oneof(
+  some({ key: labelKey, operator: fc.constantFrom('In', 'NotIn'), values: list(label, 1) }, ['key', 'operator', 'values']),
+  some({ key: labelKey, operator: fc.constantFrom('Exists', 'DoesNotExist'), values: fc.constant<string[]>([]) }, ['key', 'operator']),
+);
+const labels = fc.dictionary(text(63, 'app', 'uses', 'constructor', '__proto__'), label, { minKeys: 1, maxKeys: 3, noNullPrototype: true });
+const selector = fc.oneof(
+  some({ matchLabels: labels, matchExpressions: list(requirement) }, ['matchLabels']),
+  some({ matchExpressions: list(requirement, 1) }, ['matchExpressions']),
+);
+const fieldPath = matching(
+  /^[A-Za-z_][A-Za-z0-9_-]{0,9}(?:\[[0-9]{1,4}\]|\.[A-Za-z0-9_-]{1,9}){0,3}$/,
+  'spec.values.image.tag',
+  'spec.image',
+);
+const fields = fc.oneof(
+  some({ image: fieldPath }, ['image']),
+  some({ repository: fieldPath, tag: fieldPath, digest: fieldPath }, ['tag']),
+  some({ repository: fieldPath, digest: fieldPath }, ['digest']),
+);
+const containers = fc.uniqueArray(strictName('web', 'sidecar'), { minLength: 1, maxLength: 3 });
+const where = {
+  kind,
+  namespace,
+  apiVersion: matching(/^(?:[a-z0-9](?:[a-z0-9.-]{0,9}[a-z0-9])?\/)?v[0-9]{1,3}$/, 'apps/v1', 'argoproj.io/v1alpha1'),
+};
+const own = { ...where, containers, initContainers: fc.boolean(), volumes: fc.boolean(), takeOver: fc.boolean() };
+const target = fc.oneof(
+  some({ ...own, name }, ['kind', 'name']),
+  some({ ...own, selector }, ['kind', 'selector']),
+  some({ ...where, initContainers: fc.constant(false), name, fields }, ['kind', 'name', 'apiVersion', 'fields']),
+);
+const time = fc.stringMatching(/^(?:[01][0-9]|2[0-3]):[0-5][0-9]$/);
+const days = fc.uniqueArray(fc.constantFrom('Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'), { minLength: 1 });
+const window = some({ days, from: time, to: time, timeZone: text(64, 'Europe/Berlin', 'UTC') }, ['from', 'to']).filter(
+  ({ from, to }) => from !== to,
+);
+const windows = list(window);
+const mode = fc.constantFrom('Automatic', 'Approval', 'DryRun');
+const pin = fc.constantFrom('Tag', 'Digest');
+const key = some(
+  { secretRef: some({ name: strictName('cosign'), key: matching(/^[A-Za-z0-9._-]{1,20}$/, 'cosign.pub') }, ['name', 'key']) },
+  ['secretRef'],
+);
+const platforms = fc.uniqueArray(fc.constantFrom('linux/amd64', 'linux/arm/v7', 'windows/amd64'), { maxLength: 3 });
+const pullSecrets = list(some({ name: strictName('harbor-creds') }, ['name']));
+const rollout = some({
+  watch: fc.boolean(),
+  timeout: duration,
+  onFailure: fc.constantFrom('Rollback', 'Hold', 'Ignore'),
+  maxParallel: fc.integer({ min: 1, max: 100 }),
+  waves: some({
+    maxParallel: fc.integer({ min: 1, max: 100 }),
+    canaries: selector,
+    pause: duration,
+    maxFailures: fc.integer({ min: 1, max: 100 }),
+  }),
+}).filter((one) => !('waves' in one) || (one.watch !== false && one.onFailure !== 'Ignore'));
+const signer = fc
+  .record({ issuer: fc.constant('https://a.example') })
+  .chain((issuer) => fc.constantFrom({ ...issuer, identity: 'ada@example.com' }, { ...issuer, identityPattern: '.*' }));
+const verify = fc
+  .oneof(
+    fc.record({ keys: list(key, 1) }),
+    fc.record({ keyless: list(signer, 1) }),
+    fc.record({ keys: list(key, 1), keyless: list(signer, 1) }),
+  )
+  .map((cosign) => ({ cosign }));
+const poll = some({ interval: duration });
+
+const wholeSpec = some(
+  {
+    image,
+    select,
+    tags,
+    platforms,
+    minAge: duration,
+    pullSecrets,
+    targets: list(target, 1),
+    update: some({ mode, pin, allowDowngrade: fc.boolean(), windows }),
+    rollout,
+    verify,
+    poll,
+    suspend: fc.boolean(),
+  },
+  ['image', 'select', 'targets'],
+);
+
+const nothingIgnored = fc.constant<string[]>([]);
+const plainTarget = some({ kind: fc.constant('Deployment'), name, namespace, initContainers: fc.constant(false) }, ['kind', 'name']);
+
+/** Of what v1alpha1 can express too. */
+const visibleSpec = fc
+  .tuple(
+    fc.oneof(
+      fc.record({
+        select: fc.oneof(
+          some({ range, prereleases: fc.constant(false) }).map((semver) => ({ semver })),
+          fc.constant({ digest: { tag: 'latest' } }),
+        ),
+      }),
+      fc.record({
+        select: some({ order: fc.constant('Ascending') }).map((alphabetical) => ({ alphabetical })),
+        tags: some({ allow: pattern, ignore: nothingIgnored }),
+      }),
+    ),
+    some(
+      {
+        image,
+        pullSecrets,
+        targets: plainTarget.map((one) => [one]),
+        update: some({ mode: fc.constant('Automatic'), allowDowngrade: fc.constant(false), windows: fc.constant([]) }),
+        rollout,
+        poll,
+        suspend: fc.constant(false),
+      },
+      ['image', 'targets'],
+    ),
+    fc.boolean(),
+  )
+  .map(([choice, rest, writesPin]) => {
+    const defaultPin = 'digest' in choice.select ? 'Digest' : 'Tag';
+    return { ...rest, ...choice, ...(writesPin && { update: { ...rest.update, pin: defaultPin } }) };
+  });
+
+/** A policy that v1alpha1 can express but for one field at most, anything that v1 knows in the others. */
+const nearlyVisibleSpec = fc.tuple(visibleSpec, wholeSpec, fc.nat()).map(([visible, whole, index]) => {
+  const entries = Object.entries(whole);
+  const [field, value] = entries[index % entries.length] ?? [];
+  return field === undefined ? visible : { ...visible, [field]: value };
+});
+
+/** The JSON that goes over the wire. */
+function wire<T>(arbitrary: fc.Arbitrary<unknown>): fc.Arbitrary<T> {
+  return arbitrary.map((value) => JSON.parse(JSON.stringify(value)) as T);
+}
+
+/** Every v1 spec that the API server accepts; a good part of them can be seen as v1alpha1. */
+export const v1SpecArbitrary: fc.Arbitrary<Spec> = wire(
+  fc
+    .oneof({ weight: 3, arbitrary: wholeSpec }, { weight: 3, arbitrary: nearlyVisibleSpec }, { weight: 2, arbitrary: visibleSpec })
+    // A moved tag would change nothing.
+    .filter(
+      ({ select, update }) =>
+        !(select !== undefined && 'digest' in select && update !== undefined && 'pin' in update && update.pin === 'Tag'),
+    ),
+);
+
+/** v1 specs that v1alpha1 can express. */
+export const visibleV1SpecArbitrary: fc.Arbitrary<Spec> = wire(visibleSpec);
+
+const date = fc.date({ min: new Date('2020-01-01T00:00:00Z'), max: new Date('2099-12-31T00:00:00Z'), noInvalidDate: true });
+const dateTime = date.map((value) => value.toISOString().replace(/\.\d{3}Z$/, 'Z'));
+const digest = text(160, `sha256:${'a'.repeat(64)}`, `sha256:${'b'.repeat(64)}`);
+const tag = text(128, '1.4.2', 'latest', 'main-20261121');
+const runningImage = text(1024, 'harbor.example.com/shop/web:1.4.2', 'nginx');
+const message = text(1024, 'up to date', 'the registry says no: "401"');
+const reason = text(64, 'UpToDate', 'MinAge', 'NoConsent');
+const container = text(63, 'web', 'sidecar');
+const source = fc.constantFrom(
+  'Webhook',
+  'Poll',
+  'PolicyChange',
+  'TargetChange',
+  'SecretChange',
+  'WaitOver',
+  'Approval',
+  'Rollback',
+  'Request',
+);
+const workload = { apiVersion: text(317, 'argoproj.io/v1alpha1'), kind: text(63, 'Deployment', 'StatefulSet'), namespace, name };
+const object = { ...workload, uid: text(63, 'd290f1ee') };
+const count = fc.nat({ max: 1_000_000 });
+const counts = { progressing: count, done: count, failed: count, rolledBack: count };
+const condition = some(
+  {
+    type: text(316, 'Ready', 'Stalled', 'Reconciling', 'Held'),
+    status: fc.constantFrom('True', 'False', 'Unknown'),
+    reason,
+    message,
+    lastTransitionTime: dateTime,
+    observedGeneration: count,
+  },
+  ['type', 'status', 'reason', 'message', 'lastTransitionTime'],
+);
+/** A list map: each type once. */
+const conditions = fc.uniqueArray(condition, { maxLength: 4, selector: ({ type }) => type });
+const unlisted = text(64, '0123456789abcdef');
+const change = some(
+  {
+    ...object,
+    container,
+    from: runningImage,
+    to: runningImage,
+    tag,
+    digest,
+    trigger: source,
+    at: dateTime,
+    result: fc.constantFrom('Applied', 'RolledOut', 'RolledBack', 'Failed'),
+    failure: some({ against: fc.constantFrom(...sides), reason, message }, ['against', 'reason', 'message']),
+    rollbackRefused: some({ reason, message, at: dateTime }, ['reason', 'message', 'at']),
+  },
+  ['kind', 'namespace', 'name', 'container', 'from', 'to', 'tag', 'trigger', 'at', 'result'],
+);
+
+const cause = { source, receiver: text(63, 'harbor'), event: text(128, 'e1') };
+
+/** Every v1 status that the API server accepts. */
+export const v1StatusArbitrary: fc.Arbitrary<PolicyStatus> = wire(
+  some({
+    observedGeneration: count,
+    conditions,
+    latest: some({ tag, digest, createdAt: dateTime, selectedAt: dateTime }, ['tag', 'selectedAt']),
+    trigger: some({ ...cause, receivedAt: dateTime, handledAt: dateTime }, ['source', 'handledAt']),
+    lastCheckTime: dateTime,
+    lastHandledRequest: text(253, '2026-11-21T10:00:00Z'),
+    lastHandledRollback: text(253, 'previous'),
+    rollback: fc.record({ request: text(253, 'previous'), tag, digest }),
+    waiting: some({ tag, digest, since: dateTime, until: dateTime, reason }, ['until', 'reason']),
+    running: text(140, '1.4.2,+1'),
+    targets: list(
+      some({ ...object, container, image: runningImage, state: fc.constantFrom('UpToDate', 'Kept', 'Problem'), message }, [
+        'kind',
+        'namespace',
+        'name',
+        'state',
+      ]),
+    ),
+    targetCounts: some({ total: count, upToDate: count, problems: count, unlisted }, ['total', 'upToDate', 'problems']),
+    rollouts: some({ ...counts, settledAt: dateTime, lastDoneAt: dateTime }, ['progressing', 'done', 'failed', 'rolledBack']),
+    lastAppliedTag: tag,
+    history: list(change),
+    rejected: list(some({ digest, tag, reason, message, at: dateTime }, ['digest', 'reason', 'at'])),
+    reverted: list(
+      some({ ...workload, container, tag, digest, count: fc.integer({ min: 1, max: 9 }), at: dateTime }, [
+        'kind',
+        'namespace',
+        'name',
+        'container',
+        'tag',
+        'count',
+        'at',
+      ]),
+    ),
+    pendingApproval: some({ tag, digest }, ['tag', 'digest']),
+  }),
+);
+
+/** Every v1alpha1 spec as the API server hands it on: it has written the default of pollIntervalMinutes. */
+export const v1alpha1SpecArbitrary: fc.Arbitrary<JsonObject> = wire(
+  some(
+    {
+      repository,
+      tagPolicy: some({ strategy: fc.constantFrom('SemVer', 'Latest', 'Regex'), pattern: fc.oneof(range, pattern, fc.constant('')) }, [
+        'strategy',
+      ]),
+      updateTarget: some({ kind, name, namespace }, ['kind', 'name', 'namespace']),
+      pollIntervalMinutes: fc.oneof(fc.constantFrom(1, 5, 60, 527_040), fc.integer({ min: 1, max: 527_040 })),
+    },
+    ['repository', 'tagPolicy', 'updateTarget', 'pollIntervalMinutes'],
+  ),
+);
+
+const shownStatus = { observedGeneration: count, lastCheckedTime: dateTime, lastAppliedTag: tag, conditions };
+
+/** Every v1alpha1 status as an older service writes it. */
+export const olderStatusArbitrary: fc.Arbitrary<JsonObject> = wire(some(shownStatus));
+
+/** Every v1alpha1 status that the API server accepts. */
+export const v1alpha1StatusArbitrary: fc.Arbitrary<JsonObject> = wire(
+  some({ ...shownStatus, v1: fc.oneof(v1StatusArbitrary, fc.dictionary(fc.string(), fc.jsonValue())) }),
+);
+
+const oneOrMore = { minKeys: 1, noNullPrototype: true };
+
+/** Metadata as the API server sets it; the object lies in the namespace shop. */
+export const metadataArbitrary: fc.Arbitrary<JsonObject> = wire(
+  some(
+    {
+      name: fc.constantFrom('web', 'api'),
+      namespace: fc.constant('shop'),
+      uid: fc.uuid(),
+      resourceVersion: fc.nat().map(String),
+      generation: fc.integer({ min: 1, max: 100 }),
+      labels: fc.dictionary(fc.constantFrom('app', 'tier'), label, oneOrMore),
+      annotations: fc.dictionary(fc.constantFrom('a.example.com/x', 'constructor', '__proto__'), fc.string(), oneOrMore),
+      managedFields: fc.constant([{ manager: 'kubectl', operation: 'Update', fieldsV1: { 'f:spec': {} } }]),
+      deletionTimestamp: dateTime,
+      finalizers: fc.constant(['example.com/x']),
+    },
+    ['name', 'namespace', 'uid', 'resourceVersion', 'generation'],
+  ),
+);

@@ -1,0 +1,41 @@
+/** Pushes signatures into a real registry, as cosign does. */
+import type { BundleSignature } from '../../../src/service/verify/find-signatures.ts';
+import type { SimpleSignature } from '../../../src/service/verify/simple-bundle.ts';
+import { digestOf, pushBlob, putManifest, type PushTarget } from '../../harness/push-image.ts';
+import { bundleType } from './cosign.ts';
+
+type Place = Omit<PushTarget, 'tag'>;
+
+const manifestType = 'application/vnd.oci.image.manifest.v1+json';
+const indexType = 'application/vnd.oci.image.index.v1+json';
+
+/** cosign 2: an image under the tag sha256-….sig, with a layer for each signature. */
+export async function pushSimple(place: Place, digest: string, signatures: readonly SimpleSignature[]): Promise<void> {
+  const target = { ...place, tag: `${digest.replace(':', '-')}.sig` };
+  const layers = await Promise.all(
+    signatures.map(async ({ payload, annotations }) => ({
+      ...(await pushBlob(target, 'application/vnd.dev.cosign.simplesigning.v1+json', payload)),
+      annotations,
+    })),
+  );
+  const config = await pushBlob(target, 'application/vnd.oci.image.config.v1+json', Buffer.from('{}'));
+  await putManifest(target, target.tag, manifestType, { schemaVersion: 2, mediaType: manifestType, config, layers });
+}
+
+/** cosign 3, at a registry without the referrers API: a manifest that refers to the image, and an index under the tag sha256-…, without annotations. */
+export async function pushBundle(place: Place, digest: string, { json }: BundleSignature): Promise<void> {
+  const target = { ...place, tag: digest.replace(':', '-') };
+  const manifest = {
+    schemaVersion: 2,
+    mediaType: manifestType,
+    artifactType: bundleType,
+    config: await pushBlob(target, 'application/vnd.oci.empty.v1+json', Buffer.from('{}')),
+    layers: [await pushBlob(target, bundleType, json)],
+    subject: { mediaType: manifestType, digest, size: 1 },
+    annotations: { 'dev.sigstore.bundle.content': 'dsse-envelope' },
+  };
+  const bytes = Buffer.from(JSON.stringify(manifest));
+  const pushed = await putManifest(target, digestOf(bytes), manifestType, manifest);
+  const descriptor = { mediaType: manifestType, digest: pushed.digest, size: bytes.length, artifactType: bundleType };
+  await putManifest(target, target.tag, indexType, { schemaVersion: 2, mediaType: indexType, manifests: [descriptor] });
+}

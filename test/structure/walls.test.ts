@@ -1,0 +1,115 @@
+/** Who may import whom (src/README.md): the walls between core, service and the wings, and the arrows between the rooms within them. Types count, too. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { describeImport, files, imports, isIn, resolve } from './sources.ts';
+
+const wings = ['bases', 'conversion', 'notify', 'dashboard'];
+const walls: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  service: ['core'],
+  ...Object.fromEntries(wings.map((wing) => [wing, ['core', 'service']])),
+};
+
+/** Imports through a wall that are still there. None may be added. */
+const open: readonly string[] = [
+  'src/bases/commands/bases.ts → src/cli/summaries.ts',
+  'src/bases/commands/rebase.ts → src/cli/summaries.ts',
+  'src/bases/compose-bases.ts → src/notify/compose-notices.ts',
+  'src/conversion/watch-certificates.ts → src/notify/compose-notices.ts',
+  'src/notify/commands/notify.ts → src/cli/summaries.ts',
+  'src/notify/compose-notices.ts → src/bases/policies/child-policies.ts',
+  'src/notify/compose-notices.ts → src/bases/policies/enqueue-bases.ts',
+  'src/notify/compose-notices.ts → src/conversion/watch-certificates.ts',
+  'src/service/compose/compose.ts → src/conversion/compose-convert.ts',
+  'src/service/compose/compose.ts → src/dashboard/compose-dashboard.ts',
+  'src/service/compose/doctor.ts → src/conversion/certificates/served-certificate.ts',
+  'src/service/compose/read-proofs.ts → src/bases/base-policy-cache.ts',
+  'src/service/compose/read-proofs.ts → src/bases/policies/enqueue-bases.ts',
+  'src/service/compose/read-proofs.ts → src/bases/policies/select-base.ts',
+  'src/service/compose/work-ports.ts → src/bases/base-policy-cache.ts',
+  'src/service/compose/work-ports.ts → src/notify/compose-notices.ts',
+  'src/service/compose/work.ts → src/bases/base-policy-cache.ts',
+  'src/service/compose/work.ts → src/bases/base-workers.ts',
+  'src/service/compose/work.ts → src/bases/compose-bases.ts',
+  'src/service/compose/work.ts → src/bases/hold-children.ts',
+  'src/service/compose/work.ts → src/bases/measure-bases.ts',
+  'src/service/compose/work.ts → src/notify/compose-notices.ts',
+  'src/service/compose/work.ts → src/notify/notice-origins.ts',
+  'src/service/compose/write-policy-status.ts → src/notify/compose-notices.ts',
+  'src/service/config/settings.ts → src/notify/deliver.ts',
+  'src/service/resources/crd.ts → src/conversion/v1alpha1.ts',
+  'src/service/resources/plain-definitions.ts → src/bases/resource/schema.ts',
+  'src/service/resources/plain-definitions.ts → src/notify/resource/schema.ts',
+  'src/service/resources/plan-crd.ts → src/conversion/v1alpha1.ts',
+  'src/service/resources/read-policy.ts → src/conversion/specs/is-expressible.ts',
+  'src/service/resources/read-policy.ts → src/conversion/v1alpha1.ts',
+  'src/service/resources/read-spec.ts → src/conversion/v1alpha1-problems.ts',
+  'src/service/resources/validate.ts → src/bases/resource/schema.ts',
+  'src/service/resources/validate.ts → src/conversion/v1alpha1-problems.ts',
+  'src/service/resources/validate.ts → src/conversion/v1alpha1.ts',
+  'src/service/resources/validate.ts → src/notify/resource/schema.ts',
+];
+
+test('every folder of src is behind a wall', () => {
+  const folders = new Set(files.map((file) => file.split('/')).flatMap(([, folder = '', ...rest]) => (rest.length > 0 ? [folder] : [])));
+  assert.deepEqual([...folders].sort(), [...Object.keys(walls), 'cli'].sort());
+});
+
+test('core imports no one, service imports core, and a wing imports both, but no other wing', () => {
+  const through = Object.entries(walls).flatMap(([folder, below]) =>
+    imports
+      .filter((one) => isIn(one.file, [folder]) && one.from.startsWith('.'))
+      .filter((one) => !isIn(resolve(one), [folder, ...below]) && resolve(one) !== 'package.json')
+      .map((one) => `${one.file} → ${resolve(one)}`),
+  );
+  assert.deepEqual([...new Set(through)].sort(), [...open].sort());
+});
+
+/** Which rooms a room of core or service may import. Only compose puts all of them together. */
+const rooms: Readonly<Record<string, readonly string[]>> = {
+  'core/model': [],
+  'core/async': ['core/model'],
+  'core/select': ['core/model', 'core/async'],
+  'core/plan': ['core/model', 'core/select'],
+  'core/rollout': ['core/model', 'core/plan'],
+  'core/status': ['core/model', 'core/select', 'core/plan', 'core/rollout'],
+  'service/doctor': ['core/model', 'core/async'],
+  'service/telemetry': ['core/model', 'core/async'],
+  'service/config': ['core/model', 'service/receive', 'service/resources', 'service/registry'],
+  'service/resources': ['core/model', 'core/async', 'core/select', 'service/telemetry'],
+  'service/receive': ['core/model', 'core/async', 'service/telemetry'],
+  'service/proxy': ['core/model'],
+  'service/registry': ['core/model', 'core/select', 'core/async', 'service/proxy'],
+  'service/verify': ['core/model', 'core/async'],
+  'service/kube': ['core/model', 'core/plan', 'core/rollout', 'core/async'],
+  'service/cluster': ['core/model', 'core/plan', 'core/async', 'service/kube', 'service/telemetry', 'service/resources'],
+  'service/queue': ['core/model', 'core/plan', 'core/async', 'service/registry'],
+  'service/explain': ['core/model', 'core/plan', 'service/reconcile'],
+  'service/api': [
+    'core/model',
+    'core/async',
+    'service/queue',
+    'service/telemetry',
+    'service/doctor',
+    'service/explain',
+    'service/reconcile',
+  ],
+  'service/operations': ['core/async', 'service/telemetry', 'service/api'],
+  'service/reconcile': ['core', 'service/queue', 'service/telemetry'],
+  'service/poll': ['core', 'service/queue', 'service/telemetry', 'service/reconcile'],
+  'service/command-line': ['core/model', 'core/async', 'service/kube', 'service/resources', 'service/config', 'service/registry'],
+};
+
+test('every room of core and service is in the table', () => {
+  const found = files.flatMap((file) => /^src\/((?:core|service)\/[^/]+)\//.exec(file)?.[1] ?? []);
+  assert.deepEqual([...new Set(found)].sort(), [...Object.keys(rooms), 'service/compose'].sort());
+});
+
+for (const [room, below] of Object.entries(rooms)) {
+  test(`${room} imports ${below.length === 0 ? 'no other room' : below.join(', ')} only`, () => {
+    const own = imports.filter((one) => isIn(one.file, [room]) && one.from.startsWith('.'));
+    assert.ok(own.length > 0);
+    const isAllowed = (path: string) => isIn(path, [room, ...below]) || isIn(path, wings) || path === 'package.json';
+    assert.deepEqual(own.filter((one) => !isAllowed(resolve(one))).map(describeImport), []);
+  });
+}
