@@ -1,7 +1,8 @@
 /** The part of the role `work` that reconciles BaseImagePolicies. */
+import { baseKey } from '../core/model/base-policy.ts';
 import { readBasePolicy } from './resource/read-base-policy.ts';
 import { BoundedMap } from '../core/async/bounded-map.ts';
-import { createBaseEnqueuer, baseKey, jobFor, type BaseEnqueuer } from './policies/enqueue-bases.ts';
+import { createBaseEnqueuer, jobFor, type BaseEnqueuer } from './policies/enqueue-bases.ts';
 import { PolicyChanged } from './policies/brake.ts';
 import type { BasePolicies, BasePorts } from './policies/ports.ts';
 import { processBaseJob } from './policies/reconcile-base.ts';
@@ -30,7 +31,8 @@ import type { RegistryClient } from '../service/registry/client.ts';
 import type { ReadSecret } from '../service/registry/credentials/secret-offer.ts';
 import { createBaseActions } from './base-actions.ts';
 import type { Foundation } from '../service/compose/foundation.ts';
-import type { NoticeStore } from '../notify/compose-notices.ts';
+import type { NoticeSink } from '../core/model/notice-sink.ts';
+import { baseNotices } from './policies/base-notices.ts';
 import { readContextOf } from '../service/compose/work-ports.ts';
 
 /** What the part shares with the rest of the role. */
@@ -45,7 +47,7 @@ export interface BaseMeans {
   readonly rebuilds: RebuildPorts['rebuilds'];
   readonly ports: Omit<Ports, 'bases'>;
   readonly readSecret: ReadSecret;
-  readonly notices: Pick<NoticeStore, 'onBaseStatus'>;
+  readonly notices: Pick<NoticeSink, 'add'>;
   readonly isSelected: (namespace: string) => boolean;
 }
 
@@ -139,7 +141,8 @@ function createBasePorts(
         path: pathOf(policy.namespace, policy.name),
         current: isBehind || isExclusive ? policy : cached,
         update: (status) => update(readBaseStatus(status)),
-        beforeWrite: (before, after) => notices.onBaseStatus(policy, before, after, eventId),
+        beforeWrite: (before, after) =>
+          notices.add(baseNotices(policy, readBaseStatus(before), readBaseStatus(after), new Date().toISOString(), eventId), policy.labels),
         isExclusive,
         signal,
       }).catch((error: unknown) => {

@@ -6,7 +6,7 @@ import type { WhyHeld } from '../service/cluster/effective-policies.ts';
 import type { NamespaceCache } from '../service/cluster/namespace-cache.ts';
 import { matchesSelector } from '../core/model/label-selector.ts';
 import { sameActions } from '../core/model/policy-actions.ts';
-import type { Adapters } from '../service/compose/work-ports.ts';
+import type { Policies } from '../service/reconcile/ports.ts';
 
 /** Why a child is held, by the cache alone. Whether its workload is still selected is asked only before a change, and by the reconcile of its parent. */
 export function createWhyHeld({ policies }: Pick<BasePolicyCache, 'policies'>): WhyHeld {
@@ -19,7 +19,7 @@ export function createConfirmParent(
   { readConfirmed }: Pick<BasePolicyCache, 'readConfirmed'>,
   { findWorkload }: Pick<ClusterCache, 'findWorkload'>,
   { labelsOf }: Pick<NamespaceCache, 'labelsOf'>,
-): Adapters['confirmParent'] {
+): Policies['confirm'] {
   const view: Parameters<typeof whyHeld>[2] = {
     findWorkload,
     namespaceMatches: (namespace, selector) => matchesSelector(selector, labelsOf(namespace)),

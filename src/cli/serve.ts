@@ -42,10 +42,10 @@ The process replaces itself once (execve), to run with the settings of Node that
     const settings = loadSettings(source);
     startLean(source.env);
     // Loaded only now: help and wrong usage should not wait for all of the program.
-    const { compose } = await import('../service/compose/compose.ts');
+    const [{ compose }, { wings }] = await Promise.all([import('../service/compose/compose.ts'), import('../wings.ts')]);
     const telemetry = await openTelemetry(settings.config.log.level, settings.traces, roles);
     const { logger, tracing } = telemetry;
-    const service = await compose(settings, roles, telemetry);
+    const service = await compose(settings, roles, telemetry, wings);
     try {
       await service.start();
     } catch (error) {

@@ -10,7 +10,8 @@ import type { Settings } from '../service/config/settings.ts';
 import { describeError } from '../core/model/errors.ts';
 import type { Check } from '../service/telemetry/readiness.ts';
 import { conversionNames, keepConversionCertificate, type CertificateSource } from './conversion-certificate.ts';
-import type { Foundation, Part } from '../service/compose/foundation.ts';
+import type { Foundation } from '../service/compose/foundation.ts';
+import type { ConvertPart } from '../service/compose/wing.ts';
 import { addressOf, closeListener, drainListener, openListener } from '../service/compose/listener.ts';
 
 const dayMs = 86_400_000;
@@ -22,7 +23,7 @@ interface Shown {
 }
 
 /** Builds the role; rejects with ConfigError without a usable kubeconfig, where certificates need one, or if the authorities of its clients cannot be read. */
-export async function composeConvert(foundation: Foundation): Promise<Part & { address(): string | undefined }> {
+export async function composeConvert(foundation: Foundation): Promise<ConvertPart> {
   const { settings, logger, metrics } = foundation;
   const { bodyLimitBytes, clientCaFile, clientNames } = settings.config.conversion;
   const clients = clientCaFile === undefined ? undefined : readClients(settings, clientCaFile, clientNames);

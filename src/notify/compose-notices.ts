@@ -1,40 +1,27 @@
 /** The part of the role `work` that sends notifications. */
+import { baseKey } from '../core/model/base-policy.ts';
 import { within } from '../core/async/deadline.ts';
-import { baseKey } from '../bases/policies/enqueue-bases.ts';
-import { isChildOf } from '../bases/policies/child-policies.ts';
-import { readBaseStatus, type BaseImagePolicy } from '../core/model/base-policy.ts';
 import { describeError } from '../core/model/errors.ts';
-import { policyKey, type ImagePolicy } from '../core/model/image-policy.ts';
+import { policyKey } from '../core/model/image-policy.ts';
 import { linkLifeMs, signApproval } from '../core/model/approval-link.ts';
-import { formatSubject, type IdentifiedNotice, type NoticeKind } from '../core/model/notice.ts';
-import type { PolicyStatus } from '../core/model/policy-status.ts';
-import { baseNotices } from './base-notices.ts';
+import type { NoticeSink } from '../core/model/notice-sink.ts';
+import { formatSubject } from '../core/model/notice.ts';
 import { policyNotices } from './policy-notices.ts';
 import { createNoticeProcessor, isWanted, type NoticePorts } from './process-notice.ts';
 import { sendMail } from './send-mail.ts';
 import { exchange } from './send-notice.ts';
-import type { EventLog } from '../service/queue/event-log.ts';
+import type { JoinedWing, WorkMeans } from '../service/compose/work-wing.ts';
+import type { KubeClient } from '../service/kube/client.ts';
 import { createHeldNotices } from '../service/queue/held-notices.ts';
 import type { NoticeJob, SummaryJob } from '../service/queue/jobs.ts';
-import type { QueueAccess, WorkQueues } from '../service/queue/producer.ts';
+import type { WorkQueues } from '../service/queue/producer.ts';
 import { readNoticeJob } from '../service/queue/read-job.ts';
 import { createBoundedLabel } from '../service/telemetry/metrics.ts';
-import { createWorker, type QueueWorker } from '../service/queue/worker.ts';
+import { createWorker } from '../service/queue/worker.ts';
 import type { Foundation } from '../service/compose/foundation.ts';
-import { composeNamespacedTargets, type NamespacedTargetMeans, type NamespacedTargets } from './namespaced-targets.ts';
-import { watchCertificates } from '../conversion/watch-certificates.ts';
-
-/** Stores notices, for each target that wants them. Never rejects. */
-export interface NoticeStore {
-  /** What a write of a status is about to report; called before the write. `eventId`: the push that led to it. */
-  readonly onPolicyStatus: (policy: ImagePolicy, before: PolicyStatus, after: PolicyStatus, eventId?: string) => Promise<void>;
-  readonly onBaseStatus: (policy: BaseImagePolicy, before: unknown, after: unknown, eventId?: string) => Promise<void>;
-  /** `labels`: of the policy that the notice is about. */
-  readonly add: (notices: readonly IdentifiedNotice[], labels?: Readonly<Record<string, string>>) => Promise<void>;
-}
-
-/** The BaseImagePolicy of a name, as it is now. */
-type FindBase = (namespace: string, name: string) => BaseImagePolicy | undefined;
+import { composeNamespacedTargets, type NamespacedTargets } from './namespaced-targets.ts';
+import { createNoticeOrigins } from './notice-origins.ts';
+import { watchCertificates } from './watch-certificates.ts';
 
 const concurrency = 16;
 const maxTargetLabels = 500;
@@ -46,11 +33,11 @@ function createNoticeStore(
   { settings, logger, metrics }: Foundation,
   queues: WorkQueues,
   namespaced: NamespacedTargets,
-  { labelOf, findBase }: { readonly labelOf: (target: string) => string; readonly findBase: FindBase },
-): NoticeStore {
+  { labelOf, reports }: { readonly labelOf: (target: string) => string } & Pick<WorkMeans, 'reports'>,
+): NoticeSink {
   const { notificationTargets } = settings;
   const hasTargets = () => notificationTargets.length > 0 || namespaced.hasTargets();
-  const add: NoticeStore['add'] = async (notices, labels) => {
+  const add: NoticeSink['add'] = async (notices, labels) => {
     const receivedAt = new Date().toISOString();
     const jobs = notices.flatMap(({ notice, identity }) =>
       [...notificationTargets, ...(notice.subject.namespace === undefined ? [] : namespaced.of(notice.subject.namespace))]
@@ -80,54 +67,23 @@ function createNoticeStore(
     async onPolicyStatus(policy, before, after, eventId) {
       if (!hasTargets()) return;
       const found = policyNotices(policy, before, after, new Date().toISOString(), eventId);
-      const isChild = policy.parent !== undefined && isChildOf(policy, findBase(policy.namespace, policy.parent.name));
-      await add(isChild ? found.filter(({ notice }) => !toldByBase.has(notice.kind)) : found, policy.labels);
-    },
-    async onBaseStatus(policy, before, after, eventId) {
-      if (!hasTargets()) return;
-      const found = baseNotices(policy, readBaseStatus(before), readBaseStatus(after), new Date().toISOString(), eventId);
-      await add(found, policy.labels);
+      await add(
+        found.filter(({ notice }) => !reports(policy, notice.kind)),
+        policy.labels,
+      );
     },
   };
 }
 
-/** What a BaseImagePolicy reports for all the ImagePolicies that it created. */
-const toldByBase: ReadonlySet<NoticeKind> = new Set(['Updated', 'RolledOut']);
-
-/** The part: what stores notices, and the worker that sends them. */
-export interface NoticePart {
-  readonly store: NoticeStore;
-  readonly worker: QueueWorker;
-  /** Starts what looks for something to report; the worker is started apart. */
-  /** A Secret of a namespace has changed. */
-  onSecret(namespace: string): void;
-  /** Starts the watch of the targets of namespaces. */
-  watch(namespaces: readonly (string | undefined)[]): void;
-  /** Resolves when these targets are known, or when there are none. */
-  settled(): Promise<unknown>;
-  start(): void;
-  stop(): Promise<void>;
-}
-
-/** What the part shares with the rest of the role. */
-export interface NoticeMeans extends NamespacedTargetMeans {
-  readonly queue: QueueAccess;
-  readonly queues: WorkQueues;
-  readonly readOrigins: NoticePorts['readOrigins'];
-  readonly recordGivenUp: EventLog['recordGivenUp'];
-  readonly findBase: FindBase;
-}
-
-/** Builds the part; it does not connect before it is started. */
-export function composeNotices(
-  foundation: Foundation,
-  { queue, queues, readOrigins, recordGivenUp, findBase, ...means }: NoticeMeans,
-): NoticePart {
+/** The wing in the role `work`: what stores notices, and the worker that sends them. It does not connect before it is started. */
+export function composeNotices(foundation: Foundation, client: KubeClient, means: WorkMeans): JoinedWing {
+  const { queue, queues, cache, access, eventLog, reports } = means;
+  const { recordGivenUp } = eventLog;
   const { settings, logger, metrics, outbound } = foundation;
-  const namespaced = composeNamespacedTargets(foundation, means);
+  const namespaced = composeNamespacedTargets(foundation, { client, readSecret: access.readSecret, isSelected: cache.isSelected });
   // Teams choose the names of their targets, and could create any number of labels.
   const labelOf = createBoundedLabel(maxTargetLabels);
-  const store = createNoticeStore(foundation, queues, namespaced, { labelOf, findBase });
+  const store = createNoticeStore(foundation, queues, namespaced, { labelOf, reports });
   const ports: NoticePorts = {
     findTarget: (name) =>
       name.includes('/') ? namespaced.find(name) : settings.notificationTargets.find((target) => target.name === name),
@@ -143,7 +99,7 @@ export function composeNotices(
     },
     exchange: (url, request, options) => exchange(url, request, { ...options, fetch: outbound.fetch, now: Date.now }),
     mail: sendMail,
-    readOrigins,
+    readOrigins: createNoticeOrigins(means.registry, cache.findPolicy, means.sourceOf),
     held: createHeldNotices(queue.redis, queue.prefix),
     addSummary: queues.addSummaryJob,
     dashboardUrl: settings.config.dashboard.publicUrl,
@@ -168,18 +124,20 @@ export function composeNotices(
   });
   let certificates: ReturnType<typeof watchCertificates> | undefined;
   return {
-    store,
-    worker,
-    watch: namespaced.start,
-    settled: namespaced.settled,
-    start() {
-      certificates ??= watchCertificates(foundation, queue.redis, store);
-      namespaced.checkAll();
-    },
-    onSecret: namespaced.onSecret,
-    async stop() {
-      certificates?.stop();
-      await namespaced.stop();
-    },
+    notices: store,
+    work: () => ({
+      workers: [worker],
+      watch: namespaced.start,
+      settled: namespaced.settled,
+      start() {
+        certificates ??= watchCertificates(foundation, queue.redis, { add: store.add, read: means.readCertificates });
+        namespaced.checkAll();
+      },
+      onSecret: namespaced.onSecret,
+      async stop() {
+        certificates?.stop();
+        await namespaced.stop();
+      },
+    }),
   };
 }

@@ -3,37 +3,13 @@ import { describeError } from '../core/model/errors.ts';
 import type { Notice } from '../core/model/notice.ts';
 import { cut } from '../core/model/text.ts';
 import type { RenderedMessage } from './render-template.ts';
-import type { GithubSettings, MessageTemplate, TargetType } from '../core/model/notification-target.ts';
+import type { ConfiguredTarget } from '../core/model/configured-target.ts';
+import type { MessageTemplate } from '../core/model/notification-target.ts';
 import { reportDeployment, type GithubRequest } from './github-deployment.ts';
 import type { Content, SignLink, TargetRequest } from './message.ts';
-import type { MailAddresses, MailOptions } from './send-mail.ts';
+import type { MailOptions } from './send-mail.ts';
 import type { Exchanged, SendResult } from './send-notice.ts';
 import { targets } from './targets/index.ts';
-
-/** A target of the configuration, with its secrets. */
-export interface ConfiguredTarget {
-  readonly name: string;
-  readonly kind: TargetType;
-  readonly events: readonly string[];
-  /** The namespaces whose policies it gets notices about; empty: all. */
-  readonly namespaces: readonly string[];
-  /** Labels that a policy must have; undefined: all policies. */
-  readonly policies?: Readonly<Record<string, string>> | undefined;
-  /** Of messages. */
-  readonly template?: MessageTemplate | undefined;
-  /** With kind githubDeployment. */
-  readonly github?: GithubSettings | undefined;
-  /** With kind email. */
-  readonly email?: MailAddresses | undefined;
-  /** Whether plain http, or SMTP without TLS, is allowed. */
-  readonly insecure: boolean;
-  /** How many messages it gets in a minute; the others are summed up. Undefined: all. */
-  readonly perMinute?: number | undefined;
-  /** The current address, which is a secret; rejects where there is none that may be used. */
-  readonly url: () => string | Promise<string>;
-  /** The current key for signatures, or a token; empty for chats. */
-  readonly secret: () => string | Promise<string>;
-}
 
 /** Sends a request to a URL, and reads the answer if `wantsJson`; never rejects. */
 export type Exchange = (

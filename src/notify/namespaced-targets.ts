@@ -15,7 +15,7 @@ import {
 } from '../core/model/notification-target.ts';
 import { cut, toSeconds } from '../core/model/text.ts';
 import { isAllowedHost } from './allowed-hosts.ts';
-import type { ConfiguredTarget } from './deliver.ts';
+import type { ConfiguredTarget } from '../core/model/configured-target.ts';
 import { describeResult, type SendResult } from './send-notice.ts';
 import type { ReadSecret } from '../service/registry/credentials/secret-offer.ts';
 import type { Foundation } from '../service/compose/foundation.ts';

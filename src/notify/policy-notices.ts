@@ -1,4 +1,5 @@
 /** What happened between two statuses of an ImagePolicy. Pure. */
+import { newConditions, trueCondition } from '../core/model/new-conditions.ts';
 import type { ImagePolicy } from '../core/model/image-policy.ts';
 import type { IdentifiedNotice, Notice, NoticeKind } from '../core/model/notice.ts';
 import { isTriggered, maxListed, type Condition, type HistoryEntry, type PolicyStatus } from '../core/model/policy-status.ts';
@@ -110,7 +111,7 @@ function isLastOut(entry: HistoryEntry, { history = [] }: PolicyStatus): boolean
 
 function approvals(before: PolicyStatus, { pendingApproval, conditions }: PolicyStatus): Partial<Details>[] {
   if (pendingApproval === undefined || pendingApproval.digest === before.pendingApproval?.digest) return [];
-  const message = find(conditions, 'ApprovalRequired')?.message;
+  const message = trueCondition(conditions, 'ApprovalRequired')?.message;
   return [{ ...pendingApproval, reason: 'ApprovalRequired', ...(message !== undefined && { message }) }];
 }
 
@@ -122,22 +123,6 @@ function blocks(before: PolicyStatus, after: PolicyStatus): Partial<Details>[] {
   if (first === undefined) return [];
   const { tag, digest } = after.latest ?? {};
   return [{ reason: first.reason, message: first.message, ...(tag !== undefined && { tag }), ...(digest !== undefined && { digest }) }];
-}
-
-/** Those that are true, and were not or had another reason before. */
-export function newConditions(
-  before: PolicyStatus['conditions'],
-  after: PolicyStatus['conditions'],
-  types: readonly string[],
-): Condition[] {
-  return types.flatMap((type) => {
-    const condition = find(after, type);
-    return condition === undefined || find(before, type)?.reason === condition.reason ? [] : [condition];
-  });
-}
-
-function find(conditions: PolicyStatus['conditions'], wanted: string): Condition | undefined {
-  return conditions?.find(({ type, status }) => type === wanted && status === 'True');
 }
 
 function unique(texts: readonly string[]): string[] {

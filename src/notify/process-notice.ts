@@ -7,7 +7,8 @@ import type { HeldNotices } from '../service/queue/held-notices.ts';
 import type { NoticeJob, SummaryJob } from '../service/queue/jobs.ts';
 import type { JobContext } from '../service/queue/worker.ts';
 import type { Logger } from '../service/telemetry/logger.ts';
-import { deliver, type ConfiguredTarget, type Exchange, type Mail } from './deliver.ts';
+import { deliver, type Exchange, type Mail } from './deliver.ts';
+import type { ConfiguredTarget } from '../core/model/configured-target.ts';
 import type { Content, SignLink } from './message.ts';
 import { describeResult, type SendResult } from './send-notice.ts';
 

@@ -1,14 +1,9 @@
 /** Sends one mail by SMTP, with nodemailer. */
+import type { MailAddresses } from '../core/model/configured-target.ts';
 import { explainConnection } from '../core/model/connection-failure.ts';
 import { describeError } from '../core/model/errors.ts';
 import type { TargetRequest } from './message.ts';
 import { type SendResult, withoutSecrets } from './send-notice.ts';
-
-/** From whom and to whom. */
-export interface MailAddresses {
-  readonly from: string;
-  readonly to: readonly string[];
-}
 
 export interface MailOptions extends MailAddresses {
   /** The same at every try: the `Message-ID`, by which mailboxes recognise a repetition. */

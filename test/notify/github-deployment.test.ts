@@ -6,7 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
 import type { Notice, NoticeKind } from '../../src/core/model/notice.ts';
-import { deliver, type ConfiguredTarget } from '../../src/notify/deliver.ts';
+import { deliver } from '../../src/notify/deliver.ts';
+import type { ConfiguredTarget } from '../../src/core/model/configured-target.ts';
 import { exchange } from '../../src/notify/send-notice.ts';
 
 const at = '2026-11-23T12:00:00Z';

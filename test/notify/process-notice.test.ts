@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import { backoffMs, jobBackoff } from '../../src/core/async/backoff.ts';
 import { WaitError } from '../../src/core/model/errors.ts';
-import type { ConfiguredTarget } from '../../src/notify/deliver.ts';
+import type { ConfiguredTarget } from '../../src/core/model/configured-target.ts';
 import type { Notice } from '../../src/core/model/notice.ts';
 import { createNoticeProcessor, isWanted, type NoticePorts, type PushNotice } from '../../src/notify/process-notice.ts';
 import type { SendResult } from '../../src/notify/send-notice.ts';

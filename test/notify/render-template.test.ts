@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Notice } from '../../src/core/model/notice.ts';
-import { deliver, type ConfiguredTarget } from '../../src/notify/deliver.ts';
+import { deliver } from '../../src/notify/deliver.ts';
+import type { ConfiguredTarget } from '../../src/core/model/configured-target.ts';
 import { renderTemplate } from '../../src/notify/render-template.ts';
 
 const notice: Notice = {

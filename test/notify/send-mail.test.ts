@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
-import { deliver, type ConfiguredTarget } from '../../src/notify/deliver.ts';
+import { deliver } from '../../src/notify/deliver.ts';
+import type { ConfiguredTarget } from '../../src/core/model/configured-target.ts';
 import { sendMail, type MailOptions } from '../../src/notify/send-mail.ts';
 import { createAuthority, loopback } from '../harness/server-certificate.ts';
 

@@ -31,7 +31,7 @@ export function composeBases(
     ...means,
     queues: connection.queues,
     rebuilds: withoutRebuilds,
-    notices: { onBaseStatus: () => Promise.resolve() },
+    notices: { add: () => Promise.resolve() },
     isSelected: cluster.isSelected,
   });
   const worker = connection.createWorker<BaseJob>({

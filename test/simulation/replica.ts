@@ -7,8 +7,9 @@ import { createNamespaceCache } from '../../src/service/cluster/namespace-cache.
 import { areConnected, untilSynced, watchPolicies } from '../../src/service/cluster/policy-watches.ts';
 import { enqueueForConsent, enqueueForWorkload } from '../../src/service/compose/enqueue-new-targets.ts';
 import type { Foundation } from '../../src/service/compose/foundation.ts';
+import { findBaseSource } from '../../src/bases/find-base-source.ts';
 import { createConfirmParent, createWhyHeld, followParents } from '../../src/bases/hold-children.ts';
-import { createWorkPorts, readContextOf } from '../../src/service/compose/work-ports.ts';
+import { createSources, createWorkPorts, readContextOf } from '../../src/service/compose/work-ports.ts';
 import { createDiscovery } from '../../src/service/kube/discovery.ts';
 import { needsLabels } from '../../src/core/model/policy-defaults.ts';
 import { processPoll } from '../../src/service/poll/process-poll.ts';
@@ -114,7 +115,7 @@ async function start(process: Process, client: ReturnType<typeof connectToApi>['
   const { queues } = connection;
   const policyWatch = watchPolicies(undefined, { readContext: readContextOf(foundation), logger }, client, cache);
   const registryClient = registry.client();
-  const ports = createWorkPorts(foundation, {
+  const common = createWorkPorts(foundation, {
     client,
     cache,
     access,
@@ -122,17 +123,16 @@ async function start(process: Process, client: ReturnType<typeof connectToApi>['
     isWatching: () => areConnected([policyWatch]),
     policyWatchOf: () => policyWatch.reflector,
     policyWatches: () => [policyWatch],
-    confirmParent: createConfirmParent(baseCache, cache, namespaces),
+    confirmations: [createConfirmParent(baseCache, cache, namespaces)],
     registry: registryClient,
     queues,
     recorder: { record: () => undefined, flush: () => Promise.resolve() },
     eventLog: records.connect(),
     reads: { remember: () => undefined, forget: () => undefined, has: () => Promise.resolve(true) },
-    findBase: baseCache.policies.get,
+    findSources: [findBaseSource(baseCache.policies, createSources(foundation, { cache, access }).sourceOf)],
     finds: { isAnnounced: () => Promise.resolve(true), countWith: () => Promise.resolve(undefined), add: () => Promise.resolve(undefined) },
     trustRoot: undefined,
-    bases: { onPush: (push) => bases.part.onPush(push) },
-    notices: { onPolicyStatus: () => Promise.resolve(), onBaseStatus: () => Promise.resolve(), add: () => Promise.resolve() },
+    notices: { onPolicyStatus: () => Promise.resolve(), add: () => Promise.resolve() },
   });
   const bases = composeBases(foundation, connection, {
     client,
@@ -141,9 +141,10 @@ async function start(process: Process, client: ReturnType<typeof connectToApi>['
     namespaces,
     registry: registryClient,
     facts,
-    ports,
+    ports: common,
     readSecret: access.readSecret,
   });
+  const ports = { ...common, bases: { onPush: bases.part.onPush } };
   const enqueuer = createEnqueuer({
     ...ports,
     onError(error) {

@@ -3,7 +3,7 @@ import type { BoundedMap } from '../../core/async/bounded-map.ts';
 import type { BaseImagePolicy, BaseStatus } from '../../core/model/base-policy.ts';
 import { isActiveBase, isUsableBase } from '../../core/model/base-policy.ts';
 import type { ImagePolicy } from '../../core/model/image-policy.ts';
-import { isUsable, policyKey } from '../../core/model/image-policy.ts';
+import { isUsable } from '../../core/model/image-policy.ts';
 import { matchesSelector, sameLabels } from '../../core/model/label-selector.ts';
 import { parseApproval, releaseTime } from '../../core/model/policy-actions.ts';
 import type { TriggerSource } from '../../core/model/policy-status.ts';
@@ -187,15 +187,3 @@ function isSameFor(a: Workload, b: Workload): boolean {
 function formatImages(workload: Workload): string {
   return JSON.stringify(imagesOf(workload).map(({ container: { name, image } }) => [name, image]));
 }
-
-/** `platform/bipol:java`: names a policy in the record of a push. */
-export function baseKey({ namespace, name }: Pick<BaseImagePolicy, 'namespace' | 'name'>): string {
-  return policyKey({ namespace, name: `${basePrefix}${name}` });
-}
-
-/** The name of the BaseImagePolicy that such a name means; undefined for the name of an ImagePolicy. */
-export function baseNameOf(name: string): string | undefined {
-  return name.startsWith(basePrefix) ? name.slice(basePrefix.length) : undefined;
-}
-
-const basePrefix = 'bipol:';

@@ -1,4 +1,5 @@
 /** Reports how the reconcile of a BaseImagePolicy ended: its status, the record of the push that caused it, Events and the log. */
+import { baseKey } from '../../core/model/base-policy.ts';
 import { baseKind } from '../../service/resources/group.ts';
 import { apiVersion } from '../../service/resources/v1.ts';
 import type { BaseImagePolicy, BaseStatus } from '../../core/model/base-policy.ts';
@@ -10,7 +11,7 @@ import type { BaseJob } from '../../service/queue/jobs.ts';
 import type { JobContext } from '../../service/queue/worker.ts';
 import { concealInError } from '../../service/reconcile/conceal-push.ts';
 import type { Hint } from '../../service/reconcile/resolve-tag.ts';
-import { baseKey, jobFor } from './enqueue-bases.ts';
+import { jobFor } from './enqueue-bases.ts';
 import { withProblem } from './next-base-status.ts';
 import type { BasePorts } from './ports.ts';
 

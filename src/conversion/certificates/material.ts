@@ -1,4 +1,5 @@
 /** The authority and certificate of the conversion listener, which the replicas share; decides when they are renewed, and renews them. */
+import { splitBundle } from '../../core/model/certificate-bundle.ts';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { describeError } from '../../core/model/errors.ts';
@@ -38,12 +39,6 @@ export function neededRenewal(material: Material | undefined, { names, now }: Re
   const isPropagating = authority !== undefined || isNewAuthorityPropagating(material, now);
   const due = certificate?.waits === true && isPropagating ? undefined : certificate?.why;
   return { ...(authority !== undefined && { authority }), ...(due !== undefined && { certificate: due }) };
-}
-
-/** The certificates of a bundle, each in PEM; anything else is left out. */
-export function splitBundle(pem: string): readonly string[] {
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-  return blocks.filter((block) => read(() => new X509Certificate(block)) instanceof X509Certificate).map((block) => `${block}\n`);
 }
 
 /** The names in a certificate. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { PolicyActions } from './policy-actions.ts';
 import { conditions, maxLengths, type Immutable } from './policy-status.ts';
 import { withoutOddFields } from './stored-status.ts';
-import type { PolicyProblem, PolicySpec, WaveSettings } from './image-policy.ts';
+import { policyKey, type PolicyProblem, type PolicySpec, type WaveSettings } from './image-policy.ts';
 import type { LabelSelector } from './label-selector.ts';
 
 export interface BaseImagePolicy {
@@ -265,3 +265,15 @@ export function isUsableBase(spec: BaseImagePolicy['spec']): spec is BasePolicyS
 export function isActiveBase(policy: BaseImagePolicy): policy is BaseImagePolicy & { readonly spec: BasePolicySpec } {
   return isUsableBase(policy.spec) && !policy.spec.base.suspended && policy.isDeleting !== true;
 }
+
+/** `platform/bipol:java`: names a policy in the record of a push. */
+export function baseKey({ namespace, name }: Pick<BaseImagePolicy, 'namespace' | 'name'>): string {
+  return policyKey({ namespace, name: `${basePrefix}${name}` });
+}
+
+/** The name of the BaseImagePolicy that such a name means; undefined for the name of an ImagePolicy. */
+export function baseNameOf(name: string): string | undefined {
+  return name.startsWith(basePrefix) ? name.slice(basePrefix.length) : undefined;
+}
+
+const basePrefix = 'bipol:';

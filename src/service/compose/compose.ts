@@ -1,18 +1,18 @@
 /** The composition root: configuration → adapters → roles. Starts in this order, stops in the reverse one. */
 import { within } from '../../core/async/deadline.ts';
 import type { Role } from './roles.ts';
+import type { ServiceWing, Wing } from './wing.ts';
 import { type Foundation, openAccess, openTrustRoot, type Part } from './foundation.ts';
 import { addressOf, closeListener, openListener } from './listener.ts';
-import { composeConvert } from '../../conversion/compose-convert.ts';
 import { composeApi } from './api.ts';
 import { createKubeClient } from '../kube/client.ts';
 import { tendHeap } from './heap.ts';
-import { composeDashboard } from '../../dashboard/compose-dashboard.ts';
 import { composeDoctor } from './doctor.ts';
 import { composeReceive } from './receive.ts';
 import { openRedis, measureWaiting } from './redis.ts';
 import { composeWork } from './work.ts';
 import { registryAliases, type Settings } from '../config/settings.ts';
+import type { ServedCertificate } from '../doctor/finding.ts';
 import { buildOperationsApp } from '../operations/app.ts';
 import { openOutbound } from '../proxy/outbound.ts';
 import type { Check } from '../telemetry/readiness.ts';
@@ -34,7 +34,12 @@ const stopping: Check = { name: 'running', ok: false, required: true, detail: 's
  * Builds the roles of one process. Nothing is opened before `start`, except connections that are established in the background.
  * Rejects with ConfigError without a usable kubeconfig, or with an invalid trust root.
  */
-export async function compose(settings: Settings, roles: ReadonlySet<Role>, { logger, tracing }: Telemetry): Promise<Service> {
+export async function compose(
+  settings: Settings,
+  roles: ReadonlySet<Role>,
+  { logger, tracing }: Telemetry,
+  allWings: readonly Wing[],
+): Promise<Service> {
   const { config } = settings;
   const metrics = createMetrics();
   const foundation: Foundation = {
@@ -45,29 +50,44 @@ export async function compose(settings: Settings, roles: ReadonlySet<Role>, { lo
     tracing,
     outbound: openOutbound(settings.proxies),
   };
+  const wings = await Promise.all(allWings.flatMap(({ service }) => service?.() ?? []));
   // What may throw comes first, while nothing is open.
-  const convert = roles.has('convert') ? await composeConvert(foundation) : undefined;
+  const convert = roles.has('convert') ? await only(wings, 'convert')?.(foundation) : undefined;
   const access = roles.has('work') ? await openAccess(settings) : undefined;
   const cluster = access && createKubeClient(access);
   const trustRoot = cluster === undefined ? undefined : openTrustRoot(settings);
-  const dashboard = roles.has('web') ? composeDashboard(foundation, roles.has('work')) : undefined;
+  const dashboard = roles.has('web') ? only(wings, 'web')?.(foundation, roles.has('work')) : undefined;
+  const readConversionCertificate = certificateReader(foundation, wings);
   const redis = roles.has('receive') || roles.has('work') ? openRedis(settings, logger) : undefined;
   const waiting = redis && measureWaiting(redis, foundation);
   const work =
     cluster === undefined || redis === undefined
       ? undefined
-      : composeWork(foundation, {
-          client: cluster,
-          failFastRedis: redis.connection,
-          storesPushes: roles.has('receive'),
-          redisHealth: redis.health,
-          trustRoot,
-        });
+      : composeWork(
+          foundation,
+          {
+            client: cluster,
+            failFastRedis: redis.connection,
+            storesPushes: roles.has('receive'),
+            redisHealth: redis.health,
+            trustRoot,
+            readServedCertificates: async () => {
+              const read = await readConversionCertificate(undefined);
+              return 'certificate' in read ? [{ name: 'certificate of the conversion webhook', pem: read.certificate }] : [];
+            },
+          },
+          wings.flatMap((wing) => wing.work ?? []),
+        );
   const receive = roles.has('receive') && redis !== undefined ? composeReceive(foundation, redis, () => work?.takeStored()) : undefined;
   const doctor =
     cluster === undefined || redis === undefined || work === undefined
       ? undefined
-      : composeDoctor(foundation, { client: cluster, redis, ...work.view, conversionAddress: () => convert?.address() });
+      : composeDoctor(foundation, {
+          client: cluster,
+          redis,
+          ...work.view,
+          readConversionCertificate: () => readConversionCertificate(convert?.address()),
+        });
   const parts: Part[] = [receive, work].filter((part) => part !== undefined);
   // Without Redis, these gauges would look like an outage.
   if (redis === undefined) for (const gauge of [metrics.redisReachable, metrics.redisDurable, metrics.redisMemoryShare]) gauge.remove();
@@ -117,4 +137,14 @@ export async function compose(settings: Settings, roles: ReadonlySet<Role>, { lo
     },
   };
   return service;
+}
+
+/** What one wing has, and no other. */
+function only<T extends keyof ServiceWing>(wings: readonly ServiceWing[], part: T): ServiceWing[T] | undefined {
+  return wings.find((wing) => wing[part] !== undefined)?.[part];
+}
+
+function certificateReader(foundation: Foundation, wings: readonly ServiceWing[]): (own: string | undefined) => Promise<ServedCertificate> {
+  const read = only(wings, 'readConversionCertificate');
+  return async (own) => read?.(foundation, own) ?? { why: 'this product has no conversion webhook' };
 }

@@ -1,6 +1,5 @@
 /** Gathers what the checks of the doctor need and only the service can reach. */
 import { readFileSync } from 'node:fs';
-import { readServedCertificate } from '../../conversion/certificates/served-certificate.ts';
 import { checks } from '../doctor/checks/index.ts';
 import type { OtherCertificate } from '../doctor/checks/certificates.ts';
 import type { GrantFacts, PermissionFacts, PermissionFile } from '../doctor/checks/permissions.ts';
@@ -10,13 +9,12 @@ import type { WebhookFacts } from '../doctor/checks/webhooks.ts';
 import type { ServedCertificate, ServiceReport } from '../doctor/finding.ts';
 import { runCheck } from '../doctor/run-check.ts';
 import { shippedPermissions } from '../doctor/shipped-permissions.ts';
-import { startDeadline, within } from '../../core/async/deadline.ts';
+import { startDeadline } from '../../core/async/deadline.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { findMissingAccess, reviewOwnAccess } from '../kube/review-access.ts';
 import { describeRedisError } from '../queue/connection.ts';
 import { readServerTime } from '../kube/server-time.ts';
 import { type ImagePolicy, isUsable, policyKey } from '../../core/model/image-policy.ts';
-import { describeConnectionError } from '../../core/model/connection-failure.ts';
 import { describeError } from '../../core/model/errors.ts';
 import { readDeliveryTimes } from '../queue/delivery-times.ts';
 import { readServer, type ServerFacts } from '../queue/read-server.ts';
@@ -38,15 +36,14 @@ export interface DoctorMeans extends RegistryMeans {
   readonly isWatching: () => boolean;
   readonly client: KubeClient;
   readonly redis: Pick<RedisAccess, 'connection'>;
-  /** The address of the conversion listener, if this process has one. */
-  readonly conversionAddress: () => string | undefined;
+  /** Reads the certificate of the conversion webhook, as the API server would see it. */
+  readonly readConversionCertificate: () => Promise<ServedCertificate>;
 }
 
 /** All checks run at the same time, and what they began ends after this. */
 const endMs = 15_000;
 /** What has ended reports what it knows. */
 const timeoutMs = endMs + 1_000;
-const connectMs = 5_000;
 /** Tenants choose the hosts of registries. */
 const maxHosts = 50;
 /** Each costs 32 questions to the API server. */
@@ -83,7 +80,7 @@ export function composeDoctor(foundation: Foundation, means: DoctorMeans): Docto
         runCheck(checks.registries, timeoutMs, () => probes),
         runCheck(checks.policies, timeoutMs, () => gatherPolicies(means, now)),
       ]),
-      readConversionCertificate(foundation, means.conversionAddress()),
+      means.readConversionCertificate(),
     ]);
     end();
     const report: ServiceReport = {
@@ -197,17 +194,4 @@ function summarise({ generation, createdAt, status, ...policy }: ImagePolicy): P
     isObserved: status.observedGeneration === generation,
     createdAt: createdAt === undefined ? undefined : Date.parse(createdAt),
   };
-}
-
-/** What the conversion webhook presents, as the API server would see it. */
-export async function readConversionCertificate({ settings }: Foundation, own: string | undefined): Promise<ServedCertificate> {
-  const { name, namespace = settings.namespace } = settings.config.conversion.service;
-  const url = new URL(own ?? `https://${name}.${namespace}.svc`);
-  try {
-    const read = readServedCertificate(url.hostname.replaceAll(/[[\]]/g, ''), Number(url.port || 443), connectMs);
-    const certificate = await within(2 * connectMs, read);
-    return certificate === undefined ? { why: 'no answer in time' } : { certificate };
-  } catch (error) {
-    return { why: `a worker cannot connect to ${url.host}: ${describeConnectionError(error)}` };
-  }
 }

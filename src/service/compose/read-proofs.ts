@@ -1,8 +1,4 @@
 /** Proofs that policies have read what they name: taken from the registry's answers, and recorded with each result of a push. */
-import type { BasePolicyCache } from '../../bases/base-policy-cache.ts';
-import { baseNameOf } from '../../bases/policies/enqueue-bases.ts';
-import { baseSourceOf } from '../../bases/policies/select-base.ts';
-import { isUsableBase } from '../../core/model/base-policy.ts';
 import { PermanentError } from '../../core/model/errors.ts';
 import { isUsable } from '../../core/model/image-policy.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
@@ -35,17 +31,14 @@ export function proveReads(registry: Reads, reads: ReadRepositories): Reads {
 /** Finds where a policy's images come from by its name in the record of a push; undefined for one that is gone or cannot be used. */
 export type FindSource = (key: string) => ImageSource | undefined;
 
-/** Of ImagePolicies and of BaseImagePolicies. */
-export function createFindSource(
-  find: Policies['find'],
-  findBase: BasePolicyCache['policies']['get'],
-  sourceOf: Registry['sourceOf'],
-): FindSource {
+/** Of ImagePolicies, and of what wings have. */
+export function createFindSource(find: Policies['find'], others: readonly FindSource[], sourceOf: Registry['sourceOf']): FindSource {
   return (key) => {
+    for (const findOther of others) {
+      const found = findOther(key);
+      if (found !== undefined) return found;
+    }
     const [namespace = '', name = ''] = key.split('/');
-    const baseName = baseNameOf(name);
-    const base = baseName === undefined ? undefined : findBase(namespace, baseName);
-    if (base !== undefined) return isUsableBase(base.spec) ? baseSourceOf({ ...base, spec: base.spec }, { sourceOf }) : undefined;
     const policy = find(namespace, name);
     return policy && isUsable(policy.spec) ? sourceOf(policy, policy.spec) : undefined;
   };

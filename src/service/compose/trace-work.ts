@@ -8,13 +8,21 @@ import { type JobRunner, runDirectly, traceJobs } from './trace-jobs.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import { traceDecisions } from './trace-decisions.ts';
 
-/** Adds traces to the ports and to the runner of jobs, if traces are on. `redis` must be a connection that fails fast, so that no job waits for a trace. */
-export function traceWork(
-  ports: PollPorts,
-  { settings, logger, tracing }: Foundation,
+/** Adds traces to ports, and to the runner of jobs. */
+export interface WorkTraces {
+  readonly ports: <T extends TracedPorts>(ports: T) => T;
+  readonly runner: (ports: PollPorts) => JobRunner;
+}
+
+/** The ports that traces are added to. */
+type TracedPorts = Pick<PollPorts, 'workloads' | 'signatures' | 'queues' | 'report'>;
+
+/** Changes nothing where traces are off. `redis` must be a connection that fails fast, so that no job waits for a trace. */
+export function openWorkTraces(
+  { settings, logger, tracing }: Pick<Foundation, 'settings' | 'logger' | 'tracing'>,
   redis: RedisConnection,
-): { readonly ports: PollPorts; readonly runner: JobRunner } {
-  if (tracing === undefined) return { ports, runner: runDirectly(ports) };
+): WorkTraces {
+  if (tracing === undefined) return { ports: (ports) => ports, runner: runDirectly };
   const memory = createTraceMemory(redis, settings.config.redis.prefix);
   const onError = (error: unknown) => logger.debug({ why: describeError(error) }, 'trace memory error');
   // Several workloads are patched in one trace, which is stored once.
@@ -34,15 +42,14 @@ export function traceWork(
       return undefined;
     }
   };
-  const traced = tracePorts(ports, tracing, remember);
-  return { ports: traced, runner: traceJobs(traced, tracing, recall) };
+  return { ports: (ports) => tracePorts(ports, tracing, remember), runner: (ports) => traceJobs(ports, tracing, recall) };
 }
 
 /** Stores the trace of a policy's newest change, in the background. Must not throw. */
 type RememberChange = (policyUid: string, change: TracedChange) => void;
 
 /** Wraps the ports so that requests and decisions become spans and events of the current job. */
-export function tracePorts(ports: PollPorts, tracing: Tracing, remember: RememberChange): PollPorts {
+export function tracePorts<T extends TracedPorts>(ports: T, tracing: Tracing, remember: RememberChange): T {
   const { workloads, signatures, queues } = ports;
   const patchImages: Workloads['patchImages'] = (workload, changes, ...rest) => {
     // Workloads that do not roll out are never checked later.

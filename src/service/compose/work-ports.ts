@@ -31,19 +31,18 @@ import type { ReadSecret } from '../verify/public-keys.ts';
 import { createAnnouncements } from '../reconcile/announcements.ts';
 import { createDeniedPushes } from '../reconcile/denied-pushes.ts';
 import { createKeyedMutex } from '../../core/async/serialize.ts';
-import type { Bases, ClusterView, HeadManifest, ListTags, Policies, Registry, Report, Signatures, Workloads } from '../reconcile/ports.ts';
+import type { ClusterView, HeadManifest, ListTags, Policies, Registry, Report, Signatures, Workloads } from '../reconcile/ports.ts';
 import { createSharedAnswers, createTagMemory } from '../reconcile/registry-memory.ts';
 import type { AccessCache } from '../cluster/access-cache.ts';
 import { awaitTargets, type ClusterCache } from '../cluster/cluster-cache.ts';
 import { policyResource } from '../cluster/policy-watches.ts';
 import { createVersionReader } from '../cluster/read-versions.ts';
 import { createListCheck, type ListSources } from '../cluster/check-list.ts';
-import type { BasePolicyCache } from '../../bases/base-policy-cache.ts';
 import { createPolicyCheck } from '../cluster/check-policy.ts';
 import type { Foundation, TrustRoot } from './foundation.ts';
 import type { NamespaceCache } from '../cluster/namespace-cache.ts';
-import type { NoticeStore } from '../../notify/compose-notices.ts';
-import { createFindSource, proveReads, recordReads } from './read-proofs.ts';
+import type { NoticeSink } from '../../core/model/notice-sink.ts';
+import { createFindSource, type FindSource, proveReads, recordReads } from './read-proofs.ts';
 import { pollSlotsOf } from './registries.ts';
 import { createStatusWriter } from './write-policy-status.ts';
 
@@ -61,23 +60,23 @@ export interface Adapters {
   readonly isWatching: () => boolean;
   /** The watch that reports the policies of a namespace. */
   readonly policyWatchOf: (namespace: string) => Pick<Reflector, 'state' | 'reconnect'> | undefined;
-  /** Confirms that the parent of the policy, if it has one, wants what it does; undefined if it does not. */
-  readonly confirmParent: Policies['confirm'];
+  /** What wings have to confirm: when that was known, or undefined if the policy must not be acted for any more. */
+  readonly confirmations: readonly Policies['confirm'][];
   readonly policyWatches: ListSources['watches'];
   readonly registry: RegistryClient;
   readonly queues: WorkQueues;
   readonly recorder: EventRecorder;
   readonly eventLog: EventLog;
   readonly reads: ReadRepositories;
-  readonly findBase: BasePolicyCache['policies']['get'];
+  /** How wings find the sources of their objects. */
+  readonly findSources: readonly FindSource[];
   readonly finds: UnannouncedFinds;
   readonly trustRoot: TrustRoot | undefined;
-  readonly bases: Bases;
-  readonly notices: NoticeStore;
+  readonly notices: NoticeSink;
 }
 
 /** The real ports of the processors; tests pass their own. */
-export function createWorkPorts(foundation: Foundation, adapters: Adapters): PollPorts {
+export function createWorkPorts(foundation: Foundation, adapters: Adapters): Omit<PollPorts, 'bases'> {
   const { queues, finds } = adapters;
   const reportDeferral = createReportDeferral({ quietMs: 30, atMostMs: 1_000 });
   const sources = createSources(foundation, adapters);
@@ -89,7 +88,6 @@ export function createWorkPorts(foundation: Foundation, adapters: Adapters): Pol
     signatures: createSignatures(adapters),
     report: createReport(foundation, adapters, sources, reportDeferral),
     queues,
-    bases: adapters.bases,
     poll: {
       gate: createPollGate({ slotsOf: pollSlotsOf(foundation.settings.config.registries), now: Date.now, random: Math.random }),
       finds,
@@ -100,9 +98,9 @@ export function createWorkPorts(foundation: Foundation, adapters: Adapters): Pol
 }
 
 /** On whose behalf registries are asked, with the versions of the Secrets. */
-function createSources(
-  { settings: { config } }: Foundation,
-  { cache, access }: Adapters,
+export function createSources(
+  { settings: { config } }: Pick<Foundation, 'settings'>,
+  { cache, access }: Pick<Adapters, 'cache' | 'access'>,
 ): Pick<Registry, 'sourceOf'> & Pick<Policies, 'secretVersions'> {
   const workloadsOf = (target: PolicyTarget) => resolveTarget(target, cache);
   const accessOf = (policy: ImagePolicy, spec: PolicySpec) =>
@@ -121,7 +119,7 @@ function createSources(
 
 function createPolicies(
   foundation: Foundation,
-  { client, cache, namespaces, isWatching, policyWatchOf, policyWatches, confirmParent, notices }: Adapters,
+  { client, cache, namespaces, isWatching, policyWatchOf, policyWatches, confirmations, notices }: Adapters,
   { secretVersions }: Pick<Policies, 'secretVersions'>,
 ): Policies {
   const readContext = readContextOf(foundation);
@@ -149,7 +147,10 @@ function createPolicies(
       return policy && cache.effective(policy);
     },
     async confirm(policy, signal) {
-      const confirmedAt = await confirmAll([() => confirmPolicy(policy, signal), () => confirmParent(policy, signal)]);
+      const confirmedAt = await confirmAll([
+        () => confirmPolicy(policy, signal),
+        ...confirmations.map((confirm) => () => confirm(policy, signal)),
+      ]);
       const { namespace, name, generation, spec } = policy;
       const written = cache.written.get(namespace, name);
       // The labels of its namespace may have given it other defaults.
@@ -248,13 +249,13 @@ function createSignatures({ registry, access, trustRoot }: Adapters): Signatures
 
 function createReport(
   { logger, metrics }: Foundation,
-  { recorder, eventLog, reads, cache, findBase }: Adapters,
+  { recorder, eventLog, reads, cache, findSources }: Adapters,
   { sourceOf }: Pick<Registry, 'sourceOf'>,
   reportDeferral: ReportDeferral,
 ): Report {
   return {
     recordEvent: recorder.record,
-    eventLog: recordReads(eventLog, createFindSource(cache.findPolicy, findBase, sourceOf), reads),
+    eventLog: recordReads(eventLog, createFindSource(cache.findPolicy, findSources, sourceOf), reads),
     metrics,
     logger,
     untilPatched: reportDeferral.untilIdle,

@@ -15,13 +15,13 @@ import type { PolicyStatus } from '../../core/model/policy-status.ts';
 import { historyFields, readStatus, toStored, type StoredStatus } from '../../core/model/stored-status.ts';
 import { fieldsOf, isSameJson } from '../../core/model/untyped.ts';
 import type { Policies } from '../reconcile/ports.ts';
-import type { NoticeStore } from '../../notify/compose-notices.ts';
+import type { NoticeSink } from '../../core/model/notice-sink.ts';
 
 /** What a status is written with. */
 export interface StatusWriting {
   readonly client: KubeClient;
   readonly cache: Pick<ClusterCache, 'policies' | 'written'>;
-  readonly notices: Pick<NoticeStore, 'onPolicyStatus'>;
+  readonly notices: Pick<NoticeSink, 'onPolicyStatus'>;
   readonly readContext: ReadContext;
 }
 

@@ -12,7 +12,7 @@ import { openProxies } from './proxies.ts';
 import type { SecretReference } from './scalars.ts';
 import { openTraceSettings, type TraceSettings } from './traces.ts';
 import { defaultPerMinute, publicGithub } from '../../core/model/notification-target.ts';
-import type { ConfiguredTarget } from '../../notify/deliver.ts';
+import type { ConfiguredTarget } from '../../core/model/configured-target.ts';
 import { normaliseRegistry } from '../../core/model/image-reference.ts';
 import type { Proxies } from '../../core/model/proxy.ts';
 import { providers } from '../receive/providers/index.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { before, describe, it } from 'node:test';
-import { neededRenewal, type Material, namesOf, renewMaterial, splitBundle } from '../../../src/conversion/certificates/material.ts';
+import { splitBundle } from '../../../src/core/model/certificate-bundle.ts';
+import { neededRenewal, type Material, namesOf, renewMaterial } from '../../../src/conversion/certificates/material.ts';
 import { makeProvisional } from '../../../src/conversion/certificates/make-certificate.ts';
 import { checkServingPair } from '../../../src/conversion/certificates/serving-pair.ts';
 

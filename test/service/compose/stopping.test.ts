@@ -16,10 +16,8 @@ test('a process that is asked to stop is unready from that moment on, while it s
   const anywhere = { host: '127.0.0.1', port: 0 };
   const receivers = [{ name: 'any', provider: 'harbor', unauthenticated: true }];
   writeFileSync(file, JSON.stringify({ listen: anywhere, operations: anywhere, redis: { url: redis.url }, receivers }));
-  const service = await compose(loadSettings({ file, env: {} }), new Set(['receive']), {
-    logger: createLogger('silent'),
-    tracing: undefined,
-  });
+  const telemetry = { logger: createLogger('silent'), tracing: undefined };
+  const service = await compose(loadSettings({ file, env: {} }), new Set(['receive']), telemetry, []);
   await service.start();
   const { public: open, operations } = service.addresses();
   const readyz = async () => {

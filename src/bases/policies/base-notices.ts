@@ -1,7 +1,7 @@
 /** What happened between two statuses of a BaseImagePolicy. Pure. */
-import type { BaseImagePolicy, BaseStatus } from '../core/model/base-policy.ts';
-import type { IdentifiedNotice, Notice, NoticeKind } from '../core/model/notice.ts';
-import { newConditions } from './policy-notices.ts';
+import type { BaseImagePolicy, BaseStatus } from '../../core/model/base-policy.ts';
+import type { IdentifiedNotice, Notice, NoticeKind } from '../../core/model/notice.ts';
+import { newConditions } from '../../core/model/new-conditions.ts';
 
 type Subject = Pick<BaseImagePolicy, 'namespace' | 'name' | 'uid'>;
 type Details = Omit<Notice, 'kind' | 'subject' | 'at'>;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { X509Certificate } from 'node:crypto';
-import { certificateNotice } from '../../src/conversion/watch-certificates.ts';
+import { certificateNotice } from '../../src/notify/watch-certificates.ts';
 import { makeAuthority } from '../../src/conversion/certificates/make-certificate.ts';
 
 const { certificate: pem } = await makeAuthority(new Date('2026-11-23T12:00:00Z'));

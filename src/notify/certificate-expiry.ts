@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { splitBundle } from './material.ts';
+import { splitBundle } from '../core/model/certificate-bundle.ts';
 
 /** How soon a certificate ends; each stage is worth another message. */
 export type ExpiryStage = 'Expired' | '3 days' | '14 days';

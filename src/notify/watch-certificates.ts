@@ -1,31 +1,32 @@
-/** Has the targets of notifications told when a certificate of the service ends soon. */
-import { soonestExpiry } from './certificates/expiry.ts';
+/** Adds a notice when a certificate of the service ends soon. */
+import { soonestExpiry } from './certificate-expiry.ts';
 import { describeError } from '../core/model/errors.ts';
 import type { IdentifiedNotice } from '../core/model/notice.ts';
 import { hashId } from '../core/model/push-event.ts';
 import type { RedisConnection } from '../service/queue/connection.ts';
-import { readConversionCertificate, registryAuthorities } from '../service/compose/doctor.ts';
 import type { Foundation } from '../service/compose/foundation.ts';
-import type { NoticeStore } from '../notify/compose-notices.ts';
+import type { WorkMeans } from '../service/compose/work-wing.ts';
+import type { NoticeSink } from '../core/model/notice-sink.ts';
 
 const everyMs = 3_600_000;
 /** As long as the longest stage lasts, and some days more. */
 const rememberSeconds = 30 * 24 * 3_600;
 
-/** The conversion webhook's certificate, and the authorities of `registries[].caFile`; those of Ingresses are what `image-watcher doctor` can see. */
-export function watchCertificates(foundation: Foundation, redis: RedisConnection, notices: Pick<NoticeStore, 'add'>) {
-  const { settings, logger } = foundation;
+interface CertificatePorts extends Pick<NoticeSink, 'add'> {
+  readonly read: WorkMeans['readCertificates'];
+}
+
+/** The certificates that the service serves or trusts; those of Ingresses are what `image-watcher doctor` can see. */
+export function watchCertificates({ settings, logger }: Foundation, redis: RedisConnection, { add, read }: CertificatePorts) {
   if (settings.notificationTargets.length === 0) return { stop: () => undefined };
   const check = async () => {
-    const conversion = await readConversionCertificate(foundation, undefined);
-    const own = 'certificate' in conversion ? [{ name: 'certificate of the conversion webhook', pem: conversion.certificate }] : [];
     const now = new Date();
-    for (const { name, pem } of [...own, ...registryAuthorities(foundation)]) {
+    for (const { name, pem } of await read()) {
       const notice = typeof pem === 'string' ? certificateNotice(name, pem, now) : undefined;
       if (notice === undefined) continue;
       const key = `${settings.config.redis.prefix}:notice:told:${hashId(notice.identity)}`;
       if ((await redis.exists(key)) === 1) continue;
-      await notices.add([notice]);
+      await add([notice]);
       await redis.set(key, '1', 'EX', rememberSeconds);
     }
   };

@@ -1,8 +1,8 @@
 /** What is reported about each change of the status of a BaseImagePolicy. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { baseNotices } from '../../src/notify/base-notices.ts';
-import type { BaseStatus } from '../../src/core/model/base-policy.ts';
+import { baseNotices } from '../../../src/bases/policies/base-notices.ts';
+import type { BaseStatus } from '../../../src/core/model/base-policy.ts';
 
 const policy = { namespace: 'platform', name: 'java', uid: 'u1' };
 const now = '2026-11-23T12:00:00Z';

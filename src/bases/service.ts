@@ -1,0 +1,59 @@
+import type { ServiceWing } from '../service/compose/wing.ts';
+import type { JoinedWing, WorkMeans, WorkWing } from '../service/compose/work-wing.ts';
+import type { Foundation } from '../service/compose/foundation.ts';
+import { readContextOf } from '../service/compose/work-ports.ts';
+import type { KubeClient } from '../service/kube/client.ts';
+import { createBasePolicyCache, type BasePolicyCache } from './base-policy-cache.ts';
+import { createBaseWorkers, storeBases } from './base-workers.ts';
+import { composeBasePolicies } from './compose-bases.ts';
+import { findBaseSource } from './find-base-source.ts';
+import { createConfirmParent, createWhyHeld, followParents } from './hold-children.ts';
+import { measureBases } from './measure-bases.ts';
+import { reportsForChild } from './reports-for-child.ts';
+
+/** Its part of the role `work`. */
+export const service: ServiceWing = { work: openBases };
+
+function openBases(foundation: Foundation, client: KubeClient): WorkWing {
+  const cache = createBasePolicyCache({ client, readContext: readContextOf(foundation), logger: foundation.logger });
+  return {
+    otherKinds: cache.kinds,
+    whyHeld: createWhyHeld(cache),
+    reports: reportsForChild(cache.policies),
+    join: (means) => joinBases(foundation, client, cache, means),
+  };
+}
+
+function joinBases(foundation: Foundation, client: KubeClient, cache: BasePolicyCache, means: WorkMeans): JoinedWing {
+  const { cache: cluster, namespaces, registry, queue, queues, redisHealth, access, sourceOf } = means;
+  followParents(cache, cluster);
+  return {
+    confirm: createConfirmParent(cache, cluster, namespaces),
+    findSource: findBaseSource(cache.policies, sourceOf),
+    work(ports, notices) {
+      const { readSecret } = access;
+      const bases = composeBasePolicies(foundation, {
+        client,
+        cache,
+        namespaces,
+        registry,
+        ...storeBases(queue, queues, redisHealth),
+        ports,
+        readSecret,
+        notices,
+        isSelected: cluster.isSelected,
+      });
+      return {
+        workers: createBaseWorkers(foundation, { queue, queues, bases, readSecret }),
+        onPush: bases.onPush,
+        watch: bases.start,
+        settled: cache.settled,
+        start: () => bases.follow(cluster),
+        resync: bases.enqueuer.resync,
+        measure: () => measureBases(cache.policies.values(), foundation.metrics),
+        quiet: bases.enqueuer.stop,
+        stop: cache.stop,
+      };
+    },
+  };
+}

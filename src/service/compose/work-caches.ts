@@ -1,0 +1,94 @@
+/** What the role `work` knows of the cluster: policies, workloads, Namespaces, Secrets, and what wings add. Nothing connects before it is started. */
+import { namespaceRulesOf } from '../config/policy-defaults.ts';
+import type { ImagePolicy } from '../../core/model/image-policy.ts';
+import { needsLabels, notSelected, notWatched } from '../../core/model/policy-defaults.ts';
+import { createAccessCache } from '../cluster/access-cache.ts';
+import { createClusterCache } from '../cluster/cluster-cache.ts';
+import { createDefinitionWatch } from '../cluster/definition-watch.ts';
+import { createNamespaceCache } from '../cluster/namespace-cache.ts';
+import { areConnected, logWatchErrors, watchedNamespaces, watchPolicies, type PolicyWatch } from '../cluster/policy-watches.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { createDiscovery } from '../kube/discovery.ts';
+import type { Foundation } from './foundation.ts';
+import { traceCluster } from './trace-requests.ts';
+import { readContextOf } from './work-ports.ts';
+import type { OpenWorkWing, WorkWing } from './work-wing.ts';
+
+/** A Namespace whose labels have changed, and the policies that are selected since. */
+interface Selected {
+  readonly namespace: string;
+  readonly policies: readonly ImagePolicy[];
+}
+
+export type WorkCaches = ReturnType<typeof openWorkCaches>;
+
+/** Builds them, with the caches of the wings. */
+export function openWorkCaches(foundation: Foundation, client: KubeClient, openWings: readonly OpenWorkWing[]) {
+  const { settings, logger, tracing } = foundation;
+  const { config } = settings;
+  const watched = { namespaces: config.watch.namespaces, logger };
+  const watchedIn = watchedNamespaces(config.watch.namespaces);
+  const rules = namespaceRulesOf(config);
+  // Only requests of jobs are traced: watches outlive the job that starts them, and must not belong to its span.
+  const tracedClient = tracing === undefined ? client : traceCluster(client, tracing);
+  const wings = openWings.map((open) => open(foundation, tracedClient));
+  const namespaces = createNamespaceCache({ ...watched, usesLabels: needsLabels(rules) }, client);
+  const cluster = createClusterCache(
+    {
+      client,
+      discovery: createDiscovery(client, config.customTargets),
+      namespaces: watchedIn,
+      onError: logWatchErrors(logger),
+      now: Date.now,
+      random: Math.random,
+      otherKinds: () => wings.flatMap(({ otherKinds }) => otherKinds?.() ?? []),
+      whyHeld: whyHeldBy(wings),
+    },
+    { rules, labelsOf: namespaces.labelsOf },
+  );
+  const definitions = createDefinitionWatch({ ...watched, rediscover: cluster.workloads.rediscover }, client);
+  const access = createAccessCache({ ...watched, fallback: config.credentials.secret }, client);
+  let policyWatches: readonly PolicyWatch[] = [];
+  const selectionListeners = new Set<(selected: Selected) => void>();
+  namespaces.onLabels((namespace) => {
+    const policies = cluster.refresh(namespace);
+    for (const listener of selectionListeners) listener({ namespace, policies });
+  });
+  return {
+    client,
+    tracedClient,
+    wings,
+    watchedIn,
+    rules,
+    cluster,
+    namespaces,
+    definitions,
+    access,
+    policyWatches: () => policyWatches,
+    /** Calls the listener when the labels of a Namespace change, or become known. */
+    onLabels: (listener: (selected: Selected) => void) => void selectionListeners.add(listener),
+    /** Starts the watches of the policies. */
+    watchPolicies() {
+      policyWatches = watchedIn.map((namespace) =>
+        watchPolicies(namespace, { readContext: readContextOf(foundation), logger }, client, cluster),
+      );
+    },
+    isWatching: () => areConnected(policyWatches) && namespaces.areLabelsKnown(),
+    policyWatchOf: (namespace: string) =>
+      policyWatches.find((watch) => watch.namespace === undefined || watch.namespace === namespace)?.reflector,
+    whyNotSelected(namespace: string) {
+      if (!watchedIn.some((one) => one === undefined || one === namespace)) return notWatched(namespace);
+      return cluster.isSelected(namespace) ? undefined : notSelected(namespace);
+    },
+  };
+}
+
+function whyHeldBy(wings: readonly WorkWing[]): NonNullable<WorkWing['whyHeld']> {
+  return (policy) => {
+    for (const { whyHeld } of wings) {
+      const why = whyHeld?.(policy);
+      if (why !== undefined) return why;
+    }
+    return undefined;
+  };
+}

@@ -1,0 +1,100 @@
+/** What acts in the role `work`: the ports, the workers of the queues, and what enqueues jobs. Nothing runs before it is started. */
+import { hostname } from 'node:os';
+import { describeError } from '../../core/model/errors.ts';
+import type { PushEvent } from '../../core/model/push-event.ts';
+import { createEventRecorder } from '../kube/record-event.ts';
+import { connectWorker } from '../queue/connection.ts';
+import { createEventLog } from '../queue/event-log.ts';
+import { createWorkQueues, type QueueAccess } from '../queue/producer.ts';
+import { createEventReader } from '../queue/read-events.ts';
+import { createReadRepositories } from '../queue/read-repositories.ts';
+import { createUnannouncedFinds } from '../queue/unannounced-finds.ts';
+import { createEnqueuer } from '../reconcile/enqueue/enqueuer.ts';
+import { registryAuthorities } from './doctor.ts';
+import type { Foundation } from './foundation.ts';
+import { createQueueWorkers } from './queue-workers.ts';
+import { queueErrorReporter, redisAddressOf } from './redis.ts';
+import { openRegistries } from './registries.ts';
+import { openWorkTraces } from './trace-work.ts';
+import type { WorkConnections } from './work.ts';
+import type { WorkCaches } from './work-caches.ts';
+import { createSources, createWorkPorts } from './work-ports.ts';
+import { joinNotices } from './work-wing.ts';
+
+export type WorkProcessors = ReturnType<typeof createProcessors>;
+
+/** Builds them on the caches. */
+export function createProcessors(foundation: Foundation, caches: WorkCaches, connections: WorkConnections) {
+  const { settings, logger } = foundation;
+  const { prefix } = settings.config.redis;
+  const { client, tracedClient, cluster: cache, access, namespaces } = caches;
+  const { failFastRedis, storesPushes, redisHealth, trustRoot, readServedCertificates } = connections;
+  const redis = connectWorker(redisAddressOf(settings));
+  redis.on('error', (error) => logger.debug({ err: error }, 'redis connection error'));
+  const queue: QueueAccess = { redis, prefix, onError: queueErrorReporter(logger) };
+  const queues = createWorkQueues(queue, Date.now);
+  const registry = openRegistries(foundation, access, failFastRedis);
+  const recorder = createEventRecorder({
+    client,
+    component: 'image-watcher',
+    instance: hostname(),
+    onError: (error) => logger.warn({ why: describeError(error) }, 'event not recorded'),
+    lull: { quietMs: 500, atMostMs: 5_000 },
+  });
+  const eventLog = createEventLog(redis, prefix, (error) => logger.debug({ why: error.message }, 'redis full, record not written'));
+  const { sourceOf } = createSources(foundation, { cache, access });
+  const joined = caches.wings.map(({ join }) =>
+    join({
+      cache,
+      namespaces,
+      access,
+      registry,
+      queue,
+      queues,
+      redisHealth,
+      eventLog,
+      sourceOf,
+      reports: (policy, kind) => caches.wings.some(({ reports }) => reports?.(policy, kind)),
+      readCertificates: async () => [...(await readServedCertificates()), ...registryAuthorities(foundation)],
+    }),
+  );
+  const notices = joinNotices(joined.flatMap((wing) => wing.notices ?? []));
+  const traces = openWorkTraces(foundation, failFastRedis);
+  const common = traces.ports(
+    createWorkPorts(foundation, {
+      ...caches,
+      client: tracedClient,
+      cache,
+      confirmations: joined.flatMap(({ confirm }) => confirm ?? []),
+      registry,
+      queues,
+      recorder,
+      eventLog,
+      reads: createReadRepositories({ redis, prefix, now: Date.now }),
+      findSources: joined.flatMap(({ findSource }) => findSource ?? []),
+      finds: createUnannouncedFinds(redis, prefix, createEventReader(queue)),
+      trustRoot,
+      notices,
+    }),
+  );
+  const wings = joined.flatMap(({ work }) => work?.(common, notices) ?? []);
+  const onPush = async (push: PushEvent) => (await Promise.all(wings.flatMap((wing) => wing.onPush?.(push) ?? []))).flat();
+  const ports = { ...common, bases: { onPush } };
+  const storing = { ...queue, redis: failFastRedis, onError: (error: Error) => logger.debug({ err: error }, 'push queue error') };
+  const [pushes, ...others] = createQueueWorkers(queue, ports, traces.runner(ports), storesPushes ? storing : undefined);
+  return {
+    redis,
+    queue,
+    queues,
+    registry,
+    recorder,
+    ports,
+    wings,
+    pushes,
+    workers: [pushes, ...others, ...wings.flatMap(({ workers }) => workers)],
+    enqueuer: createEnqueuer({
+      ...ports,
+      onError: (error) => logger.warn({ why: describeError(error) }, 'jobs not enqueued, will be repeated'),
+    }),
+  };
+}

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Living, liveInOrder } from '../../../src/service/compose/life.ts';
+
+/** Parts that write what happens to them. */
+function parts(...names: readonly string[]) {
+  const happened: string[] = [];
+  const all = names.map((name): Living => ({
+    name,
+    start: () => void happened.push(`start ${name}`),
+    stop: (deadlineMs) => void happened.push(`stop ${name} ${deadlineMs}`),
+  }));
+  return { all, happened };
+}
+
+describe('parts of a process', () => {
+  it('start one after the other, and stop in the reverse order', async () => {
+    const { all, happened } = parts('caches', 'workers');
+    const life = liveInOrder(all);
+    await life.start();
+    await life.stop(5);
+    assert.deepEqual(happened, ['start caches', 'start workers', 'stop workers 5', 'stop caches 5']);
+  });
+
+  it('do not start any more once they stop, and those that were not started stop, too', async () => {
+    const { all, happened } = parts('caches', 'workers');
+    const { promise: listed, resolve } = Promise.withResolvers<void>();
+    const life = liveInOrder([{ name: 'slow', start: () => listed, stop: () => void happened.push('stop slow') }, ...all]);
+    const starting = life.start();
+    await life.stop(0);
+    resolve();
+    await starting;
+    assert.deepEqual(happened, ['stop workers 0', 'stop caches 0', 'stop slow']);
+  });
+});
