@@ -1,4 +1,4 @@
-/** BaseImagePolicies in a replica: the real cache and `composeBasePolicies`, with a worker of the queue model. Wired as `src/service/compose/work.ts` does it. */
+/** BaseImagePolicies in a replica: the real cache and `composeBasePolicies`, with a worker of the queue model. Wired as `src/service/compose/work-processors.ts` does it. */
 import { createBasePolicyCache } from '../../src/bases/base-policy-cache.ts';
 import type { ClusterCache } from '../../src/service/cluster/cluster-cache.ts';
 import { composeBasePolicies, type BaseMeans, type BasePart } from '../../src/bases/compose-bases.ts';

@@ -1,4 +1,4 @@
-/** One replica of the role `work`: the real ports, caches, processors and enqueuer, over simulated connections. Wired as `src/service/compose/work.ts` does it. */
+/** One replica of the role `work`: the real ports, caches, processors and enqueuer, over simulated connections. Wired as `src/service/compose/work-processors.ts` does it. */
 import { loadSettings, type Settings } from '../../src/service/config/settings.ts';
 import { namespaceRulesOf } from '../../src/service/config/policy-defaults.ts';
 import { createAccessCache } from '../../src/service/cluster/access-cache.ts';
