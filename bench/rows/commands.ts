@@ -1,14 +1,15 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { apiVersion, kind, plural } from '../../src/service/resources/group.ts';
+import { buildPackage } from '../../test/release/build-package.ts';
 import { alternate } from '../world/alternate.ts';
 import { median } from '../world/statistics.ts';
 import { limited, type Figure, type Row } from './row.ts';
 
-const program = join(import.meta.dirname, '../../bin/image-watcher.mjs');
+const root = join(import.meta.dirname, '../..');
 const policies = 10;
 
 /** What a process says of itself when it ends. */
@@ -26,7 +27,7 @@ interface Spent {
 /** What users of the command line wait for. */
 export const commands: Row = {
   id: 'commands',
-  title: `Commands of a checkout, from the start of the process to its end: processor time of all its threads, and its largest memory (RSS). get and the completion of names ask the API server for ${policies} policies. The floor is Node with an empty script.`,
+  title: `Commands of the package of npm, from the start of the process to its end: processor time of all its threads, and its largest memory (RSS). get and the completion of names ask the API server for ${policies} policies. The floor is Node with an empty script.`,
   async run(world, quick) {
     const namespace = await world.cluster.namespace('commands');
     for (let index = 0; index < policies; index++) {
@@ -51,7 +52,7 @@ export const commands: Row = {
     const folder = await mkdtemp(join(tmpdir(), 'image-watcher-commands-'));
     try {
       const [record, empty] = [join(folder, 'record.cjs'), join(folder, 'empty.mjs')];
-      await Promise.all([writeFile(record, recorder), writeFile(empty, '')]);
+      const [program] = await Promise.all([install(join(folder, 'package')), writeFile(record, recorder), writeFile(empty, '')]);
       const spend = async (args: readonly string[]): Promise<Spent> => {
         const env = { PATH: process.env['PATH'], HOME: folder, SPENT: join(folder, 'spent') };
         const { stdout } = await promisify(execFile)(process.execPath, ['--require', record, ...args], { env });
@@ -77,6 +78,17 @@ export const commands: Row = {
     }
   },
 };
+
+/** Builds the package, with the packages that it depends on; returns its program. */
+async function install(folder: string): Promise<string> {
+  await buildPackage(join(folder, 'dist'));
+  await Promise.all([
+    cp(join(root, 'bin'), join(folder, 'bin'), { recursive: true }),
+    cp(join(root, 'package.json'), join(folder, 'package.json')),
+    symlink(join(root, 'node_modules'), join(folder, 'node_modules')),
+  ]);
+  return join(folder, 'bin/image-watcher.mjs');
+}
 
 function figuresOf(name: string, rounds: readonly { readonly floor: Spent; readonly product: Spent }[], limit: number): Figure[] {
   const [seconds, megabytes] = (['seconds', 'megabytes'] as const).map((what) => ({
