@@ -13,7 +13,7 @@ import { waveReasons } from '../plan/guards/wave.ts';
 import { describeWaiting, isPending } from '../plan/pending-candidate.ts';
 import { withChange } from '../plan/past.ts';
 import type { RetryOwner } from '../plan/retries.ts';
-import { addRejection } from '../plan/rejections.ts';
+import { addRejection, findRejection } from '../plan/rejections.ts';
 import type { WorkloadView } from '../model/resolve-target.ts';
 import { retriesOf, rolloutConditions } from './condition-states.ts';
 import { showChanges } from './target-states.ts';
@@ -184,7 +184,7 @@ export function withRolloutConditions(
   view: WorkloadView,
   now: Date,
 ): PolicyStatus | undefined {
-  const recorded = withCompletion({ ...policy, status: found }, view, now);
+  const recorded = withCompletion({ ...policy, status: withoutFailedWait(found) }, view, now);
   const rollouts = rolloutStatesOf({ ...policy, status: recorded }, view, now);
   const counts = countRollouts({ spec: policy.spec, status: recorded }, rollouts, now);
   const counted = counts === undefined ? recorded : { ...recorded, rollouts: counts };
@@ -206,6 +206,12 @@ export function withRolloutConditions(
   const isLeft = (told?.reason === 'RejectedDigest' || told?.reason === 'RetriesExhausted') && states.instead === undefined;
   const next = isLeft ? changed : { ...changed, conditions: nextConditions(policy, result, now, states) };
   return isWorthWriting(policy.status, next, now) ? next : undefined;
+}
+
+/** An image that is rejected waits for nothing: a replica whose cache was behind may have written that it does. */
+function withoutFailedWait(status: PolicyStatus): PolicyStatus {
+  const { waiting, ...others } = status;
+  return isPending(waiting) && findRejection(status, waiting.digest) !== undefined ? others : status;
 }
 
 /** The status with the wait for the next try of an image that is not to blame for its failed rollout, unless another image waits. */
