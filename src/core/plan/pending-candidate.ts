@@ -12,10 +12,9 @@ import type { Candidate } from '../model/image-reference.ts';
 import type { PolicySpec } from '../model/image-policy.ts';
 import type { PolicyStatus, Waiting } from '../model/policy-status.ts';
 import { toSeconds } from '../model/text.ts';
-import type { Reason } from '../model/reasons.ts';
-import { waveReasons } from './guards/wave.ts';
 import { horizonMs, nextOpening } from './next-opening.ts';
 import type { Blocked, UpdatePlan } from './plan-update.ts';
+import { isWaitReason, waitReasons, type WaitReason } from './wait-reasons.ts';
 
 export interface PendingInput {
   readonly minAgeMs: number;
@@ -98,30 +97,13 @@ function toCandidate({ tag, digest }: PendingCandidate): Candidate {
   return { tag, ...(digest !== undefined && { digest }) };
 }
 
-/**
- * Reasons for which a selected image is pending and may be applied later. It stays pending whatever else happens to the policy, until a
- * reconcile that evaluated it replaces or removes it. Other waits belong to a job that is retried, and end when it succeeds.
- */
-const pendingReasons: ReadonlySet<string> = new Set<Reason>([
-  'MinAge',
-  'Window',
-  'TooManyChanges',
-  'RolloutRetry',
-  'RetriesExhausted',
-  ...waveReasons,
-  'Held',
-  'RejectedDigest',
-  'ChangeReverted',
-  'UnlikelyVersion',
-]);
-
 /** Whether this is a pending candidate. */
 export function isPending(waiting: Waiting | undefined): waiting is PendingCandidate {
-  return waiting?.tag !== undefined && pendingReasons.has(waiting.reason);
+  return waiting?.tag !== undefined && isWaitReason(waiting.reason);
 }
 
 /** A pending candidate. */
-export type PendingCandidate = Waiting & { readonly tag: string; readonly reason: Reason };
+export type PendingCandidate = Waiting & { readonly tag: string; readonly reason: WaitReason };
 
 /** The pending candidate at the start of a reconcile, and the one after it. */
 export interface PendingChange {
@@ -146,24 +128,9 @@ export function nextPending(
   return isDelayed ? next : unchanged;
 }
 
-const explanations: Readonly<Record<string, string>> = {
-  MinAge: 'when it is as old as spec.minAge asks for',
-  Window: 'when the next window of the policy opens',
-  TooManyChanges: 'because something changes it back each time: see who else does (another ImagePolicy?)',
-  RolloutRetry:
-    'when its rollout is tried again: the last one failed for another reason than the image. "image-watcher release" tries it at once',
-  RetriesExhausted: 'when it is released',
-  WavePending: 'or until the workloads before have rolled out (rollout.waves)',
-  WavePause: 'when the pause after the last wave is over (rollout.waves)',
-  Held: 'when it is released',
-  RejectedDigest: 'when it is released',
-  ChangeReverted: 'when it is released',
-  UnlikelyVersion: 'when it is released',
-};
-
 /** For conditions, Events and audit records; the same text for the same wait. */
 export function describeWaiting({ tag, until, reason }: Waiting): string {
-  const why = reason in explanations ? `, ${explanations[reason]}` : '';
+  const why = isWaitReason(reason) ? `, ${waitReasons[reason]}` : '';
   return `${tag ?? 'what is selected'} waits until ${until}${why}`;
 }
 

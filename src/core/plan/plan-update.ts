@@ -28,6 +28,7 @@ import {
   type WorkloadRef,
   type ContainerChange,
 } from '../model/workload.ts';
+import type { WaitReason } from './wait-reasons.ts';
 
 /** A change that was made. */
 export interface AppliedChange extends ContainerChange {
@@ -58,9 +59,9 @@ export interface TargetProblem {
 export type TargetState = 'starting' | { readonly since: number } | { readonly problem: TargetProblem };
 
 /** Changes that a guard blocks, until a time or until something else changes. Their containers are among those that are unchanged. */
-export type Blocked = { readonly reason: Reason; readonly message: string; readonly changes: readonly ContainerChange[] } & (
-  | { readonly kind: 'blocked' }
-  | { readonly kind: 'waits'; readonly until: Date }
+export type Blocked = { readonly message: string; readonly changes: readonly ContainerChange[] } & (
+  | { readonly kind: 'blocked'; readonly reason: Reason }
+  | { readonly kind: 'waits'; readonly reason: WaitReason; readonly until: Date }
 );
 
 export interface TargetPlan {

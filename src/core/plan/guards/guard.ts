@@ -4,6 +4,7 @@ import type { ImagePolicy, PolicySpec } from '../../model/image-policy.ts';
 import type { AppliedChange, TargetPlan, TargetProblem } from '../plan-update.ts';
 import type { Reason } from '../../model/reasons.ts';
 import type { CreationTimes } from '../../model/tag-strategy.ts';
+import type { WaitReason } from '../wait-reasons.ts';
 
 /** Everything that guards may use to decide: all of it data. */
 export interface GuardContext {
@@ -44,10 +45,10 @@ export type PlannedWave = ReadonlyMap<string, GuardDecision>;
  * refused: the user must act, and the target has a problem · waits: it is changed at `until` · unchanged: it is not changed until something else happens, which the
  * message names. A decision that does not apply to all containers of the target names those it applies to.
  */
-export type GuardDecision = { readonly reason: Reason; readonly message: string; readonly containers?: readonly string[] } & (
-  | { readonly kind: 'refused' }
-  | { readonly kind: 'blocked' }
-  | { readonly kind: 'waits'; readonly until: Date }
+export type GuardDecision = { readonly message: string; readonly containers?: readonly string[] } & (
+  | { readonly kind: 'refused'; readonly reason: Reason }
+  | { readonly kind: 'blocked'; readonly reason: Reason }
+  | { readonly kind: 'waits'; readonly reason: WaitReason; readonly until: Date }
 );
 
 /** A check before a change: pure, and only for targets that would be changed. */

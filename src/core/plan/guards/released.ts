@@ -1,5 +1,6 @@
 import { releaseTime, type PolicyActions } from '../../model/policy-actions.ts';
 import { toSeconds } from '../../model/text.ts';
+import type { WaitReason } from '../wait-reasons.ts';
 import type { GuardDecision } from './guard.ts';
 
 /**
@@ -13,7 +14,7 @@ export function isReleased(since: Date | undefined, actions: PolicyActions | und
 
 /** A hold, which waits if a release with a future time is set. */
 export function holdDecision(
-  hold: Pick<GuardDecision, 'reason' | 'message' | 'containers'>,
+  hold: Pick<GuardDecision, 'message' | 'containers'> & { readonly reason: WaitReason },
   actions: PolicyActions | undefined,
   now: Date,
 ): GuardDecision {

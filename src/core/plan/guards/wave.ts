@@ -1,16 +1,16 @@
 /** Workloads that are changed in waves: those whose turn has not come wait, and after too many failures no more are changed. */
 import { matchesSelector } from '../../model/label-selector.ts';
 import type { WaveSettings } from '../../model/image-policy.ts';
-import type { Reason } from '../../model/reasons.ts';
 import { listFew, toSeconds } from '../../model/text.ts';
 import { formatWorkload, workloadKey } from '../../model/workload.ts';
 import { nextWave, type Wave, type WaveMember } from '../next-wave.ts';
 import type { TargetPlan, TargetProblem } from '../plan-update.ts';
 import { describeFailedHere } from '../rejections.ts';
+import type { WaitReason } from '../wait-reasons.ts';
 import type { Guard, GuardContext, GuardDecision, PlannedWave } from './guard.ts';
 
 /** Why a workload waits for its wave. */
-export const waveReasons = ['WavePending', 'WavePause'] as const satisfies readonly Reason[];
+export const waveReasons = ['WavePending', 'WavePause'] as const satisfies readonly WaitReason[];
 
 /** The wave itself is planned once for all targets (`planWave`). */
 export const wave: Guard = {

@@ -1,0 +1,27 @@
+import type { Reason } from '../model/reasons.ts';
+
+/**
+ * Why a selected image is pending: it may be applied later, and stays pending whatever else happens to the policy, until a reconcile that evaluated it replaces or removes
+ * it. For each reason, when it goes on. A guard can wait for no other reason. Other waits belong to a job that is retried, and end when it succeeds.
+ */
+export const waitReasons = {
+  MinAge: 'when it is as old as spec.minAge asks for',
+  Window: 'when the next window of the policy opens',
+  TooManyChanges: 'because something changes it back each time: see who else does (another ImagePolicy?)',
+  RolloutRetry:
+    'when its rollout is tried again: the last one failed for another reason than the image. "image-watcher release" tries it at once',
+  RetriesExhausted: 'when it is released',
+  WavePending: 'or until the workloads before have rolled out (rollout.waves)',
+  WavePause: 'when the pause after the last wave is over (rollout.waves)',
+  Held: 'when it is released',
+  RejectedDigest: 'when it is released',
+  ChangeReverted: 'when it is released',
+  UnlikelyVersion: 'when it is released',
+} as const satisfies Partial<Record<Reason, string>>;
+
+export type WaitReason = keyof typeof waitReasons;
+
+/** Whether an image that waits for this is pending. */
+export function isWaitReason(reason: string): reason is WaitReason {
+  return Object.hasOwn(waitReasons, reason);
+}
