@@ -17,6 +17,7 @@ import { createLogger } from '../../src/service/telemetry/logger.ts';
 import { createMetrics } from '../../src/service/telemetry/metrics.ts';
 import { round } from '../world/statistics.ts';
 import { createGeneratedCluster } from './generated-cluster.ts';
+import { olderVersions } from '../../test/harness/resource-group.ts';
 
 /** How long something took, how much of a core, and the longest time in which nothing else could run. */
 interface Cost {
@@ -43,7 +44,9 @@ export async function simulate(count: number): Promise<Readonly<Record<string, u
   );
   const watches: ReturnType<typeof watchPolicies>[] = [];
   const [start] = await measure(async () => {
-    watches.push(watchPolicies(undefined, { readContext: { customTargets: [], aliases: new Map() }, logger }, client, cache));
+    watches.push(
+      watchPolicies(undefined, { readContext: { customTargets: [], aliases: new Map(), olderVersions }, logger }, client, cache),
+    );
     await watches[0]?.synced;
     await cache.synced();
   });

@@ -1,6 +1,6 @@
 /** Redis with AOF always, etcd with fsync, an API server and a registry, all real and on loopback: what floor and product share. */
 import { randomUUID } from 'node:crypto';
-import { customResourceDefinition } from '../../src/service/resources/crd.ts';
+import { customResourceDefinition } from '../../src/conversion/definition.ts';
 import { startControlPlane, type ControlPlane } from '../../test/harness/control-plane.ts';
 import { startRedis, type Redis } from '../../test/harness/redis.ts';
 import { startRegistry, type Registry } from '../../test/harness/registry.ts';

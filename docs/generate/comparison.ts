@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { plainDefinitions } from '../../src/service/resources/plain-definitions.ts';
 import { toStructuralSchema } from '../../src/service/resources/structural-schema.ts';
 import * as v1 from '../../src/service/resources/v1.ts';
 import { configSchema } from '../../src/service/config/schema.ts';
@@ -18,6 +17,7 @@ import { comparedRows, otherTools, type ComparedRow } from '../explanations/comp
 import { fieldsOf, type JsonSchema } from './json-schema.ts';
 import { code, table } from './markdown.ts';
 import type { Parts } from './template.ts';
+import { addedDefinitions } from './definitions.ts';
 
 /** What a cell says where nothing was found in the documentation of a tool. */
 export const notDocumented = 'not documented';
@@ -43,7 +43,7 @@ const own: Readonly<Record<keyof typeof comparedRows, () => string>> = {
   },
   git: () => 'no: it [patches the workload](architecture.md) and records the change there',
   alone: () => '[yes](architecture.md)',
-  configuration: () => `[${codes(['ImagePolicy', ...plainDefinitions.map(({ kind }) => kind)])}](policies.md)`,
+  configuration: () => `[${codes(['ImagePolicy', ...addedDefinitions.map(({ kind }) => kind)])}](policies.md)`,
   webhooks: () =>
     `${providers.length} kinds of [senders](receivers.md): ${providers.map(({ id }) => `[${senderName(id)}](receivers/${id}.md)`).join(', ')}`,
   polls: () => `as a fallback, every [${String(settingDefault('poll.interval'))}](configuration.md)`,

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { customResourceDefinitionYaml } from '../../src/service/resources/crd.ts';
-import { plainDefinitions } from '../../src/service/resources/plain-definitions.ts';
+import { customResourceDefinitionYaml } from '../../src/conversion/definition.ts';
 import { apiParts, openApiText } from './api.ts';
 import { castOf } from './cast.ts';
 import { commandParts } from './commands.ts';
@@ -17,6 +16,7 @@ import { chinesePolicyParts, policyParts } from './policies.ts';
 import { reasonParts } from './reasons.ts';
 import { shippedPermissionsSource } from './shipped-permissions.ts';
 import { renderTemplate } from './template.ts';
+import { addedDefinitions } from './definitions.ts';
 
 /** A file of the repository whose content follows from the code. */
 export interface GeneratedFile {
@@ -51,7 +51,7 @@ export function generatedFiles(): readonly GeneratedFile[] {
     ...filesWithCoordinates(),
     { path: 'docs/tutorial.cast', content: castOf('image-watcher: from the first push to a rollback', tutorial) },
     { path: 'crd/imagepolicies.yaml', content: customResourceDefinitionYaml() },
-    ...plainDefinitions.map(({ plural, yaml }) => ({ path: `crd/${plural}.yaml`, content: yaml })),
+    ...addedDefinitions.map(({ plural, yaml }) => ({ path: `crd/${plural}.yaml`, content: yaml })),
     { path: 'src/service/doctor/shipped-permissions.ts', content: shippedPermissionsSource() },
     ...policyPages.flatMap((page) => [
       { path: `docs/${page}.md`, content: renderTemplate(`${page}.md`, policyParts) },

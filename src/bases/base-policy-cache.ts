@@ -1,5 +1,5 @@
 /** The cache of BaseImagePolicies. Their definition may not be installed: nothing waits for it, and the watch begins when it is there. */
-import type { ReadContext } from '../service/resources/read-spec.ts';
+import type { FieldContext } from '../core/model/field-rules.ts';
 import { readBasePolicy } from './resource/read-base-policy.ts';
 import { basePlural } from '../service/resources/group.ts';
 import { apiVersion } from '../service/resources/v1.ts';
@@ -35,7 +35,7 @@ export interface BasePolicyCache {
 
 export interface BasePolicyCacheOptions {
   readonly client: KubeClient;
-  readonly readContext: ReadContext;
+  readonly readContext: FieldContext;
   readonly logger: Logger;
 }
 

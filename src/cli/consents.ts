@@ -15,6 +15,7 @@ import { readTarget } from './explain/gather.ts';
 import { outputOption, print } from '../service/command-line/output.ts';
 import { startProgress } from '../service/command-line/progress.ts';
 import { clusterOptions, cliFieldManager, listPolicies as listRawPolicies, withCluster } from '../service/command-line/policy-client.ts';
+import { readContextOf } from './read-context.ts';
 import { summaries } from './summaries.ts';
 
 const maxParallel = 8;
@@ -153,8 +154,7 @@ async function findPairs(
 
 async function listPolicies(client: KubeClient, config: Config): Promise<ImagePolicy[]> {
   const policies: ImagePolicy[] = [];
-  const { customTargets } = config;
-  const context = { aliases: registryAliases(config), customTargets };
+  const context = await readContextOf(config);
   for await (const { items } of listRawPolicies(client, undefined)) policies.push(...items.map((raw) => readPolicy(raw, context)));
   return policies;
 }

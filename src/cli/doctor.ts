@@ -9,6 +9,7 @@ import { defineCommand, paintFor, type Terminal, UsageError } from '../service/c
 import { checkCluster } from './doctor/check-cluster.ts';
 import { fit, outputOption, print } from '../service/command-line/output.ts';
 import { printable } from '../service/command-line/printable.ts';
+import { readGroup } from './resource-group.ts';
 import { summaries } from './summaries.ts';
 
 const options = {
@@ -38,6 +39,7 @@ Exit codes: 0 no line is ✗, 1 a line is, 2 wrong usage.`,
       throw new UsageError('--certificate-days is a number from 0 to 3650');
     const report = await askService(values);
     const cluster = await checkCluster(values, {
+      resources: await readGroup(),
       conversion: 'conversion' in report ? report.conversion : { why: 'the service did not report it' },
       warnWithinMs: days * 86_400_000,
     });

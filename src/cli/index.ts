@@ -1,10 +1,11 @@
 /** The list of commands. Each is loaded when it is used: all of them together take more than half a second of a processor. */
 import type { CommandEntry } from '../service/command-line/command.ts';
+import { wings } from '../wings.ts';
+import { readGroup } from './resource-group.ts';
 import { summaries, type CommandName } from './summaries.ts';
 
 const loaders: Readonly<Record<CommandName, CommandEntry['load']>> = {
   serve: async () => (await import('./serve.ts')).serve,
-  crd: async () => (await import('./crd.ts')).crd,
   doctor: async () => (await import('./doctor.ts')).doctor,
   init: async () => (await import('./init.ts')).init,
   lint: async () => (await import('./lint.ts')).lint,
@@ -13,11 +14,8 @@ const loaders: Readonly<Record<CommandName, CommandEntry['load']>> = {
   explain: async () => (await import('./explain.ts')).explain,
   diff: async () => (await import('./diff.ts')).diff,
   run: async () => (await import('./run.ts')).run,
-  bases: async () => (await import('../bases/commands/bases.ts')).bases,
-  rebase: async () => (await import('../bases/commands/rebase.ts')).rebase,
   events: async () => (await import('./events.ts')).events,
   replay: async () => (await import('./replay.ts')).replay,
-  notify: async () => (await import('../notify/commands/notify.ts')).notify,
   consents: async () => (await import('./consents.ts')).consents,
   check: async () => (await import('./policy-commands.ts')).check,
   approve: async () => (await import('./policy-commands.ts')).approve,
@@ -31,8 +29,11 @@ const loaders: Readonly<Record<CommandName, CommandEntry['load']>> = {
   version: async () => (await import('./version.ts')).version,
 };
 
-export const commands: readonly CommandEntry[] = Object.entries(loaders).map(([name, load]) => ({
-  name,
-  summary: summaries[name as CommandName],
-  load,
-}));
+const own = Object.entries(loaders).map(([name, load]): CommandEntry => ({ name, summary: summaries[name as CommandName], load }));
+const ofWings = wings.flatMap(({ commands: added = [] }) =>
+  added.map(({ load, ...entry }): CommandEntry => ({ ...entry, load: () => load(readGroup) })),
+);
+/** Those of the wings come after the commands about policies, pushes and what runs. */
+const place = own.findIndex(({ name }) => name === 'replay') + 1;
+
+export const commands: readonly CommandEntry[] = [...own.slice(0, place), ...ofWings, ...own.slice(place)];

@@ -1,5 +1,6 @@
 import { type Config, readConfig, registryAliases } from '../service/config/settings.ts';
 import { processSource } from '../service/config/environment.ts';
+import type { ResourceGroup } from '../service/resources/resource-group.ts';
 import { defineCommand, type Options, type Terminal, UsageError } from '../service/command-line/command.ts';
 import { formatReport, type LintedFile } from './lint/format-report.ts';
 import { byPosition, lintText } from './lint/lint-text.ts';
@@ -8,6 +9,7 @@ import { readTexts, type ReadText, type Unreadable } from './manifests/read-text
 import { outputOption, print } from '../service/command-line/output.ts';
 import { clusterOptions, withCluster } from '../service/command-line/policy-client.ts';
 import { printable } from '../service/command-line/printable.ts';
+import { readGroup } from './resource-group.ts';
 import { summaries } from './summaries.ts';
 import { registryOptions } from '../service/command-line/user-registry.ts';
 
@@ -101,7 +103,7 @@ function exitCodeOf(files: readonly LintedFile[], unreadable: readonly Unreadabl
   return files.some(({ problems }) => problems.length > 0) ? 1 : 0;
 }
 
-type Operator = Parameters<typeof lintText>[1];
+type Operator = Parameters<typeof lintText>[2];
 
 function operatorOf(config: Config): NonNullable<Operator> {
   return { customTargets: config.customTargets, aliases: registryAliases(config) };
@@ -109,7 +111,8 @@ function operatorOf(config: Config): NonNullable<Operator> {
 
 async function lintFiles(paths: readonly string[], terminal: Terminal, operator: Operator) {
   const { texts, unreadable } = await readTexts(paths, terminal);
-  return { linted: texts.map((file) => lintFile(file, operator)), unreadable };
+  const resources = await readGroup();
+  return { linted: texts.map((file) => lintFile(file, resources, operator)), unreadable };
 }
 
 /** The same files, each with the warnings about its policies and those of the others. */
@@ -123,8 +126,8 @@ function withSharedWarnings(files: readonly LintedFile[], operator: Operator): r
   });
 }
 
-function lintFile({ path, isNamed, text }: ReadText, operator: Operator): LintedFile {
-  const result = lintText(text, operator);
+function lintFile({ path, isNamed, text }: ReadText, resources: ResourceGroup, operator: Operator): LintedFile {
+  const result = lintText(text, resources, operator);
   // Folders also contain templates and other files that are not YAML.
   const isOurs = isNamed || result.policies > 0 || text.includes('ImagePolicy');
   return { ...result, path, problems: isOurs ? result.problems : [] };

@@ -1,4 +1,4 @@
-import { type Config, readConfig, registryAliases } from '../service/config/settings.ts';
+import { type Config, readConfig } from '../service/config/settings.ts';
 import { processSource } from '../service/config/environment.ts';
 import type { KubeClient } from '../service/kube/client.ts';
 import { defineCommand, type Terminal, UsageError } from '../service/command-line/command.ts';
@@ -15,6 +15,7 @@ import type { GivenPolicy } from './once/policies.ts';
 import { startProgress } from '../service/command-line/progress.ts';
 import { registryOptions } from '../service/command-line/user-registry.ts';
 import { summaries } from './summaries.ts';
+import { readContextOf } from './read-context.ts';
 
 /** 1 is for what is blocked. */
 const failed = 2;
@@ -124,7 +125,7 @@ async function runOnce(client: KubeClient, wanted: Wanted, how: How): Promise<nu
   const progress = startProgress(terminal, 'reading policies …');
   try {
     const given = await readGiven(client, wanted);
-    const context = { aliases: registryAliases(config), customTargets: config.customTargets };
+    const context = await readContextOf(config);
     const others = await readOthers(client, currentNamespace(client, wanted.namespace), context);
     const policies = await openPolicies(given, others.policies, { client, context, rules: namespaceRulesOf(config), isTrial });
     const keys = policies.given();

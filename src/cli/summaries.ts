@@ -1,7 +1,6 @@
-/** The names of the commands, in the order of the overview, and what each does in one line: known before any of them is loaded. */
+/** The names of the commands that are no wing's, in the order of the overview, and what each does in one line: known before any of them is loaded. */
 export const summaries = {
   serve: 'receive webhooks and update workloads',
-  crd: 'print the CustomResourceDefinitions, apply them to a cluster, migrate stored policies',
   doctor: 'check a running installation: Redis, permissions, certificates, webhooks, registries, policies, clocks',
   init: 'write policies for what runs',
   lint: 'check manifests of policies, and what they would do in a cluster',
@@ -10,11 +9,8 @@ export const summaries = {
   explain: 'explain why a policy does or does not update its workloads',
   diff: 'show what would change now, as a diff of images per workload',
   run: 'reconcile policies once, without an installation: what would it do, or do it',
-  bases: 'show which images are built on a base image, and which of them are behind',
-  rebase: 'replace the base of an image in its registry',
   events: 'show the pushes that were received, and the result of each',
   replay: 'handle a push again, as a new event',
-  notify: 'send a test message to the targets of notifications',
   consents: 'list, and write, the consents that policies with targets in other namespaces need',
   check: 'reconcile a policy now, and print the result',
   approve: 'approve the pending update of a policy',

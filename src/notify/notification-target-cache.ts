@@ -1,6 +1,6 @@
 /** The cache of NotificationTargets. Their definition may not be installed, and reading them may be forbidden: nothing waits for them. */
 import { readNotificationTarget } from './resource/read-target.ts';
-import { notificationTargetPlural } from '../service/resources/group.ts';
+import { notificationTarget } from './resource/kind.ts';
 import { apiVersion } from '../service/resources/v1.ts';
 import type { KubeClient } from '../service/kube/client.ts';
 import { createObjectStore, type ObjectStore } from '../service/kube/object-store.ts';
@@ -10,7 +10,7 @@ import { startOptionalReflector, type OptionalReflector } from '../service/clust
 import { listPath } from '../service/kube/objects.ts';
 
 /** The resource of NotificationTargets. */
-export const notificationTargetResource = { apiVersion, resource: notificationTargetPlural };
+export const notificationTargetResource = { apiVersion, resource: notificationTarget.plural };
 
 export interface NotificationTargetCache {
   readonly targets: ObjectStore<NotificationTarget>;

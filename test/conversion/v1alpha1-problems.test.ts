@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { crdName } from '../../src/service/resources/group.ts';
-import { customResourceDefinition } from '../../src/service/resources/crd.ts';
+import { customResourceDefinition } from '../../src/conversion/definition.ts';
 import { convertObject } from '../../src/conversion/convert.ts';
 import { isObject } from '../../src/core/model/untyped.ts';
 import * as v1 from '../../src/service/resources/v1.ts';
@@ -14,6 +14,7 @@ import { KubeRequestError } from '../harness/kube-request.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { policiesPath } from '../service/resources/install-crd.ts';
 import { oldCrd } from '../service/resources/old-crd.ts';
+import { resources } from '../harness/resource-group.ts';
 
 const plain = {
   repository: 'harbor.example.com/shop/web',
@@ -26,7 +27,7 @@ const policyWith = (spec: object, name = 'web') => ({
   metadata: { name, namespace: 'default' },
   spec: { ...plain, ...spec },
 });
-const linesOf = (spec: object) => validatePolicy(policyWith(spec)).map(({ path, message }) => `${path}: ${message}`);
+const linesOf = (spec: object) => validatePolicy(policyWith(spec), resources).map(({ path, message }) => `${path}: ${message}`);
 
 const oneOf = 'none of Deployment, StatefulSet, DaemonSet, CronJob, ReplicaSet: for other kinds, write the policy in v1';
 const target = plain.updateTarget;
@@ -125,7 +126,7 @@ const convert = (policy: object): unknown => convertObject(policy, v1.apiVersion
 test('v1alpha1: whatever the service would find is found, where the author can change it, and in no words of v1', () => {
   fc.assert(
     fc.property(wildSpec, (spec) => {
-      const ours = validatePolicy(policyWith(spec));
+      const ours = validatePolicy(policyWith(spec), resources);
       const converted = convert(policyWith(spec));
       const theirs = isObject(converted) ? validateSpec(converted['spec'], { namespace: 'default' }) : [];
       if (theirs.length > 0) assert.notDeepEqual(ours, []);

@@ -4,8 +4,9 @@ import { test } from 'node:test';
 import { readPolicy } from '../../src/service/resources/read-policy.ts';
 import type { ReadContext } from '../../src/service/resources/read-spec.ts';
 import { isUsable } from '../../src/core/model/image-policy.ts';
+import { olderVersions } from '../harness/resource-group.ts';
 
-const context: ReadContext = { aliases: new Map(), customTargets: [] };
+const context: ReadContext = { aliases: new Map(), customTargets: [], olderVersions };
 const metadata = { name: 'web', namespace: 'shop', uid: 'u', resourceVersion: '7', generation: 3 };
 
 /** What the API server records of a write of the spec. */

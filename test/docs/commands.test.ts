@@ -47,7 +47,7 @@ const runElsewhere: Readonly<Record<string, string>> = {
   serve: 'runs until it is stopped: every test of end-to-end/',
   'get --watch': 'runs until it is stopped: test/cli/get.test.ts',
   'events --follow': 'as well: test/cli/follow-events.test.ts',
-  'crd apply': 'needs a conversion webhook: test/cli/crd-apply.test.ts, test/end-to-end/upgrade.test.ts',
+  'crd apply': 'needs a conversion webhook: test/conversion/commands/crd-apply.test.ts, test/end-to-end/upgrade.test.ts',
   run: 'needs a registry with the images: test/cli/run/',
   rebase: 'needs a registry with the images: test/bases/commands/rebase.test.ts',
   'crd migrate': 'needs one as well: test/conversion/commands/crd-migrate.test.ts',

@@ -11,7 +11,7 @@ import { toStructuralSchema } from '../../src/service/resources/structural-schem
 import * as v1 from '../../src/service/resources/v1.ts';
 import * as v1alpha1 from '../../src/conversion/v1alpha1.ts';
 import { configSchema } from '../../src/service/config/schema.ts';
-import { notificationTargetKind } from '../../src/service/resources/group.ts';
+import { notificationTarget } from '../../src/notify/resource/kind.ts';
 import { targetSchema } from '../../src/notify/resource/schema.ts';
 import { targetReasons } from '../../src/core/model/notification-target.ts';
 import { noticeKinds, noticeSubjects } from '../../src/core/model/notice.ts';
@@ -56,7 +56,7 @@ describe('reasons', () => {
     ...noticeKinds,
     ...noticeSubjects,
     ...targetReasons,
-    notificationTargetKind,
+    notificationTarget.kind,
     ...policyReasons,
     ...policyFields.flatMap(({ schema }) => schema.enum ?? []).map(String),
     ...Object.keys(failureSides),

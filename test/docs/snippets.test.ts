@@ -9,6 +9,7 @@ import { lacksHelm } from '../harness/binaries.ts';
 import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { renderChart } from '../harness/helm.ts';
 import { fencesOf, pages } from './markdown.ts';
+import { resources } from '../harness/resource-group.ts';
 
 interface Snippet {
   readonly path: string;
@@ -45,7 +46,7 @@ function kindOf({ path, body, value }: Snippet): Kind | undefined {
   const [first = ''] = body.split('\n');
   const keys = Object.keys(value);
   if (others.some((pattern) => pattern.test(first))) return 'of others';
-  if (isPolicy(value)) return 'policy';
+  if (isPolicy(value, resources)) return 'policy';
   if (typeof value['kind'] === 'string') return 'object';
   if (first.startsWith('# values.yaml') || path.startsWith('charts/') || keys.includes('permissions')) return 'values';
   if (keys.every((key) => settings.includes(key))) return 'settings';
@@ -64,7 +65,7 @@ test('each is known', () => {
 });
 
 test('policies are valid', () => {
-  for (const { path, body } of ofKind('policy')) assert.deepEqual(lintText(body).problems, [], `${path}\n${body}`);
+  for (const { path, body } of ofKind('policy')) assert.deepEqual(lintText(body, resources).problems, [], `${path}\n${body}`);
 });
 
 test('parts of policies are, in a policy', () => {
@@ -72,7 +73,7 @@ test('parts of policies are, in a policy', () => {
     const base = { image: 'harbor.example.com/shop/web', select: { semver: {} }, targets: [{ kind: 'Deployment', name: 'web' }] };
     const spec = { ...base, ...(value['spec'] ?? value) };
     const policy = { apiVersion: 'operator.technomad.dev/v1', kind: 'ImagePolicy', metadata: { name: 'web', namespace: 'shop' }, spec };
-    assert.deepEqual(lintText(stringify(policy)).problems, [], `${path}\n${body}`);
+    assert.deepEqual(lintText(stringify(policy), resources).problems, [], `${path}\n${body}`);
   }
 });
 

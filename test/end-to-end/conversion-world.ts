@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { request as httpsRequest } from 'node:https';
 import type { TLSSocket } from 'node:tls';
-import { customResourceDefinition } from '../../src/service/resources/crd.ts';
+import { customResourceDefinition } from '../../src/conversion/definition.ts';
 import { crdName, group, kind, plural } from '../../src/service/resources/group.ts';
 import type { ControlPlane } from '../harness/control-plane.ts';
 import { waitFor } from '../harness/wait-for.ts';

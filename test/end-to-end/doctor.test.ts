@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { customResourceDefinition } from '../../src/service/resources/crd.ts';
+import { customResourceDefinition } from '../../src/conversion/definition.ts';
 import { crdName } from '../../src/service/resources/group.ts';
 import { issueCertificate, makeAuthority } from '../../src/conversion/certificates/make-certificate.ts';
 import { runCommand } from '../cli/run-command.ts';

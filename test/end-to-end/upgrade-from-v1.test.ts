@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { deflateRawSync } from 'node:zlib';
 import { convertReview } from '../../src/conversion/convert-review.ts';
-import { customResourceDefinition } from '../../src/service/resources/crd.ts';
+import { customResourceDefinition } from '../../src/conversion/definition.ts';
 import { crdName } from '../../src/service/resources/group.ts';
 import type { HistoryEntry, PolicyStatus } from '../../src/core/model/policy-status.ts';
 import { runCommand, runCrd } from '../cli/run-command.ts';

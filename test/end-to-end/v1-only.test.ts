@@ -1,7 +1,7 @@
 /** All roles on somebody's own machine, for a cluster that never had v1alpha1. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { customResourceDefinition } from '../../src/service/resources/crd.ts';
+import { customResourceDefinition } from '../../src/conversion/definition.ts';
 import { crdName } from '../../src/service/resources/group.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { startWorld, type Service, type World } from './world.ts';

@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { createPolicies, startCliWorld, type CliWorld } from '../cli/cluster-world.ts';
-import { customResourceDefinition } from '../../src/service/resources/crd.ts';
+import { customResourceDefinition } from '../../src/conversion/definition.ts';
 import { deliver, harborBody, startWorld } from '../end-to-end/world.ts';
 import { createServicePod, startFakeKubelet } from '../harness/fake-kubelet.ts';
 import { pushImage } from '../harness/push-image.ts';

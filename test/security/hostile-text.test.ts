@@ -22,6 +22,7 @@ import { parseChallenges } from '../../src/service/registry/challenge.ts';
 import { nextLink } from '../../src/service/registry/session.ts';
 import { parseRetryAfter } from '../../src/core/async/backoff.ts';
 import { webDeployment } from '../core/model/samples.ts';
+import { readContext, resources } from '../harness/resource-group.ts';
 
 const root = join(import.meta.dirname, '../..');
 const length = 4_000;
@@ -73,8 +74,8 @@ describe('processing hostile text terminates', { timeout: 240_000 }, () => {
       const readSample = (sample as { kind: string }).kind === 'BaseImagePolicy' ? readBasePolicy : readPolicy;
       for (const text of hostile) {
         for (const policy of withEachText(sample, text)) {
-          validatePolicy(policy);
-          readSample(stored(policy), { aliases: new Map(), customTargets: [] });
+          validatePolicy(policy, resources);
+          readSample(stored(policy), readContext);
         }
       }
     });

@@ -35,6 +35,7 @@ import { runAs, type Process, type Version } from './process.ts';
 import type { QueueModel } from './queue-model.ts';
 import type { Registry } from './registry.ts';
 import { composeBases, createBaseCache } from './replica-bases.ts';
+import { olderVersions } from '../harness/resource-group.ts';
 
 /** What a replica is connected to. */
 export interface Surroundings {
@@ -62,6 +63,7 @@ const settings: Settings = loadSettings({ env: {} });
 const older: Foundation = {
   settings,
   aliases: new Map(),
+  olderVersions,
   logger: createLogger('silent'),
   metrics: createMetrics(),
   outbound: openOutbound(noProxies),

@@ -9,7 +9,7 @@ import { defineCommand, listOf, UsageError } from '../../service/command-line/co
 import { print } from '../../service/command-line/output.ts';
 import { registryOptions } from '../../service/command-line/user-registry.ts';
 import { currentNamespace, policyOptions, withCluster } from '../../service/command-line/policy-client.ts';
-import { summaries } from '../../cli/summaries.ts';
+import { summaries } from './summaries.ts';
 
 const kindNames = targets.map(({ kind }) => kind);
 

@@ -9,7 +9,7 @@ import { defineCommand, listOf, UsageError } from '../../service/command-line/co
 import { outputOption, print } from '../../service/command-line/output.ts';
 import { startProgress } from '../../service/command-line/progress.ts';
 import { ofRegistry, openRegistry, registryOptions } from '../../service/command-line/user-registry.ts';
-import { summaries } from '../../cli/summaries.ts';
+import { summaries } from './summaries.ts';
 
 const ruleNames: readonly string[] = rebaseRules;
 

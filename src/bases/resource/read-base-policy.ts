@@ -9,6 +9,7 @@ import {
   type CiSystem,
 } from '../../core/model/base-policy.ts';
 import { PermanentError, describeError } from '../../core/model/errors.ts';
+import type { FieldContext } from '../../core/model/field-rules.ts';
 import type { PolicyProblem, PolicySpec } from '../../core/model/image-policy.ts';
 import { readActions } from '../../core/model/policy-actions.ts';
 import { normalisePattern } from '../../core/model/repository-pattern.ts';
@@ -22,7 +23,6 @@ import {
   readStrategy,
   readVerification,
   readWaves,
-  type ReadContext,
 } from '../../service/resources/read-spec.ts';
 import { specProblems, unknownFields } from '../../service/resources/validation/spec-problems.ts';
 import { withoutNulls } from '../../service/resources/validation/walk-schema.ts';
@@ -48,7 +48,7 @@ type Action = NonNullable<Spec['onNewBase']>[number];
 type Trigger = NonNullable<Action['trigger']>;
 
 /** Reads an object. What is wrong with its spec becomes the policy's problem, so that other policies are not affected; throws only without metadata. */
-export function readBasePolicy(raw: unknown, context: ReadContext): BaseImagePolicy {
+export function readBasePolicy(raw: unknown, context: FieldContext): BaseImagePolicy {
   const object = envelope.parse(raw);
   const { annotations, creationTimestamp: createdAt, deletionTimestamp, labels, ...names } = object.metadata;
   const actions = readActions(annotations);
@@ -63,7 +63,7 @@ export function readBasePolicy(raw: unknown, context: ReadContext): BaseImagePol
   };
 }
 
-function readSpecOrProblem(raw: unknown, namespace: string, context: ReadContext): BasePolicySpec | PolicyProblem {
+function readSpecOrProblem(raw: unknown, namespace: string, context: FieldContext): BasePolicySpec | PolicyProblem {
   try {
     return readBaseSpec(raw, namespace, context);
   } catch (error) {
@@ -74,7 +74,7 @@ function readSpecOrProblem(raw: unknown, namespace: string, context: ReadContext
 }
 
 /** Reads a spec; throws a PermanentError that names everything that is wrong with it. */
-function readBaseSpec(raw: unknown, namespace: string, context: ReadContext): BasePolicySpec {
+function readBaseSpec(raw: unknown, namespace: string, context: FieldContext): BasePolicySpec {
   const problems = specProblems(baseSpecSchema, raw, { ...context, namespace });
   if (problems.length > 0) throw new PermanentError('InvalidPolicy', problems.map(({ path, message }) => `${path}: ${message}`).join('; '));
   const unknown = unknownFields(baseSpecSchema, withoutNulls(raw), ['spec']);
@@ -92,7 +92,7 @@ function readBaseSpec(raw: unknown, namespace: string, context: ReadContext): Ba
 }
 
 /** The base, as an ImagePolicy without targets selects it. */
-function readSelection(spec: Spec, { aliases }: ReadContext): PolicySpec {
+function readSelection(spec: Spec, { aliases }: FieldContext): PolicySpec {
   const { platforms = [], pullSecrets, windows, mode, suspend } = spec;
   const written = readSettings(spec, windows, 'spec.');
   return {
@@ -114,7 +114,7 @@ function readSelection(spec: Spec, { aliases }: ReadContext): PolicySpec {
 }
 
 /** The action with its patterns for the names by which repositories are compared. */
-function withAliases(action: BaseAction, { aliases }: ReadContext): BaseAction {
+function withAliases(action: BaseAction, { aliases }: FieldContext): BaseAction {
   return action.kind === 'report' ? action : { ...action, images: action.images.map((pattern) => normalisePattern(pattern, aliases)) };
 }
 

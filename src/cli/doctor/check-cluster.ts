@@ -1,10 +1,10 @@
 /** What a kubeconfig can check: the CustomResourceDefinitions, certificates, permissions of the role convert, the clock of this machine. */
-import { planCrd } from '../../service/resources/plan-crd.ts';
-import { baseCrdName, baseKind, crdName } from '../../service/resources/group.ts';
-import { plainDefinition } from '../../service/resources/plain-definitions.ts';
+import { definitionsOf } from '../../service/resources/definitions.ts';
+import { baseKind, crdName } from '../../service/resources/group.ts';
+import type { ResourceGroup } from '../../service/resources/resource-group.ts';
 import { checks } from '../../service/doctor/checks/index.ts';
 import type { CertificateFacts, ConversionCertificates } from '../../service/doctor/checks/certificates.ts';
-import type { DefinitionFacts } from '../../service/doctor/checks/definition.ts';
+import type { ComparedDefinition, DefinitionFacts, DefinitionVersion } from '../../service/doctor/checks/definition.ts';
 import type { PermissionFacts } from '../../service/doctor/checks/permissions.ts';
 import type { Finding, ServedCertificate } from '../../service/doctor/finding.ts';
 import { runCheck } from '../../service/doctor/run-check.ts';
@@ -18,6 +18,7 @@ import { listOurs, ours, readOutsideCertificates } from './outside-certificates.
 const timeoutMs = 15_000;
 
 interface ClusterOptions {
+  readonly resources: ResourceGroup;
   /** What the service reports of the conversion webhook. */
   readonly conversion: ServedCertificate;
   readonly warnWithinMs: number;
@@ -44,13 +45,19 @@ export async function checkCluster(
     const clock = await readServerTime(client, Date.now);
     if ('why' in clock) return { findings: [], problem: clock.why };
     const local = { ...clock, aheadMs: -clock.aheadMs, line: 'local', name: 'this machine' } as const;
-    const [definition, bases] = [crdName, baseCrdName].map((name) =>
-      readCrd(client, name).catch((error: unknown) => ({ why: describeError(error) })),
-    );
+    const read = (name: string) => readCrd(client, name).catch((error: unknown) => ({ why: describeError(error) }));
+    const definition = read(crdName);
+    const bases = definitionsOf(options.resources.kinds).find(({ kind }) => kind === baseKind);
+    const installedBases = bases && read(bases.name);
     const found = await Promise.all([
       runCheck(checks.clock, timeoutMs, () => Promise.resolve({ own: 'the API server', clocks: [local] })),
       runCheck(checks.permissions, timeoutMs, async () => gatherPermissions(client, await definition)),
-      runCheck(checks.definition, timeoutMs, async () => gatherDefinition(client, await definition, await bases)),
+      runCheck(checks.definition, timeoutMs, async () =>
+        gatherDefinition(client, options.resources, {
+          policies: await definition,
+          ...(bases && { bases: compared(await installedBases, bases.object.spec.versions) }),
+        }),
+      ),
       runCheck(checks.certificates, timeoutMs, async () => gatherCertificates(client, await definition, options)),
     ]);
     return { findings: found.flat(), problem: undefined };
@@ -65,14 +72,22 @@ function hasWebhook(definition: Definition): definition is CustomResourceDefinit
   return definition !== undefined && !('why' in definition) && definition.spec.conversion?.strategy === 'Webhook';
 }
 
-async function gatherDefinition(client: KubeClient, installed: Definition, installedBases: Definition): Promise<DefinitionFacts> {
+function compared(installed: Definition, expected: readonly DefinitionVersion[]): ComparedDefinition | { readonly why: string } {
+  return installed !== undefined && 'why' in installed ? installed : { installed, expected };
+}
+
+interface Installed extends Pick<Exclude<DefinitionFacts, { readonly why: string }>, 'bases'> {
+  readonly policies: Definition;
+}
+
+async function gatherDefinition(
+  client: KubeClient,
+  { policyDefinition }: ResourceGroup,
+  { policies: installed, ...bases }: Installed,
+): Promise<DefinitionFacts> {
   if (installed !== undefined && 'why' in installed) return installed;
-  const expected = planCrd(installed, {}).spec.versions;
-  const bases =
-    installedBases !== undefined && 'why' in installedBases
-      ? installedBases
-      : { installed: installedBases, expected: plainDefinition(baseKind).object.spec.versions };
-  if (installed === undefined) return { installed, expected, bases, reads: [] };
+  const expected = policyDefinition(installed).spec.versions;
+  if (installed === undefined) return { installed, expected, ...bases, reads: [] };
   const { objectsPath } = await import('../../service/kube/crd/definition.ts');
   const served = installed.spec.versions.filter((version) => version.served !== false);
   const reads = served.map(async ({ name: version }) => {
@@ -86,7 +101,7 @@ async function gatherDefinition(client: KubeClient, installed: Definition, insta
       ),
     };
   });
-  return { installed, expected, bases, reads: await Promise.all(reads) };
+  return { installed, expected, ...bases, reads: await Promise.all(reads) };
 }
 
 async function gatherCertificates(client: KubeClient, definition: Definition, options: ClusterOptions): Promise<CertificateFacts> {

@@ -4,16 +4,15 @@ import type { ImagePolicy, PolicySpec, PolicyTarget } from '../../core/model/ima
 import type { TargetProblem } from '../../core/plan/plan-update.ts';
 import type { CustomTarget } from '../../core/model/field-rules.ts';
 import { isCustomVersion, kindKey, workloadKey, type Workload } from '../../core/model/workload.ts';
+import type { ReadContext } from '../../service/resources/read-spec.ts';
 import type { KubeClient } from '../../service/kube/client.ts';
 import { isKubeError } from '../../service/kube/kube-error.ts';
 import type { TargetKind } from '../../service/kube/targets.ts';
 import type { ClusterView } from '../../service/reconcile/ports.ts';
 import { policiesFor, readOthers } from './other-policies.ts';
 
-/** What the configuration says. */
-interface Rules extends Pick<ClusterView, 'crossNamespace' | 'aliases' | 'repeatsPerHour'> {
-  readonly customTargets: readonly CustomTarget[];
-}
+/** What the configuration says, and what reading policies depends on. */
+type Rules = Pick<ClusterView, 'crossNamespace' | 'repeatsPerHour'> & ReadContext;
 
 /** What was read, and what could not be found out. */
 export interface Gathered extends ClusterView {
@@ -38,12 +37,12 @@ export async function gatherForExplain(
   client: KubeClient,
   policy: ImagePolicy,
   spec: PolicySpec,
-  { customTargets, ...rules }: Rules,
+  { customTargets, olderVersions, ...rules }: Rules,
 ): Promise<Gathered> {
   const { workloads, namespaces, problems } = await readTargets(client, policy, spec, { customTargets, ...rules });
   const { crossNamespace, aliases } = rules;
   const consent = { crossNamespace, namespaceConsent: (namespace: string) => namespaces.get(namespace) };
-  const others = await readOthers(policy, spec, [...workloads.values()], { client, aliases, customTargets });
+  const others = await readOthers(policy, spec, [...workloads.values()], { client, aliases, customTargets, olderVersions });
   return {
     ...rules,
     ...consent,

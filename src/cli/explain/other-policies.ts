@@ -1,20 +1,18 @@
 /** The other policies of a workload: what a policy must not take over without being told to. */
 import { readPolicy } from '../../service/resources/read-policy.ts';
+import type { ReadContext } from '../../service/resources/read-spec.ts';
 import type { KubeClient } from '../../service/kube/client.ts';
 import { isKubeError } from '../../service/kube/kube-error.ts';
-import type { CustomTarget } from '../../core/model/field-rules.ts';
 import { type ImagePolicy, type PolicySpec, scopeOf } from '../../core/model/image-policy.ts';
-import { sameRepository, tryParseImageReference, type RegistryAliases } from '../../core/model/image-reference.ts';
+import { sameRepository, tryParseImageReference } from '../../core/model/image-reference.ts';
 import { matchesTarget } from '../../core/model/resolve-target.ts';
 import { imagesOf, type Workload } from '../../core/model/workload.ts';
 import { consentTo, namespacesIn, type ConsentRules } from '../../core/plan/consent.ts';
 import { listPolicies } from '../../service/command-line/policy-client.ts';
 
 /** What the policies are read with. */
-interface Means {
+interface Means extends ReadContext {
   readonly client: KubeClient;
-  readonly aliases: RegistryAliases;
-  readonly customTargets: readonly CustomTarget[];
 }
 
 /** The policies, and what could not be found out. */
@@ -31,10 +29,10 @@ export async function readOthers(
   policy: ImagePolicy,
   spec: PolicySpec,
   workloads: readonly Workload[],
-  { client, aliases, customTargets }: Means,
+  { client, ...context }: Means,
 ): Promise<Others> {
   const isForeign = (image: string) => {
-    const running = tryParseImageReference(image, aliases);
+    const running = tryParseImageReference(image, context.aliases);
     const isOurs = running !== undefined && sameRepository(running.repository, spec.repository);
     return isOurs && running.tag !== undefined && spec.strategy.reject(running.tag) !== undefined;
   };
@@ -45,8 +43,7 @@ export async function readOthers(
   const refused: string[] = [];
   for (const namespace of new Set([policy.namespace, ...namespaces].filter((name) => name !== '*'))) {
     try {
-      for await (const { items } of listPolicies(client, namespace))
-        policies.push(...items.map((raw) => readPolicy(raw, { aliases, customTargets })));
+      for await (const { items } of listPolicies(client, namespace)) policies.push(...items.map((raw) => readPolicy(raw, context)));
     } catch (error) {
       if (!isKubeError(error, 403)) throw error;
       refused.push(namespace);

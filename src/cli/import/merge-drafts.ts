@@ -1,5 +1,6 @@
 import { kind } from '../../service/resources/group.ts';
 import { apiVersion } from '../../service/resources/v1.ts';
+import { policiesAlone } from '../../service/resources/resource-group.ts';
 import { validatePolicy } from '../../service/resources/validate.ts';
 import { isSameJson } from '../../core/model/untyped.ts';
 import { formatPolicies, freeName, type WrittenPolicy } from '../policy-documents.ts';
@@ -11,7 +12,7 @@ const maxTargets = 64;
 export function policiesOf(drafts: readonly Draft[]): Pick<Imported, 'policies' | 'skipped'> {
   const skipped: Skipped[] = [];
   const isValid = ({ policy }: WrittenPolicy): boolean => {
-    const problems = validatePolicy(policy).map(({ path, message }) => `${path} ${message}`);
+    const problems = validatePolicy(policy, policiesAlone).map(({ path, message }) => `${path} ${message}`);
     const { namespace } = policy.metadata;
     if (problems.length > 0)
       for (const { kind, name = '', namespace: own = namespace } of policy.spec.targets)

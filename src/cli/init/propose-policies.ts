@@ -1,6 +1,7 @@
 /** From what runs, and the tags that registries have, to policies, and to what is left out. Pure. */
 import { kind } from '../../service/resources/group.ts';
 import { apiVersion, type Spec } from '../../service/resources/v1.ts';
+import { policiesAlone } from '../../service/resources/resource-group.ts';
 import { validatePolicy } from '../../service/resources/validate.ts';
 import { formatRepository, type ImageReference } from '../../core/model/image-reference.ts';
 import { formatWorkload, workloadKey, type ImageList, type WorkloadRef } from '../../core/model/workload.ts';
@@ -93,7 +94,7 @@ export function proposePolicies(
       );
     return chunks(targets).flatMap((part): Proposal[] => {
       const written = writePolicy(first, part, { mode, names, list: tagsOf(first.reference) });
-      const problems = validatePolicy(written.policy).map(({ path, message }) => `${path} ${message}`);
+      const problems = validatePolicy(written.policy, policiesAlone).map(({ path, message }) => `${path} ${message}`);
       if (problems.length === 0) return [{ ...written, runs: runsOf(group, part) }];
       leftOut.push(leftOutOf(group, `no valid policy follows from it: ${problems.join('; ')}`));
       return [];

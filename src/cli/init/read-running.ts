@@ -15,6 +15,7 @@ import { formatWorkload, imagesOf, type Workload } from '../../core/model/worklo
 import { listPolicies, pageSize } from '../../service/command-line/policy-client.ts';
 import { createPodSecrets } from '../pod-secrets.ts';
 import { repositoryKey, type LeftOut, type RunningImage } from './propose-policies.ts';
+import { readContextOf } from '../read-context.ts';
 
 export interface Running {
   readonly images: readonly RunningImage[];
@@ -119,7 +120,7 @@ async function readPolicies(
   client: KubeClient,
   { namespace, config, signal }: Where,
 ): Promise<{ policies: ImagePolicy[]; doubt?: string }> {
-  const context = { aliases: registryAliases(config), customTargets: config.customTargets };
+  const context = await readContextOf(config);
   const policies: ImagePolicy[] = [];
   try {
     for await (const { items } of listPolicies(client, namespace, signal)) policies.push(...items.map((raw) => readPolicy(raw, context)));

@@ -1,6 +1,6 @@
 /** `lint --cluster`: what the policies of files, or of the cluster, would do there at once. Nothing is written. */
 import { namespaceRulesOf } from '../../service/config/policy-defaults.ts';
-import { type Config, registryAliases } from '../../service/config/settings.ts';
+import type { Config } from '../../service/config/settings.ts';
 import { inParallel } from '../../core/async/in-parallel.ts';
 import type { Keys } from '../../service/resources/validation/problem.ts';
 import type { PlannedNow } from '../../service/explain/plan-now.ts';
@@ -21,6 +21,7 @@ import { clusterFindings, type ClusterFinding } from './cluster-findings.ts';
 import { clusterPath, type LintedFile } from './format-report.ts';
 import { byPosition, type LintProblem } from './lint-text.ts';
 import { sharedWarnings, type LocatedPolicy } from './shared-warnings.ts';
+import { readContextOf } from '../read-context.ts';
 
 /** What is linted, and with what. */
 export interface ClusterLint {
@@ -44,7 +45,7 @@ export async function lintCluster(client: KubeClient, wanted: ClusterLint): Prom
   const { signal = new AbortController().signal } = terminal;
   const progress = startProgress(terminal, 'reading policies …');
   const { given, written } = await readGiven(client, wanted);
-  const context = { aliases: registryAliases(config), customTargets: config.customTargets };
+  const context = await readContextOf(config);
   const others = await readOthers(client, currentNamespace(client, wanted.namespace), context);
   const policies = await openPolicies(given, others.policies, { client, context, rules: namespaceRulesOf(config), isTrial: true });
   const run = openRun(policies, { client, config, isTrial: true, dockerConfig });

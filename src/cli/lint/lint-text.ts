@@ -1,4 +1,5 @@
 import { isPolicy, validatePolicy } from '../../service/resources/validate.ts';
+import type { ResourceGroup } from '../../service/resources/resource-group.ts';
 import type { CheckContext } from '../../service/resources/rules.ts';
 import { valueAt } from '../../service/resources/validation/problem.ts';
 import { policyWarnings } from '../../service/resources/validation/policy-warnings.ts';
@@ -32,7 +33,7 @@ export interface LintResult {
 const builtInOnly = ' (known here are only the built-in fields: name the configuration of the service with --config where it allows more)';
 
 /** Checks every policy of a text, also those in lists, against the operator's configuration if it is known; problems are in the order of the text. */
-export function lintText(text: string, operator?: Omit<CheckContext, 'namespace'>): LintResult {
+export function lintText(text: string, resources: ResourceGroup, operator?: Omit<CheckContext, 'namespace'>): LintResult {
   let policies = 0;
   let others = 0;
   const problems: LintProblem[] = [];
@@ -44,14 +45,14 @@ export function lintText(text: string, operator?: Omit<CheckContext, 'namespace'
       continue;
     }
     for (const { value, keys } of objectsIn(document.value)) {
-      manifests.push(readManifest(value, (inner) => document.positionOf([...keys, ...inner]), operator));
-      if (!isPolicy(value)) {
+      manifests.push(readManifest(value, (inner) => document.positionOf([...keys, ...inner]), resources, operator));
+      if (!isPolicy(value, resources)) {
         others++;
         continue;
       }
       policies++;
       const policy = nameOf(value);
-      for (const { keys: inner, path, message, reason } of validatePolicy(value, operator)) {
+      for (const { keys: inner, path, message, reason } of validatePolicy(value, resources, operator)) {
         const hint = reason === 'FieldNotAllowed' && operator === undefined ? builtInOnly : '';
         const position = document.positionOf([...keys, ...inner]);
         problems.push({ ...position, ...(policy && { policy }), ...(path && { field: path }), message: message + hint, reason });

@@ -1,10 +1,8 @@
 /** The policies and workloads of a file, as the service would read them: what `lint` compares with each other. */
-import { convertObject } from '../../conversion/convert.ts';
 import { kind } from '../../service/resources/group.ts';
 import { readPolicy } from '../../service/resources/read-policy.ts';
+import { asStored, olderVersionOf, type ResourceGroup } from '../../service/resources/resource-group.ts';
 import type { CheckContext } from '../../service/resources/rules.ts';
-import { apiVersion } from '../../service/resources/v1.ts';
-import * as v1alpha1 from '../../conversion/v1alpha1.ts';
 import { isPolicy } from '../../service/resources/validate.ts';
 import type { Keys } from '../../service/resources/validation/problem.ts';
 import { isWanted, projectWorkload } from '../../service/kube/project-workload.ts';
@@ -36,15 +34,17 @@ const nothing: Manifests = { policies: [], workloads: [] };
 export function readManifest(
   value: unknown,
   positionOf: WrittenPolicy['positionOf'],
+  resources: ResourceGroup,
   { aliases = new Map(), customTargets = [] }: Omit<CheckContext, 'namespace'> = {},
 ): Manifests {
   const object = fieldsOf(value);
   const { name, namespace } = fieldsOf(object['metadata']);
   if (typeof name !== 'string' || name === '') return nothing;
-  if (!isPolicy(value)) return { ...nothing, workloads: readWorkload(object) };
+  if (!isPolicy(value, resources)) return { ...nothing, workloads: readWorkload(object) };
   if (object['kind'] !== kind || typeof object['apiVersion'] !== 'string') return nothing;
-  const isOld = object['apiVersion'] === v1alpha1.apiVersion;
-  const converted = fieldsOf(convertObject(object, apiVersion));
+  const { olderVersions } = resources;
+  const older = olderVersionOf(object, olderVersions);
+  const converted = asStored(object, olderVersions);
   const key = `${textOrEmpty(namespace)}/${name}`;
   // Two files may hold the same policy, of which only the last one is applied.
   const metadata = {
@@ -56,8 +56,8 @@ export function readManifest(
     generation: 1,
   };
   const raw = { ...converted, metadata };
-  const targetKeys = (index: number): Keys => (isOld ? ['spec', 'updateTarget'] : ['spec', 'targets', index]);
-  return { ...nothing, policies: [{ policy: readPolicy(raw, { aliases, customTargets }), raw, positionOf, targetKeys }] };
+  const targetKeys = (index: number): Keys => older?.targetKeys(index) ?? ['spec', 'targets', index];
+  return { ...nothing, policies: [{ policy: readPolicy(raw, { aliases, customTargets, olderVersions }), raw, positionOf, targetKeys }] };
 }
 
 function readWorkload(object: Readonly<Record<string, unknown>>): Workload[] {

@@ -1,16 +1,16 @@
 /** Which policies a run is about: those of files, whether or not the cluster has the definition, or those of the cluster. */
 import { hash } from 'node:crypto';
-import { convertObject } from '../../conversion/convert.ts';
 import { kind } from '../../service/resources/group.ts';
 import { readPolicy } from '../../service/resources/read-policy.ts';
 import type { ReadContext } from '../../service/resources/read-spec.ts';
-import { apiVersion } from '../../service/resources/v1.ts';
+import { asStored } from '../../service/resources/resource-group.ts';
 import type { KubeClient } from '../../service/kube/client.ts';
 import { isKubeError } from '../../service/kube/kube-error.ts';
 import { objectPath, readObject } from '../../service/kube/objects.ts';
 import type { ImagePolicy } from '../../core/model/image-policy.ts';
 import { fieldsOf, isObject } from '../../core/model/untyped.ts';
 import { UsageError } from '../../service/command-line/command.ts';
+import { readGroup } from '../resource-group.ts';
 import type { Others } from '../explain/other-policies.ts';
 import { listPolicies, metadataOf, openPolicy, policyResource, type PolicyName } from '../../service/command-line/policy-client.ts';
 import type { GivenPolicy } from './policies.ts';
@@ -37,7 +37,7 @@ export interface FileScope {
  * rejected images count. Otherwise its uid is made from its name: what it changes is recorded on workloads with it, and the next run has to recognize that.
  */
 export async function readFromFile(client: KubeClient, document: unknown, scope: FileScope): Promise<GivenPolicy> {
-  const { metadata: written, ...rest } = fieldsOf(convertObject(document, apiVersion));
+  const { metadata: written, ...rest } = asStored(document, (await readGroup()).olderVersions);
   const { name, namespace } = metadataOf(document);
   if (scope.isNamed && namespace !== '' && namespace !== scope.namespace)
     throw new UsageError(`${kind} ${name} is in the namespace ${namespace}, and --namespace is ${scope.namespace}: name one of them`);

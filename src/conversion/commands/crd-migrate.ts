@@ -4,7 +4,7 @@ import { describeError } from '../../core/model/errors.ts';
 import type { Migration } from '../crd/migrate-storage.ts';
 import type { Retirement } from '../crd/retire-version.ts';
 import type { Terminal } from '../../service/command-line/command.ts';
-import { concurrencyOf, type CrdValues, durationOf } from '../../service/command-line/crd-options.ts';
+import { concurrencyOf, type CrdValues, durationOf } from './crd-options.ts';
 import { countOf, print } from '../../service/command-line/output.ts';
 import { clusterOf } from '../../service/command-line/policy-client.ts';
 import type { RewriteCounts } from '../crd/rewrite-objects.ts';

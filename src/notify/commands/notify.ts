@@ -9,7 +9,7 @@ import type { Outbound } from '../../service/proxy/outbound.ts';
 import { defineCommand, defineGroup, paintFor, type Terminal, UsageError } from '../../service/command-line/command.ts';
 import { fit, outputOption, print } from '../../service/command-line/output.ts';
 import { printable } from '../../service/command-line/printable.ts';
-import { summaries } from '../../cli/summaries.ts';
+import { summaries } from './summaries.ts';
 
 /** What became of the test message for one target. */
 interface Tested {

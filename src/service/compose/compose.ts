@@ -13,6 +13,7 @@ import { openRedis, measureWaiting } from './redis.ts';
 import { composeWork } from './work.ts';
 import { registryAliases, type Settings } from '../config/settings.ts';
 import type { ServedCertificate } from '../doctor/finding.ts';
+import { groupOf } from '../resources/resource-group.ts';
 import { buildOperationsApp } from '../operations/app.ts';
 import { openOutbound } from '../proxy/outbound.ts';
 import type { Check } from '../telemetry/readiness.ts';
@@ -45,6 +46,7 @@ export async function compose(
   const foundation: Foundation = {
     settings,
     aliases: registryAliases(config),
+    olderVersions: roles.has('work') ? (await groupOf(allWings)).olderVersions : [],
     logger,
     metrics,
     tracing,

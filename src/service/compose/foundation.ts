@@ -6,6 +6,7 @@ import { createKubeClient, type KubeClient } from '../kube/client.ts';
 import type { KubeAccessSource } from '../kube/kube-access.ts';
 import { loadKubeAccess } from '../kube/load-kube-access.ts';
 import { describeError } from '../../core/model/errors.ts';
+import type { OlderVersion } from '../resources/kinds.ts';
 import type { Outbound } from '../proxy/outbound.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -13,10 +14,12 @@ import type { Check } from '../telemetry/readiness.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import { readTrustRoot } from '../verify/trust.ts';
 
-/** The settings, logger, metrics, traces and outgoing connections of the process. */
+/** The settings, versions, logger, metrics, traces and outgoing connections of the process. */
 export interface Foundation {
   readonly settings: Settings;
   readonly aliases: ReadonlyMap<string, string>;
+  /** The versions of ImagePolicy that wings add. */
+  readonly olderVersions: readonly OlderVersion[];
   readonly logger: Logger;
   readonly metrics: Metrics;
   /** How requests to everything but registries and the cluster leave. */

@@ -46,9 +46,9 @@ import { createFindSource, type FindSource, proveReads, recordReads } from './re
 import { pollSlotsOf } from './registries.ts';
 import { createStatusWriter } from './write-policy-status.ts';
 
-/** The settings that reading a policy depends on. */
-export function readContextOf({ settings, aliases }: Foundation): ReadContext {
-  return { aliases, customTargets: settings.config.customTargets };
+/** What reading a policy depends on. */
+export function readContextOf({ settings, aliases, olderVersions }: Foundation): ReadContext {
+  return { aliases, customTargets: settings.config.customTargets, olderVersions };
 }
 
 /** The adapters that the ports use. */

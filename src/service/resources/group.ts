@@ -12,6 +12,3 @@ export const baseKind = 'BaseImagePolicy';
 export const basePlural = 'baseimagepolicies';
 export const baseShortName = 'bipol';
 export const baseCrdName = `${basePlural}.${group}`;
-
-export const notificationTargetKind = 'NotificationTarget';
-export const notificationTargetPlural = 'notificationtargets';

@@ -1,7 +1,7 @@
 /** The kinds of the API group: ImagePolicy, and what wings add. */
 import type { z } from 'zod';
 import type { CheckContext } from './rules.ts';
-import type { Problem } from './validation/problem.ts';
+import type { Keys, Problem } from './validation/problem.ts';
 
 /** A column of `kubectl get`; only -o wide prints those of priority 1. */
 export interface Column {
@@ -36,10 +36,37 @@ export interface OlderVersion {
   readonly inItsWords: <T extends Omit<Problem, 'keys'>>(problem: T) => T;
   /** Whether a spec of v1 could have been written in this version. */
   readonly couldHaveWritten: (spec: unknown) => boolean;
+  /** An object of this version, as the API server would store it. */
+  readonly toV1: (object: unknown) => unknown;
+  /** Where it has the target that v1 has at this index. */
+  readonly targetKeys: (index: number) => Keys;
+}
+
+/** What is known of the definition of ImagePolicy that a cluster has. */
+export interface InstalledDefinition {
+  readonly spec: {
+    readonly versions: readonly { readonly name: string; readonly served?: boolean }[];
+    readonly conversion?: { readonly strategy: string };
+  };
+  readonly status?: { readonly storedVersions?: readonly string[] };
+}
+
+/** A definition, by its versions. */
+export interface PolicyDefinition {
+  readonly spec: {
+    readonly versions: readonly {
+      readonly name: string;
+      readonly schema: unknown;
+      readonly subresources: unknown;
+      readonly additionalPrinterColumns: unknown;
+    }[];
+  };
 }
 
 /** What a wing adds to the API group. */
 export interface WingKinds {
   readonly kinds?: readonly AddedKind[];
   readonly olderVersions?: readonly OlderVersion[];
+  /** The definition of ImagePolicy that `crd apply` would write over the installed one, where the wing adds versions to it. */
+  readonly policyDefinition?: (installed: InstalledDefinition | undefined) => PolicyDefinition;
 }

@@ -10,12 +10,10 @@ import type { Reason } from '../../core/model/reasons.ts';
 import { cut } from '../../core/model/text.ts';
 import { refOf } from '../../core/model/workload.ts';
 import { baseKind, group } from './group.ts';
-import { isOfV1alpha1 } from '../../conversion/specs/is-expressible.ts';
 import { readScope } from './read-scope.ts';
 import { readSpec, type ReadContext, type SpecSource } from './read-spec.ts';
 import { fieldOf, has } from './rules.ts';
-import { apiVersion } from './v1.ts';
-import * as v1alpha1 from '../../conversion/v1alpha1.ts';
+import { apiVersion, version as v1 } from './v1.ts';
 import { withoutNulls } from './validation/walk-schema.ts';
 
 const metadata = z.object({
@@ -53,13 +51,13 @@ export function readPolicy(raw: unknown, context: ReadContext, before?: ImagePol
   const parent = parentOf(ownerReferences, annotations);
   const actions = readActions(annotations);
   const requested = readRequest(annotations, actions);
-  const source: SpecSource = { namespace: names.namespace, writtenIn: writtenIn(managedFields) };
+  const source: SpecSource = { namespace: names.namespace, writtenIn: writtenIn(managedFields, context) };
   const spec = readSpecOnce(object.spec, source, context, before?.namespace === names.namespace ? before.spec : undefined);
   return {
     ...names,
     apiVersion,
     ...(createdAt !== undefined && { createdAt }),
-    ...legacyTargetOf(spec, object.spec, names.namespace),
+    ...legacyTargetOf(spec, object.spec, names.namespace, context),
     spec,
     status: readStatus(object.status, names.generation),
     ...(Object.keys(actions).length > 0 && { actions }),
@@ -86,17 +84,22 @@ function parentOf(references: readonly unknown[], annotations: Readonly<Record<s
 }
 
 /** Only a target in another namespace can be a legacy target: most policies have none, and their specs are not examined any further. */
-function legacyTargetOf(spec: ImagePolicy['spec'], raw: unknown, namespace: string): Pick<ImagePolicy, 'legacyTarget'> {
+function legacyTargetOf(
+  spec: ImagePolicy['spec'],
+  raw: unknown,
+  namespace: string,
+  { olderVersions }: ReadContext,
+): Pick<ImagePolicy, 'legacyTarget'> {
   const [target] = isUsable(spec) ? spec.targets : [];
-  if (target?.name === undefined || target.namespace === namespace || !isOfV1alpha1(withoutNulls(raw))) return {};
-  return { legacyTarget: refOf(target) };
+  if (target?.name === undefined || target.namespace === namespace) return {};
+  return olderVersions.some(({ couldHaveWritten }) => couldHaveWritten(withoutNulls(raw))) ? { legacyTarget: refOf(target) } : {};
 }
 
 /** A stored policy is of v1; managedFields record in which version each of its authors wrote, and the last one of them counts. */
-function writtenIn(managedFields: readonly unknown[]): SpecSource['writtenIn'] {
+function writtenIn(managedFields: readonly unknown[], { olderVersions }: ReadContext): SpecSource['writtenIn'] {
   const writes = managedFields.filter((entry) => has(fieldOf(entry, 'fieldsV1'), 'f:spec'));
   const last = writes.toSorted((a, b) => timeOf(a) - timeOf(b)).at(-1);
-  return fieldOf(last, 'apiVersion') === v1alpha1.apiVersion ? 'v1alpha1' : 'v1';
+  return olderVersions.find((older) => older.apiVersion === fieldOf(last, 'apiVersion'))?.version ?? v1;
 }
 
 /** In ms since 1970; 0 if it cannot be read. */

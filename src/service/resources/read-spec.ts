@@ -20,14 +20,17 @@ import { isCustomVersion, type KindRef } from '../../core/model/workload.ts';
 import { filterTags } from '../../core/select/filter-tags.ts';
 import { withoutRebased } from '../../core/select/without-rebased.ts';
 import { strategies } from '../../core/select/strategies/index.ts';
+import type { OlderVersion } from './kinds.ts';
 import { specSchema } from './v1.ts';
 import { validateSpec } from './validate.ts';
 import { unknownFields } from './validation/spec-problems.ts';
-import { inV1alpha1 } from '../../conversion/v1alpha1-problems.ts';
 import { withoutNulls } from './validation/walk-schema.ts';
 
-/** The part of the configuration that the meaning of a policy depends on; defaults are added later (`withDefaults`). */
-export type ReadContext = FieldContext;
+/** What the meaning of a policy depends on besides its text; defaults are added later (`withDefaults`). */
+export interface ReadContext extends FieldContext {
+  /** The versions other than v1 that its author may have written. */
+  readonly olderVersions: readonly OlderVersion[];
+}
 
 type Spec = z.output<typeof specSchema>;
 type Target = Spec['targets'][number];
@@ -36,8 +39,8 @@ type Target = Spec['targets'][number];
 export interface SpecSource {
   /** That of the policy. */
   readonly namespace: string;
-  /** The version that its author writes, whose words problems are reported in. */
-  readonly writtenIn: 'v1' | 'v1alpha1';
+  /** The name of the version that its author writes, whose words problems are reported in: `v1`, or that of an older one. */
+  readonly writtenIn: string;
 }
 
 /** Reads a spec, in the shape of v1, with the built-in values for what it leaves out; throws a PermanentError that names everything that is wrong with it. */
@@ -91,9 +94,10 @@ export function originsOf(written: SettingValues): Origins {
   return { poll: origin('poll'), minAge: origin('minAge'), windows: origin('windows'), rollout: origin('rollout') };
 }
 
-function parseValid(raw: unknown, { namespace, writtenIn }: SpecSource, { customTargets, aliases }: ReadContext): Spec {
+function parseValid(raw: unknown, { namespace, writtenIn }: SpecSource, { customTargets, aliases, olderVersions }: ReadContext): Spec {
   const found = validateSpec(raw, { namespace, customTargets, aliases });
-  const problems = writtenIn === 'v1alpha1' ? found.map(inV1alpha1) : found;
+  const older = olderVersions.find(({ version }) => version === writtenIn);
+  const problems = older === undefined ? found : found.map((one) => older.inItsWords(one));
   const [first] = problems;
   if (first !== undefined) throw new PermanentError(first.reason, problems.map(({ path, message }) => `${path}: ${message}`).join('; '));
   return specSchema.parse(withoutNulls(raw));

@@ -1,32 +1,21 @@
 /** Everything that is wrong with a policy, for the reconcile and for `lint`. */
-import type { z } from 'zod';
 import { isObject } from '../../core/model/untyped.ts';
-import { baseSpecSchema } from '../../bases/resource/schema.ts';
-import { baseKind, group, kind, notificationTargetKind } from './group.ts';
-import { targetSpecSchema } from '../../notify/resource/schema.ts';
+import { group, kind } from './group.ts';
+import type { ResourceGroup } from './resource-group.ts';
 import type { CheckContext } from './rules.ts';
 import { checkLabelKey } from './v1-fields/scalars.ts';
 import * as v1 from './v1.ts';
-import * as v1alpha1 from '../../conversion/v1alpha1.ts';
 import { problem, type Problem } from './validation/problem.ts';
 import { specProblems, unknownFields, unknownKeys } from './validation/spec-problems.ts';
-import { v1alpha1Problems } from '../../conversion/v1alpha1-problems.ts';
 
-/** The kinds of the group, each with its versions. */
-const kinds: Readonly<Record<string, readonly string[]>> = {
-  [kind]: [v1.apiVersion, v1alpha1.apiVersion],
-  [baseKind]: [v1.apiVersion],
-  [notificationTargetKind]: [v1.apiVersion],
-};
-
-/** The specs of the kinds that have one version. */
-const plainSpecs: Readonly<Record<string, z.ZodType>> = { [baseKind]: baseSpecSchema, [notificationTargetKind]: targetSpecSchema };
+/** The kinds and versions that a document is compared with. */
+type Known = Pick<ResourceGroup, 'kinds' | 'olderVersions'>;
 
 /** Whether a document claims to be of a kind of this group, however invalid it is. */
-export function isPolicy(document: unknown): boolean {
+export function isPolicy(document: unknown, { kinds }: Pick<Known, 'kinds'>): boolean {
   if (!isObject(document)) return false;
   const { apiVersion } = document;
-  if (typeof apiVersion !== 'string') return Object.hasOwn(kinds, String(document['kind']));
+  if (typeof apiVersion !== 'string') return [kind, ...kinds.map((one) => one.kind)].includes(String(document['kind']));
   return apiVersion === group || apiVersion.startsWith(`${group}/`);
 }
 
@@ -34,36 +23,44 @@ export function isPolicy(document: unknown): boolean {
  * Everything that is wrong with a document that claims to be of a kind of the group: its kind, metadata, unknown fields and spec. `status` is not
  * checked: the service writes it. Without what the operator allows, only built-in fields of custom resources are valid.
  */
-export function validatePolicy(document: unknown, operator: Omit<CheckContext, 'namespace'> = {}): readonly Problem[] {
+export function validatePolicy(document: unknown, known: Known, operator: Omit<CheckContext, 'namespace'> = {}): readonly Problem[] {
   if (!isObject(document)) return [problem([], 'is not an object: write apiVersion, kind, metadata and spec')];
-  const { apiVersion, spec, metadata } = document;
+  const { metadata } = document;
   const problems = [
-    ...kindProblems(document),
+    ...kindProblems(document, known),
     ...unknownKeys(document, ['apiVersion', 'kind', 'metadata', 'spec', 'status'], []),
     ...metadataProblems(metadata),
   ];
   const namespace = isObject(metadata) && typeof metadata['namespace'] === 'string' ? metadata['namespace'] : undefined;
-  const context = { ...operator, namespace };
-  const plain = plainSpecs[String(document['kind'])];
-  if (plain !== undefined) return [...problems, ...unknownFields(plain, spec, ['spec']), ...specProblems(plain, spec, context)];
-  if (apiVersion === v1alpha1.apiVersion) {
-    return [...problems, ...unknownFields(v1alpha1.specSchema, spec, ['spec']), ...v1alpha1Problems(spec, context)];
-  }
-  // An unknown version is reported above; its spec is checked as v1, which users should write.
-  return [...problems, ...unknownFields(v1.specSchema, spec, ['spec']), ...specProblems(v1.specSchema, spec, context)];
+  return [...problems, ...problemsOfSpec(document, known, { ...operator, namespace })];
 }
 
-function kindProblems({ apiVersion, kind: written }: Readonly<Record<string, unknown>>): Problem[] {
+function problemsOfSpec(
+  { apiVersion, kind: written, spec }: Readonly<Record<string, unknown>>,
+  known: Known,
+  context: CheckContext,
+): readonly Problem[] {
+  const added = known.kinds.find((one) => one.kind === written);
+  const older = added === undefined ? known.olderVersions.find((one) => one.apiVersion === apiVersion) : undefined;
+  if (older !== undefined) return [...unknownFields(older.specSchema, spec, ['spec']), ...older.problems(spec, context)];
+  // An unknown version is reported elsewhere; its spec is checked as v1, which users should write.
+  const { specSchema } = added ?? v1;
+  return [...unknownFields(specSchema, spec, ['spec']), ...specProblems(specSchema, spec, context)];
+}
+
+function kindProblems({ apiVersion, kind: written }: Readonly<Record<string, unknown>>, { kinds, olderVersions }: Known): Problem[] {
   const problems: Problem[] = [];
-  const isPlain = typeof written === 'string' && Object.hasOwn(plainSpecs, written);
-  const versions = kinds[isPlain ? written : kind] ?? [];
+  const added = kinds.find((one) => one.kind === written);
+  const versions = [v1.apiVersion, ...(added === undefined ? olderVersions.map((one) => one.apiVersion) : [])];
   if (typeof apiVersion !== 'string') problems.push(problem(['apiVersion'], `is missing: write ${v1.apiVersion}`));
   else if (!versions.includes(apiVersion)) {
-    const expected = isPlain ? `not ${v1.apiVersion}, the only version of ${written}` : `none of ${versions.join(', ')}`;
+    const expected =
+      versions.length > 1 ? `none of ${versions.join(', ')}` : `not ${v1.apiVersion}, the only version of ${added?.kind ?? kind}`;
     problems.push(problem(['apiVersion'], `"${apiVersion}" is ${expected}`));
   }
-  if (typeof written !== 'string' || !Object.hasOwn(kinds, written)) {
-    problems.push(problem(['kind'], `the group ${group} has only the kinds ${new Intl.ListFormat('en').format(Object.keys(kinds))}`));
+  if (written !== kind && added === undefined) {
+    const names = new Intl.ListFormat('en').format([kind, ...kinds.map((one) => one.kind)]);
+    problems.push(problem(['kind'], `the group ${group} has only the ${kinds.length > 0 ? 'kinds' : 'kind'} ${names}`));
   }
   return problems;
 }

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { readPolicy } from '../../../src/service/resources/read-policy.ts';
 import { childManifest, isChildOf, parentLabel } from '../../../src/bases/policies/child-policies.ts';
 import { base, policyWith, rebase } from './acting.ts';
+import { readContext } from '../../harness/resource-group.ts';
 
 const parent = policyWith({ onNewBase: [rebase] });
 const manifestOf = (repository: string, workload: object = {}) =>
@@ -25,10 +26,7 @@ const manifest = manifestOf('harbor.example.com/shop/web');
 const { metadata, spec } = manifest;
 const read = (written: object) => {
   const object = { ...manifest, ...written };
-  return readPolicy(
-    { ...object, metadata: { ...object.metadata, uid: 'child', resourceVersion: '1', generation: 1 } },
-    { aliases: new Map(), customTargets: [] },
-  );
+  return readPolicy({ ...object, metadata: { ...object.metadata, uid: 'child', resourceVersion: '1', generation: 1 } }, readContext);
 };
 const [owner] = metadata.ownerReferences;
 

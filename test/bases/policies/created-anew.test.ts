@@ -7,6 +7,7 @@ import { rollOutRebased, type RebasePorts } from '../../../src/bases/policies/ro
 import { workloadAnnotation } from '../../../src/core/model/base-policy.ts';
 import { workloadOf } from '../../core/model/samples.ts';
 import { base, imageOf, now, policyWith, rebase } from './acting.ts';
+import { readContext } from '../../harness/resource-group.ts';
 
 const policy = policyWith({ onNewBase: [rebase] });
 const [action] = policy.spec.onNewBase;
@@ -23,7 +24,7 @@ const replacement = {
 };
 const manifest = childManifest(policy, base, replacement, []);
 const stored = { ...manifest, metadata: { ...manifest.metadata, uid: 'child', resourceVersion: '1', generation: 1 } };
-const child: Child = { policy: readPolicy(stored, { aliases: new Map(), customTargets: [] }), base: base.digest, replacement };
+const child: Child = { policy: readPolicy(stored, readContext), base: base.digest, replacement };
 const runs = (uid: string) =>
   workloadOf({}, { ...ref, uid, containers: [{ name: 'app', image: `${replacement.repository}:${replacement.from}` }] });
 

@@ -6,6 +6,7 @@ import { childManifest, childName, type Child, type Replacement } from '../../..
 import { planRollOut, type RollOut } from '../../../src/bases/policies/plan-roll-out.ts';
 import { isUsableBase } from '../../../src/core/model/base-policy.ts';
 import type { Workload } from '../../../src/core/model/workload.ts';
+import { readContext } from '../../harness/resource-group.ts';
 
 const context = { aliases: new Map<string, string>(), customTargets: [] };
 const base = { tag: '21.0.6', digest: `sha256:${'b'.repeat(64)}` };
@@ -53,7 +54,7 @@ function workload(name: string, tag = from, labels: Record<string, string> = {})
 function childOf(replacement: Replacement, status: object, digest = base.digest): Child {
   const { metadata, ...manifest } = childManifest(parentPolicy(), { digest }, replacement, []);
   const stored = { ...metadata, uid: `uid-${metadata.name}`, resourceVersion: '1', generation: 1 };
-  return { policy: readPolicy({ ...manifest, metadata: stored, status }, context), base: digest, replacement };
+  return { policy: readPolicy({ ...manifest, metadata: stored, status }, readContext), base: digest, replacement };
 }
 
 const ready = (status: string, reason: string, message = reason) => ({

@@ -6,6 +6,7 @@ import { whyHeld } from '../../../src/bases/policies/why-held.ts';
 import type { BaseImagePolicy } from '../../../src/core/model/base-policy.ts';
 import { workloadOf } from '../../core/model/samples.ts';
 import { base, policyWith, rebase } from './acting.ts';
+import { readContext } from '../../harness/resource-group.ts';
 
 const workload = { kind: 'Deployment', namespace: 'platform', name: 'web' };
 const parentOf = (spec: object = {}, annotations: object = {}) => policyWith({ onNewBase: [rebase], ...spec }, { annotations });
@@ -24,7 +25,7 @@ const manifest = childManifest(
   [],
 );
 const stored = { ...manifest, metadata: { ...manifest.metadata, uid: 'child', resourceVersion: '1', generation: 1 } };
-const child = readPolicy(stored, { aliases: new Map(), customTargets: [] });
+const child = readPolicy(stored, readContext);
 const approved = (digest: string) => ({ 'operator.technomad.dev/approve': `21.0.6@${digest}` });
 
 for (const [what, parent, expected] of [
@@ -63,7 +64,7 @@ for (const [what, parent, expected] of [
 
 test('other windows do not hold a child that has begun', () => {
   const view = { findWorkload: () => undefined, namespaceMatches: () => false };
-  const begun = readPolicy({ ...stored, status: { running: '2' } }, { aliases: new Map(), customTargets: [] });
+  const begun = readPolicy({ ...stored, status: { running: '2' } }, readContext);
   assert.equal(whyHeld(begun, parentOf({ windows: [{ from: '02:00', to: '04:00' }] }), view), undefined);
 });
 
@@ -72,5 +73,5 @@ test('nothing holds a policy without a parent, or one whose controller is anothe
   const [owner] = stored.metadata.ownerReferences;
   const owned = { ...stored, metadata: { ...stored.metadata, ownerReferences: [{ ...owner, kind: 'Kustomization' }] } };
   for (const raw of [owned, { ...stored, metadata: { ...stored.metadata, ownerReferences: [] } }])
-    assert.equal(whyHeld(readPolicy(raw, { aliases: new Map(), customTargets: [] }), undefined, view), undefined);
+    assert.equal(whyHeld(readPolicy(raw, readContext), undefined, view), undefined);
 });

@@ -12,6 +12,7 @@ import type { ImageList } from '../../../src/core/model/workload.ts';
 import { compareTags } from '../../../src/core/select/select-tag.ts';
 import { areOtherTracks } from '../../../src/core/select/tag-track.ts';
 import { digestOf, workloadOf } from '../../core/model/samples.ts';
+import { readContext } from '../../harness/resource-group.ts';
 
 interface Place {
   readonly namespace?: string;
@@ -167,7 +168,7 @@ const anyTag = fc.oneof(
 
 /** What the service would do about a policy that has been reconciled once. */
 async function planOf(proposal: Proposal, image: string, digest: string) {
-  const policy = readPolicy(withStatus(proposal, { tag: proposal.selects ?? '', digest }), { aliases: new Map(), customTargets: [] });
+  const policy = readPolicy(withStatus(proposal, { tag: proposal.selects ?? '', digest }), readContext);
   const workload = workloadOf({ web: image });
   const planned = await planNow({ policy }, () => ({
     crossNamespace: 'consent',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { networkInterfaces } from 'node:os';
 import { after, before, describe, it } from 'node:test';
-import { conversionSamples } from '../../../src/service/resources/plan-crd.ts';
+import { conversionSamples } from '../../../src/conversion/plan-definition.ts';
 import { convertReview } from '../../../src/conversion/convert-review.ts';
 import { openKubeClient, type KubeClient } from '../../../src/service/kube/client.ts';
 import { probeConversion } from '../../../src/conversion/crd/check-conversion.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { customResourceDefinition } from '../../../src/service/resources/crd.ts';
+import { customResourceDefinition } from '../../../src/conversion/definition.ts';
 import { crdName } from '../../../src/service/resources/group.ts';
 import { makeAuthority } from '../../../src/conversion/certificates/make-certificate.ts';
 import { openKubeClient, type KubeClient } from '../../../src/service/kube/client.ts';

@@ -51,7 +51,7 @@ function imported({ policy, matchTag, matchPreRelease, current }: Keel, polls: b
   const [written] = convertAll([workload]).policies;
   if (written === undefined) return undefined;
   const { metadata, spec } = written.policy;
-  const context = { aliases: noAliases, customTargets: [] };
+  const context = { aliases: noAliases, customTargets: [], olderVersions: [] };
   const read = readPolicy({ metadata: { ...metadata, uid: 'u', resourceVersion: '1', generation: 1 }, spec }, context).spec;
   if (!isUsable(read)) throw new Error(`not a policy: ${read.problem.message}`);
   return read;

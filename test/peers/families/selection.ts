@@ -18,7 +18,7 @@ export const selection = family(
     const targets = [{ kind: 'Deployment', name: 'web' }];
     const spec = { image: 'registry.example.com/shop/web', select, ...(filter && { tags: filter }), targets };
     const metadata = { namespace: 'shop', name: 'web', uid: 'u', resourceVersion: '1' };
-    const context = { aliases: noAliases, customTargets: [] };
+    const context = { aliases: noAliases, customTargets: [], olderVersions: [] };
     const read = readPolicy({ metadata, spec }, context).spec;
     if (!isUsable(read)) return 'invalid';
     const times = new Map(Object.entries(created ?? {}).map(([tag, at]) => [tag, new Date(at)]));

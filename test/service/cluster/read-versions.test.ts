@@ -1,7 +1,7 @@
 /** Versions of policies, read from a real API server, and how many requests that takes. */
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
-import { customResourceDefinition } from '../../../src/service/resources/crd.ts';
+import { customResourceDefinition } from '../../../src/conversion/definition.ts';
 import { createVersionReader } from '../../../src/service/cluster/read-versions.ts';
 import { openKubeClient, type KubeClient, type KubeRequest } from '../../../src/service/kube/client.ts';
 import { borrowControlPlane, type ControlPlane } from '../../harness/control-plane.ts';

@@ -8,6 +8,7 @@ import type { ImagePolicy } from '../../../src/core/model/image-policy.ts';
 import type { ImageSource } from '../../../src/core/model/image-source.ts';
 import { fakeImage } from '../../harness/fake-registry.ts';
 import { offering, startWorld } from '../registry/start-world.ts';
+import { readContext } from '../../harness/resource-group.ts';
 
 const never = new AbortController().signal;
 
@@ -16,7 +17,7 @@ function policyOf(image: string, name: string, latest?: string): ImagePolicy {
   const status = latest === undefined ? {} : { latest: { tag: latest, selectedAt: '2026-01-01T00:00:00Z' } };
   const metadata = { namespace: 'shop', name, uid: name, generation: 1, resourceVersion: '1' };
   const raw = { apiVersion: 'operator.technomad.dev/v1', kind: 'ImagePolicy', metadata, spec, status };
-  return readPolicy(raw, { aliases: new Map(), customTargets: [] });
+  return readPolicy(raw, readContext);
 }
 
 const sourceOf = (policy: ImagePolicy): ImageSource => ('repository' in policy.spec ? policy.spec.repository : assert.fail(policy.name));

@@ -9,8 +9,8 @@ import type { HistoryEntry, PolicyStatus } from '../../../src/core/model/policy-
 import { readStatus } from '../../../src/core/model/stored-status.ts';
 import { installCrd, policiesPath } from '../resources/install-crd.ts';
 import { borrowControlPlane, type ControlPlane } from '../../harness/control-plane.ts';
+import { readContext } from '../../harness/resource-group.ts';
 
-const readContext = { aliases: new Map<string, string>(), customTargets: [] };
 const { signal } = new AbortController();
 
 describe('the writer of statuses', () => {

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { issueCertificate, makeAuthority } from '../../../src/conversion/certificates/make-certificate.ts';
-import { customResourceDefinition } from '../../../src/service/resources/crd.ts';
-import { plainDefinition } from '../../../src/service/resources/plain-definitions.ts';
+import { customResourceDefinition } from '../../../src/conversion/definition.ts';
 import { certificates, type CertificateFacts } from '../../../src/service/doctor/checks/certificates.ts';
 import { definition } from '../../../src/service/doctor/checks/definition.ts';
 import { permissions } from '../../../src/service/doctor/checks/permissions.ts';
 import { service } from '../../../src/service/doctor/checks/service.ts';
 import { assertLine, evaluate, testAllSeen } from './evaluate.ts';
+import { addedDefinition } from '../../harness/resource-group.ts';
 
 const hourMs = 3_600_000;
 const now = Date.parse('2026-05-01T12:00:00Z');
@@ -59,7 +59,7 @@ test('the check of permissions names what is missing, and what that means', () =
 describe('definition', () => {
   const expected = customResourceDefinition().spec.versions;
   const installed = { spec: { versions: expected, conversion: { strategy: 'Webhook' } }, status: { storedVersions: ['v1'] } };
-  const expectedBases = plainDefinition('BaseImagePolicy').object.spec.versions;
+  const expectedBases = addedDefinition('BaseImagePolicy').object.spec.versions;
   const bases = { installed: { spec: { versions: expectedBases } }, expected: expectedBases };
   const of = (more: Partial<Extract<Parameters<typeof definition.evaluate>[0], { expected: unknown }>> = {}) =>
     evaluate(definition, { installed, expected, bases, reads: [{ version: 'v1', why: undefined }], ...more });

@@ -1,19 +1,19 @@
-import { customResourceDefinition } from '../../../src/service/resources/crd.ts';
+import { customResourceDefinition } from '../../../src/conversion/definition.ts';
 import { group, plural } from '../../../src/service/resources/group.ts';
-import { plainDefinition, plainDefinitions } from '../../../src/service/resources/plain-definitions.ts';
 import type { ControlPlane } from '../../harness/control-plane.ts';
 import { waitFor } from '../../harness/wait-for.ts';
+import { addedDefinition, addedDefinitions } from '../../harness/resource-group.ts';
 
 /** Where the policies of a namespace are. */
 export const policiesPath = (namespace: string, version: string): string => `/apis/${group}/${version}/namespaces/${namespace}/${plural}`;
 
 /** Where the objects of a kind with one version are. */
 export const plainPath = (kind: string, namespace: string): string =>
-  `/apis/${group}/v1/namespaces/${namespace}/${plainDefinition(kind).plural}`;
+  `/apis/${group}/v1/namespaces/${namespace}/${addedDefinition(kind).plural}`;
 
 /** Installs the definitions of the kinds that have one version, and waits until they are served. */
 export async function installPlainCrds(cluster: ControlPlane): Promise<void> {
-  for (const { kind, object } of plainDefinitions) {
+  for (const { kind, object } of addedDefinitions) {
     await cluster.request('POST', definitions, object);
     await waitForList(cluster, plainPath(kind, 'default'));
   }

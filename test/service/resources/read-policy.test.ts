@@ -6,8 +6,9 @@ import type { ReadContext } from '../../../src/service/resources/read-spec.ts';
 import { apiVersion } from '../../../src/service/resources/v1.ts';
 import { isUsable, type PolicySpec } from '../../../src/core/model/image-policy.ts';
 import { selectTag } from '../../../src/core/select/select-tag.ts';
+import { olderVersions } from '../../harness/resource-group.ts';
 
-const context: ReadContext = { aliases: new Map(), customTargets: [] };
+const context: ReadContext = { aliases: new Map(), customTargets: [], olderVersions };
 const metadata = { name: 'web', namespace: 'shop', uid: 'u', resourceVersion: '7', generation: 3 };
 const target = { kind: 'Deployment', name: 'my-java-app' };
 const spec = { image: 'library/openjdk', select: { semver: {} }, targets: [target], poll: { interval: '5m' } };

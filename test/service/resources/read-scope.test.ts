@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readPolicy } from '../../../src/service/resources/read-policy.ts';
 import { isUsable } from '../../../src/core/model/image-policy.ts';
+import { readContext } from '../../harness/resource-group.ts';
 
 const metadata = { name: 'web', namespace: 'shop', uid: 'u', resourceVersion: '7', generation: 3 };
 const target = { kind: 'Deployment', name: 'my-java-app' };
@@ -10,7 +11,7 @@ const spec = { image: 'library/openjdk', select: { semver: {} }, targets: [targe
 
 test('what can be read of a spec that cannot be used is known all the same: its repository, and the targets that are in order', () => {
   const scopeOf = (raw: object) => {
-    const { spec: found } = readPolicy({ metadata, spec: { ...spec, ...raw } }, { aliases: new Map(), customTargets: [] });
+    const { spec: found } = readPolicy({ metadata, spec: { ...spec, ...raw } }, readContext);
     assert.ok(!isUsable(found), JSON.stringify(found));
     return found.scope;
   };
@@ -33,7 +34,7 @@ test('a spec with more values than can be checked at once is not checked, and na
   const values = Array.from({ length: 64 }, (_, index) => `v${index}`);
   const matchExpressions = Array.from({ length: 32 }, (_, index) => ({ key: `k${index}`, operator: 'NotIn', values }));
   const targets = Array.from({ length: 64 }, () => ({ kind: 'Deployment', selector: { matchExpressions } }));
-  const context = { aliases: new Map(), customTargets: [] };
+  const context = readContext;
   const { spec: found } = readPolicy({ metadata, spec: { ...spec, targets } }, context);
   assert.ok(!isUsable(found));
   assert.match(found.problem.message, /^spec: holds more than 4096 values/);

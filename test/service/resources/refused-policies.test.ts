@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
-import { customResourceDefinition } from '../../../src/service/resources/crd.ts';
+import { customResourceDefinition } from '../../../src/conversion/definition.ts';
 import * as v1 from '../../../src/service/resources/v1.ts';
 import { validateSpec } from '../../../src/service/resources/validate.ts';
 import { borrowControlPlane, type ControlPlane } from '../../harness/control-plane.ts';

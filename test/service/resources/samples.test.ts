@@ -4,13 +4,14 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { parse } from 'yaml';
-import { customResourceDefinition } from '../../../src/service/resources/crd.ts';
-import { plainDefinition, type PlainDefinition } from '../../../src/service/resources/plain-definitions.ts';
+import { customResourceDefinition } from '../../../src/conversion/definition.ts';
 import { readBasePolicy } from '../../../src/bases/resource/read-base-policy.ts';
 import { readNotificationTarget } from '../../../src/notify/resource/read-target.ts';
 import { lintText } from '../../../src/cli/lint/lint-text.ts';
 import { borrowControlPlane, type ControlPlane } from '../../harness/control-plane.ts';
 import { installCrd, installPlainCrds, plainPath, policiesPath } from './install-crd.ts';
+import { type AddedDefinition } from '../../../src/service/resources/definitions.ts';
+import { addedDefinition, resources } from '../../harness/resource-group.ts';
 
 const folder = join(import.meta.dirname, '../../../crd/samples');
 const samples = globSync('*.yaml', { cwd: folder })
@@ -32,7 +33,7 @@ const readers: Readonly<Record<string, (raw: unknown) => { readonly spec: object
 for (const { file, text } of samples) {
   test(`${file} says what it is for, and is valid`, () => {
     assert.match(text, /^(?:# .*\n)+apiVersion: /);
-    const { policies, others, problems, warnings } = lintText(text);
+    const { policies, others, problems, warnings } = lintText(text, resources);
     assert.deepEqual([policies, others, problems, warnings], [1, 0, [], undefined]);
   });
 }
@@ -87,7 +88,7 @@ const writtenIn = function* (value: unknown, path: string): Generator<string> {
   }
 };
 /** The fields of the first version that no sample of the kind shows. */
-function missingFields({ spec }: ReturnType<typeof customResourceDefinition> | PlainDefinition['object']): string[] {
+function missingFields({ spec }: ReturnType<typeof customResourceDefinition> | AddedDefinition['object']): string[] {
   const schema = JSON.parse(JSON.stringify(spec.versions[0]?.schema.openAPIV3Schema)) as Schema;
   const policies = samples.map(({ text }) => parse(text) as Policy).filter(({ kind }) => kind === spec.names.kind);
   const shown = new Set(policies.flatMap((policy) => [...writtenIn(policy.spec, 'spec')]));
@@ -105,7 +106,7 @@ test('a sample exists for every field of v1', () => {
 });
 
 test('a sample exists for every field of NotificationTarget', () => {
-  assert.deepEqual(missingFields(plainDefinition('NotificationTarget').object), []);
+  assert.deepEqual(missingFields(addedDefinition('NotificationTarget').object), []);
 });
 
 test('a sample exists for every field of BaseImagePolicy that ImagePolicy does not have', () => {
@@ -114,7 +115,7 @@ test('a sample exists for every field of BaseImagePolicy that ImagePolicy does n
   const ofSystems = /^spec\.onNewBase\[\]\.trigger\.(?:gitlab|gitea|tekton|jenkins|webhook|github\.(?:url|workflow|ref))\b/;
   const selectors = /[sS]elector\.matchExpressions\b|canaries\.matchExpressions\b/;
   assert.deepEqual(
-    missingFields(plainDefinition('BaseImagePolicy').object).filter(
+    missingFields(addedDefinition('BaseImagePolicy').object).filter(
       (field) => ![ofBoth, ofSystems, selectors].some((known) => known.test(field)),
     ),
     [],

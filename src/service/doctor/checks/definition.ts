@@ -12,7 +12,8 @@ export interface ComparedDefinition {
 export type DefinitionFacts =
   | { readonly why: string }
   | (ComparedDefinition & {
-      readonly bases: ComparedDefinition | { readonly why: string };
+      /** Absent where this program has no BaseImagePolicies. */
+      readonly bases?: ComparedDefinition | { readonly why: string };
       /** The versions that are served, and why their policies cannot be read; undefined where they can. */
       readonly reads: readonly { readonly version: string; readonly why: string | undefined }[];
     });
@@ -54,7 +55,7 @@ export const definition: Check<DefinitionFacts> = {
       current(installed, expected),
       conversion(installed),
       storedVersions(installed),
-      baseImages(bases),
+      ...(bases === undefined ? [] : [baseImages(bases)]),
       ...reads.map(({ version, why }) =>
         why === undefined
           ? ok('definition/readable', `policies can be read as ${version}`)

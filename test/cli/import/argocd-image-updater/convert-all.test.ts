@@ -9,6 +9,7 @@ import { formatImport } from '../../../../src/cli/import/merge-drafts.ts';
 import { readObjects } from '../../../../src/cli/import/read-files.ts';
 import { lintText } from '../../../../src/cli/lint/lint-text.ts';
 import { configSchema } from '../../../../src/service/config/schema.ts';
+import { resources } from '../../../harness/resource-group.ts';
 
 const folder = join(import.meta.dirname, 'samples');
 const sample = (name: string) => readFileSync(join(folder, `${name}.yaml`), 'utf8');
@@ -244,7 +245,7 @@ test('everything that is written is valid for the API server, and what was not c
     application(web),
   );
   for (const { policy } of imported.policies) specSchema.parse(policy.spec);
-  const { policies, problems } = lintText(formatImport(imported));
+  const { policies, problems } = lintText(formatImport(imported), resources);
   assert.deepEqual([policies, problems], [imported.policies.length, []]);
   assert.ok(policies >= 10 && imported.skipped.length > 0);
 });

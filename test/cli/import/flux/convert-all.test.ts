@@ -7,6 +7,7 @@ import { specSchema } from '../../../../src/service/resources/v1.ts';
 import { formatImport } from '../../../../src/cli/import/merge-drafts.ts';
 import { lintText } from '../../../../src/cli/lint/lint-text.ts';
 import { api, convert, folder, marked, notes, policy, problems, repository, sample, semver, specs } from './samples.ts';
+import { resources } from '../../../harness/resource-group.ts';
 
 test('the demo app of the guide becomes a policy in the namespace of its workload', () => {
   const { policies, skipped } = convert(sample('guide'));
@@ -230,7 +231,7 @@ test('everything that is written is valid for the API server, and what was not c
   const texts = globSync('*.yaml', { cwd: folder }).map((file) => readFileSync(join(folder, file), 'utf8'));
   const imported = convert(...texts, repository(), policy(semver), marked());
   for (const { policy: written } of imported.policies) specSchema.parse(written.spec);
-  const { policies, problems: wrong } = lintText(formatImport(imported));
+  const { policies, problems: wrong } = lintText(formatImport(imported), resources);
   assert.deepEqual([policies, wrong], [imported.policies.length, []]);
   assert.ok(imported.policies.length >= 2 && imported.skipped.length > 0);
 });

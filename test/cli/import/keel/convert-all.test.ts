@@ -5,6 +5,7 @@ import { formatImport } from '../../../../src/cli/import/merge-drafts.ts';
 import { convertPollSchedule } from '../../../../src/cli/import/keel/convert-workload.ts';
 import type { SourceWorkload } from '../../../../src/cli/import/workload.ts';
 import { lintText } from '../../../../src/cli/lint/lint-text.ts';
+import { resources } from '../../../harness/resource-group.ts';
 
 function workload(name: string, image: string, annotations: Record<string, string>, more: Partial<SourceWorkload> = {}): SourceWorkload {
   const containers = [{ name: 'app', image }];
@@ -204,7 +205,7 @@ test('lint reads the printed policies, and comments stay comments', () => {
     workload('bad', 'nginx:main', { 'keel.sh/policy': 'all\n---\nkind: Pod' }),
   ]);
   const text = formatImport(imported);
-  const { problems, policies } = lintText(text);
+  const { problems, policies } = lintText(text, resources);
   assert.deepEqual([problems, policies], [[], 2]);
   assert.match(text, /^# The range is that of the version that runs \(1\.27\.1\)/m);
   assert.match(text, /^# Not carried over: Deployment shop\/bad: /m);

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type CrdRequest, type InstalledCrd, lacksConversion, planCrd } from '../../../src/service/resources/plan-crd.ts';
+import type { InstalledDefinition } from '../../src/service/resources/kinds.ts';
+import { type CrdRequest, lacksConversion, planCrd } from '../../src/conversion/plan-definition.ts';
 
 const conversion = { endpoint: { url: 'https://convert.example.com/convert' } };
 const webhook = { strategy: 'Webhook' };
-const crd = (versions: InstalledCrd['spec']['versions'], storedVersions: string[], rest: object = {}): InstalledCrd => ({
+const crd = (versions: InstalledDefinition['spec']['versions'], storedVersions: string[], rest: object = {}): InstalledDefinition => ({
   spec: { versions, ...rest },
   status: { storedVersions },
 });
@@ -30,7 +31,7 @@ const alone = crd([{ name: 'v1', served: true }], ['v1'], { conversion: { strate
 
 const cases: [
   name: string,
-  existing: InstalledCrd | undefined,
+  existing: InstalledDefinition | undefined,
   request: CrdRequest,
   versions: string,
   conversion: string,
@@ -66,7 +67,7 @@ for (const [name, existing, request, versions, expected, lacks] of cases) {
   });
 }
 
-const refusals: [name: string, existing: InstalledCrd, message: RegExp][] = [
+const refusals: [name: string, existing: InstalledDefinition, message: RegExp][] = [
   ['while policies may be stored as v1alpha1', mixed, /stored as v1alpha1: .*crd migrate/],
   ['on the older definition', definitionOfV1alpha1, /stored as v1alpha1/],
   ['while v1alpha1 is served', definitionOfBoth, /still served: .*--retire v1alpha1/],

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { type CrdShape, customResourceDefinition, customResourceDefinitionYaml } from '../../../src/service/resources/crd.ts';
-import { plainDefinitions } from '../../../src/service/resources/plain-definitions.ts';
+import { type CrdShape, customResourceDefinition, customResourceDefinitionYaml } from '../../src/conversion/definition.ts';
+import { addedDefinitions } from '../harness/resource-group.ts';
 
 interface Schema {
   readonly type?: string;
@@ -29,9 +29,9 @@ function* fieldsOf(schema: Schema, path = ''): Generator<[path: string, schema: 
 test('crd/ has what "image-watcher crd print" prints, a file for each kind', () => {
   for (const [file, text] of [
     ['imagepolicies', customResourceDefinitionYaml()],
-    ...plainDefinitions.map(({ plural, yaml }) => [plural, yaml] as const),
+    ...addedDefinitions.map(({ plural, yaml }) => [plural, yaml] as const),
   ] as const)
-    assert.equal(readFileSync(new URL(`../../../crd/${file}.yaml`, import.meta.url), 'utf8'), text);
+    assert.equal(readFileSync(new URL(`../../crd/${file}.yaml`, import.meta.url), 'utf8'), text);
 });
 
 test('the YAML contains the object, with the webhook of a usual installation', () => {
@@ -74,7 +74,7 @@ test('exactly one version is stored, whichever is chosen', () => {
 });
 
 test('every field of spec and status has a type, a description, and a bound where it could grow', () => {
-  const others = plainDefinitions
+  const others = addedDefinitions
     .flatMap(({ object }) => object.spec.versions)
     .map(({ schema }) => JSON.parse(JSON.stringify(schema.openAPIV3Schema)) as Schema);
   for (const [path, schema] of [...schemas.values(), ...others].flatMap((root) => [...fieldsOf(root)])) {

@@ -1,8 +1,9 @@
 /** Which CustomResourceDefinition to apply, given the installed one and the request. */
-import { customResourceDefinition, type Conversion } from './crd.ts';
-import { kind } from './group.ts';
-import * as v1 from './v1.ts';
-import * as v1alpha1 from '../../conversion/v1alpha1.ts';
+import { kind } from '../service/resources/group.ts';
+import type { InstalledDefinition } from '../service/resources/kinds.ts';
+import * as v1 from '../service/resources/v1.ts';
+import { customResourceDefinition, type Conversion } from './definition.ts';
+import * as v1alpha1 from './v1alpha1.ts';
 
 /** The changes that the user requests; absent ones stay as they are installed. */
 export interface CrdRequest {
@@ -14,20 +15,11 @@ export interface CrdRequest {
   readonly v1Only?: boolean;
 }
 
-/** The parts of an installed definition that the plan depends on. */
-export interface InstalledCrd {
-  readonly spec: {
-    readonly versions: readonly { readonly name: string; readonly served?: boolean }[];
-    readonly conversion?: { readonly strategy: string };
-  };
-  readonly status?: { readonly storedVersions?: readonly string[] };
-}
-
 /**
  * The definition to apply. Without a request for the contrary, v1alpha1 stays retired if it was, a definition with v1 alone keeps v1 alone, and an installed
  * webhook stays (the manifest does not mention it). Throws an Error that says what to do if v1alpha1 would be removed although it is in use.
  */
-export function planCrd(existing: InstalledCrd | undefined, request: CrdRequest) {
+export function planCrd(existing: InstalledDefinition | undefined, request: CrdRequest) {
   const installed = existing?.spec.versions.find(({ name }) => name === v1alpha1.version);
   if (request.v1Only) {
     refuseWhileNeeded(existing);
@@ -43,13 +35,13 @@ export function planCrd(existing: InstalledCrd | undefined, request: CrdRequest)
 }
 
 /** Whether the definition would serve two versions without a webhook, so that the request must name one. */
-export function lacksConversion(existing: InstalledCrd | undefined, request: CrdRequest): boolean {
+export function lacksConversion(existing: InstalledDefinition | undefined, request: CrdRequest): boolean {
   if (request.v1Only || request.conversion !== undefined) return false;
   if (isV1Only(existing) && !asksForV1alpha1(request)) return false;
   return existing?.spec.conversion?.strategy !== 'Webhook';
 }
 
-function isV1Only(existing: InstalledCrd | undefined): boolean {
+function isV1Only(existing: InstalledDefinition | undefined): boolean {
   return existing !== undefined && existing.spec.versions.every(({ name }) => name === v1.version);
 }
 
@@ -57,7 +49,7 @@ function asksForV1alpha1({ conversion, storage, serveV1alpha1 }: CrdRequest): bo
   return conversion !== undefined || storage === v1alpha1.version || serveV1alpha1 === true;
 }
 
-function refuseWhileNeeded(existing: InstalledCrd | undefined): void {
+function refuseWhileNeeded(existing: InstalledDefinition | undefined): void {
   if (existing?.status?.storedVersions?.includes(v1alpha1.version)) {
     throw new Error('policies may still be stored as v1alpha1: run "crd apply" with a conversion webhook and "crd migrate" first');
   }

@@ -1,29 +1,34 @@
-import { type Conversion, type ConversionEndpoint, defaultEndpoint } from '../service/resources/crd.ts';
-import { conversionSamples, type CrdRequest, lacksConversion, planCrd } from '../service/resources/plan-crd.ts';
-import { crdName } from '../service/resources/group.ts';
-import { plainDefinitions } from '../service/resources/plain-definitions.ts';
-import { describeError } from '../core/model/errors.ts';
-import { documentation } from '../core/model/reasons.ts';
-import type { KubeClient } from '../service/kube/client.ts';
-import { UsageError, type Terminal } from '../service/command-line/command.ts';
-import { type CrdValues, durationOf, endpointOf, namespacedName, readCaFile } from '../service/command-line/crd-options.ts';
-import { print } from '../service/command-line/output.ts';
-import { clusterOf } from '../service/command-line/policy-client.ts';
+import { type Conversion, type ConversionEndpoint, defaultEndpoint } from '../definition.ts';
+import { conversionSamples, type CrdRequest, lacksConversion, planCrd } from '../plan-definition.ts';
+import type { AddedDefinition } from '../../service/resources/definitions.ts';
+import { crdName } from '../../service/resources/group.ts';
+import { describeError } from '../../core/model/errors.ts';
+import { documentation } from '../../core/model/reasons.ts';
+import type { KubeClient } from '../../service/kube/client.ts';
+import { UsageError, type Terminal } from '../../service/command-line/command.ts';
+import { type CrdValues, durationOf, endpointOf, namespacedName, readCaFile } from './crd-options.ts';
+import { print } from '../../service/command-line/output.ts';
+import { clusterOf } from '../../service/command-line/policy-client.ts';
 
 /** The Secret in which the role convert stores its own authority, in the namespace of the Service. */
 const authoritySecret = 'image-watcher-conversion';
 
 /** `image-watcher crd apply`. */
-export async function applyCrd(values: CrdValues, output: 'text' | 'json' | 'yaml' | undefined, terminal: Terminal): Promise<number> {
+export async function applyCrd(
+  values: CrdValues,
+  output: 'text' | 'json' | 'yaml' | undefined,
+  terminal: Terminal,
+  added: readonly AddedDefinition[],
+): Promise<number> {
   const wanted = parseRequest(values);
   // Loaded only now: printing should not wait for the Kubernetes client.
   const [{ openKubeClient }, { applyCustomResourceDefinition }, { switchCustomResourceDefinition }, { readCrd }, { refuseOwnedThrough }] =
     await Promise.all([
-      import('../service/kube/client.ts'),
-      import('../service/kube/crd/apply-crd.ts'),
-      import('../conversion/crd/switch-crd.ts'),
-      import('../service/kube/crd/definition.ts'),
-      import('../conversion/crd/retire-version.ts'),
+      import('../../service/kube/client.ts'),
+      import('../../service/kube/crd/apply-crd.ts'),
+      import('../crd/switch-crd.ts'),
+      import('../../service/kube/crd/definition.ts'),
+      import('../crd/retire-version.ts'),
     ]);
   const onProgress = (message: string) => {
     if (output === undefined || output === 'text') terminal.err(`${message}\n`);
@@ -54,8 +59,8 @@ export async function applyCrd(values: CrdValues, output: 'text' | 'json' | 'yam
         { onProgress },
       );
       const applied = [{ name: crdName, action }];
-      for (const { name: plainName, object } of plainDefinitions) {
-        name = plainName;
+      for (const { name: addedName, object } of added) {
+        name = addedName;
         const { action } = await applyCustomResourceDefinition(client, object, { onProgress });
         applied.push({ name, action });
       }
@@ -104,7 +109,7 @@ async function withCa(client: KubeClient, endpoint: ConversionEndpoint, values: 
 }
 
 async function readCa(client: KubeClient, secret: { namespace: string; name: string }): Promise<string> {
-  const { readSecretContent } = await import('../service/kube/secrets.ts');
+  const { readSecretContent } = await import('../../service/kube/secrets.ts');
   const read = await readSecretContent(client, secret);
   const encoded = 'data' in read ? read.data['ca.crt'] : undefined;
   if (encoded) return Buffer.from(encoded, 'base64').toString();

@@ -1,9 +1,9 @@
 /** The options of `image-watcher crd`. */
 import { readFileSync } from 'node:fs';
-import type { ConversionEndpoint } from '../resources/crd.ts';
+import type { ConversionEndpoint } from '../definition.ts';
 import { parseDuration } from '../../core/model/text.ts';
-import { type Options, UsageError, type Values } from './command.ts';
-import type { clusterOptions } from './policy-client.ts';
+import { type Options, UsageError, type Values } from '../../service/command-line/command.ts';
+import type { clusterOptions } from '../../service/command-line/policy-client.ts';
 
 /** The shape of the definition. */
 export const shapeOptions = {

@@ -3,16 +3,16 @@ import { after, before, beforeEach, test } from 'node:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { convertReview } from '../../src/conversion/convert-review.ts';
-import { baseCrdName, crdName } from '../../src/service/resources/group.ts';
-import { plainDefinitions } from '../../src/service/resources/plain-definitions.ts';
-import { oldCrd } from '../service/resources/old-crd.ts';
-import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
-import { type ConversionEndpoint, startConversionEndpoint } from '../harness/conversion-endpoint.ts';
-import { kubeconfigWithRules } from '../harness/service-account.ts';
-import { tempFolder } from '../harness/temp-folder.ts';
-import { waitFor } from '../harness/wait-for.ts';
-import { runCommand, runCrd } from './run-command.ts';
+import { convertReview } from '../../../src/conversion/convert-review.ts';
+import { baseCrdName, crdName } from '../../../src/service/resources/group.ts';
+import { oldCrd } from '../../service/resources/old-crd.ts';
+import { borrowControlPlane, type ControlPlane } from '../../harness/control-plane.ts';
+import { type ConversionEndpoint, startConversionEndpoint } from '../../harness/conversion-endpoint.ts';
+import { kubeconfigWithRules } from '../../harness/service-account.ts';
+import { tempFolder } from '../../harness/temp-folder.ts';
+import { waitFor } from '../../harness/wait-for.ts';
+import { runCommand, runCrd } from '../../cli/run-command.ts';
+import { addedDefinitions } from '../../harness/resource-group.ts';
 
 const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const policies = (version: string, namespace = 'default') =>
@@ -47,7 +47,7 @@ before(async () => {
 });
 after(() => Promise.all([cluster.stop(), endpoint.stop(), strange.stop()]));
 
-const allNames = [crdName, ...plainDefinitions.map(({ name }) => name)];
+const allNames = [crdName, ...addedDefinitions.map(({ name }) => name)];
 
 beforeEach(async () => {
   for (const name of allNames) {
@@ -116,7 +116,7 @@ test('the definition of BaseImagePolicy is updated, keeps labels of others, and 
     updated.spec.versions.map(({ name }) => name),
     ['v1'],
   );
-  const policy = parse(readFileSync(new URL('../../crd/samples/base-java.yaml', import.meta.url), 'utf8')) as object;
+  const policy = parse(readFileSync(new URL('../../../crd/samples/base-java.yaml', import.meta.url), 'utf8')) as object;
   const path = '/apis/operator.technomad.dev/v1/namespaces/default/baseimagepolicies?fieldValidation=Strict';
   const stored = await waitFor('a policy to be accepted', () =>
     cluster

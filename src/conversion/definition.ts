@@ -1,0 +1,77 @@
+/** The CustomResourceDefinition of ImagePolicy with both versions and a webhook. */
+import { definitionOf, policyColumns, policyNames, policyVersion, toYaml, versionOf } from '../service/resources/definitions.ts';
+import { version as v1 } from '../service/resources/v1.ts';
+import * as v1alpha1 from './v1alpha1.ts';
+
+/** Where the API server reaches the conversion webhook: a Service of the cluster, or a URL. */
+export type ConversionEndpoint =
+  | { readonly service: { readonly namespace: string; readonly name: string; readonly port: number } }
+  | { readonly url: string };
+
+/** The endpoint of the webhook, and how the API server verifies its certificate: with neither `ca` nor `injectCaFrom`, by the authorities of its system. */
+export interface Conversion {
+  readonly endpoint: ConversionEndpoint;
+  /** PEM. */
+  readonly ca?: string;
+  /** `namespace/name` of cert-manager's Certificate, whose CA cert-manager writes into the definition. */
+  readonly injectCaFrom?: string;
+}
+
+/** A variant of the definition. */
+export interface CrdShape {
+  /** Without it, the API server only rewrites `apiVersion`, which is right only if nothing is stored or written as v1alpha1. */
+  readonly conversion?: Conversion | undefined;
+  /** The version in which objects are stored from now on; v1 by default. */
+  readonly storage?: 'v1' | 'v1alpha1';
+  /** Versions that clients cannot use, although objects may be stored in them; none by default. */
+  readonly unserved?: readonly string[];
+  /** Whether v1alpha1 is left out. */
+  readonly v1Only?: boolean;
+}
+
+/** The Service of a default installation. */
+export const defaultEndpoint: ConversionEndpoint = { service: { namespace: 'image-watcher', name: 'image-watcher-conversion', port: 443 } };
+
+/** The path of the webhook. */
+const convertPath = '/convert';
+
+/** The CustomResourceDefinition, generated from the zod schemas. */
+export function customResourceDefinition({ conversion, storage = v1, unserved = [], v1Only = false }: CrdShape = {}) {
+  const versions = [policyVersion(), olderVersion()];
+  const annotations = conversion?.injectCaFrom === undefined ? undefined : { 'cert-manager.io/inject-ca-from': conversion.injectCaFrom };
+  const { metadata, spec, ...definition } = definitionOf(
+    policyNames,
+    versions
+      .filter(({ name }) => !v1Only || name === v1)
+      .map((version) => ({ ...version, served: !unserved.includes(version.name), storage: version.name === storage })),
+  );
+  return {
+    ...definition,
+    metadata: { ...metadata, ...(annotations && { annotations }) },
+    spec: {
+      ...spec,
+      ...(conversion && { conversion: stanzaOf(conversion) }),
+      ...(v1Only && { conversion: { strategy: 'None' } }),
+    },
+  };
+}
+
+function olderVersion() {
+  const { version, schema } = v1alpha1;
+  // The status of v1 travels in a field of the older one.
+  return versionOf(policyNames.kind, { version, schema, columns: policyColumns({ image: '.spec.repository', status: '.status.v1' }) });
+}
+
+function stanzaOf({ endpoint, ca, injectCaFrom }: Conversion) {
+  const where = 'url' in endpoint ? { url: endpoint.url } : { service: { ...endpoint.service, path: convertPath } };
+  const caBundle = ca === undefined || injectCaFrom !== undefined ? undefined : Buffer.from(ca).toString('base64');
+  return {
+    strategy: 'Webhook',
+    webhook: { clientConfig: { ...where, ...(caBundle !== undefined && { caBundle }) }, conversionReviewVersions: ['v1'] },
+  };
+}
+
+/** The definition as YAML; without a shape, the content of `crd/imagepolicies.yaml`. */
+export function customResourceDefinitionYaml(shape: CrdShape = { conversion: { endpoint: defaultEndpoint } }): string {
+  return toYaml(customResourceDefinition(shape));
+}

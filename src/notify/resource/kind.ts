@@ -1,0 +1,13 @@
+/** The kind NotificationTarget, as the API group has it. */
+import { readyColumns } from '../../service/resources/definitions.ts';
+import type { AddedKind } from '../../service/resources/kinds.ts';
+import { targetSchema, targetSpecSchema } from './schema.ts';
+
+export const notificationTarget: AddedKind = {
+  kind: 'NotificationTarget',
+  plural: 'notificationtargets',
+  shortName: 'ntarget',
+  schema: targetSchema,
+  specSchema: targetSpecSchema,
+  columns: [{ name: 'Type', type: 'string', jsonPath: '.spec.type' }, ...readyColumns],
+};
