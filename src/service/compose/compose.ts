@@ -6,7 +6,7 @@ import { type Foundation, openAccess, openTrustRoot, type Part } from './foundat
 import { addressOf, closeListener, openListener } from './listener.ts';
 import { composeApi } from './api.ts';
 import { createKubeClient } from '../kube/client.ts';
-import { tendHeap } from './heap.ts';
+import { tendHeap } from '../operations/heap.ts';
 import { composeDoctor } from './doctor.ts';
 import { composeReceive } from './receive.ts';
 import { openRedis, measureWaiting } from './redis.ts';

@@ -7,7 +7,7 @@ import { tickMs } from '../poll/poll-schedule.ts';
 import type { RedisHealth } from '../queue/redis-health.ts';
 import { enqueueForConsent, enqueueForWorkload } from './enqueue-new-targets.ts';
 import type { Foundation } from './foundation.ts';
-import { collectLargeHeap } from './heap.ts';
+import { collectLargeHeap } from '../operations/heap.ts';
 import type { Living } from './life.ts';
 import { trimRedis } from './trim-redis.ts';
 import type { WorkCaches } from './work-caches.ts';

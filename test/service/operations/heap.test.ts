@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { growthOf } from '../../../src/service/compose/heap.ts';
+import { growthOf } from '../../../src/service/operations/heap.ts';
 
 const run = promisify(execFile);
-const heapModule = JSON.stringify(new URL('../../../src/service/compose/heap.ts', import.meta.url).href);
+const heapModule = JSON.stringify(new URL('../../../src/service/operations/heap.ts', import.meta.url).href);
 
 test('a small heap may more than double, a large one grows by a third', () => {
   assert.deepEqual(
