@@ -12,7 +12,7 @@ import type { Check } from '../service/telemetry/readiness.ts';
 import { conversionNames, keepConversionCertificate, type CertificateSource } from './conversion-certificate.ts';
 import type { Foundation } from '../service/compose/foundation.ts';
 import type { ConvertPart } from '../service/compose/wing.ts';
-import { addressOf, closeListener, drainListener, openListener } from '../service/compose/listener.ts';
+import { addressOf, closeListener, drainListener, openListener } from '../service/operations/listener.ts';
 
 const dayMs = 86_400_000;
 
@@ -51,7 +51,7 @@ export async function composeConvert(foundation: Foundation): Promise<ConvertPar
       const provisional = await makeProvisional(conversionNames(settings), new Date());
       app = buildConversionApp({ ...provisional, clients, bodyLimitBytes, convertReview, logger, metrics });
       await keeper.start();
-      await openListener(app, settings, 'conversion');
+      await openListener(app, settings.config.conversion, (key, message) => settingError(settings, ['conversion', key], message));
     },
     async stop() {
       await keeper.stop();

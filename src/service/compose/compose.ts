@@ -3,7 +3,7 @@ import { within } from '../../core/async/deadline.ts';
 import type { Role } from './roles.ts';
 import type { ServiceWing, Wing } from './wing.ts';
 import { type Foundation, openAccess, openTrustRoot, type Part } from './foundation.ts';
-import { addressOf, closeListener, openListener } from './listener.ts';
+import { addressOf, closeListener, openListener } from '../operations/listener.ts';
 import { composeApi } from './api.ts';
 import { createKubeClient } from '../kube/client.ts';
 import { tendHeap } from '../operations/heap.ts';
@@ -11,6 +11,7 @@ import { composeDoctor } from './doctor.ts';
 import { composeReceive } from './receive.ts';
 import { openRedis, measureWaiting } from './redis.ts';
 import { composeWork } from './work.ts';
+import { settingError } from '../config/config-error.ts';
 import { registryAliases, type Settings } from '../config/settings.ts';
 import type { ServedCertificate } from '../doctor/finding.ts';
 import { groupOf } from '../resources/resource-group.ts';
@@ -112,7 +113,7 @@ export async function compose(
     async start() {
       // A starting API server cannot even list the policies until the conversion webhook answers.
       await convert?.start();
-      await openListener(operations, settings, 'operations');
+      await openListener(operations, config.operations, (key, message) => settingError(settings, ['operations', key], message));
       for (const part of parts) await part.start();
       logger.info({ roles: [...roles], ...service.addresses() }, 'started');
       heap = tendHeap();

@@ -1,7 +1,7 @@
 /** The role `receive`: stores the pushes of webhooks in Redis. It depends only on Redis. */
 import type { FastifyInstance } from 'fastify';
 import type { PushEvent } from '../../core/model/push-event.ts';
-import { addressOf, closeListener, drainListener, openListener } from './listener.ts';
+import { addressOf, closeListener, drainListener, openListener } from '../operations/listener.ts';
 import type { Foundation, Part } from './foundation.ts';
 import { type RedisAccess, refusalOf } from './redis.ts';
 import { createDeliveryTimes } from '../queue/delivery-times.ts';
@@ -10,6 +10,7 @@ import { createPushQueue } from '../queue/producer.ts';
 import { publishReceivers } from '../queue/receiver-list.ts';
 import { createScanWaits } from '../queue/scan-waits.ts';
 import { createRequestCounts } from '../queue/shared-limits.ts';
+import { settingError } from '../config/config-error.ts';
 import type { Config } from '../config/settings.ts';
 import { minSecretLength, type SecretNews, watchSecrets } from '../config/secrets.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -82,7 +83,7 @@ export function composeReceive(
         logger,
         metrics,
       });
-      await openListener(app, settings, 'listen');
+      await openListener(app, config.listen, (key, message) => settingError(settings, ['listen', key], message));
       published = publishReceivers(redis.connection, config.redis.prefix, config.receivers);
     },
     async stop() {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Agent, createServer, request, type IncomingMessage } from 'node:http';
 import { Socket, type AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { closeListener, drainListener } from '../../../src/service/compose/listener.ts';
+import { closeListener, drainListener } from '../../../src/service/operations/listener.ts';
 import { startApp } from '../receive/start-app.ts';
 
 test('a sender that is still connected while the listener closes is answered, and told to reconnect', { timeout: 60_000 }, async (t) => {

@@ -1,8 +1,6 @@
-/** Closes listeners without failing the requests that still arrive. */
+/** Opens listeners, and closes them without failing the requests that still arrive. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Settings } from '../config/settings.ts';
-import { settingError } from '../config/config-error.ts';
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 
 /** After this time without a request, load balancers are assumed to use other replicas. */
@@ -35,23 +33,28 @@ export async function drainListener(server: Pick<Server, 'on' | 'off' | 'prepend
   server.off('connection', note);
 }
 
-/** Opens the listener of a setting; rejects with ConfigError if that address cannot be used. */
+/** The address that a listener is opened at. */
+interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Opens the listener; if its address cannot be used, rejects with what `toError` makes of the part that is wrong and what to do about it. */
 export async function openListener(
-  app: { listen(address: { host: string; port: number }): Promise<unknown> },
-  settings: Settings,
-  setting: 'listen' | 'operations' | 'conversion',
+  app: { listen(address: ListenAddress): Promise<unknown> },
+  { host, port }: ListenAddress,
+  toError: (part: keyof ListenAddress, message: string) => Error,
 ): Promise<void> {
-  const { host, port } = settings.config[setting];
   try {
     await app.listen({ host, port });
   } catch (error) {
-    const [key, message] = describeListenError(error, host, port) ?? [];
-    if (key === undefined || message === undefined) throw error;
-    throw settingError(settings, [setting, key], message);
+    const [part, message] = describeListenError(error, host, port) ?? [];
+    if (part === undefined || message === undefined) throw error;
+    throw toError(part, message);
   }
 }
 
-function describeListenError(error: unknown, host: string, port: number): [key: 'host' | 'port', message: string] | undefined {
+function describeListenError(error: unknown, host: string, port: number): [part: keyof ListenAddress, message: string] | undefined {
   switch (error instanceof Error && 'code' in error ? error.code : undefined) {
     case 'EADDRINUSE':
       return ['port', `another process already listens on port ${port} of ${host}: set another port, or end that process`];
