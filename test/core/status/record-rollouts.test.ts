@@ -267,21 +267,6 @@ test('a policy whose rollout is complete is not Ready while a candidate is pendi
   assert.deepEqual([ready?.status, ready?.reason, next?.rollouts?.lastDoneAt], ['False', 'WavePending', '2026-03-01T12:01:00Z']);
 });
 
-test('an image that is rejected waits for nothing, also where a replica that was behind has written that it does', () => {
-  const waiting = { tag: '1.3.0', digest: digestOf('b'), until: '2026-03-01T12:10:00Z', reason: 'WavePending' };
-  const conditions = [{ type: 'Ready', status: 'False', reason: 'Progressing', message: '', lastTransitionTime: changedAt } as const];
-  const failed = settled({ history: [entryOf()], latest }, changedWorkload(stuckRollout));
-  const back = recordRollbacks(failed, backOf(failed, changedWorkload(stuckRollout)), aMinuteAfterChange);
-  const policy = policyOf({ spec: watchedSpec(), status: { ...back, observedGeneration: 1, conditions, waiting } });
-  const after = changedWorkload(rolledOut, {}, '1.2.3');
-  const next = withRolloutConditions(policy, policy.status, viewOf(after), aMinuteAfterChange);
-  assert.equal(next?.waiting, undefined);
-  assert.deepEqual(
-    next?.conditions?.map(({ type, status, reason }) => `${type}=${status} ${reason}`),
-    rejectedLines,
-  );
-});
-
 const tag = fc.constantFrom('1.2.3', '1.3.0', '1.4.0');
 const entry = fc
   .record({

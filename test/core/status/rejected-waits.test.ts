@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { recordRollbacks, withRolloutConditions } from '../../../src/core/status/record-rollouts.ts';
+import { addRejection } from '../../../src/core/plan/rejections.ts';
+import { rollbacksOf } from '../../../src/core/rollout/automatic-rollback.ts';
+import { digestOf, noAliases, policyOf } from '../model/samples.ts';
+import {
+  afterChange,
+  changedAt,
+  changedWorkload,
+  entryOf,
+  rolledOut,
+  rolloutOwnerOf,
+  stuckRollout,
+  viewOf,
+  watchedSpec,
+} from '../rollout/rollout-samples.ts';
+
+const digest = digestOf('b');
+const later = afterChange(60);
+
+test('an image that is rejected waits for nothing, also where a replica that was behind has written that it does', () => {
+  const waiting = { tag: '1.3.0', digest, until: '2026-03-01T12:10:00Z', reason: 'WavePending' };
+  const conditions = [{ type: 'Ready', status: 'False', reason: 'Progressing', message: '', lastTransitionTime: changedAt } as const];
+  const failed = {
+    latest: { tag: '1.3.0', digest, selectedAt: changedAt },
+    history: [entryOf({ result: 'Failed' })],
+    rejected: addRejection([], { tag: '1.3.0', digest, reason: 'CrashLoop', at: changedAt }),
+  };
+  const back = recordRollbacks(failed, rollbacksOf(rolloutOwnerOf(failed), changedWorkload(stuckRollout), noAliases), later);
+  const policy = policyOf({ spec: watchedSpec(), status: { ...back, observedGeneration: 1, conditions, waiting } });
+  const next = withRolloutConditions(policy, policy.status, viewOf(changedWorkload(rolledOut, {}, '1.2.3')), later);
+  assert.equal(next?.waiting, undefined);
+  assert.deepEqual(
+    next?.conditions?.map(({ type, status, reason }) => `${type}=${status} ${reason}`),
+    ['Ready=False RejectedDigest', 'Stalled=True RejectedDigest'],
+  );
+});
