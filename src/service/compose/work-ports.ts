@@ -44,7 +44,7 @@ import type { NamespaceCache } from '../cluster/namespace-cache.ts';
 import type { NoticeSink } from '../../core/model/notice-sink.ts';
 import { createFindSource, type FindSource, proveReads, recordReads } from './read-proofs.ts';
 import { pollSlotsOf } from './registries.ts';
-import { createStatusWriter } from './write-policy-status.ts';
+import { createStatusWriter } from '../cluster/write-policy-status.ts';
 
 /** What reading a policy depends on. */
 export function readContextOf({ settings, aliases, olderVersions }: Foundation): ReadContext {

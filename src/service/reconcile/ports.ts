@@ -5,12 +5,12 @@ import type { ImagePolicy, PolicySpec, PolicyTarget } from '../../core/model/ima
 import type { RegistryAliases, Repository } from '../../core/model/image-reference.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
 import type { LabelSelector } from '../../core/model/label-selector.ts';
-import type { PolicyStatus } from '../../core/model/policy-status.ts';
 import type { PushEvent } from '../../core/model/push-event.ts';
 import type { OnAnswered } from '../../core/model/server-clock.ts';
 import type { Reason } from '../../core/model/reasons.ts';
 import type { WorkloadView } from '../../core/model/resolve-target.ts';
 import type { Verification, VerificationResult } from '../../core/model/verification.ts';
+import type { WriteStatus } from '../../core/model/write-status.ts';
 import type { ContainerChange, KindRef, Workload, WorkloadRef } from '../../core/model/workload.ts';
 import type { ConsentRules } from '../../core/plan/consent.ts';
 import type { GuardContext } from '../../core/plan/guards/guard.ts';
@@ -65,13 +65,7 @@ export interface Policies {
    */
   readonly confirm: (policy: ImagePolicy, signal: AbortSignal) => Promise<number | undefined>;
   readonly secretVersions: SecretVersions;
-  /** Writes what `update` makes of the newest status; writes nothing when it returns undefined. `eventId`: the push that led to it. */
-  readonly writeStatus: (
-    policy: ImagePolicy,
-    update: (status: PolicyStatus) => PolicyStatus | undefined,
-    signal: AbortSignal,
-    eventId?: string,
-  ) => Promise<void>;
+  readonly writeStatus: WriteStatus;
   /** Keeps the jobs of one policy apart, by its key. */
   readonly mutex: KeyedMutex;
 }

@@ -3,8 +3,8 @@ import { readPolicy } from '../resources/read-policy.ts';
 import type { ReadContext } from '../resources/read-spec.ts';
 import { abortable, whenAllAborted } from '../../core/async/deadline.ts';
 import { batchWrites } from '../../core/async/serialize.ts';
-import type { ClusterCache } from '../cluster/cluster-cache.ts';
-import { policyResource } from '../cluster/policy-watches.ts';
+import type { ClusterCache } from './cluster-cache.ts';
+import { policyResource } from './policy-watches.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { isKubeError } from '../kube/kube-error.ts';
 import { objectPath } from '../kube/objects.ts';
@@ -14,7 +14,7 @@ import type { ImagePolicy } from '../../core/model/image-policy.ts';
 import type { PolicyStatus } from '../../core/model/policy-status.ts';
 import { historyFields, readStatus, toStored, type StoredStatus } from '../../core/model/stored-status.ts';
 import { fieldsOf, isSameJson } from '../../core/model/untyped.ts';
-import type { Policies } from '../reconcile/ports.ts';
+import type { WriteStatus } from '../../core/model/write-status.ts';
 import type { NoticeSink } from '../../core/model/notice-sink.ts';
 
 /** What a status is written with. */
@@ -42,7 +42,7 @@ interface Step {
 }
 
 /** The writer of one process. An update waits while an earlier one of the same policy is written, and is then written with all others that wait. */
-export function createStatusWriter({ client, cache, notices, readContext }: StatusWriting): Policies['writeStatus'] {
+export function createStatusWriter({ client, cache, notices, readContext }: StatusWriting): WriteStatus {
   const writeTogether = async (policy: ImagePolicy, updates: readonly Update[]): Promise<void> => {
     const cached = cache.policies.get(policy.namespace, policy.name);
     // A policy that was deleted and created again under the same name is another policy.

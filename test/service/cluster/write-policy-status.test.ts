@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { readPolicy } from '../../../src/service/resources/read-policy.ts';
-import { createStatusWriter } from '../../../src/service/compose/write-policy-status.ts';
+import { createStatusWriter } from '../../../src/service/cluster/write-policy-status.ts';
 import { openKubeClient, type KubeClient } from '../../../src/service/kube/client.ts';
 import { createObjectStore } from '../../../src/service/kube/object-store.ts';
 import type { ImagePolicy } from '../../../src/core/model/image-policy.ts';
