@@ -5,7 +5,7 @@ import { createAccessCache } from '../../src/service/cluster/access-cache.ts';
 import { createClusterCache } from '../../src/service/cluster/cluster-cache.ts';
 import { createNamespaceCache } from '../../src/service/cluster/namespace-cache.ts';
 import { areConnected, untilSynced, watchPolicies } from '../../src/service/cluster/policy-watches.ts';
-import { enqueueForConsent, enqueueForWorkload } from '../../src/service/compose/enqueue-new-targets.ts';
+import { enqueueForConsent, enqueueForWorkload } from '../../src/service/reconcile/enqueue/enqueue-new-targets.ts';
 import type { Foundation } from '../../src/service/compose/foundation.ts';
 import { findBaseSource } from '../../src/bases/find-base-source.ts';
 import { createConfirmParent, createWhyHeld, followParents } from '../../src/bases/hold-children.ts';

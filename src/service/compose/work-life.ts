@@ -5,7 +5,7 @@ import type { PolicyFeed } from '../api/stream.ts';
 import { untilSynced } from '../cluster/policy-watches.ts';
 import { tickMs } from '../poll/poll-schedule.ts';
 import type { RedisHealth } from '../queue/redis-health.ts';
-import { enqueueForConsent, enqueueForWorkload } from './enqueue-new-targets.ts';
+import { enqueueForConsent, enqueueForWorkload } from '../reconcile/enqueue/enqueue-new-targets.ts';
 import type { Foundation } from './foundation.ts';
 import { collectLargeHeap } from '../operations/heap.ts';
 import type { Living } from './life.ts';

@@ -1,32 +1,43 @@
-import { asSeenBy, consentTo, type Asker, type ConsentRules } from '../../core/plan/consent.ts';
-import { scopeOf, type ImagePolicy } from '../../core/model/image-policy.ts';
-import { sameLabels } from '../../core/model/label-selector.ts';
-import { matchesTarget, resolveTarget } from '../../core/model/resolve-target.ts';
-import type { Workload } from '../../core/model/workload.ts';
-import type { ObjectChange } from '../kube/object-store.ts';
-import type { Enqueuer } from '../reconcile/enqueue/enqueuer.ts';
-import type { ClusterCache } from '../cluster/cluster-cache.ts';
+/** Enqueues the policies that a changed workload, or the changed consent of a Namespace, concerns. */
+import { asSeenBy, consentTo, type Asker, type ConsentRules } from '../../../core/plan/consent.ts';
+import type { TargetState } from '../../../core/plan/plan-update.ts';
+import { scopeOf, type ImagePolicy } from '../../../core/model/image-policy.ts';
+import { sameLabels } from '../../../core/model/label-selector.ts';
+import { matchesTarget, resolveTarget, type WorkloadView } from '../../../core/model/resolve-target.ts';
+import type { KindRef, Workload } from '../../../core/model/workload.ts';
+import type { Enqueuer } from './enqueuer.ts';
 
-type Cache = Pick<ClusterCache, 'policiesOf' | 'workloads'>;
-type Change = ObjectChange<Workload>;
+/** A change of a workload; `previous` is the state before it. */
+export interface WorkloadChange {
+  readonly type: 'added' | 'updated' | 'deleted';
+  readonly object: Workload;
+  readonly previous?: Workload;
+}
+
+/** What is known of the policies that a workload concerns, and of the workloads of its kind. */
+export interface KnownTargets {
+  /** The policies that name or select the workload, of those that `maySee` is true for. */
+  readonly policiesOf: (workload: Workload, maySee: (asker: Asker) => boolean) => ImagePolicy[];
+  readonly workloads: { readonly state: (kind: KindRef, namespace: string) => TargetState };
+}
 
 /** The policies that select a changed workload and may see it, or did so before. Policies without consent cost nothing. */
-function policiesOf({ object, previous }: Change, cache: Cache, rules: ConsentRules): ImagePolicy[] {
+function policiesOf({ object, previous }: WorkloadChange, known: KnownTargets, rules: ConsentRules): ImagePolicy[] {
   const maySee = (asker: Asker) =>
     [object, previous].some((workload) => workload !== undefined && consentTo(workload, asker, rules).granted);
-  return cache.policiesOf(object, maySee);
+  return known.policiesOf(object, maySee);
 }
 
 /** Enqueues the policies that a changed workload concerns, if they need a reconcile. */
 export function enqueueForWorkload(
-  change: Change,
-  cache: Cache,
+  change: WorkloadChange,
+  known: KnownTargets,
   rules: ConsentRules,
   enqueuer: Pick<Enqueuer, 'consider' | 'considerNewTarget'>,
 ): void {
-  const policies = policiesOf(change, cache, rules);
+  const policies = policiesOf(change, known, rules);
   for (const policy of policies) enqueuer.consider(policy);
-  enqueueNewTargets(change, policies, cache, enqueuer);
+  enqueueNewTargets(change, policies, known, enqueuer);
 }
 
 /**
@@ -34,13 +45,13 @@ export function enqueueForWorkload(
  * first list are not new targets.
  */
 function enqueueNewTargets(
-  { type, object, previous }: Change,
+  { type, object, previous }: WorkloadChange,
   policies: readonly ImagePolicy[],
-  cache: Cache,
+  known: KnownTargets,
   enqueuer: Pick<Enqueuer, 'considerNewTarget'>,
 ): void {
   if (type === 'deleted' || (previous !== undefined && sameLabels(previous.labels, object.labels) && sameConsent(previous, object))) return;
-  const state = cache.workloads.state(object, object.namespace);
+  const state = known.workloads.state(object, object.namespace);
   if (state === 'starting' || 'problem' in state) return;
   for (const policy of policies) {
     if (previous === undefined || !selects(policy, previous) || !sameConsent(previous, object))
@@ -51,16 +62,16 @@ function enqueueNewTargets(
 /** Enqueues the policies of other namespaces that have targets in a Namespace whose consent changed. */
 export function enqueueForConsent(
   namespace: string,
-  cache: Pick<ClusterCache, 'policies' | 'findWorkload' | 'listWorkloads'>,
+  { policies, findWorkload, listWorkloads }: WorkloadView & { readonly policies: { values(): Iterable<ImagePolicy> } },
   rules: ConsentRules,
   enqueuer: Pick<Enqueuer, 'consider' | 'considerNewTarget'>,
 ): void {
-  for (const policy of cache.policies.values()) {
+  for (const policy of policies.values()) {
     if (policy.namespace === namespace) continue;
     const { targets: all = [] } = scopeOf(policy.spec) ?? {};
     const targets = all.filter((target) => target.namespace === namespace);
     if (targets.length > 0) enqueuer.consider(policy);
-    const seen = asSeenBy(policy, { ...rules, findWorkload: cache.findWorkload, listWorkloads: cache.listWorkloads });
+    const seen = asSeenBy(policy, { ...rules, findWorkload, listWorkloads });
     for (const { uid } of targets.flatMap((target) => resolveTarget(target, seen))) enqueuer.considerNewTarget(policy, uid);
   }
 }
