@@ -42,7 +42,7 @@ import { createPolicyCheck } from '../cluster/check-policy.ts';
 import type { Foundation, TrustRoot } from './foundation.ts';
 import type { NamespaceCache } from '../cluster/namespace-cache.ts';
 import type { NoticeSink } from '../../core/model/notice-sink.ts';
-import { createFindSource, type FindSource, proveReads, recordReads } from './read-proofs.ts';
+import { createFindSource, type FindSource, proveReads, recordReads } from '../reconcile/read-proofs.ts';
 import { pollSlotsOf } from './registries.ts';
 import { createStatusWriter } from '../cluster/write-policy-status.ts';
 

@@ -5,7 +5,7 @@ import { formatRepository } from '../../core/model/image-reference.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
 import type { EventLog } from '../queue/event-log.ts';
 import type { ReadRepositories } from '../queue/read-repositories.ts';
-import type { Policies, Registry } from '../reconcile/ports.ts';
+import type { Policies, Registry } from './ports.ts';
 
 type Reads = Pick<Registry, 'headManifest' | 'listTags'>;
 
