@@ -34,8 +34,8 @@ async function run(args: readonly string[], env: Readonly<Record<string, string>
     stdout,
     stderr,
     packages: namesIn(/^file:.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//),
-    // But for the lists of the wings' commands, which are known before any of them is loaded.
-    rooms: namesIn(/^file:.*\/src\/((?:(?:core|service)\/)?[^/]+)\/(?!commands\/(?:index|summaries)\.ts$)/),
+    // But for what each wing adds, which is known before any of it is loaded.
+    rooms: namesIn(/^file:.*\/src\/((?:(?:core|service)\/)?[^/]+)\/(?!wing\.ts$|commands\/summaries\.ts$)/),
     has: (file: string) => urls.some((url) => url.endsWith(`/src/${file}`)),
   };
 }

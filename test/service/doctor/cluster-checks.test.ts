@@ -109,6 +109,8 @@ describe('definition', () => {
     assert.ok(olderBase);
     assertLine(of({ bases: { ...bases, installed: { spec: { versions: [olderBase] } } } }), line, 'failed', /schema of v1/);
     assertLine(of({ bases: { why: 'forbidden' } }), line, 'skipped', /forbidden/);
+    const { bases: _none, ...without } = { installed, expected, bases, reads: [] };
+    assert.ok(!evaluate(definition, without).some((finding) => finding.line === line));
   });
 });
 

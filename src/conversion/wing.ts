@@ -1,0 +1,12 @@
+/** What the wing adds to the product. Each part is loaded where it is used. */
+import type { Wing } from '../service/compose/wing.ts';
+import { summaries } from './commands/summaries.ts';
+
+export const conversion: Wing = {
+  id: 'conversion',
+  commands: [
+    { name: 'crd', summary: summaries.crd, load: async (readGroup) => (await import('./commands/crd.ts')).createCrd(await readGroup()) },
+  ],
+  kinds: async () => (await import('./older-version.ts')).kinds,
+  service: async () => (await import('./service.ts')).service,
+};
