@@ -16,7 +16,7 @@ import { retryTransient } from '../kube/retry.ts';
 import { readRolloutPods } from '../kube/read-rollout-pods.ts';
 import { objectPath, readObject } from '../kube/objects.ts';
 import type { EventRecorder } from '../kube/record-event.ts';
-import { createReportDeferral, type ReportDeferral } from './defer-reports.ts';
+import { createReportDeferral, type ReportDeferral } from '../reconcile/defer-reports.ts';
 import { createPollGate } from '../poll/poll-gate.ts';
 import type { PollPorts } from '../poll/process-poll.ts';
 import type { EventLog } from '../queue/event-log.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createReportDeferral } from '../../../src/service/compose/defer-reports.ts';
+import { createReportDeferral } from '../../../src/service/reconcile/defer-reports.ts';
 
 test('status writes wait for all image changes in progress, whether they succeed or not', async () => {
   const { change, untilIdle } = createReportDeferral({ quietMs: 1, atMostMs: 60_000 });
