@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { createClusterCache } from '../../src/service/cluster/cluster-cache.ts';
 import { watchPolicies } from '../../src/service/cluster/policy-watches.ts';
-import { measurePolicies } from '../../src/service/compose/measure-policies.ts';
+import { measurePolicies } from '../../src/service/telemetry/measure-policies.ts';
 import { createDiscovery } from '../../src/service/kube/discovery.ts';
 import { listPages } from '../../src/service/kube/objects.ts';
 import { noNamespaceRules } from '../../src/core/model/policy-defaults.ts';

@@ -8,7 +8,7 @@ import type { RedisHealth } from '../queue/redis-health.ts';
 import type { DoctorMeans } from './doctor.ts';
 import type { Foundation, Part } from './foundation.ts';
 import { liveInOrder } from './life.ts';
-import { measurePolicies } from './measure-policies.ts';
+import { measurePolicies } from '../telemetry/measure-policies.ts';
 import { openWorkCaches } from './work-caches.ts';
 import { workParts } from './work-life.ts';
 import type { Adapters } from './work-ports.ts';

@@ -1,6 +1,6 @@
 import type { ImagePolicy } from '../../core/model/image-policy.ts';
 import { isReason } from '../../core/model/reasons.ts';
-import { otherLabel, type Metrics } from '../telemetry/metrics.ts';
+import { otherLabel, type Metrics } from './metrics.ts';
 
 /** Sets the metric of each policy, of at most `max`; the others are counted. With 0, there are no such metrics. */
 export function measurePolicies(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { measurePolicies } from '../../../src/service/compose/measure-policies.ts';
+import { measurePolicies } from '../../../src/service/telemetry/measure-policies.ts';
 import { createMetrics } from '../../../src/service/telemetry/metrics.ts';
 import type { ImagePolicy } from '../../../src/core/model/image-policy.ts';
 import { policyOf } from '../../core/model/samples.ts';
