@@ -27,7 +27,7 @@ import type { Foundation } from './foundation.ts';
 import { listRoutes } from './list-routes.ts';
 import { clocksOf, probeRegistries, type RegistryMeans } from './probe-registries.ts';
 import { maxMemoryShare, type RedisAccess } from './redis.ts';
-import { crowdedShare } from './trim-redis.ts';
+import { crowdedShare } from '../queue/trim-redis.ts';
 
 /** What the facts are gathered through. */
 export interface DoctorMeans extends RegistryMeans {

@@ -7,6 +7,7 @@ import { connectProducer, type RedisConnection, type RedisAddress } from '../que
 import { explainConnection } from '../queue/connection-failures.ts';
 import { type WaitingWatch, watchWaiting } from '../queue/oldest-waiting.ts';
 import { monitorRedis, type RedisHealth } from '../queue/redis-health.ts';
+import { createTrimming, type TrimPorts, type Trimming } from '../queue/trim-redis.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Foundation } from './foundation.ts';
@@ -65,6 +66,15 @@ export function measureWaiting(redis: RedisAccess, { settings, logger, metrics }
       for (const [queue, seconds] of Object.entries(times)) metrics.queueOldest.set({ queue }, seconds);
     },
     onUnread: (error) => logger.debug({ why: describeError(error) }, 'ages of queues could not be read'),
+  });
+}
+
+/** Frees memory in a Redis that is nearly full, and logs what was removed. */
+export function trimRedis({ logger, ...ports }: Omit<TrimPorts, 'onTrimmed' | 'onError'> & { readonly logger: Logger }): Trimming {
+  return createTrimming({
+    ...ports,
+    onTrimmed: (trimmed) => logger.warn({ ...trimmed }, 'redis nearly full, finished work is trimmed early'),
+    onError: (error) => logger.warn({ why: describeError(error) }, 'redis could not be trimmed'),
   });
 }
 

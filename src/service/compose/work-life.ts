@@ -9,7 +9,7 @@ import { enqueueForConsent, enqueueForWorkload } from '../reconcile/enqueue/enqu
 import type { Foundation } from './foundation.ts';
 import { collectLargeHeap } from '../operations/heap.ts';
 import type { Living } from './life.ts';
-import { trimRedis } from './trim-redis.ts';
+import { trimRedis } from './redis.ts';
 import type { WorkCaches } from './work-caches.ts';
 import type { WorkProcessors } from './work-processors.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { Queue } from 'bullmq';
-import { trimRedis } from '../../../src/service/compose/trim-redis.ts';
+import { createTrimming, type Trimmed } from '../../../src/service/queue/trim-redis.ts';
 import type { PushEvent } from '../../../src/core/model/push-event.ts';
 import { connectWorker } from '../../../src/service/queue/connection.ts';
 import { createEventLog } from '../../../src/service/queue/event-log.ts';
@@ -10,7 +10,6 @@ import type { PushJob } from '../../../src/service/queue/jobs.ts';
 import { createPushQueue, createWorkQueues } from '../../../src/service/queue/producer.ts';
 import { readPushJob } from '../../../src/service/queue/read-job.ts';
 import { createWorker } from '../../../src/service/queue/worker.ts';
-import { createLogger } from '../../../src/service/telemetry/logger.ts';
 import { startRedis } from '../../harness/redis.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 
@@ -58,20 +57,20 @@ test('in a Redis that stays crowded completed jobs are deleted first, then recor
   // Half of what is too much is three records.
   const crowded = { reachable: true, memoryShare: 0.8, memoryLimit: 59 * bytesPerRecord };
   const looks = [crowded, crowded];
-  const lines: string[] = [];
-  const room = trimRedis({
+  const trimmed: Trimmed[] = [];
+  const trimming = createTrimming({
     redis: connection,
     prefix,
     health: () => looks.shift() ?? { reachable: true, memoryShare: 0.5 },
     queues,
-    logger: createLogger('warn', { write: (line: string) => void lines.push(line) }),
+    onTrimmed: (one) => void trimmed.push(one),
+    onError: (error) => assert.fail(String(error)),
   });
-  t.after(() => room.stop());
-  room.start();
-  await waitFor('both looks to be told', () => lines.length === 2);
-  const logLines = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  t.after(() => trimming.stop());
+  trimming.start();
+  await waitFor('both looks to be reported', () => trimmed.length === 2);
   assert.deepEqual(
-    logLines.map(({ jobs, records, failedJobs }) => [jobs, records, failedJobs]),
+    trimmed.map(({ jobs, records, failedJobs }) => [jobs, records, failedJobs]),
     [
       [1, 0, 0],
       [0, 2, 1],

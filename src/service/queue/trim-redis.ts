@@ -1,16 +1,32 @@
-import { describeError } from '../../core/model/errors.ts';
-import type { RedisConnection } from '../queue/connection.ts';
-import { bytesPerRecord, forgetOldestRecords } from '../queue/event-log.ts';
-import type { WorkQueues } from '../queue/producer.ts';
-import type { RedisHealth } from '../queue/redis-health.ts';
-import type { Logger } from '../telemetry/logger.ts';
+/** Frees memory in a Redis that is nearly full. */
+import type { RedisConnection } from './connection.ts';
+import { bytesPerRecord, forgetOldestRecords } from './event-log.ts';
+import type { WorkQueues } from './producer.ts';
+import type { RedisHealth } from './redis-health.ts';
+
+/** How much finished work was removed, and the used share of the memory before. */
+export interface Trimmed {
+  readonly jobs: number;
+  readonly records: number;
+  readonly failedJobs: number;
+  readonly share: number;
+}
 
 export interface TrimPorts {
   readonly redis: RedisConnection;
   readonly prefix: string;
   readonly health: () => RedisHealth;
   readonly queues: Pick<WorkQueues, 'forgetCompleted' | 'forgetFailed'>;
-  readonly logger: Logger;
+  /** Called if something was removed. */
+  readonly onTrimmed: (trimmed: Trimmed) => void;
+  /** Called if it failed, which is repeated. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** Checks once a second, from its start on. */
+export interface Trimming {
+  start(): void;
+  stop(): void;
 }
 
 /** Receivers refuse pushes above 0.8: finished work must be removed before that. */
@@ -21,7 +37,7 @@ const everyMs = 1_000;
  * Frees memory for pushes in a Redis that is nearly full: removes completed jobs early, if that is not enough the oldest audit records, and finally the oldest
  * failed jobs, which could be replayed. Otherwise records could keep new pushes out, and no job could finish in a full Redis.
  */
-export function trimRedis({ redis, prefix, health, queues, logger }: TrimPorts): { start(): void; stop(): void } {
+export function createTrimming({ redis, prefix, health, queues, onTrimmed, onError }: TrimPorts): Trimming {
   let timer: NodeJS.Timeout | undefined;
   let wasNearlyFull = false;
   let isBusy = false;
@@ -35,8 +51,7 @@ export function trimRedis({ redis, prefix, health, queues, logger }: TrimPorts):
     const excess = isStillNearlyFull ? Math.ceil(((share - crowdedShare) * memoryLimit) / bytesPerRecord / 2) : 0;
     const records = await forgetOldestRecords(redis, prefix, excess);
     const failedJobs = await queues.forgetFailed(excess - records);
-    if (jobs + records + failedJobs > 0)
-      logger.warn({ jobs, records, failedJobs, share }, 'redis nearly full, finished work is trimmed early');
+    if (jobs + records + failedJobs > 0) onTrimmed({ jobs, records, failedJobs, share });
   };
   const run = async () => {
     if (isBusy) return;
@@ -44,7 +59,7 @@ export function trimRedis({ redis, prefix, health, queues, logger }: TrimPorts):
     try {
       await trim();
     } catch (error) {
-      logger.warn({ why: describeError(error) }, 'redis could not be trimmed');
+      onError(error);
     } finally {
       isBusy = false;
     }
