@@ -65,6 +65,16 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'service/operations': ['core/async', 'service/telemetry', 'service/api'],
   'service/reconcile': ['core', 'service/queue', 'service/telemetry'],
   'service/poll': ['core', 'service/queue', 'service/telemetry', 'service/reconcile'],
+  'service/tracing': [
+    'core/model',
+    'service/telemetry',
+    'service/queue',
+    'service/reconcile',
+    'service/poll',
+    'service/receive',
+    'service/kube',
+    'service/registry',
+  ],
   'service/command-line': ['core/model', 'service/kube', 'service/resources', 'service/config', 'service/registry'],
 };
 

@@ -7,7 +7,7 @@ import { readPolicyJob, readPollQueueJob, readPushJob } from '../queue/read-job.
 import { createWorker, type QueueWorker } from '../queue/worker.ts';
 import { processPolicyJob } from '../reconcile/process-policy.ts';
 import { processPush } from '../reconcile/process-push.ts';
-import type { JobRunner } from './trace-jobs.ts';
+import type { JobRunner } from '../tracing/trace-jobs.ts';
 
 /** The number of concurrent jobs per queue: high enough that hundreds of images are changed before the first status is written. */
 const concurrency = { push: 256, policy: 256, poll: 32 } as const;

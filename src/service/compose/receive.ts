@@ -17,7 +17,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import { buildReceiveApp } from '../receive/app.ts';
 import type { ListenLimits } from '../receive/request-limits.ts';
 import { openReceivers } from './receivers.ts';
-import { storeTraced, traceDeliveries } from './trace-deliveries.ts';
+import { storeTraced, traceDeliveries } from '../tracing/trace-deliveries.ts';
 import { crowdedShare } from '../queue/trim-redis.ts';
 
 /** Builds the role. `onStoring`: called for each push in the turn of the event loop that sends it to Redis. */

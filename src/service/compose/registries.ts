@@ -12,7 +12,7 @@ import { BoundedMap } from '../../core/async/bounded-map.ts';
 import type { HostEvent } from '../registry/host-limits.ts';
 import type { RequestRecord } from '../registry/http.ts';
 import { createBoundedLabel, maxRegistryLabels } from '../telemetry/metrics.ts';
-import { recordRegistryRequest } from './trace-requests.ts';
+import { recordRegistryRequest } from '../tracing/trace-requests.ts';
 
 /** The client of all registries, with all sources of credentials; `redis` fails fast, for the limits that all replicas share. */
 export function openRegistries(

@@ -10,7 +10,7 @@ import { areConnected, logWatchErrors, watchedNamespaces, watchPolicies, type Po
 import type { KubeClient } from '../kube/client.ts';
 import { createDiscovery } from '../kube/discovery.ts';
 import type { Foundation } from './foundation.ts';
-import { traceCluster } from './trace-requests.ts';
+import { traceCluster } from '../tracing/trace-requests.ts';
 import { readContextOf } from './work-ports.ts';
 import type { OpenWorkWing, WorkWing } from './work-wing.ts';
 

@@ -15,7 +15,7 @@ import type { Foundation } from './foundation.ts';
 import { createQueueWorkers } from './queue-workers.ts';
 import { queueErrorReporter, redisAddressOf } from './redis.ts';
 import { openRegistries } from './registries.ts';
-import { openWorkTraces } from './trace-work.ts';
+import { openWorkTraces } from '../tracing/trace-work.ts';
 import type { WorkConnections } from './work.ts';
 import type { WorkCaches } from './work-caches.ts';
 import { createSources, createWorkPorts } from './work-ports.ts';

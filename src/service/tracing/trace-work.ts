@@ -3,7 +3,7 @@ import { describeError } from '../../core/model/errors.ts';
 import type { PollPorts } from '../poll/process-poll.ts';
 import type { JobQueue, Workloads } from '../reconcile/ports.ts';
 import { createTraceMemory, type TracedChange } from '../queue/trace-memory.ts';
-import type { Foundation } from './foundation.ts';
+import type { Logger } from '../telemetry/logger.ts';
 import { type JobRunner, runDirectly, traceJobs } from './trace-jobs.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import { traceDecisions } from './trace-decisions.ts';
@@ -14,14 +14,18 @@ export interface WorkTraces {
   readonly runner: (ports: PollPorts) => JobRunner;
 }
 
+/** What traces are written with; `tracing` is absent where they are off. */
+export interface WorkTracing {
+  readonly settings: { readonly config: { readonly redis: { readonly prefix: string } } };
+  readonly logger: Pick<Logger, 'debug'>;
+  readonly tracing?: Tracing | undefined;
+}
+
 /** The ports that traces are added to. */
 type TracedPorts = Pick<PollPorts, 'workloads' | 'signatures' | 'queues' | 'report'>;
 
 /** Changes nothing where traces are off. `redis` must be a connection that fails fast, so that no job waits for a trace. */
-export function openWorkTraces(
-  { settings, logger, tracing }: Pick<Foundation, 'settings' | 'logger' | 'tracing'>,
-  redis: RedisConnection,
-): WorkTraces {
+export function openWorkTraces({ settings, logger, tracing }: WorkTracing, redis: RedisConnection): WorkTraces {
   if (tracing === undefined) return { ports: (ports) => ports, runner: runDirectly };
   const memory = createTraceMemory(redis, settings.config.redis.prefix);
   const onError = (error: unknown) => logger.debug({ why: describeError(error) }, 'trace memory error');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { storeTraced, traceDeliveries } from '../../../src/service/compose/trace-deliveries.ts';
+import { storeTraced, traceDeliveries } from '../../../src/service/tracing/trace-deliveries.ts';
 import type { PushEvent } from '../../../src/core/model/push-event.ts';
 import type { Answer, Receiver } from '../../../src/service/receive/answer-delivery.ts';
 import { harbor } from '../../../src/service/receive/providers/harbor.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { recordRegistryRequest, traceCluster } from '../../../src/service/compose/trace-requests.ts';
+import { recordRegistryRequest, traceCluster } from '../../../src/service/tracing/trace-requests.ts';
 import type { KubeClient, KubeRequest } from '../../../src/service/kube/client.ts';
 import { fakeTracing } from './fake-tracing.ts';
 

@@ -1,8 +1,8 @@
 /** The work itself, traced: with the real ports replaced, and traces kept as a list. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { traceJobs } from '../../../src/service/compose/trace-jobs.ts';
-import { tracePorts } from '../../../src/service/compose/trace-work.ts';
+import { traceJobs } from '../../../src/service/tracing/trace-jobs.ts';
+import { tracePorts } from '../../../src/service/tracing/trace-work.ts';
 import type { PolicyJob, PushJob } from '../../../src/service/queue/jobs.ts';
 import type { TracedChange } from '../../../src/service/queue/trace-memory.ts';
 import { processPush } from '../../../src/service/reconcile/process-push.ts';
