@@ -21,7 +21,8 @@ import { readReceivers } from '../queue/receiver-list.ts';
 import { readAnnouncements } from '../queue/unannounced-finds.ts';
 import { readVersion } from '../config/version.ts';
 import type { Foundation } from './foundation.ts';
-import { type RedisAccess, refusalOf } from './redis.ts';
+import type { RedisAccess } from './redis.ts';
+import { refusalOf } from '../queue/redis-state.ts';
 
 /** What the API answers from; all undefined in a process without the role `work`. */
 interface ApiMeans {

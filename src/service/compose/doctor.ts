@@ -26,7 +26,8 @@ import { readVersion } from '../config/version.ts';
 import type { Foundation } from './foundation.ts';
 import { listRoutes } from './list-routes.ts';
 import { clocksOf, probeRegistries, type RegistryMeans } from './probe-registries.ts';
-import { maxMemoryShare, type RedisAccess } from './redis.ts';
+import type { RedisAccess } from './redis.ts';
+import { maxMemoryShare } from '../queue/redis-state.ts';
 import { crowdedShare } from '../queue/trim-redis.ts';
 
 /** What the facts are gathered through. */

@@ -7,6 +7,7 @@ import { connectProducer, type RedisConnection, type RedisAddress } from '../que
 import { explainConnection } from '../queue/connection-failures.ts';
 import { type WaitingWatch, watchWaiting } from '../queue/oldest-waiting.ts';
 import { monitorRedis, type RedisHealth } from '../queue/redis-health.ts';
+import { describeHealth, stateOf, type Correction, type RedisState } from '../queue/redis-state.ts';
 import { createTrimming, type TrimPorts, type Trimming } from '../queue/trim-redis.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -42,7 +43,7 @@ export function openRedis(settings: RedisSettings, logger: Logger): RedisAccess 
   // A busy disk delays commands by a second: with a shorter timeout the process would then not be ready.
   const connection = connectProducer(redisAddressOf(settings), Math.max(settings.config.listen.confirmWithin, 2_000));
   connection.on('error', (error) => logger.debug({ err: error }, 'redis connection error'));
-  const monitor = monitorRedis(connection, prefix, (health) => reportRedis(health, settings, logger));
+  const monitor = monitorRedis(connection, prefix, (health) => reportRedis(stateOf(health, settings.config.redis), settings, logger));
   return {
     connection,
     health: monitor.health,
@@ -87,14 +88,8 @@ export function queueErrorReporter(logger: Logger): (error: Error) => void {
   };
 }
 
-function checkRedis({ reachable, memoryShare, durabilityProblem, error }: RedisHealth): Check {
-  const share = memoryShare > 0 ? `${Math.round(memoryShare * 100)} % of maxmemory in use` : undefined;
-  return {
-    name: 'redis',
-    ok: reachable,
-    required: true,
-    detail: error ?? ([durabilityProblem, share].filter(Boolean).join('; ') || undefined),
-  };
+function checkRedis(health: RedisHealth): Check {
+  return { name: 'redis', ok: health.reachable, required: true, detail: describeHealth(health) };
 }
 
 function measureRedis(health: RedisHealth, metrics: Metrics): void {
@@ -103,41 +98,20 @@ function measureRedis(health: RedisHealth, metrics: Metrics): void {
   metrics.redisMemoryShare.set(health.memoryShare);
 }
 
-function reportRedis(health: RedisHealth, settings: RedisSettings, logger: Logger): void {
-  const { reachable, durabilityProblem, error } = health;
-  const { url, durability } = settings.config.redis;
-  if (!reachable) logger.warn({ redis: withoutLogin(url), why: error, ...remedyOf(health, settings) }, 'redis does not answer');
-  else if (health.failure !== undefined)
-    logger.warn({ redis: withoutLogin(url), ...remedyOf(health, settings) }, 'redis answers, but not with the database of its URL');
-  else if (durabilityProblem === undefined || durability === 'ignore') logger.info({}, 'redis answers');
-  else logger.warn({ why: durabilityProblem }, 'redis answers, but may lose accepted pushes');
-}
-
-/** Which setting to correct, where it is written, and how. */
-function remedyOf({ failure }: RedisHealth, { config, placeOf }: RedisSettings): { setting?: string; remedy?: string } {
-  if (failure === undefined) return {};
-  const key =
-    failure.setting === 'password' && config.redis.password === undefined && isLoginWritten(config.redis.url) ? 'url' : failure.setting;
-  return { setting: `${formatKeys(['redis', key])} (${placeOf(['redis', key])})`, remedy: failure.remedy };
-}
-
-function isLoginWritten(url: string): boolean {
-  return new URL(url).password !== '';
-}
-
-function withoutLogin(text: string): string {
-  const url = new URL(text);
-  url.username = '';
-  url.password = '';
-  return url.href;
-}
-
-/** Above this share, pushes are refused: workers need memory to finish their jobs. */
-export const maxMemoryShare = 0.8;
-
-/** Why pushes cannot be stored at present, or undefined. */
-export function refusalOf({ memoryShare, durabilityProblem }: RedisHealth, durability: 'warn' | 'enforce' | 'ignore'): string | undefined {
-  if (memoryShare > maxMemoryShare) return `Redis uses ${Math.round(memoryShare * 100)} % of its maxmemory`;
-  if (durability === 'enforce' && durabilityProblem !== undefined) return `redis.durability is enforce: ${durabilityProblem}`;
-  return undefined;
+function reportRedis(state: RedisState, { placeOf }: RedisSettings, logger: Logger): void {
+  /** Which setting to correct, where it is written, and how. */
+  const show = ({ setting, remedy }: Correction) => ({
+    setting: `${formatKeys(['redis', setting])} (${placeOf(['redis', setting])})`,
+    remedy,
+  });
+  switch (state.kind) {
+    case 'silent':
+      return logger.warn({ redis: state.redis, why: state.why, ...(state.correction && show(state.correction)) }, 'redis does not answer');
+    case 'otherDatabase':
+      return logger.warn({ redis: state.redis, ...show(state.correction) }, 'redis answers, but not with the database of its URL');
+    case 'mayLosePushes':
+      return logger.warn({ why: state.why }, 'redis answers, but may lose accepted pushes');
+    case 'ready':
+      return logger.info({}, 'redis answers');
+  }
 }
