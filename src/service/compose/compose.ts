@@ -7,7 +7,7 @@ import { addressOf, closeListener, openListener } from '../operations/listener.t
 import { composeApi } from './api.ts';
 import { createKubeClient } from '../kube/client.ts';
 import { tendHeap } from '../operations/heap.ts';
-import { composeDoctor } from './doctor.ts';
+import { createReporter } from '../doctor-facts/make-report.ts';
 import { composeReceive } from './receive.ts';
 import { openRedis, measureWaiting } from './redis.ts';
 import { composeWork } from './work.ts';
@@ -85,7 +85,7 @@ export async function compose(
   const doctor =
     cluster === undefined || redis === undefined || work === undefined
       ? undefined
-      : composeDoctor(foundation, {
+      : createReporter(foundation, {
           client: cluster,
           redis,
           ...work.view,

@@ -10,7 +10,7 @@ import { createEventReader } from '../queue/read-events.ts';
 import { createReadRepositories } from '../queue/read-repositories.ts';
 import { createUnannouncedFinds } from '../queue/unannounced-finds.ts';
 import { createEnqueuer } from '../reconcile/enqueue/enqueuer.ts';
-import { registryAuthorities } from './doctor.ts';
+import { registryAuthorities } from '../doctor-facts/make-report.ts';
 import type { Foundation } from './foundation.ts';
 import { createQueueWorkers } from './queue-workers.ts';
 import { queueErrorReporter, redisAddressOf } from './redis.ts';

@@ -5,7 +5,7 @@ import { createPolicyFeed } from '../api/stream.ts';
 import type { SelectedNamespaces } from '../api/namespaces-api.ts';
 import type { RedisConnection } from '../queue/connection.ts';
 import type { RedisHealth } from '../queue/redis-health.ts';
-import type { DoctorMeans } from './doctor.ts';
+import type { DoctorMeans } from '../doctor-facts/make-report.ts';
 import type { Foundation, Part } from './foundation.ts';
 import { liveInOrder } from './life.ts';
 import { measurePolicies } from '../telemetry/measure-policies.ts';

@@ -1,7 +1,7 @@
 /** What a report costs the registries, and what it says of credentials. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clocksOf, probeRegistries } from '../../../src/service/compose/probe-registries.ts';
+import { clocksOf, probeRegistries } from '../../../src/service/doctor-facts/probe-registries.ts';
 import { registries } from '../../../src/service/doctor/checks/registries.ts';
 import { readPolicy } from '../../../src/service/resources/read-policy.ts';
 import type { ImagePolicy } from '../../../src/core/model/image-policy.ts';

@@ -6,14 +6,14 @@ import type { Route } from '../proxy/route.ts';
 import { googleKeys } from '../receive/issuers.ts';
 import { parseTopic } from '../receive/sns-proof.ts';
 import type { RegistryClient } from '../registry/client.ts';
-import type { Foundation } from './foundation.ts';
+import type { Installation } from './installation.ts';
 
 /** Tenants choose the hosts of registries. */
 const maxHosts = 50;
 
 /** The registries of the configuration and of policies, the most used ones first; then the other hosts that the configuration names. */
 export function listRoutes(
-  { settings: { config, proxies }, outbound }: Pick<Foundation, 'settings' | 'outbound'>,
+  { settings: { config, proxies }, outbound }: Installation,
   registry: Pick<RegistryClient, 'routeOf'>,
   policies: Iterable<ImagePolicy>,
 ): ProxyFacts {
@@ -43,7 +43,7 @@ function otherUrls({
   receivers,
   triggers,
   dashboard,
-}: Foundation['settings']['config']): readonly (readonly [url: string, what: string])[] {
+}: Installation['settings']['config']): readonly (readonly [url: string, what: string])[] {
   const keys = receivers.flatMap(({ oidc }) => (oidc === undefined ? [] : [oidc.jwksUri ?? googleKeys]));
   const topics = receivers.flatMap(({ sns }) => sns?.topics ?? []).flatMap((arn) => parseTopic(arn)?.host ?? []);
   const systems = triggers.hosts.map((host) => (host.startsWith('http://') ? host : `https://${host}`));

@@ -12,7 +12,7 @@ import { shippedPermissions } from '../doctor/shipped-permissions.ts';
 import { startDeadline } from '../../core/async/deadline.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { findMissingAccess, reviewOwnAccess } from '../kube/review-access.ts';
-import { describeRedisError } from '../queue/connection.ts';
+import { describeRedisError, type RedisConnection } from '../queue/connection.ts';
 import { readServerTime } from '../kube/server-time.ts';
 import { type ImagePolicy, isUsable, policyKey } from '../../core/model/image-policy.ts';
 import { describeError } from '../../core/model/errors.ts';
@@ -20,13 +20,11 @@ import { readDeliveryTimes } from '../queue/delivery-times.ts';
 import { readServer, type ServerFacts } from '../queue/read-server.ts';
 import { readReceivers } from '../queue/receiver-list.ts';
 import { readAnnouncements } from '../queue/unannounced-finds.ts';
-import type { Doctor } from '../api/doctor-api.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import { readVersion } from '../config/version.ts';
-import type { Foundation } from './foundation.ts';
+import type { Installation } from './installation.ts';
 import { listRoutes } from './list-routes.ts';
 import { clocksOf, probeRegistries, type RegistryMeans } from './probe-registries.ts';
-import type { RedisAccess } from './redis.ts';
 import { maxMemoryShare } from '../queue/redis-state.ts';
 import { crowdedShare } from '../queue/trim-redis.ts';
 
@@ -36,7 +34,7 @@ export interface DoctorMeans extends RegistryMeans {
   /** Whether the policies are all known. */
   readonly isWatching: () => boolean;
   readonly client: KubeClient;
-  readonly redis: Pick<RedisAccess, 'connection'>;
+  readonly redis: { readonly connection: RedisConnection };
   /** Reads the certificate of the conversion webhook, as the API server would see it. */
   readonly readConversionCertificate: () => Promise<ServedCertificate>;
 }
@@ -52,9 +50,17 @@ const maxNamespaces = 5;
 const dayMs = 86_400_000;
 const warnWithinMs = 14 * dayMs;
 
-/** Builds what makes a report. */
-export function composeDoctor(foundation: Foundation, means: DoctorMeans): Doctor {
-  const { config } = foundation.settings;
+/** Makes reports on an installation. */
+export interface Reporter {
+  /** Gathers the facts and checks them; never rejects. */
+  readonly makeReport: () => Promise<ServiceReport>;
+  /** The namespaces that the reports concern; none stands for all. */
+  readonly namespaces: readonly string[];
+}
+
+/** The reporter of this installation. */
+export function createReporter(installation: Installation, means: DoctorMeans): Reporter {
+  const { config } = installation.settings;
   const makeReport = async () => {
     const { signal, end } = startDeadline(endMs);
     const now = Date.now();
@@ -74,10 +80,10 @@ export function composeDoctor(foundation: Foundation, means: DoctorMeans): Docto
       Promise.all([
         runCheck(checks.redis, timeoutMs, async () => redisFacts(await server, config.redis)),
         runCheck(checks.clock, timeoutMs, clocks),
-        runCheck(checks.permissions, timeoutMs, () => gatherPermissions(foundation, means.client, signal)),
-        runCheck(checks.certificates, timeoutMs, () => Promise.resolve({ now, warnWithinMs, others: registryAuthorities(foundation) })),
-        runCheck(checks.webhooks, timeoutMs, () => gatherWebhooks(foundation, means, now)),
-        runCheck(checks.proxies, timeoutMs, () => Promise.resolve(listRoutes(foundation, means.registry, means.policies()))),
+        runCheck(checks.permissions, timeoutMs, () => gatherPermissions(installation, means.client, signal)),
+        runCheck(checks.certificates, timeoutMs, () => Promise.resolve({ now, warnWithinMs, others: registryAuthorities(installation) })),
+        runCheck(checks.webhooks, timeoutMs, () => gatherWebhooks(installation, means, now)),
+        runCheck(checks.proxies, timeoutMs, () => Promise.resolve(listRoutes(installation, means.registry, means.policies()))),
         runCheck(checks.registries, timeoutMs, () => probes),
         runCheck(checks.policies, timeoutMs, () => gatherPolicies(means, now)),
       ]),
@@ -101,7 +107,7 @@ function toReason(error: unknown): { readonly why: string } {
 
 type Server = ServerFacts | { readonly why: string };
 
-function redisFacts(server: Server, { durability, minReplicas }: Foundation['settings']['config']['redis']): RedisFacts {
+function redisFacts(server: Server, { durability, minReplicas }: Installation['settings']['config']['redis']): RedisFacts {
   if ('why' in server) return server;
   const { info, settings } = server;
   return { info, settings, durability, minReplicas, trimFrom: crowdedShare, refuseFrom: maxMemoryShare };
@@ -112,7 +118,11 @@ function clockOfRedis(server: Server) {
   return 'why' in server ? { ...name, ...server } : { ...name, aheadMs: server.aheadMs, toleranceMs: server.toleranceMs };
 }
 
-async function gatherPermissions({ settings: { config } }: Foundation, client: KubeClient, signal: AbortSignal): Promise<PermissionFacts> {
+async function gatherPermissions(
+  { settings: { config } }: Installation,
+  client: KubeClient,
+  signal: AbortSignal,
+): Promise<PermissionFacts> {
   const review = async (file: PermissionFile, namespace?: string): Promise<GrantFacts> => {
     const ask = findMissingAccess(shippedPermissions[file], namespace, (access) => reviewOwnAccess(client, access, signal));
     return { file, namespace, missing: await ask.catch(toReason) };
@@ -141,7 +151,7 @@ async function gatherPermissions({ settings: { config } }: Foundation, client: K
 }
 
 /** The authorities that the configuration names. */
-export function registryAuthorities({ settings: { config } }: Foundation): OtherCertificate[] {
+export function registryAuthorities({ settings: { config } }: Installation): OtherCertificate[] {
   return config.registries.flatMap(({ host, caFile }): OtherCertificate[] => {
     if (caFile === undefined) return [];
     const name = `${caFile} (registries[].caFile of ${host})`;
@@ -153,7 +163,7 @@ export function registryAuthorities({ settings: { config } }: Foundation): Other
   });
 }
 
-async function gatherWebhooks({ settings: { config } }: Foundation, means: DoctorMeans, now: number): Promise<WebhookFacts> {
+async function gatherWebhooks({ settings: { config } }: Installation, means: DoctorMeans, now: number): Promise<WebhookFacts> {
   const { connection } = means.redis;
   const counts = new Map<string, number>();
   for (const { spec } of means.policies()) {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { listRoutes } from '../../../src/service/compose/list-routes.ts';
+import { listRoutes } from '../../../src/service/doctor-facts/list-routes.ts';
 import { loadSettings } from '../../../src/service/config/settings.ts';
 import type { ImagePolicy } from '../../../src/core/model/image-policy.ts';
 import { openOutbound } from '../../../src/service/proxy/outbound.ts';
