@@ -7,7 +7,6 @@ import type { ReceiverConfig, Settings } from '../config/settings.ts';
 import { chainCredentials, type CredentialSource } from '../registry/credential.ts';
 import { credentialSources } from '../registry/credentials/index.ts';
 import type { ReadSecret } from '../registry/credentials/secret-offer.ts';
-import { normaliseRegistry } from '../../core/model/image-reference.ts';
 import { BoundedMap } from '../../core/async/bounded-map.ts';
 import type { HostEvent } from '../registry/host-limits.ts';
 import type { RequestRecord } from '../registry/http.ts';
@@ -66,18 +65,6 @@ export function openCredentials(
   };
   const names = Object.keys(credentialSources) as SourceName[];
   return chainCredentials(names.flatMap((name) => opened[name] ?? []));
-}
-
-/** The largest share of a host's concurrency slots that polls use: the others are for pushes. */
-const share = 1 / 4;
-const defaultConcurrency = 8;
-
-/** How many polls of a host may run at once in one process, according to its settings. */
-export function pollSlotsOf(
-  registries: readonly { readonly host: string; readonly concurrency?: number | undefined }[],
-): (host: string) => number {
-  const configured = new Map(registries.map(({ host, concurrency }) => [normaliseRegistry(host), concurrency]));
-  return (host) => Math.max(1, Math.floor((configured.get(host) ?? defaultConcurrency) * share));
 }
 
 const detailsEveryMs = 60_000;

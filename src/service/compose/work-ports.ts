@@ -18,6 +18,7 @@ import { objectPath, readObject } from '../kube/objects.ts';
 import type { EventRecorder } from '../kube/record-event.ts';
 import { createReportDeferral, type ReportDeferral } from '../reconcile/defer-reports.ts';
 import { createPollGate } from '../poll/poll-gate.ts';
+import { pollSlotsOf } from '../poll/poll-slots.ts';
 import type { PollPorts } from '../poll/process-poll.ts';
 import type { EventLog } from '../queue/event-log.ts';
 import type { WorkQueues } from '../queue/producer.ts';
@@ -43,7 +44,6 @@ import type { Foundation, TrustRoot } from './foundation.ts';
 import type { NamespaceCache } from '../cluster/namespace-cache.ts';
 import type { NoticeSink } from '../../core/model/notice-sink.ts';
 import { createFindSource, type FindSource, proveReads, recordReads } from '../reconcile/read-proofs.ts';
-import { pollSlotsOf } from './registries.ts';
 import { createStatusWriter } from '../cluster/write-policy-status.ts';
 
 /** What reading a policy depends on. */
