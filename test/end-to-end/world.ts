@@ -1,7 +1,6 @@
 /** A whole small world of real parts: Redis, API server, registry, and the program as a process of its own. */
 import { randomUUID } from 'node:crypto';
 import assert from 'node:assert/strict';
-import { customResourceDefinition } from '../../src/conversion/definition.ts';
 import type { Spec } from '../../src/service/resources/v1.ts';
 import type { Condition, PolicyStatus } from '../../src/core/model/policy-status.ts';
 import { readStatus as readStoredStatus } from '../../src/core/model/stored-status.ts';
@@ -13,7 +12,7 @@ import type { Rule } from '../harness/service-account.ts';
 import { startService, type Service, type ServiceOptions } from '../harness/service.ts';
 import { kubeconfigAsShipped } from '../harness/shipped-permissions.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { addedDefinitions } from '../harness/resource-group.ts';
+import { addedDefinitions, resources } from '../harness/resource-group.ts';
 
 export const secret = 'end-to-end-secret';
 /** No poll comes while tests run, whose requests would be counted. */
@@ -56,7 +55,7 @@ export interface Deployment {
  * disk. Services get the permissions of the chart, and `extraRules` as its user would add them.
  */
 export async function startWorld({
-  crd = customResourceDefinition(),
+  crd = resources.policyDefinition(undefined),
   controllers = false,
   extraRules = [],
   cluster: own,
@@ -280,7 +279,7 @@ async function installCrd(cluster: ControlPlane, crd: Definition): Promise<void>
   for (const definition of [crd, ...addedDefinitions.map(({ object }) => object)])
     await cluster.request('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition);
   const [version] = crd.spec.versions;
-  for (const resource of [`${version?.name}/imagepolicies`, 'v1/baseimagepolicies'])
+  for (const resource of [`${version?.name}/imagepolicies`, ...addedDefinitions.map(({ plural }) => `v1/${plural}`)])
     await waitFor(`${resource} to be served`, () => cluster.request('GET', `/apis/operator.technomad.dev/${resource}`));
 }
 

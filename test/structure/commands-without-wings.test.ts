@@ -1,7 +1,7 @@
 /** Whoever deletes the folder of a wing, and its name in the list, has a smaller product: its commands start, and it knows the kinds that are left. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
@@ -9,24 +9,7 @@ import { commands } from '../../src/cli/index.ts';
 import { lintText } from '../../src/cli/lint/lint-text.ts';
 import { wings } from '../../src/wings.ts';
 import { resources } from '../harness/resource-group.ts';
-import { tempFolder } from '../harness/temp-folder.ts';
-import { root } from './sources.ts';
-
-/** The sources without a wing. */
-function copyWithout(wing: string): string {
-  const folder = tempFolder(`without-${wing}`);
-  cpSync(join(root, 'src'), join(folder, 'src'), { recursive: true });
-  cpSync(join(root, 'package.json'), join(folder, 'package.json'));
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction');
-  rmSync(join(folder, 'src', wing), { recursive: true });
-  const list = join(folder, 'src/wings.ts');
-  const lines = readFileSync(list, 'utf8').split('\n');
-  const isOfWing = (line: string) => line.startsWith('import') && line.includes(`'./${wing}/`);
-  assert.equal(lines.filter(isOfWing).length, 1);
-  const left = lines.filter((line) => !isOfWing(line)).join('\n');
-  writeFileSync(list, left.replace(new RegExp(String.raw`\b${wing}\b,? ?`), ''));
-  return folder;
-}
+import { copyWithout } from './copy-without.ts';
 
 /** What the program prints, and its exit code. */
 async function run(folder: string, ...args: string[]): Promise<{ code: unknown; stdout: string; stderr: string }> {
