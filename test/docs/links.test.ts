@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
 import { anchorsOf, linksOf, pages, root } from './markdown.ts';
@@ -35,6 +35,21 @@ test('each page is linked from README.md or docs/README.md', () => {
   const byConvention = ['CONTRIBUTING.md', 'SECURITY.md'];
   const islands = pages.map(({ path }) => path).filter((path) => !seen.has(path) && !byConvention.includes(path));
   assert.deepEqual(islands, []);
+});
+
+test('each file and folder that a page of the sources names exists', () => {
+  const files = globSync('{src,test,docs,bench,charts,crd}/**/*', { cwd: root }).map((file) => file.replaceAll('\\', '/'));
+  const exists = (path: string) => files.some((file) => file === path || file.endsWith(`/${path}`));
+  const missing = pages
+    .filter(({ path }) => path.startsWith('src/'))
+    .flatMap(({ path, text }) =>
+      [...text.matchAll(/`([a-z][\w./-]*(?:\.ts|\/))`/g)]
+        .map(([, named = '']) => named.replace(/\/$/, ''))
+        // `test/cli/import/ID/`: the reader puts the name there.
+        .filter((named) => !named.includes('/ID') && !exists(named))
+        .map((named) => `${path}: ${named}`),
+    );
+  assert.deepEqual(missing, []);
 });
 
 test('headings get the same anchors as on GitHub', () => {
