@@ -7,7 +7,7 @@ import { logFields } from '../../../src/service/telemetry/log-fields.ts';
 import { logMessages } from '../../../src/service/telemetry/log-messages.ts';
 
 const src = join(import.meta.dirname, '../../../src');
-const lists = new Set(['telemetry/log-fields.ts', 'telemetry/log-messages.ts']);
+const lists = new Set(['service/telemetry/log-fields.ts', 'service/telemetry/log-messages.ts']);
 const texts = globSync('**/*.ts', { cwd: src })
   .filter((file) => !lists.has(file.replaceAll('\\', '/')))
   .map((file) => readFileSync(join(src, file), 'utf8'));
