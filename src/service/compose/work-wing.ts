@@ -86,16 +86,14 @@ export interface WingWork {
   stop(): Promise<void>;
 }
 
-const nothing = () => Promise.resolve();
-
 /** One sink that passes everything to all. */
 export function joinNotices(sinks: readonly NoticeSink[]): NoticeSink {
-  const [only, ...others] = sinks;
-  if (only === undefined) return { onPolicyStatus: nothing, add: nothing };
-  if (others.length === 0) return only;
-  const toAll = async (tell: (sink: NoticeSink) => Promise<void>) => void (await Promise.all(sinks.map(tell)));
   return {
-    onPolicyStatus: (...written) => toAll((sink) => sink.onPolicyStatus(...written)),
-    add: (...notices) => toAll((sink) => sink.add(...notices)),
+    async onPolicyStatus(...written) {
+      await Promise.all(sinks.map((sink) => sink.onPolicyStatus(...written)));
+    },
+    async add(...notices) {
+      await Promise.all(sinks.map((sink) => sink.add(...notices)));
+    },
   };
 }
