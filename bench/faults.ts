@@ -40,7 +40,7 @@ const cluster = await startControlPlane();
 const world = await startWorld({ cluster, fsync: true });
 const problems: string[] = [];
 try {
-  const { program, env } = asInImage();
+  const { program, env } = await asInImage();
   const start = (roles: string) => world.start({ roles, program, env: { ...env, WEBHOOK_SECRET: secret } });
   const receivers = await Promise.all([start('receive'), start('receive')]);
   const workers = await Promise.all([start('work'), start('work')]);

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** argv → command; the only place that ends the process. */
+/** Runs the command in argv. This is the only place that ends the process. */
 import { constants } from 'node:os';
 import { basename } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -8,10 +8,10 @@ import { commands } from './cli/index.ts';
 import { runProgram } from './cli/program.ts';
 import { programName, type Terminal } from './service/command-line/command.ts';
 
-/** kubectl calls its plugins by the name of their file: the first is that of the executable, the second that of a script. */
+/** Whether kubectl started the program as a plugin, by the name of its file: that of the executable (argv0) or of a script. */
 const isPlugin = [process.argv0, process.argv[1] ?? ''].some((path) => /^kubectl-image_watcher(?:\.exe)?$/.test(basename(path)));
 
-/** Asks on a terminal; the end of the input is no answer. */
+/** Asks a question on a terminal; undefined at the end of the input. */
 async function ask(question: string): Promise<string | undefined> {
   const { createInterface } = await import('node:readline');
   const lines = createInterface({ input: process.stdin, output: process.stdout });
@@ -29,17 +29,17 @@ const terminal: Terminal = {
   interactive: process.stderr.isTTY,
   readStandardInput: () => text(process.stdin),
   ...(process.stdin.isTTY && process.stdout.isTTY && { ask }),
-  // Knows NO_COLOR and FORCE_COLOR.
+  // The function styleText also evaluates NO_COLOR and FORCE_COLOR.
   hasColours: styleText('bold', 'a', { stream: process.stdout }) !== 'a',
   columns: process.stdout.isTTY ? process.stdout.columns : undefined,
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
 };
 
-// "image-watcher get | head": the reader has seen enough.
+// The reader has closed the pipe, as in "image-watcher get | head".
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 128 + constants.signals.SIGPIPE : 1));
 
-// The kernel does not end the first process of a container by a signal without a handler.
+// Needed because the kernel ignores signals to the first process of a container that have no handler.
 if (process.pid === 1) {
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => {

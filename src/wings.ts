@@ -1,4 +1,4 @@
-/** The list of wings. A product without one of them is this tree without its folder and its lines here. */
+/** The list of wings. To remove a wing from the product, delete its folder and its lines here. */
 import { bases } from './bases/wing.ts';
 import { conversion } from './conversion/wing.ts';
 import { dashboard } from './dashboard/wing.ts';

@@ -43,7 +43,7 @@ test('the package contains the program, the definition, the documentation and th
 
 test('the package contains the licence of each package that is joined with the program', () => {
   const licences = readFileSync(join(installed, 'dist/LICENSES.txt'), 'utf8');
-  for (const name of ['@kubernetes/client-node', 'commander', 'jose', 'openid-client', 'undici', 'yaml', 'zod'])
+  for (const name of ['@kubernetes/client-node', '@marcbachmann/cel-js', 'commander', 'jose', 'openid-client', 'undici', 'yaml', 'zod'])
     assert.match(licences, new RegExp(`^${name} [0-9.]+ \\((?:MIT|ISC|Apache-2\\.0)\\)$`, 'm'), name);
 });
 

@@ -1,5 +1,6 @@
 /** The list of rows, in the order of the report. */
 import { api } from './api.ts';
+import { bases } from './bases.ts';
 import { burst } from './burst.ts';
 import { commands } from './commands.ts';
 import { fanOut } from './fan-out.ts';
@@ -23,6 +24,7 @@ export const rows: readonly Row[] = [
   start,
   requests,
   unwatched,
+  bases,
   api,
   commands,
 ];

@@ -44,7 +44,7 @@ export interface WorldOptions {
 /** Starts it all. */
 export async function startBenchWorld({ profile, nodeOptions = [] }: WorldOptions = {}): Promise<BenchWorld> {
   const [redis, cluster, registry] = await Promise.all([startRedis({ fsync: true }), startControlPlane(), startRegistry()]);
-  const asImage = asInImage([...nodeOptions, ...(profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`])]);
+  const asImage = await asInImage([...nodeOptions, ...(profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`])]);
   const started: { stop(): Promise<void> }[] = [];
   const keep = <T extends { stop(): Promise<void> }>(one: T): T => {
     started.unshift(one);

@@ -7,9 +7,24 @@ type Explanations = Readonly<Partial<Record<Reason, Explanation>>>;
 export const ofBases = {
   ImagesBehind: {
     shown: '`Ready` of the BaseImagePolicy is True; `status.images.behind` counts the images, `status.dependents` lists the first.',
-    cause: 'Workloads run images that are built on another version of the base than `status.latest`.',
+    cause: 'Workloads run images that are built on an older version of the base than `status.latest`.',
     action:
       '`status.dependents[].action` and its message say what is done about each image. With `report` alone, nothing is: add an action to `onNewBase`, or rebuild the image.',
+  },
+  ImagesUnknown: {
+    shown:
+      '`Ready` of the BaseImagePolicy is True; `status.images.unknown` counts the images, `status.versions.unread` the tags of the base that images are not compared with.',
+    cause:
+      'No image is known to be behind, but not all are known to be current: an image begins with the lowest layers of the base and with no known version of it, names a version that the registry does not have any more, or cannot be read; or not all tags of the base could be read.',
+    action:
+      'Read `status.dependents[].message` of the images that are `Unknown`. Let their builds name the base (`org.opencontainers.image.base.name` and `.digest`), build them anew, or leave their workloads out of `workloads`.',
+  },
+  BaseBetween: {
+    shown: '`status.dependents` with the state `Behind`.',
+    cause:
+      'The image is built on this base through another one, such as a framework, whose own BaseImagePolicy brings its applications forward. So that one is brought to the new version first, and is listed as well, with 0 workloads. Or the new version is itself built on an older version of a base below it than the image is, and waits until it is brought forward.',
+    action:
+      'See what is done about the base in between: it needs an action that applies to its repository, or a rebuild. Then nothing. With `basesBetween: Skip` in this policy, applications do not wait for it.',
   },
   BaseRejected: {
     shown: '[`Stalled`](#condition-stalled) of the BaseImagePolicy; the base is in `status.rejected`.',

@@ -1,5 +1,5 @@
 import type { Reason } from '../../src/core/model/reasons.ts';
-import type { Explanation } from './explanation.ts';
+import { shownAs, type Explanation } from './explanation.ts';
 import { ofBases } from './bases.ts';
 import { findings, problems, temporary } from './problems.ts';
 import { ignoredEvents, inOrder, unchanged } from './pushes.ts';
@@ -16,6 +16,13 @@ export const reasonSections: Readonly<Record<string, Readonly<Partial<Record<Rea
   problems,
   findings,
   temporary,
+};
+
+/** Where most reasons of a section show: the page says it once. */
+export const usuallyShown: Readonly<Record<string, string>> = {
+  ignoredEvents: shownAs.ignoredEvent,
+  rollouts: shownAs.rejected,
+  problems: shownAs.stalled,
 };
 
 /** Every reason: one without an explanation does not compile. */

@@ -143,7 +143,7 @@ export const blocked = {
     shown: 'The condition [`Held`](#condition-held), `Ready` is True, a Normal Event.',
     cause: 'The rollouts of the workload are paused (by `kubectl rollout pause`, or in its own spec), and an update is available.',
     action:
-      'Resume it with the command that the message names: `kubectl rollout resume` for a Deployment, `kubectl argo rollouts resume` for a Rollout. The update is applied as soon as image-watcher sees that.',
+      'Resume it with the command that the message names: `kubectl rollout resume` for a Deployment, `kubectl argo rollouts promote` for a Rollout. The update is applied as soon as image-watcher sees that.',
   },
   TooManyChanges: {
     shown: shownAs.pending,
@@ -160,7 +160,7 @@ export const blocked = {
       'says when it is tried again.',
     cause:
       'The rollout of the selected image failed and was rolled back, but nothing speaks against the image: its pods could not be scheduled or created, a node ' +
-      'was lost, or the registry refused or did not answer the node. See [whose fault it is](../rollouts.md#whose-fault-it-is).',
+      'was lost, or the registry refused or did not answer the node. See [whose fault it is](rollouts.md#whose-fault-it-is).',
     action:
       'Mend what the message names. The image is tried again by itself; `image-watcher release NS/NAME` tries it at once, and so does an edit of the policy.',
   },

@@ -11,7 +11,8 @@ export const chineseBaseImages: Readonly<Record<string, string>> = {
   // spec
   'Which base to watch, whose images may be built on it, and what happens to images on an older base.':
     '监视哪个基础镜像、哪些工作负载的镜像可能基于它构建，以及如何处理基于旧基础镜像的镜像。',
-  'The workloads whose images are examined.': '要检查其镜像的工作负载。',
+  "The workloads whose images are examined; by default all of the policy's namespace, and all of other namespaces whose owners consent.":
+    '要检查其镜像的工作负载；默认为策略所在命名空间的全部工作负载，以及其他命名空间中所有者同意的全部工作负载。',
   "Selects namespaces by their labels; by default the policy's own. Others need the consent of their owners.":
     '按标签（label）选择命名空间；默认是策略自己的命名空间。其他命名空间需要其所有者同意。',
   'Labels that the Namespace must have, each with its value.': 'Namespace 必须具有的标签（label）及其值。',
@@ -23,10 +24,12 @@ export const chineseBaseImages: Readonly<Record<string, string>> = {
   "Replaces the base's layers of the image in the registry, pushes the result under a new tag, and rolls it out in waves.":
     '在镜像仓库中替换镜像中属于基础镜像的层，以新标签推送结果，并分批滚动更新。',
   'The images that the action applies to, by their repositories.': '操作适用的镜像，按镜像名称写出。',
+  'The images that the action applies to, by their repositories; by default all.': '操作适用的镜像，按镜像名称写出；默认是所有镜像。',
   'The tag of the rebased image; by default "$tag-base.$date".': '变基后镜像的标签；默认是 "$tag-base.$date"。',
   'Rules that are not checked: changes of the base that this policy accepts.': '不检查的规则：此策略接受的基础镜像变化。',
-  'A Secret of type kubernetes.io/dockerconfigjson, in the namespace of the policy, that may push to the repositories; used for nothing else.':
-    '类型为 kubernetes.io/dockerconfigjson 的 Secret，位于策略所在的命名空间，可以向这些镜像仓库推送；不用于其他任何用途。',
+  "A Secret of type kubernetes.io/dockerconfigjson, in the namespace of the policy, that may push to the repositories; used for nothing else. By default image-watcher's own credentials, where its configuration permits that (consents[].push).":
+    '类型为 kubernetes.io/dockerconfigjson 的 Secret，位于策略所在的命名空间，可以向这些镜像仓库推送；不用于其他任何用途。默认使用 image-watcher 自己的凭据，前提是它的配置允许（consents[].push）。',
+  'write an interval of at least 1m: a base is polled once a minute at most': '请写至少 1m 的间隔：基础镜像每分钟最多轮询一次',
   'What a base must satisfy before anything is done for it.': '在为某个基础镜像做任何事之前，它必须满足的条件。',
   'Signs rebased images as cosign does.': '像 cosign 那样为变基后的镜像签名。',
   'The Secret with the private key in PEM form.': '保存 PEM 格式私钥的 Secret。',
@@ -84,25 +87,40 @@ export const chineseBaseImages: Readonly<Record<string, string>> = {
   'The tag of the base that waits.': '等待中的基础镜像的标签。',
   'When it was first seen.': '首次发现它的时间。',
   'Counts of images, each digest once.': '镜像的数量，每个摘要只计一次。',
-  'The images that the selected workloads run.': '所选工作负载运行的镜像。',
+  'The images that the selected workloads run, and the bases in between through which some of them are reached.':
+    '所选工作负载运行的镜像，以及其中一些镜像所经过的中间基础镜像。',
+  'What happens to an application that is built on this base through another one with a BaseImagePolicy of its own. Follow: that base is brought forward first, and its own policy then brings the application. Skip: the application is brought forward directly.':
+    '如果应用通过另一个有自己的 BaseImagePolicy 的基础镜像构建在此基础镜像上，应如何处理。Follow：先更新那个中间基础镜像，再由它自己的策略更新应用。Skip：直接更新应用。',
   'Those that are built on the selected base.': '基于选中的基础镜像构建的镜像。',
-  'Those that are built on another base of the same repository, or under whose tag pods still run such an image.':
-    '基于同一镜像名称的另一个基础镜像构建的镜像，或其标签下仍有 Pod 运行此类镜像的镜像。',
+  'Those that are built on an older version of the base, or under whose tag pods still run such an image.':
+    '基于基础镜像的较旧版本构建的镜像，或其标签下仍有 Pod 运行此类镜像的镜像。',
+  'Those that are built on a version of another line.': '基于另一条版本线的版本构建的镜像。',
+  'What is known about the base.': '对基础镜像的了解。',
+  'The versions of the base that images are compared with.': '与镜像比较的基础镜像版本数。',
+  'The tags of the base that are not compared: they are still to be read, cannot be read, or are too many.':
+    '未参与比较的基础镜像标签数：尚待读取、无法读取，或数量过多。',
+  'Tags of the same repository that count as older versions of the base, although select does not admit them. Applications on other versions are of another line and stay where they are.':
+    '同一仓库中虽不被 select 允许、但算作基础镜像较旧版本的标签。基于其他版本的应用属于另一条版本线，保持不变。',
   'Those whose base could not be recognized.': '无法识别其基础镜像的镜像。',
   'Those that are built on something else.': '基于其他内容构建的镜像。',
+  'Of those behind: for these, nothing more is done until somebody acts, because the rebase was refused, the rollout failed or the rebuild did not come.':
+    '落后的镜像中，因变基被拒绝、发布失败或重新构建未到而需要有人处理、在此之前不再做任何事的镜像。',
+  'Of those behind: those that are only reported, because no other action applies.': '落后的镜像中，因没有其他动作适用而只作报告的镜像。',
   'The earliest time since which an image is behind.': '镜像开始落后的最早时间。',
   'The first 20 images that are built on the base or may be, those that are behind first.':
     '基于（或可能基于）该基础镜像构建的前 20 个镜像，落后的排在前面。',
   'The repository and tag that the workloads run.': '工作负载运行的镜像名称和标签。',
   'The digest that was examined.': '检查过的摘要。',
   'The base that it is built on: tag@digest, or one of them.': '它基于的基础镜像：tag@digest，或其中之一。',
-  'How the base was recognized.': '如何识别出基础镜像。',
-  'Current: built on the selected base. Behind: on an older one, and nothing is done about it. Unknown: the base could not be recognized. Requested: a rebuild was requested. RebuildOverdue: it has not come in time. Rebased: the image is rebased and waits for its wave. Updating, Updated: its workloads are rolling out, or have. Failed: a rollout failed. Refused: the image cannot be rebased.':
-    'Current：基于选中的基础镜像构建。Behind：基于较旧的基础镜像，不做任何处理。Unknown：无法识别其基础镜像。Requested：已请求重新构建。RebuildOverdue：没有按时完成。Rebased：镜像已变基，等待轮到它的批次。Updating、Updated：它的工作负载正在滚动更新，或已经完成。Failed：滚动更新失败。Refused：镜像无法变基。',
+  'How the base was recognized. Origin: it is that of the image that this one was rebased from.':
+    '如何识别出基础镜像。Origin：它是此镜像变基之前的那个镜像的基础镜像。',
+  'Current: built on the selected base. Behind: on an older one, and nothing is done about it, or not yet. OtherLine: on a version that the selection does not mean, such as 17.0.9 or 21.0.1-alpine where 21.0.2 is selected; nothing is done about it. Unknown: the base could not be recognized. Requested: a rebuild was requested. RebuildOverdue: it has not come in time. Rebased: the image is rebased and waits for its wave. Updating, Updated: its workloads are rolling out, or have. Failed: a rollout failed. Refused: the image cannot be rebased.':
+    'Current：基于选中的基础镜像构建。Behind：基于较旧的基础镜像，不做任何处理，或尚未处理。OtherLine：基于选择所不指的版本，例如选择 21.0.2 时的 17.0.9 或 21.0.1-alpine；不做任何处理。Unknown：无法识别其基础镜像。Requested：已请求重新构建。RebuildOverdue：没有按时完成。Rebased：镜像已变基，等待轮到它的批次。Updating、Updated：它的工作负载正在滚动更新，或已经完成。Failed：滚动更新失败。Refused：镜像无法变基。',
   'What is done about it.': '如何处理它。',
   'When the first newer base was selected.': '首次选中更新的基础镜像的时间。',
   'When the state was reached.': '进入该状态的时间。',
-  'How many workloads run it.': '有多少个工作负载运行它。',
+  'How many workloads run it; 0 for a base in between, on which images are built.':
+    '有多少个工作负载运行它；对于其上构建了镜像的中间基础镜像为 0。',
   'One of them: "Deployment shop/web".': '其中一个："Deployment shop/web"。',
   'The tag of the rebased image.': '变基后镜像的标签。',
   'The waves in which rebased images are rolled out.': '变基后的镜像滚动更新的批次。',

@@ -1,7 +1,7 @@
 import { describeApi } from '../../src/service/api/openapi.ts';
 import { routeGroups } from '../../src/service/api/route.ts';
-import { routes } from '../../src/service/api/routes/index.ts';
 import { readVersion } from '../../src/service/config/version.ts';
+import { routes } from './routes.ts';
 import { code } from './markdown.ts';
 import type { Parts } from './template.ts';
 

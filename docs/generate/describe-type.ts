@@ -45,8 +45,10 @@ function describeBounds(schema: JsonSchema, words: Wording): string[] {
   const { minLength, maxLength, minItems, maxItems, minimum, maximum, exclusiveMinimum, maxProperties, pattern } = schema;
   const least = minimum === -unbounded ? undefined : minimum;
   const most = maximum === unbounded ? undefined : maximum;
+  // The length of a time follows from its form.
+  const isTime = schema.format === 'date-time';
   return [
-    range(minLength, maxLength, words.characters, words),
+    isTime ? '' : range(minLength, maxLength, words.characters, words),
     range(minItems, maxItems, words.entries, words),
     range(undefined, maxProperties, words.entries, words),
     range(least, most, '', words),

@@ -13,7 +13,7 @@ import { logParts } from './logs.ts';
 import { metricsParts } from './metrics.ts';
 import { securityParts } from './permissions.ts';
 import { chinesePolicyParts, policyParts } from './policies.ts';
-import { reasonParts } from './reasons.ts';
+import { chineseReasonParts, reasonParts } from './reasons.ts';
 import { shippedPermissionsSource } from './shipped-permissions.ts';
 import { renderTemplate } from './template.ts';
 import { addedDefinitions } from './definitions.ts';
@@ -40,9 +40,6 @@ const policyPages = [
   '/notification-target',
 ].map((page) => `policies${page}`);
 
-/** The list of reasons, and their explanations by what a user sees. */
-const reasonPages = ['', '/conditions', '/pushes', '/updates', '/problems'].map((page) => `reasons${page}.md`);
-
 const tutorial = readFileSync(join(import.meta.dirname, '../tutorial.md'), 'utf8');
 
 /** Every generated file, as it should be; those of charts/install, which need Helm, are in install.ts. */
@@ -66,7 +63,8 @@ export function generatedFiles(): readonly GeneratedFile[] {
     { path: 'docs/guards.md', content: renderTemplate('guards.md', guardParts) },
     { path: 'docs/logs.md', content: renderTemplate('logs.md', logParts) },
     { path: 'docs/metrics.md', content: renderTemplate('metrics.md', metricsParts) },
-    ...reasonPages.map((page) => ({ path: `docs/${page}`, content: renderTemplate(page, reasonParts) })),
+    { path: 'docs/reasons.md', content: renderTemplate('reasons.md', reasonParts) },
+    { path: 'docs/reasons.zh-CN.md', content: renderTemplate('reasons.zh-CN.md', chineseReasonParts) },
     { path: 'docs/security.md', content: renderTemplate('security.md', securityParts) },
   ];
 }

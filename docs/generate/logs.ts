@@ -2,7 +2,7 @@ import { logActions } from '../explanations/log-messages.ts';
 import { logFields } from '../../src/service/telemetry/log-fields.ts';
 import { logMessages } from '../../src/service/telemetry/log-messages.ts';
 import { code, table } from './markdown.ts';
-import { linkedFrom } from './reasons.ts';
+import { linkedFromElsewhere } from './reasons.ts';
 import type { Parts } from './template.ts';
 
 /** The parts of docs/templates/logs.md. */
@@ -17,7 +17,7 @@ export const logParts: Parts = {
       ['Message', 'Level', 'Meaning', 'What to do'],
       (Object.keys(logMessages) as (keyof typeof logMessages)[]).map((message) => {
         const { levels, meaning } = logMessages[message];
-        return [code(message), levels.join(', '), meaning, linkedFrom('', logActions[message]) || 'Nothing.'];
+        return [code(message), levels.join(', '), meaning, linkedFromElsewhere(logActions[message]) || 'Nothing.'];
       }),
     ),
 };

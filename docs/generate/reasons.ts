@@ -1,72 +1,95 @@
 import { conditions } from '../explanations/conditions.ts';
 import type { Explanation } from '../explanations/explanation.ts';
-import { explanations, reasonSections } from '../explanations/reasons.ts';
+import { chineseReasons } from '../explanations/zh-CN-reasons.ts';
+import { explanations, reasonSections, usuallyShown } from '../explanations/reasons.ts';
 import { reasons, type Reason } from '../../src/core/model/reasons.ts';
-import { code, table } from './markdown.ts';
+import { code } from './markdown.ts';
 import type { Parts } from './template.ts';
 
-/** The pages below docs/reasons/, with the sections of docs/explanations/reasons.ts that are on them. */
-const pages: Readonly<Record<string, readonly string[]>> = {
-  pushes: ['inOrder', 'ignoredEvents', 'unchanged'],
-  updates: ['rollouts', 'blocked', 'ofBases'],
-  problems: ['problems', 'findings', 'temporary'],
-};
-
-/** The page of each anchor: that of a reason is the reason in lower case. */
-const pageOfAnchor: ReadonlyMap<string, string> = new Map([
-  ...keysOf(conditions).map((type) => [conditionAnchor(type), 'conditions'] as const),
-  ...Object.entries(pages).flatMap(([page, sections]) =>
-    sections.flatMap((name) => reasonsIn(name).map((reason) => [reason.toLowerCase(), page] as const)),
-  ),
+/** What a link in an explanation can lead to: the heading of a reason is its name, that of a condition begins with "Condition". */
+const anchors: ReadonlySet<string> = new Set([
+  ...keysOf(conditions).map(conditionAnchor),
+  ...Object.keys(reasonSections).flatMap((name) => reasonsIn(name).map((reason) => reason.toLowerCase())),
 ]);
 
-/** The parts of docs/templates/reasons.md, whose rows have the anchors that never change, and of docs/templates/reasons/. */
-export const reasonParts: Parts = {
-  'condition-index': () =>
-    index(
-      'Condition',
-      keysOf(conditions).map((type) => [type, conditionAnchor(type), conditions[type].meaning]),
-    ),
-  /** `{{index blocked}}`: the reasons of one section, each with a link to its explanation. */
-  index: (name) =>
-    index(
-      'Reason',
-      reasonsIn(name).map((reason) => [reason, reason.toLowerCase(), sentence(reasons[reason])]),
-    ),
-  conditions: () =>
-    keysOf(conditions)
-      .map((type) => section(`Condition ${type}`, conditions[type].meaning, conditions[type]))
-      .join('\n\n'),
-  /** `{{reasons blocked}}`: the explanations of one section. */
-  reasons: (name) =>
-    reasonsIn(name)
-      .map((reason) => section(reason, sentence(reasons[reason]), explanations[reason]))
-      .join('\n\n'),
+/** The words around the explanations, in the language of a page. */
+interface Words {
+  readonly condition: string;
+  readonly where: string;
+  readonly cause: string;
+  readonly action: string;
+  readonly usual: (shown: string) => string;
+  readonly text: (english: string) => string;
+}
+
+const english: Words = {
+  condition: 'Condition',
+  where: '- **Where**: ',
+  cause: '- **Cause**: ',
+  action: '- **What to do**: ',
+  usual: (shown) => `Where, unless a reason says otherwise: ${shown}`,
+  text: (text) => text,
 };
 
-/** An explanation as it is on a page of this folder below docs/: texts link to `#reason`, and to other pages from docs/. */
-export function linkedFrom(folder: '' | 'reasons/', text: string): string {
-  return text
-    .replaceAll(/\]\((?=[\w/-]+\.md)/g, folder === '' ? '](' : '](../')
-    .replaceAll(/\]\(#([\w-]+)\)/g, (_, anchor: string) => `](${linkTo(anchor, folder)})`);
+const chinese: Words = {
+  condition: '状况',
+  where: '- **在哪里**：',
+  cause: '- **起因**：',
+  action: '- **怎么做**：',
+  usual: (shown) => `除非原因另有说明，显示在：${shown}`,
+  text: (text) => {
+    const translated = chineseReasons[text];
+    if (translated === undefined) throw new Error(`docs/explanations/zh-CN-reasons.ts has no translation of: ${text}`);
+    return translated;
+  },
+};
+
+/** The parts of docs/templates/reasons.md. */
+export const reasonParts = partsIn(english);
+
+/** The same of docs/templates/reasons.zh-CN.md. */
+export const chineseReasonParts = partsIn(chinese);
+
+function partsIn(words: Words): Parts {
+  const comma = words === chinese ? '、' : ', ';
+  const linked = (text: string) => checked(words.text(text)).replaceAll('](#condition-', `](#${words.condition.toLowerCase()}-`);
+  const section = (heading: string, meaning: string, { shown, cause, action }: Explanation, usual?: string) => {
+    const where = shown === usual ? '' : `${words.where}${linked(shown)}\n`;
+    return `### ${heading}\n\n${linked(meaning)}\n\n${where}${words.cause}${linked(cause)}\n${words.action}${linked(action)}`;
+  };
+  return {
+    'condition-index': () =>
+      keysOf(conditions)
+        .map((type) => `[${code(type)}](#${`${words.condition} ${type}`.toLowerCase().replace(' ', '-')})`)
+        .join(comma),
+    /** `{{index blocked}}`: a link to each reason of one section. */
+    index: (name) =>
+      reasonsIn(name)
+        .map((reason) => `[${code(reason)}](#${reason.toLowerCase()})`)
+        .join(comma),
+    conditions: () =>
+      keysOf(conditions)
+        .map((type) => section(`${words.condition} ${type}`, conditions[type].meaning, conditions[type]))
+        .join('\n\n'),
+    /** `{{reasons blocked}}`: the explanations of one section, after where most of them show. */
+    reasons: (name) => {
+      const usual = usuallyShown[name];
+      const sections = reasonsIn(name).map((reason) => section(reason, sentence(reasons[reason]), explanations[reason], usual));
+      return [...(usual === undefined ? [] : [words.usual(linked(usual))]), ...sections].join('\n\n');
+    },
+  };
 }
 
-function linkTo(anchor: string, folder: '' | 'reasons/' = ''): string {
-  const page = pageOfAnchor.get(anchor);
-  if (page === undefined) throw new Error(`docs/explanations: there is no condition or reason #${anchor}`);
-  return `${folder === '' ? 'reasons/' : ''}${page}.md#${anchor}`;
+/** A text of docs/explanations as it is on another page below docs/: its links to reasons lead to docs/reasons.md. */
+export function linkedFromElsewhere(text: string): string {
+  return checked(text).replaceAll(/\]\(#([\w-]+)\)/g, '](reasons.md#$1)');
 }
 
-function index(heading: string, rows: readonly (readonly [name: string, anchor: string, meaning: string])[]): string {
-  return table(
-    [heading, 'Meaning'],
-    rows.map(([name, anchor, meaning]) => [`<a id="${anchor}"></a>[${code(name)}](${linkTo(anchor)})`, meaning]),
-  );
-}
-
-function section(heading: string, meaning: string, { shown, cause, action }: Explanation): string {
-  const text = `### ${heading}\n\n${meaning}\n\n- **Where**: ${shown}\n- **Cause**: ${cause}\n- **What to do**: ${action}`;
-  return linkedFrom('reasons/', text);
+/** The same text; throws where it links to no reason and no condition. */
+function checked(text: string): string {
+  for (const [, anchor = ''] of text.matchAll(/\]\(#([\w-]+)\)/g))
+    if (!anchors.has(anchor)) throw new Error(`docs/explanations: there is no condition or reason #${anchor}`);
+  return text;
 }
 
 function reasonsIn(name: string): Reason[] {

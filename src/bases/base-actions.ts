@@ -1,5 +1,6 @@
-/** What BaseImagePolicies act through: rebases in registries, children at the API server, and requests to CI systems. */
+/** What BaseImagePolicies act through: registries for rebases, the API server for children, and CI systems for rebuilds. */
 import { z } from 'zod';
+import { defined } from '../core/model/defined.ts';
 import { readPolicy } from '../service/resources/read-policy.ts';
 import type { ActPorts } from './policies/act.ts';
 import { labelValue, parentLabel, type Child } from './policies/child-policies.ts';
@@ -10,7 +11,10 @@ import { createOwnedObjects } from '../service/kube/owned-objects.ts';
 import { readRunningPods, restartWorkload } from '../service/kube/restart-workload.ts';
 import { baseAnnotation } from '../core/model/base-policy.ts';
 import { actionAnnotations } from '../core/model/policy-actions.ts';
-import { createPolicyRebase, type PolicyRebaseMeans } from './rebase/rebase-for-policy.ts';
+import { mayPush } from '../core/model/push-grant.ts';
+import { openCredentials } from '../service/compose/registries.ts';
+import type { BasePorts } from './policies/ports.ts';
+import { createPolicyRebases, type PolicyRebaseMeans } from './rebase/rebase-for-policy.ts';
 import type { Foundation } from '../service/compose/foundation.ts';
 import { readContextOf } from '../service/compose/work-ports.ts';
 
@@ -33,7 +37,7 @@ const storedChild = z.object({
   }),
 });
 
-/** The children at the API server. Only objects in the shape in which they are created are children. */
+/** Lists, creates, deletes and rolls back the children at the API server. An object whose shape differs from that of a created child is not a child. */
 export function createChildren(foundation: Foundation, client: KubeClient): ActPorts['children'] {
   const owned = createOwnedObjects(client, policyResource);
   const context = readContextOf(foundation);
@@ -46,7 +50,7 @@ export function createChildren(foundation: Foundation, client: KubeClient): ActP
     const uid = policy.parent?.workload;
     const replacement = {
       workload,
-      ...(uid !== undefined && { uid }),
+      ...defined({ uid }),
       containers,
       hasInitContainers: initContainers,
       repository: spec.image,
@@ -70,17 +74,23 @@ export function createChildren(foundation: Foundation, client: KubeClient): ActP
   };
 }
 
-/** All actions. */
+/** The ports of all actions of BaseImagePolicies. */
 export function createBaseActions(
   foundation: Foundation,
   client: KubeClient,
-  means: Omit<PolicyRebaseMeans, 'now'> &
+  means: Omit<PolicyRebaseMeans, 'now' | 'own'> &
     Pick<ActPorts, 'rebuilds' | 'readWorkload'> &
     Pick<ActPorts['restarts'], 'readConsent'> & { readonly isSelected: (namespace: string) => boolean },
-): Omit<ActPorts, 'facts' | 'cluster'> {
+): Omit<ActPorts, 'facts' | 'cluster'> & Pick<BasePorts, 'mayPush'> {
+  const { aliases, settings } = foundation;
+  const own: PolicyRebaseMeans['own'] = {
+    credentials: openCredentials(foundation, means.readSecret),
+    mayPush: (namespace, repository) => mayPush(settings.config.consents, namespace, repository, aliases),
+  };
   return {
     children: createChildren(foundation, client),
-    rebase: rememberRebases(createPolicyRebase({ ...means, now: Date.now }), Date.now),
+    mayPush: own.mayPush,
+    ...rememberRebases(createPolicyRebases({ ...means, own, now: Date.now }), Date.now),
     readWorkload: means.readWorkload,
     rebuilds: means.rebuilds,
     restarts: {

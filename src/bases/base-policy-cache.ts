@@ -1,4 +1,4 @@
-/** The cache of BaseImagePolicies. Their definition may not be installed: nothing waits for it, and the watch begins when it is there. */
+/** The cache of BaseImagePolicies. Nothing waits for their CustomResourceDefinition, which may not be installed: the watch begins when it is. */
 import type { FieldContext } from '../core/model/field-rules.ts';
 import { readBasePolicy } from './resource/read-base-policy.ts';
 import { basePlural } from '../service/resources/group.ts';
@@ -28,7 +28,9 @@ export interface BasePolicyCache {
   readonly readConfirmed: ReadConfirmed<BaseImagePolicy>;
   /** Resolves when the policies are listed, or when it is known that there are none. */
   readonly settled: () => Promise<unknown>;
-  /** Starts the watches, of these namespaces or (undefined) of all. */
+  /** Whether `settled` has resolved. */
+  readonly areKnown: () => boolean;
+  /** Starts the watches of these namespaces; `undefined` stands for all namespaces. */
   start(namespaces: readonly (string | undefined)[]): void;
   stop(): Promise<void>;
 }
@@ -39,10 +41,12 @@ export interface BasePolicyCacheOptions {
   readonly logger: Logger;
 }
 
-/** An empty cache, which does not connect before `start`. */
+/** An empty cache. It connects when `start` is called. */
 export function createBasePolicyCache({ client, readContext, logger }: BasePolicyCacheOptions): BasePolicyCache {
   const policies = createObjectStore<BaseImagePolicy>();
   let watches: { readonly namespace: string | undefined; readonly reflector: OptionalReflector }[] = [];
+  let areKnown = false;
+  const settled = () => Promise.all(watches.map(({ reflector }) => reflector.settled));
   const watchOf = (namespace: string) => watches.find((watch) => watch.namespace === undefined || watch.namespace === namespace)?.reflector;
   const read = async ({ namespace, name }: ObjectName, signal?: AbortSignal) => {
     const raw = await readObject<unknown>(client, objectPath(basePolicyResource, namespace, name), signal);
@@ -51,12 +55,13 @@ export function createBasePolicyCache({ client, readContext, logger }: BasePolic
   const usable = () => [...policies.values()].flatMap((policy) => (isUsableBase(policy.spec) ? [{ policy, spec: policy.spec }] : []));
   return {
     policies,
-    // Clusters have few of them.
+    // A scan is enough, because clusters have few BaseImagePolicies.
     match: (repository) => usable().flatMap(({ policy, spec }) => (sameRepository(spec.base.repository, repository) ? [policy] : [])),
     kinds: () => [...new Set(usable().flatMap(({ spec }) => spec.workloads.flatMap(({ kinds }) => kinds)))].map((kind) => ({ kind })),
     read,
     readConfirmed: createConfirmedReader({ objects: policies, watchOf, read }),
-    settled: () => Promise.all(watches.map(({ reflector }) => reflector.settled)),
+    settled,
+    areKnown: () => areKnown,
     start(namespaces) {
       watches = namespaces.map((namespace) => ({
         namespace,
@@ -65,6 +70,7 @@ export function createBasePolicyCache({ client, readContext, logger }: BasePolic
           { logger, message: 'base policies cannot be watched' },
         ),
       }));
+      void settled().then(() => (areKnown = true));
     },
     async stop() {
       await Promise.all(watches.map(({ reflector }) => reflector.stop()));

@@ -1,4 +1,6 @@
-/** What BaseImagePolicies keep in Redis, and their workers: of the queues `base` and `trigger`. */
+/** What BaseImagePolicies keep in Redis, and the workers of the queues `base` and `trigger`. */
+import { createDependentsStore, keptLimits } from './record/kept-dependents.ts';
+import { createReportedNotices } from './record/reported-notices.ts';
 import { createImageFactsStore } from '../service/queue/image-facts.ts';
 import type { BaseJob } from '../service/queue/jobs.ts';
 import type { QueueAccess, WorkQueues } from '../service/queue/producer.ts';
@@ -10,28 +12,38 @@ import type { Foundation } from '../service/compose/foundation.ts';
 import { createRebuilds, createTriggerWorker } from './compose-triggers.ts';
 
 const concurrency = 8;
-/** Facts can be read again; pushes cannot. */
+/** Facts about images and lists of dependents are not written beyond this share of the memory of Redis: they can be made again, and pushes cannot. */
 const maxMemoryShare = 0.7;
 
-/** The facts about images, and the requests of rebuilds. */
+/** The name of the store of dependents, with the version of its texts. */
+const dependentsName = 'dependents:v1';
+
+/** The stores in Redis for facts about images, for dependents, for reported notices, and for requests of rebuilds. */
 export function storeBases(
   queue: QueueAccess,
   queues: WorkQueues,
   redisHealth: () => RedisHealth,
-): Pick<BaseMeans, 'queues' | 'facts' | 'rebuilds'> {
+): Pick<BaseMeans, 'queues' | 'facts' | 'dependents' | 'reported' | 'rebuilds'> {
   const { redis, prefix } = queue;
   const canWrite = () => redisHealth().memoryShare < maxMemoryShare;
-  return { queues, facts: createImageFactsStore({ redis, prefix, now: Date.now, canWrite }), rebuilds: createRebuilds({ queue, queues }) };
+  const store = { redis, prefix, now: Date.now, canWrite };
+  return {
+    queues,
+    facts: createImageFactsStore(store),
+    dependents: createDependentsStore(createImageFactsStore({ ...store, ...keptLimits, name: dependentsName }), Date.now),
+    reported: createReportedNotices(queue),
+    rebuilds: createRebuilds({ queue, queues }),
+  };
 }
 
-/** What the workers share with the rest of the role. */
+/** What the workers of the queues `base` and `trigger` share with the rest of the role. */
 export interface BaseWorkerMeans extends Pick<BaseMeans, 'readSecret'> {
   readonly queue: QueueAccess;
   readonly queues: WorkQueues;
   readonly bases: Pick<BasePart, 'process' | 'confirmed'>;
 }
 
-/** Builds them; they are not started. */
+/** Creates the workers of the queues `base` and `trigger`, without starting them. */
 export function createBaseWorkers(foundation: Foundation, { queue, queues, bases, readSecret }: BaseWorkerMeans): QueueWorker[] {
   const worker = createWorker<BaseJob>({
     access: queue,

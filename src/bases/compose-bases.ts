@@ -1,14 +1,20 @@
 /** The part of the role `work` that reconciles BaseImagePolicies. */
 import { baseKey } from '../core/model/base-policy.ts';
+import { defined } from '../core/model/defined.ts';
 import { readBasePolicy } from './resource/read-base-policy.ts';
 import { BoundedMap } from '../core/async/bounded-map.ts';
 import { createBaseEnqueuer, jobFor, type BaseEnqueuer } from './policies/enqueue-bases.ts';
 import { PolicyChanged } from './policies/brake.ts';
+import { labelValue, parentLabel } from './policies/child-policies.ts';
+import { maxVersions } from './policies/learn-versions.ts';
 import type { BasePolicies, BasePorts } from './policies/ports.ts';
 import { processBaseJob } from './policies/reconcile-base.ts';
 import { createRestartsOnPush } from './policies/restarts-on-push.ts';
 import { createVersionsMemory } from './policies/select-base.ts';
 import { createFactsReader, type FactsStore } from './recognize/facts-reader.ts';
+import type { BaseView } from './api/view.ts';
+import type { DependentsStore } from './record/kept-dependents.ts';
+import { createRecordStore, type RecordStore } from './record/record-store.ts';
 import { basePolicyResource, type BasePolicyCache } from './base-policy-cache.ts';
 import type { ClusterCache } from '../service/cluster/cluster-cache.ts';
 import type { NamespaceCache } from '../service/cluster/namespace-cache.ts';
@@ -16,7 +22,8 @@ import type { KubeClient } from '../service/kube/client.ts';
 import { isKubeError } from '../service/kube/kube-error.ts';
 import { objectPath } from '../service/kube/objects.ts';
 import { patchStatus } from '../service/kube/patch-status.ts';
-import { isActiveBase, readBaseStatus } from '../core/model/base-policy.ts';
+import { isActiveBase } from '../core/model/base-policy.ts';
+import { readBaseStatus } from '../core/model/base-status.ts';
 import { describeError } from '../core/model/errors.ts';
 import { matchesSelector } from '../core/model/label-selector.ts';
 import { isAsPlanned } from '../core/model/same-base-plan.ts';
@@ -35,41 +42,47 @@ import type { NoticeSink } from '../core/model/notice-sink.ts';
 import { baseNotices } from './policies/base-notices.ts';
 import { readContextOf } from '../service/compose/work-ports.ts';
 
-/** What the part shares with the rest of the role. */
+/** What the reconcile of BaseImagePolicies shares with the rest of the role. */
 export interface BaseMeans {
   readonly client: KubeClient;
   readonly cache: BasePolicyCache;
   readonly namespaces: NamespaceCache;
   readonly registry: RegistryClient;
   readonly queues: Pick<WorkQueues, 'addBaseJobs'>;
-  /** What was read about images. */
+  /** The store of facts about images. */
   readonly facts: FactsStore;
+  /** The store of all dependents of each policy. */
+  readonly dependents: DependentsStore;
+  readonly reported: BasePorts['reported'];
   readonly rebuilds: RebuildPorts['rebuilds'];
   readonly ports: Omit<Ports, 'bases'>;
   readonly readSecret: ReadSecret;
   readonly notices: Pick<NoticeSink, 'add'>;
   readonly isSelected: (namespace: string) => boolean;
+  readonly listEveryWorkload: BasePorts['cluster']['listEveryWorkload'];
 }
 
-/** The part. */
+/** The part of the role `work` that reconciles BaseImagePolicies. */
 export interface BasePart {
   readonly cache: BasePolicyCache;
   readonly enqueuer: BaseEnqueuer;
   /** The processor of the queue `base`. */
   readonly process: (job: BaseJob, context: JobContext) => Promise<void>;
-  /** Not from the cache: what another replica has just selected would look unwanted. */
+  /** Reads policies from the API server. The cache may not have a base yet that another replica has just selected. */
   readonly confirmed: Pick<BasePolicies, 'read' | 'isAsPlanned'>;
   readonly onPush: Ports['bases']['onPush'];
-  /** Enqueues policies from now on when the ImagePolicies, workloads or Namespaces change that they depend on. */
+  /** What the API shows. */
+  readonly view: BaseView;
+  /** Begins to enqueue policies when the ImagePolicies, workloads or Namespaces change that they depend on. */
   follow(cluster: Pick<ClusterCache, 'policies' | 'workloads' | 'listen'>): void;
-  /** Starts the watch. */
+  /** Starts the watches of these namespaces; `undefined` stands for all namespaces. */
   start(namespaces: readonly (string | undefined)[]): void;
 }
 
 const maxDigests = 10_000;
 const maxWaits = 10_000;
 
-/** Builds the part; it does not connect before it is started. */
+/** Builds the part of BaseImagePolicies. It does not connect before it is started. */
 export function composeBasePolicies(foundation: Foundation, means: BaseMeans): BasePart {
   const { cache, queues, isSelected } = means;
   const { logger } = foundation;
@@ -88,8 +101,18 @@ export function composeBasePolicies(foundation: Foundation, means: BaseMeans): B
     enqueuer,
     process: (job, context) => processBaseJob(job, context, ports),
     confirmed: ports.basePolicies,
+    view: {
+      areKnown: cache.areKnown,
+      all: () => cache.policies.values(),
+      find: cache.policies.get,
+      feed: cache.policies,
+      readKept: means.dependents.read,
+      readVersions: ports.records.read,
+      images: ports.cluster,
+      now: Date.now,
+    },
     async onPush({ id, repository, tag, digest }) {
-      const hint = hintOf({ repository, tag, ...(digest !== undefined && { digest }) });
+      const hint = hintOf({ repository, tag, ...defined({ digest }) });
       const watching = cache.match(repository).filter((policy) => isSelected(policy.namespace) && isActiveBase(policy));
       const running = all().filter((policy) => !watching.includes(policy) && isActiveBase(policy) && restartsOnPush(policy, repository));
       await queues.addBaseJobs([
@@ -117,8 +140,23 @@ const pathOf = (namespace: string, name: string) => objectPath(basePolicyResourc
 
 function createBasePorts(
   foundation: Foundation,
-  { client, cache, namespaces, registry, queues, facts, rebuilds, ports, readSecret, notices, isSelected }: BaseMeans,
-): BasePorts {
+  {
+    client,
+    cache,
+    namespaces,
+    registry,
+    queues,
+    facts,
+    dependents,
+    reported,
+    rebuilds,
+    ports,
+    readSecret,
+    notices,
+    isSelected,
+    listEveryWorkload,
+  }: BaseMeans,
+): BasePorts & { readonly records: RecordStore } {
   const { aliases } = foundation;
   const readContext = readContextOf(foundation);
   const basePolicies: BasePolicies = {
@@ -159,6 +197,7 @@ function createBasePorts(
     ...createBaseActions(foundation, client, {
       registry,
       readSecret,
+      verify: ports.signatures.verify,
       rebuilds,
       readWorkload: (workload, signal) => ports.workloads.read(workload, signal),
       isSelected,
@@ -169,11 +208,16 @@ function createBasePorts(
       ...ports.cluster,
       namespacesWith: (selector) => namespaces.namesWith(selector).filter(isSelected),
       namespaceMatches: (namespace, selector) => matchesSelector(selector, namespaces.labelsOf(namespace)),
+      listEveryWorkload,
     },
     registry: ports.registry,
     signatures: ports.signatures,
     facts: createFactsReader({ registry, store: facts, aliases, now: Date.now }),
     versions: createVersionsMemory(),
+    records: createRecordStore({ client, label: { key: parentLabel, valueOf: labelValue }, max: maxVersions }),
+    dependents,
+    notices,
+    reported,
     digests: new BoundedMap(maxDigests),
     waits: new BoundedMap(maxWaits),
     queues,

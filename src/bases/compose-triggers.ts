@@ -1,5 +1,6 @@
 /** The part of the role `work` that requests rebuilds from CI systems. */
 import { setTimeout } from 'node:timers/promises';
+import { defined } from '../core/model/defined.ts';
 import type { RebuildPorts } from './policies/request-rebuilds.ts';
 import { jobFor } from './policies/enqueue-bases.ts';
 import type { BaseImagePolicy } from '../core/model/base-policy.ts';
@@ -16,7 +17,7 @@ import { processTrigger, type TriggerPorts } from './triggers/process-trigger.ts
 import { sendRequest } from './triggers/send-request.ts';
 import type { Foundation } from '../service/compose/foundation.ts';
 
-/** What the part shares with the rest of the role. */
+/** What the requests of rebuilds share with the rest of the role. */
 export interface TriggerMeans {
   readonly queue: QueueAccess;
   readonly queues: WorkQueues;
@@ -26,11 +27,11 @@ export interface TriggerMeans {
 }
 
 const concurrency = 16;
-/** Records of the same seconds are reported together: each reconcile examines all images. */
+/** The records of this time are reported in one reconcile, because each reconcile examines all images. */
 const gatherMs = 5_000;
 const publicHosts = ['api.github.com', 'gitlab.com'];
 
-/** How BaseImagePolicies request rebuilds: by jobs, whose records they read. */
+/** Requests rebuilds by jobs of the queue `trigger`, and reads the records that those jobs write. */
 export function createRebuilds({ queue, queues }: Pick<TriggerMeans, 'queue' | 'queues'>): RebuildPorts['rebuilds'] {
   const records = createRebuildRecords(queue.redis, queue.prefix);
   return {
@@ -45,7 +46,7 @@ export function createRebuilds({ queue, queues }: Pick<TriggerMeans, 'queue' | '
           base: { repository, ...base },
           source,
           image,
-          ...(after !== undefined && { after }),
+          ...defined({ after }),
           receivedAt,
         };
       });
@@ -57,7 +58,7 @@ export function createRebuilds({ queue, queues }: Pick<TriggerMeans, 'queue' | '
   };
 }
 
-/** The worker that sends the requests. */
+/** The worker that sends requests of rebuilds to CI systems. */
 export function createTriggerWorker(
   { settings, logger, outbound: { fetch } }: Foundation,
   { queue, queues, findPolicy, isAsPlanned, readSecret }: TriggerMeans,
@@ -72,7 +73,7 @@ export function createTriggerWorker(
       if ('why' in content) throw problem(content.why);
       const value = Object.hasOwn(content.data, key) ? content.data[key] : undefined;
       if (value === undefined) throw problem(`has no key ${key}`);
-      // Editors add a line break at the end of a file.
+      // Trimmed, because editors add a line break at the end of a file.
       return Buffer.from(value, 'base64').toString('utf8').trim();
     },
     mayCall: (url) => allowed.has(url.origin),
@@ -95,7 +96,7 @@ export function createTriggerWorker(
     queue: 'trigger',
     concurrency,
     read: readTriggerJob,
-    // The last try must end in a record.
+    // The last try of a job must end in a record.
     process: (job, context) =>
       context.isLastTry ? processTrigger(job, context, ports) : pacer.run(job.pipeline, () => processTrigger(job, context, ports)),
   });

@@ -3,7 +3,7 @@ import type { JoinedWing, WorkMeans } from '../service/compose/work-wing.ts';
 import type { BasePolicyCache } from './base-policy-cache.ts';
 import { baseSourceOf } from './policies/select-base.ts';
 
-/** Finds where the base of a policy comes from, by the name of the policy in the record of a push. */
+/** Finds where the base of a policy comes from, given the name of the policy in the record of a push. */
 export function findBaseSource(
   { get }: Pick<BasePolicyCache['policies'], 'get'>,
   sourceOf: WorkMeans['sourceOf'],

@@ -1,4 +1,4 @@
-/** Holds the children of BaseImagePolicies that do not want their work any more. */
+/** Holds the children of BaseImagePolicies that no longer want their changes. */
 import { whyHeld } from './policies/why-held.ts';
 import type { BasePolicyCache } from './base-policy-cache.ts';
 import type { ClusterCache } from '../service/cluster/cluster-cache.ts';
@@ -8,13 +8,13 @@ import { matchesSelector } from '../core/model/label-selector.ts';
 import { sameActions } from '../core/model/policy-actions.ts';
 import type { Policies } from '../service/reconcile/ports.ts';
 
-/** Why a child is held, by the cache alone. Whether its workload is still selected is asked only before a change, and by the reconcile of its parent. */
+/** Why a child is held, according to the cache. Whether its workload is still selected is checked before a change, and by the reconcile of its parent. */
 export function createWhyHeld({ policies }: Pick<BasePolicyCache, 'policies'>): WhyHeld {
   const view = { findWorkload: () => undefined, namespaceMatches: () => true };
   return (policy) => whyHeld(policy, policy.parent && policies.get(policy.namespace, policy.parent.name), view);
 }
 
-/** The check before a change, with the parent as it was at most 3 s ago. */
+/** Checks a child before a change, with its parent as it was at most 3 s ago. */
 export function createConfirmParent(
   { readConfirmed }: Pick<BasePolicyCache, 'readConfirmed'>,
   { findWorkload }: Pick<ClusterCache, 'findWorkload'>,
@@ -32,7 +32,7 @@ export function createConfirmParent(
   };
 }
 
-/** Has the children follow each change of their parent, except those of its status. */
+/** Refreshes the children after each change of their parent, except changes of its status. */
 export function followParents(
   { policies }: Pick<BasePolicyCache, 'policies'>,
   { refreshChildren }: Pick<ClusterCache, 'refreshChildren'>,

@@ -4,18 +4,21 @@ import type { Metrics } from '../service/telemetry/metrics.ts';
 
 const maxMeasured = 200;
 
-/** Sets the metrics of BaseImagePolicies: of those whose images are behind for longest, if there are many. */
+/** Sets the metrics of BaseImagePolicies. If there are many, only those whose images are behind for longest have metrics. */
 export function measureBases(
   policies: Iterable<BaseImagePolicy>,
-  { baseImages, baseBehindSince }: Pick<Metrics, 'baseImages' | 'baseBehindSince'>,
+  { baseImages, baseBehindSince, baseRebuildsOverdue }: Pick<Metrics, 'baseImages' | 'baseBehindSince' | 'baseRebuildsOverdue'>,
 ): void {
   baseImages.reset();
   baseBehindSince.reset();
+  baseRebuildsOverdue.reset();
   for (const { namespace, name, status } of [...policies].toSorted(byUrgency).slice(0, maxMeasured)) {
-    const { images, behindSince } = status;
+    const { images, behindSince, dependents = [] } = status;
     if (images === undefined) continue;
-    const { current, behind, unknown, unrelated } = images;
-    for (const [state, count] of Object.entries({ current, behind, unknown, unrelated })) baseImages.set({ namespace, name, state }, count);
+    const { current, behind, otherLine = 0, unknown, unrelated } = images;
+    for (const [state, count] of Object.entries({ current, behind, other_line: otherLine, unknown, unrelated }))
+      baseImages.set({ namespace, name, state }, count);
+    baseRebuildsOverdue.set({ namespace, name }, dependents.filter(({ state }) => state === 'RebuildOverdue').length);
     if (behindSince !== undefined) baseBehindSince.set({ namespace, name }, Date.parse(behindSince) / 1000);
   }
 }
@@ -24,7 +27,7 @@ function byUrgency(a: BaseImagePolicy, b: BaseImagePolicy): number {
   return rank(a) < rank(b) ? -1 : 1;
 }
 
-/** The order as a text; a year comes before "never". */
+/** The sort key of a policy as a text. A year sorts before "never". */
 function rank(policy: BaseImagePolicy): string {
   return `${policy.status.behindSince ?? 'never'} ${policyKey(policy)}`;
 }

@@ -3,23 +3,24 @@ import type { JoinedWing, WorkMeans, WorkWing } from '../service/compose/work-wi
 import type { Foundation } from '../service/compose/foundation.ts';
 import { readContextOf } from '../service/compose/work-ports.ts';
 import type { KubeClient } from '../service/kube/client.ts';
+import { createBaseRoutes } from './api/routes.ts';
 import { createBasePolicyCache, type BasePolicyCache } from './base-policy-cache.ts';
 import { createBaseWorkers, storeBases } from './base-workers.ts';
 import { composeBasePolicies } from './compose-bases.ts';
 import { findBaseSource } from './find-base-source.ts';
 import { createConfirmParent, createWhyHeld, followParents } from './hold-children.ts';
 import { measureBases } from './measure-bases.ts';
-import { reportsForChild } from './reports-for-child.ts';
+import { createNoticeForChild } from './notices-for-child.ts';
 
-/** Its part of the role `work`. */
-export const service: ServiceWing = { work: openBases };
+/** The part of the wing in the role `work`, and its routes. */
+export const service: ServiceWing = { work: openBases, routes: createBaseRoutes(undefined) };
 
 function openBases(foundation: Foundation, client: KubeClient): WorkWing {
   const cache = createBasePolicyCache({ client, readContext: readContextOf(foundation), logger: foundation.logger });
   return {
     otherKinds: cache.kinds,
     whyHeld: createWhyHeld(cache),
-    reports: reportsForChild(cache.policies),
+    rewriteNotice: createNoticeForChild(cache.policies),
     join: (means) => joinBases(foundation, client, cache, means),
   };
 }
@@ -42,10 +43,12 @@ function joinBases(foundation: Foundation, client: KubeClient, cache: BasePolicy
         readSecret,
         notices,
         isSelected: cluster.isSelected,
+        listEveryWorkload: cluster.workloads.values,
       });
       return {
         workers: createBaseWorkers(foundation, { queue, queues, bases, readSecret }),
         onPush: bases.onPush,
+        routes: createBaseRoutes(bases.view),
         watch: bases.start,
         settled: cache.settled,
         start: () => bases.follow(cluster),

@@ -1,12 +1,14 @@
-/** Calls the API of a running image-watcher with the token of the caller, which goes only to whoever proves that it is image-watcher. */
+/** Calls the API of a running image-watcher with the token of the caller. The token is sent only to a server that proves that it is image-watcher. */
 import { readFileSync } from 'node:fs';
+import { defined } from '../core/model/defined.ts';
 import { describeError } from '../core/model/errors.ts';
+import { describeReadError } from '../service/config/read-error.ts';
 import { ApiError } from './api-error.ts';
 import { askServer, askThroughCluster, type ApiRequest } from './ask-service.ts';
 import type { Options, Terminal } from '../service/command-line/command.ts';
 import { clusterOf, clusterOptions } from '../service/command-line/policy-client.ts';
 
-/** Where the API is, for every command that calls it. */
+/** The options that say where the API is. */
 export const serviceOptions = {
   'service-namespace': {
     value: 'NAMESPACE',
@@ -53,7 +55,7 @@ export async function callApi<T>(target: ApiTarget, method: 'GET' | 'POST', path
     path,
     headers: {
       accept: 'application/json',
-      ...(authorization !== undefined && { authorization }),
+      ...defined({ authorization }),
       ...(method === 'POST' && { 'content-type': 'application/json' }),
     },
   };
@@ -65,7 +67,7 @@ export async function callApi<T>(target: ApiTarget, method: 'GET' | 'POST', path
   throw new ApiError(`${from} answered ${status}: ${why}`, { status });
 }
 
-/** Throws where the token, which may be an administrator's, would not be protected on its way, or where nobody proves who gets it. */
+/** Throws if the connection would not protect the token, which may be an administrator's, or if nothing proves who receives it. */
 function checkServer(server: string, { insecure = false, 'token-file': tokenFile }: ApiTarget): void {
   const url = URL.parse(server);
   if (url === null || !/^https?:$/.test(url.protocol)) throw new ApiError(`--server ${server} is not a URL`);
@@ -78,17 +80,22 @@ function checkServer(server: string, { insecure = false, 'token-file': tokenFile
     throw new ApiError(`the token of a kubeconfig is sent over http to this machine only, not to ${server}: give one with --token-file`);
 }
 
-/** The token of the file or of the kubeconfig; undefined without a kubeconfig, for listeners without authentication. */
+/** The token of the file or of the kubeconfig. Undefined without a kubeconfig, for listeners without authentication. */
 async function findAuthorization({ 'token-file': tokenFile, ...values }: ApiTarget): Promise<string | undefined> {
   if (tokenFile !== undefined) {
+    let token: string;
     try {
-      return `Bearer ${readFileSync(tokenFile, 'utf8').trim()}`;
+      token = readFileSync(tokenFile, 'utf8').trim();
     } catch (error) {
-      throw new ApiError(`--token-file ${tokenFile} cannot be read: ${describeError(error)}`, { cause: error });
+      throw new ApiError(`--token-file ${tokenFile} ${describeReadError(error)}`, { cause: error });
     }
+    // The error of fetch for a header that it refuses quotes the token.
+    if (!/^[\x21-\x7e]+$/.test(token))
+      throw new ApiError(`--token-file ${tokenFile} is not one token: it is empty, or has spaces or line breaks`);
+    return `Bearer ${token}`;
   }
   const cluster = clusterOf(values);
-  // Loaded only now: a token of a file should not wait for the Kubernetes client.
+  // Imported only here, so that a token of a file does not wait for the Kubernetes client.
   const { loadKubeAccess } = await import('../service/kube/load-kube-access.ts');
   try {
     const source = await loadKubeAccess(cluster);

@@ -1,7 +1,7 @@
 /** The API could not be called, or its response was an error. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  /** The status of the response; undefined if there was none. */
+  /** The HTTP status of the response; undefined if there was none. */
   readonly status: number | undefined;
 
   constructor(message: string, { status, ...options }: ErrorOptions & { readonly status?: number } = {}) {

@@ -1,4 +1,4 @@
-/** One request to the API of a running image-watcher: through the API server, which proves where it leads, or to a server that the user names. */
+/** One request to the API of a running image-watcher: through the API server, which authenticates the target, or to a server that the user names. */
 import { request as httpRequest } from 'node:http';
 import { processSource } from '../service/config/environment.ts';
 import { describeError } from '../core/model/errors.ts';
@@ -8,14 +8,14 @@ import { ApiError } from './api-error.ts';
 import { describeClusterError } from '../service/command-line/cluster-errors.ts';
 import { findServiceNamespace, findServicePod } from './service-pod.ts';
 
-/** What is asked. */
+/** A request to the API of image-watcher. */
 export interface ApiRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What was answered, and by whom, for messages. */
+/** The response, and the name of its sender for messages. */
 export interface ApiAnswer {
   readonly status: number;
   readonly text: string;
@@ -25,7 +25,7 @@ export interface ApiAnswer {
 const timeoutMs = 30_000;
 const maxAnswer = 64 * 1024 * 1024;
 
-/** Asks a server by its URL; throws ApiError where it does not answer. */
+/** Sends a request to a server by its URL. Throws ApiError if the server does not answer. */
 export async function askServer(server: string, { method, path, headers }: ApiRequest): Promise<ApiAnswer> {
   const { fetch, close } = await openFetch(new URL(server));
   try {
@@ -47,10 +47,10 @@ export async function askServer(server: string, { method, path, headers }: ApiRe
   }
 }
 
-/** https goes through HTTPS_PROXY. Plain http goes directly, since a proxy could read the token. */
+/** Requests by https use HTTPS_PROXY. Those by plain http do not, because a proxy could read the token. */
 async function openFetch({ protocol }: URL): Promise<{ readonly fetch: typeof fetch; close(): Promise<void> }> {
   if (protocol !== 'https:') return { fetch, close: () => Promise.resolve() };
-  // Loaded only now: completion and connections through the API server should not wait for them.
+  // Imported only here, so that completion and connections through the API server do not wait for the clients.
   const [{ readProxies }, { openOutbound }] = await Promise.all([
     import('../service/config/settings.ts'),
     import('../service/proxy/outbound.ts'),
@@ -58,10 +58,10 @@ async function openFetch({ protocol }: URL): Promise<{ readonly fetch: typeof fe
   return openOutbound(readProxies({ registries: [] }, processSource()));
 }
 
-/** Asks a pod of the installation in this namespace, or where it is found; throws ApiError where there is none, or where it cannot be reached. */
+/** Sends a request to a pod in the named namespace, or in that of the installation. Throws ApiError if there is no pod, or no connection to it. */
 export async function askThroughCluster(cluster: KubeAccessOptions, named: string | undefined, request: ApiRequest): Promise<ApiAnswer> {
   const signal = AbortSignal.timeout(timeoutMs);
-  // Loaded only now: completion and --server should not wait for the Kubernetes client.
+  // Imported only here, so that completion and --server do not wait for the Kubernetes client.
   const [{ openKubeClient }, { connectToPod, PortForwardError }] = await Promise.all([
     import('../service/kube/client.ts'),
     import('../service/kube/port-forward.ts'),
@@ -96,7 +96,7 @@ export async function askThroughCluster(cluster: KubeAccessOptions, named: strin
   }
 }
 
-/** HTTP over one connection. */
+/** Exchanges HTTP request and response over one connection. */
 function exchange({ stream }: PodConnection, { method, path, headers }: ApiRequest, signal: AbortSignal): Promise<Omit<ApiAnswer, 'from'>> {
   return new Promise((resolve, reject) => {
     const sent = httpRequest({ method, path, headers: { ...headers, host: 'localhost' }, createConnection: () => stream, signal });

@@ -3,7 +3,6 @@ import { noFiles, scripts, shells } from './completion/scripts.ts';
 import { defineCommand, type Command, type CommandEntry } from '../service/command-line/command.ts';
 import { summaries } from './summaries.ts';
 
-/** `image-watcher completion`. */
 export const completion = defineCommand({
   name: 'completion',
   summary: summaries.completion,
@@ -22,7 +21,7 @@ export const completion = defineCommand({
   },
 });
 
-/** What the scripts call with the words of the line, the last of which is completed. Not shown in the help; says nothing where something fails. */
+/** The hidden command that the scripts call with the words of the line; it completes the last one. It prints nothing if something fails. */
 export function completer(commands: readonly CommandEntry[]): Command {
   return {
     name: '__complete',
@@ -36,7 +35,7 @@ export function completer(commands: readonly CommandEntry[]): Command {
         for (const { word, about } of 'ask' in found ? await ask(found) : found.candidates)
           if (isSafe(word)) terminal.out(about === undefined ? `${word}\n` : `${word}\t${about}\n`);
       } catch {
-        // A shell that waits for a word shows no errors.
+        // Ignored, because a shell that waits for a word shows no errors.
       }
       terminal.out(`:${isFile ? 0 : noFiles}\n`);
       return 0;
@@ -44,7 +43,7 @@ export function completer(commands: readonly CommandEntry[]): Command {
   };
 }
 
-/** Of the commands, those that the line may be about are loaded: the others are only names. */
+/** Loads the commands that the line may be about. Of the others, only names are needed. */
 function loadNamed(commands: readonly CommandEntry[], words: readonly string[]): Promise<(Command | CommandEntry)[]> {
   return Promise.all(commands.map(async (entry) => (words.slice(0, -1).includes(entry.name) ? entry.load() : entry)));
 }
@@ -56,7 +55,7 @@ async function ask({ ask: what, prefix, given }: Extract<ReturnType<typeof compl
   return names.map((word): { word: string; about?: string } => ({ word }));
 }
 
-/** Names come from a cluster or a file, and go into a shell. */
+/** Whether a word may be passed to a shell. Names come from a cluster or a file. */
 function isSafe(word: string): boolean {
   return /^[\w@%+=:,./-]+$/.test(word);
 }

@@ -1,7 +1,16 @@
+import { defined } from '../core/model/defined.ts';
 import { readPolicy } from '../service/resources/read-policy.ts';
 import { readConfig, registryAliases, type Config } from '../service/config/settings.ts';
 import { processSource } from '../service/config/environment.ts';
-import { addNamespaces, consentAnnotation, evaluateConsent, namespacesIn } from '../core/plan/consent.ts';
+import {
+  addNamespaces,
+  type ConsentGrant,
+  consentAnnotation,
+  evaluateConsent,
+  letsSomebody,
+  namespacesIn,
+  withGrants,
+} from '../core/plan/consent.ts';
 import { describeError } from '../core/model/errors.ts';
 import { matchesTarget } from '../core/model/resolve-target.ts';
 import { runningImagesOf } from '../core/plan/running-images.ts';
@@ -19,15 +28,13 @@ import { readContextOf } from './read-context.ts';
 import { summaries } from './summaries.ts';
 
 const maxParallel = 8;
-const maxTries = 5;
 
-/** `image-watcher consents`. */
 export const consents = defineCommand({
   name: 'consents',
   summary: summaries.consents,
-  about: `Lists each pair of a policy's namespace and a workload of another namespace that runs an image of the policy now, and the consent of the workload's owners: the annotation ${consentAnnotation} on it, or else on its Namespace. Needs get and list of policies, workloads and namespaces, and patch of the workloads to apply.
+  about: `Lists each pair of a policy's namespace and a workload of another namespace that runs an image of the policy, and the consent of the workload's owners: the annotation ${consentAnnotation} on it, or else on its Namespace. Needs get and list of policies, workloads and namespaces, and patch of the workloads to apply.
 
---apply writes what is missing on the workloads themselves: the namespaces of the policies, never "*". What a workload or its Namespace answers already is left alone. Whoever may write policies in the namespaces of --from may change the workloads from then on.
+--apply writes what is missing on the workloads themselves: the namespaces of the policies, never "*". What is answered already is left alone. Whoever may write policies in the namespaces of --from may change the workloads from then on.
 
 Exit codes: 0 all consent, 1 a consent is missing, 2 wrong usage.`,
   options: {
@@ -40,7 +47,7 @@ Exit codes: 0 all consent, 1 a consent is missing, 2 wrong usage.`,
     config: {
       value: 'FILE',
       completes: 'file',
-      about: 'the configuration of the service (aliases, customTargets); its defaults unless given',
+      about: 'the configuration of the service (aliases, consents, customTargets); its defaults unless given',
     },
     ...clusterOptions,
     ...outputOption,
@@ -62,16 +69,16 @@ Exit codes: 0 all consent, 1 a consent is missing, 2 wrong usage.`,
       const progress = startProgress(terminal, 'listing policies …');
       const onRead = (read: number, all: number) => progress.update(`reading targets: ${read} of ${all}`);
       const { pairs, failures, leftOut } = await findPairs(client, config, { from, onRead }).finally(progress.stop);
-      const isMerging = values.merge ?? false;
-      const rows = await inspect(pairs, client, { isMerging });
-      const results = values.apply ? await write(rows, client, { isMerging }) : rows;
+      const writing = { isMerging: values.merge ?? false, grants: config.consents };
+      const rows = await inspect(pairs, client, writing);
+      const results = values.apply ? await write(rows, client, writing) : rows;
       report({ rows: [...results, ...failures], leftOut }, output, terminal);
       return [...results, ...failures].every(({ state }) => state === 'granted' || state === 'written') ? 0 : 1;
     });
   },
 });
 
-/** The namespaces that --from names; undefined without it. */
+/** The namespaces that --from names; undefined without the option. */
 function readFrom(value: string | undefined): readonly string[] | undefined {
   if (value === undefined) return undefined;
   const names = namespacesIn(value);
@@ -81,7 +88,7 @@ function readFrom(value: string | undefined): readonly string[] | undefined {
   return names;
 }
 
-/** Policies of a namespace and one workload of another one that runs an image of them. */
+/** Policies of a namespace, and a workload of another namespace that runs an image of them. */
 interface Pair {
   readonly policyNamespace: string;
   readonly policies: readonly string[];
@@ -92,8 +99,8 @@ interface Pair {
 }
 
 /**
- * granted: the owners consent · missing: there is no consent annotation · refused: there is one without this namespace · written: it was added now · failed: it
- * could not be read or written.
+ * A row of the output. granted: the owners consent · missing: there is no consent annotation · refused: there is one without this namespace · written: it was
+ * added now · failed: it could not be read or written.
  */
 interface Row {
   readonly policyNamespace: string;
@@ -108,11 +115,13 @@ interface Row {
 type Inspected = Row & Pick<Pair, 'workload' | 'kind' | 'needs'>;
 
 interface Writing {
-  /** Whether lists of other namespaces are added to. */
+  /** Whether namespaces are added to existing lists. */
   readonly isMerging: boolean;
+  /** What the configuration grants. */
+  readonly grants: readonly ConsentGrant[];
 }
 
-/** The pairs; the targets that could not be read; and the number of pairs whose workload runs no image of the policies. */
+/** The pairs of policies and workloads, the targets that could not be read, and the number of pairs whose workload runs no image of the policies. */
 async function findPairs(
   client: KubeClient,
   config: Config,
@@ -165,7 +174,7 @@ function failure({ namespace, name }: ImagePolicy, target: PolicyTarget, error: 
 }
 
 /** Reads the consent of the owners of each pair. */
-async function inspect(pairs: readonly Pair[], client: KubeClient, { isMerging }: Writing): Promise<Inspected[]> {
+async function inspect(pairs: readonly Pair[], client: KubeClient, { isMerging, grants }: Writing): Promise<Inspected[]> {
   const { readNamespaceConsent } = await import('../service/kube/namespaces.ts');
   const names = [...new Set(pairs.map(({ workload }) => workload.namespace))];
   const answers = await inParallel(names, maxParallel, (name) => readNamespaceConsent(client, name));
@@ -179,19 +188,17 @@ async function inspect(pairs: readonly Pair[], client: KubeClient, { isMerging }
     const onNamespace = read?.status === 'fulfilled' ? (read.value?.allowPoliciesFrom ?? null) : null;
     const value = onTarget ?? onNamespace;
     const answer = value === null ? {} : { answer: { on: onTarget === undefined ? ('Namespace' as const) : ('target' as const), value } };
-    const { granted } = evaluateConsent({ namespace: policyNamespace }, workload, { onTarget, onNamespace }, 'consent');
-    if (granted) return { ...row, ...answer, state: 'granted' };
+    const isGranted = (onNamespace: string | null) =>
+      evaluateConsent({ namespace: policyNamespace }, workload, { onTarget, onNamespace }, 'consent').granted;
+    if (isGranted(onNamespace)) return { ...row, ...answer, state: 'granted' };
+    if (isGranted(withGrants(onNamespace, workload.namespace, grants)))
+      return { ...row, ...answer, state: 'granted', message: 'by consents in the configuration of the service' };
     const mayAdd = value === null || (isMerging && onTarget !== undefined && letsSomebody(onTarget));
     return { ...row, ...answer, state: mayAdd ? 'missing' : 'refused' };
   });
 }
 
-/** Whether a list names namespaces, rather than refusing all. */
-function letsSomebody(value: string): boolean {
-  return namespacesIn(value).some((name) => name !== 'nobody' && name !== 'none');
-}
-
-/** Writes what is missing, one patch for each workload. */
+/** Writes the missing consent annotations, one patch for each workload. */
 async function write(rows: readonly Inspected[], client: KubeClient, writing: Writing): Promise<Row[]> {
   const missing = Map.groupBy(
     rows.filter(({ state }) => state === 'missing'),
@@ -206,15 +213,27 @@ async function write(rows: readonly Inspected[], client: KubeClient, writing: Wr
   return [...rows.filter(({ state }) => state !== 'missing'), ...written];
 }
 
-/** Guarded by the resourceVersion that was read: annotations that are written meanwhile are not overwritten. */
+/** Patches with the resourceVersion that was read, so that concurrent changes of annotations are not overwritten. */
 async function annotate(group: readonly Inspected[], client: KubeClient, writing: Writing): Promise<Row[]> {
-  const [{ objectPath }, { isKubeError }, { readWorkload }] = await Promise.all([
+  const [{ objectPath }, { readWorkload }, { retryOnConflict }] = await Promise.all([
     import('../service/kube/objects.ts'),
-    import('../service/kube/kube-error.ts'),
     import('../service/kube/read-workload.ts'),
+    import('../service/kube/retry.ts'),
   ]);
-  let current = group;
-  for (let tries = 1; ; tries++) {
+  const inspectAgain = async ({ workload, kind }: Inspected): Promise<readonly Inspected[] | undefined> => {
+    const read = await readWorkload(client, workload, undefined, kind);
+    if (read === undefined) return undefined;
+    const rows = group.filter(({ needs }) => needs.some((isNeeded) => isNeeded(read)));
+    return inspect(
+      rows.map((row) => ({ ...row, workload: read })),
+      client,
+      writing,
+    );
+  };
+  return retryOnConflict(async (conflict) => {
+    const [any] = group;
+    const current = conflict === undefined || any === undefined ? group : await inspectAgain(any);
+    if (current === undefined) throw conflict;
     const open = current.filter(({ state }) => state === 'missing');
     const [first] = open;
     if (first === undefined) return [...current];
@@ -225,21 +244,10 @@ async function annotate(group: readonly Inspected[], client: KubeClient, writing
     );
     const path = objectPath(kind, workload.namespace, workload.name);
     const metadata = { resourceVersion: workload.resourceVersion, annotations: { [consentAnnotation]: value } };
-    try {
-      const query = { fieldManager: cliFieldManager };
-      await client.request({ method: 'PATCH', path, query, contentType: 'application/merge-patch+json', body: { metadata } });
-      return current.map((row) => (row.state === 'missing' ? { ...row, state: 'written', answer: { on: 'target', value } } : row));
-    } catch (error) {
-      if (!isKubeError(error, 409) || tries === maxTries) throw error;
-      const read = await readWorkload(client, workload, undefined, kind);
-      if (read === undefined) throw error;
-      current = await inspect(
-        group.filter(({ needs }) => needs.some((isNeeded) => isNeeded(read))).map((row) => ({ ...row, workload: read })),
-        client,
-        writing,
-      );
-    }
-  }
+    const query = { fieldManager: cliFieldManager };
+    await client.request({ method: 'PATCH', path, query, contentType: 'application/merge-patch+json', body: { metadata } });
+    return current.map((row) => (row.state === 'missing' ? { ...row, state: 'written', answer: { on: 'target', value } } : row));
+  });
 }
 
 function report(
@@ -253,8 +261,7 @@ function report(
     policies,
     target,
     state,
-    ...(answer !== undefined && { answer }),
-    ...(message !== undefined && { message }),
+    ...defined({ answer, message }),
   }));
   print(terminal, output, { consents: plain, leftOut }, () => {
     const lines = rows.map(
@@ -274,7 +281,7 @@ function report(
 }
 
 function detailOf({ state, answer, message, policyNamespace }: Row): string {
-  if (state === 'failed') return `: ${message}`;
+  if (message !== undefined) return `: ${message}`;
   if (state === 'missing' && answer === undefined) return `: nobody has answered; ${consentAnnotation}: "${policyNamespace}" is missing`;
   const said = answer === undefined ? '' : `: its ${answer.on === 'target' ? 'annotation' : 'Namespace'} says "${answer.value}"`;
   return state === 'refused' ? `${said}, which is left alone` : said;

@@ -1,4 +1,4 @@
-/** The status of a policy, for people. */
+/** Formats the status of a policy for people. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Condition, PolicyStatus } from '../core/model/policy-status.ts';
 import { readStatus } from '../core/model/stored-status.ts';
@@ -8,7 +8,7 @@ import { statusOf, type PolicyClient } from '../service/command-line/policy-clie
 import { startProgress } from '../service/command-line/progress.ts';
 import { reasonLinks } from './reason-links.ts';
 
-/** The status of an ImagePolicy, which is given as the API server has it. */
+/** Reads the status of an ImagePolicy from the object of the API server. */
 export function policyStatusOf(raw: unknown): PolicyStatus {
   return readStatus(statusOf(raw));
 }
@@ -27,7 +27,7 @@ export function describeStatus({ latest, conditions = [], targets = [] }: Policy
   return [...[selected, ...states, ...running].map((line) => printable(line)), ...reasonLinks(conditions.map(({ reason }) => reason))];
 }
 
-/** The condition of a type, if it is True. */
+/** The condition of a type, if its status is True. */
 export function trueCondition({ conditions = [] }: PolicyStatus, type: string): Condition | undefined {
   return conditions.find((condition) => condition.type === type && condition.status === 'True');
 }
@@ -37,11 +37,11 @@ const pauseMs = 250;
 interface Waiting {
   readonly timeoutMs: number;
   readonly terminal: Terminal;
-  /** What is waited for, until the Ready condition changes. */
+  /** What the command waits for until the Ready condition changes. */
   readonly what?: string;
 }
 
-/** Waits for a status, and shows the changes of the Ready condition meanwhile; without `status` if it did not come in time. */
+/** Waits for a status, and shows changes of the Ready condition in the meantime. The result has no `status` if the time ran out. */
 export async function waitForStatus(
   policy: PolicyClient,
   isWanted: (status: PolicyStatus) => boolean,

@@ -23,10 +23,9 @@ import { startProgress } from '../service/command-line/progress.ts';
 import { summaries } from './summaries.ts';
 
 const maxParallel = 8;
-/** As with kubectl diff: 1 is for differences. */
+/** The exit code of errors. As with kubectl diff, 1 means differences. */
 const failed = 2;
 
-/** `image-watcher diff`. */
 export const diff = defineCommand({
   name: 'diff',
   summary: summaries.diff,

@@ -21,7 +21,6 @@ const options = {
 const marks: Readonly<Record<Level, string>> = { ok: '✓', failed: '✗', warning: '!', skipped: '–' };
 const colours = { ok: 'green', failed: 'red', warning: 'yellow', skipped: 'gray' } as const;
 
-/** `image-watcher doctor`. */
 export const doctor = defineCommand({
   name: 'doctor',
   summary: summaries.doctor,
@@ -61,7 +60,7 @@ Exit codes: 0 no line is ✗, 1 a line is, 2 wrong usage.`,
   },
 });
 
-/** What another version may answer is not known. */
+/** The expected shape of a report. Unknown fields are accepted, because the service may have another version. */
 const reportShape = z.object({
   version: z.string(),
   checkedAt: z.string(),
@@ -87,7 +86,7 @@ async function askService(values: Parameters<typeof callApi>[0]): Promise<Servic
   }
 }
 
-/** Both halves of a check stand together, in the order of the list. */
+/** Sorts findings by the list of checks, so that findings of the service and of this machine about one check are together. */
 function inOrder(findings: readonly Finding[]): Finding[] {
   const order = Object.keys(checks);
   const position = ({ line }: Finding) => order.indexOf(line.split('/')[0] ?? '');

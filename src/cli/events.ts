@@ -1,3 +1,4 @@
+import { defined } from '../core/model/defined.ts';
 import { eventOutcomes, type EventView } from '../service/api/event-view.ts';
 import { isDigest } from '../core/model/image-reference.ts';
 import type { GivenUpNotice } from '../core/model/notice.ts';
@@ -28,7 +29,6 @@ const options = {
   ...outputOption,
 } as const;
 
-/** `image-watcher events`. */
 export const events = defineCommand({
   name: 'events',
   summary: summaries.events,
@@ -49,7 +49,7 @@ export const events = defineCommand({
       const filter = readFilter(values);
       return withApi(terminal, async () => {
         const policy = what === undefined ? undefined : await policyOf(what, values);
-        const full = { ...filter, ...(policy !== undefined && { policy }) };
+        const full = { ...filter, ...defined({ policy }) };
         if (follow) return followEvents(values, full, { terminal, show: createFollowed(output, terminal) });
         const progress = startProgress(terminal, 'reading events …');
         const onRead = (count: number) => progress.update(`reading events: ${countOf(count, 'event')}`);
@@ -78,12 +78,11 @@ function readFilter({ limit, since, repository, outcome }: Values<typeof options
   return {
     limit: count ?? (sinceMs === undefined ? 50 : Number.POSITIVE_INFINITY),
     ...(sinceMs !== undefined && { since: Date.now() - sinceMs }),
-    ...(repository !== undefined && { repository }),
-    ...(outcome !== undefined && { outcome }),
+    ...defined({ repository, outcome }),
   };
 }
 
-/** A policy without a namespace is one of the kubeconfig's namespace. */
+/** The name of a policy. Without a namespace, it is in the namespace of the kubeconfig. */
 async function policyOf(text: string, { namespace, ...target }: ApiTarget & { readonly namespace?: string | undefined }) {
   const named = readPolicyName(text, namespace);
   if (named.namespace !== undefined) return { namespace: named.namespace, name: named.name };
@@ -96,7 +95,7 @@ async function policyOf(text: string, { namespace, ...target }: ApiTarget & { re
   }
 }
 
-/** Shows events one by one; programs get all of them, in full. */
+/** Creates a printer that shows events one by one. In the formats for programs, events are complete. */
 function createFollowed(output: 'text' | 'json' | 'yaml' | undefined, terminal: Terminal): (event: EventView) => void {
   if (output === 'json') return (event) => terminal.out(`${JSON.stringify(event)}\n`);
   if (output === 'yaml')
@@ -117,12 +116,12 @@ function describeAll(events: readonly EventView[]): string {
   return events.map((event) => `${describe(event, shorten)}\n`).join('');
 }
 
-/** A line for an event, one for its reason or error, and one for each policy; in full without `shorten`, with which its id is written. */
+/** A line for an event, one for its reason or error, and one for each policy. With `shorten`, ids and digests are short, and links are left out. */
 function describe(event: EventView, shorten?: (id: string) => string): string {
   const details = shorten === undefined;
   const digest = event.digest === undefined ? '' : `@${details ? event.digest : event.digest.slice(0, 19)}`;
   const repository = [event.registry, event.repository].filter((part) => part !== undefined).join('/') || '-';
-  // A receiver that ignores a push by digest has the digest in the place of the tag.
+  // The tag of an ignored push by digest is the digest.
   const isByDigest = event.tag !== undefined && isDigest(event.tag);
   const image = `${repository}${event.tag === undefined ? '' : `${isByDigest ? '@' : ':'}${event.tag}`}${isByDigest ? '' : digest}`;
   const head = `${event.receivedAt}  ${event.outcome.padEnd(9)}  ${image}  ${event.receiver}  ${shorten?.(event.id) ?? event.id}`;

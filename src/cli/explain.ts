@@ -1,3 +1,4 @@
+import { defined } from '../core/model/defined.ts';
 import { readConfig, registryAliases } from '../service/config/settings.ts';
 import { processSource } from '../service/config/environment.ts';
 import { tryParseImageReference, type RegistryAliases } from '../core/model/image-reference.ts';
@@ -16,17 +17,16 @@ import { anyPolicyArgument, policyOptions, withAnyPolicy } from '../service/comm
 import { reasonLinks } from './reason-links.ts';
 import { summaries } from './summaries.ts';
 
-/** `--config` of the commands that decide as the service would. */
+/** The option `--config` of the commands that decide as the service would. */
 export const configOption = {
   config: {
     value: 'FILE',
     completes: 'file',
     about:
-      'the configuration of the service (aliases, crossNamespace, customTargets, guards, policyDefaults, watch); its defaults unless given',
+      'the configuration of the service (aliases, consents, crossNamespace, customTargets, guards, policyDefaults, watch); its defaults unless given',
   },
 } as const satisfies Options;
 
-/** `image-watcher explain`. */
 export const explain = defineCommand({
   name: 'explain',
   summary: summaries.explain,
@@ -67,7 +67,7 @@ Exit codes: 0 nothing is blocked or wrong, 1 something is, 2 wrong usage.`,
         ...(isUsable(spec) && (!('why' in planned) || planned.isSelected) && { settings: settingsOf(spec) }),
         ...(!('why' in planned) && { targets: planned.targets, chains: explanation.targets }),
         ...('pending' in planned && { pending: planned.pending }),
-        ...(note !== undefined && { note }),
+        ...defined({ note }),
       };
       print(terminal, output, report, () => fit(textOf(explanation, remarksOf(planned, pushed)), terminal));
       return explanation.allowed ? 0 : 1;
@@ -81,7 +81,7 @@ function readPush(text: string, aliases: RegistryAliases): Pushed {
   return { ...image, tag: image.tag };
 }
 
-/** What has to be known besides. */
+/** Remarks on a plan that its steps do not contain. */
 function remarksOf(planned: PlannedNow, pushed: Pushed | undefined): readonly string[] {
   if ('why' in planned) return [];
   const { note } = planned.spec.strategy;
@@ -107,7 +107,7 @@ function textOf({ allowed, summary, steps, targets }: Explanation, remarks: read
   return `${[...lines.map((line) => printable(line)), end, ...reasonLinks([...steps, ...all].map(({ reason }) => reason))].join('\n')}\n`;
 }
 
-/** `  ✗ window           Window: 1.4.0 is applied …`. */
+/** A line for a step: ` ✗ window Window: 1.4.0 is applied …`. */
 function lineOf({ id, result, text, origin, reason }: Step, indent: number): string {
   const from = origin === undefined ? '' : ` (${origin === 'policy' || origin === 'built-in' ? origin : `default of the ${origin}`})`;
   const why = reason === undefined || result === 'pass' ? '' : `${reason}: `;

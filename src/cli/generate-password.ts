@@ -4,7 +4,6 @@ import { defineCommand, UsageError } from '../service/command-line/command.ts';
 import { clusterOf, clusterOptions } from '../service/command-line/policy-client.ts';
 import { summaries } from './summaries.ts';
 
-/** `image-watcher generate-password`. */
 export const generatePassword = defineCommand({
   name: 'generate-password',
   summary: summaries['generate-password'],
@@ -20,7 +19,7 @@ export const generatePassword = defineCommand({
     const [, namespace, name] = /^([a-z0-9.-]+)\/([a-z0-9.-]+)$/.exec(values.secret ?? '') ?? [];
     if (namespace === undefined || name === undefined) throw new UsageError('name the Secret: --secret NAMESPACE/NAME');
     const { key = 'password' } = values;
-    // Loaded only now: help should not wait for the Kubernetes client.
+    // Imported only here, so that the help does not wait for the Kubernetes client.
     const [{ openKubeClient }, { agreeOnSecret }] = await Promise.all([
       import('../service/kube/client.ts'),
       import('../service/kube/secrets.ts'),

@@ -30,7 +30,6 @@ const options = {
   },
 } as const;
 
-/** `image-watcher get`. */
 export const get = defineCommand({
   name: 'get',
   summary: summaries.get,
@@ -91,7 +90,7 @@ async function readAll(client: KubeClient, namespace: string | undefined, termin
   return { raw, missing: 0 };
 }
 
-/** A name that there is not hides none of the others. */
+/** Reads policies by their names. A missing one is reported, and the others are still returned. */
 async function readNamed(client: KubeClient, names: readonly PolicyName[], terminal: Terminal): Promise<Found> {
   const raw: unknown[] = [];
   for (const name of names) {
@@ -106,7 +105,7 @@ async function readNamed(client: KubeClient, names: readonly PolicyName[], termi
 
 type Output = 'text' | 'wide' | 'json' | 'yaml' | 'name' | undefined;
 
-/** Prints policies, and later what changed, in the same columns. */
+/** Creates a printer of policies and their later changes, all in the same columns. */
 function createPrinter(output: Output, showNamespace: boolean, terminal: Terminal) {
   if (output === 'json' || output === 'yaml') {
     return {
@@ -168,7 +167,7 @@ function columnsOf(isWide: boolean, showNamespace: boolean): readonly Column[] {
   ];
 }
 
-/** Colours the line of a row, and adds what is wrong below it. */
+/** Colours the line of a row, and appends the problem of the policy. */
 function decorate(line: string, row: PolicyRow | undefined, isWide: boolean, terminal: Terminal): string {
   const paint = paintFor(terminal);
   if (row === undefined) return paint('bold', line.trimEnd());

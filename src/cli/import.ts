@@ -25,7 +25,7 @@ const options = {
   },
 } as const;
 
-/** `image-watcher import ID`. */
+/** Creates the command `image-watcher import ID` of an importer. */
 function importCommandOf(importer: Importer) {
   const { id, summary, about, examples } = importer;
   return defineCommand({
@@ -62,7 +62,6 @@ Exit codes: 0 everything was carried over, 1 something was not, or the cluster d
   });
 }
 
-/** `image-watcher import`. */
 export const importCommand = defineGroup({
   name: 'import',
   summary: summaries.import,

@@ -1,4 +1,4 @@
-/** The list of commands. Each is loaded when it is used: all of them together take more than half a second of a processor. */
+/** The list of commands. Each is imported when it is used, because all together take more than half a second of CPU time. */
 import type { CommandEntry } from '../service/command-line/command.ts';
 import { wings } from '../wings.ts';
 import { readGroup } from './resource-group.ts';
@@ -33,7 +33,7 @@ const own = Object.entries(loaders).map(([name, load]): CommandEntry => ({ name,
 const ofWings = wings.flatMap(({ commands: added = [] }) =>
   added.map(({ load, ...entry }): CommandEntry => ({ ...entry, load: () => load(readGroup) })),
 );
-/** Those of the wings come after the commands about policies, pushes and what runs. */
+/** Commands of wings are listed after the commands about policies, pushes and running images. */
 const place = own.findIndex(({ name }) => name === 'replay') + 1;
 
 export const commands: readonly CommandEntry[] = [...own.slice(0, place), ...ofWings, ...own.slice(place)];

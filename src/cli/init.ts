@@ -14,7 +14,7 @@ import { startProgress, type Progress } from '../service/command-line/progress.t
 import { openRegistry, registryOptions } from '../service/command-line/user-registry.ts';
 import { summaries } from './summaries.ts';
 
-/** As with diff: 1 is for differences. */
+/** The exit code of a failed diff. As with diff, 1 means differences. */
 const diffFailed = 2;
 
 const options = {
@@ -42,15 +42,14 @@ const options = {
   },
 } as const;
 
-/** `image-watcher init`. */
 export const init = defineCommand({
   name: 'init',
   summary: summaries.init,
-  about: `Reads the workloads of a namespace, or of all, and the tags of their images, and writes an ImagePolicy for each image: the versions of the major version that runs, with its suffix, or the digest of a tag that moves. Comments say why, and what was left out: images that are pinned by their digest only, whose registry does not answer, which a GitOps tool or an operator writes, or which a policy updates already. Changes nothing in the cluster.
+  about: `Reads the workloads of a namespace, or of all, and the tags of their images, and writes an ImagePolicy for each image. Comments say why it selects what it selects, and which images were left out: those that are pinned by their digest only, whose registry does not answer, which a GitOps tool or an operator writes, or which a policy updates already. Changes nothing in the cluster.
 
-Nothing changes either when the policies are applied: their updates wait for an approval (update.mode: Approval), unless you choose another --mode. On a terminal, shows an overview, and asks which policies to write into which file; otherwise, and with --output, prints them.
+Updates of the policies wait for an approval, unless you choose another --mode. On a terminal, asks which policies to write into which file; otherwise, and with --output, prints them.
 
-Asks the API server with your permissions, and registries with the credentials of --docker-config, then with those Secrets of the workloads that you may read.
+Asks registries with the credentials of --docker-config, then with those Secrets of the workloads that you may read.
 
 Exit codes: 0 success (with --diff: nothing would change at once), 1 failure (with --diff: something would change at once), 2 wrong usage (with --diff also failure).`,
   options,
@@ -96,7 +95,7 @@ interface Found extends Proposals {
 async function propose(namespace: string | undefined, mode: Mode, means: Means): Promise<Found> {
   const { client, registry, config, progress, terminal } = means;
   const { signal = new AbortController().signal } = terminal;
-  // Loaded only now: help should not wait for them.
+  // Imported only here, so that the help does not wait for these modules.
   const [{ readRunning }, { readTags }, { proposePolicies, repositoryKey }, { mergeLeftOut }] = await Promise.all([
     import('./init/read-running.ts'),
     import('./init/read-tags.ts'),

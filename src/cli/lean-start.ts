@@ -1,25 +1,25 @@
-/** The service with little memory, however it is started: V8 and glibc read these settings only when a process starts. */
+/** Restarts a process with settings that save memory. V8 and glibc read them only when a process starts. */
 
 import { isSea } from 'node:sea';
 
-/** By itself, Node ends when its heap has reached half of the memory of the container, although the process needs little besides its heap. */
+/** The share of the container's memory that the heap may use. The default is half, although the process needs little besides its heap. */
 const heapShare = '--max-old-space-size-percentage';
-/** By itself, Node lets garbage grow by what it thinks the machine has: a third of the memory, which buys little here (docs/benchmarks.md). The same as in the Dockerfile. */
+/** The options of Node, as in the Dockerfile. By default, garbage may take a third of the memory, with little benefit (docs/benchmarks.md). */
 export const leanOptions = ['--max-semi-space-size=16', '--heap-growing-percent=30', `${heapShare}=70`, '--expose-gc'] as const;
-/** glibc otherwise keeps what each thread has freed: 30 MB after a start. */
+/** Makes glibc return freed memory, which each thread keeps by default: 30 MB after a start. */
 export const leanEnvironment = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' } as const;
 
-/** How a process was started. */
+/** The options and the environment with which a process was started. */
 export interface Start {
-  /** The options of Node, as in process.execArgv. */
+  /** The options of Node in process.execArgv. */
   readonly options: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Keeps the process as it was started. */
+/** The environment variable that prevents the restart. */
 export const keepStart = 'IMAGE_WATCHER_KEEP_NODE_OPTIONS';
 
-/** With what it is to be started anew; undefined if nothing is missing. An option or a variable that the user has set is kept. Pure. */
+/** The options and environment for a restart; undefined if none is missing. An option or a variable that the user has set is kept. Pure. */
 export function leanStart({
   options,
   env,
@@ -34,8 +34,8 @@ export function leanStart({
 }
 
 /**
- * Replaces the process by one that has the settings: its id, its files and its arguments stay the same. Returns if it has them, or where that is not possible: on
- * Windows, and in the executable of a release, which contains its options.
+ * Replaces the process by one with the settings, which keeps its id, files and arguments. Returns if it has them, or where this is not possible: on Windows,
+ * and in the executable of a release, which contains its options.
  */
 export function startLean(env: Start['env']): void {
   const { execve, execPath, argv, execArgv, platform } = process;
@@ -45,7 +45,7 @@ export function startLean(env: Start['env']): void {
   if (start !== undefined) execve.call(process, execPath, [execPath, ...start.options, ...argv.slice(1)], start.env);
 }
 
-/** V8 takes both spellings. */
+/** The name of an option. V8 accepts both spellings, with hyphens and underscores. */
 function nameOf(option: string): string {
   return (option.split('=')[0] ?? '').replaceAll('_', '-');
 }

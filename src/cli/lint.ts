@@ -36,13 +36,12 @@ const options = {
   ...outputOption,
 } as const satisfies Options;
 
-/** `image-watcher lint FILE…`. */
 export const lint = defineCommand({
   name: 'lint',
   summary: summaries.lint,
-  about: `Checks every ImagePolicy and BaseImagePolicy in the files: its shape, the rules that the API server checks, and what only the service can check, such as version ranges and patterns. Unknown fields are problems too: the API server would drop them. A valid spec that is probably a mistake is a warning, as are two policies that would change the same container; Deployments and other workloads of the files are read for that. Objects of other kinds are skipped.
+  about: `Checks every ImagePolicy and BaseImagePolicy in the files: its shape, the rules of the API server, and what only the service checks, such as version ranges and patterns. Unknown fields are problems: the API server would drop them. What is probably a mistake is a warning, as are two policies that would change the same container of a workload in the files.
 
-With --cluster, it also reads the targets of each ImagePolicy, and asks the registry as run --once does, but changes nothing. Problems are then also: targets that do not exist or do not run the image, tags that the registry does not show, and a first change to a version that is far from what runs, or to an older image (UnlikelyVersion). Warnings are containers that stay, such as those of another track, and downgrades. Notes say what would change at once, and what would wait.
+With --cluster, it also reads the targets and asks the registry, as run --once does, but changes nothing. Problems are then also targets that do not exist or do not run the image, tags that the registry does not show, and first changes to an unlikely version (UnlikelyVersion). Warnings are containers that stay, such as those of another track, and downgrades. Notes say what would change at once, and what would wait.
 
 Exit codes: 0 no problems, 1 problems, 2 a file cannot be read, there is no policy in any of them, or the cluster does not answer.`,
   arguments: [
@@ -115,7 +114,7 @@ async function lintFiles(paths: readonly string[], terminal: Terminal, operator:
   return { linted: texts.map((file) => lintFile(file, resources, operator)), unreadable };
 }
 
-/** The same files, each with the warnings about its policies and those of the others. */
+/** The same files, with added warnings about policies that share containers with policies of any of the files. */
 function withSharedWarnings(files: readonly LintedFile[], operator: Operator): readonly LintedFile[] {
   const located = files.flatMap(({ path, manifests }) => manifests.policies.map((one) => ({ path, ...one })));
   const workloads = files.flatMap(({ manifests }) => manifests.workloads);
@@ -128,7 +127,7 @@ function withSharedWarnings(files: readonly LintedFile[], operator: Operator): r
 
 function lintFile({ path, isNamed, text }: ReadText, resources: ResourceGroup, operator: Operator): LintedFile {
   const result = lintText(text, resources, operator);
-  // Folders also contain templates and other files that are not YAML.
+  // Folders also contain templates and other files that are not YAML. Their problems count only if they mention ImagePolicy.
   const isOurs = isNamed || result.policies > 0 || text.includes('ImagePolicy');
   return { ...result, path, problems: isOurs ? result.problems : [] };
 }
@@ -140,7 +139,7 @@ function report(
   output: 'text' | 'json' | 'yaml' | undefined,
   terminal: Terminal,
 ): void {
-  for (const { path, message } of failed) terminal.err(`${printable(path)}: cannot be read: ${printable(message)}\n`);
+  for (const { path, message } of failed) terminal.err(`${printable(path)}: ${printable(message)}\n`);
   const count = (pick: (file: LintedFile) => number) => files.reduce((total, file) => total + pick(file), 0);
   const policies = count((file) => file.policies);
   const problems = files.flatMap((file) => file.problems.map((problem) => ({ file: file.path, ...problem })));

@@ -4,9 +4,9 @@ import { objectPath, readObject } from '../service/kube/objects.ts';
 import { projectServiceAccount, serviceAccountResource } from '../service/kube/secrets.ts';
 import type { Workload } from '../core/model/workload.ts';
 
-/** The service accounts that were read. */
+/** The service accounts of workloads. */
 export interface PodSecrets {
-  /** Reads the service accounts of these workloads, each once. One that cannot be read names no Secrets: registries may do without. */
+  /** Reads the service accounts of these workloads, each once. An unreadable one counts as without Secrets, because the registry may need none. */
   read(workloads: readonly Workload[]): Promise<void>;
   readonly pullSecretsOf: (namespace: string, serviceAccount: string) => readonly string[];
 }

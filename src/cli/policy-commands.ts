@@ -1,4 +1,5 @@
-/** The commands that act on one policy, by writing an annotation or a field of it with the caller's own rights. */
+/** The commands that act on one policy. They write an annotation or a field of it with the caller's own rights. */
+import { defined } from '../core/model/defined.ts';
 import { type ApiTarget, serviceOptions, callApi } from './api-client.ts';
 import { ApiError } from './api-error.ts';
 import type { NamespaceAnswer } from '../service/api/namespaces-api.ts';
@@ -28,10 +29,9 @@ const waitOptions = {
   timeout: { value: 'DURATION', about: 'how long to wait for it (default 60s)' },
   ...outputOption,
 } as const;
-/** Longer than a rollout is watched by default. */
+/** The default timeout of the commands. It is longer than that of a rollout. */
 const rolloutTimeout = '15m';
 
-/** `image-watcher approve`. */
 export const approve = defineCommand({
   name: 'approve',
   summary: summaries.approve,
@@ -59,7 +59,6 @@ export const approve = defineCommand({
   },
 });
 
-/** `image-watcher check`. */
 export const check = defineCommand({
   name: 'check',
   summary: summaries.check,
@@ -123,7 +122,7 @@ function isRollingOut(status: PolicyStatus): boolean {
   return trueCondition(status, 'Reconciling')?.reason === 'Progressing' && trueCondition(status, 'Stalled') === undefined;
 }
 
-/** What a check did, where its rollout is not over. */
+/** Describes the result of a check whose rollout is still in progress. */
 function describeRollout(before: PolicyStatus, status: PolicyStatus): string | undefined {
   if (!isRollingOut(status)) return undefined;
   const [newest] = status.history ?? [];
@@ -132,7 +131,7 @@ function describeRollout(before: PolicyStatus, status: PolicyStatus): string | u
   return isNew ? `changed from ${newest.from} to ${newest.to}, the rollout is in progress: ${wait}` : `a rollout is in progress: ${wait}`;
 }
 
-/** Asks the service, and says why it does nothing there. Where it cannot say, the policy may still be reconciled. */
+/** Whether the service ignores the namespace; the reason is printed. If the service cannot be reached, the policy may still be reconciled. */
 async function isLeftAlone(namespace: string, target: ApiTarget, terminal: Terminal): Promise<boolean> {
   try {
     const answer = await callApi<NamespaceAnswer>(target, 'GET', `/api/v1/namespaces/${encodeURIComponent(namespace)}`);
@@ -146,7 +145,6 @@ async function isLeftAlone(namespace: string, target: ApiTarget, terminal: Termi
   }
 }
 
-/** `image-watcher rollback`. */
 export const rollback = defineCommand({
   name: 'rollback',
   summary: summaries.rollback,
@@ -165,7 +163,7 @@ Exit codes: 0 rolled back, also where the rollout of that image is in progress, 
     return withPolicy(text, values, terminal, async (policy) => {
       const earlier = policyStatusOf(await policy.read());
       const before = trueCondition(earlier, 'Stalled');
-      // The time makes it a new request, also when the same rollback was requested before.
+      // The time makes the value unique, so that the same rollback can be requested again.
       const request = `${to} ${new Date().toISOString()}`;
       await policy.patch({ metadata: { annotations: { [actionAnnotations.rollbackTo]: request } } });
       const { status } = await waitForStatus(policy, ({ lastHandledRollback }) => lastHandledRollback === request, { timeoutMs, terminal });
@@ -224,7 +222,6 @@ function printDone(
   else print(terminal, output, done, () => `${sentence}\n`);
 }
 
-/** `image-watcher release`. */
 export const release = defineCommand({
   name: 'release',
   summary: summaries.release,
@@ -248,27 +245,25 @@ export const release = defineCommand({
         name,
         resourceName,
         release: time,
-        ...(held !== undefined && { held }),
+        ...defined({ held }),
       });
       return 0;
     });
   },
 });
 
-/** Never before the holds that are to be released, even if the clock of this machine is behind. */
+/** The time of a release. It is never before the holds to be released, even if the clock of this machine is behind. */
 function latestTime({ conditions = [], rejected = [], reverted = [] }: PolicyStatus, now: Date): string {
   const held = [...conditions.map(({ lastTransitionTime }) => lastTransitionTime), ...[...rejected, ...reverted].map(({ at }) => at)];
   const times = held.map((time) => Date.parse(time)).filter((time) => !Number.isNaN(time));
   return new Date(Math.max(now.getTime(), ...times)).toISOString();
 }
 
-/** `image-watcher suspend`. */
 export const suspend = suspendCommand('suspend', true, {
   summary: summaries.suspend,
   about: 'Writes spec.suspend: true. Pushes that come meanwhile are handled after "resume".',
 });
 
-/** `image-watcher resume`. */
 export const resume = suspendCommand('resume', false, {
   summary: summaries.resume,
   about: 'Writes spec.suspend: false. The registry is asked at once, so that pushes of the meantime are not missed.',

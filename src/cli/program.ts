@@ -1,11 +1,11 @@
-/** The command line as a whole: which command is meant, and what is said of one that there is not. */
+/** The command line as a whole: finds the command, and suggests one for an unknown name. */
 import { didYouMean } from '../core/model/did-you-mean.ts';
 import { ConfigError } from '../service/config/config-error.ts';
 import { completer } from './completion.ts';
 import { protectTerminal } from './safe-terminal.ts';
 import { type CommandEntry, programName, type Terminal, UsageError } from '../service/command-line/command.ts';
 
-/** Runs what the command line says; returns the exit code. */
+/** Runs a command line, and returns the exit code. */
 export function runProgram(commands: readonly CommandEntry[], args: readonly string[], terminal: Terminal): Promise<number> {
   return runWords(commands, args, protectTerminal(terminal));
 }
@@ -47,11 +47,11 @@ async function runWords(commands: readonly CommandEntry[], args: readonly string
   }
 }
 
-/** Options that kubectl's users write before the command. */
+/** Options that users of kubectl write before the command. */
 const early = /^(?:-n|--namespace|--kubeconfig|--context|-o|--output|--color|-A|--all-namespaces)(?:=.*)?$/;
 const isSwitch = /^(?:-A|--all-namespaces)$/;
 
-/** `-n shop get web` → `get -n shop web`. */
+/** Moves options after the command: `-n shop get web` → `get -n shop web`. */
 function withOptionsLast(args: readonly string[]): readonly string[] {
   let at = 0;
   for (let word = args[0]; word !== undefined && early.test(word); word = args[at]) at += word.includes('=') || isSwitch.test(word) ? 1 : 2;

@@ -2,7 +2,7 @@ import { type Config, registryAliases } from '../service/config/settings.ts';
 import type { ReadContext } from '../service/resources/read-spec.ts';
 import { readGroup } from './resource-group.ts';
 
-/** What reading a policy depends on, as in the service. */
+/** The context for reading policies, as in the service. */
 export async function readContextOf(config: Config): Promise<ReadContext> {
   const { olderVersions } = await readGroup();
   return { aliases: registryAliases(config), customTargets: config.customTargets, olderVersions };

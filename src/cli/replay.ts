@@ -4,7 +4,6 @@ import { defineCommand } from '../service/command-line/command.ts';
 import { outputOption, print } from '../service/command-line/output.ts';
 import { summaries } from './summaries.ts';
 
-/** `image-watcher replay ID`. */
 export const replay = defineCommand({
   name: 'replay',
   summary: summaries.replay,

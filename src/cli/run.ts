@@ -17,7 +17,7 @@ import { registryOptions } from '../service/command-line/user-registry.ts';
 import { summaries } from './summaries.ts';
 import { readContextOf } from './read-context.ts';
 
-/** 1 is for what is blocked. */
+/** The exit code of errors; 1 means that something is blocked. */
 const failed = 2;
 const maxParallel = 4;
 
@@ -46,20 +46,21 @@ const options = {
     value: 'FILE',
     completes: 'file',
     about:
-      'the configuration of the service (aliases, allowedRegistries, crossNamespace, customTargets, guards, policyDefaults, registries, verification, watch.namespaceSelector); its defaults unless given',
+      'the configuration of the service (aliases, allowedRegistries, consents, crossNamespace, customTargets, guards, policyDefaults, registries, verification, watch); its defaults unless given',
   },
   ...outputOption,
 } as const;
 
-/** `image-watcher run --once`. */
 export const run = defineCommand({
   name: 'run',
   summary: summaries.run,
-  about: `Reconciles policies once, from a laptop or a CI job: asks the registries, selects, passes all guards, verifies signatures and changes the workloads, as the service does, and with the same records on them. Needs neither Redis nor an installation, only your kubeconfig; with --file, not even the CustomResourceDefinition.
+  about: `Reconciles policies once, from a laptop or a CI job, as the service does, with the same guards and records. Needs neither Redis nor an installation, only a kubeconfig that may read and patch the targets; with --file, not even the CustomResourceDefinition.
 
-With --dry-run, shows what it would do. Registries are asked with the credentials of --docker-config, then with the Secrets that the policies and workloads name, as far as you may read them.
+Without --config, all namespaces count, also those that the service's configuration does not select.
 
-The status of a policy of the cluster is written; that of a policy of a file is not, so a minAge passes only where the cluster has the policy as well. What takes longer is left to the service, or to a later run: the next wave, the end of a window or a minAge, and rollbacks of failed rollouts, which --wait only reports. Notifications are not sent, and policies that a BaseImagePolicy has created are skipped, like suspended ones.
+Registries are asked with the credentials of --docker-config, then with those Secrets of policies and workloads that you may read.
+
+The status of a policy of the cluster is written; that of a policy of a file is not, so a minAge passes only where the cluster has the policy as well. The next wave and the end of a window or a minAge are left to a later run, and rollbacks to the service. Notifications are not sent. Suspended policies, and those that a BaseImagePolicy has created, are skipped.
 
 Exit codes: 0 done, or nothing to do, 1 something is blocked or a rollout has failed, 2 wrong usage, or a policy could not be read, evaluated or applied.`,
   arguments: [{ name: 'POLICY', about: policyArgument.about, multiple: true, completes: 'policy' }],
@@ -85,7 +86,7 @@ Exit codes: 0 done, or nothing to do, 1 something is blocked or a rollout has fa
   },
 });
 
-/** The policies in files; problems are printed, and then nothing is done. */
+/** Reads the policies in files. Problems are printed, and the result is then `invalid`. */
 async function readFiles(paths: readonly string[], config: Config, terminal: Terminal): Promise<readonly unknown[] | 'invalid'> {
   const { readPolicyFiles } = await import('./once/read-files.ts');
   return readPolicyFiles(paths, config, terminal);
@@ -93,7 +94,7 @@ async function readFiles(paths: readonly string[], config: Config, terminal: Ter
 
 interface Wanted {
   readonly names: readonly PolicyName[];
-  /** Absent: those of the cluster. */
+  /** The documents of files; absent for the policies of the cluster. */
   readonly documents: readonly unknown[] | undefined;
   readonly all: boolean;
   readonly namespace: string | undefined;
@@ -111,8 +112,8 @@ interface How {
 async function runOnce(client: KubeClient, wanted: Wanted, how: How): Promise<number> {
   const { config, isTrial, waits, dockerConfig, output, terminal } = how;
   const { signal = new AbortController().signal } = terminal;
-  // Loaded only now: help should not wait for them.
-  const [{ readOthers }, { openPolicies }, { openRun }, { reconcileOnce }, { watchRollouts }, report, { namespaceRulesOf }] =
+  // Imported only here, so that the help does not wait for these modules.
+  const [{ readOthers }, { openPolicies }, { openRun }, { reconcileOnce }, { watchRollouts }, report, { createNamespaceScope }] =
     await Promise.all([
       import('./once/given-policies.ts'),
       import('./once/policies.ts'),
@@ -120,20 +121,21 @@ async function runOnce(client: KubeClient, wanted: Wanted, how: How): Promise<nu
       import('./once/reconcile.ts'),
       import('./once/watch-rollout.ts'),
       import('./once/report.ts'),
-      import('../service/config/policy-defaults.ts'),
+      import('./explain/namespace-rules.ts'),
     ]);
   const progress = startProgress(terminal, 'reading policies …');
   try {
     const given = await readGiven(client, wanted);
     const context = await readContextOf(config);
     const others = await readOthers(client, currentNamespace(client, wanted.namespace), context);
-    const policies = await openPolicies(given, others.policies, { client, context, rules: namespaceRulesOf(config), isTrial });
+    const scope = createNamespaceScope(client, config);
+    const policies = await openPolicies(given, others.policies, { client, context, scope, isTrial });
     const keys = policies.given();
     if (keys.length === 0) {
       terminal.err(`${nothingGiven(client, wanted)}\n`);
       return failed;
     }
-    const session = openRun(policies, { client, config, isTrial, dockerConfig });
+    const session = openRun(policies, { client, config, scope, isTrial, dockerConfig });
     try {
       let done = 0;
       const { inParallel } = await import('../core/async/in-parallel.ts');
@@ -149,8 +151,8 @@ async function runOnce(client: KubeClient, wanted: Wanted, how: How): Promise<nu
         return one.value;
       });
       progress.stop();
-      for (const doubt of new Set([others.doubt, ...keys.map((key) => policies.known(key)?.doubt)]))
-        if (doubt !== undefined) terminal.err(`${doubt}\n`);
+      for (const doubt of [others.doubt, policies.doubt()]) if (doubt !== undefined) terminal.err(`${doubt}\n`);
+      for (const why of session.details()) terminal.err(`registry failed, details: ${why}\n`);
       print(terminal, output, report.describeForPrograms(results, isTrial), () => report.formatResults(results, isTrial, terminal));
       return report.exitCodeOf(results);
     } finally {

@@ -1,14 +1,14 @@
-/** What commands print passes here: nothing that comes from outside moves the cursor, hides text, or is a command to the log of a CI job. */
+/** Protects the terminal from untrusted text in the output of commands: it cannot move the cursor, hide text, or give a command to the log of a CI job. */
 import type { Terminal } from '../service/command-line/command.ts';
-import { printable } from '../service/command-line/printable.ts';
+import { logCommand, printable } from '../service/command-line/printable.ts';
 
-/** Of `styleText`: those that hide text (concealed, black, a background) are never ours. */
+/** The sequences of `styleText` that commands use. Sequences that hide text (concealed, black, a background) are not among them. */
 // oxlint-disable-next-line no-control-regex
 const colour = /(\u001B\[(?:[0-4]|2[2-4]|3[1-79]|9[1-7])m)/;
-/** Of `progress.ts`: to the beginning of the line, which is cleared. */
+/** The sequence with which `progress.ts` returns to the beginning of the line and clears it. */
 const rewind = '\r\u001B[K';
-/** GitHub, Gitea and Azure DevOps execute lines that begin with `::error::`, and what follows `##[` and `##vso[` anywhere in a line. */
-const workflowCommand = /^[^\S\n]*:(?=:)|#(?=#(?:vso)?\[)/gim;
+/** GitHub and Gitea execute lines that begin with `::error::`. */
+const workflowCommand = /^([^\S\n]*):(?=:)/gm;
 
 /** The terminal for commands: colours, line breaks and tabs stay, and other control characters are shown as escapes. */
 export function protectTerminal(terminal: Terminal): Terminal {
@@ -36,5 +36,6 @@ function protect(text: string, hasColours: boolean): string {
             .join(''),
     )
     .join('')
-    .replace(workflowCommand, (begin) => begin.slice(0, -1) + (begin.endsWith(':') ? '\\u{3a}' : '\\u{23}'));
+    .replaceAll(workflowCommand, '$1\\u{3a}')
+    .replaceAll(logCommand, '\\u{23}');
 }

@@ -8,12 +8,11 @@ import { keepStart, leanOptions, startLean } from './lean-start.ts';
 import { defineCommand, UsageError } from '../service/command-line/command.ts';
 import { summaries } from './summaries.ts';
 
-/** Kubernetes kills after 30 s by default. */
+/** Kubernetes kills a process 30 s after it was asked to stop, by default. */
 const stopDeadlineMs = 25_000;
-/** For the last spans. */
+/** The time to flush the last spans. */
 const flushMs = 2_000;
 
-/** `image-watcher serve`. */
 export const serve = defineCommand({
   name: 'serve',
   summary: summaries.serve,
@@ -21,7 +20,7 @@ export const serve = defineCommand({
 
 The environment variables REDIS_URL, KUBECONFIG, LOG_LEVEL, PORT and OTEL_EXPORTER_OTLP_ENDPOINT override the configuration.
 
-The process replaces itself once (execve), to run with the settings of Node that the container image has and that halve its memory: ${leanOptions.join(' ')}. What is set already is kept; ${keepStart}=1 keeps all as it is.`,
+The process replaces itself once (execve), to run with the settings of Node that the container image has and that halve its memory: ${leanOptions.join(' ')}. ${keepStart}=1 keeps all as it is.`,
   options: {
     roles: {
       value: 'ROLES',
@@ -34,6 +33,11 @@ The process replaces itself once (execve), to run with the settings of Node that
       about: 'the configuration file, or a folder: its *.yaml files are merged in the order of their names (also IMAGE_WATCHER_CONFIG)',
     },
   },
+  instead: {
+    '--kubeconfig': '; the variable KUBECONFIG names the kubeconfig of the service; without it, ~/.kube/config is read',
+    '--context': '; the service uses the current context of the kubeconfig (kubectl config use-context NAME)',
+    '--port': '; set listen.port in the configuration, or the variable PORT',
+  },
   examples: [['serve --roles receive,work --config config.yaml', 'everything but the conversion of policies']],
   async run(values, _args, terminal) {
     const roles = parseRoles(values.roles);
@@ -41,7 +45,7 @@ The process replaces itself once (execve), to run with the settings of Node that
     const source = processSource(values.config);
     const settings = loadSettings(source);
     startLean(source.env);
-    // Loaded only now: help and wrong usage should not wait for all of the program.
+    // Imported only here, so that the help and usage errors do not wait for the whole program.
     const [{ compose }, { wings }] = await Promise.all([import('../service/compose/compose.ts'), import('../wings.ts')]);
     const telemetry = await openTelemetry(settings.config.log.level, settings.traces, roles);
     const { logger, tracing } = telemetry;

@@ -1,4 +1,4 @@
-/** The pod of image-watcher that answers its API: one with the role `work`, by the labels of the chart. */
+/** Finds a pod of image-watcher that answers its API: one with the role `work`, by the labels of the chart. */
 import { z } from 'zod';
 import type { KubeClient } from '../service/kube/client.ts';
 import { crdName } from '../service/resources/group.ts';
@@ -8,7 +8,7 @@ import { listPath } from '../service/kube/objects.ts';
 import type { PodPort } from '../service/kube/port-forward.ts';
 import { ApiError } from './api-error.ts';
 
-/** Only in the namespace of the installation: elsewhere, anybody may give a pod these labels, and would get the tokens of administrators. */
+/** Used only in the namespace of the installation. Elsewhere, anybody may give a pod these labels, and would get the tokens of administrators. */
 const labelSelector = 'app.kubernetes.io/name=image-watcher,image-watcher/work=true';
 
 const podSchema = z.object({
@@ -25,7 +25,7 @@ const listSchema = z.object({ items: z.array(podSchema) });
 type Pod = z.output<typeof podSchema>;
 
 const defaultPort = 9090;
-/** Where nothing says otherwise. */
+/** The namespace of the installation if nothing else names one. */
 const defaultNamespace = 'image-watcher';
 
 const definitionSchema = z.object({
@@ -35,8 +35,8 @@ const definitionSchema = z.object({
 });
 
 /**
- * The namespace of the installation: that of the conversion in the definition of the policies, which only administrators of the cluster write. Anybody who may create a
- * namespace could otherwise wait in the default one for tokens. The default one where the definition names none, or where the caller may not read it.
+ * The namespace of the installation: that of the conversion webhook in the definition of the policies, which only administrators of the cluster write. Anybody
+ * who may create a namespace could otherwise collect tokens in the default one. It is used if the definition names none, or if the caller may not read it.
  */
 export async function findServiceNamespace(client: Pick<KubeClient, 'request'>, signal: AbortSignal): Promise<string> {
   try {
@@ -48,14 +48,14 @@ export async function findServiceNamespace(client: Pick<KubeClient, 'request'>, 
   }
 }
 
-/** Finds a pod that is ready; throws ApiError where there is none, and what the client throws. */
+/** Finds a pod that is ready. Throws ApiError if there is none, and the errors of the client. */
 export async function findServicePod(client: KubeClient, namespace: string, signal: AbortSignal): Promise<PodPort> {
   const path = listPath({ apiVersion: 'v1', resource: 'pods' }, namespace);
   const { items } = listSchema.parse(await client.request({ method: 'GET', path, query: { labelSelector }, signal }));
   return choosePod(items, namespace);
 }
 
-/** The first pod that is ready. */
+/** The first of the pods that is ready. */
 export function choosePod(pods: readonly Pod[], namespace: string): PodPort {
   const ready = pods.find((pod) => pod.metadata.deletionTimestamp === undefined && readyOf(pod)?.status === 'True');
   if (ready !== undefined) {

@@ -1,10 +1,11 @@
+import { defined } from '../core/model/defined.ts';
 import { formatRepository } from '../core/model/image-reference.ts';
 import type { IgnoredPush } from '../core/model/push-event.ts';
 import { printable } from '../service/command-line/printable.ts';
 import { reasonLinks } from './reason-links.ts';
 import type { AcceptedPush, SimulatedReceiver, Simulation } from '../service/receive/read-delivery.ts';
 
-/** Whether the request would be let in. `by URL only`: its sender proves nothing, the secret is the end of the URL. */
+/** Whether the request would be authenticated. `by URL only`: the secret is the end of the URL, and the sender proves nothing else. */
 export type Authenticated = 'yes' | 'no' | 'by URL only' | 'not tried';
 
 const decisions: Record<Simulation['decision'], string> = {
@@ -21,7 +22,7 @@ const proofs: Record<Authenticated, string> = {
   'not tried': 'not tried: name a secret with --secret-env',
 };
 
-/** What programs read. */
+/** The result of a simulation as data for programs. */
 export function toJson(
   receiver: SimulatedReceiver,
   simulation: Simulation,
@@ -31,21 +32,18 @@ export function toJson(
     provider: receiver.provider.id,
     authenticated,
     decision: simulation.decision,
-    ...(simulation.malformed !== undefined && { malformed: simulation.malformed }),
-    ...(simulation.refused !== undefined && { refused: simulation.refused }),
+    ...defined({ malformed: simulation.malformed, refused: simulation.refused }),
     pushes: simulation.pushes.map(({ event, idempotencyKey }) => ({
       registry: event.repository.registry,
       repository: event.repository.path,
       tag: event.tag,
-      ...(event.digest !== undefined && { digest: event.digest }),
-      ...(event.pushedAt !== undefined && { pushedAt: event.pushedAt }),
-      ...(idempotencyKey !== undefined && { idempotencyKey }),
+      ...defined({ digest: event.digest, pushedAt: event.pushedAt, idempotencyKey }),
     })),
     ignored: simulation.ignored,
   };
 }
 
-/** What people read. */
+/** The result of a simulation as text for people. */
 export function formatSimulation(receiver: SimulatedReceiver, simulation: Simulation, authenticated: Authenticated): string {
   const { decision, malformed, refused, pushes, ignored } = simulation;
   const lines = [

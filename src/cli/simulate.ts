@@ -3,7 +3,7 @@ import { stdin } from 'node:process';
 import { buffer } from 'node:stream/consumers';
 import { readConfig, registryAliases } from '../service/config/settings.ts';
 import { processSource } from '../service/config/environment.ts';
-import { describeError } from '../core/model/errors.ts';
+import { describeReadError } from '../service/config/read-error.ts';
 import { providerIds, providers } from '../service/receive/providers/index.ts';
 import type { Provider } from '../service/receive/providers/provider.ts';
 import { provesNothing } from '../service/receive/providers/headers.ts';
@@ -13,7 +13,6 @@ import { outputOption, print } from '../service/command-line/output.ts';
 import { formatSimulation, toJson, type Authenticated } from './simulate-output.ts';
 import { summaries } from './summaries.ts';
 
-/** `image-watcher simulate`. */
 export const simulate = defineCommand({
   name: 'simulate',
   summary: summaries.simulate,
@@ -84,7 +83,7 @@ function findProvider(id: string | undefined): Provider {
   return provider;
 }
 
-/** Names in lower case, as they arrive. */
+/** Parses header lines. Names are in lower case, as in a received request. */
 function readHeaders(lines: readonly string[]): Record<string, string> {
   const headers = new Map<string, string>();
   for (const line of lines) {
@@ -108,7 +107,7 @@ async function readBody(file: string): Promise<Buffer> {
   try {
     return file === '-' ? await buffer(stdin) : readFileSync(file);
   } catch (error) {
-    throw new UsageError(`the body cannot be read: ${describeError(error)}`, { cause: error });
+    throw new UsageError(`${file} ${describeReadError(error)}`, { cause: error });
   }
 }
 

@@ -1,4 +1,4 @@
-/** The names of the commands that are no wing's, in the order of the overview, and what each does in one line: known before any of them is loaded. */
+/** The names of the commands outside of wings, in the order of the overview, with one line about each, known before the command is loaded. */
 export const summaries = {
   serve: 'receive webhooks and update workloads',
   doctor: 'check a running installation: Redis, permissions, certificates, webhooks, registries, policies, clocks',

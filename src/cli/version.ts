@@ -3,7 +3,7 @@ import { defineCommand } from '../service/command-line/command.ts';
 import { outputOption, print } from '../service/command-line/output.ts';
 import { summaries } from './summaries.ts';
 
-/** `image-watcher version`, also as `--version`. */
+/** The command `image-watcher version`, which is also the option `--version`. */
 export const version = defineCommand({
   name: 'version',
   summary: summaries.version,

@@ -1,4 +1,4 @@
-/** Which connections and requests of the conversion listener are accepted, and when: anybody in the cluster may open them. */
+/** Decides which connections and requests the conversion listener accepts, and when. Anybody in the cluster may open them. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TLSSocket } from 'node:tls';
 import { createFairSeats } from './fair-seats.ts';
@@ -7,37 +7,37 @@ import { createFairSeats } from './fair-seats.ts';
 export interface ConversionClients {
   /** The authorities of the certificates, PEM. */
   readonly ca: string;
-  /** The accepted common names; empty: all. */
+  /** The accepted common names; empty for all. */
   readonly names: readonly string[];
 }
 
 export interface AdmissionOptions {
   readonly bodyLimitBytes: number;
-  /** How long the body, the conversion and the answer may take together, once the review has a seat; 5 s by default. */
+  /** The maximum time for the body, the conversion and the answer together, once the review has a seat. 5 s by default. */
   readonly reviewTimeoutMs?: number;
   readonly clients?: ConversionClients | undefined;
 }
 
-/** A review that has a seat. */
+/** An admitted review, which holds a seat. */
 export interface AdmittedReview {
-  /** Aborts when the client is gone. */
+  /** Aborts when the client closes the connection. */
   readonly signal: AbortSignal;
   /** The maximum length of the converted objects together. */
   readonly maxAnswerLength: number;
 }
 
-/** An answer before the body is read. */
+/** An error response before the body is read. */
 export interface Refusal {
   readonly status: 403 | 413 | 415 | 429;
   readonly error: string;
 }
 
-/** Decides before a byte of the body is read, and waits for a seat. */
+/** Admits or refuses a request before a byte of its body is read. It waits for a seat. */
 export type AdmitReview = (request: FastifyRequest, reply: FastifyReply) => Promise<AdmittedReview | Refusal>;
 
-/** Almost every policy is shorter. Longer reviews are read one at a time, for all senders together. */
+/** The maximum size of a small review. Almost every policy is shorter. Longer reviews are read one at a time, for all senders together. */
 const smallBytes = 128 * 1024;
-/** The answer to a small review: etcd stores at most 1.5 MiB. */
+/** The maximum length of the answer to a small review. etcd stores at most 1.5 MiB for an object. */
 const smallAnswerLength = 2 * 1024 * 1024;
 const waiting = { maxQueuedPerFlow: 500, maxWaitMs: 10_000 };
 
@@ -48,7 +48,7 @@ export function createAdmission({ bodyLimitBytes, reviewTimeoutMs = 5_000, clien
     const { headers, raw, ip } = request;
     if (!isKnown(raw.socket, clients)) return { status: 403, error: 'this client may not request conversions' };
     if (!/^application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '')) return { status: 415, error: 'the content type is not JSON' };
-    // Without a content-length, it may be as long as is allowed.
+    // A body without a content-length may have the maximum length.
     const length = Number(headers['content-length'] ?? bodyLimitBytes);
     if (length > bodyLimitBytes) return { status: 413, error: tooLong(bodyLimitBytes) };
     const isSmall = length <= smallBytes;
@@ -56,7 +56,7 @@ export function createAdmission({ bodyLimitBytes, reviewTimeoutMs = 5_000, clien
     reply.raw.once('close', () => ended.abort());
     const releaseSeat = await (isSmall ? small : large).take(ip, ended.signal);
     if (releaseSeat === undefined) return { status: 429, error: 'too many reviews at a time' };
-    // The seat is free again when the answer was sent or the time is over, so that slow senders and readers do not block others.
+    // The seat is released when the answer was sent or the time is over, so that slow clients do not block others.
     const timer = setTimeout(() => {
       ended.abort();
       raw.socket.destroy();

@@ -3,12 +3,12 @@ import { measureJson } from '../core/model/bounded-json.ts';
 import type { ReviewAnswer, ReviewBounds } from './convert-review.ts';
 import { group } from '../service/resources/group.ts';
 
-/** Answers a parsed ConversionReview. */
+/** The type of `convertReview`: answers a parsed ConversionReview. */
 export type ConvertReview = (body: unknown, bounds: ReviewBounds) => Promise<ReviewAnswer>;
 
-/** The answer to a ConversionReview, with what metrics and logs report about it. */
+/** The answer to a ConversionReview, with values for metrics and logs. */
 export interface DescribedAnswer extends ReviewAnswer {
-  /** The requested version, or `other`. */
+  /** The requested version, or `other` for an unknown one. */
   readonly to: string;
   /** The number of objects to convert. */
   readonly objects: number;
@@ -16,16 +16,16 @@ export interface DescribedAnswer extends ReviewAnswer {
 
 const versions = ['v1', 'v1alpha1'];
 
-/** One object as large as etcd stores it (1.5 MiB) has fewer values, whatever it is made of. */
+/** The maximum number of values in a review. One object as large as etcd stores it (1.5 MiB) has fewer, whatever its content. */
 const maxValues = 400_000;
-/** Deeper JSON overflows the stack when it is written. A much lower limit would refuse stored objects, and one refused object makes every list fail. */
+/** The maximum depth of a review: deeper JSON overflows the stack when it is written. A much lower limit would refuse stored objects, and so whole lists. */
 const maxDepth = 3_500;
-/** API servers send one object (measured up to 1.36); the protocol allows lists. */
+/** The maximum number of objects. API servers send one (measured up to 1.36); the protocol allows lists. */
 const maxObjects = 1_000;
 /** The depth of `request.objects` in a review. */
 const listDepth = 3;
 
-/** Parses the bytes of a ConversionReview, unless it is too large, and has it converted; answers 400 to what is not JSON. */
+/** Parses the bytes of a ConversionReview and converts it. Answers 400 if it is not JSON, and refuses one that is too large. */
 export async function answerReview(bytes: Buffer, convertReview: ConvertReview, bounds: ReviewBounds): Promise<DescribedAnswer> {
   const tooLarge = refuseLarge(bytes);
   if (tooLarge !== undefined) return refuse(413, tooLarge);
@@ -34,7 +34,7 @@ export async function answerReview(bytes: Buffer, convertReview: ConvertReview, 
   return { ...describeRequest(review), ...(await convertReview(review, bounds)) };
 }
 
-/** Why a review is not parsed, or undefined. */
+/** Why a review is too large to be parsed; undefined if it is not. */
 function refuseLarge(bytes: Buffer): string | undefined {
   const { values, depth, listed } = measureJson(bytes, listDepth);
   if (listed > maxObjects) return `the review has more than ${maxObjects} objects`;

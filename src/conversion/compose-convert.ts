@@ -1,4 +1,4 @@
-/** The role `convert`: converts policies between their versions, for the API server. It depends on nothing else. */
+/** The role `convert`: converts policies between their versions, for the API server. It depends on no other service. */
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import type { ConversionClients } from './admit-reviews.ts';
@@ -22,7 +22,7 @@ interface Shown {
   readonly notAfter: Date;
 }
 
-/** Builds the role; rejects with ConfigError without a usable kubeconfig, where certificates need one, or if the authorities of its clients cannot be read. */
+/** Builds the role. Rejects with ConfigError if certificates need a kubeconfig and there is none, or if the authorities of its clients cannot be read. */
 export async function composeConvert(foundation: Foundation): Promise<ConvertPart> {
   const { settings, logger, metrics } = foundation;
   const { bodyLimitBytes, clientCaFile, clientNames } = settings.config.conversion;
@@ -65,7 +65,7 @@ export async function composeConvert(foundation: Foundation): Promise<ConvertPar
 function readClients(settings: Settings, file: string, names: readonly string[]): ConversionClients {
   try {
     const ca = readFileSync(file, 'utf8');
-    // An invalid file would show only at the first handshake.
+    // Checked here, because an invalid file would fail only at the first handshake.
     if (!ca.includes('-----BEGIN CERTIFICATE-----')) throw new Error('it contains no certificate');
     createSecureContext({ ca });
     return { ca, names };
@@ -74,7 +74,7 @@ function readClients(settings: Settings, file: string, names: readonly string[])
   }
 }
 
-/** An optional check: the process must be ready without a trusted certificate, because a starting API server needs the conversion. */
+/** An optional check. The process must be ready without a trusted certificate, because a starting API server needs the conversion. */
 function checkCertificate(shown: Shown | undefined, isOff: boolean): Check {
   const name = 'conversion certificate';
   if (isOff) return { name, ok: true, required: false, detail: 'not needed: the CustomResourceDefinition has no conversion webhook' };

@@ -1,4 +1,4 @@
-/** The conversion listener: ConversionReviews of the API server, over TLS. It is built here and started by compose. */
+/** The conversion listener, which receives ConversionReviews of the API server over TLS. It is built here and started by `compose-convert.ts`. */
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Server } from 'node:https';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
@@ -18,14 +18,14 @@ export interface ConversionOptions extends AdmissionOptions {
 
 export type ConversionApp = FastifyInstance<Server>;
 
-/** Each takes the memory of a TLS session and of the beginning of a body. The API server opens one for each review in progress. */
+/** Limited, because each connection takes the memory of a TLS session and of the beginning of a body. The API server opens one for each review in progress. */
 const maxConnections = 500;
 /** How long a conversion of many objects may block the event loop. */
 const sliceMs = 10;
-/** Otherwise, anybody in the cluster could fill the log. */
+/** The minimum time between two warnings. Otherwise, anybody in the cluster could fill the log. */
 const warningEveryMs = 10_000;
 
-/** The TLS settings of the listener, also for `setSecureContext` with a new certificate. */
+/** The TLS settings of the listener. They are also used for `setSecureContext` with a new certificate. */
 export function secureContext({ certificate, key, clients }: Pick<ConversionOptions, 'certificate' | 'key' | 'clients'>) {
   return { cert: certificate, key, minVersion: 'TLSv1.2', ...(clients !== undefined && { ca: clients.ca }) } as const;
 }
@@ -47,7 +47,7 @@ export function buildConversionApp(options: ConversionOptions): ConversionApp {
     logger: false,
     // The API server gives up after 30 s.
     requestTimeout: 30_000,
-    // Longer than the API server keeps a connection (90 s): it does not repeat a POST whose connection we close just then, and its user's list fails.
+    // Longer than the API server keeps a connection (90 s). If we close one first, the API server does not repeat its POST, and the request of its user fails.
     keepAliveTimeout: 120_000,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
@@ -64,7 +64,7 @@ export function buildConversionApp(options: ConversionOptions): ConversionApp {
     logger[isWarning ? 'warn' : 'debug'](fields, 'conversion refused');
   };
 
-  // Fastify's parser would refuse a whole list for one object with an annotation called __proto__.
+  // Fastify's own parser is removed: it would refuse a whole list for one object with an annotation called __proto__.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.addHook('onRequest', (request, reply, done) => {

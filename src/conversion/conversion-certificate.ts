@@ -1,4 +1,4 @@
-/** Keeps the conversion listener's certificate valid, and the CustomResourceDefinition trusting it. */
+/** Keeps the conversion listener's certificate valid, and keeps its authority in the CustomResourceDefinition. */
 import { crdName } from '../service/resources/group.ts';
 import { version } from '../service/resources/v1.ts';
 import { ensureMaterial } from './certificates/own-authority.ts';
@@ -19,7 +19,7 @@ export type CertificateSource = 'provisional' | 'files' | 'secret';
 export interface CertificateKeeper {
   /** Whether the definition has only v1 and no webhook, so that no conversions are requested. */
   isOff(): boolean;
-  /** Passes each new certificate to `show`; resolves when the listener may open. */
+  /** Passes each new certificate to `show`. Resolves when the listener may open. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -27,7 +27,7 @@ export interface CertificateKeeper {
 export type ShowCertificate = (pair: ReturnType<typeof checkServingPair>, source: CertificateSource) => void;
 
 const everyMs = 60_000;
-/** A starting API server cannot list policies until it trusts our certificate: retried often. */
+/** Short, because a starting API server cannot list policies until it trusts our certificate. */
 const maxPauseMs = 5_000;
 
 /** The names in our own certificate. */
@@ -37,7 +37,7 @@ export function conversionNames({ config, namespace }: Settings): readonly strin
   return [domain, `${domain}.cluster.local`, ...names];
 }
 
-/** Depending on the configuration: files that somebody else maintains, or a Secret with our own authority. */
+/** Keeps the certificate of the listener: from files that somebody else maintains, or from a Secret with our own authority. */
 export async function keepConversionCertificate(foundation: Foundation, show: ShowCertificate): Promise<CertificateKeeper> {
   const { certFile, keyFile, caFile } = foundation.settings.config.conversion;
   if (certFile === undefined || keyFile === undefined) return keepOwn(foundation, await openCluster(foundation.settings), show);
@@ -56,7 +56,7 @@ function keepOwn(foundation: Foundation, client: KubeClient, show: ShowCertifica
       agreeOnSecret(client, { namespace, name, type: 'kubernetes.io/tls' }, update, signal),
     onRenewed: (renewed: object) => logger.info({ secretName: secret, renewed }, 'conversion certificate renewed'),
   };
-  // One after the other: the CustomResourceDefinition must never get a bundle that is older than the Secret.
+  // Runs are serialized: the CustomResourceDefinition must never get a bundle that is older than the Secret.
   let isOff = false;
   const sync = async (signal: AbortSignal) => {
     const wasOff = isOff;
@@ -125,7 +125,7 @@ function keepFiles(
   };
 }
 
-/** With v1alpha1, or before the definition exists, an authority is needed: `crd apply` writes it into the definition. */
+/** Whether the definition has v1 only and no webhook. With v1alpha1, or before the definition exists, `crd apply` needs an authority to write into it. */
 async function convertsNothing(client: KubeClient, signal: AbortSignal): Promise<boolean> {
   const crd = await readCrd(client, crdName, signal);
   return crd !== undefined && crd.spec.conversion?.strategy !== 'Webhook' && crd.spec.versions.every(({ name }) => name === version);

@@ -1,4 +1,4 @@
-/** ConversionReview (apiextensions.k8s.io/v1): the request of the API server to a conversion webhook, and the answer. */
+/** ConversionReview (apiextensions.k8s.io/v1): the request of the API server to a conversion webhook, and the response. */
 import { isObject } from '../core/model/untyped.ts';
 import { assertKnownVersion, convertObject } from './convert.ts';
 import { toStructuralSchema } from '../service/resources/structural-schema.ts';
@@ -10,23 +10,23 @@ const reviewKind = 'ConversionReview';
 /** The HTTP status and the body of an answer. */
 export interface ReviewAnswer {
   readonly status: number;
-  /** JSON. */
+  /** The body as JSON. */
   readonly text: string;
-  /** Why nothing was converted; absent if all was. */
+  /** Why nothing was converted; absent on success. */
   readonly problem?: string;
 }
 
-/** Limits the cost of a review. */
+/** The limits for the cost of a review. */
 export interface ReviewBounds {
-  /** The maximum length of its converted objects together: an object may contain a compressed one. */
+  /** The maximum length of the converted objects together. It is limited because an object may contain a compressed one. */
   readonly maxAnswerLength?: number;
-  /** Awaited between two objects; an error that it throws ends the conversion. */
+  /** Awaited between two objects. An error that it throws ends the conversion. */
   readonly pause?: () => Promise<void>;
 }
 
 /**
- * Answers a ConversionReview with every object, in the order of the request, whatever is in it. A body that is not a review is answered 400; a review that
- * cannot be converted, 200 with the result Failure, as the API server expects.
+ * Answers a ConversionReview with every object in the order of the request, whatever their content. A body that is not a review is answered with 400. A review
+ * that cannot be converted is answered with 200 and the result Failure, as the API server expects.
  */
 export async function convertReview(body: unknown, bounds: ReviewBounds = {}): Promise<ReviewAnswer> {
   if (!isObject(body) || body['apiVersion'] !== reviewVersion || body['kind'] !== reviewKind)
@@ -44,7 +44,7 @@ export async function convertReview(body: unknown, bounds: ReviewBounds = {}): P
   }
 }
 
-/** Each object is written as JSON as soon as it is converted, which frees its memory. */
+/** Converts the objects one by one, and writes each as JSON immediately, which frees its memory. */
 async function convertAll(objects: readonly unknown[], desired: string, bounds: ReviewBounds): Promise<readonly string[]> {
   const { maxAnswerLength = Infinity, pause } = bounds;
   const converted: string[] = [];
@@ -74,8 +74,8 @@ function refuse(problem: string): ReviewAnswer {
 }
 
 /**
- * A v1 object with the defaults of the schema, which the API server adds when v1 is written, but not after a conversion: otherwise the first write of any kind
- * would change the spec, increment the generation and make its writer the owner of the defaults. Anything else is returned unchanged.
+ * Adds the defaults of the schema to a v1 object. The API server adds them when v1 is written, but not after a conversion. Without them, the first write of any
+ * kind would change the spec, increment the generation and make its writer the owner of the defaults. Anything else is returned unchanged.
  */
 export function fillDefaults(object: unknown): unknown {
   return isObject(object) && object['apiVersion'] === v1.apiVersion ? fill(object, schema) : object;

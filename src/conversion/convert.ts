@@ -18,9 +18,9 @@ import * as v1 from '../service/resources/v1.ts';
 import * as v1alpha1 from './v1alpha1.ts';
 
 /**
- * The object in the desired API version ("operator.technomad.dev/v1"). Throws only for an unknown desired version, never because of the content of the
- * object. The v1alpha1 view carries the complete v1 spec in one annotation and the complete v1 status in one field of its status, and an edit of the view
- * changes only the v1 fields that correspond to the edited ones. Nothing in the metadata ever becomes status.
+ * The object in the desired API version ("operator.technomad.dev/v1"). Throws only for an unknown desired version, never because of the content of the object.
+ * The v1alpha1 view carries the complete v1 spec in one annotation and the complete v1 status in one field of its status, and an edit of the view changes only
+ * the v1 fields that correspond to the edited ones. Metadata never becomes status.
  */
 export function convertObject(object: unknown, desiredApiVersion: string): unknown {
   assertKnownVersion(desiredApiVersion);
@@ -82,7 +82,7 @@ function readMetadata(object: JsonObject): { annotations: JsonObject; namespace:
   return { annotations: isObject(metadata['annotations']) ? metadata['annotations'] : {}, namespace: textOf(metadata['namespace']) };
 }
 
-/** Keeps everything but the version, spec, status and annotations: the API server refuses other changes of the metadata. */
+/** Assembles the converted object from the original: the API server refuses changes other than of version, spec, status and annotations. */
 function assemble(
   object: JsonObject,
   apiVersion: string,

@@ -1,17 +1,18 @@
 /** The CustomResourceDefinition of ImagePolicy with both versions and a webhook. */
+import { defined } from '../core/model/defined.ts';
 import { definitionOf, policyColumns, policyNames, policyVersion, toYaml, versionOf } from '../service/resources/definitions.ts';
 import { version as v1 } from '../service/resources/v1.ts';
 import * as v1alpha1 from './v1alpha1.ts';
 
-/** Where the API server reaches the conversion webhook: a Service of the cluster, or a URL. */
+/** The address at which the API server reaches the conversion webhook: a Service of the cluster, or a URL. */
 export type ConversionEndpoint =
   | { readonly service: { readonly namespace: string; readonly name: string; readonly port: number } }
   | { readonly url: string };
 
-/** The endpoint of the webhook, and how the API server verifies its certificate: with neither `ca` nor `injectCaFrom`, by the authorities of its system. */
+/** The endpoint of the webhook, and how the API server verifies its certificate: without `ca` and `injectCaFrom`, by the authorities of its system. */
 export interface Conversion {
   readonly endpoint: ConversionEndpoint;
-  /** PEM. */
+  /** The authorities of the webhook's certificate, PEM. */
   readonly ca?: string;
   /** `namespace/name` of cert-manager's Certificate, whose CA cert-manager writes into the definition. */
   readonly injectCaFrom?: string;
@@ -19,13 +20,13 @@ export interface Conversion {
 
 /** A variant of the definition. */
 export interface CrdShape {
-  /** Without it, the API server only rewrites `apiVersion`, which is right only if nothing is stored or written as v1alpha1. */
+  /** The conversion webhook. Without it, the API server only rewrites `apiVersion`, which is right only if nothing is stored or written as v1alpha1. */
   readonly conversion?: Conversion | undefined;
-  /** The version in which objects are stored from now on; v1 by default. */
+  /** The version in which objects are stored; v1 by default. */
   readonly storage?: 'v1' | 'v1alpha1';
-  /** Versions that clients cannot use, although objects may be stored in them; none by default. */
+  /** Versions that are not served to clients, although objects may be stored in them; none by default. */
   readonly unserved?: readonly string[];
-  /** Whether v1alpha1 is left out. */
+  /** Whether the definition has no v1alpha1. */
   readonly v1Only?: boolean;
 }
 
@@ -58,7 +59,7 @@ export function customResourceDefinition({ conversion, storage = v1, unserved = 
 
 function olderVersion() {
   const { version, schema } = v1alpha1;
-  // The status of v1 travels in a field of the older one.
+  // The v1alpha1 status has a field that contains the v1 status.
   return versionOf(policyNames.kind, { version, schema, columns: policyColumns({ image: '.spec.repository', status: '.status.v1' }) });
 }
 
@@ -67,7 +68,7 @@ function stanzaOf({ endpoint, ca, injectCaFrom }: Conversion) {
   const caBundle = ca === undefined || injectCaFrom !== undefined ? undefined : Buffer.from(ca).toString('base64');
   return {
     strategy: 'Webhook',
-    webhook: { clientConfig: { ...where, ...(caBundle !== undefined && { caBundle }) }, conversionReviewVersions: ['v1'] },
+    webhook: { clientConfig: { ...where, ...defined({ caBundle }) }, conversionReviewVersions: ['v1'] },
   };
 }
 

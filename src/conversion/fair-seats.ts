@@ -8,7 +8,7 @@ export interface Seats {
 
 export interface SeatOptions {
   readonly seats: number;
-  /** The seats that one flow may have, so that others find one. */
+  /** The maximum number of seats of one flow, so that others find a seat. */
   readonly seatsPerFlow: number;
   readonly maxQueuedPerFlow: number;
   readonly maxWaitMs: number;
@@ -17,13 +17,13 @@ export interface SeatOptions {
 type Grant = (seat: ReleaseSeat | undefined) => void;
 
 /**
- * Seats that are granted to flows in turn, like the fair queuing of the API server: a sender of many requests waits for his own, and delays nobody else. A
- * flow is a sender, such as an address.
+ * Creates seats that are granted to flows in turn, like the fair queuing of the API server. A flow is a sender, such as an address. A sender of many requests
+ * waits for its own, and does not delay others.
  */
 export function createFairSeats({ seats, seatsPerFlow, maxQueuedPerFlow, maxWaitMs }: SeatOptions): Seats {
   const taken = new Map<string, number>();
   let free = seats;
-  // In the order in which they are served; only flows with waiting requests.
+  // The flows with waiting requests, in the order in which they are served.
   const queues = new Map<string, Set<Grant>>();
 
   const isFreeFor = (flow: string) => free > 0 && (taken.get(flow) ?? 0) < seatsPerFlow;
@@ -51,7 +51,7 @@ export function createFairSeats({ seats, seatsPerFlow, maxQueuedPerFlow, maxWait
       if (!isFreeFor(flow)) continue;
       const [grant] = queue;
       if (grant === undefined) continue;
-      // The flow is served again after all others.
+      // The flow is moved to the end, so that all others are served before.
       queues.delete(flow);
       if (queue.size > 1) queues.set(flow, queue);
       grant(seat(flow));

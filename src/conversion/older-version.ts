@@ -1,4 +1,4 @@
-/** What the wing adds to the API group: v1alpha1 as an older version of ImagePolicy, and the definition with both. */
+/** The additions of the wing to the API group: v1alpha1 as an older version of ImagePolicy, and the definition with both versions. */
 import type { OlderVersion, WingKinds } from '../service/resources/kinds.ts';
 import { apiVersion as v1 } from '../service/resources/v1.ts';
 import { convertObject } from './convert.ts';

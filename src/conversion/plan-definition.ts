@@ -1,23 +1,23 @@
-/** Which CustomResourceDefinition to apply, given the installed one and the request. */
+/** Plans which CustomResourceDefinition to apply, given the installed one and the request. */
 import { kind } from '../service/resources/group.ts';
 import type { InstalledDefinition } from '../service/resources/kinds.ts';
 import * as v1 from '../service/resources/v1.ts';
 import { customResourceDefinition, type Conversion } from './definition.ts';
 import * as v1alpha1 from './v1alpha1.ts';
 
-/** The changes that the user requests; absent ones stay as they are installed. */
+/** The changes that the user requests. What is absent stays as it is installed. */
 export interface CrdRequest {
   readonly conversion?: Conversion | undefined;
-  /** v1 by default. */
+  /** The storage version; v1 by default. */
   readonly storage?: 'v1' | 'v1alpha1';
-  /** Serves v1alpha1 even if it was retired, or never served. */
+  /** Whether to serve v1alpha1 even if it was retired, or never served. */
   readonly serveV1alpha1?: boolean;
   readonly v1Only?: boolean;
 }
 
 /**
- * The definition to apply. Without a request for the contrary, v1alpha1 stays retired if it was, a definition with v1 alone keeps v1 alone, and an installed
- * webhook stays (the manifest does not mention it). Throws an Error that says what to do if v1alpha1 would be removed although it is in use.
+ * The definition to apply. Unless requested otherwise, a retired v1alpha1 stays retired, a definition with v1 alone stays so, and an installed webhook stays,
+ * which the manifest does not contain. Throws an Error that says what to do if v1alpha1 would be removed although it is in use.
  */
 export function planCrd(existing: InstalledDefinition | undefined, request: CrdRequest) {
   const installed = existing?.spec.versions.find(({ name }) => name === v1alpha1.version);
@@ -60,7 +60,7 @@ function refuseWhileNeeded(existing: InstalledDefinition | undefined): void {
 
 const metadata = { name: 'image-watcher-conversion-probe', namespace: 'default' };
 
-/** A policy of each version for testing the conversion webhook; none of them is ever stored. */
+/** Policies in each version to test the conversion webhook. They are never stored. */
 export const conversionSamples = {
   [v1.version]: {
     apiVersion: v1.apiVersion,

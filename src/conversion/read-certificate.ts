@@ -6,7 +6,7 @@ import { readServedCertificate } from './certificates/served-certificate.ts';
 
 const connectMs = 5_000;
 
-/** What the conversion webhook presents, as the API server would see it. `own`: the address of the listener of this process, if it has one. */
+/** Reads the certificate that the conversion webhook presents to the API server. `own`: the address of the listener of this process, if it has one. */
 export async function readConversionCertificate(
   { settings }: Pick<Foundation, 'settings'>,
   own: string | undefined,

@@ -1,4 +1,4 @@
-/** What is wrong with v1alpha1 policies, in the words of v1alpha1. They are checked as the v1 policies that they become, so that nothing is left for the service to find. */
+/** Reports problems of v1alpha1 policies in v1alpha1's terms. They are checked as the v1 policies that they become, so the service finds no others. */
 import { mergeSpec } from './specs/convert-spec.ts';
 import { readOldSpec } from './specs/old-spec.ts';
 import { isObject } from '../core/model/untyped.ts';
@@ -9,14 +9,14 @@ import { formatKeys, type Keys, type Problem } from '../service/resources/valida
 import { specProblems } from '../service/resources/validation/spec-problems.ts';
 import { withoutNulls } from '../service/resources/validation/walk-schema.ts';
 
-/** Everything that is wrong with the spec of a v1alpha1 policy. */
+/** All problems of the spec of a v1alpha1 policy. */
 export function v1alpha1Problems(spec: unknown, context: CheckContext): Problem[] {
   const problems = specProblems(v1alpha1.specSchema, spec, context);
   const written = withoutNulls(spec);
   if (!isObject(written)) return problems;
   const converted = mergeSpec({}, { shown: {}, written: readOldSpec(written), namespace: context.namespace });
   const further = specProblems(v1.specSchema, converted, context).map(inV1alpha1);
-  // What the shape makes impossible to convert is missing in v1.
+  // Fields whose shape prevents the conversion are missing in v1, so their problems are reported by the v1alpha1 schema.
   return [
     ...problems,
     ...further.filter(({ path }) => !problems.some((known) => isWithin(known.path, path) || isWithin(path, known.path))),
@@ -27,7 +27,7 @@ function isWithin(inner: string, outer: string): boolean {
   return inner === outer || inner.startsWith(`${outer}.`);
 }
 
-/** A field of v1, where v1alpha1 has it, and what of its messages v1alpha1 says in other words. */
+/** A field of v1, its path in v1alpha1, and the messages that v1alpha1 words differently. */
 interface Shared {
   readonly keys: Keys;
   readonly reworded?: readonly (readonly [inV1: RegExp, inV1alpha1: string])[];
@@ -39,7 +39,7 @@ const shared: Readonly<Record<string, Shared>> = {
     keys: ['spec', 'tagPolicy'],
     reworded: [
       [/^is missing.*/, 'has no strategy: write SemVer, Latest or Regex'],
-      // Of all that v1alpha1 can express, only this chooses nothing.
+      // Of the choices of v1alpha1, only Regex without a pattern selects nothing.
       [/^write exactly one of.*/, 'the strategy Regex needs a pattern, which is an RE2 expression'],
     ],
   },
@@ -62,7 +62,7 @@ const shared: Readonly<Record<string, Shared>> = {
   'spec.poll.interval': { keys: ['spec', 'pollIntervalMinutes'], reworded: [[/.*/, 'write at least 1 and at most 527040']] },
 };
 
-/** A problem of a v1 spec in the words of v1alpha1; one in a field that v1alpha1 does not have stays as it is. */
+/** A problem of a v1 spec in the terms of v1alpha1. A problem of a field that v1alpha1 does not have is unchanged. */
 export function inV1alpha1<T extends Omit<Problem, 'keys'>>(problem: T): T {
   if (!Object.hasOwn(shared, problem.path)) return problem;
   const { keys, reworded = [] } = shared[problem.path] ?? { keys: [] };

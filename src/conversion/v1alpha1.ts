@@ -1,4 +1,4 @@
-/** ImagePolicy v1alpha1, which is still served. The program works with v1; from these schemas the definition is generated. */
+/** The schema of ImagePolicy v1alpha1, which is still served. The definition is generated from it. The program itself works with v1. */
 import { z } from 'zod';
 import { conditions, statusSchema as v1Status } from '../core/model/policy-status.ts';
 import { group } from '../service/resources/group.ts';
@@ -32,7 +32,7 @@ const updateTarget = z
   })
   .describe('The workload whose containers of this repository are kept up to date.');
 
-/** `spec`, as users write it. */
+/** The schema of `spec`, as users write it. */
 export const specSchema = z
   .object({
     repository: repositoryField('tagPolicy'),
@@ -47,7 +47,7 @@ export const specSchema = z
   })
   .describe('Which image to watch, how to choose its tag, and which workload to update.');
 
-/** `status`, as the service writes it: the fields that v1alpha1 shares with v1, and the complete status of v1 in one more. */
+/** The schema of `status`: the fields that v1alpha1 shares with v1, and one field with the complete status of v1. */
 export const statusSchema = z
   .object({
     observedGeneration: v1Status.shape.observedGeneration,
@@ -62,7 +62,7 @@ export const statusSchema = z
   })
   .describe('What the service found and did.');
 
-/** The whole resource below `metadata`; clusters have stored objects without a spec. */
+/** The schema of the resource except `metadata`. Clusters have stored objects without a spec. */
 export const schema = z
   .object({ spec: specSchema.exactOptional(), status: statusSchema.exactOptional() })
   .describe('Keeps the image of a workload up to date: a push to the repository changes the workload when the tag policy selects the tag.');

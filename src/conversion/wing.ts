@@ -1,4 +1,4 @@
-/** What the wing adds to the product. Each part is loaded where it is used. */
+/** What the wing `conversion` adds to the product. Each part is imported where it is used. */
 import type { Wing } from '../service/compose/wing.ts';
 import { summaries } from './commands/summaries.ts';
 

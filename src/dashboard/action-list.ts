@@ -1,4 +1,4 @@
-/** What users can ask of a policy, in the order of the buttons. Pure. */
+/** The actions that users can request of a policy, in the order of the buttons. Pure. */
 import type { z } from 'zod';
 import type { getPolicy } from '../service/api/routes/policies.ts';
 import { holdOf } from '../core/model/release-holds.ts';
@@ -14,12 +14,12 @@ export type ActionName = (typeof actionNames)[number];
 export interface PolicyAction {
   readonly name: ActionName;
   readonly label: string;
-  /** Whether it has an effect now. */
+  /** Whether the action would have an effect now. */
   readonly isPossible: boolean;
   readonly question: string;
 }
 
-/** The actions for a policy, or for any. */
+/** The actions for a policy; without one, all actions. */
 export function actionsFor(policy: PolicyDetail | undefined, texts: Texts): readonly PolicyAction[] {
   const isSuspended = policy?.state === 'Suspended';
   const pending = policy?.pendingApproval;
@@ -42,7 +42,7 @@ export function actionsFor(policy: PolicyDetail | undefined, texts: Texts): read
   return actionNames.map((name) => ({ name, label: texts[name], isPossible: isPossible[name], question: questions[name] }));
 }
 
-/** The page that asks for confirmation. */
+/** The address of the page that asks to confirm an action. */
 export function actionPath(policy: { readonly namespace: string; readonly name: string }, action: ActionName): string {
   return `${policyPath(policy)}/${action}`;
 }
@@ -57,7 +57,7 @@ function tagIn(image: string | undefined): string | undefined {
   return image?.split('@')[0]?.match(/:([\w][\w.-]{0,127})$/)?.[1];
 }
 
-/** The body of the request to the API, from the form. */
+/** The body of the request to the API, made from the form. */
 export function bodyOf(action: ActionName, form: Query): object {
   switch (action) {
     case 'approve':

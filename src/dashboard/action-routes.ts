@@ -1,4 +1,4 @@
-/** The pages that ask for confirmation, and the forms that act. */
+/** The pages that ask to confirm an action, and the forms that execute it. */
 import type { FastifyInstance } from 'fastify';
 import { readApproval } from '../core/model/approval-link.ts';
 import { getPolicy } from '../service/api/routes/policies.ts';
@@ -13,7 +13,7 @@ import { type DashboardMeans, queryOf, sendPage, startVisit } from './visit.ts';
 
 type Params = Readonly<Record<'namespace' | 'name', string>>;
 
-/** Adds the routes of all actions. */
+/** Adds the routes of all actions to the app. */
 export function addActionRoutes(app: FastifyInstance, means: DashboardMeans): void {
   for (const action of actionNames) {
     const path = `/policies/:namespace/:name/${action}`;
@@ -32,7 +32,7 @@ export function addActionRoutes(app: FastifyInstance, means: DashboardMeans): vo
       return reply.redirect(`${policyPath(request.params)}?done=${action}`, 303);
     });
   }
-  // A POST, because 500 choices do not fit into an address.
+  // A POST is used, because 500 choices do not fit into an address.
   app.post('/approvals/confirm', async (request, reply) => {
     const { texts, viewer } = await startVisit(request, means);
     const choices = choicesIn(queryOf(request.body).all('choice'));
@@ -55,7 +55,7 @@ export function addActionRoutes(app: FastifyInstance, means: DashboardMeans): vo
   });
 }
 
-/** As many as a form has: the others are still there afterwards. */
+/** The maximum number of choices in a form. Further ones are on the page after the form was sent. */
 const maxChoices = 500;
 
 function choicesIn(texts: readonly string[]): Choice[] {
@@ -65,7 +65,7 @@ function choicesIn(texts: readonly string[]): Choice[] {
     .filter((choice) => choice !== undefined);
 }
 
-/** One that fails does not hold back the others. */
+/** Approves one choice, and shows its result. An error does not prevent the other approvals. */
 async function approve(api: Api, { tag, digest, ...policy }: Choice, texts: Texts): Promise<Html> {
   const name = html`${policyLink(policy)} <code>${tag}</code>`;
   try {
@@ -77,7 +77,7 @@ async function approve(api: Api, { tag, digest, ...policy }: Choice, texts: Text
   }
 }
 
-/** Why the link of a notification leads to nothing any more; undefined if it is good, or if there is none. A link approves the image that it was made for, not what waits by now. */
+/** Why the link of a notification is not valid any more; undefined if it is valid, or without a link. A link approves one image only. */
 function whyNotLinked(found: PolicyDetail, link: string | undefined, { linkSecret }: DashboardMeans, texts: Texts): Html | undefined {
   if (link === undefined || link === '') return undefined;
   const secret = linkSecret?.();

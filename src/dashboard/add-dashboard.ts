@@ -1,4 +1,4 @@
-/** Serves the dashboard: pages, forms, the stream that tells pages to read again, and their files. */
+/** Serves the dashboard: pages, forms, the stream that makes pages reload, and static files. */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import fastifyCookie, { type CookieSerializeOptions } from '@fastify/cookie';
@@ -10,6 +10,7 @@ import { describeError } from '../core/model/errors.ts';
 import type { Logger } from '../service/telemetry/logger.ts';
 import { addActionRoutes } from './action-routes.ts';
 import { ApiFailure } from './api-client.ts';
+import { addBaseActionRoutes } from './base-action-routes.ts';
 import { addAssets } from './assets.ts';
 import type { OidcClient } from './oidc.ts';
 import { pages } from './pages/index.ts';
@@ -23,7 +24,7 @@ export interface DashboardOptions extends DashboardMeans {
   readonly oidc?: OidcClient | undefined;
   /** The address of the dashboard in browsers, without a path. */
   readonly publicUrl?: string | undefined;
-  /** The most requests of one session, or of one address without one, in a minute. */
+  /** The maximum number of requests in a minute from one session, or from one address without a session. */
   readonly requestsPerMinute: number;
   readonly logger: Logger;
 }
@@ -36,7 +37,7 @@ const securityHeaders = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
 };
-/** A form with 500 choices is about 100 KB. */
+/** The maximum size of a body in bytes. A form with 500 choices is about 100 KB. */
 const bodyLimit = 262_144;
 const yearSeconds = 31_536_000;
 
@@ -44,7 +45,7 @@ function cookieOptions(publicUrl: string | undefined): CookieSerializeOptions {
   return { path: '/', httpOnly: true, sameSite: 'lax', secure: publicUrl?.startsWith('https:') === true };
 }
 
-/** Adds all routes. */
+/** Adds all routes of the dashboard to the app. */
 export async function addDashboard(app: FastifyInstance, options: DashboardOptions): Promise<void> {
   const { identification, oidc, publicUrl, requestsPerMinute, logger } = options;
   const cookie = cookieOptions(publicUrl);
@@ -59,7 +60,7 @@ export async function addDashboard(app: FastifyInstance, options: DashboardOptio
 
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ ...securityHeaders, 'cache-control': 'private, no-cache' });
-    // The API of another process does not see for which host a browser takes this one.
+    // Checked here, because the API of another process does not see the host in the browser's request.
     if (identification.kind === 'none' && !isLocalHost(request.headers.host))
       return reply.code(403).type('text/plain').send('without authentication, the dashboard answers only requests to localhost\n');
     if (request.method === 'POST' && !isOwnForm(request.headers)) {
@@ -81,6 +82,7 @@ export async function addDashboard(app: FastifyInstance, options: DashboardOptio
       return sendPage(request, reply, viewer, { section: page.section, ...(await page.show(call)) });
     });
   addActionRoutes(app, options);
+  addBaseActionRoutes(app, options);
   if (identification.kind === 'session') {
     const triesPerMinute = Math.min(60, requestsPerMinute);
     addSignInRoutes(app, { ...options, identification, oidc, publicUrl, cookie, triesPerMinute, logger });
@@ -95,18 +97,19 @@ export async function addDashboard(app: FastifyInstance, options: DashboardOptio
   addAssets(app);
 }
 
-/** Passes the stream of the API on, until the browser leaves. */
+/** Passes the stream of the API to the browser, until the browser disconnects. */
 async function passStream(
   request: FastifyRequest,
   reply: FastifyReply,
   { transport, identification }: DashboardMeans,
 ): Promise<FastifyReply> {
   const sender = await identifySender(request, identification);
-  // 204 ends the attempts of an EventSource: https://html.spec.whatwg.org/multipage/server-sent-events.html
+  // An EventSource stops reconnecting after a 204: https://html.spec.whatwg.org/multipage/server-sent-events.html
   if (sender === undefined) return reply.code(204).send();
   const left = new AbortController();
   reply.raw.on('close', () => left.abort());
-  const { status, body } = await transport.stream({ ...sender, method: 'GET', path: '/stream' }, left.signal);
+  const path = queryOf(request.query).one('of') === 'bases' ? '/bases/stream' : '/stream';
+  const { status, body } = await transport.stream({ ...sender, method: 'GET', path }, left.signal);
   if (status !== 200) {
     left.abort();
     return reply.code(status === 401 ? 204 : 503).send();
@@ -114,7 +117,7 @@ async function passStream(
   return reply.type('text/event-stream').headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' }).send(Readable.from(body));
 }
 
-/** Returns an empty payload, with status 304, where the browser has the page already. */
+/** Returns an empty payload with status 304 if the browser has the page already. */
 function unlessKnown(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
   if (request.method !== 'GET' || reply.statusCode !== 200 || typeof payload !== 'string' || reply.hasHeader('etag')) return payload;
   const tag = `"${createHash('sha256').update(payload).digest('base64url').slice(0, 22)}"`;

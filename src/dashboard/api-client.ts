@@ -1,20 +1,20 @@
-/** The dashboard reads and changes everything through the API, with the rights of the user who looks at it. */
+/** The client of the dashboard for the API. Everything is read and changed with the rights of the current user. */
 import { z } from 'zod';
 import type { RouteOf } from '../service/api/route.ts';
 
-/** The headers that say who calls. */
+/** The headers that identify the caller. */
 export type CallerHeaders = Readonly<Record<string, string>>;
 
-/** Who sent a request to the dashboard. */
+/** The sender of a request to the dashboard. */
 export interface Sender {
   readonly headers: CallerHeaders;
-  /** The address of the connection. */
+  /** The address from which the sender connects. */
   readonly peer: string;
 }
 
 export interface ApiRequest extends Sender {
   readonly method: 'GET' | 'POST';
-  /** With its query, below `/api/v1`. */
+  /** The path below `/api/v1` with its query. */
   readonly path: string;
   readonly body?: string;
 }
@@ -24,14 +24,14 @@ interface ApiAnswer {
   readonly text: string;
 }
 
-/** Sends a request to a process that has the API: this one, or another. */
+/** Sends requests to the API in this process or in another one. */
 export interface ApiTransport {
   send(request: ApiRequest): Promise<ApiAnswer>;
-  /** The text of a stream, until `signal` is aborted. */
+  /** Reads the text of a stream until `signal` is aborted. */
   stream(request: ApiRequest, signal: AbortSignal): Promise<{ readonly status: number; readonly body: AsyncIterable<Uint8Array | string> }>;
 }
 
-/** The API refused a request, or cannot be reached; `message` is for the user. */
+/** The API refused a request, or cannot be reached. `message` is for the user. */
 export class ApiFailure extends Error {
   override readonly name = 'ApiFailure';
   readonly status: number;
@@ -44,15 +44,20 @@ export class ApiFailure extends Error {
 
 type Values = Readonly<Record<string, string | number | undefined>>;
 
-/** The API for one user. */
-export interface Api {
-  /** The answer of a route; `values` are its parameters and query. Throws ApiFailure. */
-  read<A extends z.ZodType>(route: RouteOf<A>, values?: Values): Promise<z.output<A>>;
-  /** Requests an action on a policy; throws ApiFailure. */
-  post(action: string, policy: { readonly namespace: string; readonly name: string }, body: object): Promise<void>;
+interface Named {
+  readonly namespace: string;
+  readonly name: string;
 }
 
-/** The API for the user that sent a request. */
+/** The API with the rights of one user. */
+export interface Api {
+  /** Reads a route. `values` are its parameters and query. Throws ApiFailure. */
+  read<A extends z.ZodType>(route: Pick<RouteOf<A>, 'path' | 'answer'>, values?: Values): Promise<z.output<A>>;
+  /** Requests an action on a policy, or on the policy of a base. Throws ApiFailure. */
+  post(action: string, policy: Named, body: object, of?: 'policies' | 'bases'): Promise<void>;
+}
+
+/** Creates the API for the sender of a request. */
 export function createApi(transport: ApiTransport, { headers, peer }: Sender): Api {
   return {
     async read({ path, answer }, values = {}) {
@@ -60,8 +65,8 @@ export function createApi(transport: ApiTransport, { headers, peer }: Sender): A
       if (status !== 200) throw new ApiFailure(status, errorIn(text));
       return answer.parse(JSON.parse(text));
     },
-    async post(action, { namespace, name }, body) {
-      const path = addressOf(`/policies/{namespace}/{name}/${action}`, { namespace, name });
+    async post(action, { namespace, name }, body, of = 'policies') {
+      const path = addressOf(`/${of}/{namespace}/{name}/${action}`, { namespace, name });
       const json = { ...headers, 'content-type': 'application/json' };
       const { status, text } = await sendOrFail(transport, { method: 'POST', path, headers: json, peer, body: JSON.stringify(body) });
       if (status >= 300) throw new ApiFailure(status, errorIn(text));
@@ -77,7 +82,7 @@ async function sendOrFail(transport: ApiTransport, request: ApiRequest): Promise
   }
 }
 
-/** Fills the parameters of a path, and appends the rest as its query; throws ApiFailure(404) for a parameter that would lead to another path. */
+/** Fills the parameters of a path, and appends the other values as its query. Throws ApiFailure(404) for a parameter that would lead to another path. */
 export function addressOf(path: string, values: Values): string {
   const query = new URLSearchParams();
   let filled = path;

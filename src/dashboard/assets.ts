@@ -1,4 +1,4 @@
-/** The files that pages load: nothing comes from another host. */
+/** The files that pages load. None of them comes from another host. */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -19,7 +19,7 @@ const assets: readonly Asset[] = [
   { path: '/assets/idiomorph.js', type: 'text/javascript; charset=utf-8', file: () => fileURLToPath(import.meta.resolve('idiomorph')) },
 ];
 
-/** Adds a route for each file; it is read when it is asked for the first time. */
+/** Adds a route for each file. The file is read at its first request. */
 export function addAssets(app: FastifyInstance): void {
   for (const { path, type, file } of assets) {
     let known: { readonly text: string; readonly tag: string } | undefined;

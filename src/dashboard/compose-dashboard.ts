@@ -1,4 +1,4 @@
-/** The dashboard of one process: where its API is, and how its users are known. */
+/** The dashboard of one process: how it reaches the API, and how it identifies users. */
 import { randomBytes } from 'node:crypto';
 import { createVouching } from '../service/api/vouch.ts';
 import type { Settings } from '../service/config/settings.ts';
@@ -11,7 +11,7 @@ import { connectOver, connectWithin } from './transport.ts';
 import type { AddDashboard } from '../service/operations/app.ts';
 import type { Foundation } from '../service/compose/foundation.ts';
 
-/** Builds it; throws ConfigError where the process has no API, and does not know another's. */
+/** Builds the dashboard. Throws ConfigError if the process has no API, and no address of another one is configured. */
 export function composeDashboard(
   { settings, logger, outbound }: Pick<Foundation, 'settings' | 'logger' | 'outbound'>,
   hasApi: boolean,
@@ -21,7 +21,7 @@ export function composeDashboard(
   const identification = identificationOf(settings);
   const oidc = openOidc(settings, outbound);
   return async (scope, app) => {
-    // Loaded only where it is served: templates and pages need memory.
+    // Imported only if the dashboard is served, because templates and pages need memory.
     const { addDashboard } = await import('./add-dashboard.ts');
     const transport = elsewhere ?? connectWithin(app);
     await addDashboard(scope, {
@@ -57,7 +57,7 @@ function identificationOf({ config, dashboardSecrets, proxySecret }: Settings): 
   return {
     kind: 'session',
     seal: createSeal(() => dashboardSecrets.session() ?? own, dashboard.sessionLifetime),
-    // A cookie with this prefix cannot be set by another host of the domain.
+    // Another host of the domain cannot set a cookie with this prefix.
     cookie: isSecure ? '__Host-session' : 'session',
     vouching: createVouching(dashboardSecrets.session),
     ...(proxy.secret !== undefined && { proxy: { ...proxy, secret: proxySecret } }),

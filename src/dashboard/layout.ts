@@ -1,6 +1,6 @@
 /** The frame of every page. */
 import { html, writeDocument, type Html } from './html.ts';
-import { sections, type Section, type Viewer } from './page.ts';
+import { type Caller, hasSection, sections, type Section, type Viewer } from './page.ts';
 import type { Texts } from './texts/en.ts';
 
 interface Framed {
@@ -9,11 +9,11 @@ interface Framed {
   readonly section?: Section | undefined;
   readonly viewer: Viewer;
   readonly isLive?: boolean;
-  /** Where the page is, with its query: where a change of the language leads back to. */
+  /** The address of the page with its query. A change of the language returns to it. */
   readonly address: string;
 }
 
-/** The document of a page. */
+/** Writes the document of a page. */
 export function writePage({ title, body, section, viewer, isLive = false, address }: Framed): string {
   const { texts, caller } = viewer;
   return writeDocument(html`
@@ -27,11 +27,11 @@ export function writePage({ title, body, section, viewer, isLive = false, addres
         <link rel="stylesheet" href="/assets/dashboard.css" />
         <script type="module" src="/assets/dashboard.js"></script>
       </head>
-      <body data-live=${isLive ? '/stream' : undefined}>
+      <body data-live=${isLive ? streamOf(section) : undefined}>
         <a class="skip" href="#content">${texts.skip}</a>
         <header>
           <a class="product" href="/">${texts.product}</a>
-          ${caller !== undefined && menu(texts, section)}
+          ${caller !== undefined && menu(texts, caller, section)}
           <span class="live" id="live" role="status" data-on=${texts.live} data-off=${texts.notLive}></span>
         </header>
         <main id="content" tabindex="-1">
@@ -44,8 +44,14 @@ export function writePage({ title, body, section, viewer, isLive = false, addres
   `);
 }
 
-function menu(texts: Texts, current: Section | undefined): Html {
-  const entries = sections.map(
+/** The stream of the changes that a page follows. */
+function streamOf(section: Section | undefined): string {
+  return section === 'bases' ? '/stream?of=bases' : '/stream';
+}
+
+function menu(texts: Texts, caller: Caller, current: Section | undefined): Html {
+  const shown = sections.filter((name) => hasSection(caller, name));
+  const entries = shown.map(
     (name) =>
       html`<a href=${name === 'overview' ? '/' : `/${name}`} aria-current=${name === current ? 'page' : undefined}>${texts[name]}</a>`,
   );

@@ -1,8 +1,8 @@
-/** Sign-in with an identity provider: authorization code with PKCE, by openid-client. */
+/** Signs users in with an identity provider: authorization code with PKCE, by openid-client. */
 import type * as openid from 'openid-client';
 import type { SignInUnderWay } from './session.ts';
 
-/** How `dashboard.oidc` is configured. */
+/** The configuration `dashboard.oidc`. */
 export interface OidcSettings {
   readonly issuer: string;
   readonly clientId: string;
@@ -12,28 +12,28 @@ export interface OidcSettings {
   readonly usernamePrefix: string;
   readonly groupsClaim: string;
   readonly groupsPrefix: string;
-  /** How the provider is reached; the global one unless given. */
+  /** The function that sends requests to the provider; the global fetch by default. */
   readonly fetch?: typeof fetch;
 }
 
-/** Whom an identity provider named. */
+/** A user as an identity provider names it. */
 export interface Identity {
   readonly user: string;
   readonly groups: readonly string[];
-  /** The id token, which the API server may know. */
+  /** The id token, which the API server may accept. */
   readonly token: string;
 }
 
 export interface OidcClient {
-  /** The host of the provider, for the button. */
+  /** The host of the provider, for the text of the button. */
   readonly name: string;
-  /** Where to send the browser, and what has to be remembered until it returns; rejects if the provider cannot be reached. */
+  /** Begins a sign-in: returns the address for the browser, and the data to keep until it returns. Rejects if the provider cannot be reached. */
   begin(redirectUri: string, back: string): Promise<{ readonly url: URL; readonly underWay: SignInUnderWay }>;
-  /** Who signed in; rejects where the answer is not one to `underWay`, or the provider does not confirm it. */
+  /** Completes a sign-in, and returns the user. Rejects if the callback does not belong to `underWay`, or if the provider does not confirm it. */
   complete(callback: URL, underWay: SignInUnderWay): Promise<Identity>;
 }
 
-/** A client of one provider, whose metadata is read when somebody signs in for the first time. */
+/** A client of one provider. The metadata of the provider are read at the first sign-in. */
 export function createOidcClient(settings: OidcSettings): OidcClient {
   let discovered: Promise<Discovered> | undefined;
   const discover = () => {
@@ -72,14 +72,14 @@ export function createOidcClient(settings: OidcSettings): OidcClient {
   };
 }
 
-/** The library, and what a provider says of itself. */
+/** The library, and the metadata of a provider. */
 interface Discovered {
   readonly oidc: typeof openid;
   readonly config: openid.Configuration;
 }
 
 async function read({ issuer, clientId, clientSecret, fetch: send = fetch }: OidcSettings): Promise<Discovered> {
-  // Loaded only where somebody signs in like this.
+  // Imported only when somebody signs in with an identity provider.
   const oidc = await import('openid-client');
   const url = new URL(issuer);
   const secret = clientSecret();
@@ -93,7 +93,7 @@ async function read({ issuer, clientId, clientSecret, fetch: send = fetch }: Oid
   return { oidc, config: await oidc.discovery(url, clientId, undefined, auth, options) };
 }
 
-/** The user and groups in claims, with their prefixes; throws where the user is not named. */
+/** The user and the groups in claims, with their prefixes. Throws if the claims do not name the user. */
 export function identify(
   claims: Readonly<Record<string, unknown>>,
   {
@@ -105,7 +105,7 @@ export function identify(
 ): Omit<Identity, 'token'> {
   const user = claims[usernameClaim];
   if (typeof user !== 'string' || user === '') throw new Error(`the identity provider sent no claim "${usernameClaim}"`);
-  // An address that nobody confirmed is not a name: https://kubernetes.io/docs/reference/access-authn-authz/authentication/#openid-connect-tokens
+  // An unconfirmed mail address is not accepted as a name: https://kubernetes.io/docs/reference/access-authn-authz/authentication/#openid-connect-tokens
   const verified = claims['email_verified'];
   if (usernameClaim === 'email' && verified !== undefined && verified !== true) throw new Error('the e-mail address is not verified');
   const named = claims[groupsClaim];

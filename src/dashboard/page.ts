@@ -1,23 +1,23 @@
-/** A page as data: where it is, what it reads from the API, and what it shows. */
+/** A page as data: its address, what it reads from the API, and what it shows. */
 import type { z } from 'zod';
 import type { getCaller } from '../service/api/routes/installation.ts';
 import type { Api } from './api-client.ts';
 import type { Html } from './html.ts';
 import type { Texts } from './texts/en.ts';
 
-/** Who the API takes the user for, and what it lets him do. */
+/** The current user according to the API, and the user's permissions. */
 export type Caller = z.output<(typeof getCaller)['answer']>;
 
-/** Who looks at a page, and how. */
+/** The user of a page, the texts in the user's language, and the options to show. */
 export interface Viewer {
   readonly texts: Texts;
-  /** Undefined before the sign-in. */
+  /** The user; undefined before the sign-in. */
   readonly caller?: Caller | undefined;
-  /** Whether the user signed in here, and can sign out. */
+  /** Whether the user signed in here, and so can sign out. */
   readonly canSignOut: boolean;
 }
 
-/** What a page gets of a request. */
+/** The parts of a request that a page uses. */
 export interface PageCall {
   readonly api: Api;
   readonly params: Readonly<Record<string, string>>;
@@ -34,7 +34,7 @@ export interface Query {
   all(name: string): readonly string[];
 }
 
-/** What pages know of the configuration. */
+/** The parts of the configuration that pages use. */
 export interface PageSettings {
   /** The public address of the receivers, without a path. */
   readonly webhookUrl?: string | undefined;
@@ -43,18 +43,24 @@ export interface PageSettings {
 export interface PageContent {
   readonly title: string;
   readonly body: Html;
-  /** Whether the page is read again when policies change. */
+  /** Whether the page is reloaded when policies change. */
   readonly isLive?: boolean;
 }
 
 export interface Page {
-  /** As Fastify writes it: `/policies/:namespace/:name`. */
+  /** The path in the syntax of Fastify: `/policies/:namespace/:name`. */
   readonly path: string;
-  /** The entry of the menu that it belongs to. */
+  /** The entry of the menu to which the page belongs. */
   readonly section: Section;
-  /** Reads what it shows; throws ApiFailure. */
+  /** Reads and shows the content of the page. Throws ApiFailure. */
   readonly show: (call: PageCall) => Promise<PageContent>;
 }
 
-export const sections = ['overview', 'policies', 'events', 'approvals', 'setup'] as const;
+/** The entries of the menu. */
+export const sections = ['overview', 'policies', 'bases', 'events', 'approvals', 'setup'] as const;
 export type Section = (typeof sections)[number];
+
+/** Whether the API has what a section shows: bases are an optional part of it. */
+export function hasSection({ features = [] }: Pick<Caller, 'features'>, section: Section): boolean {
+  return section !== 'bases' || features.includes(section);
+}

@@ -1,12 +1,12 @@
-/** Whether a form was sent from a page of the dashboard. Pure. */
+/** Checks whether a form was sent from a page of the dashboard. Pure. */
 
 interface FormHeaders {
   readonly [header: string]: string | readonly string[] | undefined;
 }
 
 /**
- * Browsers say where a request comes from: in Sec-Fetch-Site (https://www.w3.org/TR/fetch-metadata/), and in Origin. A form without either is refused, because
- * every browser that is still maintained sends one of them with a POST. Cookies with SameSite=Lax are the second line of defence.
+ * Whether a form was sent from the dashboard. Browsers send the origin of a request in Sec-Fetch-Site (https://www.w3.org/TR/fetch-metadata/), and in Origin. A
+ * form without either is refused, because every maintained browser sends one of them with a POST. Cookies with SameSite=Lax are the second line of defence.
  */
 export function isOwnForm(headers: FormHeaders): boolean {
   const { 'sec-fetch-site': site, origin, host } = headers;
@@ -15,9 +15,9 @@ export function isOwnForm(headers: FormHeaders): boolean {
   return URL.parse(origin)?.host === host;
 }
 
-/** A path within the dashboard, to return to; `/` for everything else. */
+/** A path within the dashboard to return to; `/` for any other text. */
 export function localPath(text: string | undefined): string {
-  // The URL parser of browsers takes \ for / and drops control characters, so //evil.example has more forms than one.
+  // Backslashes and control characters are refused: the URL parser of browsers treats \ as / and drops the others, so //evil.example has several forms.
   const parsed = text === undefined || !/^\/(?![/\\])[\x21-\x7e]*$/.test(text) ? null : URL.parse(text, 'http://dashboard.invalid');
   return parsed?.origin === 'http://dashboard.invalid' && !parsed.pathname.startsWith('//') ? `${parsed.pathname}${parsed.search}` : '/';
 }

@@ -1,17 +1,19 @@
-/** Who sends a request to the dashboard, in the terms of the API: by the headers of a proxy, or by the session. */
+/** Identifies the sender of a request to the dashboard for the API: by the headers of a proxy, or by the session. */
 import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
+import { networkOf } from '../core/async/network-of.ts';
+import { defined } from '../core/model/defined.ts';
 import { type Vouched, vouchHeader, type Vouching } from '../service/api/vouch.ts';
 import type { CallerHeaders, Sender } from './api-client.ts';
 import { cookieNames, joinCookie, type Seal, type Session } from './session.ts';
 
-/** How users are known. */
+/** How the dashboard identifies users. */
 export type Identification =
-  /** Everybody who can connect may do everything: on loopback only, which the API checks by `Host`. */
+  /** Users are not identified, and everybody who can connect may do everything. It is used on loopback only, which the API checks by `Host`. */
   | { readonly kind: 'none' }
-  /** A proxy in front names them: these headers are passed on as they are, and the API checks them. */
+  /** A proxy identifies users. Its headers are passed on unchanged, and the API checks them. */
   | { readonly kind: 'proxy'; readonly headers: readonly string[] }
-  /** They sign in. */
+  /** Users sign in. */
   | SessionIdentification;
 
 interface SessionIdentification {
@@ -19,11 +21,11 @@ interface SessionIdentification {
   readonly seal: Seal;
   readonly cookie: string;
   readonly proxy?: ProxyHeaders;
-  /** Says at the API which client sent a token, and whether it is that of a session. */
+  /** Certifies to the API which client sent a token, and whether it is that of a session. */
   readonly vouching: Pick<Vouching, 'sign'>;
 }
 
-/** How the API is told a user whom an identity provider named: the dashboard is its proxy. */
+/** The headers for a user whom an identity provider named. For the API, the dashboard is then a proxy. */
 export interface ProxyHeaders {
   readonly userHeader: string;
   readonly groupsHeader?: string | undefined;
@@ -33,13 +35,13 @@ export interface ProxyHeaders {
 
 type Incoming = Pick<FastifyRequest, 'headers' | 'cookies' | 'raw' | 'ip'>;
 
-/** Returns who sent a request; undefined if he has to sign in. */
+/** Identifies the sender of a request; undefined if the user has to sign in. */
 export async function identifySender(request: Incoming, how: Identification): Promise<Sender | undefined> {
   const { host } = request.headers;
   const peer = request.raw.socket.remoteAddress ?? '';
   switch (how.kind) {
     case 'none':
-      return { headers: { ...(host !== undefined && { host }) }, peer };
+      return { headers: { ...defined({ host }) }, peer };
     case 'proxy':
       return { headers: passOn(request.raw.rawHeaders, how.headers), peer };
     case 'session': {
@@ -49,21 +51,21 @@ export async function identifySender(request: Incoming, how: Identification): Pr
   }
 }
 
-/** Whose requests are counted together: those of a session, of a user behind a proxy, or of an address. Nobody uses up what a session needs. */
+/** The key by which requests are counted: a session, a user behind a proxy, or a network. So nobody can use up the limit of a session. */
 export async function countedAs(request: Incoming, how: Identification): Promise<string> {
-  if (how.kind === 'proxy') return `${request.ip} ${String(request.headers[how.headers[0] ?? ''] ?? '')}`;
+  if (how.kind === 'proxy') return `${networkOf(request.ip)} ${String(request.headers[how.headers[0] ?? ''] ?? '')}`;
   const session = how.kind === 'session' ? await how.seal.session.open(joinCookie(how.cookie, request.cookies)) : undefined;
-  if (session === undefined) return request.ip;
+  if (session === undefined) return networkOf(request.ip);
   return createHash('sha256').update(JSON.stringify(session)).digest('base64');
 }
 
-/** What a session sends to the API; undefined if its user cannot be named there any more. */
+/** The headers of a session for the API; undefined if they cannot name its user any more. */
 export function senderOf(
   session: Session,
   from: Vouched,
   { proxy, vouching }: Pick<SessionIdentification, 'proxy' | 'vouching'>,
 ): Sender | undefined {
-  // The dashboard itself is who connects.
+  // The address of the sender for the API, because the dashboard itself connects.
   const peer = '127.0.0.1';
   if (session.kind === 'token') {
     const { token } = session;
@@ -76,17 +78,17 @@ export function senderOf(
   return { headers: { [secretHeader.toLowerCase()]: secret, [userHeader.toLowerCase()]: session.user, ...groups }, peer };
 }
 
-/** Whether the name of a user or group can be sent in a header. With a comma in it, it would become two. */
+/** Whether the name of a user or group fits into a header. With a comma in it, it would become two names. */
 export function fitsIntoHeader(name: string): boolean {
   return /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(name) && !name.includes(',');
 }
 
-/** The names of the cookies of a session that are present. */
+/** The names of the cookies of a session in a request. */
 export function sessionCookies(request: Incoming, name: string): string[] {
   return cookieNames(name).filter((one) => request.cookies[one] !== undefined);
 }
 
-/** Throws RepeatedHeader. */
+/** The headers of the proxy in a request. Throws RepeatedHeader. */
 function passOn(rawHeaders: readonly string[], names: readonly string[]): CallerHeaders {
   const passed: Record<string, string> = {};
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
@@ -99,7 +101,7 @@ function passOn(rawHeaders: readonly string[], names: readonly string[]): Caller
   return passed;
 }
 
-/** A proxy that adds its header to the client's own would let clients choose who they are. */
+/** A header of the proxy is repeated. A proxy that adds its header to the client's own would let clients choose their identity. */
 export class RepeatedHeader extends Error {
   override readonly name = 'RepeatedHeader';
   constructor(header: string) {

@@ -1,5 +1,5 @@
 import type { ServiceWing } from '../service/compose/wing.ts';
 import { composeDashboard } from './compose-dashboard.ts';
 
-/** The role `web`. */
+/** The part of the wing in the service: the role `web`. */
 export const service: ServiceWing = { web: composeDashboard };

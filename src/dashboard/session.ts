@@ -1,22 +1,22 @@
-/** Sessions: who signed in, encrypted in a cookie, so that they outlive restarts and no process has to remember them. */
+/** Sessions of users, encrypted in a cookie. They survive restarts, and no process has to store them. */
 import { createHash } from 'node:crypto';
 import { EncryptJWT, jwtDecrypt } from 'jose';
 import { z } from 'zod';
 
-/** How the requests of a session are authenticated at the API. */
+/** The credentials of a session for requests to the API. */
 const sessionSchema = z.discriminatedUnion('kind', [
-  /** With a token that the API server knows. */
+  /** A token that the API server accepts. */
   z.object({ kind: z.literal('token'), token: z.string() }),
-  /** As a user that an identity provider named: sent with operations.proxy.secret. */
+  /** A user whom an identity provider named. Requests are sent with operations.proxy.secret. */
   z.object({ kind: z.literal('named'), user: z.string(), groups: z.array(z.string()) }),
 ]);
 export type Session = z.output<typeof sessionSchema>;
 
-/** What an identity provider must return with the user. */
+/** The values that an identity provider must return with the user. */
 const signInSchema = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), back: z.string() });
 export type SignInUnderWay = z.output<typeof signInSchema>;
 
-/** Encrypts what cookies hold. A text of one purpose cannot be used for another. */
+/** Encrypts the contents of cookies. A text for one purpose cannot be used for another. */
 export interface Seal {
   session: Sealed<Session>;
   signIn: Sealed<SignInUnderWay>;
@@ -24,14 +24,14 @@ export interface Seal {
 
 interface Sealed<T> {
   close(value: T): Promise<string>;
-  /** Returns undefined for a text that was not closed here, or too long ago. */
+  /** Decrypts a text; undefined if it was not encrypted here, or has expired. */
   open(text: string): Promise<T | undefined>;
 }
 
 const algorithms = { alg: 'dir', enc: 'A256GCM' } as const;
 const signInSeconds = 600;
 
-/** Seals with a key from `secret`, at least 16 characters; sessions end after `lifetimeMs`. */
+/** Creates a seal with a key derived from `secret`, which has at least 16 characters. Sessions end after `lifetimeMs`. */
 export function createSeal(secret: () => string, lifetimeMs: number): Seal {
   return {
     session: sealed(secret, 'session', Math.ceil(lifetimeMs / 1_000), sessionSchema),
@@ -40,7 +40,7 @@ export function createSeal(secret: () => string, lifetimeMs: number): Seal {
 }
 
 function sealed<T extends object>(secret: () => string, purpose: string, seconds: number, schema: z.ZodType<T>): Sealed<T> {
-  // Read each time: a mounted secret may be replaced.
+  // The secret is read each time, because a mounted secret may be replaced.
   const key = () => createHash('sha256').update(`image-watcher dashboard ${purpose} ${secret()}`).digest();
   return {
     close: (value) =>
@@ -60,9 +60,9 @@ function sealed<T extends object>(secret: () => string, purpose: string, seconds
   };
 }
 
-/** Browsers keep at most 4096 bytes for a cookie with its name and attributes. */
+/** The length of a part of a value. Browsers store at most 4096 bytes for a cookie with its name and attributes. */
 const chunkLength = 3_800;
-/** The headers of a request are limited to 16 KiB. */
+/** The maximum number of parts. The headers of a request are limited to 16 KiB. */
 const maxChunks = 3;
 
 /** Splits a value over cookies `NAME.0`, `NAME.1` …; undefined if it is too long. */
@@ -72,14 +72,14 @@ export function splitCookie(name: string, value: string): readonly (readonly [st
   return Array.from({ length: count }, (_, index) => [`${name}.${index}`, value.slice(index * chunkLength, (index + 1) * chunkLength)]);
 }
 
-/** Joins the cookies of a value. */
+/** Joins the cookies that contain a value. */
 export function joinCookie(name: string, cookies: Readonly<Record<string, string | undefined>>): string {
   let value = '';
   for (let index = 0; index < maxChunks; index++) {
     const chunk = cookies[`${name}.${index}`];
     if (chunk === undefined) break;
     value += chunk;
-    // What is left of a longer, older one does not belong to it.
+    // A shorter part is the last one. Further cookies are left from a longer, older value.
     if (chunk.length < chunkLength) break;
   }
   return value;

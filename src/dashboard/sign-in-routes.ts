@@ -16,19 +16,19 @@ import { type DashboardMeans, queryOf, sendPage, textsOf } from './visit.ts';
 export interface SignInMeans extends DashboardMeans {
   readonly identification: Extract<Identification, { kind: 'session' }>;
   readonly oidc?: OidcClient | undefined;
-  /** The address of the dashboard in browsers; where there is none, that of the request. */
+  /** The address of the dashboard in browsers; without it, the address of the request is used. */
   readonly publicUrl?: string | undefined;
   readonly cookie: CookieSerializeOptions;
-  /** The most requests to sign in of one address in a minute. */
+  /** The maximum number of attempts to sign in from one address in a minute. */
   readonly triesPerMinute: number;
   readonly logger: Logger;
 }
 
-/** Adds the routes. */
+/** Adds the routes for sign-in and sign-out to the app. */
 export function addSignInRoutes(app: FastifyInstance, means: SignInMeans): void {
   const { identification, oidc, cookie, logger, triesPerMinute } = means;
   const { seal } = identification;
-  /** The cookie of a sign-in under way at an identity provider. With this prefix, no other host of the domain can set it. */
+  /** The cookie of a sign-in in progress at an identity provider. Another host of the domain cannot set a cookie with this prefix. */
   const underWayCookie = cookie.secure === true ? '__Host-sign-in' : 'sign-in';
   const limited = { config: { rateLimit: { max: triesPerMinute, timeWindow: 60_000 } } };
 
@@ -42,7 +42,7 @@ export function addSignInRoutes(app: FastifyInstance, means: SignInMeans): void 
   });
   app.post('/sign-out', (request, reply) => {
     for (const name of sessionCookies(request, identification.cookie)) reply.clearCookie(name, cookie);
-    // The pages that the browser keeps are not for whoever uses it next.
+    // Clears the browser's cache, so that the next user of the browser does not see its pages.
     return reply.header('clear-site-data', '"cache"').redirect('/sign-in', 303);
   });
   if (oidc === undefined) return;
@@ -73,7 +73,7 @@ export function addSignInRoutes(app: FastifyInstance, means: SignInMeans): void 
     return finish(request, reply, await sessionOf(identity, request.ip), underWay.back);
   });
 
-  /** With his own token where the API server knows it, so that he can act; otherwise as a user who is named, and can only look. */
+  /** The session of a user. With an id token that the API server accepts, the user can act. Otherwise headers name the user, who can only read. */
   async function sessionOf({ user, groups, token }: Identity, client: string): Promise<Session> {
     const own: Session = { kind: 'token', token };
     const isKnown = typeof (await askWho(own, client)) === 'string';
@@ -93,7 +93,7 @@ export function addSignInRoutes(app: FastifyInstance, means: SignInMeans): void 
     return reply.redirect(localPath(back), 303);
   }
 
-  /** The user of the session as the API knows him, or why it does not accept it. */
+  /** The user of the session according to the API, or why the API does not accept the session. */
   async function askWho(session: Session, client: string): Promise<string | ApiFailure> {
     const sender = senderOf(session, { client, isSession: false }, identification);
     if (sender === undefined)
@@ -133,7 +133,7 @@ function showSignIn(request: FastifyRequest, reply: FastifyReply, { oidc }: Sign
   return sendPage(request, reply, { texts, canSignOut: false }, { title: texts.signIn, body });
 }
 
-/** Without the cause: that holds what the provider answered, with its tokens and claims, of any length. `error` is the code of OAuth. */
+/** Describes a refusal without its cause, which contains the provider's response with tokens and claims. `error` is the code of OAuth. */
 function describeRefusal(failure: unknown): string {
   if (!(failure instanceof Error)) return 'unknown';
   const { message, code, error } = failure as Error & { readonly code?: unknown; readonly error?: unknown };

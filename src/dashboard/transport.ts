@@ -1,11 +1,12 @@
-/** How the dashboard reaches the API: in its own process, or in another one. */
+/** Connects the dashboard to the API in its own process, or in another one. */
 import type { FastifyInstance } from 'fastify';
+import { defined } from '../core/model/defined.ts';
 import type { ApiTransport } from './api-client.ts';
 
-/** The longest an answer may take; streams only their beginning. */
+/** The timeout of a response; of a stream, only of its beginning. */
 const timeoutMs = 15_000;
 
-/** The API of this process, without a connection; `peer` is the address of the browser or proxy. */
+/** Connects to the API of this process without a socket. `peer` is the address of the browser or proxy. */
 export function connectWithin(app: FastifyInstance): ApiTransport {
   return {
     async send({ method, path, headers, body, peer }) {
@@ -14,13 +15,13 @@ export function connectWithin(app: FastifyInstance): ApiTransport {
         url: `/api/v1${path}`,
         headers,
         remoteAddress: peer,
-        ...(body !== undefined && { payload: body }),
+        ...defined({ payload: body }),
       });
       return { status: answer.statusCode, text: answer.body };
     },
     async stream({ path, headers, peer }, signal) {
       const answer = await app.inject({ url: `/api/v1${path}`, headers, remoteAddress: peer, payloadAsStream: true });
-      // A signal of inject ends what is read here, and not what the API sends.
+      // The response is destroyed, because a signal for inject would only end the reading here.
       const { res } = answer.raw;
       if (signal.aborted) res.destroy();
       else signal.addEventListener('abort', () => res.destroy(), { once: true });
@@ -29,12 +30,12 @@ export function connectWithin(app: FastifyInstance): ApiTransport {
   };
 }
 
-/** The API at an address such as https://image-watcher-work:9090. */
+/** Connects to the API at an address such as https://image-watcher-work:9090. */
 export function connectOver(address: URL, fetchFrom: typeof fetch): ApiTransport {
   const ask = (path: string, init: RequestInit) => fetchFrom(new URL(`/api/v1${path}`, address), { ...init, redirect: 'error' });
   return {
     async send({ method, path, headers, body }) {
-      const sent = { method, headers, signal: AbortSignal.timeout(timeoutMs), ...(body !== undefined && { body }) };
+      const sent = { method, headers, signal: AbortSignal.timeout(timeoutMs), ...defined({ body }) };
       const answer = await ask(path, sent);
       return { status: answer.status, text: await answer.text() };
     },

@@ -1,4 +1,4 @@
-/** One request to the dashboard: who looks, in which language, and the API with his rights. */
+/** One request to the dashboard: the user, the language, and the API with the user's rights. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { getCaller } from '../service/api/routes/installation.ts';
 import { createApi, type Api, ApiFailure, type ApiTransport } from './api-client.ts';
@@ -10,11 +10,11 @@ import { identifySender, type Identification } from './sender.ts';
 import { textsFor } from './texts/choose.ts';
 import type { Texts } from './texts/en.ts';
 
-/** What the routes of the dashboard need. */
+/** The dependencies of the routes of the dashboard. */
 export interface DashboardMeans {
   readonly transport: ApiTransport;
   readonly identification: Identification;
-  /** With what the links of notifications are signed; absent: they are not. */
+  /** The secret with which links in notifications are signed; absent if they are not signed. */
   readonly linkSecret?: (() => string | undefined) | undefined;
   readonly settings: PageSettings;
 }
@@ -26,7 +26,7 @@ export interface Visit {
   readonly viewer: Viewer;
 }
 
-/** The user of a request, as the API knows him; throws ApiFailure(401) if he has to sign in. */
+/** Starts a visit for the user of a request according to the API. Throws ApiFailure(401) if the user has to sign in. */
 export async function startVisit(request: FastifyRequest, { transport, identification }: DashboardMeans): Promise<Visit> {
   const texts = textsOf(request);
   const sender = await identifySender(request, identification);
@@ -40,7 +40,7 @@ export async function startVisit(request: FastifyRequest, { transport, identific
 
 const viewers = new WeakMap<FastifyRequest, Viewer>();
 
-/** Who looks, as far as that is known: an error may come before. */
+/** The viewer of a request. The user is missing if an error came before the sign-in was checked. */
 export function viewerOf(request: FastifyRequest, { identification }: Pick<DashboardMeans, 'identification'>): Viewer {
   return viewers.get(request) ?? { texts: textsOf(request), canSignOut: identification.kind === 'session' };
 }
@@ -49,7 +49,7 @@ export function textsOf(request: FastifyRequest): Texts {
   return textsFor(request.cookies['language'], request.headers['accept-language']);
 }
 
-/** Answers with a page. */
+/** Answers a request with a page. */
 export function sendPage(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -59,7 +59,7 @@ export function sendPage(
   return reply.type('text/html; charset=utf-8').send(writePage({ ...content, section, viewer, address: request.url }));
 }
 
-/** Answers with a page that says why there is nothing else to see. */
+/** Answers with a page that explains why the requested one is not available. */
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, viewer: Viewer, status: number, message: string): FastifyReply {
   const { texts } = viewer;
   const body = html`

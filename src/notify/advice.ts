@@ -1,6 +1,6 @@
-/** What an operator can do about a request that failed. Pure. */
+/** Advice for operators about a failed request. Pure. */
 
-/** By status of the answer; undefined if only waiting helps. */
+/** The advice for the status of a response; undefined if only waiting helps. */
 export function adviceOnStatus(status: number): string | undefined {
   if (status >= 300 && status < 400) return 'redirects are not followed: configure the URL that it leads to';
   if (status === 400 || status === 415 || status === 422) return 'check that `kind` of the target is what receives its messages';

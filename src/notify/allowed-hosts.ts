@@ -1,6 +1,6 @@
-/** Where the NotificationTargets of namespaces may send messages. Pure. */
+/** The hosts to which the NotificationTargets of namespaces may send messages. Pure. */
 
-/** Hosts of public chats. Nothing inside a cluster has these names. */
+/** The hosts of public chats. Nothing inside a cluster has these names. */
 const publicHosts = [
   'hooks.slack.com',
   'discord.com',
@@ -11,12 +11,12 @@ const publicHosts = [
   '*.api.powerplatform.com',
 ];
 
-/** Ports that a URL may leave out. */
+/** The ports that a URL may omit. */
 const defaultPorts: Readonly<Record<string, string>> = { 'https:': '443', 'http:': '80', 'smtps:': '465', 'smtp:': '587' };
 
 /**
- * Whether an address may be used: its host is one of a public chat, or of `hosts`: `chat.example.com`, `mail.example.com:2525`, `*.example.com`,
- * `http://chat.internal:8065`. An entry without a port is for the default port of the address; plain http needs an entry that says so.
+ * Whether an address may be used: its host is that of a public chat, or one of `hosts`: `chat.example.com`, `mail.example.com:2525`, `*.example.com`,
+ * `http://chat.internal:8065`. An entry without a port is for the default port of the address. Plain http needs an entry with http:.
  */
 export function isAllowedHost({ protocol, hostname, port }: URL, hosts: readonly string[]): boolean {
   const isPlain = protocol === 'http:';

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { splitBundle } from '../core/model/certificate-bundle.ts';
 
-/** How soon a certificate ends; each stage is worth another message. */
+/** How soon a certificate expires. Each stage has its own message. */
 export type ExpiryStage = 'Expired' | '3 days' | '14 days';
 
 const dayMs = 86_400_000;
@@ -11,7 +11,7 @@ const stages: readonly (readonly [stage: ExpiryStage, withinMs: number])[] = [
   ['14 days', 14 * dayMs],
 ];
 
-/** When the first of the certificates in a PEM text ends, if that is soon; those that cannot be read are ignored. */
+/** The first expiry of the certificates in a PEM text, if it is soon. Unreadable certificates are ignored. */
 export function soonestExpiry(pem: string, now: Date): { readonly stage: ExpiryStage; readonly notAfter: Date } | undefined {
   const [notAfter] = splitBundle(pem)
     .map((one) => new X509Certificate(one).validToDate)

@@ -25,15 +25,15 @@ import { watchCertificates } from './watch-certificates.ts';
 
 const concurrency = 16;
 const maxTargetLabels = 500;
-/** A status is written even if Redis does not answer: the notices are then not confirmed, and counted as such. */
+/** How long a write of a status waits for Redis. It happens even without an answer; the notices are then counted as unconfirmed. */
 const confirmWithinMs = 1_000;
 
-/** Builds it; it does nothing if there are no targets. */
+/** Builds the store of notices. It does nothing if there are no targets. */
 function createNoticeStore(
   { settings, logger, metrics }: Foundation,
   queues: WorkQueues,
   namespaced: NamespacedTargets,
-  { labelOf, reports }: { readonly labelOf: (target: string) => string } & Pick<WorkMeans, 'reports'>,
+  { labelOf, rewriteNotice }: { readonly labelOf: (target: string) => string } & Pick<WorkMeans, 'rewriteNotice'>,
 ): NoticeSink {
   const { notificationTargets } = settings;
   const hasTargets = () => notificationTargets.length > 0 || namespaced.hasTargets();
@@ -57,7 +57,7 @@ function createNoticeStore(
       },
     );
     await within(confirmWithinMs, adding);
-    // Resolved only if it has not been yet.
+    // Has no effect if the result is known already.
     resolve('unconfirmed');
     const result = await added;
     for (const { notice, target } of jobs) metrics.notices.inc({ kind: notice.kind, target: labelOf(target), result });
@@ -68,22 +68,22 @@ function createNoticeStore(
       if (!hasTargets()) return;
       const found = policyNotices(policy, before, after, new Date().toISOString(), eventId);
       await add(
-        found.filter(({ notice }) => !reports(policy, notice.kind)),
+        found.flatMap((one) => rewriteNotice(policy, one) ?? []),
         policy.labels,
       );
     },
   };
 }
 
-/** The wing in the role `work`: what stores notices, and the worker that sends them. It does not connect before it is started. */
+/** The wing in the role `work`: the store of notices, and the worker that sends them. It does not connect before it is started. */
 export function composeNotices(foundation: Foundation, client: KubeClient, means: WorkMeans): JoinedWing {
-  const { queue, queues, cache, access, eventLog, reports } = means;
+  const { queue, queues, cache, access, eventLog, rewriteNotice } = means;
   const { recordGivenUp } = eventLog;
   const { settings, logger, metrics, outbound } = foundation;
   const namespaced = composeNamespacedTargets(foundation, { client, readSecret: access.readSecret, isSelected: cache.isSelected });
-  // Teams choose the names of their targets, and could create any number of labels.
+  // The labels are bounded, because teams choose the names of their targets and could create any number of them.
   const labelOf = createBoundedLabel(maxTargetLabels);
-  const store = createNoticeStore(foundation, queues, namespaced, { labelOf, reports });
+  const store = createNoticeStore(foundation, queues, namespaced, { labelOf, rewriteNotice });
   const ports: NoticePorts = {
     findTarget: (name) =>
       name.includes('/') ? namespaced.find(name) : settings.notificationTargets.find((target) => target.name === name),

@@ -11,21 +11,21 @@ import type { MailOptions } from './send-mail.ts';
 import type { Exchanged, SendResult } from './send-notice.ts';
 import { targets } from './targets/index.ts';
 
-/** Sends a request to a URL, and reads the answer if `wantsJson`; never rejects. */
+/** Sends a request to a URL, and reads the response if `wantsJson`. Never rejects. */
 export type Exchange = (
   url: URL,
   request: GithubRequest,
   options: { readonly signal: AbortSignal; readonly wantsJson?: boolean },
 ) => Promise<Exchanged>;
-/** Sends a mail by the server at a URL; never rejects. */
+/** Sends a mail by the server at a URL. Never rejects. */
 export type Mail = (url: URL, request: TargetRequest, options: MailOptions) => Promise<SendResult>;
 
 export interface DeliveryMeans {
-  /** The same at every try. */
+  /** The id of the message, which is the same at every try. */
   readonly id: string;
   readonly exchange: Exchange;
   readonly mail: Mail;
-  /** The address of the dashboard, for links. */
+  /** The address of the dashboard for links. */
   readonly dashboardUrl?: string | undefined;
   readonly signLink?: SignLink | undefined;
   readonly now: () => number;
@@ -34,7 +34,7 @@ export interface DeliveryMeans {
 
 const schemes = { http: { safe: 'https:', unsafe: 'http:' }, smtp: { safe: 'smtps:', unsafe: 'smtp:' } } as const;
 
-/** Builds the request for the target, and sends it once; never rejects. */
+/** Builds the request for the target, and sends it once. Never rejects. */
 export async function deliver(target: ConfiguredTarget, content: Content, means: DeliveryMeans): Promise<SendResult> {
   const { id, exchange, mail, dashboardUrl, signLink, now, signal } = means;
   const { kind } = target;
@@ -44,7 +44,7 @@ export async function deliver(target: ConfiguredTarget, content: Content, means:
   const url = URL.parse(read.url);
   const { safe, unsafe } = schemes[via];
   if (url === null) return { kind: 'failed', message: 'its secret holds no URL', action: `put its URL, ${safe}//…, into the secret` };
-  // A server that is reached by smtp: has to offer STARTTLS, unless `insecure`.
+  // A server with an smtp: address must support STARTTLS, unless `insecure`.
   const isAllowed = url.protocol === safe || (url.protocol === unsafe && (via === 'smtp' || target.insecure));
   if (!isAllowed) {
     const action = via === 'smtp' ? 'use an smtps: or smtp: URL' : 'use an https URL, or allow plain http with insecure: true';
@@ -78,7 +78,7 @@ async function readSecrets({
   }
 }
 
-/** What `notify test` has the template made of, to find its mistakes. */
+/** The notice with which `notify test` renders the template, to find its mistakes. */
 const sample: Notice = {
   kind: 'Updated',
   subject: { kind: 'ImagePolicy', namespace: 'default', name: 'example', uid: '' },
@@ -88,11 +88,11 @@ const sample: Notice = {
   workloads: ['Deployment default/example'],
 };
 
-/** Why a template failed, which is not rendered again for a minute: a storm of events must not repeat its work. */
+/** Failures of templates. They are not rendered again for a minute, so that a storm of events does not repeat the work. */
 const failures = new WeakMap<MessageTemplate, { readonly problem: string; readonly until: number }>();
 const failureMs = 60_000;
 
-/** A template that fails must lose no message: the built-in one is then sent, and says so. Only a test fails. */
+/** Builds the request with the template. If the template fails, the built-in one is sent with a note, so that no message is lost. Only a test fails. */
 async function buildWithTemplate(
   { template }: ConfiguredTarget,
   content: Content,
@@ -103,7 +103,7 @@ async function buildWithTemplate(
   const failure = failures.get(template);
   if (content.type === 'notice' && failure !== undefined && failure.until > now) return build(withProblem(content, failure.problem));
   try {
-    // Loaded only where a target has a template.
+    // Imported only if a target has a template.
     const { renderTemplate } = await import('./render-template.ts');
     if (content.type === 'notice') return build(content, renderTemplate(template, content.notice, content.origins ?? {}));
     renderTemplate(template, sample, {}).text?.((value) => value);

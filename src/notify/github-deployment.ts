@@ -1,4 +1,5 @@
 /** Reports updates as deployments of GitHub: https://docs.github.com/en/rest/deployments */
+import { defined } from '../core/model/defined.ts';
 import { formatSubject, type Notice, type NoticeKind } from '../core/model/notice.ts';
 import type { ImageOrigin } from '../core/model/image-origin.ts';
 import type { GithubSettings } from '../core/model/notification-target.ts';
@@ -8,9 +9,9 @@ import { isObject } from '../core/model/untyped.ts';
 import type { Content } from './message.ts';
 import type { Exchanged, SendResult } from './send-notice.ts';
 
-/** What the report is sent with. */
+/** The settings and clients for a report. */
 export interface GithubMeans extends GithubSettings {
-  /** The address of the API: `https://api.github.com`, or `https://github.example.com/api/v3`. */
+  /** The address of GitHub's API: `https://api.github.com`, or `https://github.example.com/api/v3`. */
   readonly api: URL;
   readonly token: string;
   readonly dashboardUrl?: string | undefined;
@@ -25,7 +26,7 @@ export interface GithubRequest {
 
 type DeploymentState = 'pending' | 'in_progress' | 'success' | 'failure';
 
-/** What is not listed is no state of a deployment. */
+/** The states of deployments by the kind of a notice. Other kinds are not reported. */
 const states: Readonly<Partial<Record<NoticeKind, DeploymentState>>> = {
   ApprovalRequired: 'pending',
   Updated: 'in_progress',
@@ -34,10 +35,10 @@ const states: Readonly<Partial<Record<NoticeKind, DeploymentState>>> = {
   RolloutFailed: 'failure',
 };
 const final: ReadonlySet<unknown> = new Set<DeploymentState>(['success', 'failure']);
-/** GitHub refuses longer descriptions. */
+/** The maximum length of a description: GitHub refuses longer ones. */
 const maxDescription = 140;
 
-/** Reports one notice; never rejects. What is no state of a deployment, or has no revision on this GitHub, is not reported. */
+/** Reports one notice. Never rejects. A notice is not reported if it is no state of a deployment, or has no revision on this GitHub. */
 export async function reportDeployment(content: Content, means: GithubMeans): Promise<SendResult> {
   if (content.type === 'test') return (await call('rate_limit', undefined, means)).result;
   if (content.type === 'summary') return nothing('a summary is no deployment');
@@ -50,14 +51,14 @@ export async function reportDeployment(content: Content, means: GithubMeans): Pr
 }
 
 interface Report {
-  /** `repos/shop/web`. */
+  /** The path of the repository: `repos/shop/web`. */
   readonly path: string;
   readonly revision: string;
   readonly notice: Notice;
   readonly state: DeploymentState;
 }
 
-/** One deployment for each policy, environment and revision; a repeated report finds the same one. */
+/** Reports a state. Each policy, environment and revision has one deployment, which a repeated report finds again. */
 async function reportState({ path, revision, notice, state }: Report, means: GithubMeans): Promise<SendResult> {
   const { environment } = means;
   const policy = formatSubject(notice.subject);
@@ -71,8 +72,7 @@ async function reportState({ path, revision, notice, state }: Report, means: Git
   if (id === undefined) {
     const payload = {
       policy,
-      ...(notice.tag !== undefined && { tag: notice.tag }),
-      ...(notice.digest !== undefined && { digest: notice.digest }),
+      ...defined({ tag: notice.tag, digest: notice.digest }),
     };
     const description = cut(`${policy} ${notice.tag ?? ''}`.trim(), maxDescription);
     const order = { ref: revision, task, environment, description, payload, auto_merge: false, required_contexts: [] };
@@ -86,14 +86,14 @@ async function reportState({ path, revision, notice, state }: Report, means: Git
   return (await call(`${path}/deployments/${id}/statuses`, { state, description, ...logUrl }, means)).result;
 }
 
-/** Messages may arrive in any order: whether a final state was reported after what the notice is about. */
+/** Whether a final state was reported after the event of the notice, because messages may arrive in any order. */
 async function isOutdated(path: string, at: string, means: GithubMeans): Promise<boolean> {
   const { json } = await call(`${path}/statuses?per_page=1`, undefined, means);
   const last: unknown = Array.isArray(json) ? json[0] : undefined;
   return isObject(last) && final.has(last['state']) && Date.parse(String(last['created_at'])) >= Date.parse(at);
 }
 
-/** Whoever builds an image writes its source: it counts only on the host of this GitHub, and only if it is one of the repositories. */
+/** The repository of an image. The builder of the image names it, so it counts only on this GitHub, and if it is one of the configured ones. */
 function findRepository(
   origin: ImageOrigin | undefined,
   { api, repositories }: GithubMeans,

@@ -1,7 +1,7 @@
-/** Markdown, as most chats read it. */
+/** Markdown in the form that most chats support. */
 import type { Markup } from './message.ts';
 
-/** A backslash keeps markup from being read as such; a word joiner (invisible) does so for mentions and addresses, and for the `<!channel>` that Mattermost takes from Slack. */
+/** Escapes Markdown: a backslash escapes markup; an invisible word joiner breaks mentions, addresses and Slack's `<!channel>`, which Mattermost reads. */
 export const markdown: Markup = {
   escape: (text) => text.replaceAll(/[\\*_~`|<>[\]()#]/g, '\\$&').replaceAll(/[@<]|:(?=\/\/)|www(?=\.)/gi, '$&\u2060'),
   bold: (text) => `**${text}**`,

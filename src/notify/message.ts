@@ -1,4 +1,5 @@
-/** A notice in words; each target escapes them for its markup. Pure. */
+/** Words a notice. Each target escapes the texts for its markup. Pure. */
+import { defined } from '../core/model/defined.ts';
 import { linksOf, type Link, type Origins } from '../core/model/image-origin.ts';
 import { formatSubject, type Notice, type NoticeKind } from '../core/model/notice.ts';
 import { documentation, isReason } from '../core/model/reasons.ts';
@@ -13,59 +14,59 @@ export interface Message {
   readonly facts: readonly (readonly [label: string, text: string])[];
   readonly code?: string;
   readonly links: readonly Link[];
-  /** In place of the title and the facts, in the markup of the target: what a template makes of it. */
+  /** The result of a template in the markup of the target. It replaces the title and the facts. */
   readonly text?: RenderedMessage['text'];
 }
 
-/** Returns a text that can stand in an address; undefined if the notice names no digest. */
+/** Signs a link: returns a text for an address; undefined if the notice has no digest. */
 export type SignLink = (notice: Notice) => string | undefined;
 type LinkMeans = Pick<Delivery, 'dashboardUrl' | 'signLink'>;
 
-/** What is sent to a target. */
+/** A request to a target. */
 export interface TargetRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** What a request is built from, besides the notice. */
+/** The inputs of a request besides the notice. */
 export interface Delivery {
-  /** The same at every try, so that a receiver can recognise a repetition. */
+  /** The id of the message. It is the same at every try, so that a receiver can recognise a repetition. */
   readonly id: string;
-  /** The key that requests are signed with; empty for chats. */
+  /** The key with which requests are signed; empty for chats. */
   readonly secret: string;
   readonly now: Date;
-  /** The address of the dashboard, for links; absent where it has none. */
+  /** The address of the dashboard for links; absent if there is none. */
   readonly dashboardUrl?: string | undefined;
-  /** Signs a link that approves what a notice is about; absent where the dashboard has no secret. */
+  /** Signs a link that approves the image of a notice; absent if the dashboard has no secret. */
   readonly signLink?: SignLink | undefined;
-  /** What the template of the target made of the content. */
+  /** The result of the target's template. */
   readonly rendered?: RenderedMessage | undefined;
 }
 
-/** What a target is sent. */
+/** The content that is sent to a target. */
 export type Content =
   | SummaryContent
   | { readonly type: 'notice'; readonly notice: Notice; readonly origins?: Origins }
-  /** Shows that a target is configured correctly; `at` in RFC 3339. */
+  /** A test message, which shows that a target is configured correctly. `at` in RFC 3339. */
   | { readonly type: 'test'; readonly target: string; readonly at: string };
 
-/** The kinds of targets that are sent messages. */
+/** The types of targets that receive messages. */
 export type MessageType = Exclude<TargetType, 'githubDeployment'>;
 
-/** A kind of target that is sent messages: one file for each. */
+/** A type of target that receives messages. Each has its own file. */
 export interface NotificationTarget {
-  /** The name in the configuration, and the file name. */
+  /** The name of the type in the configuration, which is also the file name. */
   readonly id: MessageType;
-  /** How it is sent: as a POST, or as a mail, whose only header here is `subject`. */
+  /** How the message is sent: as a POST, or as a mail, which has only the header `subject`. */
   readonly via: 'http' | 'smtp';
-  /** Builds what is sent. */
+  /** Builds the request with the message. */
   build(content: Content, delivery: Delivery): TargetRequest;
 }
 
-/** The most characters of one text: chats refuse longer messages. */
+/** The maximum number of characters of one text: chats refuse longer messages. */
 const maxText = 500;
 const maxWorkloads = 5;
-/** The most characters that a template makes. */
+/** The maximum number of characters of a rendered template. */
 const maxRendered = 1_500;
 
 const verbs: Readonly<Record<NoticeKind, string>> = {
@@ -75,11 +76,15 @@ const verbs: Readonly<Record<NoticeKind, string>> = {
   RolledBack: 'was rolled back to',
   ApprovalRequired: 'waits for approval of',
   Blocked: 'is blocked:',
+  Behind: 'is behind',
+  Rebased: 'was rebased on',
+  RebuildRequested: 'is to be rebuilt on',
+  Refused: 'cannot be brought to',
   WebhookMissing: 'was updated by polls only: no webhooks arrive',
   CertificateExpiring: 'must be renewed',
 };
 
-/** What a reader is shown. */
+/** The message about a notice for readers. */
 export function messageOf(
   content: Content,
   { dashboardUrl, signLink, rendered = {} }: Pick<Delivery, 'dashboardUrl' | 'signLink' | 'rendered'> = {},
@@ -88,7 +93,7 @@ export function messageOf(
   if (content.type === 'test') return messageOfTest(content.target);
   const message = messageOfNotice(content.notice, content.origins ?? {}, { dashboardUrl, signLink });
   const { title = message.title, text } = rendered;
-  return { ...message, title: oneLine(title), ...(text !== undefined && { text }) };
+  return { ...message, title: oneLine(title), ...defined({ text }) };
 }
 
 function messageOfTest(target: string): Message {
@@ -100,28 +105,46 @@ function messageOfTest(target: string): Message {
 }
 
 function messageOfNotice(notice: Notice, origins: Origins, means: LinkMeans): Message {
-  const { kind, subject, tag, digest, from, reason, message } = notice;
-  const name = formatSubject(subject);
-  const tellsReason = kind === 'Blocked';
-  const image = [tag, digest && `(${digest.slice(0, 'sha256:'.length + 12)})`].filter(Boolean).join(' ');
+  const { kind, subject, tag, digest, base, from, reason, message, nextStep } = notice;
+  const isOfImage = subject.kind === 'Image' && kind !== 'RolledBack';
+  const isOnBase = isOfImage && (kind === 'RolledOut' || kind === 'RolloutFailed');
+  const object = (kind === 'Blocked' ? reason : isOfImage ? base?.split('@')[0] : tag) ?? '';
+  const image = [tag, digest && `(${shortDigest(digest)})`].filter(Boolean).join(' ');
   const facts: (readonly [string, string | undefined])[] = [
     ['Image', image],
+    ['Base', base && shortDigest(base)],
+    ['Images', describeCounts(notice)],
     ['Before', from?.slice(0, maxWorkloads).join(', ')],
     ['Workloads', listWorkloads(notice)],
     ['Reason', reason],
     ['Why', message],
+    ['Next', nextStep],
   ];
   return {
-    title: oneLine(
-      [...(subject.kind === 'BaseImagePolicy' ? ['base'] : []), name, verbs[kind], tellsReason ? (reason ?? '') : (tag ?? '')].join(' '),
-    ),
+    title: oneLine([nameOf(subject), verbs[kind], ...(isOnBase ? ['on'] : []), object].join(' ')),
     facts: facts.flatMap(([label, text]) => (text === undefined || text === '' ? [] : [[label, oneLine(text)] as const])),
     ...(kind === 'ApprovalRequired' && { code: approveCommand(subject) }),
     links: [...linkFor(notice, means), ...linksOf(origins)],
   };
 }
 
-/** To the page that asks whether to approve, which needs a sign-in; to the policy; or, without a dashboard, to what the reason means. */
+/** The name of a subject in a title. Whoever gets a notice about an image knows the namespace, which is their own. */
+function nameOf(subject: Notice['subject']): string {
+  if (subject.kind === 'Image') return subject.name;
+  return subject.kind === 'BaseImagePolicy' ? `base ${formatSubject(subject)}` : formatSubject(subject);
+}
+
+/** A text whose digest, if it ends with one, is shortened. */
+function shortDigest(text: string): string {
+  const at = text.lastIndexOf('sha256:');
+  return at === -1 ? text : text.slice(0, at + 'sha256:'.length + 12);
+}
+
+function describeCounts({ images }: Pick<Notice, 'images'>): string | undefined {
+  return images && `${images.current} current, ${images.behind} behind, ${images.refused} of these refused, ${images.unknown} unknown`;
+}
+
+/** A link for a notice: to the page that asks to approve, which needs a sign-in; to the policy; or, without a dashboard, to the explanation of the reason. */
 function linkFor(notice: Notice, { dashboardUrl, signLink }: LinkMeans): Link[] {
   const { kind, reason, subject } = notice;
   const { namespace, name } = subject;
@@ -134,7 +157,7 @@ function linkFor(notice: Notice, { dashboardUrl, signLink }: LinkMeans): Link[] 
   return isReason(reason) ? [{ text: 'What to do', url: `${documentation}/reasons.md` }] : [];
 }
 
-/** The message of a chat without its own structure: one line for each fact. */
+/** The message for a chat without a structure of its own: one line for each fact. */
 export function textOf({ title, facts, code, links, text }: Message, markup: Markup): string {
   const lines =
     text === undefined
@@ -145,7 +168,7 @@ export function textOf({ title, facts, code, links, text }: Message, markup: Mar
   return [...lines, ...command, ...more].join('\n');
 }
 
-/** How a chat writes what the message needs. `escape` makes sure that a text is shown as it is: no links, no mentions, no markup. */
+/** The markup of a chat. `escape` makes a text appear as it is: no links, no mentions, no markup. */
 export interface Markup {
   escape(text: string): string;
   bold(text: string): string;
@@ -153,7 +176,7 @@ export interface Markup {
   link(text: string, url: string): string;
 }
 
-/** The command that approves what waits. */
+/** The command that approves the waiting image. */
 function approveCommand({ kind, namespace = '', name }: Notice['subject']): string {
   return kind === 'BaseImagePolicy' ? `image-watcher approve -n ${namespace} bipol/${name}` : `image-watcher approve ${namespace}/${name}`;
 }
@@ -164,7 +187,7 @@ function listWorkloads({ workloads = [], hasMore = false }: Pick<Notice, 'worklo
   return `${workloads.slice(0, maxWorkloads).join(', ')}${count}`;
 }
 
-/** Without control characters and those that reorder a line. */
+/** A text without control characters and characters that reorder a line. */
 function oneLine(text: string): string {
   return cut(text.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim(), maxText);
 }

@@ -1,4 +1,4 @@
-/** The NotificationTargets of namespaces: what is sent to them, and what their status says. */
+/** The NotificationTargets of namespaces: sends them notices, and writes their status. */
 import { createNotificationTargetCache, notificationTargetResource } from './notification-target-cache.ts';
 import type { KubeClient } from '../service/kube/client.ts';
 import { objectPath } from '../service/kube/objects.ts';
@@ -20,7 +20,7 @@ import { describeResult, type SendResult } from './send-notice.ts';
 import type { ReadSecret } from '../service/registry/credentials/secret-offer.ts';
 import type { Foundation } from '../service/compose/foundation.ts';
 
-/** What the part shares with the rest of the role. */
+/** What the NotificationTargets of namespaces share with the rest of the role. */
 export interface NamespacedTargetMeans {
   readonly client: KubeClient;
   readonly readSecret: ReadSecret;
@@ -30,34 +30,34 @@ export interface NamespacedTargetMeans {
 /** The targets of namespaces, by `namespace/name`. */
 export interface NamespacedTargets {
   hasTargets(): boolean;
-  /** Those of a namespace that can be used. */
+  /** The usable targets of a namespace. */
   of(namespace: string): readonly ConfiguredTarget[];
   find(name: string): ConfiguredTarget | undefined;
-  /** Whether a target that is not found does not exist: it may not have been listed yet. */
+  /** Whether all targets are listed. Otherwise a target that is not found may exist. */
   isComplete(): boolean;
-  /** Resolves when they are known, or when the API server has said that there are none. */
+  /** Resolves when the targets are listed, or when the API server has answered that there are none. */
   settled(): Promise<unknown>;
-  /** Checks all of them; called when the namespaces are known. */
+  /** Checks all targets. It is called when the namespaces are known. */
   checkAll(): void;
-  /** Reports in the status whether the target accepts messages. */
+  /** Writes into the status whether the target accepts messages. */
   onResult(name: string, result: SendResult): void;
-  /** A Secret of a namespace has changed. */
+  /** Called when a Secret of a namespace has changed. */
   onSecret(namespace: string): void;
   start(namespaces: readonly (string | undefined)[]): void;
   stop(): Promise<void>;
 }
 
-/** More are refused: each event is a message for each of them. */
+/** The maximum number of targets in a namespace. Each event is a message for each of them. */
 const maxInNamespace = 10;
 const checkEveryMs = 60_000;
-/** A target that fails now and then is not written more often. */
+/** The minimum time between two writes of a target's status, for a target that fails now and then. */
 const reportEveryMs = 30_000;
-/** What may be mended elsewhere than in the target. */
+/** Reasons whose cause is outside of the target, so that it is checked again. */
 const checkedAgain: ReadonlySet<string> = new Set<TargetReason>(['SecretNotUsable', 'TooManyTargets', 'HostNotAllowed']);
 
 type State = { readonly reason: TargetReason; readonly message: string };
 
-/** Builds the part; it does not connect before it is started. */
+/** Builds the NotificationTargets of namespaces. Nothing connects before it is started. */
 export function composeNamespacedTargets(
   { settings, logger }: Foundation,
   { client, readSecret, isSelected }: NamespacedTargetMeans,
@@ -76,10 +76,10 @@ export function composeNamespacedTargets(
     if ('why' in content) throw new Error(`the Secret ${name} ${content.why}`);
     const value = Object.hasOwn(content.data, key) ? content.data[key] : undefined;
     if (value === undefined) throw new Error(`the Secret ${name} has no key ${key}`);
-    // Editors add a line break at the end of a file.
+    // Trimmed, because editors add a line break at the end of a file.
     return Buffer.from(value, 'base64').toString('utf8').trim();
   };
-  /** Its address, or why there is none that may be used. Neither contains anything of the Secret. */
+  /** The address of a target, or why it has no usable one. The reason contains nothing of the Secret. */
   const readUrl = async (namespace: string, { urlSecret }: NotificationTargetSpec): Promise<string | State> => {
     if (urlSecret === undefined) return publicGithub;
     try {
@@ -103,7 +103,7 @@ export function composeNamespacedTargets(
     email: spec.email,
     github: spec.github,
     template: spec.template,
-    // Whether plain http may be used is decided by the host; mails need TLS.
+    // Whether plain http is allowed depends on the host. Mails need TLS.
     insecure: spec.type !== 'email',
     perMinute: spec.perMinute,
     async url() {
@@ -219,7 +219,7 @@ function readyOf({ conditions = [] }: TargetStatus) {
 
 const good: ReadonlySet<TargetReason> = new Set(['Configured', 'Delivered', 'Suspended']);
 
-/** The status that says a state. A target that was delivered to stays so when it is only checked again. */
+/** The status for a state. A target with a delivered message stays Delivered when it is checked again. */
 function nextStatus(status: TargetStatus, generation: number, { reason, message }: State, now: Date): TargetStatus {
   const before = readyOf(status);
   const isKept = reason === 'Configured' && before?.reason === 'Delivered' && status.observedGeneration === generation;

@@ -1,4 +1,4 @@
-/** Where the images of a notice were built from, for links in messages. */
+/** Reads where the images of a notice were built from, for links in messages. */
 import { startDeadline } from '../core/async/deadline.ts';
 import { isUsable, type ImagePolicy, type PolicySpec } from '../core/model/image-policy.ts';
 import type { Origins } from '../core/model/image-origin.ts';
@@ -8,10 +8,10 @@ import type { Notice } from '../core/model/notice.ts';
 import type { RegistryClient } from '../service/registry/client.ts';
 import { createOriginReader } from '../service/registry/origins.ts';
 
-/** A message without links is better than a late one. */
+/** The timeout of the reads: a message without links is better than a late one. */
 const readMs = 5_000;
 
-/** Reads them from the registry, with the access of the policy; what cannot be read is absent. */
+/** Reads the origins from the registry with the access of the policy. An unreadable origin is absent. */
 export function createNoticeOrigins(
   registry: RegistryClient,
   findPolicy: (namespace: string, name: string) => ImagePolicy | undefined,
@@ -25,7 +25,7 @@ export function createNoticeOrigins(
     const before = from
       .map((text) => tryParseImageReference(text))
       .find((image) => image !== undefined && sameRepository(image.repository, source));
-    // A tag that was moved to the new image says nothing about the old one.
+    // If a tag was moved to the new image, it does not identify the old one.
     const old = before?.digest ?? (before?.tag === tag ? undefined : before?.tag);
     const { signal, end } = startDeadline(readMs, stopped);
     const read = async (reference: string | undefined) =>

@@ -1,4 +1,4 @@
-/** The cache of NotificationTargets. Their definition may not be installed, and reading them may be forbidden: nothing waits for them. */
+/** The cache of NotificationTargets. Nothing waits for it, because their definition may not be installed, and reading them may be forbidden. */
 import { readNotificationTarget } from './resource/read-target.ts';
 import { notificationTarget } from './resource/kind.ts';
 import { apiVersion } from '../service/resources/v1.ts';
@@ -14,16 +14,16 @@ export const notificationTargetResource = { apiVersion, resource: notificationTa
 
 export interface NotificationTargetCache {
   readonly targets: ObjectStore<NotificationTarget>;
-  /** Starts the watches, of these namespaces or (undefined) of all. */
+  /** Starts the watches of these namespaces; `undefined` stands for all namespaces. */
   start(namespaces: readonly (string | undefined)[]): void;
-  /** Resolves when they are known, or when the API server has said that there are none. */
+  /** Resolves when the targets are listed, or when the API server has answered that there are none. */
   settled(): Promise<unknown>;
   /** Whether a target that is not in the cache does not exist. */
   isComplete(): boolean;
   stop(): Promise<void>;
 }
 
-/** An empty cache, which does not connect before `start`. */
+/** An empty cache. It connects when `start` is called. */
 export function createNotificationTargetCache({ client, logger }: { client: KubeClient; logger: Logger }): NotificationTargetCache {
   const targets = createObjectStore<NotificationTarget>();
   let reflectors: OptionalReflector[] = [];

@@ -1,4 +1,5 @@
-/** What happened between two statuses of an ImagePolicy. Pure. */
+/** Notices about the difference between two statuses of an ImagePolicy. Pure. */
+import { defined } from '../core/model/defined.ts';
 import { newConditions, trueCondition } from '../core/model/new-conditions.ts';
 import type { ImagePolicy } from '../core/model/image-policy.ts';
 import type { IdentifiedNotice, Notice, NoticeKind } from '../core/model/notice.ts';
@@ -13,8 +14,8 @@ const isRollback = ({ entry, was }: Change) => was === undefined && entry.trigge
 const isFailure = ({ entry, was }: Change) => entry.result === 'Failed' && was?.result !== 'Failed';
 
 /**
- * The notices about one write of a status: at most one of each kind for each image, however many workloads it concerns. `eventId`: the push that led to
- * the write; a rollout is that of the push which the status names.
+ * The notices about one write of a status: at most one of each kind for each image, however many workloads it concerns. `eventId`: the push that caused the
+ * write. A rollout has the push that the status names.
  */
 export function policyNotices(
   { namespace, name, uid }: Subject,
@@ -43,8 +44,8 @@ export function policyNotices(
 }
 
 /**
- * The same for the same event, whenever and however often its status is written: the times of changes differ then, and the history before them does not. A condition that
- * comes again within the hour counts as the same.
+ * The identity of a notice. It is the same however often the status is written after an event: the times of changes may differ then, but the history before
+ * them does not. A condition that recurs within the hour has the same identity.
  */
 function identityOf({ kind, subject, tag, digest, reason, workloads }: Notice, { history: [last] = [] }: PolicyStatus): string[] {
   const image = digest ?? tag ?? '';
@@ -79,8 +80,7 @@ function describeEntries(entries: readonly HistoryEntry[], { rejected = [] }: Po
   const rejection = digest === undefined ? undefined : rejected.find((one) => one.digest === digest);
   return {
     at: entries.map((entry) => entry.at).reduce((first, at) => (at < first ? at : first)),
-    ...(tag !== undefined && { tag }),
-    ...(digest !== undefined && { digest }),
+    ...defined({ tag, digest }),
     ...(from.length > 0 && { from }),
     workloads: unique(entries.map(formatWorkload)).sort(),
     ...(entries.length >= maxListed && { hasMore: true }),
@@ -89,7 +89,7 @@ function describeEntries(entries: readonly HistoryEntry[], { rejected = [] }: Po
   };
 }
 
-/** The push that led to changes, as far as a status still knows: for a rollback, that of the changes that it undoes. */
+/** The push that caused changes, if a status still contains it. For a rollback, it is the push of the changes that are undone. */
 function pushOf(entries: readonly HistoryEntry[], statuses: readonly PolicyStatus[]): Pick<Notice, 'eventId'> | undefined {
   const undone = (status: PolicyStatus) =>
     (status.history ?? []).filter(({ to }) => entries.some(({ trigger, from }) => trigger === 'Rollback' && from === to));
@@ -97,13 +97,13 @@ function pushOf(entries: readonly HistoryEntry[], statuses: readonly PolicyStatu
   return status?.trigger?.event === undefined ? undefined : { eventId: status.trigger.event };
 }
 
-/** The last rollout is complete, and no wave follows. */
+/** Whether the last rollout is complete, and no wave follows. */
 function isRolledOut(before: PolicyStatus, { rollouts, waiting }: PolicyStatus): boolean {
   const isOver = rollouts !== undefined && rollouts.progressing === 0 && rollouts.failed === 0;
   return isOver && (before.rollouts?.progressing ?? 0) > 0 && !(waiting?.reason.startsWith('Wave') ?? false);
 }
 
-/** Whether an entry belongs to the image that was applied last, and is out. */
+/** Whether an entry is about the image that was applied last, and is rolled out. */
 function isLastOut(entry: HistoryEntry, { history = [] }: PolicyStatus): boolean {
   const [last] = history;
   return entry.result === 'RolledOut' && entry.tag === last?.tag && entry.digest === last.digest;
@@ -112,17 +112,17 @@ function isLastOut(entry: HistoryEntry, { history = [] }: PolicyStatus): boolean
 function approvals(before: PolicyStatus, { pendingApproval, conditions }: PolicyStatus): Partial<Details>[] {
   if (pendingApproval === undefined || pendingApproval.digest === before.pendingApproval?.digest) return [];
   const message = trueCondition(conditions, 'ApprovalRequired')?.message;
-  return [{ ...pendingApproval, reason: 'ApprovalRequired', ...(message !== undefined && { message }) }];
+  return [{ ...pendingApproval, reason: 'ApprovalRequired', ...defined({ message }) }];
 }
 
-/** What a failed rollout blocks is in its own notice. */
+/** The Stalled and Held conditions for notices. A failed rollout has its own notice. */
 function blocks(before: PolicyStatus, after: PolicyStatus): Partial<Details>[] {
   const isOwnNotice = ({ reason }: Condition) =>
     reason === 'RolloutFailed' || (reason === 'RejectedDigest' && after.history?.[0]?.trigger === 'Rollback');
   const [first] = newConditions(before.conditions, after.conditions, ['Stalled', 'Held']).filter((one) => !isOwnNotice(one));
   if (first === undefined) return [];
   const { tag, digest } = after.latest ?? {};
-  return [{ reason: first.reason, message: first.message, ...(tag !== undefined && { tag }), ...(digest !== undefined && { digest }) }];
+  return [{ reason: first.reason, message: first.message, ...defined({ tag, digest }) }];
 }
 
 function unique(texts: readonly string[]): string[] {

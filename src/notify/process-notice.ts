@@ -13,38 +13,38 @@ import type { Content, SignLink } from './message.ts';
 import { describeResult, type SendResult } from './send-notice.ts';
 
 export interface NoticePorts {
-  /** The target of a name, as it is configured now. */
+  /** Finds a target of the current configuration by its name. */
   readonly findTarget: (name: string) => ConfiguredTarget | undefined;
-  /** Whether a target that is not found may be found later, because not all are known yet. */
+  /** Whether a missing target may be found later, because not all targets are known yet. */
   readonly mayAppear: (name: string) => boolean;
   readonly exchange: Exchange;
   readonly mail: Mail;
-  /** Where the images of a notice were built from, as far as that can be read soon; never rejects. */
+  /** Reads where the images of a notice were built from, as far as that is quickly possible. Never rejects. */
   readonly readOrigins: (notice: Notice, signal: AbortSignal) => Promise<Origins>;
-  /** Told of every try, for targets that have a status. */
+  /** Called after every try, for targets with a status. */
   readonly onResult: (target: string, result: SendResult) => void;
   readonly held: HeldNotices;
   /** Stores the job of a summary, once for each group. */
   readonly addSummary: (job: SummaryJob, delayMs: number) => Promise<void>;
-  /** The address of the dashboard, for links. */
+  /** The address of the dashboard for links. */
   readonly dashboardUrl?: string | undefined;
   readonly signLink?: SignLink | undefined;
-  /** Shows in the records of pushes that notices were given up; rejects if Redis does not answer. */
+  /** Records at the pushes that notices were given up. Rejects if Redis does not answer. */
   readonly recordGivenUp: (notices: readonly PushNotice[]) => Promise<void>;
   readonly count: (labels: { readonly kind: string; readonly target: string; readonly result: NoticeResult }) => void;
   readonly logger: Logger;
   readonly now: () => number;
 }
 
-/** A notice that was given up, with the push that led to it. */
+/** A notice that was given up, and the push that caused it. */
 export interface PushNotice extends GivenUpNotice, Pick<Notice, 'subject'> {
   readonly eventId: string;
 }
 
-/** What is sent at once: one notice, or those of a summary. */
+/** The notices that are sent in one message: one notice, or those of a summary. */
 interface Parcel {
   readonly kind: string;
-  /** For the log. */
+  /** The subject of the notices for the log. */
   readonly about: string;
   readonly notices: readonly Notice[];
 }
@@ -55,25 +55,30 @@ function parcelOf(notice: Notice): Parcel {
 
 const maxAnswer = 300;
 
-/** What became of a notice: the label of `image_watcher_notices_total`. */
+/** The result of a notice, which is the label of `image_watcher_notices_total`. */
 export type NoticeResult = 'stored' | 'unconfirmed' | 'sent' | 'held' | 'failed' | 'abandoned';
 
-/** Whether a target gets a notice of a policy with these labels. */
+/** Whether a target gets a notice of a policy with these labels. A notice about an image is about no policy. */
 export function isWanted(
   { policies = {}, ...target }: ConfiguredTarget,
   notice: Notice,
   labels: Readonly<Record<string, string>> = {},
 ): boolean {
-  return isFor(target, notice) && Object.entries(policies).every(([name, value]) => labels[name] === value);
+  const known = notice.subject.kind === 'Image' ? {} : labels;
+  return isFor(target, notice) && Object.entries(policies).every(([name, value]) => known[name] === value);
 }
 
-/** The same without labels, which a job does not have. */
+/**
+ * Whether a target gets a notice, regardless of the labels of the policy: a job does not have them. Notices about single images are for the targets of their
+ * namespace; a target of all namespaces gets what the policy of their base reports.
+ */
 export function isFor({ events, namespaces }: Pick<ConfiguredTarget, 'events' | 'namespaces'>, { kind, subject }: Notice): boolean {
   const { namespace } = subject;
-  return events.includes(kind) && (namespaces.length === 0 || (namespace !== undefined && namespaces.includes(namespace)));
+  const isForAll = namespaces.length === 0 && subject.kind !== 'Image';
+  return events.includes(kind) && (isForAll || (namespace !== undefined && namespaces.includes(namespace)));
 }
 
-/** Sends the notices of a queue. A target that asked for a pause, or failed, gets no request before the pause is over. */
+/** Sends the notices of a queue. A target that asked for a pause, or failed, gets no request until the pause is over. */
 export function createNoticeProcessor(ports: NoticePorts): (job: NoticeJob | SummaryJob, context: JobContext) => Promise<void> {
   const { held, now } = ports;
   const pausedUntil = new Map<string, number>();
@@ -82,12 +87,12 @@ export function createNoticeProcessor(ports: NoticePorts): (job: NoticeJob | Sum
     const pause = pausedUntil.get(name) ?? 0;
     if (pause > now() && !isLastTry) throw new WaitError('Retrying', new Date(pause), `target ${name} asked for a pause`);
   };
-  /** Says in the metric, the log and the records of the pushes that nothing more is sent. */
+  /** Records in the metric, the log and the records of the pushes that nothing more is sent. */
   const giveUp = async (target: string, { kind, about, notices }: Parcel, reason: GivenUpNotice['reason'], why: string) => {
     ports.count({ kind, target, result: 'abandoned' });
     const event = notices.length === 1 ? notices[0]?.eventId : undefined;
     ports.logger.warn({ target, policy: about, event, why }, 'notice given up');
-    // Teams may read the records of their pushes. What a target of the operator answers is not for them.
+    // Only answers of a team's own target are recorded. Teams may read the records of their pushes, and must not see the answers of an operator's target.
     const answer = target.includes('/') ? { message: cut(why, maxAnswer) } : {};
     const at = new Date(now()).toISOString();
     const records = notices.flatMap(({ kind, subject, eventId }) =>
@@ -96,11 +101,11 @@ export function createNoticeProcessor(ports: NoticePorts): (job: NoticeJob | Sum
     try {
       await ports.recordGivenUp(records);
     } catch (error) {
-      // Not a reason to send it again.
+      // The notices are not sent again if only the record fails.
       ports.logger.warn({ target, policy: about, event, why: describeError(error) }, 'failure could not be reported');
     }
   };
-  /** Throws to be retried; returns when the content was accepted, or given up. */
+  /** Throws to be retried. Returns when the content was accepted, or given up. */
   const send = async (target: ConfiguredTarget, content: Content, parcel: Parcel, { jobId: id, isLastTry, signal }: JobContext) => {
     const { name } = target;
     const result = await deliver(target, content, { ...ports, id, signal });
@@ -146,7 +151,7 @@ export function createNoticeProcessor(ports: NoticePorts): (job: NoticeJob | Sum
   return async (job, context) => {
     const target = ports.findTarget(job.target);
     if (target === undefined) {
-      // The configuration was changed, or the target deleted: who may write to Redis reaches only what is there.
+      // The configuration was changed, or the target deleted. Writers of Redis can only reach existing targets.
       if (!ports.mayAppear(job.target)) return;
       const why = `it is not known yet whether there is a target ${job.target}`;
       if (!context.isLastTry) throw new Error(why);

@@ -1,16 +1,16 @@
-/** Texts of messages by templates of users, in Liquid (https://liquidjs.com), which has no access to anything but the values it is given. Loaded only where a target has a template. */
+/** Renders messages with templates of users, in Liquid (https://liquidjs.com), which access only the given values. Imported only if a target has one. */
 import type { Origins } from '../core/model/image-origin.ts';
 import { formatSubject, type Notice } from '../core/model/notice.ts';
 import type { MessageTemplate } from '../core/model/notification-target.ts';
 import { createBoundedRenderer } from './template-budget.ts';
 
-/** The texts of one message. The title is plain text; `text` is escaped where values were put in, and otherwise the markup of the template. */
+/** The texts of one message. The title is plain text. In `text`, inserted values are escaped, and the markup of the template is kept. */
 export interface RenderedMessage {
   readonly title?: string;
   readonly text?: (escape: (value: string) => string) => string;
 }
 
-/** Renders the title, and prepares the text: both share one budget of work. Throws with the line of the template where it fails. */
+/** Renders the title, and prepares the text. Both share one budget of work. Throws with the line of the template if it fails. */
 export function renderTemplate({ title, text }: MessageTemplate, notice: Notice, origins: Origins): RenderedMessage {
   const values = valuesOf(notice, origins);
   const { render } = createBoundedRenderer();
@@ -20,8 +20,9 @@ export function renderTemplate({ title, text }: MessageTemplate, notice: Notice,
   };
 }
 
-/** What docs/notifications.md lists. */
-function valuesOf({ kind, subject, tag, digest, from = [], workloads = [], reason, message }: Notice, { now, before }: Origins): object {
+/** The values that docs/notifications.md lists. */
+function valuesOf(notice: Notice, { now, before }: Origins): object {
+  const { kind, subject, tag, digest, base, images, from = [], workloads = [], reason, message, nextStep } = notice;
   return {
     event: kind,
     kind: subject.kind,
@@ -30,10 +31,13 @@ function valuesOf({ kind, subject, tag, digest, from = [], workloads = [], reaso
     policy: formatSubject(subject),
     tag,
     digest,
+    base,
+    images,
     from,
     workloads,
     reason,
     message,
+    nextStep,
     source: now?.repository,
     revision: now?.revision,
     version: now?.version,

@@ -1,32 +1,33 @@
 /** Sends one mail by SMTP, with nodemailer. */
 import type { MailAddresses } from '../core/model/configured-target.ts';
 import { explainConnection } from '../core/model/connection-failure.ts';
+import { defined } from '../core/model/defined.ts';
 import { describeError } from '../core/model/errors.ts';
 import type { TargetRequest } from './message.ts';
 import { type SendResult, withoutSecrets } from './send-notice.ts';
 
 export interface MailOptions extends MailAddresses {
-  /** The same at every try: the `Message-ID`, by which mailboxes recognise a repetition. */
+  /** The `Message-ID`, which is the same at every try, so that mailboxes recognise a repetition. */
   readonly id: string;
   /** Whether a server without TLS is accepted. */
   readonly insecure: boolean;
   readonly signal: AbortSignal;
-  /** How long each step may take; 15 s unless given. */
+  /** The timeout of each step; 15 s by default. */
   readonly timeoutMs?: number;
 }
 
-/** The message itself, or one of its addresses, is not accepted (https://www.rfc-editor.org/rfc/rfc5321#section-4.2.3). Everything else may be mended meanwhile. */
+/** The codes that refuse the message itself, or one of its addresses (https://www.rfc-editor.org/rfc/rfc5321#section-4.2.3). Other errors may pass. */
 const refusals = new Set([501, 550, 551, 552, 553, 554]);
 
 /**
- * Sends it once; never rejects. smtps: is TLS from the beginning; smtp: is upgraded by STARTTLS, which a server must offer unless `insecure`. The user and the
- * password of the URL are secrets, so messages name only its host.
+ * Sends a mail once. Never rejects. smtps: uses TLS from the beginning; smtp: is upgraded by STARTTLS, which a server must support unless `insecure`. The user
+ * and the password of the URL are secrets, so messages name only its host.
  */
 export async function sendMail(url: URL, { headers, body }: TargetRequest, options: MailOptions): Promise<SendResult> {
   const { from, to, id, insecure, signal, timeoutMs = 15_000 } = options;
   const secure = url.protocol === 'smtps:';
   const what = `mail by ${url.protocol}//${url.host}`;
-  // Loaded only where mails are sent.
+  // Imported only if mails are sent.
   const { createTransport } = await import('nodemailer');
   const transport = createTransport({
     host: url.hostname.replaceAll(/[[\]]/g, ''),
@@ -51,7 +52,7 @@ export async function sendMail(url: URL, { headers, body }: TargetRequest, optio
       subject: headers['subject'] ?? '',
       text: body,
       messageId: `<${id.replaceAll(/[^\w.-]/g, '.')}@image-watcher>`,
-      // So that nobody's absence is answered: https://www.rfc-editor.org/rfc/rfc3834
+      // Prevents automatic replies: https://www.rfc-editor.org/rfc/rfc3834
       headers: { 'Auto-Submitted': 'auto-generated' },
     });
     const { response } = await Promise.race([sending, left]);
@@ -62,7 +63,7 @@ export async function sendMail(url: URL, { headers, body }: TargetRequest, optio
     const action = code === 'EAUTH' ? 'check the user and password in the URL' : code === 'ETLS' ? tlsAdvice : known?.remedy;
     const failure = {
       message: `${what}: ${withoutSecrets(known?.sentence ?? describeError(error), url)}`,
-      ...(action !== undefined && { action }),
+      ...defined({ action }),
     };
     return { kind: code !== 'EAUTH' && status !== undefined && refusals.has(status) ? 'refused' : 'failed', ...failure };
   } finally {

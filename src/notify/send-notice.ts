@@ -1,48 +1,49 @@
-/** Sends one request to a target, and reads its answer. */
+/** Sends one request to a target, and interprets its response. */
 import { parseRetryAfter } from '../core/async/backoff.ts';
 import { startDeadline } from '../core/async/deadline.ts';
 import { explainConnection } from '../core/model/connection-failure.ts';
+import { defined } from '../core/model/defined.ts';
 import { describeError } from '../core/model/errors.ts';
 import { cut } from '../core/model/text.ts';
 import { adviceOnStatus } from './advice.ts';
 
-/** What became of a request; `message` and `action` (what to do) are for the operator. Refused: repeating the same request is no use. */
+/** The result of a request. `message` and `action` (what to do) are for the operator. Refused: it is no use to repeat the same request. */
 export type SendResult =
   | { readonly kind: 'sent'; readonly message: string }
   | { readonly kind: 'refused'; readonly message: string; readonly action?: string }
   | { readonly kind: 'failed'; readonly message: string; readonly action?: string; readonly until?: Date };
 
-/** What is logged of a result. */
+/** The fields of a result for the log. */
 export function describeResult(result: SendResult): string {
   return 'action' in result && result.action !== undefined ? `${result.message}; ${result.action}` : result.message;
 }
 
 export interface SendOptions {
   readonly fetch: typeof fetch;
-  /** In ms since 1970. */
+  /** The current time, in ms since 1970. */
   readonly now: () => number;
   readonly signal: AbortSignal;
-  /** How long the whole request may take; 15 s unless given. */
+  /** The timeout of the whole request; 15 s by default. */
   readonly timeoutMs?: number;
 }
 
 const maxPauseMs = 3_600_000;
 const maxText = 300;
 const maxJson = 1024 * 1024;
-/** The message itself is not accepted. Everything else may be mended meanwhile: a revoked URL, a permission, a proxy. */
+/** The statuses that refuse the message itself. Other errors may be fixed without a change: a revoked URL, a permission, a proxy. */
 const refusals = new Set([400, 413, 415, 422]);
-/** Shorter parts of a path are no secrets, and could be words of the answer. */
+/** The minimum length of a secret part of a path. Shorter parts are no secrets, and could be words of the response. */
 const minSecretPart = 8;
 
-/** What an API answered: `json` is its body, if that is JSON and not too long. */
+/** The response of an API. `json` is its body, if that is JSON and not too long. */
 export interface Exchanged {
   readonly result: SendResult;
   readonly json?: unknown;
 }
 
 /**
- * Sends one request, and reads the answer if `wantsJson`; never rejects. The URL is a secret, so messages name only its host. Redirects are not followed: they could lead
- * the message to another host.
+ * Sends one request, and reads the response if `wantsJson`. Never rejects. The URL is a secret, so messages name only its host. Redirects are not followed,
+ * because they could lead the message to another host.
  */
 export async function exchange(
   url: URL,
@@ -74,7 +75,7 @@ async function readFailure(answer: Response, what: string, url: URL, now: number
   const line = (await readText(answer, 2 * maxText)).replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
   const message = `${what} was answered ${status}${withoutSecrets(line === '' ? '' : `: ${line}`, url)}`;
   const advice = adviceOnStatus(status);
-  const failure = { message, ...(advice !== undefined && { action: advice }) };
+  const failure = { message, ...defined({ action: advice }) };
   if (refusals.has(status)) return { kind: 'refused', ...failure };
   const pause = parseRetryAfter(answer.headers.get('retry-after') ?? undefined, now);
   return {
@@ -84,7 +85,7 @@ async function readFailure(answer: Response, what: string, url: URL, now: number
   };
 }
 
-/** The beginning of a body; what is longer than the limit is cut off. */
+/** The beginning of a body. What exceeds the limit is cut off. */
 async function readText(answer: Response, maxLength: number): Promise<string> {
   let text = '';
   const decoder = new TextDecoder();
@@ -103,7 +104,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Servers name the path that they do not know ("Cannot POST /services/…"), which is the secret. */
+/** Removes secrets of the URL from a text. Servers quote an unknown path ("Cannot POST /services/…"), which is the secret. */
 export function withoutSecrets(text: string, { pathname, search, username, password }: URL): string {
   const parts = [pathname, search, username, password, ...pathname.split('/'), ...search.split(/[?&=]/)];
   const secrets = parts.flatMap((part) => [part, tryDecode(part)]).filter((part) => part.length >= minSecretPart);

@@ -1,27 +1,31 @@
-/** One message in place of many. Pure. */
+/** Combines many notices into one message. Pure. */
 import { formatSubject, noticeKinds, type Notice, type NoticeKind } from '../core/model/notice.ts';
 import { cut } from '../core/model/text.ts';
 import type { Message } from './message.ts';
 
-/** What was held back, because the target had got as many messages in a minute as it may. */
+/** The notices that were held back, because the target had received its maximum of messages in a minute. */
 export interface SummaryContent {
   readonly type: 'summary';
   readonly target: string;
-  /** RFC 3339. */
+  /** The time of the summary, RFC 3339. */
   readonly at: string;
   readonly notices: readonly Notice[];
-  /** How many more there were. */
+  /** The number of further notices. */
   readonly more: number;
 }
 
-/** What needs somebody comes first. */
+/** The order of kinds in a summary, those that need attention first. */
 const urgency: readonly NoticeKind[] = [
   'RolloutFailed',
   'RolledBack',
   'ApprovalRequired',
   'Blocked',
+  'Refused',
+  'Behind',
+  'RebuildRequested',
   'CertificateExpiring',
   'WebhookMissing',
+  'Rebased',
   'Updated',
   'RolledOut',
 ];
@@ -30,16 +34,20 @@ const labels: Readonly<Record<NoticeKind, string>> = {
   RolledBack: 'Rolled back',
   ApprovalRequired: 'Waiting for approval',
   Blocked: 'Blocked',
+  Behind: 'Behind their base',
+  Rebased: 'Rebased',
+  RebuildRequested: 'To be rebuilt',
+  Refused: 'Not brought to their base',
   CertificateExpiring: 'Certificates that end',
   WebhookMissing: 'Without webhooks',
   Updated: 'Updated',
   RolledOut: 'Rolled out',
 };
 const maxNamed = 10;
-/** Of one kind: chats refuse long messages, and all notices of a summary would be lost. */
+/** The maximum length of the text for one kind. Chats refuse long messages, and all notices of a summary would be lost. */
 const maxText = 500;
 
-/** Counts for each kind, with the first names. */
+/** The message of a summary: the count for each kind, with the first names. */
 export function messageOfSummary({ notices, more }: SummaryContent, dashboardUrl?: string): Message {
   const kinds = Map.groupBy(notices, ({ kind }) => kind);
   const facts = urgency.flatMap((kind): [string, string][] => {
@@ -60,7 +68,7 @@ function describe(notices: readonly Notice[]): string {
   return `${names.length}: ${names.slice(0, maxNamed).join(', ')}${others > 0 ? ` and ${others} others` : ''}`;
 }
 
-/** For programs: how many notices of each kind there were. */
+/** The number of notices of each kind, for programs. */
 export function countKinds(notices: readonly Notice[]): Readonly<Partial<Record<NoticeKind, number>>> {
   return Object.fromEntries(
     noticeKinds.flatMap((kind) => {

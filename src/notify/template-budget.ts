@@ -1,13 +1,13 @@
-/** Bounds the work of a template, counted and not timed: the same template with the same values always fails or never. */
+/** Limits the work of a template. It is counted and not timed, so the same template with the same values always fails or never. */
 import { Context, defaultOperators, Liquid, type Template } from 'liquidjs';
 
-/** The work of one message: a character read or made is 1. Some milliseconds. */
+/** The maximum work of one message, which takes some milliseconds. Each character that is read or made counts 1. */
 const maxWork = 100_000;
-/** The work of a block whatever it holds, as that of a round of a loop. */
+/** The work of a block, such as one iteration of a loop, in addition to its content. */
 const blockWork = 100;
-/** The work of a comparison of nothing. */
+/** The work of a comparison in addition to its operands. */
 const operatorWork = 10;
-/** Their conditions are evaluated with the tag, and can stand behind its own text. */
+/** Tags whose conditions are evaluated with the tag, and may come after its own text. */
 const branching = new Set(['if', 'unless', 'case']);
 /** Filters whose work is proportional to the texts that they read and make. */
 export const filters: ReadonlySet<string> = new Set(
@@ -17,13 +17,13 @@ export const filters: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Renders templates until the work of all of them is done. */
+/** Renders templates until their common budget of work is used up. */
 export interface BoundedRenderer {
-  /** Throws where the template is wrong, or the budget is used up. */
+  /** Renders a template. Throws if the template is invalid, or the budget is used up. */
   render(template: string, values: object, escape: (value: string) => string): string;
 }
 
-/** One budget for all templates of a message. */
+/** Creates one budget for all templates of a message. */
 export function createBoundedRenderer(): BoundedRenderer {
   let left = maxWork;
   const spend = (work: number) => {
@@ -41,7 +41,7 @@ export function createBoundedRenderer(): BoundedRenderer {
         return renderTemplates(templates, context, emitter);
       };
       const context = new Context(values, engine.options, { sync: true }, { liquid: engine });
-      // Ranges, and what filters make, are counted here before they are made.
+      // Counts ranges, and the results of filters, before they are made.
       context.memoryLimit.use = spend;
       return String(engine.renderSync(engine.parse(template), context));
     },
@@ -53,13 +53,13 @@ function createEngine(spend: (work: number) => void, escape: (value: string) => 
     parseLimit: 10_000,
     ownPropertyOnly: true,
     strictFilters: true,
-    // No file can be included.
+    // Templates cannot include files.
     templates: {},
     operators: Object.fromEntries(
       Object.entries(defaultOperators).map(([name, operator]) => [
         name,
         (...operands: unknown[]) => {
-          // The last one is the context.
+          // The last operand is the context.
           spend(operatorWork + sizeOf(operands.slice(0, -1)));
           return (operator as (...operands: unknown[]) => boolean)(...operands);
         },
@@ -70,7 +70,7 @@ function createEngine(spend: (work: number) => void, escape: (value: string) => 
       return escape(typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value));
     },
   });
-  // Nothing is put in without being escaped.
+  // The filter `raw` is disabled, so that all inserted values are escaped.
   engine.registerFilter('raw', (value: unknown) => value);
   engine.registerFilter('replace', (value: unknown, pattern: unknown, replacement: unknown = '') => {
     const parts = textOf(value).split(textOf(pattern));
@@ -93,7 +93,7 @@ function createEngine(spend: (work: number) => void, escape: (value: string) => 
   return engine;
 }
 
-/** The characters of a block, with its conditions: at most those of the template. */
+/** The number of characters of a block with its conditions, limited to that of the template. */
 function lengthOf(templates: readonly Template[], max: number): number {
   const first = templates[0]?.token;
   const last = templates.at(-1)?.token;

@@ -1,4 +1,4 @@
-/** Adds a notice when a certificate of the service ends soon. */
+/** Adds a notice when a certificate of the service is about to expire. */
 import { soonestExpiry } from './certificate-expiry.ts';
 import { describeError } from '../core/model/errors.ts';
 import type { IdentifiedNotice } from '../core/model/notice.ts';
@@ -9,14 +9,14 @@ import type { WorkMeans } from '../service/compose/work-wing.ts';
 import type { NoticeSink } from '../core/model/notice-sink.ts';
 
 const everyMs = 3_600_000;
-/** As long as the longest stage lasts, and some days more. */
+/** How long a notice is remembered: the duration of the longest stage, and some days more. */
 const rememberSeconds = 30 * 24 * 3_600;
 
 interface CertificatePorts extends Pick<NoticeSink, 'add'> {
   readonly read: WorkMeans['readCertificates'];
 }
 
-/** The certificates that the service serves or trusts; those of Ingresses are what `image-watcher doctor` can see. */
+/** Watches the certificates that the service serves or trusts. Those of Ingresses are checked by `image-watcher doctor`. */
 export function watchCertificates({ settings, logger }: Foundation, redis: RedisConnection, { add, read }: CertificatePorts) {
   if (settings.notificationTargets.length === 0) return { stop: () => undefined };
   const check = async () => {
@@ -36,7 +36,7 @@ export function watchCertificates({ settings, logger }: Foundation, redis: Redis
   return { stop: () => clearInterval(timer) };
 }
 
-/** The notice about a certificate that ends soon: one for each stage. */
+/** The notice about a certificate that is about to expire. Each stage has one. */
 export function certificateNotice(name: string, pem: string, now: Date): IdentifiedNotice | undefined {
   const expiry = soonestExpiry(pem, now);
   if (expiry === undefined) return undefined;

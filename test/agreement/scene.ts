@@ -110,7 +110,8 @@ function actionsOn(world: World, denied: Registry) {
       const template = { metadata: { labels }, spec: { containers: [{ name: 'c0', image }] } };
       await cluster.request('POST', deployments, {
         metadata: { name, labels },
-        spec: { ...spec, selector: { matchLabels: labels }, template },
+        // A rollout that is to last must also last on a slow machine.
+        spec: { progressDeadlineSeconds: 14_400, ...spec, selector: { matchLabels: labels }, template },
       });
     },
     findDeployment: ({ name }: Subject) => cluster.request<object>('GET', `${deployments}/${name}`).catch(() => undefined),

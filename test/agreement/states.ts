@@ -69,6 +69,17 @@ export const states: readonly State[] = [
   kept('waiting for a window', 'Window', () => ({ update: { windows: [{ from: hours(3), to: hours(4), timeZone: 'UTC' }] } })),
   kept('waiting for its age', 'MinAge', () => ({ minAge: '2h' }), 'unknown'),
   {
+    name: 'held before an unlikely first change',
+    async make(scene, subject) {
+      await scene.push(subject, old);
+      await scene.push(subject, '200.0.0');
+      await scene.deploy(subject, scene.imageOf(subject, old));
+      await scene.createPolicy(subject);
+      await scene.waitForReason(subject, 'UnlikelyVersion');
+      return { wanted: '200.0.0', why: ['UnlikelyVersion'] };
+    },
+  },
+  {
     name: 'paused',
     async make(scene, subject) {
       await scene.push(subject, old);

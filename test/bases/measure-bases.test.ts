@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { measureBases } from '../../src/bases/measure-bases.ts';
-import type { BaseImagePolicy, BaseStatus } from '../../src/core/model/base-policy.ts';
+import type { BaseImagePolicy } from '../../src/core/model/base-policy.ts';
+import type { BaseStatus } from '../../src/core/model/base-status.ts';
 import { createMetrics } from '../../src/service/telemetry/metrics.ts';
 
 const counts = { total: 7, current: 3, behind: 2, unknown: 1, unrelated: 1 };
 const behindSince = '2026-11-16T08:00:00Z';
+
+const dependents = (['RebuildOverdue', 'RebuildOverdue', 'Requested', 'Current'] as const).map((state, index) => ({
+  image: `harbor.example.com/shop/a${index}:1`,
+  state,
+  workloads: 1,
+  example: 'Deployment shop/a',
+}));
 
 const policyOf = (name: string, status: BaseStatus): BaseImagePolicy => ({
   namespace: 'platform',
@@ -25,12 +33,14 @@ async function scrape(policies: readonly BaseImagePolicy[]): Promise<string[]> {
 }
 
 test('counts the images of each policy by their state, and shows since when one is behind', async () => {
-  assert.deepEqual(await scrape([policyOf('java', { images: counts, behindSince }), policyOf('new', {})]), [
+  assert.deepEqual(await scrape([policyOf('java', { images: counts, behindSince, dependents }), policyOf('new', {})]), [
     'image_watcher_base_images{namespace="platform",name="java",state="current"} 3',
     'image_watcher_base_images{namespace="platform",name="java",state="behind"} 2',
+    'image_watcher_base_images{namespace="platform",name="java",state="other_line"} 0',
     'image_watcher_base_images{namespace="platform",name="java",state="unknown"} 1',
     'image_watcher_base_images{namespace="platform",name="java",state="unrelated"} 1',
     `image_watcher_base_behind_since_seconds{namespace="platform",name="java"} ${Date.parse(behindSince) / 1000}`,
+    'image_watcher_base_rebuilds_overdue{namespace="platform",name="java"} 2',
   ]);
 });
 

@@ -63,10 +63,10 @@ describe('charts/install', { skip }, () => {
     assert.ok(!/helm\.sh|managed-by/.test(read('base/install.yaml')));
     // What remains without a namespace is found by its label when it is removed.
     const inNoNamespace = objectsIn(read('base/install.yaml')).filter(({ metadata }) => metadata.namespace === undefined);
-    const [own, labelled] = [inNoNamespace.slice(0, 3), inNoNamespace.slice(3)];
+    const [own, labelled] = [inNoNamespace.slice(0, 4), inNoNamespace.slice(4)];
     assert.deepEqual(
       own.map(({ kind }) => kind),
-      ['Namespace', ...Array<string>(2).fill('CustomResourceDefinition')],
+      ['Namespace', ...Array<string>(3).fill('CustomResourceDefinition')],
     );
     for (const object of labelled) assert.equal(object.metadata.labels?.['app.kubernetes.io/instance'], 'image-watcher', keyOf(object));
   });

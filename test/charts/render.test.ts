@@ -117,9 +117,17 @@ describe('the permissions of the chart', { skip }, () => {
         .filter(({ resources }) => resources.includes('imagepolicies'))
         .flatMap(({ verbs }) => verbs);
     assert.deepEqual(writes(await renderChart({})), ['get', 'list', 'watch']);
-    const objects = await renderChart({ permissions: { rebase: true } });
-    assert.deepEqual(sorted(grantsOf(objects, 'image-watcher-work')), sorted(shippedGrants('work', { rebase: true })));
-    assert.deepEqual(writes(objects).slice(3), ['create', 'update', 'patch', 'delete', 'rollback']);
+    assert.deepEqual(writes(await renderChart({ config: { consents: [{ policiesFrom: 'ops', namespaces: ['shop'] }] } })), [
+      'get',
+      'list',
+      'watch',
+    ]);
+    const consents = [{ policiesFrom: 'platform', push: ['harbor.example.com/shop/*'] }];
+    for (const values of [{ permissions: { rebase: true } }, { config: { consents } }]) {
+      const objects = await renderChart(values);
+      assert.deepEqual(sorted(grantsOf(objects, 'image-watcher-work')), sorted(shippedGrants('work', { rebase: true })));
+      assert.deepEqual(writes(objects).slice(3), ['create', 'update', 'patch', 'delete', 'rollback']);
+    }
   });
 
   test('include those that the user adds, and exclude Secrets where they are turned off', async () => {

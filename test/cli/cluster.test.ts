@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import type { Condition, PolicyStatus } from '../../src/core/model/policy-status.ts';
 import { installCrd } from '../service/resources/install-crd.ts';
 import { borrowControlPlane } from '../harness/control-plane.ts';
+import { mainProgram } from '../harness/program.ts';
 import { kubeconfigWithGrants } from '../harness/service-account.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { waitFor } from '../harness/wait-for.ts';
@@ -17,7 +17,6 @@ import { at, condition, createPolicies, startCliWorld, withNamespace, type CliWo
 import { runCommand } from './run-command.ts';
 
 const crdPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/imagepolicies.operator.technomad.dev';
-const root = join(import.meta.dirname, '../..');
 describe('commands on a cluster', () => {
   let world: CliWorld;
   before(async () => {
@@ -117,7 +116,7 @@ describe('commands on a cluster', () => {
 
     it('says how to name a kubeconfig where there is none', async () => {
       const env = { PATH: process.env['PATH'] ?? '', HOME: tempFolder('home') };
-      await assert.rejects(promisify(execFile)(process.execPath, [join(root, 'src/main.ts'), 'get'], { env }), {
+      await assert.rejects(promisify(execFile)(process.execPath, [await mainProgram(), 'get'], { env }), {
         code: 1,
         stdout: '',
         stderr: 'there is no kubeconfig: name one with --kubeconfig or the variable KUBECONFIG, or write it to ~/.kube/config\n',

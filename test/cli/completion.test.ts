@@ -8,11 +8,12 @@ import { promisify } from 'node:util';
 import { scripts, shells, type Shell } from '../../src/cli/completion/scripts.ts';
 import { commands } from '../../src/cli/index.ts';
 import { runProgram } from '../../src/cli/program.ts';
+import { mainProgram } from '../harness/program.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { writeKubeconfig } from '../service/kube/fake-api-server.ts';
 import { createPolicies, startCliWorld, type CliWorld } from './cluster-world.ts';
 
-const main = join(import.meta.dirname, '../../src/main.ts');
+const main = await mainProgram();
 
 /** The words that the program offers, and the directive. */
 async function offered(...words: string[]): Promise<string[]> {

@@ -49,5 +49,5 @@ test('the service replaces itself, and is still the same process', { skip: proce
   t.after(() => service.stop());
   const command = execFileSync('ps', ['-o', 'args=', '-p', String(service.pid)], { encoding: 'utf8' });
   for (const option of leanOptions) assert.ok(command.includes(option), command);
-  assert.match(command, /main\.ts serve --config .* --roles receive/);
+  assert.match(command, /main\.[jt]s serve --config .* --roles receive/);
 });

@@ -147,8 +147,16 @@ test('reads both versions, lists of them, and JSON', async () => {
 });
 
 for (const [name, text, expected] of [
-  ['a syntax error', `${configMap}---\na: [\n`, /^6:1 : is not YAML: /],
-  ['the same field twice', policy('web', '  suspend: true\n  suspend: false\n'), /^10:3 : is not YAML: Map keys must be unique/],
+  [
+    'a syntax error',
+    `${configMap}---\na: [\n`,
+    /^6:1 : is not YAML: a bracket, brace or quote before this line is not closed: write \] where it ends$/,
+  ],
+  [
+    'the same field twice',
+    policy('web', '  suspend: true\n  suspend: false\n'),
+    /^10:3 : this key is written twice in the same place: merge the two$/,
+  ],
   ['another version', policy('web').replace('/v1\n', '/v2\n'), /^1:1 apiVersion: "operator\.technomad\.dev\/v2" is none of .*\/v1, /],
   [
     'another kind of the group',
@@ -250,7 +258,7 @@ test('ends with 2 for a file that cannot be read, and checks the rest', async ()
   const folder = folderWith({ 'a.yaml': policy('web', '  minAge: 1d\n') });
   const { code, out, err } = await run([join(folder, 'missing.yaml'), folder]);
   assert.equal(code, 2);
-  assert.match(err, /missing\.yaml: cannot be read: .*ENOENT/);
+  assert.match(err, /missing\.yaml: does not exist: create it, or name another one\n/);
   assert.match(out, /a\.yaml:9:3/);
 });
 

@@ -11,6 +11,7 @@ import { parse } from 'yaml';
 import { convertReview } from '../../src/conversion/convert-review.ts';
 import { startConversionEndpoint, type ConversionEndpoint } from '../harness/conversion-endpoint.ts';
 import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
+import { mainProgram } from '../harness/program.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -20,7 +21,7 @@ async function run(args: string[], env: Record<string, string> = {}): Promise<{ 
   const { PATH, NODE_COMPILE_CACHE } = process.env;
   const options = { env: { PATH, NODE_COMPILE_CACHE, ...env }, timeout: 60_000 };
   try {
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, [join(root, 'src/main.ts'), ...args], options);
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [await mainProgram(), ...args], options);
     return { code: 0, out: stdout, err: stderr };
   } catch (error) {
     const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
@@ -106,7 +107,7 @@ describe('the command line', () => {
     [['serve', '--roles', 'work,dance'], /there is no role "dance"; roles are receive, work, convert/],
     [['serve', 'now'], /takes no arguments/],
     [['crd'], /^use "crd print", "crd apply" or "crd migrate"\nRun image-watcher crd --help/],
-    [['crd', 'aply'], /^there is no command "crd aply"; did you mean "apply"\?; use "crd print"/],
+    [['crd', 'aply'], /^there is no command "crd aply"; did you mean "apply"\?\nRun image-watcher crd --help/],
     [['crd', 'print', '--kubeconfig', 'x'], /^there is no option --kubeconfig\nRun image-watcher crd print --help/],
     [['import'], /^use "import keel", "import flux" or "import argocd-image-updater"\n/],
     [['crd', 'apply', '--conversion-url', 'http://x'], /--conversion-url is an https URL/],
@@ -114,7 +115,7 @@ describe('the command line', () => {
     [['crd', 'apply', '--conversion-service', 'a/b', '--conversion-url', 'https://x'], /exclude each other/],
     [['crd', 'apply', '--v1-only', '--storage', 'v1alpha1'], /--storage and --v1-only exclude each other/],
     [['crd', 'apply', '--ca-file', 'x'], /belongs to an endpoint/],
-    [['crd', 'print', '--ca-file', '/does/not/exist'], /--ca-file: .*exist/],
+    [['crd', 'print', '--ca-file', '/does/not/exist'], /^--ca-file .*does not exist/],
     [['crd', 'apply', '--timeout', 'soon'], /--timeout is a duration/],
     [['crd', 'apply', '--serve', 'v2'], /--serve is v1alpha1, not "v2"/],
     [['crd', 'migrate', '--retire', 'v1'], /--retire is v1alpha1, not "v1"/],
@@ -187,7 +188,7 @@ describe('the command line', () => {
 
   it('ends without a stack trace when the reader of its output has gone', async () => {
     const { PATH, NODE_COMPILE_CACHE } = process.env;
-    const child = spawn(process.execPath, [join(root, 'src/main.ts'), 'crd', 'print'], { env: { PATH, NODE_COMPILE_CACHE } });
+    const child = spawn(process.execPath, [await mainProgram(), 'crd', 'print'], { env: { PATH, NODE_COMPILE_CACHE } });
     // The definition is larger than the buffer of a pipe.
     child.stdout.destroy();
     const [err, [code]] = await Promise.all([text(child.stderr), once(child, 'exit') as Promise<[number]>]);
@@ -195,14 +196,14 @@ describe('the command line', () => {
   });
 
   it('prints the CustomResourceDefinitions that are in crd/, all or one', async () => {
-    const committed = ['imagepolicies', 'baseimagepolicies', 'notificationtargets'].map((name) =>
+    const committed = ['imagepolicies', 'baseimagepolicies', 'baseimagerecords', 'notificationtargets'].map((name) =>
       readFileSync(join(root, `crd/${name}.yaml`), 'utf8'),
     );
     assert.equal((await run(['crd', 'print'])).out, committed.join('---\n'), 'stale: run "npm run generate"');
     const items = committed.map((text) => parse(text) as object);
     const json = await run(['crd', 'print', '--output', 'json']);
     assert.deepEqual(JSON.parse(json.out), { apiVersion: 'v1', kind: 'List', items });
-    for (const [index, kind] of ['ImagePolicy', 'BaseImagePolicy', 'NotificationTarget'].entries()) {
+    for (const [index, kind] of ['ImagePolicy', 'BaseImagePolicy', 'BaseImageRecord', 'NotificationTarget'].entries()) {
       assert.equal((await run(['crd', 'print', '--kind', kind])).out, committed[index]);
       assert.deepEqual(JSON.parse((await run(['crd', 'print', '--kind', kind, '-o', 'json'])).out), items[index]);
     }
@@ -219,7 +220,9 @@ describe('the command line', () => {
     it('creates the resource, which is then served, and does nothing the second time', async () => {
       const env = { KUBECONFIG: cluster.kubeconfigPath };
       const first = await run(['crd', 'apply', '--conversion-url', endpoint.url, '--ca-file', endpoint.caFile], env);
-      const names = ['imagepolicies', 'baseimagepolicies', 'notificationtargets'].map((plural) => `${plural}.operator.technomad.dev`);
+      const names = ['imagepolicies', 'baseimagepolicies', 'baseimagerecords', 'notificationtargets'].map(
+        (plural) => `${plural}.operator.technomad.dev`,
+      );
       assert.deepEqual([first.code, first.out], [0, names.map((name) => `customresourcedefinition ${name} created\n`).join('')]);
       const second = await run(['crd', 'apply', '--kubeconfig', cluster.kubeconfigPath, '-o', 'json']);
       assert.deepEqual(

@@ -10,8 +10,8 @@ import { tempFolder } from '../harness/temp-folder.ts';
 
 const evil = '\u001B]0;title\u0007\u009B2J\u202E\u3164\u034F\r\n::error::forged\n##[error]forged';
 const controls = /[^\P{Cc}\n\t]|[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
-/** GitHub and Azure DevOps execute the second form anywhere in a line. */
-const command = /^\s*::|##(?:vso)?\[/im;
+/** GitHub, Azure DevOps and TeamCity execute the second form anywhere in a line. */
+const command = /^\s*::|##\w*\[/im;
 
 async function run(args: readonly string[], input = '', terminal: object = {}) {
   let out = '';
@@ -33,7 +33,11 @@ test('no command for CI stands anywhere in a line', async () => {
     apiVersion: 'operator.technomad.dev/v1',
     kind: 'ImagePolicy',
     metadata: { name: 'a' },
-    spec: { 'b ##[add-mask]c': 1, 'd ###vso[task.setvariable variable=PATH]e': 1 },
+    spec: {
+      'b ##[add-mask]c': 1,
+      'd ###VSO[task.setvariable variable=PATH]e': 1,
+      "f ##teamcity[setParameter name='env.PATH' value='g']": 1,
+    },
   });
   for (const output of ['text', 'json', 'yaml']) {
     const { out } = await run(['lint', '-', '-o', output], inner);

@@ -194,7 +194,7 @@ for (const [args, message] of [
   [[], /--file/],
   [['--file', 'x'], /--provider/],
   [['--provider', 'nobody', '--file', 'x'], new RegExp(`there is no provider "nobody"; there are ${providerIds[0]}`)],
-  [['--provider', 'harbor', '--file', '/does/not/exist'], /the body cannot be read/],
+  [['--provider', 'harbor', '--file', '/does/not/exist'], /^\/does\/not\/exist does not exist: create it, or name another one$/],
   [['--provider', 'harbor', '--receiver', 'x', '--file', 'x'], /belong together/],
   [[...generic, '--header', 'no colon'], /--header is "Name: value"/],
   [[...generic, '--header', 'A: 1', '--header', 'a: 2'], /given twice/],

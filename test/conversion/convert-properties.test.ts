@@ -30,6 +30,7 @@ import {
   withoutNotes,
   type Policy,
 } from '../service/resources/objects.ts';
+import { runsOf } from '../harness/full-tests.ts';
 
 const v1Object = fc
   .tuple(v1SpecArbitrary, fc.option(v1StatusArbitrary), metadataArbitrary)
@@ -37,7 +38,7 @@ const v1Object = fc
 const oldObject = fc
   .tuple(v1alpha1SpecArbitrary, fc.option(olderStatusArbitrary), metadataArbitrary)
   .map(([spec, status, metadata]) => oldPolicy(spec, { metadata, ...(status !== null && { status }) }));
-const numRuns = process.env['FULL_TESTS'] === undefined ? 300 : 1_000;
+const numRuns = runsOf(1_000);
 
 test('converting v1 to v1alpha1 and back is the identity', () => {
   fc.assert(

@@ -1,4 +1,6 @@
 /** A day of a small installation: what the pictures of the documentation show. */
+import { createBaseRoutes } from '../../src/bases/api/routes.ts';
+import { sampleView } from '../bases/api/sample-bases.ts';
 import type { ImagePolicy } from '../../src/core/model/image-policy.ts';
 import type { Condition, HistoryEntry } from '../../src/core/model/policy-status.ts';
 import type { EventRecord } from '../../src/service/queue/event-record.ts';
@@ -184,6 +186,7 @@ export function exampleOptions() {
         ),
       announcements: () => Promise.resolve([{ lastPush: minutes(1), unannounced: 0 }]),
     },
+    added: { features: ['bases'], routes: createBaseRoutes(sampleView()) },
     more: { settings: { webhookUrl: 'https://hooks.example.com' } },
   };
 }

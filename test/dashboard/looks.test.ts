@@ -22,6 +22,8 @@ const shown = {
   policies: '/policies',
   policy: '/policies/shop/checkout',
   rollback: '/policies/shop/checkout/rollback',
+  bases: '/bases',
+  base: '/bases/platform/java',
   events: '/events',
   approvals: '/approvals',
   setup: '/setup',

@@ -1,5 +1,6 @@
 /** The dashboard before an API with samples of policies. */
 import type { TestContext } from 'node:test';
+import type { AddedRoutes } from '../../src/service/api/add-api.ts';
 import type { OperationsAuth } from '../../src/service/api/authenticate.ts';
 import { createVouching } from '../../src/service/api/vouch.ts';
 import type { InstallationPorts, PolicyPorts } from '../../src/service/api/ports.ts';
@@ -17,6 +18,8 @@ interface Options {
   readonly policies?: Partial<PolicyPorts>;
   readonly records?: readonly EventRecord[];
   readonly installation?: InstallationPorts;
+  /** What wings add to the API. */
+  readonly added?: AddedRoutes;
   readonly more?: Partial<DashboardOptions>;
 }
 
@@ -32,14 +35,14 @@ export const sessions = {
 /** A browser that keeps its cookies, without JavaScript. */
 export function openDashboard(
   t: Pick<TestContext, 'after'>,
-  { auth = { kind: 'none' }, identification = { kind: 'none' }, policies, records = [], installation, more }: Options = {},
+  { auth = { kind: 'none' }, identification = { kind: 'none' }, policies, records = [], installation, added, more }: Options = {},
 ) {
   const patched: Patched[] = [];
   const { app, logged } = startApi(
     t,
     auth,
     records,
-    { policies: samplePorts(patched, policies), ...(installation && { installation }) },
+    { policies: samplePorts(patched, policies), ...(installation && { installation }), ...(added && { added }) },
     (own, logger) => ({
       transport: connectWithin(own),
       identification,

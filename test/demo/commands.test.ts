@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { poolVariable } from '../harness/control-plane.ts';
 import { type RunningProcess, startProcess } from '../harness/process.ts';
 import { GiveUp, waitFor } from '../harness/wait-for.ts';
@@ -47,7 +47,7 @@ function untilPrinted(started: RunningProcess, ...texts: readonly string[]): Pro
 }
 
 describe('the commands of the README', () => {
-  for (const command of ['npm run demo', 'npm run demo -- --once', 'npm run demo -- base', 'npm run tutorial'])
+  for (const command of ['npm run demo', 'npm run demo -- --once', 'npm run demo -- base', 'npm run tutorial', 'npm run tutorial -- base'])
     test(`the README names "${command}"`, () => assert.ok(readme.includes(command)));
 
   test('npm run demo -- --once tells the whole story, and ends', async () => {
@@ -55,10 +55,10 @@ describe('the commands of the README', () => {
     for (const told of [
       /✓ the policy is Ready .* runs .*:1\.0\.0$/m,
       /✓ the Deployment runs 1\.0\.1/,
-      // By the push; on a slow machine, the reconcile of the new policy may come to list the tags only then, and find it first.
-      /ImagePolicy status .*:1\.0\.0 → .*:1\.0\.1, Applied at .*, by (Webhook|PolicyChange)/,
+      // By the push; on a slow machine, a reconcile of the new policy or of its new target may come to list the tags only then, and find it first.
+      /ImagePolicy status .*:1\.0\.0 → .*:1\.0\.1, Applied at .*, by (Webhook|PolicyChange|TargetChange)/,
       /Event of Deployment {2}Updated: c0 from .*:1\.0\.0 to .*:1\.0\.1/,
-      /image_watcher_workload_changes_total\{.*source="(Webhook|PolicyChange)".*\} 1$/m,
+      /image_watcher_workload_changes_total\{.*source="(Webhook|PolicyChange|TargetChange)".*\} 1$/m,
     ])
       assert.match(output, told);
   });
@@ -80,11 +80,30 @@ describe('the commands of the README', () => {
     );
   });
 
-  test('npm run demo -- base --once: a patched base reaches every application, and a bad one is stopped at the canary', async () => {
-    const output = await runToEnd('npm run demo -- base --once');
-    assert.match(output, /✓ the canary runs its former image again/);
-    assert.match(output, /4 images: 3 current, 0 behind, 1 built on something else/);
-    assert.match(output, /Deployment .*\/web: pod .*CrashLoopBackOff/);
+  describe('npm run demo -- base --once', () => {
+    let output = '';
+    before(async () => {
+      output = await runToEnd('npm run demo -- base --once');
+    });
+
+    test('a patched base reaches every application on its line, and a bad one is stopped at the canary', () => {
+      assert.match(output, /✓ the canary runs its former image again/);
+      assert.equal(output.match(/6 images: 4 current, 0 behind, 1 on another line, 1 built on something else/g)?.length, 2);
+      assert.match(output, /the others were never changed: web 1\.0\.0-base\.\d+, .*, portal 1\.0\.0-base\.\d+, mail 1\.0\.0$/m);
+      assert.match(output, /Deployment .*\/web: pod .*CrashLoopBackOff/);
+    });
+
+    test('an application on a variant is not moved, and the line that it is on is shown', () => {
+      assert.equal(output.match(/^ +shop\/mail:1\.0\.0 +OtherLine +on 21\.0\.1-alpine .*it is built on 21\.0\.1-alpine, /gm)?.length, 2);
+      assert.match(output, /mail is not moved: it is built on 21\.0\.1-alpine, a version of another line than 21\.0\.2/);
+    });
+
+    test('a chain is moved: first the framework, then its application', () => {
+      const chain =
+        /framework on Java is rebased .*3\.1\.0 → 3\.1\.0-base\.\d+\n.*application on the framework .*portal: 1\.0\.0 → 1\.0\.0-base\.\d+\n/;
+      assert.match(output, chain);
+      assert.match(output, /^ +shop\/portal:1\.0\.0-base\.\d+ +Current +on 21\.0\.2 /m);
+    });
   });
 
   test('npm run tutorial says what to do next, and its commands work in another terminal', async () => {

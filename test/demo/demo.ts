@@ -17,7 +17,8 @@ const usage = `Usage: npm run demo [-- [SCENARIO] [--once]]
 Starts Redis, etcd, kube-apiserver, a registry and image-watcher on loopback ports, and shows what happens. Stays up until Ctrl-C.
 
   push     a Deployment and an ImagePolicy: a pushed version is rolled out (the default)
-  base     applications on one base, and a BaseImagePolicy: a patched base reaches all of them, and a bad one is stopped at the canary
+  base     applications on one base, and a BaseImagePolicy: a patched base reaches all of them, one through a framework in between, and none on
+           another variant; a bad base is stopped at the canary
 
   --once   end with the story: exit code 0; or 1, with a reason
 `;
@@ -54,7 +55,7 @@ async function main(): Promise<number> {
     );
     const service = await startProgram(world);
     if (isBase) {
-      pods = runJavaPods(world);
+      pods = runJavaPods(world, world.namespace);
       await tellBaseStory(world, steps);
       if (values.once) return 0;
       await inviteToDashboard(world, service, steps);
@@ -137,7 +138,7 @@ async function stayUpForBase(world: World): Promise<void> {
   steps.heading('It stays up. Try:');
   const kubectl = `KUBECONFIG=${world.cluster.kubeconfigPath} kubectl -n ${world.namespace}`;
   steps.note(`${kubectl} get bipol,ipol,deploy -o wide`);
-  steps.note(`${kubectl} get bipol java -o yaml`);
+  steps.note(`${kubectl} get bipol java framework -o yaml`);
   steps.note('Ctrl-C                   ends everything\n');
   await untilSignalled(Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]));
 }

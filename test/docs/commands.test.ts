@@ -74,7 +74,7 @@ const ours = named.flatMap(({ words, ...rest }) => {
   if (program === 'image-watcher') return [{ ...rest, words: words.slice(1) }];
   if (program === 'npx' && second === 'image-watcher') return [{ ...rest, words: words.slice(2) }];
   // In a pod, where the token of its account is; test/image/image.ts runs them there.
-  const inPod = words.indexOf('src/main.ts');
+  const inPod = words.indexOf('dist/main.js');
   return program === 'kubectl' && words.includes('exec') ? [{ ...rest, words: words.slice(inPod + 1) }] : [];
 });
 

@@ -12,6 +12,7 @@ import { baseSchema } from '../../src/bases/resource/schema.ts';
 import { toStructuralSchema } from '../../src/service/resources/structural-schema.ts';
 import * as v1 from '../../src/service/resources/v1.ts';
 import * as v1alpha1 from '../../src/conversion/v1alpha1.ts';
+import { commands } from '../../src/cli/index.ts';
 import { configSchema } from '../../src/service/config/schema.ts';
 import { reasons } from '../../src/core/model/reasons.ts';
 import { createMetrics } from '../../src/service/telemetry/metrics.ts';
@@ -25,6 +26,10 @@ for (const { path, content } of files) {
     assert.ok(readFileSync(join(root, path), 'utf8') === content, `${path} is stale: run "npm run generate"`);
   });
 }
+
+const programCommands = await Promise.all(commands.map(({ load }) => load()));
+const ofEveryCommand = ['color', 'help', 'kubeconfig', 'context'];
+const withoutBreaks = (text: string) => text.replaceAll(/\n\s+/g, ' ');
 
 function assertShown(paths: readonly string[], names: readonly string[]): void {
   const text = paths.map(pageOf).join('\n');
@@ -56,6 +61,20 @@ describe('nothing is forgotten', () => {
       ['docs/metrics.md'],
       names.filter((name) => name.startsWith('image_watcher_')),
     );
+  });
+  test('options and arguments of commands', () => {
+    const page = pageOf('docs/command-line.md');
+    for (const command of programCommands.flatMap((one) => one.commands ?? [one])) {
+      const [, section = ''] = page.split(`\n### ${command.name.split(' ')[0]}\n`);
+      const [text = ''] = section.split('\n### ');
+      assert.ok(text.includes(`Usage: image-watcher ${command.name} `), command.name);
+      for (const [long, option] of Object.entries(command.options ?? {})) {
+        // Its help is in lines of 80 characters.
+        const isOwn = text.includes(`--${long}`) && withoutBreaks(text).includes(option.about);
+        const isShared = page.includes(`: ${option.about}\n`) && (text.includes(`\`--${long}\``) || ofEveryCommand.includes(long));
+        assert.ok(isOwn || isShared, `${command.name} --${long}`);
+      }
+    }
   });
   test('samples', () => {
     const templates = globSync('policies{.md,/*.md}', { cwd: join(root, 'docs/templates') });

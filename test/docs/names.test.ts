@@ -6,6 +6,8 @@ import { describe, test } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { fieldsOf, type JsonSchema } from '../../docs/generate/json-schema.ts';
+import { baseSteps, imageUses } from '../../src/core/model/base-next-step.ts';
+import { dependentStates } from '../../src/service/api/base-view.ts';
 import { builtInTargets } from '../../src/core/model/built-in-targets.ts';
 import { toStructuralSchema } from '../../src/service/resources/structural-schema.ts';
 import * as v1 from '../../src/service/resources/v1.ts';
@@ -18,7 +20,7 @@ import { noticeKinds, noticeSubjects } from '../../src/core/model/notice.ts';
 import { documentation, reasons } from '../../src/core/model/reasons.ts';
 import { failureSides } from '../../src/core/rollout/failure-sides.ts';
 import { policyReasons } from '../../src/bases/rebase/rebase-for-policy.ts';
-import { finalReasons } from '../../src/bases/rebase/refusal.ts';
+import { finalReasons } from '../../src/core/model/rebase-rules.ts';
 import { rules } from '../../src/bases/rebase/rules/index.ts';
 import { baseSchema } from '../../src/bases/resource/schema.ts';
 import { filters } from '../../src/notify/template-budget.ts';
@@ -48,7 +50,7 @@ describe('reasons', () => {
   const ofKubernetes =
     'CrashLoopBackOff ImagePullBackOff ReplicaFailure OrderedReady OnDelete NotIn StatefulSet DaemonSet CronJob ReplicaSet ClusterRole ImagePolicy NodePort LoadBalancer';
   const ofOthers = 'HelmRelease ImageUpdater ImageRepository ImageUpdateAutomation AcrPull RateLimit CloudEvents';
-  const ofTheCode = 'PermanentError WaitError StartAgain';
+  const ofTheCode = 'PermanentError WaitError StartAgain SeenCluster ClusterView';
   const known = new Set([
     ...Object.keys(reasons),
     ...rules.map(({ id }) => id),
@@ -60,6 +62,9 @@ describe('reasons', () => {
     ...policyReasons,
     ...policyFields.flatMap(({ schema }) => schema.enum ?? []).map(String),
     ...Object.keys(failureSides),
+    ...Object.keys(baseSteps),
+    ...imageUses,
+    ...dependentStates,
     ...[conditions, ofKubernetes, ofOthers, ofTheCode].flatMap((names) => names.split(' ')),
   ]);
   test('exist, wherever a page names one', () => {

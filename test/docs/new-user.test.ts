@@ -126,7 +126,7 @@ describe('README and docs/installation.md', { skip }, () => {
     const left = await user.run('kubectl get crd -o name; kubectl get clusterroles -l app.kubernetes.io/name=image-watcher -o name');
     assert.deepEqual(
       left.trim().split('\n').toSorted(),
-      ['baseimagepolicies', 'imagepolicies', 'notificationtargets'].map(
+      ['baseimagepolicies', 'baseimagerecords', 'imagepolicies', 'notificationtargets'].map(
         (name) => `customresourcedefinition.apiextensions.k8s.io/${name}.operator.technomad.dev`,
       ),
     );
@@ -170,7 +170,9 @@ describe('the README outside of a cluster', { skip }, () => {
     };
     writeFileSync(join(checkout, 'config.yaml'), stringify({ ...config, ...ports }));
     const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter);
-    const env = { PATH, HOME: process.env['HOME'], KUBECONFIG: cluster.kubeconfigPath, SECRET: secret, npm_config_prefer_offline: 'true' };
+    // Where packages come by way of an authority of the network's own, npm needs it.
+    const { HOME, NODE_EXTRA_CA_CERTS } = process.env;
+    const env = { PATH, HOME, NODE_EXTRA_CA_CERTS, KUBECONFIG: cluster.kubeconfigPath, SECRET: secret, npm_config_prefer_offline: 'true' };
     const shell = await startProcess('bash', ['-ec', block], { name: 'checkout', cwd: checkout, env });
     t.after(() => shell.stop(60_000));
     const answer = await waitFor('a push to be accepted', async () => {

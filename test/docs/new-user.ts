@@ -42,7 +42,7 @@ export async function startNewUser() {
     'kubectl',
     `case " $* " in
 *' port-forward '*) exec '${kubectl}' "$1" "$2" get "$4" ;;
-*' exec '*) while [ "$1" != src/main.ts ]; do shift; done; shift; exec image-watcher "$@" ;;
+*' exec '*) while [ "$1" != dist/main.js ]; do shift; done; shift; exec image-watcher "$@" ;;
 esac
 exec '${kubectl}' "$@"
 `,

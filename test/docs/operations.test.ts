@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { routes as allRoutes } from '../../src/service/api/routes/index.ts';
+import { routes as allRoutes } from '../../docs/generate/routes.ts';
 import { ignoredReasons } from '../../src/core/model/reasons.ts';
 import { eventOutcomes } from '../../src/service/api/event-view.ts';
 import { codeSpansOf, pages } from './markdown.ts';

@@ -1,11 +1,11 @@
-/** docs/reasons.md lists each reason and condition under the anchors that commands and conditions lead to, and docs/reasons/ explains them. */
+/** docs/reasons.md explains each reason and condition, under the anchors that commands and conditions lead to. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { parse } from 'yaml';
 import { conditions } from '../../docs/explanations/conditions.ts';
-import { explanations, reasonSections } from '../../docs/explanations/reasons.ts';
+import { explanations, reasonSections, usuallyShown } from '../../docs/explanations/reasons.ts';
 import { logActions } from '../../docs/explanations/log-messages.ts';
 import { documentation, pageOf, reasons, type Reason } from '../../src/core/model/reasons.ts';
 import { conditionTypes } from '../../src/core/status/condition-states.ts';
@@ -13,43 +13,47 @@ import { logMessages } from '../../src/service/telemetry/log-messages.ts';
 import { anchorsOf, root } from './markdown.ts';
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
-const index = read('docs/reasons.md');
-const anchors = anchorsOf(index);
+const page = read('docs/reasons.md');
+const anchors = anchorsOf(page);
 const names = Object.keys(reasons) as Reason[];
 
-/** The section that the row of this anchor leads to, without its heading. */
-function sectionOf(anchor: string, heading: string): string {
-  const [, target = ''] =
-    new RegExp(`^\\| <a id="${anchor}"></a>\\[\`\\w+\`\\]\\((reasons/\\w+\\.md)#${anchor}\\) \\|`, 'm').exec(index) ?? [];
-  assert.notEqual(target, '', `docs/reasons.md has no row for ${anchor}`);
-  const [, rest = ''] = read(`docs/${target}`).split(`\n### ${heading}\n`);
+/** The explanation below this heading. */
+function sectionOf(heading: string): string {
+  const [, rest = ''] = page.split(`\n### ${heading}\n`);
   return rest.split(/\n#{2,3} /)[0] ?? '';
 }
 
 for (const reason of names) {
-  test(`${reason} has a row, and a section with what it means, where it shows, its cause and what to do`, () => {
+  test(`${reason} has a section with what it means, where it shows, its cause and what to do`, () => {
     const anchor = pageOf(reason).slice(`${documentation}/reasons.md#`.length);
     assert.ok(anchors.has(anchor), anchor);
-    const text = sectionOf(anchor, reason);
-    for (const part of ['- **Where**: ', '- **Cause**: ', '- **What to do**: ']) assert.ok(text.includes(part), part);
+    const text = sectionOf(reason);
+    for (const part of ['- **Cause**: ', '- **What to do**: ']) assert.ok(text.includes(part), part);
+    const usual = Object.entries(usuallyShown).find(([name]) => reasonSections[name]?.[reason])?.[1];
+    assert.equal(text.includes(`- **Where**: ${explanations[reason].shown}`), explanations[reason].shown !== usual);
     assert.ok(text.trim().toLowerCase().startsWith(reasons[reason].toLowerCase()));
   });
 }
 
-test('each reason is in one section of a page, and in the list', () => {
+test('each reason is in one section of the page, and in the list above', () => {
   const listed = Object.values(reasonSections).flatMap((section) => Object.keys(section));
   assert.deepEqual(listed.toSorted(), names.toSorted());
-  const pages = ['pushes', 'updates', 'problems'].map((page) => read(`docs/templates/reasons/${page}.md`)).join('\n');
-  for (const name of Object.keys(reasonSections)) {
-    assert.match(pages, new RegExp(`^\\{\\{reasons ${name}\\}\\}$`, 'm'));
-    assert.match(read('docs/templates/reasons.md'), new RegExp(`^\\{\\{index ${name}\\}\\}$`, 'm'));
+  const template = read('docs/templates/reasons.md');
+  for (const name of Object.keys(reasonSections))
+    for (const part of ['reasons', 'index']) assert.equal(template.split(`{{${part} ${name}}}`).length, 2, `${part} ${name}`);
+});
+
+test('where most reasons of a section show is said once', () => {
+  for (const [name, usual] of Object.entries(usuallyShown)) {
+    assert.ok(Object.values(reasonSections[name] ?? {}).filter(({ shown }) => shown === usual).length > 2, name);
+    assert.equal(page.split(`\nWhere, unless a reason says otherwise: ${usual}\n`).length, 2, name);
   }
 });
 
 test('each condition has a section of its own, beside the reason of the same name', () => {
   for (const type of conditionTypes) {
     assert.ok(anchors.has(`condition-${type.toLowerCase()}`), type);
-    assert.ok(sectionOf(`condition-${type.toLowerCase()}`, `Condition ${type}`).includes('- **What to do**: '), type);
+    assert.ok(sectionOf(`Condition ${type}`).includes('- **What to do**: '), type);
   }
 });
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { posix } from 'node:path';
 import { test } from 'node:test';
+import { chineseReasons } from '../../docs/explanations/zh-CN-reasons.ts';
 import { chinese } from '../../docs/explanations/zh-CN.ts';
 import { anchorsOf, fencesOf, linksOf, pages, type Fence, type Page } from './markdown.ts';
 
@@ -30,11 +31,15 @@ function targetOf({ path }: Page, link: string): string {
 
 const targetsOf = (page: Page) => linksOf(page.text).map((link) => (/^[a-z]+:/.test(link) ? link : targetOf(page, link)));
 
-test('README, list of pages, quickstart and the whole policy guide are there in Chinese', () => {
+test('README, list of pages, quickstart, base images, reasons and the whole policy guide are there in Chinese', () => {
   const policies = pages.filter(({ path }) => /^docs\/policies[\w/-]*\.md$/.test(path)).map(({ path }) => path.replace(/\.md$/, suffix));
   assert.deepEqual(
     translations.map(({ path }) => path).toSorted(),
-    ['README.zh-CN.md', 'docs/README.zh-CN.md', 'docs/quickstart.zh-CN.md', ...policies].toSorted(),
+    [
+      'README.zh-CN.md',
+      ...['README', 'base-images', 'quickstart', 'reasons'].map((page) => `docs/${page}${suffix}`),
+      ...policies,
+    ].toSorted(),
   );
 });
 
@@ -85,6 +90,15 @@ test('each translated description is one of the English pages', () => {
     .join('\n');
   assert.deepEqual(
     Object.keys(chinese).filter((english) => !text.includes(english)),
+    [],
+  );
+});
+
+test('each translated explanation is one of docs/reasons.md', () => {
+  const { text } = pageAt('docs/reasons.md') ?? assert.fail('there is no docs/reasons.md');
+  assert.ok(Object.keys(chineseReasons).length > 300);
+  assert.deepEqual(
+    Object.keys(chineseReasons).filter((english) => !text.includes(english)),
     [],
   );
 });

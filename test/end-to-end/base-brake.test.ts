@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { confirmedForMs } from '../../src/core/model/confirmation.ts';
-import type { BaseStatus } from '../../src/core/model/base-policy.ts';
+import type { BaseStatus } from '../../src/core/model/base-status.ts';
 import { buildImage } from '../bases/recognize/build-image.ts';
 import { askRedis } from '../harness/redis.ts';
 import { startKubeProxy, type KubeProxy } from '../harness/kube-proxy.ts';

@@ -50,10 +50,10 @@ export async function pushApplications(
   );
 }
 
-/** Pushes applications on something else that begins with the same layer. */
+/** Pushes applications on something else. */
 export async function pushUnrelated(host: string, names: readonly string[]): Promise<void> {
   await all(names, async (name) => {
-    const layers = [os, { 'usr/bin/python': 'python' }, { 'app/main.py': name }];
+    const layers = [{ 'etc/os-release': 'Alpine PLATFORM' }, { 'usr/bin/python': 'python' }, { 'app/main.py': name }];
     await pushReal({ host, repository: `shop/${name}`, tag: '1.2.3' }, { layers, config, platforms: amd64 });
   });
 }
@@ -71,10 +71,10 @@ interface Pod {
 
 const longAgo = '2026-01-01T00:00:00Z';
 
-/** Reports all pods of the namespace: they run, or crash where `crashes` says so of their image. */
+/** Reports all pods of the namespace: they run, crash where `crashes` says so of their image, or are not started while `holds` says so. */
 export function runPods(cluster: ControlPlane, namespace: string) {
   const path = `/api/v1/namespaces/${namespace}/pods`;
-  const kubelet = { crashes: (_image: string, _pod: string) => false, stop: async () => {} };
+  const kubelet = { crashes: (_image: string, _pod: string) => false, holds: (_image: string) => false, stop: async () => {} };
   const statusOf = ({ metadata, spec }: Pod) => {
     const crashes = spec.containers.some(({ image }) => kubelet.crashes(image, metadata.name));
     const state = crashes
@@ -93,7 +93,10 @@ export function runPods(cluster: ControlPlane, namespace: string) {
   };
   const report = async () => {
     const { items } = await cluster.request<{ items: Pod[] }>('GET', path);
-    const isNew = ({ metadata, status }: Pod) => metadata.deletionTimestamp === undefined && status?.containerStatuses === undefined;
+    const isNew = ({ metadata, spec, status }: Pod) =>
+      metadata.deletionTimestamp === undefined &&
+      status?.containerStatuses === undefined &&
+      !spec.containers.some(({ image }) => kubelet.holds(image));
     const started = items.filter(isNew).map(async (pod) => {
       // It may be gone by now.
       await cluster.request('PATCH', `${path}/${pod.metadata.name}/status`, { status: statusOf(pod) }).catch(() => {});

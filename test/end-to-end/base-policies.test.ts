@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { inParallel } from '../../src/core/async/in-parallel.ts';
-import type { BaseStatus } from '../../src/core/model/base-policy.ts';
+import type { BaseStatus } from '../../src/core/model/base-status.ts';
 import { basePath, pushApplications, type Pushed } from '../bases/recognize/applications.ts';
 import type { EventView } from '../../src/service/api/event-view.ts';
 import { runCommand } from '../cli/run-command.ts';
@@ -53,7 +53,15 @@ test('fifty applications are recognized, and none wrongly; a push of the base ma
   await createBasePolicy('all', {});
   const count = (state: string) => pushed.applications.filter(({ expected }) => expected.split(' ')[0] === state).length;
   const total = pushed.applications.length;
-  const counts = { total, current: count('Current'), behind: count('Behind'), unknown: count('Unknown'), unrelated: count('unrelated') };
+  const counts = {
+    total,
+    current: count('Current'),
+    behind: count('Behind'),
+    otherLine: 0,
+    unknown: count('Unknown'),
+    unrelated: count('unrelated'),
+    reported: count('Behind'),
+  };
   const first = await waitForStatus('all', 'all images are counted', ({ images }) => images?.total === total);
   assert.deepEqual(first.images, counts);
   assert.deepEqual([first.latest?.tag, first.latest?.digest], ['21', pushed.versions.new.digest]);
@@ -68,7 +76,8 @@ test('fifty applications are recognized, and none wrongly; a push of the base ma
   const { digest } = await buildImage(target, { layers: 'os java3' });
   const second = await waitForStatus('all', 'the new base is selected', ({ latest }) => latest?.digest === digest);
   const after = await waitForStatus('all', 'nothing is current', ({ images }) => images?.current === 0);
-  assert.deepEqual(after.images, { ...counts, current: 0, behind: counts.current + counts.behind });
+  const behind = counts.current + counts.behind;
+  assert.deepEqual(after.images, { ...counts, current: 0, behind, reported: behind });
   assert.equal(after.behindSince, first.behindSince, 'the images that were behind before are behind for longer');
   assert.ok((second.latest?.selectedAt ?? '') >= (first.latest?.selectedAt ?? ''));
   assert.deepEqual(
@@ -154,7 +163,7 @@ test('images of other namespaces count only with the consent of their owners', a
 test('the commands approve, check, suspend and resume act on a BaseImagePolicy', async () => {
   const { namespace, cluster } = world;
   const trigger = { images: ['*'], webhook: { url: 'https://ci.example.com/hook', secretRef: { name: 'ci', key: 'key' } } };
-  await createBasePolicy('approved', { mode: 'Approval', onNewBase: [{ trigger }] });
+  await createBasePolicy('approved', { mode: 'Approval', onNewBase: [{ trigger }], waves: { maxParallel: 100 } });
   const pending = await waitForStatus('approved', 'an approval is pending', ({ pendingApproval }) => pendingApproval !== undefined);
   const on = (...args: string[]) => ['bipol/approved', '-n', namespace, '--kubeconfig', cluster.kubeconfigPath, ...args];
   const approved = await runCommand('approve', on('21', '-o', 'name'));

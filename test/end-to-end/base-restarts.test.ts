@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Repetition } from '../../src/core/async/repeat.ts';
-import type { BaseStatus } from '../../src/core/model/base-policy.ts';
+import type { BaseStatus } from '../../src/core/model/base-status.ts';
 import { buildImage } from '../bases/recognize/build-image.ts';
 import { runPods } from '../demo/kubelet.ts';
 import { waitFor } from '../harness/wait-for.ts';

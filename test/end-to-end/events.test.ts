@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import type { EventView } from '../../src/service/api/event-view.ts';
 import { openKubeClient, type KubeClient } from '../../src/service/kube/client.ts';
 import { reviewAccess, reviewToken } from '../../src/service/kube/review-access.ts';
+import { mainProgram } from '../harness/program.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { resend } from '../harness/resend.ts';
 import { createAccount, tokenOf } from '../harness/service-account.ts';
@@ -145,7 +146,7 @@ describe('events', () => {
   it('are available on the command line', async () => {
     const tokenFile = join(tempFolder('token'), 'token');
     writeFileSync(tokenFile, `${tokens.all}\n`);
-    const main = join(import.meta.dirname, '../../src/main.ts');
+    const main = await mainProgram();
     const runOnce = async (...args: string[]) =>
       (await promisify(execFile)(process.execPath, [main, ...args, '--server', service.operationsUrl, '--insecure'])).stdout;
     const run = (...args: string[]) =>

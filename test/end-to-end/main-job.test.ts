@@ -32,6 +32,8 @@ describe('the service', () => {
     await world.createDeployment(name, image(repository, running, host));
     await world.createPolicy(name, `${host}/${repository}`, tagPolicy);
     await world.waitForFirstLook(name);
+    // A further look at the new target might find what is pushed next before its webhook does.
+    await world.waitForIdleWorkers();
     return repository;
   };
 

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
-import type { BaseStatus } from '../../src/core/model/base-policy.ts';
+import type { BaseStatus } from '../../src/core/model/base-status.ts';
 import { buildImage } from '../bases/recognize/build-image.ts';
 import { startForwardProxy, type ForwardProxy } from '../harness/forward-proxy.ts';
 import { pushImage } from '../harness/push-image.ts';

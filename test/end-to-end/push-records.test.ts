@@ -77,6 +77,31 @@ describe('the record of a push', () => {
     assert.deepEqual([last?.afterMs, last?.verifiedMs], [first?.afterMs, first?.verifiedMs]);
   });
 
+  it('is not needed for a rollback: "previous" is what ran before a change whose status cannot be written, and the change does not come back', async () => {
+    const name = await prepare('rolled-back');
+    await waitUntilDone(await send(name));
+    await push(name, '1.0.2');
+    proxy.spoil({ status: 500 }, statusWrites(name));
+    await deliver(service, harborBody(world.quiet.host, `shop/${name}`, [{ tag: '1.0.2' }]));
+    await world.waitForImage(name, imageOf(name, '1.0.2'));
+    const countWrites = () =>
+      proxy.requests.filter((request) => request.startsWith('PATCH') && request.includes(`imagepolicies/${name}/status`)).length;
+    const written = countWrites();
+    await world.annotate(world.policyPath(name), { 'operator.technomad.dev/rollback-to': 'previous' });
+    await waitFor('another status to be refused', () => countWrites() > written);
+    proxy.heal();
+    await world.waitForImage(name, imageOf(name, '1.0.1'));
+    const request = 'after the rollback';
+    await world.annotate(world.policyPath(name), { 'operator.technomad.dev/requested-at': request });
+    await waitFor('the check', async () => (await world.readStatus(name)).lastHandledRequest === request);
+    const { history = [], rejected = [], lastAppliedTag } = await world.readStatus(name);
+    assert.deepEqual(
+      [history.map(({ to }) => to), rejected.map(({ tag }) => tag), lastAppliedTag],
+      [['1.0.1', '1.0.2', '1.0.1'].map((tag) => imageOf(name, tag)), ['1.0.2'], '1.0.1'],
+    );
+    assertPatchedTimes(await world.readDeployment(name), 3);
+  });
+
   it('is "updated" when the worker died between the patch and the status', async () => {
     const name = await prepare('killed');
     const { promise: held, resolve: release } = Promise.withResolvers<void>();

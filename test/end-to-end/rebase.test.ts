@@ -1,7 +1,7 @@
 /** A base is pushed, and the images of workloads are rebased onto it in a real registry, and rolled out. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { BaseStatus } from '../../src/core/model/base-policy.ts';
+import type { BaseStatus } from '../../src/core/model/base-status.ts';
 import { ecSigner, pemOf, signSimple } from '../service/verify/cosign.ts';
 import { pushSimple } from '../service/verify/push-signature.ts';
 import { pushReal } from '../bases/rebase/build.ts';
@@ -115,6 +115,7 @@ test('nothing is rebased onto a base that is not signed, and what is rebased on 
   const tags = (await (await fetch(`http://${host}/v2/${repositoryOf(app).repository}/tags/list`)).json()) as { tags: string[] };
   assert.ok(!tags.tags.some((tag) => tag.includes('-base.')), tags.tags.join());
 
+  await pushSimple(base, digests.oldBase, [signSimple(digests.oldBase, publisher)]);
   await pushSimple(base, digests.newBase, [signSimple(digests.newBase, publisher)]);
   await world.annotate(policies('verified'), { 'operator.technomad.dev/requested-at': 'again' });
   const image = await waitFor('the workload to run the rebased image', async () => {

@@ -301,6 +301,8 @@ describe('rollouts', () => {
 
   it('survive kill -9 between the patch and the status, with what ran before', async () => {
     await create('torn');
+    // The status is written before the job ends: a job of the killed service would be repeated, and would find the image before the push is announced.
+    await world.waitForIdleWorkers();
     await service.kill9();
     const digest = await push('torn', '1.0.1');
     // As the killed service left it: patched by its hand, and nothing written down.

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
-import type { BaseStatus } from '../../src/core/model/base-policy.ts';
+import type { BaseStatus } from '../../src/core/model/base-status.ts';
 import { buildImage } from '../bases/recognize/build-image.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { announce, startWorld, type Service, type World } from './world.ts';

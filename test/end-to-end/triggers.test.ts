@@ -6,7 +6,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
-import type { BaseStatus } from '../../src/core/model/base-policy.ts';
+import type { BaseStatus } from '../../src/core/model/base-status.ts';
 import { buildImage } from '../bases/recognize/build-image.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { announce, startWorld, type Service, type World } from './world.ts';
@@ -108,6 +108,7 @@ test('each source is requested once in effect, over a CI system that fails and w
       select: { digest: { tag: '21' } },
       workloads: [{}],
       onNewBase: [{ trigger: { images: ['*'], webhook: { url, secretRef: { name: 'ci', key: 'key' } } } }],
+      waves: { maxParallel: 100 },
       poll: { interval: '8h' },
     },
   });

@@ -1,7 +1,6 @@
 /** From a cluster of before v1, with more policies than a page lists, which people go on editing, to v1. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { convertReview } from '../../src/conversion/convert-review.ts';
 import { crdName } from '../../src/service/resources/group.ts';
@@ -13,6 +12,7 @@ import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.
 import { type ConversionEndpoint, startConversionEndpoint } from '../harness/conversion-endpoint.ts';
 import { readStoredObjects } from '../harness/etcd-objects.ts';
 import { startProcess } from '../harness/process.ts';
+import { mainProgram } from '../harness/program.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
 /** Two pages. */
@@ -185,7 +185,7 @@ test('retiring v1alpha1 is refused before the migration', async () => {
 
 test('crd migrate can be killed in the middle while users edit policies', async () => {
   editors = startEditors();
-  const main = join(import.meta.dirname, '../../src/main.ts');
+  const main = await mainProgram();
   const migration = await startProcess(process.execPath, [main, 'crd', 'migrate', '--concurrency', '2'], {
     name: 'migrate',
     env: { PATH: process.env['PATH'] ?? '', KUBECONFIG: cluster.kubeconfigPath },

@@ -1,6 +1,7 @@
 /** A whole small world of real parts: Redis, API server, registry, and the program as a process of its own. */
-import { randomUUID } from 'node:crypto';
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { Redis as RedisClient } from 'ioredis';
 import type { Spec } from '../../src/service/resources/v1.ts';
 import type { Condition, PolicyStatus } from '../../src/core/model/policy-status.ts';
 import { readStatus as readStoredStatus } from '../../src/core/model/stored-status.ts';
@@ -92,6 +93,19 @@ export async function startWorld({
       });
       services.push(service);
       return service;
+    },
+    /** Waits until no job runs or is due. */
+    async waitForIdleWorkers(): Promise<void> {
+      const client = new RedisClient(redis.url);
+      try {
+        await waitFor('no job to run or to be due', async () => {
+          const lists = [...(await client.keys('*:active')), ...(await client.keys('*:wait'))];
+          const lengths = await Promise.all(lists.map((list) => client.llen(list)));
+          return lengths.every((length) => length === 0);
+        });
+      } finally {
+        client.disconnect();
+      }
     },
     async stop() {
       await Promise.all(services.map((service) => service.stop()));

@@ -4,6 +4,7 @@ import { buildGo } from './build-go.ts';
 import { type Binary, checkBinary } from './check-binary.ts';
 import { downloadEtcd, downloadKubernetes } from './download.ts';
 import { installDebianPackage } from './install-debian-package.ts';
+import { prepared } from './prepared.ts';
 import { findOnPath } from './run-command.ts';
 import * as tools from './tools.ts';
 
@@ -62,6 +63,11 @@ export async function findSkopeo(): Promise<string> {
   return (await once(tools.skopeo, (tool) => [onPath(tool), debianPackage(tool, 'skopeo')])).path;
 }
 
+/** Finds or installs ShellCheck. */
+export async function findShellcheck(): Promise<string> {
+  return (await once(tools.shellcheck, (tool) => [onPath(tool), debianPackage(tool, 'shellcheck')])).path;
+}
+
 /** Finds or installs Chromium. */
 export async function findChromium(): Promise<string> {
   return (await once(tools.chromium, (tool) => [onPath(tool), debianPackage(tool, 'chromium-headless-shell')])).path;
@@ -81,6 +87,9 @@ export const lacksCrane = (): Promise<string | undefined> => lacks(findCrane);
 
 /** Why skopeo cannot copy images; undefined where it can be had. */
 export const lacksSkopeo = (): Promise<string | undefined> => lacks(findSkopeo);
+
+/** Why shell scripts cannot be examined; undefined where they can. */
+export const lacksShellcheck = (): Promise<string | undefined> => lacks(findShellcheck);
 
 /** Why pages cannot be looked at in a browser; undefined where one can be had. */
 export const lacksChromium = (): Promise<string | undefined> => lacks(findChromium);
@@ -201,10 +210,21 @@ function goBuild(cached: CachedBinary, program: Parameters<typeof buildGo>[0]): 
 
 const found = new Map<string, Promise<Binary>>();
 
+/** All that has been found in this process, by the id of the tool. */
+export async function foundBinaries(): Promise<Record<string, Binary>> {
+  const results = await Promise.allSettled([...found].map(async ([id, binary]) => [id, await binary] as const));
+  return Object.fromEntries(results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])));
+}
+
 function once(tool: tools.Tool, sources: (tool: tools.Tool) => Source[]): Promise<Binary> {
-  const known = found.get(tool.id) ?? firstThatWorks(tool, sources(tool));
+  const known = found.get(tool.id) ?? findBinary(tool, sources);
   found.set(tool.id, known);
   return known;
+}
+
+async function findBinary(tool: tools.Tool, sources: (tool: tools.Tool) => Source[]): Promise<Binary> {
+  const ready = await prepared();
+  return ready?.binaries[tool.id] ?? firstThatWorks(tool, sources(tool));
 }
 
 async function firstThatWorks(tool: tools.Tool, sources: Source[]): Promise<Binary> {

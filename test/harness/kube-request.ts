@@ -17,9 +17,12 @@ export class KubeRequestError extends Error {
 // oxlint-disable-next-line typescript/no-explicit-any -- the caller knows which kind it asked for
 export type KubeRequest = <T = any>(method: string, path: string, body?: unknown, contentType?: string, accept?: string) => Promise<T>;
 
+/** How long an API server may be silent on an overloaded machine. */
+const patienceMs = 120_000;
+
 /** A small client for tests, independent of the one under test. */
 export function kubeRequest({ server, token, caPem }: { server: string; token: string; caPem: string }): KubeRequest {
-  const agent = new Agent({ ca: caPem, keepAlive: true, timeout: 60_000 });
+  const agent = new Agent({ ca: caPem, keepAlive: true, timeout: patienceMs });
   return async <T>(method: string, path: string, body?: unknown, contentType?: string, accept = 'application/json'): Promise<T> => {
     const { status, text } = await send(new URL(path, server), {
       agent,
@@ -40,14 +43,14 @@ type Call = { agent: Agent; method: string; token: string; body: string | undefi
 function send(url: URL, { agent, method, token, body, contentType, accept }: Call): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${token}`, accept, ...(body && { 'content-type': contentType }) };
-    const call = httpsRequest(url, { agent, method, headers, timeout: 30_000 }, (response) => {
+    const call = httpsRequest(url, { agent, method, headers, timeout: patienceMs }, (response) => {
       let text = '';
       response.setEncoding('utf8');
       response.on('data', (chunk: string) => (text += chunk));
       response.on('error', reject);
       response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
     });
-    call.on('timeout', () => call.destroy(new Error(`${method} ${url.pathname}: no answer for 30 s`)));
+    call.on('timeout', () => call.destroy(new Error(`${method} ${url.pathname}: no answer for ${patienceMs / 1_000} s`)));
     call.on('error', reject);
     call.end(body);
   });

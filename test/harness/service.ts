@@ -2,6 +2,7 @@ import { keepStart } from '../../src/cli/lean-start.ts';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import { mainProgram } from './program.ts';
 import { startServer, type Server } from './server.ts';
 import { tempFolder } from './temp-folder.ts';
 
@@ -24,7 +25,7 @@ export type ServiceOptions = {
   /** Resolves as soon as the listeners answer, ready or not. */
   untilReady?: boolean;
   env?: Record<string, string>;
-  /** What runs the commands of the program; Node and the sources, unless given. The configuration file is there when `args` are asked for. */
+  /** What runs the commands of the program; Node and `mainProgram()`, unless given. The configuration file is there when `args` are asked for. */
   program?: { command: string; args: (configFile: string) => string[] };
 };
 
@@ -40,12 +41,13 @@ export async function startService({
   config = {},
   untilReady = true,
   env = {},
-  program = { command: process.execPath, args: () => [join(import.meta.dirname, '../../src/main.ts')] },
+  program,
 }: ServiceOptions): Promise<Service> {
+  const { command, args: programArgs } = program ?? (await nodeProgram());
   const file = join(tempFolder('service'), 'config.yaml');
   const server = await startServer({
     name: 'image-watcher',
-    command: program.command,
+    command,
     portCount: 3,
     args: ([publicPort, operationsPort, conversionPort]) => {
       const { conversion, operations, ...rest } = config;
@@ -57,7 +59,7 @@ export async function startService({
       };
       const ownConversion = { host: '127.0.0.1', port: conversionPort, names: ['127.0.0.1'], ...(conversion as object | undefined) };
       writeFileSync(file, stringify({ ...listeners, redis: { url: redisUrl }, conversion: ownConversion, ...rest }));
-      return [...program.args(file), 'serve', '--config', file, ...(roles === undefined ? [] : ['--roles', roles])];
+      return [...programArgs(file), 'serve', '--config', file, ...(roles === undefined ? [] : ['--roles', roles])];
     },
     // A start of its own is tested once (test/cli/lean-start.test.ts), and costs a second start here.
     env: {
@@ -90,6 +92,11 @@ export async function startService({
     operationsUrl: `http://127.0.0.1:${operationsPort}`,
     conversionUrl: `https://127.0.0.1:${conversionPort}/convert`,
   };
+}
+
+async function nodeProgram(): Promise<NonNullable<ServiceOptions['program']>> {
+  const main = await mainProgram();
+  return { command: process.execPath, args: () => [main] };
 }
 
 /** Settings of whoever runs the tests must not leak into the service. */

@@ -1,4 +1,4 @@
-import { relative } from 'node:path';
+import { basename, relative } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
 
 const everyMs = 10_000;
@@ -27,7 +27,7 @@ export default async function* slowFiles(events: AsyncIterable<TestEvent>): Asyn
       if (type !== 'test:dequeue' && type !== 'test:complete') continue;
       // The file itself is reported as a test that is named like the file.
       if (data.nesting > 0 || !data.name.endsWith('.test.ts')) continue;
-      const name = relative(process.cwd(), data.name);
+      const name = shortName(data.name);
       if (type === 'test:dequeue') running.set(name, performance.now());
       else if (running.delete(name)) finished++;
     }
@@ -35,6 +35,12 @@ export default async function* slowFiles(events: AsyncIterable<TestEvent>): Asyn
     clearInterval(timer);
   }
   yield '';
+}
+
+/** The path in the checkout; of the files of a room, which are run together, the name of the room. */
+function shortName(path: string): string {
+  const place = relative(process.cwd(), path);
+  return place.startsWith('..') ? basename(path, '.test.ts') : place;
 }
 
 /** A test, and neither a suite nor a whole file. */

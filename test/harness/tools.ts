@@ -112,6 +112,15 @@ export const skopeo: Tool = {
   advice: 'install skopeo (Debian and Ubuntu: apt-get install skopeo; macOS: brew install skopeo) so that it is on the PATH',
 };
 
+/** Examines shell scripts. */
+export const shellcheck: Tool = {
+  id: 'shellcheck',
+  names: ['shellcheck'],
+  versionPattern: /version: (\d+)\.(\d+)\.\d+/,
+  oldest: { major: 0, minor: 8 },
+  advice: 'install ShellCheck (Debian and Ubuntu: apt-get install shellcheck; macOS: brew install shellcheck) so that it is on the PATH',
+};
+
 /** A browser, for the dashboard. */
 export const chromium: Tool = {
   id: 'chromium',

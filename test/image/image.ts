@@ -81,7 +81,7 @@ function testImage(engine: Engine): void {
     const { runAsUser, runAsGroup } = values.podSecurityContext;
     const { User, Entrypoint, Cmd, Healthcheck, Labels } = inspected.Config;
     assert.equal(User, `${runAsUser}:${runAsGroup}`);
-    assert.deepEqual([Entrypoint, Cmd ?? []], [['/usr/local/bin/node', ...readNodeOptions(), '/app/src/main.ts'], []]);
+    assert.deepEqual([Entrypoint, Cmd ?? []], [['/usr/local/bin/node', ...readNodeOptions(), '/app/dist/main.js'], []]);
     assert.equal(Healthcheck, undefined);
     assert.equal(Labels['org.opencontainers.image.licenses'], 'Apache-2.0');
   });
@@ -89,7 +89,7 @@ function testImage(engine: Engine): void {
   it('has the program and its packages, and no shell, package manager, tests or types', () => {
     const has = (pattern: RegExp) => files.filter((file) => pattern.test(file));
     for (const file of [
-      'app/src/main.ts',
+      'app/dist/main.js',
       'app/package.json',
       'app/package-lock.json',
       'app/LICENSE',
@@ -101,7 +101,7 @@ function testImage(engine: Engine): void {
       [],
     );
     assert.deepEqual(
-      has(/^app\/(?!src\/|node_modules\/|(?:package|package-lock)\.json$|LICENSE$)./).filter((file) => !file.endsWith('/')),
+      has(/^app\/(?!dist\/|node_modules\/|(?:package|package-lock)\.json$|LICENSE$)./).filter((file) => !file.endsWith('/')),
       [],
     );
     assert.deepEqual(

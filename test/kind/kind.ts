@@ -90,7 +90,7 @@ function whatNow({ where, kubeconfig }: Options): string {
   return `
 The pushed version runs. To look around:
 ${isNew ? `  export KUBECONFIG=${kubeconfig}\n` : ''}  kubectl -n ${names.example} get ipol,deployments
-  node src/main.ts explain ${names.example}/web
+  node dist/main.js explain ${names.example}/web
 To remove all of it:
   ${again} --delete
 `;

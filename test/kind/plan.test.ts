@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { configSchema } from '../../src/service/config/schema.ts';
 import { installCrd } from '../service/resources/install-crd.ts';
-import { findKubectl, lacksHelm, lacksKubectl } from '../harness/binaries.ts';
+import { findKubectl, findShellcheck, lacksHelm, lacksKubectl, lacksShellcheck } from '../harness/binaries.ts';
 import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { renderChart, type Values } from '../harness/helm.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
@@ -17,6 +17,7 @@ import { toScript } from './script.ts';
 
 // All that is waited for comes before the first test.
 const [withoutHelm, skip] = [(await lacksHelm()) ?? false, (await lacksKubectl()) ?? false];
+const withoutShellcheck = (await lacksShellcheck()) ?? false;
 const root = join(import.meta.dirname, '../..');
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
 const optionsOf = (where: Where, image?: string): Options => ({
@@ -44,6 +45,14 @@ for (const [name, steps] of Object.entries(scripts)) {
     execFileSync('bash', ['-n'], { input: script });
   });
 }
+
+test('ShellCheck finds nothing in any of the commands', { skip: withoutShellcheck }, async () => {
+  const shellcheck = await findShellcheck();
+  for (const [name, steps] of Object.entries(scripts)) {
+    const { status, stdout } = spawnSync(shellcheck, ['--shell=bash', '-'], { input: toScript(steps), encoding: 'utf8' });
+    assert.equal(status, 0, `${name}: ${stdout}`);
+  }
+});
 
 test('a policy of the README, a registry and a secret are the same wherever it is tried', () => {
   for (const steps of [scripts['kind'], scripts['k3d'], scripts['context']]) {

@@ -110,6 +110,13 @@ describe('a notice in the queue', () => {
       assert.equal(isWanted({ ...ops, policies: { tier: 'critical' } }, job.notice, labels), isSent);
     });
 
+  it('about an image goes to the targets that name its namespace, whatever the labels of a policy', () => {
+    const notice = { ...job.notice, subject: { kind: 'Image' as const, namespace: 'shop', name: 'shop/web:1', uid: 'u1' } };
+    const wants = (more: Partial<ConfiguredTarget>) => isWanted({ ...ops, ...more }, notice, { tier: 'critical' });
+    assert.deepEqual([wants({}), wants({ namespaces: ['shop'] }), wants({ namespaces: ['other'] })], [false, true, false]);
+    assert.equal(wants({ namespaces: ['shop'], policies: { tier: 'critical' } }), false);
+  });
+
   it('is sent over plain http where the target allows it', async () => {
     const { run, sent } = processorFor([], { url: () => 'http://chat.example.com/', insecure: true });
     await run();

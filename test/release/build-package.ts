@@ -7,7 +7,16 @@ import { clientNode, leanClientNode } from './lean-client-node.ts';
 
 const root = join(import.meta.dirname, '../..');
 /** What commands load is joined with the program: reading hundreds of small files takes as long as running them. The service loads the others as they are. */
-const joined: ReadonlySet<string> = new Set([clientNode, 'commander', 'jose', 'openid-client', 'undici', 'yaml', 'zod']);
+const joined: ReadonlySet<string> = new Set([
+  clientNode,
+  '@marcbachmann/cel-js',
+  'commander',
+  'jose',
+  'openid-client',
+  'undici',
+  'yaml',
+  'zod',
+]);
 
 /** Writes the program, what its dashboard loads, and the licences of the packages that are joined with it, into a folder. */
 export async function buildPackage(folder: string): Promise<void> {

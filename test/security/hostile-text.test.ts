@@ -23,6 +23,7 @@ import { nextLink } from '../../src/service/registry/session.ts';
 import { parseRetryAfter } from '../../src/core/async/backoff.ts';
 import { webDeployment } from '../core/model/samples.ts';
 import { readContext, resources } from '../harness/resource-group.ts';
+import { sampled } from '../harness/full-tests.ts';
 
 const root = join(import.meta.dirname, '../..');
 const length = 4_000;
@@ -72,8 +73,8 @@ describe('processing hostile text terminates', { timeout: 240_000 }, () => {
     test(`when ${file} is parsed, whatever its texts are`, () => {
       const sample: unknown = parse(readFileSync(join(root, file), 'utf8'));
       const readSample = (sample as { kind: string }).kind === 'BaseImagePolicy' ? readBasePolicy : readPolicy;
-      for (const text of hostile) {
-        for (const policy of withEachText(sample, text)) {
+      for (const [index, text] of hostile.entries()) {
+        for (const policy of sampled(withEachText(sample, text), 5, index)) {
           validatePolicy(policy, resources);
           readSample(stored(policy), readContext);
         }
@@ -114,10 +115,12 @@ test('no regular expression is built from user input', () => {
     /new RegExp\(|\bRegExp\(/.test(readFileSync(join(root, file), 'utf8')),
   );
   // From constants of ours.
-  assert.deepEqual(
-    makers.toSorted(),
-    ['image.ts', 'scalars.ts'].map((file) => join('src', 'service', 'resources', 'v1-fields', file)),
-  );
+  assert.deepEqual(makers, [join('src', 'service', 'resources', 'v1-fields', 'scalars.ts')]);
+  // CEL makes one of what a rule compares with.
+  const definitions = globSync('crd/*.yaml', { cwd: root }).map((file) => readFileSync(join(root, file), 'utf8'));
+  const compared = definitions.flatMap((text) => [...text.matchAll(/\.matches\(../g)].map(([start]) => start));
+  assert.ok(compared.length > 0);
+  for (const start of compared) assert.match(start, /\((?:'|r')/);
 });
 
 /** As the API server gives it back. */

@@ -35,8 +35,7 @@ function pushImage(world: World, bases: BaseWorld, { repository, tag, image, lag
   const { registry, story, clock } = world;
   const { digest } = image;
   story.tell('registry', `gets ${shorten(`${repository}:${tag}@${digest}`)}${isAnnounced ? '' : ', and announces nothing'}`);
-  registry.store(repository, image);
-  registry.push(repository, tag, digest, lagMs);
+  registry.push(repository, tag, image, lagMs);
   if (!isAnnounced) bases.mayBeUnknown = true;
   else clock.schedule(undefined, 1, () => announce(world, { repository, tag, digest, hasDigest, key: digest }));
 }
@@ -98,7 +97,7 @@ const faultKinds: readonly BaseOperationKind[] = [
     name: 'slow registry',
     weight: 1,
     draw(random) {
-      const [forMs, kind] = [random.between(1_000, 8_000), random.pick(['slow', 'lost', 'refused'] as const)];
+      const [forMs, kind] = [random.between(1_000, 8_000), random.pick(['slow', 'lost', 'refused', 'throttled'] as const)];
       const only = random.pick(['GET manifest', 'GET blob', 'PUT manifest', 'PUT blob', 'HEAD']);
       return ({ story, network, clock }) => {
         story.tell('fault', `all ${only} at the registry are ${kind} for ${(forMs / 1_000).toFixed(1)} s`);

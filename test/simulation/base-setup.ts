@@ -57,7 +57,7 @@ export function drawBase(random: Random): BaseSetup | undefined {
     ],
     onNewBase: [action === 'restart' ? { restart: { images: [app] } } : { rebase: { images: [app], pushSecret: { name: pushSecret } } }],
     waves: { maxParallel, pause: random.pick(['1s', '5s']) },
-    poll: { interval: isPolledOften ? '30s' : '1h' },
+    poll: { interval: isPolledOften ? '1m' : '1h' },
   };
   return { action, ...(follows !== undefined && { follows }), tag, workloads, maxParallel, isPolledOften, spec };
 }

@@ -10,9 +10,10 @@ import type { ApiObject, ApiServer, Change, SentRequest } from './api-server.ts'
 import { app, base, basePolicyName, pushSecret, type BaseSetup } from './base-setup.ts';
 import type { Clock } from './clock.ts';
 import { restartOf } from './controllers.ts';
-import { appDigest, appImage, baseBuildOf, baseDigest, baseImage } from './image-content.ts';
+import { appImage, baseBuildOf, baseImage } from './image-content.ts';
 import { registryHost, shorten } from './images.ts';
 import type { Registry } from './registry.ts';
+import { pusher } from './registry-tokens.ts';
 import { policyNamespace } from './setup.ts';
 import type { Story } from './story.ts';
 
@@ -136,11 +137,9 @@ function collectGarbage({ resource, before, after }: Change, server: ApiServer, 
 
 /** Creates what there is at first, without the workloads. */
 export function furnishBase(setup: BaseSetup, server: ApiServer, registry: Registry): void {
-  registry.store(base, baseImage(0));
-  registry.push(base, setup.follows ?? '1.0.0', baseDigest(0), 0);
-  registry.store(app, appImage(0, 0, base));
-  registry.push(app, setup.tag, appDigest(0), 0);
-  const config = JSON.stringify({ auths: { [registryHost]: { username: 'push', password: 'secret' } } });
+  registry.push(base, setup.follows ?? '1.0.0', baseImage(0), 0);
+  registry.push(app, setup.tag, appImage(0, 0, base), 0);
+  const config = JSON.stringify({ auths: { [registryHost]: pusher } });
   server.create(
     { resource: 'v1/secrets', namespace: policyNamespace, name: pushSecret, by: 'kubectl' },
     {

@@ -18,6 +18,8 @@ export interface Clock {
   schedule(process: Process | undefined, delayMs: number, run: () => void): void;
   /** Lets time pass until then; ends early when `isOver` says so after a step. */
   runUntil(at: number, isOver?: () => boolean): Promise<void>;
+  /** Time stands still until the real event loop has had a turn: streams go on over many ticks. */
+  takeTurn(): void;
   uninstall(): void;
 }
 
@@ -30,6 +32,7 @@ export function installClock(start: number, random: Random): Clock {
   const queue = createTimerQueue();
   let now = start;
   let steps = 0;
+  let needsTurn = false;
   const schedule = (process: Process | undefined, delayMs: number, run: () => void): Entry =>
     queue.add(now + Math.max(0, Math.ceil(delayMs)), process, run);
   const restore = replaceGlobals({
@@ -44,7 +47,10 @@ export function installClock(start: number, random: Random): Clock {
     async runUntil(at, isOver = () => false) {
       for (;;) {
         await settle();
-        if (++steps % stepsPerTurn === 0) await new Promise((resolve) => realImmediate(resolve));
+        if (needsTurn || ++steps % stepsPerTurn === 0) {
+          needsTurn = false;
+          await new Promise((resolve) => realImmediate(resolve));
+        }
         if (isOver()) return;
         const next = queue.takeFirst(at);
         if (next === undefined) break;
@@ -55,6 +61,9 @@ export function installClock(start: number, random: Random): Clock {
         else runAs(process, next.run);
       }
       now = Math.max(now, at);
+    },
+    takeTurn() {
+      needsTurn = true;
     },
     uninstall: restore,
   };

@@ -1,7 +1,7 @@
 /** The record of pushes: stored as the model of the record does it, over the simulated network. */
 import type { EventLog, PolicyResult } from '../../src/service/queue/event-log.ts';
 import { createEventLogModel } from './event-log-model.ts';
-import type { Network } from './network.ts';
+import { refuseByRedis, type Network } from './network.ts';
 
 export interface PushRecords {
   /** The results of a push that are stored, by policy. */
@@ -18,8 +18,6 @@ export function createPushRecords(network: Network): PushRecords {
     isUnwatched: (event) => model.read(event)?.state === 'unwatched',
     wipe: model.wipe,
     connect: () =>
-      model.connect((serve) =>
-        network.send({ server: 'redis', what: 'RECORD', serve, refusal: () => new Error('simulated'), timeoutMs: 3_600_000 }),
-      ),
+      model.connect((serve) => network.send({ server: 'redis', what: 'RECORD', serve, refuse: refuseByRedis, timeoutMs: 3_600_000 })),
   };
 }

@@ -70,6 +70,7 @@ export const faults: readonly OperationKind[] = [
         if (replica === undefined) return;
         world.story.tell('fault', `sets the clock of ${name} ${seconds(skewMs)} ahead`);
         replica.process.skewMs = skewMs;
+        world.hasSetClock = true;
       };
     },
   },
@@ -125,7 +126,7 @@ export const faults: readonly OperationKind[] = [
         random.pick([undefined, ...replicas]),
         'registry',
         '',
-        random.pick(['slow', 'slow', 'refused', 'lost']),
+        random.pick(['slow', 'slow', 'refused', 'throttled', 'lost']),
         random.between(500, 10_000),
         random.pick([0.3, 1]),
       ),

@@ -1,16 +1,13 @@
-/** The images of the simulation: repositories, digests that say which build they are, and short names for stories. */
+/** The images of the simulation: repositories, builds, and short names for stories. */
+import { numberOf } from './image-content.ts';
+
 export const registryHost = 'registry.example.com';
 export const web = `${registryHost}/shop/web`;
 export const api = `${registryHost}/shop/api`;
 
-/** The digest of a build, by its number. */
-export function digestOf(build: number): string {
-  return `sha256:${build.toString(16).padStart(64, '0')}`;
-}
-
-/** The number of a build. */
+/** The number of a build, by its digest; NaN for what is no build. */
 export function buildOf(digest: string): number {
-  return Number.parseInt(digest.slice(-8), 16);
+  return numberOf(digest) ?? Number.NaN;
 }
 
 /** Text with short names: `web:1.0.2@#3`. */
@@ -18,7 +15,7 @@ export function shorten(text: string): string {
   return text
     .replaceAll(`${registryHost}/shop/`, '')
     .replaceAll(`${registryHost}/`, '')
-    .replaceAll(/sha256:0*([0-9a-f]+)/g, (_, build: string) => `#${build.length > 8 ? build.slice(0, 6) : Number.parseInt(build, 16)}`);
+    .replaceAll(/sha256:([0-9a-f]+)/g, (digest, digits: string) => `#${numberOf(digest) ?? digits.slice(0, 6)}`);
 }
 
 /** The parts of an image's name. */

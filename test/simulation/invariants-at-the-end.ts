@@ -11,7 +11,7 @@ import type { Invariant } from './invariants.ts';
 import type { ImagePatch } from './patch-log.ts';
 import { otherNamespace, policyNamespace } from './setup.ts';
 import { consentAnnotation } from '../../src/core/plan/consent.ts';
-import { policyNow, type AcceptedPush, type World } from './world.ts';
+import { policies, policyNow, type AcceptedPush, type World } from './world.ts';
 
 /** Of one job, by all replicas together; each of them pauses for about half a second at least. */
 const mostTriesPerSecond = 6;
@@ -54,7 +54,7 @@ export const endInvariants: readonly Invariant[] = [
     promise: '"No policy watches it" is recorded only where none does.',
     atEnd: (world) =>
       acceptedOf(world)
-        .filter(({ id }) => world.records.isUnwatched(id))
+        .filter((push) => world.records.isUnwatched(push.id) && isWatched(push, world))
         .map((push) => `push ${nameOf(push)}`),
   },
   {
@@ -134,6 +134,25 @@ export const endInvariants: readonly Invariant[] = [
       }),
   },
   {
+    name: 'what was applied was selected',
+    promise: 'status.latest is not older than an image that the history has, for longer than ten seconds, unless a clock was set.',
+    atEnd: ({ setup, history, clock, hasSetClock }) =>
+      setup.policies
+        .filter(({ range }) => range !== undefined && !hasSetClock)
+        .flatMap(({ name }) => {
+          const states = history.statesOf(policies, policyNamespace, name).map(({ since, object }) => {
+            return { since, why: object && whyNotSelected(readStatus(object.status, object.metadata.generation)) };
+          });
+          const wrong = states.flatMap(({ since, why }, index) =>
+            why !== undefined && states[index - 1]?.why === undefined ? [since] : [],
+          );
+          const long = wrong.find(
+            (from) => (states.find(({ since, why }) => since > from && why === undefined)?.since ?? clock.now()) > from + 10_000,
+          );
+          return long === undefined ? [] : [`policy ${name} ${states.find(({ since }) => since === long)?.why}`];
+        }),
+  },
+  {
     name: 'everything converges',
     promise: 'When faults end and nobody interferes, each target runs what its policy selects.',
     atEnd(world) {
@@ -168,6 +187,13 @@ function isFinal(result: PolicyResult | undefined): boolean {
 /** The pushes that must not be lost. */
 function acceptedOf({ pushes, wipedAt }: World): AcceptedPush[] {
   return pushes.filter(({ at }) => at > wipedAt);
+}
+
+/** Whether a policy for the repository has been there ever since the push came. */
+function isWatched({ repository, at }: AcceptedPush, { setup, history, clock }: World): boolean {
+  const isThere = (name: string) =>
+    history.statesWithin(policies, policyNamespace, name, at, clock.now()).every((one) => one !== undefined);
+  return setup.policies.some((one) => one.repository === repository && isThere(one.name));
 }
 
 /** Whether the service must know of a tag: it was there at first, or was announced and not forgotten. */
@@ -219,6 +245,13 @@ function lineOfPatch({ record, after, container, to }: ImagePatch): string {
 
 function lineOfEntry({ at, name, container, to, trigger }: HistoryEntry): string {
   return `${at} ${name} ${container} ${shorten(to)} ${trigger}`;
+}
+
+/** The newest image that was applied, if the status says that an older one is selected. */
+function whyNotSelected({ history = [], latest, conditions = [] }: PolicyStatus): string | undefined {
+  const newest = history.map(({ tag }) => tag).toSorted((a, b) => compare(b, a))[0];
+  if (newest === undefined || compare(latest?.tag ?? '0.0.0', newest) >= 0) return undefined;
+  return `says ${latest?.tag}, and has applied ${newest}: ${conditions.find(({ type }) => type === 'Ready')?.reason}`;
 }
 
 const maxHistory = 10;

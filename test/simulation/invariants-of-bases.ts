@@ -1,6 +1,6 @@
 /** What must hold for a BaseImagePolicy: for each restart, each image that its children change, each rebased image, and at the end. */
 import { restartedForAnnotation } from '../../src/service/kube/restart-workload.ts';
-import { readBaseStatus } from '../../src/core/model/base-policy.ts';
+import { readBaseStatus } from '../../src/core/model/base-status.ts';
 import { textOrEmpty } from '../../src/core/model/untyped.ts';
 import { consentAnnotation } from '../../src/core/plan/consent.ts';
 import type { ApiObject } from './api-server.ts';

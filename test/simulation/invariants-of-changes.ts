@@ -36,6 +36,11 @@ export const changeInvariants: readonly Invariant[] = [
     },
   },
   forbidden('a suspended policy changes nothing', 'A suspended policy changes nothing.', ({ policy }) => policy.spec['suspend'] === true),
+  forbidden(
+    'a deleted policy changes nothing',
+    'A policy that was deleted changes nothing, also where another one of its name exists.',
+    ({ policy, patch }) => policy.metadata.uid !== patch.record.policy,
+  ),
   forbidden('nothing without approval', 'With update.mode: Approval, only the image that is approved is applied.', ({ policy, patch }) => {
     const update = isObject(policy.spec['update']) ? policy.spec['update'] : {};
     if (update['mode'] !== 'Approval' || isRollback(patch)) return false;
@@ -202,9 +207,10 @@ function isOlder(image: string, than: string): boolean {
   return buildOf(one.digest ?? '') < buildOf(other.digest ?? '');
 }
 
-/** The policy that made a change. */
-export function setupOf(patch: Pick<ImagePatch, 'container' | 'record'>, { setup, server }: World): PolicySetup | undefined {
-  const isOfPolicy = ({ name }: PolicySetup) => server.get(policies, policyNamespace, name)?.metadata.uid === patch.record.policy;
+/** The policy that made a change, also where it is deleted by now. */
+export function setupOf(patch: Pick<ImagePatch, 'container' | 'record'>, { setup, history }: World): PolicySetup | undefined {
+  const isOfPolicy = ({ name }: PolicySetup) =>
+    history.statesOf(policies, policyNamespace, name).some(({ object }) => object?.metadata.uid === patch.record.policy);
   const own = setup.policies.filter(({ container }) => container === patch.container);
   return own.find(isOfPolicy) ?? own[0];
 }

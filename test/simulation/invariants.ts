@@ -5,6 +5,7 @@ import { changeInvariants } from './invariants-of-changes.ts';
 import { freshLook } from './fresh-look.ts';
 import { endInvariants } from './invariants-at-the-end.ts';
 import type { ImagePatch } from './patch-log.ts';
+import { becomesQuiet } from './quiet.ts';
 import type { World } from './world.ts';
 
 export interface Invariant {
@@ -19,7 +20,7 @@ export interface Invariant {
 }
 
 /** Every invariant, in a list. */
-export const invariants: readonly Invariant[] = [...changeInvariants, ...baseInvariants, ...endInvariants, freshLook];
+export const invariants: readonly Invariant[] = [...changeInvariants, ...baseInvariants, ...endInvariants, becomesQuiet, freshLook];
 
 /** Watches a world, and tells its story what is broken. */
 export function watchChanges(world: World): void {

@@ -38,7 +38,7 @@ export function connectToApi(
       server: 'api',
       what: `${verb} ${subresource ?? what}`,
       serve: (sentAt) => server.handle(asked, { process: process.name, version: process.version, sentAt }) as T,
-      refusal: (kind) => refusalOf(asked, kind),
+      refuse: (kind) => refuse(asked, kind),
       timeoutMs: asked.timeoutMs ?? requestTimeoutMs,
       signal: asked.signal,
     });
@@ -96,7 +96,7 @@ export function connectToApi(
         clock.schedule(undefined, bookmarkMs, bookmark);
         return found;
       },
-      refusal: (kind) => refusalOf({ method: 'GET', path }, kind),
+      refuse: (kind) => refuse({ method: 'GET', path }, kind),
       timeoutMs: requestTimeoutMs,
       signal,
     });
@@ -134,7 +134,7 @@ export function connectToApi(
   };
 }
 
-function refusalOf({ method, path }: Pick<KubeRequest, 'method' | 'path'>, kind: 'refused' | 'throttled'): Error {
-  if (kind === 'refused') return kubeErrorFromStatus(`${method} ${path}`, { code: 500, reason: 'InternalError', message: 'simulated' });
-  return kubeErrorFromStatus(`${method} ${path}`, { code: 429, reason: 'TooManyRequests', message: 'simulated' }, 1_000);
+function refuse({ method, path }: Pick<KubeRequest, 'method' | 'path'>, kind: 'refused' | 'throttled'): never {
+  if (kind === 'refused') throw kubeErrorFromStatus(`${method} ${path}`, { code: 500, reason: 'InternalError', message: 'simulated' });
+  throw kubeErrorFromStatus(`${method} ${path}`, { code: 429, reason: 'TooManyRequests', message: 'simulated' }, 1_000);
 }

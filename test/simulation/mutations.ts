@@ -36,8 +36,8 @@ export const mutations: readonly Mutation[] = [
   {
     rule: 'a history is completed from what workloads record',
     file: 'src/core/status/next-status.ts',
-    from: 'if (view === undefined || !isUsable(spec)) return {};',
-    to: 'if (view !== undefined || !isUsable(spec)) return {};',
+    from: 'if (snapshot === undefined) return {};',
+    to: 'if (snapshot !== undefined) return {};',
   },
   {
     rule: 'a manual change is held',
@@ -123,6 +123,12 @@ export const mutations: readonly Mutation[] = [
     from: 'const isOurs = pods',
     to: 'const isOurs = pods.uid === "" && pods',
   },
+  {
+    rule: 'a request to a registry that failed gives its slot back',
+    file: 'src/service/registry/http.ts',
+    from: '    slot.release(isFailure ?',
+    to: '    if (!isFailure) slot.release(isFailure ?',
+  },
 ];
 
 /** What became of a mutation: the seed that shows it, if one does. */
@@ -137,7 +143,7 @@ export interface MutationResult {
 export async function tryMutation(mutation: Mutation, root: string, seeds: number): Promise<MutationResult> {
   const copy = mkdtempSync(join(tmpdir(), 'mutation-'));
   try {
-    for (const folder of ['src', 'test/simulation']) cpSync(join(root, folder), join(copy, folder), { recursive: true });
+    for (const folder of ['src', 'test/simulation', 'test/harness']) cpSync(join(root, folder), join(copy, folder), { recursive: true });
     for (const file of ['package.json', 'tsconfig.json']) cpSync(join(root, file), join(copy, file));
     symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
     const path = join(copy, mutation.file);

@@ -1,4 +1,5 @@
 /** What lies between a process and a server: time, and trouble. Each kind of request draws from a source of its own, so that one request more changes little. */
+import { defined } from '../../src/core/model/defined.ts';
 import { currentProcess, type Process } from './process.ts';
 import type { Clock } from './clock.ts';
 import type { Random } from './random.ts';
@@ -18,6 +19,14 @@ export interface Trouble {
   /** How many of the requests, from 0 to 1. */
   readonly share: number;
 }
+
+/** For `refuse` of Redis, which keeps its connections instead. */
+export function refuseByRedis(): never {
+  throw new Error('simulated');
+}
+
+/** How many of the lost answers are lost without a sign: the connection stays open. */
+const silentShare = 0.3;
 
 /** slow: seconds late · refused: an error instead of an effect · throttled: the same, with a time to come back · lost: an effect, but no answer. */
 export type TroubleKind = 'slow' | 'refused' | 'throttled' | 'lost';
@@ -39,9 +48,10 @@ export interface Sending<T> {
   /** `PATCH status`, `HEAD tag`, `ADD push` … */
   readonly what: string;
   readonly serve: (sentAt: number) => T;
-  /** The error of a request that the server refuses. */
-  readonly refusal: (kind: 'refused' | 'throttled') => Error;
-  readonly timeoutMs: number;
+  /** What the server answers to a request that it refuses; may throw. */
+  readonly refuse: (kind: 'refused' | 'throttled') => T;
+  /** Absent where the sender has a deadline of its own: then the answer may never come. */
+  readonly timeoutMs?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -77,7 +87,7 @@ export function createNetwork(clock: Clock, random: Random): Network {
     return at - clock.now();
   };
   const network: Network = {
-    send: ({ server, what, serve, refusal, timeoutMs, signal }) =>
+    send: ({ server, what, serve, refuse, timeoutMs, signal }) =>
       new Promise((resolve, reject) => {
         const process = currentProcess();
         // A dead process does nothing, although its code may still reach this point.
@@ -86,7 +96,7 @@ export function createNetwork(clock: Clock, random: Random): Network {
           return clock.schedule(
             process,
             0,
-            () => void network.send({ server, what, serve, refusal, timeoutMs, signal }).then(resolve, reject),
+            () => void network.send({ server, what, serve, refuse, ...defined({ timeoutMs }), signal }).then(resolve, reject),
           );
         if (signal?.aborted === true) return reject(signal.reason);
         const source = sourceOf(`${process?.name} ${server} ${what}`);
@@ -101,7 +111,8 @@ export function createNetwork(clock: Clock, random: Random): Network {
         };
         const abort = () => end(() => reject(signal?.reason));
         signal?.addEventListener('abort', abort, { once: true });
-        clock.schedule(process, timeoutMs, () => end(() => reject(new Error(`${what}: no complete answer within ${timeoutMs} ms`))));
+        if (timeoutMs !== undefined)
+          clock.schedule(process, timeoutMs, () => end(() => reject(new Error(`${what}: no complete answer within ${timeoutMs} ms`))));
         const isLate = trouble === 'slow';
         const isOrdered = server === 'redis';
         const there = inOrder(
@@ -116,9 +127,10 @@ export function createNetwork(clock: Clock, random: Random): Network {
           // A connection to Redis that broke is opened again, and what was not answered is sent again.
           if (isOrdered && trouble === 'lost') attempt(() => serve(sentAt));
           const answer = attempt(() => {
-            if (!isOrdered && (trouble === 'refused' || trouble === 'throttled')) throw refusal(trouble);
+            if (!isOrdered && (trouble === 'refused' || trouble === 'throttled')) return refuse(trouble);
             return serve(sentAt);
           });
+          if (trouble === 'lost' && timeoutMs === undefined && source.chance(silentShare)) return;
           if (trouble === 'lost' && !isOrdered)
             return clock.schedule(process, source.between(5, 500), () => end(() => reject(new Error(`${what}: the connection broke`))));
           clock.schedule(process, back, () => end(() => ('value' in answer ? resolve(answer.value) : reject(answer.error))));

@@ -1,13 +1,13 @@
 /** What people do to workloads, policies and Namespaces, with kubectl. */
 import { actionAnnotations } from '../../src/core/model/policy-actions.ts';
 import { consentAnnotation } from '../../src/core/plan/consent.ts';
-import { isObject, textOrEmpty, type JsonObject } from '../../src/core/model/untyped.ts';
+import { fieldsOf, isObject, textOrEmpty, type JsonObject } from '../../src/core/model/untyped.ts';
 import type { ApiObject, Edit } from './api-server.ts';
 import { containersOf } from './controllers.ts';
 import { shorten } from './images.ts';
 import type { OperationKind } from './operation.ts';
 import { otherNamespace, policyNamespace, type PolicySetup, type WorkloadSetup } from './setup.ts';
-import { createWorkload, policies, policyNow, type World } from './world.ts';
+import { createPolicy, createWorkload, policies, policyNow, type World } from './world.ts';
 
 /** Every kind, in a list. */
 export const people: readonly OperationKind[] = [
@@ -22,6 +22,40 @@ export const people: readonly OperationKind[] = [
           const known = world.patches.all.filter(({ after, container: own }) => after.metadata.name === setup.name && own === container);
           const image = known[Math.floor(choice * known.length)]?.from;
           return image === undefined || container === undefined ? workload : withImage(workload, container, image);
+        });
+    },
+  },
+  {
+    name: 'edit a workload, and not its image',
+    weight: 1.5,
+    draw(random, { workloads }) {
+      const [setup, limit] = [random.pick(workloads), random.integer(1, 1_000)];
+      return (world) => {
+        world.story.tell('person', `edits ${setup.name}`);
+        editWorkload(world, setup, 'kubectl-edit', (workload) => ({
+          ...workload,
+          spec: { ...workload.spec, revisionHistoryLimit: limit },
+        }));
+      };
+    },
+  },
+  {
+    name: 'edit a policy',
+    weight: 2,
+    draw(random, { policies: setups }) {
+      const setup = random.pick(setups);
+      const edits: readonly (readonly [string, Readonly<Record<string, unknown>>])[] = [
+        ['update', { mode: 'Approval' }],
+        ['update', { mode: 'Automatic' }],
+        ['rollout', { watch: true, onFailure: 'Rollback' }],
+        ['rollout', { watch: true, onFailure: 'Hold' }],
+        ['rollout', { watch: false }],
+      ];
+      const [field, change] = random.pick(edits);
+      return (world) =>
+        editPolicy(world, setup, (policy) => {
+          world.story.tell('person', `edits policy ${setup.name}: ${field} ${JSON.stringify(change)}`);
+          return { ...policy, spec: { ...policy.spec, [field]: { ...fieldsOf(policy.spec[field]), ...change } } };
         });
     },
   },
@@ -149,6 +183,20 @@ export const people: readonly OperationKind[] = [
       };
     },
   },
+  {
+    name: 'delete a policy and create it anew',
+    weight: 1,
+    draw(random, { policies: setups }) {
+      const [setup, awayMs] = [random.pick(setups), random.chance(0.5) ? 0 : random.between(10, 4_000)];
+      return (world) => {
+        if (policyNow(world, setup.name) === undefined) return;
+        world.hasInterference = true;
+        world.story.tell('person', `deletes policy ${setup.name}, and creates it anew after ${(awayMs / 1_000).toFixed(1)} s`);
+        world.server.delete({ resource: policies, namespace: policyNamespace, name: setup.name, by: 'kubectl' });
+        world.clock.schedule(undefined, awayMs, () => createPolicy(world.server, setup));
+      };
+    },
+  },
 ];
 
 function editWorkload(
@@ -163,12 +211,14 @@ function editWorkload(
 }
 
 function editPolicy(world: World, { name }: PolicySetup, change: (policy: ApiObject) => ApiObject): void {
+  if (policyNow(world, name) === undefined) return;
   world.hasInterference = true;
   world.server.edit({ resource: policies, namespace: policyNamespace, name, by: 'kubectl-edit' }, change);
 }
 
 function annotate(world: World, setup: PolicySetup, key: string, value: string | undefined, what: string): void {
-  if (value === undefined && policyNow(world, setup.name)?.metadata.annotations?.[key] === undefined) return;
+  const policy = policyNow(world, setup.name);
+  if (policy === undefined || (value === undefined && policy.metadata.annotations?.[key] === undefined)) return;
   world.story.tell('person', what);
   editPolicy(world, setup, (policy) => withAnnotation(policy, key, value));
 }

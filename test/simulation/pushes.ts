@@ -1,7 +1,8 @@
 /** What comes from the registry: new images, announced once or several times, some of them broken or older than what runs. */
 import { hashId, type PushEvent } from '../../src/core/model/push-event.ts';
 import { tryNormaliseRepository } from '../../src/core/model/image-reference.ts';
-import { digestOf, registryHost, shorten } from './images.ts';
+import { imageOf } from './image-content.ts';
+import { registryHost, shorten } from './images.ts';
 import type { Operation } from './operation.ts';
 import type { Random } from './random.ts';
 import type { PolicySetup, Setup } from './setup.ts';
@@ -43,7 +44,8 @@ function push(
   { repository }: PolicySetup,
   { tag, build, isBroken, lagMs, announcements, hasDigest, isAnnounced, gapMs }: Plan,
 ): void {
-  const digest = digestOf(build);
+  const image = imageOf(build);
+  const { digest } = image;
   if (isBroken) {
     world.hasInterference = true;
     world.controllers.broken.add(digest).add(`${repository}:${tag}`);
@@ -52,7 +54,7 @@ function push(
     'registry',
     `gets ${shorten(`${repository}:${tag}@${digest}`)}${isBroken ? ', which is broken' : ''}${isAnnounced ? '' : ', and announces nothing'}`,
   );
-  world.registry.push(repository, tag, digest, lagMs);
+  world.registry.push(repository, tag, image, lagMs);
   if (!isAnnounced) {
     world.mayBeUnknown.add(repository);
     return;
@@ -91,9 +93,9 @@ export function announce(world: World, { repository: text, tag, digest, hasDiges
     ...(hasDigest && { digest }),
     receivedAt: new Date(world.clock.now()).toISOString(),
   };
-  // A suspended policy leaves it, and the registry may not show it yet when the policy is resumed.
-  const isSuspended = world.setup.policies.some((one) => one.repository === text && policyNow(world, one.name)?.spec['suspend'] === true);
-  if (isSuspended && world.registry.tags(text).get(tag) !== digest) world.mayBeUnknown.add(text);
+  // A suspended policy leaves it, and the registry may not show it yet when the policy is resumed, or created anew.
+  const isLeft = world.setup.policies.some((one) => one.repository === text && policyNow(world, one.name)?.spec['suspend'] !== false);
+  if (isLeft && world.registry.tags(text).get(tag) !== digest) world.mayBeUnknown.add(text);
   void world.receiver.add([event]);
   world.story.tell(
     'receiver',

@@ -1,12 +1,7 @@
-/** The registry: tags and what they point to, with the lag that real ones have between the announcement of a tag and its appearance. */
-import { WaitError } from '../../src/core/model/errors.ts';
-import { formatRepository } from '../../src/core/model/image-reference.ts';
-import type { RegistryClient } from '../../src/service/registry/client.ts';
-import { fieldsOf, textOrEmpty } from '../../src/core/model/untyped.ts';
-import type { RegistryPush } from '../../src/service/registry/push.ts';
+/** The registry: what it stores, and what its tags point to, with the lag that real ones have between the announcement of a tag and its appearance. */
+import { parseManifest } from '../../src/service/registry/parse-manifest.ts';
 import type { Clock } from './clock.ts';
-import { manifestType as mediaType, sha256, type StoredImage } from './image-content.ts';
-import type { Network } from './network.ts';
+import { manifestType, sha256, type StoredImage } from './image-content.ts';
 
 /** One state of a tag. */
 interface Pointing {
@@ -15,156 +10,124 @@ interface Pointing {
   readonly shownAt: number;
 }
 
+/** A manifest as it was pushed. */
+export interface StoredManifest {
+  readonly digest: string;
+  readonly mediaType: string;
+  readonly bytes: Buffer;
+}
+
 export interface Registry {
-  /** Moves a tag; the registry shows it a little later. */
-  push(repository: string, tag: string, digest: string, lagMs: number): void;
-  /** Removes a tag. */
-  remove(repository: string, tag: string): void;
+  /** Stores an image and moves a tag to it; the registry shows that a little later. */
+  push(repository: string, tag: string, image: StoredImage, lagMs: number): void;
   /** What it shows now. */
   tags(repository: string): ReadonlyMap<string, string>;
   /** Whether it has shown this digest under this tag since then. */
   hasShown(repository: string, tag: string, digest: string, since: number): boolean;
-  /** Stores the contents of an image, so that more than its digest can be read. */
-  store(repository: string, image: StoredImage): void;
-  /** The layers of an image whose contents are stored. */
+  /** The layers of an image. */
   layersOf(digest: string): readonly string[];
   /** Calls the listener with each tag that a replica pushes. */
   onPushed(listener: (repository: string, tag: string, digest: string, sentAt: number) => void): void;
-  client(): RegistryClient;
+  /** What requests of replicas read and write. */
+  readonly store: RegistryStore;
 }
 
-export function createRegistry(clock: Clock, network: Network): Registry {
-  const repositories = new Map<string, Map<string, Pointing[]>>();
-  /** Manifests and blobs by repository and digest. Layers are known by their digests alone. */
-  const contents = new Map<string, Buffer>();
-  /** The same by digest alone. */
-  const byDigest = new Map<string, Buffer>();
-  const put = (repository: string, digest: string, bytes: Buffer) => {
-    contents.set(`${repository} ${digest}`, bytes);
-    byDigest.set(digest, bytes);
-  };
-  const mounted = new Set<string>();
+/** What requests read and write, by the names of repositories with their host. */
+export interface RegistryStore {
+  manifest(repository: string, reference: string): StoredManifest | undefined;
+  /** All manifests of a repository. */
+  manifests(repository: string): readonly StoredManifest[];
+  blob(repository: string, digest: string): Buffer | undefined;
+  /** Whether a repository has a blob, or a layer. */
+  hasBlob(repository: string, digest: string): boolean;
+  /** Stores a manifest, and moves a tag to it at once; returns its digest. */
+  putManifest(repository: string, manifest: Omit<StoredManifest, 'digest'>, tag: string | undefined, sentAt: number): string;
+  putBlob(repository: string, bytes: Buffer): void;
+  /** False if the other repository does not have it. */
+  mount(repository: string, digest: string, from: string): boolean;
+  /** False if there is no such tag. */
+  deleteTag(repository: string, tag: string): boolean;
+}
+
+/** What a repository has. */
+interface Contents {
+  readonly tags: Map<string, Pointing[]>;
+  readonly manifests: Map<string, StoredManifest>;
+  readonly blobs: Map<string, Buffer>;
+  /** Layers are known by their digests alone. */
+  readonly layers: Set<string>;
+}
+
+export function createRegistry(clock: Clock): Registry {
+  const repositories = new Map<string, Contents>();
   const listeners: ((repository: string, tag: string, digest: string, sentAt: number) => void)[] = [];
-  const tagsOf = (repository: string) => {
-    const known = repositories.get(repository) ?? new Map<string, Pointing[]>();
+  const contentsOf = (repository: string): Contents => {
+    const known = repositories.get(repository) ?? { tags: new Map(), manifests: new Map(), blobs: new Map(), layers: new Set() };
     repositories.set(repository, known);
     return known;
   };
   const shown = (pointings: readonly Pointing[]) => pointings.findLast(({ shownAt }) => shownAt <= clock.now())?.digest;
   const tags = (repository: string) =>
-    new Map([...tagsOf(repository)].flatMap(([tag, pointings]) => (shown(pointings) === undefined ? [] : [[tag, shown(pointings) ?? '']])));
-  const ask = <T>(what: string, signal: AbortSignal | undefined, serve: (sentAt: number) => T): Promise<T> =>
-    network.send({
-      server: 'registry',
-      what,
-      serve,
-      refusal: (kind) => {
-        const pauseMs = kind === 'throttled' ? 3_000 : 1_500;
-        return new WaitError(
-          kind === 'throttled' ? 'RegistryThrottled' : 'RegistryUnavailable',
-          new Date(Date.now() + pauseMs),
-          'simulated',
-        );
-      },
-      timeoutMs: 10_000,
-      signal,
-    });
-  const resolve = (repository: string, reference: string) => {
-    const digests = [...tagsOf(repository).values()].flat().map(({ digest }) => digest);
-    if (!reference.startsWith('sha256:')) return tags(repository).get(reference);
-    return contents.has(`${repository} ${reference}`) ? reference : digests.find((digest) => digest === reference);
+    new Map(
+      [...contentsOf(repository).tags].flatMap(([tag, pointings]) =>
+        shown(pointings) === undefined ? [] : [[tag, shown(pointings) ?? '']],
+      ),
+    );
+  const point = (repository: string, tag: string, digest: string, lagMs: number) => {
+    const { tags } = contentsOf(repository);
+    tags.set(tag, [...(tags.get(tag) ?? []), { digest, pushedAt: clock.now(), shownAt: clock.now() + lagMs }]);
   };
-  const contentOf = (repository: string, digest: string | undefined) => contents.get(`${repository} ${digest}`);
-  const openPush = (source: Parameters<RegistryClient['openPush']>[0], confirm = () => Promise.resolve()): RegistryPush => {
-    const repository = formatRepository(source);
-    /** Who pushes is asked before each request that writes. */
-    const write = async <T>(what: string, signal: AbortSignal | undefined, serve: (sentAt: number) => T): Promise<T> => {
-      await confirm();
-      return ask(what, signal, serve);
-    };
-    const putNew = (bytes: Buffer) => {
-      const digest = sha256(bytes);
-      put(repository, digest, bytes);
-      return digest;
-    };
-    const putManifest = (bytes: Buffer, sentAt: number, tag?: string) => {
-      const digest = putNew(bytes);
-      if (tag === undefined) return digest;
-      push(repository, tag, digest, 0);
-      for (const listener of listeners) listener(repository, tag, digest, sentAt);
-      return digest;
-    };
-    return {
-      hasBlob: (digest, signal) =>
-        ask('HEAD blob', signal, () => mounted.has(`${repository} ${digest}`) || contentOf(repository, digest) !== undefined),
-      mountBlob: (digest, _from, signal) =>
-        write('POST blob', signal, () => {
-          mounted.add(`${repository} ${digest}`);
-          return true;
-        }),
-      pushBlob: (bytes, signal) => write('PUT blob', signal, () => putNew(bytes)),
-      pushManifest: ({ bytes }, tag, signal) => write('PUT manifest', signal, (sentAt) => putManifest(bytes, sentAt, tag)),
-      pushReferrer: ({ bytes }, _subject, signal) => write('PUT manifest', signal, () => putNew(bytes)),
-      transferred: { uploadedBytes: 0, mountedBlobs: 0 },
-    };
-  };
-  const push: Registry['push'] = (repository, tag, digest, lagMs) => {
-    const pointings = tagsOf(repository).get(tag) ?? [];
-    tagsOf(repository).set(tag, [...pointings, { digest, pushedAt: clock.now(), shownAt: clock.now() + lagMs }]);
-  };
-  const read = (repository: string, reference: string) => {
-    const digest = resolve(repository, reference);
-    return digest === undefined ? undefined : { digest, mediaType, platforms: ['linux/amd64'] };
+  const hasBlob = (repository: string, digest: string) => {
+    const { blobs, layers } = contentsOf(repository);
+    return blobs.has(digest) || layers.has(digest);
   };
   return {
-    push,
-    store(repository, { blobs }) {
-      for (const [digest, bytes] of blobs) put(repository, digest, bytes);
+    push(repository, tag, { digest, manifest, blobs }, lagMs) {
+      const contents = contentsOf(repository);
+      contents.manifests.set(digest, { digest, mediaType: manifestType, bytes: manifest });
+      for (const [digest, bytes] of blobs) contents.blobs.set(digest, bytes);
+      for (const layer of layersIn(manifest)) contents.layers.add(layer);
+      point(repository, tag, digest, lagMs);
     },
     layersOf(digest) {
-      const bytes = byDigest.get(digest);
-      const { layers } = fieldsOf(bytes && parse(bytes));
-      return Array.isArray(layers) ? layers.map((layer: unknown) => textOrEmpty(fieldsOf(layer)['digest'])) : [];
+      const found = [...repositories.values()].map(({ manifests }) => manifests.get(digest)).find((one) => one !== undefined);
+      return found === undefined ? [] : layersIn(found.bytes);
     },
     onPushed: (listener) => void listeners.push(listener),
-    remove: (repository, tag) => void tagsOf(repository).delete(tag),
     tags,
     hasShown(repository, tag, digest, since) {
-      const pointings = tagsOf(repository).get(tag) ?? [];
+      const pointings = contentsOf(repository).tags.get(tag) ?? [];
       return pointings.some(
         (one, index) => one.digest === digest && one.shownAt <= clock.now() && (pointings[index + 1]?.shownAt ?? Infinity) >= since,
       );
     },
-    client() {
-      const unused = () => Promise.reject(new Error('the simulation does not model this'));
-      return {
-        headManifest: (source, reference, signal) =>
-          ask('HEAD', signal, () => {
-            const digest = resolve(formatRepository(source), reference);
-            return digest === undefined ? undefined : { digest, mediaType };
-          }),
-        resolveTag: (source, tag, signal) => ask('GET manifest', signal, () => read(formatRepository(source), tag)),
-        whyNotRunnable: () => Promise.resolve(undefined),
-        readImage: (source, reference, signal) => ask('GET image', signal, () => read(formatRepository(source), reference)),
-        readPlatforms: (source, reference, signal) => ask('GET image', signal, () => read(formatRepository(source), reference)),
-        listTags: (source, signal) => ask('LIST tags', signal, () => [...tags(formatRepository(source)).keys()]),
-        readManifest: (source, reference, signal) =>
-          ask('GET manifest', signal, () => {
-            const digest = resolve(formatRepository(source), reference);
-            const bytes = contentOf(formatRepository(source), digest);
-            return digest === undefined || bytes === undefined ? undefined : { digest, mediaType, bytes };
-          }),
-        readBlob: (source, digest, _maxBytes, signal) => ask('GET blob', signal, () => contentOf(formatRepository(source), digest)),
-        listReferrers: () => Promise.resolve([]),
-        probe: unused,
-        routeOf: () => undefined,
-        openPush: (source, _credentials, confirm) => openPush(source, confirm),
-        close: () => Promise.resolve(),
-      };
+    store: {
+      manifest(repository, reference) {
+        const { tags, manifests } = contentsOf(repository);
+        return manifests.get(reference.startsWith('sha256:') ? reference : (shown(tags.get(reference) ?? []) ?? ''));
+      },
+      manifests: (repository) => [...contentsOf(repository).manifests.values()],
+      blob: (repository, digest) => contentsOf(repository).blobs.get(digest),
+      hasBlob,
+      putManifest(repository, { mediaType, bytes }, tag, sentAt) {
+        const digest = sha256(bytes);
+        contentsOf(repository).manifests.set(digest, { digest, mediaType, bytes });
+        if (tag === undefined) return digest;
+        point(repository, tag, digest, 0);
+        for (const listener of listeners) listener(repository, tag, digest, sentAt);
+        return digest;
+      },
+      putBlob: (repository, bytes) => void contentsOf(repository).blobs.set(sha256(bytes), bytes),
+      mount(repository, digest, from) {
+        const isThere = hasBlob(from, digest);
+        if (isThere) contentsOf(repository).layers.add(digest);
+        return isThere;
+      },
+      deleteTag: (repository, tag) => contentsOf(repository).tags.delete(tag),
     },
   };
 }
 
-function parse(bytes: Buffer): unknown {
-  return JSON.parse(bytes.toString('utf8'));
+function layersIn(manifest: Buffer): string[] {
+  return parseManifest(manifest)?.layers?.map(({ digest }) => digest) ?? [];
 }

@@ -24,7 +24,9 @@ const withoutRebuilds: BaseMeans['rebuilds'] = {
 export function composeBases(
   foundation: Foundation,
   connection: QueueReplica,
-  means: Omit<BaseMeans, 'queues' | 'rebuilds' | 'notices' | 'isSelected'> & { readonly cluster: ClusterCache },
+  means: Omit<BaseMeans, 'queues' | 'rebuilds' | 'notices' | 'reported' | 'isSelected' | 'listEveryWorkload'> & {
+    readonly cluster: ClusterCache;
+  },
 ): { readonly part: BasePart; readonly worker: ReturnType<QueueReplica['createWorker']>; start(): void } {
   const { cluster } = means;
   const part = composeBasePolicies(foundation, {
@@ -32,7 +34,9 @@ export function composeBases(
     queues: connection.queues,
     rebuilds: withoutRebuilds,
     notices: { add: () => Promise.resolve() },
+    reported: { read: () => Promise.resolve(new Set()), add: () => Promise.resolve() },
     isSelected: cluster.isSelected,
+    listEveryWorkload: cluster.workloads.values,
   });
   const worker = connection.createWorker<BaseJob>({
     queue: 'base',

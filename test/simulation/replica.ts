@@ -9,6 +9,7 @@ import { enqueueForConsent, enqueueForWorkload } from '../../src/service/reconci
 import type { Foundation } from '../../src/service/compose/foundation.ts';
 import { findBaseSource } from '../../src/bases/find-base-source.ts';
 import { createConfirmParent, createWhyHeld, followParents } from '../../src/bases/hold-children.ts';
+import { openCredentials } from '../../src/service/compose/registries.ts';
 import { createSources, createWorkPorts, readContextOf } from '../../src/service/compose/work-ports.ts';
 import { createDiscovery } from '../../src/service/kube/discovery.ts';
 import { needsLabels } from '../../src/core/model/policy-defaults.ts';
@@ -23,6 +24,7 @@ import { readPolicyJob, readPollQueueJob, readPushJob } from '../../src/service/
 import { createEnqueuer } from '../../src/service/reconcile/enqueue/enqueuer.ts';
 import { processPolicyJob } from '../../src/service/reconcile/process-policy.ts';
 import { processPush } from '../../src/service/reconcile/process-push.ts';
+import { createRegistryClient } from '../../src/service/registry/client.ts';
 import { createLogger } from '../../src/service/telemetry/logger.ts';
 import { createMetrics } from '../../src/service/telemetry/metrics.ts';
 import type { ApiServer } from './api-server.ts';
@@ -30,10 +32,10 @@ import type { Clock } from './clock.ts';
 import type { PushRecords } from './event-log.ts';
 import type { FactsModel } from './facts-model.ts';
 import { connectToApi, type Watches } from './kube-connection.ts';
-import type { Network } from './network.ts';
+import { refuseByRedis, type Network } from './network.ts';
 import { runAs, type Process, type Version } from './process.ts';
 import type { QueueModel } from './queue-model.ts';
-import type { Registry } from './registry.ts';
+import { SimulatedConnections, type HttpServer } from './http-connection.ts';
 import { composeBases, createBaseCache } from './replica-bases.ts';
 import { olderVersions } from '../harness/resource-group.ts';
 
@@ -42,7 +44,8 @@ export interface Surroundings {
   readonly clock: Clock;
   readonly network: Network;
   readonly server: ApiServer;
-  readonly registry: Registry;
+  /** The registry's. */
+  readonly registry: HttpServer;
   readonly queue: QueueModel;
   readonly records: PushRecords;
   readonly facts: FactsModel;
@@ -85,14 +88,14 @@ export function startReplica(name: string, version: Version, around: Surrounding
 /** The worker's connection to Redis waits until Redis is back, so that its commands do not fail. */
 function sendToRedis(network: Network) {
   return <T>(serve: () => T): Promise<T> =>
-    network.send({ server: 'redis', what: 'redis', serve, refusal: () => new Error('simulated'), timeoutMs: 3_600_000 });
+    network.send({ server: 'redis', what: 'redis', serve, refuse: refuseByRedis, timeoutMs: 3_600_000 });
 }
 
 async function start(process: Process, client: ReturnType<typeof connectToApi>['client'], around: Surroundings): Promise<void> {
   const foundation = foundations[process.version];
   const { config } = foundation.settings;
   const { logger } = foundation;
-  const { queue, records, registry, facts, hasBases, onBug } = around;
+  const { clock, network, queue, records, registry, facts, hasBases, onBug } = around;
   const rules = namespaceRulesOf(config);
   const watched = { namespaces: config.watch.namespaces, logger };
   const namespaces = createNamespaceCache({ ...watched, usesLabels: needsLabels(rules) }, client);
@@ -112,11 +115,17 @@ async function start(process: Process, client: ReturnType<typeof connectToApi>['
   );
   followParents(baseCache, cache);
   const access = createAccessCache({ ...watched, fallback: config.credentials.secret }, client);
-  const connection = queue.connect({ send: sendToRedis(around.network) });
+  const connection = queue.connect({ send: sendToRedis(network) });
   process.onDeath.push(connection.crash);
   const { queues } = connection;
   const policyWatch = watchPolicies(undefined, { readContext: readContextOf(foundation), logger }, client, cache);
-  const registryClient = registry.client();
+  const registryClient = createRegistryClient({
+    registries: config.registries,
+    allowedRegistries: config.allowedRegistries,
+    credentials: openCredentials(foundation, access.readSecret),
+    credentialVersions: ({ access: given }) => [...(given?.secrets ?? []), config.credentials.secret].map(access.versionOf).join(','),
+    connections: new SimulatedConnections({ clock, network, server: registry }),
+  });
   const common = createWorkPorts(foundation, {
     client,
     cache,
@@ -143,6 +152,7 @@ async function start(process: Process, client: ReturnType<typeof connectToApi>['
     namespaces,
     registry: registryClient,
     facts,
+    dependents: { keep: () => Promise.resolve(), read: () => Promise.resolve(undefined) },
     ports: common,
     readSecret: access.readSecret,
   });

@@ -1,8 +1,8 @@
 /** Runs a scenario: operations and faults for forty seconds, then peace until everything is quiet, then the verdict. */
-import { fieldsOf, textOrEmpty } from '../../src/core/model/untyped.ts';
 import { installClock } from './clock.ts';
 import { lookAnew } from './fresh-look.ts';
 import { checkEnd, watchChanges } from './invariants.ts';
+import { isQuiet, longestPeaceMs } from './quiet.ts';
 import { createRandom } from './random.ts';
 import type { Scenario } from './scenario.ts';
 import { kill } from './process.ts';
@@ -19,9 +19,6 @@ export interface Verdict {
 const startTime = Date.parse('2026-03-01T12:00:00Z');
 /** Until every replica has looked at all policies again: each minute, and what changed within the minute before is not looked at. */
 const leastPeaceMs = 125_000;
-/** The longest pause of a job that has failed several times. */
-const longestPeaceMs = 330_000;
-const quietMs = 10_000;
 
 /** Runs it, with all operations or only those that are given. */
 export async function runScenario({ seed, setup, operations }: Scenario): Promise<Verdict> {
@@ -51,22 +48,6 @@ export async function runScenario({ seed, setup, operations }: Scenario): Promis
   } finally {
     clock.uninstall();
   }
-}
-
-/** Whether nothing happens, or is about to happen soon. */
-function isQuiet({ clock, history, queue }: World): boolean {
-  if (clock.now() - history.lastChangeAt() < quietMs) return false;
-  const { push, policy, base } = queue.stores;
-  return [push, policy, base].every(
-    (store) => store.list('waiting').length + store.list('active').length === 0 && !store.list('delayed').some(isDueSoon),
-  );
-}
-
-/** Jobs that wait for hours are no sign of unrest. */
-function isDueSoon({ data }: { readonly data: unknown }): boolean {
-  const { notBefore, wait } = fieldsOf(data);
-  const at = Date.parse(textOrEmpty(notBefore) || textOrEmpty(fieldsOf(wait)['at']));
-  return Number.isNaN(at) || at < Date.now() + longestPeaceMs;
 }
 
 /** A few of all requests fare badly. */

@@ -1,6 +1,7 @@
 /** What a seed begins with: replicas, workloads and policies. */
 import type { BaseSetup } from './base-setup.ts';
-import { api, digestOf, web } from './images.ts';
+import { imageOf } from './image-content.ts';
+import { api, web } from './images.ts';
 import type { Random } from './random.ts';
 
 export interface WorkloadSetup {
@@ -47,7 +48,7 @@ export function drawSetup(random: Random): Setup {
   const hasSide = random.chance(0.25);
   const follows = random.chance(0.3) ? 'latest' : undefined;
   const pin = follows === undefined && random.chance(0.5) ? 'Tag' : 'Digest';
-  const first = `${follows ?? '1.0.0'}${pin === 'Digest' ? `@${digestOf(0)}` : ''}`;
+  const first = `${follows ?? '1.0.0'}${pin === 'Digest' ? `@${imageOf(0).digest}` : ''}`;
   const workloads = Array.from({ length: random.pick([1, 1, 2, 3, 4]) }, (_, index): WorkloadSetup => {
     const kind = random.pick(kinds);
     return {

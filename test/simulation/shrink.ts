@@ -7,16 +7,15 @@ export interface Shrunk {
   readonly verdict: Verdict;
 }
 
-/** The smallest scenario that was found; `onTry` is called before each run. */
+/** The smallest scenario that was found. */
 export async function shrink(
   scenario: Scenario,
   invariant: string,
-  onTry: (operations: number) => void = () => undefined,
+  run: (scenario: Scenario) => Promise<Verdict> = runScenario,
 ): Promise<Shrunk> {
-  let smallest: Shrunk = { scenario, verdict: await runScenario(scenario) };
+  let smallest: Shrunk = { scenario, verdict: await run(scenario) };
   const attempt = async (smaller: Scenario): Promise<boolean> => {
-    onTry(smaller.operations.length);
-    const verdict = await runScenario(smaller);
+    const verdict = await run(smaller);
     if (!verdict.violations.some((one) => one.invariant === invariant)) return false;
     smallest = { scenario: smaller, verdict };
     return true;

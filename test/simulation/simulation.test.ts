@@ -4,14 +4,28 @@ import { suite, test } from 'node:test';
 import { mutations } from './mutations.ts';
 import { runScenario } from './run.ts';
 import { drawScenario } from './scenario.ts';
+import { shrink } from './shrink.ts';
 import { runSeeds } from './seeds.ts';
 import type { SeedResult } from './seed-worker.ts';
+import { runsOf } from '../harness/full-tests.ts';
 
 suite('simulation', () => {
   test('the same seed tells the same story', async () => {
     const [one, other] = [await runScenario(drawScenario(7, true)), await runScenario(drawScenario(7, true))];
     assert.ok(one.patches > 0);
     assert.deepEqual(one.story, other.story);
+  });
+
+  test('a failing scenario is made smaller by all operations that do not matter', async () => {
+    const scenario = drawScenario(7, true);
+    const [first, second] = [scenario.operations[2], scenario.operations.at(-3)];
+    assert.ok(first !== undefined && second !== undefined);
+    const { scenario: small } = await shrink(scenario, 'breaks', async ({ operations }) => {
+      const isBroken = operations.includes(first) && operations.includes(second);
+      const violations = isBroken ? [{ invariant: 'breaks', detail: 'with these two', at: 0 }] : [];
+      return { violations, story: [], patches: 0, pushes: 0 };
+    });
+    assert.deepEqual(small.operations, [first, second]);
   });
 
   test('each rule that is to be broken on purpose is still where it was', () => {
@@ -22,7 +36,7 @@ suite('simulation', () => {
   for (const withPeople of [false, true])
     test(`no invariant is broken ${withPeople ? 'with' : 'without'} people`, async () => {
       const results: SeedResult[] = [];
-      await runSeeds({ first: 1, count: 50, withPeople, onResult: (result) => void results.push(result) });
+      await runSeeds({ first: 1, count: runsOf(50), withPeople, onResult: (result) => void results.push(result) });
       const broken = results.flatMap(({ seed, violations }) =>
         violations.map(({ invariant, detail }) => `seed ${seed}: ${invariant}: ${detail}`),
       );

@@ -11,13 +11,15 @@ import { startControllers, type Controllers } from './controllers.ts';
 import { createPushRecords, type PushRecords } from './event-log.ts';
 import { createHistory, type History } from './history.ts';
 import { createFactsModel, type FactsModel } from './facts-model.ts';
-import { api, digestOf, partsOf, web } from './images.ts';
+import { imageOf } from './image-content.ts';
+import { api, partsOf, web } from './images.ts';
 import { createNetwork, type Network } from './network.ts';
 import { createPatchLog, type PatchLog } from './patch-log.ts';
 import { kill, type Version } from './process.ts';
 import { createQueueModel, type QueueModel } from './queue-model.ts';
 import type { Random } from './random.ts';
 import { createRegistry, type Registry } from './registry.ts';
+import { createRegistryServer } from './registry-server.ts';
 import { startReplica, type Replica } from './replica.ts';
 import { otherNamespace, policyNamespace, type Setup } from './setup.ts';
 import { createStory, type Story } from './story.ts';
@@ -54,6 +56,8 @@ export interface World {
   readonly mayBeUnknown: Set<string>;
   /** What was accepted before this time may be lost. */
   wipedAt: number;
+  /** Whether the clock of a replica was set: then times do not order what replicas did. */
+  hasSetClock: boolean;
 }
 
 /** A push that the queue has stored. */
@@ -71,7 +75,7 @@ export const policies = `${apiVersion}/imagepolicies`;
 export function createWorld(setup: Setup, clock: Clock, random: Random): World {
   const network = createNetwork(clock, random.fork('network'));
   const server = createApiServer(clock.now);
-  const registry = createRegistry(clock, network);
+  const registry = createRegistry(clock);
   const story = createStory(clock.now);
   const history = createHistory(server, clock.now);
   const patches = createPatchLog(server, story);
@@ -84,7 +88,7 @@ export function createWorld(setup: Setup, clock: Clock, random: Random): World {
     story.violation('no part throws what nobody expects', error instanceof Error ? (error.stack ?? error.message) : String(error));
   const facts = createFactsModel(network);
   const hasBases = setup.base !== undefined;
-  const around = { clock, network, server, registry, queue, records, facts, hasBases, onBug };
+  const around = { clock, network, server, registry: createRegistryServer(registry, clock.now), queue, records, facts, hasBases, onBug };
   const world: World = {
     setup,
     clock,
@@ -115,6 +119,7 @@ export function createWorld(setup: Setup, clock: Clock, random: Random): World {
     mayBeUnknown: new Set(),
     hasInterference: false,
     wipedAt: 0,
+    hasSetClock: false,
   };
   furnish(world);
   return world;
@@ -140,14 +145,10 @@ function furnish({ setup, server, registry }: World): void {
       },
     );
   }
-  for (const { follows } of setup.policies) registry.push(web, follows ?? '1.0.0', digestOf(0), 0);
-  registry.push(api, '1.0.0', digestOf(0), 0);
+  for (const { follows } of setup.policies) registry.push(web, follows ?? '1.0.0', imageOf(0), 0);
+  registry.push(api, '1.0.0', imageOf(0), 0);
   for (const workload of setup.workloads) createWorkload(server, workload);
-  for (const { name, spec } of setup.policies)
-    server.create(
-      { resource: policies, namespace: policyNamespace, name, by: 'kubectl' },
-      { apiVersion, kind, spec: { ...spec, suspend: false } },
-    );
+  for (const policy of setup.policies) createPolicy(server, policy);
   if (setup.base === undefined) return;
   furnishBase(setup.base, server, registry);
   for (const workload of setup.base.workloads) createWorkload(server, workload, appLabel, alwaysPulled);
@@ -167,6 +168,14 @@ export function createWorkload(
   const template = { metadata: { labels: { app: name } }, spec: { containers } };
   const spec = { replicas: 1, selector: { matchLabels: { app: name } }, template };
   server.create({ resource, namespace, name, by: 'kubectl-client-side-apply' }, { apiVersion: 'apps/v1', kind, spec, labels });
+}
+
+/** Creates a policy as it was at first. */
+export function createPolicy(server: ApiServer, { name, spec }: Setup['policies'][number]): void {
+  server.create(
+    { resource: policies, namespace: policyNamespace, name, by: 'kubectl' },
+    { apiVersion, kind, spec: { ...spec, suspend: false } },
+  );
 }
 
 /** A policy as it is now. */

@@ -5,17 +5,26 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import { preparedVariable } from '../harness/prepared.ts';
 import { wings } from '../../src/wings.ts';
 import { copyWithout } from './copy-without.ts';
 import { root } from './sources.ts';
 
 const run = promisify(execFile);
 const mainJob = 'test/end-to-end/main-job.test.ts';
-const tests = ['crd', 'charts', 'test/harness', 'test/end-to-end/world.ts', 'test/service/kube/fake-api-server.ts', mainJob];
+const tests = [
+  'crd',
+  'charts',
+  'test/harness',
+  'test/release',
+  'test/end-to-end/world.ts',
+  'test/service/kube/fake-api-server.ts',
+  mainJob,
+];
 const { compilerOptions } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8')) as { compilerOptions: object };
 
-/** Without it, Node would take the run of the copied test for one of its own, and skip it. */
-const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+/** Without the first, Node would take the run of the copied test for one of its own, and skip it; with the second, the copied test would start the whole product. */
+const { NODE_TEST_CONTEXT: _, [preparedVariable]: __, ...env } = process.env;
 
 describe('without the wing', () => {
   for (const { id } of wings)

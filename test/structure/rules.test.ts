@@ -41,6 +41,7 @@ const importers: Record<string, { folders: string[]; types?: string[] }> = {
   // receive: keys and certificates of senders, in one file.
   undici: { folders: ['service/proxy', 'service/registry', 'service/kube', 'service/receive', 'conversion'] },
   '@aws-sdk/client-ecr': { folders: ['service/registry'] },
+  '@marcbachmann/cel-js': { folders: ['service/resources'] },
   jose: { folders: ['service/receive', 'dashboard'] },
   'openid-client': { folders: ['dashboard'] },
   '@peculiar/x509': { folders: ['conversion/certificates'] },

@@ -86,7 +86,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'service/kube',
     'service/registry',
   ],
-  'service/command-line': ['core/model', 'service/kube', 'service/resources', 'service/config', 'service/registry'],
+  'service/command-line': ['core/model', 'core/select', 'service/kube', 'service/resources', 'service/config', 'service/registry'],
 };
 
 test('every room of core and service is in the table', () => {

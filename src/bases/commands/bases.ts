@@ -1,21 +1,23 @@
 import { readConfig, registryAliases } from '../../service/config/settings.ts';
 import { processSource } from '../../service/config/environment.ts';
 import { targets } from '../../service/kube/targets.ts';
-import { parseImageReference, type RegistryAliases, type Repository } from '../../core/model/image-reference.ts';
-import { describeError } from '../../core/model/errors.ts';
 import { strategies } from '../../core/select/strategies/index.ts';
 import { formatBases, summarize } from './bases/report.ts';
 import { defineCommand, listOf, UsageError } from '../../service/command-line/command.ts';
 import { print } from '../../service/command-line/output.ts';
 import { registryOptions } from '../../service/command-line/user-registry.ts';
 import { currentNamespace, policyOptions, withCluster } from '../../service/command-line/policy-client.ts';
+import { withCommands } from '../../service/command-line/with-commands.ts';
+import { asUsage, readBaseRepository, readMaxTags, tagsOption } from './bases/read-arguments.ts';
+import { basesInit } from './bases-init.ts';
 import { summaries } from './summaries.ts';
 
 const kindNames = targets.map(({ kind }) => kind);
 
 const options = {
-  range: { value: 'RANGE', about: 'the selected version is the highest in this range: 21.x (default: the highest stable version)' },
-  latest: { value: 'TAG', about: 'the selected version is that of a mutable tag' },
+  range: { value: 'RANGE', about: 'select the highest version in this range: 21.x (default: the highest stable one)' },
+  latest: { value: 'TAG', about: 'select a mutable tag instead' },
+  tags: tagsOption,
   kind: { value: 'KIND', multiple: true, about: `only workloads of this kind, as often as needed: ${listOf(kindNames)} (default: all)` },
   selector: { short: 'l', value: 'SELECTOR', about: 'only workloads with these labels, in the syntax of kubectl' },
   behind: { about: 'show only the images that are behind' },
@@ -32,11 +34,10 @@ const options = {
   },
 } as const;
 
-/** `image-watcher bases`. */
-export const bases = defineCommand({
+const list = defineCommand({
   name: 'bases',
   summary: summaries.bases,
-  about: `Shows the images that the workloads run and that are built on a base image: Current, if they are built on its selected version, Behind, if on another one, and Unknown, if that cannot be recognized; images that are not built on it are only counted. An image is recognized by its layers and by what its builder wrote into it. Asks the API server with your permissions, and registries with the credentials of --docker-config; reads manifests and configurations, no layers. Changes nothing.
+  about: `Shows the images of workloads that are built on a base image: Current, if on its selected version, Behind, if on an older one, OtherLine, if on one of another line (21.0.1-alpine for 21.0.2), and Unknown, if that cannot be recognized. Others are only counted. Changes nothing.
 
 Exit codes: 0 success, 1 failure, or an image is behind with --fail-on-behind, 2 wrong usage.`,
   arguments: [
@@ -59,20 +60,18 @@ Exit codes: 0 success, 1 failure, or an image is behind with --fail-on-behind, 2
     if (all && values.namespace !== undefined) throw new UsageError('--all-namespaces goes without --namespace');
     if (values.range !== undefined && values.latest !== undefined) throw new UsageError('--range goes without --latest');
     const config = readConfig(processSource(file));
-    const base = readRepository(text, registryAliases(config));
+    const base = readBaseRepository(text, registryAliases(config), (tag) => `write --latest ${tag}, or --range for versions`);
     const strategy = readRange(values.range);
     const wanted = targets.filter(({ kind }) => kinds.some((name) => name.toLowerCase() === kind.toLowerCase()));
+    const maxTags = readMaxTags(values.tags);
     const unknown = kinds.find((name) => !kindNames.some((kind) => kind.toLowerCase() === name.toLowerCase()));
     if (unknown !== undefined) throw new UsageError(`--kind is ${listOf(kindNames)}, not "${unknown}"`);
     return withCluster(values, terminal, async (client) => {
-      // Loaded only now: help should not wait for the clients.
+      // The clients are imported only here, so that the help does not wait for them.
       const { examine } = await import('./bases/examine.ts');
       const where = { kinds: wanted, namespace: all ? undefined : currentNamespace(client, values.namespace), selector: values.selector };
-      const { selected, recognized } = await examine(
-        { base, strategy, latest: values.latest, where },
-        { client, config, dockerConfig, terminal },
-      );
-      const found = summarize(base, selected, recognized);
+      const examined = await examine({ base, strategy, latest: values.latest, maxTags, where }, { client, config, dockerConfig, terminal });
+      const found = summarize(base, examined);
       const report = values.behind ? { ...found, images: found.images.filter(({ state }) => state === 'Behind') } : found;
       if (output === 'name') terminal.out(report.images.map(({ image }) => `${image}\n`).join(''));
       else
@@ -84,21 +83,8 @@ Exit codes: 0 success, 1 failure, or an image is behind with --fail-on-behind, 2
   },
 });
 
-function readRepository(text: string, aliases: RegistryAliases): Repository {
-  const { repository, tag, digest } = asUsage('REPOSITORY', () => parseImageReference(text, aliases));
-  if (tag !== undefined) throw new UsageError(`REPOSITORY has no tag: write --latest ${tag}, or --range for versions`);
-  if (digest !== undefined) throw new UsageError('REPOSITORY has no digest: write --latest or --range to select a version');
-  return repository;
-}
-
 function readRange(range: string | undefined) {
   return asUsage('--range', () => strategies.semver(range === undefined ? {} : { range }));
 }
 
-function asUsage<T>(what: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw new UsageError(`${what}: ${describeError(error)}`, { cause: error });
-  }
-}
+export const bases = withCommands(list, [basesInit]);

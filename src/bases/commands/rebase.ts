@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { readConfig, registryAliases } from '../../service/config/settings.ts';
 import { processSource } from '../../service/config/environment.ts';
+import { describeReadError } from '../../service/config/read-error.ts';
 import { describeError } from '../../core/model/errors.ts';
 import { parseImageReference, type RegistryAliases } from '../../core/model/image-reference.ts';
+import { createBaseReader } from '../rebase/read-content.ts';
+import { createFileSigns } from '../rebase/read-file-signs.ts';
 import type { Located } from '../rebase/read-content.ts';
 import { rebaseRules } from '../../core/model/rebase-rules.ts';
 import { defineCommand, listOf, UsageError } from '../../service/command-line/command.ts';
@@ -35,13 +38,12 @@ const options = {
   ...outputOption,
 } as const;
 
-/** `image-watcher rebase`. */
 export const rebase = defineCommand({
   name: 'rebase',
   summary: summaries.rebase,
-  about: `Writes an image whose layers of the old base are replaced by those of a new one, under a new tag in the repository of the image, for all of its platforms. Layers are mounted inside of the registry; only manifests and configurations are transferred. What the image took over from its base (environment, user, command, labels and so on) becomes that of the new base, and what it set itself stays. The image is refused if its layers do not begin with those of the old base, or if a change of the base would surprise it. The tag is written last, and repeating the command has the same result.
+  about: `Replaces the layers of an image's old base by those of a new one, under a new tag in the repository of the image, for all of its platforms. The image is refused if its layers do not begin with those of the old base, or if a change of the base would surprise it. No layer is transferred, and repeating the command has the same result.
 
-Uses the credentials of --docker-config, which must be allowed to push to the repository of the image and to pull the base.
+Uses the credentials of --docker-config, which must be allowed to push to the image's repository and to pull the base.
 
 Exit codes: 0 success, or nothing to do, 1 failure, or the image is refused, 2 wrong usage.`,
   arguments: [
@@ -78,24 +80,26 @@ Exit codes: 0 success, or nothing to do, 1 failure, or the image is refused, 2 w
     const password = values['sign-password-file'];
     if (password !== undefined && values['sign-key'] === undefined) throw new UsageError('--sign-password-file goes with --sign-key');
 
-    // Loaded only now: help should not wait for the clients.
-    const [{ rebaseImage }, { readSigningKey }, { readPublicKey }, { verifyBase }, { findOldBases }, { formatResult, summarize }] =
-      await Promise.all([
-        import('../rebase/rebase-image.ts'),
-        import('../rebase/sign-image.ts'),
-        import('../../service/verify/public-keys.ts'),
-        import('./rebase/verify-base.ts'),
-        import('./rebase/find-old-bases.ts'),
-        import('./rebase/report.ts'),
-      ]);
+    // The clients are imported only here, so that the help does not wait for them.
+    const [
+      { rebaseImage },
+      { readSigningKey },
+      { readPublicKey },
+      { verifyBase, verifyOldBases },
+      { findOldBases },
+      { formatResult, summarize },
+    ] = await Promise.all([
+      import('../rebase/rebase-image.ts'),
+      import('../rebase/sign-image.ts'),
+      import('../../service/verify/public-keys.ts'),
+      import('./rebase/verify-base.ts'),
+      import('./rebase/find-old-bases.ts'),
+      import('./rebase/report.ts'),
+    ]);
+    const keyFile = values['sign-key'];
+    const passphrase = password === undefined ? undefined : readText('--sign-password-file', password).replace(/\r?\n$/, '');
     const signingKey =
-      values['sign-key'] === undefined
-        ? undefined
-        : readSigningKey(
-            values['sign-key'],
-            readText('--sign-key', values['sign-key']),
-            password === undefined ? undefined : readText('--sign-password-file', password).replace(/\r?\n$/, ''),
-          );
+      keyFile === undefined ? undefined : asUsage('--sign-key', () => readSigningKey(keyFile, readText('--sign-key', keyFile), passphrase));
     const baseKeys = (values['base-key'] ?? []).map((name) =>
       asUsage('--base-key', () => readPublicKey(name, readText('--base-key', name))),
     );
@@ -103,14 +107,20 @@ Exit codes: 0 success, or nothing to do, 1 failure, or the image is refused, 2 w
     const { registry, credentials } = openRegistry(config, dockerConfig);
     const progress = startProgress(terminal, 'recognizing the base …');
     const run = async () => {
-      const oldBases =
+      const found =
         named.length > 0 ? named : await findOldBases(application, newBase.source, newBase.reference, { registry, aliases, signal });
       const isBaseVerified = baseKeys.length > 0;
       const verified = isBaseVerified ? await verifyBase(newBase, baseKeys, { registry, signal }) : newBase;
+      const old =
+        isBaseVerified && signingKey !== undefined
+          ? await verifyOldBases(found, baseKeys, { registry, signal })
+          : { oldBases: found, isOldBaseVerified: false };
       return rebaseImage(
-        { application, newBase: verified, oldBases, tag, date: new Date(), allow, signingKey, isBaseVerified },
+        { application, newBase: verified, ...old, tag, date: new Date(), allow, signingKey, isBaseVerified },
         {
           registry,
+          readFileSigns: createFileSigns(registry),
+          readBase: createBaseReader(registry, Date.now),
           push: values['dry-run'] ? undefined : registry.openPush(application.source, credentials),
           signal,
           now: Date.now,
@@ -124,6 +134,10 @@ Exit codes: 0 success, or nothing to do, 1 failure, or the image is refused, 2 w
       if (result.kind === 'refused' && (output ?? 'text') === 'text') terminal.err(formatResult(result));
       else print(terminal, output, summarize(result), () => formatResult(result));
       return result.kind === 'refused' ? 1 : 0;
+    } catch (error) {
+      progress.stop();
+      if (!signal.aborted) terminal.err(`${describeError(error)}\n`);
+      return 1;
     } finally {
       progress.stop();
       await registry.close();
@@ -139,13 +153,18 @@ function locate(what: string, text: string, aliases: RegistryAliases): Located {
 }
 
 function readText(what: string, file: string): string {
-  return asUsage(what, () => readFileSync(file, 'utf8'));
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new UsageError(`${what} ${file} ${describeReadError(error)}`, { cause: error });
+  }
 }
 
 function asUsage<T>(what: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     throw new UsageError(`${what}: ${describeError(error)}`, { cause: error });
   }
 }

@@ -1,19 +1,16 @@
-/** What is done about images that are behind: the first action of the policy that applies to each. */
-import type {
-  BaseAction,
-  BaseImagePolicy,
-  BasePolicySpec,
-  BaseStatus,
-  Dependent,
-  RebaseAction,
-  TriggerAction,
-} from '../../core/model/base-policy.ts';
+/** Acts on images that are behind: the first action of the policy that applies to an image is taken for it. */
+import type { BaseAction, BaseImagePolicy, BasePolicySpec, RebaseAction, TriggerAction } from '../../core/model/base-policy.ts';
+import type { BaseStatus, Dependent } from '../../core/model/base-status.ts';
+import { defined } from '../../core/model/defined.ts';
+import type { Repository } from '../../core/model/image-reference.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
 import { actionAnnotations, isApproved } from '../../core/model/policy-actions.ts';
 import type { Workload, WorkloadRef } from '../../core/model/workload.ts';
 import { actionFor } from './action-for.ts';
-import { rejectionOf, type SelectedBase } from './plan-roll-out.ts';
-import type { BaseVersions } from '../recognize/recognize-images.ts';
+import { rejectionOf } from '../../core/plan/rejected-base.ts';
+import type { ReplacementProgress, SelectedBase } from './plan-roll-out.ts';
+import type { Line } from '../recognize/line.ts';
+import type { KnownBases } from '../recognize/recognize-images.ts';
 import type { RestartPorts } from './examine-restarts.ts';
 import { findOutdated, restartOutdated } from './restart-outdated.ts';
 import { requestRebuilds, type RebuildPorts } from './request-rebuilds.ts';
@@ -25,17 +22,19 @@ export type UsableBasePolicy = BaseImagePolicy & { readonly spec: BasePolicySpec
 /** An image that is behind, and the workloads that run it. */
 export interface ImageBehind {
   readonly source: ImageSource;
-  /** Undefined where workloads name it by its digest alone. */
+  /** The tag of the image; undefined where workloads name it by its digest alone. */
   readonly tag: string | undefined;
   readonly digest: string;
-  /** Whether workloads name it by its digest. */
+  /** Whether workloads name the image by its digest. */
   readonly isPinned: boolean;
-  /** The digest of the base that it is built on. */
+  /** The digest of the base that the image is built on. */
   readonly base: string;
-  /** Its tag, if it is known. */
+  /** The tag of the base that the image is built on, if it is known. */
   readonly baseTag?: string;
   /** The source that the image names as its own. */
   readonly builtFrom?: string;
+  /** The digest of the earlier image that is built on the base, where this one was rebased from it on something else. */
+  readonly origin?: string;
   readonly workloads: readonly WorkloadImages[];
 }
 
@@ -46,49 +45,60 @@ export interface WorkloadImages {
   readonly hasInitContainers: boolean;
 }
 
-/** What is done about an image, for the status. */
+/** The state of an image for the status: what an action has done about it. */
 export type ImageState = Pick<Dependent, 'state'> & Partial<Pick<Dependent, 'action' | 'reason' | 'message' | 'rebased' | 'at'>>;
 
-/** The actions for one state of a policy. */
+/** An image by the tag and the digest under which workloads may name it. */
+export interface TaggedImage {
+  readonly repository: Repository;
+  readonly tag: string;
+  readonly digest: string;
+}
+
+/** The state of a policy that its actions start from. */
 export interface Acting {
   readonly policy: UsableBasePolicy;
   readonly base: SelectedBase;
   readonly behind: readonly ImageBehind[];
-  /** Those whose tag has an image on the base; pods may still run the one before. */
+  /** Images whose tag is built on the base already, while pods may still run the former image. */
   readonly current: readonly ImageBehind[];
-  readonly versions: BaseVersions;
+  readonly versions: KnownBases & { readonly line: Line };
   readonly findWorkload: (ref: WorkloadRef) => Workload | undefined;
   /** Whether the policy selects a workload with these labels. */
   readonly selects: (workload: Pick<Workload, 'kind' | 'namespace' | 'labels'>) => boolean;
-  /** Whether the owners of a workload may have consented: false where they are known not to. */
+  /** Whether the owners of a workload may have consented; false where they are known not to. */
   readonly permits: (workload: Workload) => boolean;
-  /** Called before each act: rejects, and aborts the signal, unless the policy is still what the act was planned for. */
+  /** Whether any workload of the cluster names an image, also one that the policy does not select. */
+  readonly isInUse: (image: TaggedImage) => boolean;
+  /** Called before each write. Rejects, and aborts the signal, if the policy is not the one that the write was planned for. */
   readonly confirm: () => Promise<void>;
-  /** Called before a wave begins: rejects with PolicyChanged where somebody else has begun one, or reported anything, since the policy was read. */
+  /** Called before a wave begins. Rejects with PolicyChanged if somebody else has begun one, or has reported anything, since the policy was read. */
   readonly beginWave: (workloads: readonly string[]) => Promise<void>;
-  /** Called before children are changed: rejects with PolicyChanged where anything was written to the policy since it was read, as by whoever created children that are newer. */
+  /** Called before children are changed. Rejects with PolicyChanged if the policy was written since it was read: its writer may have created newer children. */
   readonly confirmUnchanged: () => Promise<void>;
-  /** In ms since 1970. */
+  /** The current time, in ms since 1970. */
   readonly now: number;
   readonly signal: AbortSignal;
 }
 
-/** The result. */
+/** The states of images and the status after all actions. */
 export interface Acted {
   readonly states: ReadonlyMap<ImageBehind, ImageState>;
+  /** The rebased images that are rolled out, or have been. */
+  readonly replacements?: readonly ReplacementProgress[];
   readonly status: Pick<BaseStatus, 'waves' | 'requests' | 'rejected' | 'pendingApproval'> & {
     /** When the window opens that restarts wait for. */
     readonly opensAt?: string;
-    /** How many rebuilds are requested. */
+    /** The number of requested rebuilds. */
     readonly requested?: number;
   };
-  /** When to act again, although nothing has changed. */
+  /** When to act again even if nothing changes. */
   readonly until?: Date;
 }
 
 export type ActPorts = RebasePorts & RebuildPorts & RestartPorts;
 
-/** Acts on the images that are behind. Idempotent: what was done before is found and not repeated. */
+/** Acts on the images that are behind. Idempotent: what an earlier call did is found and not repeated. */
 export async function act(acting: Acting, ports: ActPorts): Promise<Acted> {
   const { policy, base, behind } = acting;
   const { mode } = policy.spec.base;
@@ -110,23 +120,30 @@ export async function act(acting: Acting, ports: ActPorts): Promise<Acted> {
     return {
       states: new Map([...reported, ...outdated, ...kept]),
       status: isWaiting ? { pendingApproval: { tag: base.tag, digest: base.digest } } : {},
-      ...(until !== undefined && { until }),
+      ...defined({ until }),
     };
   }
   const rebases = chosen.filter((one): one is Chosen<RebaseAction> => one.action.kind === 'rebase');
-  const triggers = chosen.filter((one): one is Chosen<TriggerAction> => one.action.kind === 'trigger');
+  const rebuilt = acting.current.map((image) => ({ image, action: actionFor(image, policy.spec.onNewBase) }));
+  const triggers = [...chosen, ...rebuilt].filter((one): one is Chosen<TriggerAction> => one.action.kind === 'trigger');
   const [rolledOut, requested] = await Promise.all([rollOutRebased(acting, rebases, ports), requestRebuilds(acting, triggers, ports)]);
-  // One roll-out after the other, so that `maxParallel` and `maxFailures` hold for both together. For a rejected base nothing begins, and what has failed is shown.
+  // The roll-outs run one after the other, so that `maxParallel` and `maxFailures` hold for both together. A rejected base is not rolled out.
   const isRejected = rejectionOf(policy, base, acting.now) !== undefined;
   const restarted = isRejected || isOver(rolledOut) ? await restartOutdated(acting, restarts, ports) : nothing;
-  const untils = [rolledOut.until, requested.until, restarted.until].flatMap((until) => until?.getTime() ?? []);
+  const parts = [rolledOut, requested, restarted];
+  // What follows from a rejection is done when it is recorded, and nothing else may happen that begins a reconcile.
+  const isRejectedNow = parts.some(({ status }) => status.rejected !== undefined);
+  const untils = [...parts.flatMap(({ until }) => until?.getTime() ?? []), ...(isRejectedNow ? [acting.now + afterRejectionMs] : [])];
   return {
     states: new Map([...reported, ...rolledOut.states, ...requested.states, ...restarted.states]),
+    ...defined({ replacements: rolledOut.replacements }),
     status: { ...rolledOut.status, ...requested.status, ...restarted.status, ...wavesOf(rolledOut, restarted) },
     ...(untils.length > 0 && { until: new Date(Math.min(...untils)) }),
   };
 }
 
+/** The next reconcile after a base was rejected. */
+const afterRejectionMs = 1_000;
 const nothing: Acted = { states: new Map(), status: {} };
 const awaitsImage = 'its workloads are restarted when the tag has an image on the new base';
 
@@ -134,7 +151,7 @@ function isOver({ status: { waves } }: Acted): boolean {
   return waves === undefined || (waves.stopped === undefined && waves.pending + waves.progressing === 0);
 }
 
-/** Both roll-outs as one. */
+/** The sum of the waves of rebased images and of restarts. */
 function wavesOf({ status: { waves: a } }: Acted, { status: { waves: b } }: Acted): Pick<BaseStatus, 'waves'> {
   const one = a ?? b;
   if (a === undefined || b === undefined) return one === undefined ? {} : { waves: one };

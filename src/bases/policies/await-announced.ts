@@ -1,5 +1,5 @@
-/** Gives a registry its time to show the push that caused a job: registries announce a tag before it can be read, and what was missed is found only by the next poll. */
-import type { BaseStatus } from '../../core/model/base-policy.ts';
+/** Waits until a registry shows the push that caused a job: registries announce a tag before it can be read, and only a poll finds a missed tag. */
+import type { BaseStatus } from '../../core/model/base-status.ts';
 import { sameRepository } from '../../core/model/image-reference.ts';
 import { PermanentError } from '../../core/model/errors.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
@@ -13,7 +13,7 @@ export interface AwaitAnnouncedPorts {
   readonly cluster: { readonly now: () => number };
 }
 
-/** Resolves when the registry shows the push, or has had its time; throws WaitError(NotShownYet) where the job should come back. `base`: where the policy's base comes from. */
+/** Resolves when the registry shows the push, or its time has passed; throws WaitError(NotShownYet) to retry the job. `base`: the source of the base. */
 export async function awaitAnnounced(
   job: Pick<BaseJob, 'hint' | 'pushed' | 'eventId' | 'cause' | 'receivedAt'>,
   { base, status, signal }: { readonly base: ImageSource; readonly status: BaseStatus; readonly signal: AbortSignal },
@@ -22,7 +22,7 @@ export async function awaitAnnounced(
   const { hint, eventId, cause, receivedAt } = job;
   if (hint === undefined || isSecondLook(job)) return;
   const source = announcedSource(job, base);
-  // The policy names another base since.
+  // The policy was changed to another base after the job was enqueued.
   if (source === undefined) return;
   const isBase = sameRepository(source, base);
   const known = isBase
@@ -37,22 +37,22 @@ export async function awaitAnnounced(
       mayBePushed: (digest) => Promise.resolve(!known.includes(digest)),
     });
   } catch (error) {
-    // One application that cannot be read is reported with the others, and does not stop the policy.
+    // An application that cannot be read is reported with the others, and does not stop the policy.
     if (isBase || !(error instanceof PermanentError)) throw error;
   }
 }
 
-/** Where the image was pushed, with the credentials of the base; undefined where the policy names another base since. */
+/** The source of the push, with the credentials of the base. Undefined if the policy was changed to another base. */
 export function announcedSource({ hint, pushed }: Pick<BaseJob, 'hint' | 'pushed'>, base: ImageSource): ImageSource | undefined {
   if (pushed !== undefined) return sameRepository(pushed, base) ? base : { ...pushed, ...(base.access && { access: base.access }) };
   return hint?.repository === undefined || sameRepository(hint.repository, base) ? base : undefined;
 }
 
-/** The job that asks the registry once more about a push whose sender named no digest (`reconcile/second-look.ts`). */
+/** The job that asks the registry again about a push whose sender sent no digest (`reconcile/second-look.ts`). */
 export function secondLookAfter({ eventId, ...job }: BaseJob, { registry, cluster }: AwaitAnnouncedPorts): BaseJob | undefined {
   const { hint, receivedAt } = job;
   if (hint === undefined || hint.digest !== undefined || eventId === undefined || isSecondLook(job)) return undefined;
   const again = lookAgain(eventId, registry.announcements.since(eventId, receivedAt), cluster.now());
-  // Which push the image that is found then belongs to is not known.
+  // The job is a poll, because it is not known which push the found image belongs to.
   return again && { ...job, source: 'Poll', ...again };
 }

@@ -1,12 +1,15 @@
-/** What happened between two statuses of a BaseImagePolicy. Pure. */
-import type { BaseImagePolicy, BaseStatus } from '../../core/model/base-policy.ts';
-import type { IdentifiedNotice, Notice, NoticeKind } from '../../core/model/notice.ts';
+/** Notices about the difference between two statuses of a BaseImagePolicy. Pure. */
+import type { BaseImagePolicy } from '../../core/model/base-policy.ts';
+import type { BaseStatus } from '../../core/model/base-status.ts';
+import { defined } from '../../core/model/defined.ts';
+import type { IdentifiedNotice, ImageCounts, Notice, NoticeKind } from '../../core/model/notice.ts';
 import { newConditions } from '../../core/model/new-conditions.ts';
+import { refusedStates } from './next-base-status.ts';
 
 type Subject = Pick<BaseImagePolicy, 'namespace' | 'name' | 'uid'>;
 type Details = Omit<Notice, 'kind' | 'subject' | 'at'>;
 
-/** The notices about one write of a status. However many images are built on a base, a new one is one notice, and so is the end of its roll-out. `eventId`: the push that led to the write. */
+/** The notices about one write of a status. A new base is one notice for all its images, as is the end of its roll-out. `eventId`: the push that caused it. */
 export function baseNotices(
   { namespace, name, uid }: Subject,
   before: BaseStatus,
@@ -21,7 +24,7 @@ export function baseNotices(
     const { digest = '', reason = '' } = details;
     return [
       {
-        notice: { kind, subject, at, ...details, ...(eventId !== undefined && { eventId }) },
+        notice: { kind, subject, at, ...details, ...defined({ eventId }) },
         identity: [uid, kind, digest, reason, wasSelected?.digest ?? ''],
       },
     ];
@@ -35,25 +38,50 @@ export function baseNotices(
   ];
 }
 
-/** Another base is used; not the one that a new policy begins with unless images are behind it. */
+/** The notice about a newly selected base. The first base of a new policy has one only if images are behind it. */
 function selected({ history: [was] = [] }: BaseStatus, { history: [now] = [], images, conditions }: BaseStatus): Details | undefined {
   if (now === undefined || now.digest === was?.digest || now.result === 'Rejected') return undefined;
   if (was === undefined && (images?.behind ?? 0) === 0) return undefined;
   const message = readyMessage(conditions);
-  return { tag: now.tag, digest: now.digest, ...(was && { from: [was.tag] }), ...(message !== undefined && { message }) };
+  return { tag: now.tag, digest: now.digest, ...(was && { from: [was.tag] }), ...defined({ message, images: countsOf(images) }) };
 }
 
-/** No image is behind any more, and images were. */
-function rolledOut(before: BaseStatus, { latest, images, waves, conditions }: BaseStatus): Details | undefined {
-  const isDone =
-    images !== undefined && images.behind === 0 && images.current > 0 && (waves?.pending ?? 0) + (waves?.progressing ?? 0) === 0;
+/** The notice that the roll-out is over: nothing more is done without somebody, although some images may be refused. It names these. */
+function rolledOut(before: BaseStatus, after: BaseStatus): Details | undefined {
+  const { latest, images, waves, conditions, rejected = [] } = after;
+  const isDone = images !== undefined && images.current > 0 && (waves?.pending ?? 0) === 0 && !isUnderWay(after);
   if (!isDone || latest === undefined || before.latest?.digest !== latest.digest) return undefined;
-  const wasBehind = (before.images?.behind ?? 0) > 0 || (before.waves?.progressing ?? 0) > 0;
-  const message = readyMessage(conditions);
-  return wasBehind ? { tag: latest.tag, digest: latest.digest, ...(message !== undefined && { message }) } : undefined;
+  const wasBehind = isUnderWay(before) || (images.behind === 0 && (before.images?.behind ?? 0) > 0);
+  if (!wasBehind || rejected.some(({ digest }) => digest === latest.digest)) return undefined;
+  const message = [readyMessage(conditions) ?? '', ...describeRefused(after)].join('; ');
+  return { tag: latest.tag, digest: latest.digest, message, ...defined({ images: countsOf(images) }) };
 }
 
-/** The waves were stopped, or the base is not used again. */
+/** Whether images are being brought to the base. Those that are refused or only reported are not. */
+function isUnderWay({ images, waves }: BaseStatus): boolean {
+  const { behind = 0, refused = 0, reported = 0 } = images ?? {};
+  return behind > refused + reported || (waves?.progressing ?? 0) > 0;
+}
+
+/** The maximum number of refused images that a notice names. */
+const maxNamed = 5;
+
+function describeRefused({ images, dependents = [] }: BaseStatus): string[] {
+  const { refused = 0 } = images ?? {};
+  if (refused === 0) return [];
+  const named = dependents
+    .filter(({ state, behindSince }) => behindSince !== undefined && refusedStates.has(state))
+    .slice(0, maxNamed)
+    .map(({ image, state, reason }) => `${image} (${reason ?? state})`);
+  const more = refused > named.length ? [`and ${refused - named.length} more`] : [];
+  return [`refused: ${[...named, ...more].join(', ')}`];
+}
+
+function countsOf(images: BaseStatus['images']): ImageCounts | undefined {
+  return images && { current: images.current, behind: images.behind, refused: images.refused ?? 0, unknown: images.unknown };
+}
+
+/** The notice that waves were stopped, or that a base was rejected. */
 function failed({ rejected: known = [], waves }: BaseStatus, { rejected = [], waves: now, latest }: BaseStatus): Details | undefined {
   const rejection = rejected.find(({ digest }) => known.every((one) => one.digest !== digest));
   if (rejection !== undefined) return { tag: rejection.tag, digest: rejection.digest, reason: 'BaseRejected', message: rejection.message };
@@ -64,10 +92,10 @@ function failed({ rejected: known = [], waves }: BaseStatus, { rejected = [], wa
 function approval({ pendingApproval: known }: BaseStatus, { pendingApproval, conditions }: BaseStatus): Details | undefined {
   if (pendingApproval === undefined || pendingApproval.digest === known?.digest) return undefined;
   const message = readyMessage(conditions);
-  return { ...pendingApproval, reason: 'ApprovalRequired', ...(message !== undefined && { message }) };
+  return { ...pendingApproval, reason: 'ApprovalRequired', ...defined({ message }) };
 }
 
-/** A base that failed has its own notice. */
+/** The notice about a stalled or held policy. A rejected base has its own notice. */
 function blocked(before: BaseStatus, { conditions, latest }: BaseStatus): Details | undefined {
   const [first] = newConditions(before.conditions, conditions, ['Stalled', 'Held']).filter(({ reason }) => reason !== 'BaseRejected');
   return first && { reason: first.reason, message: first.message, ...(latest && { tag: latest.tag, digest: latest.digest }) };

@@ -1,6 +1,6 @@
 /**
- * Stops what is being done for a BaseImagePolicy as soon as the policy is not what it was planned for any more: suspended, deleted, changed, its approval taken back.
- * A reconcile may take minutes, with a slow registry or many workloads.
+ * Stops the work for a BaseImagePolicy as soon as the policy differs from the one it was planned for: suspended, deleted, changed, its approval withdrawn. A
+ * reconcile may take minutes, with a slow registry or many workloads.
  */
 import type { BaseImagePolicy } from '../../core/model/base-policy.ts';
 import { policyKey } from '../../core/model/image-policy.ts';
@@ -8,17 +8,17 @@ import { isAsPlanned } from '../../core/model/same-base-plan.ts';
 import type { SelectedBase } from './plan-roll-out.ts';
 import type { BasePolicies } from './ports.ts';
 
-/** The policy is not as it was planned for: what it wants now has to be found out anew. */
+/** The policy differs from the one that the work was planned for. It has to be evaluated again. */
 export class PolicyChanged extends Error {
   override readonly name = 'PolicyChanged';
 }
 
 export interface Brake {
-  /** Aborted with a PolicyChanged as soon as the change is known, and with the signal of the worker. */
+  /** Aborted with a PolicyChanged as soon as the change is known, and together with the signal of the worker. */
   readonly signal: AbortSignal;
-  /** To be called before each act for a base: resolves if the policy was as planned at most 3 s ago; otherwise rejects, and aborts the signal. */
+  /** Must be called before each write for a base. Resolves if the policy was as planned at most 3 s ago. Otherwise rejects, and aborts the signal. */
   readonly confirm: (base: SelectedBase) => Promise<void>;
-  /** Ends the watching; must be called. */
+  /** Unsubscribes from the changes of the policy; must be called. */
   release(): void;
 }
 

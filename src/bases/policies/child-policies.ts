@@ -13,40 +13,40 @@ import { hashId } from '../../core/model/push-event.ts';
 import type { Reason } from '../../core/model/reasons.ts';
 import { refOf, workloadKey, type WorkloadRef } from '../../core/model/workload.ts';
 
-/** On each child: the name of its BaseImagePolicy. */
+/** The label of each child with the name of its BaseImagePolicy. */
 export const parentLabel = 'operator.technomad.dev/base-policy';
 
 /** The replacement of an image of a workload by the rebased one. */
 export interface Replacement {
   readonly workload: WorkloadRef;
-  /** Its uid: one that is created anew under its name has to wait for its turn again. Absent in what older versions have created. */
+  /** The uid of the workload: one that is created again under its name has to wait for its turn. Absent in children that older versions created. */
   readonly uid?: string;
   /** The names of the containers that run the image. */
   readonly containers: readonly string[];
-  /** Whether init containers are among them. */
+  /** Whether init containers run the image. */
   readonly hasInitContainers: boolean;
-  /** `harbor.example.com/shop/web`. */
+  /** The repository of the image: `harbor.example.com/shop/web`. */
   readonly repository: string;
   /** The tag that the workload runs. */
   readonly from: string;
   /** The tag of the rebased image. */
   readonly to: string;
-  /** Whether the workload names the image by its digest, and goes on doing so. */
+  /** Whether the workload names the image by its digest. The rebased image is then named by its digest as well. */
   readonly isPinned: boolean;
 }
 
 /** A child at the API server. */
 export interface Child {
   readonly policy: ImagePolicy;
-  /** The digest of the base that it rolls out. */
+  /** The digest of the base that the child rolls out. */
   readonly base: string;
   readonly replacement: Replacement;
 }
 
-/** What a child is created from. */
+/** The object from which a child is created. */
 export type ChildManifest = ReturnType<typeof childManifest>;
 
-/** The child for one replacement. Its name follows from what it does, so that it is created once. */
+/** The child for one replacement. Its name is derived from the replacement, so that it is created once. */
 export function childManifest(
   parent: BaseImagePolicy,
   base: { readonly digest: string },
@@ -77,7 +77,7 @@ export function childManifest(
 
 const maxPrefix = 200;
 
-/** `java-3f9c2a7d51`. */
+/** The name of a child: `java-3f9c2a7d51`. */
 export function childName(
   { name, uid }: Pick<BaseImagePolicy, 'name' | 'uid'>,
   { workload, repository, from, to }: Pick<Replacement, 'workload' | 'repository' | 'from' | 'to'>,
@@ -87,8 +87,8 @@ export function childName(
 }
 
 /**
- * Whether the policy is a child of `parent`, which is what has the name of its owner now: its owner, its name and what it does belong together as only here. Labels
- * do not count, because the author of any policy may write them.
+ * Whether the policy is a child of `parent`, which is the BaseImagePolicy that has the name of its owner now. Owner, name and replacement must fit together.
+ * Labels do not count, because the author of any policy may write them.
  */
 export function isChildOf(policy: Pick<ImagePolicy, 'name' | 'parent' | 'spec'>, parent: BaseImagePolicy | undefined): boolean {
   if (parent === undefined || policy.parent?.uid !== parent.uid || !isUsable(policy.spec)) return false;
@@ -103,20 +103,20 @@ export function isChildOf(policy: Pick<ImagePolicy, 'name' | 'parent' | 'spec'>,
   );
 }
 
-/** The value of the label: a name of a policy may be longer than a label. */
+/** The value of the label that names the parent. It is shortened, because a name of a policy may be longer than a label. */
 export function labelValue({ name, uid }: Pick<BaseImagePolicy, 'name' | 'uid'>): string {
   return name.length <= 63 ? name : uid;
 }
 
-/** Whether a child goes by other windows than its parent. Those that the configuration gives to its namespace are not its own. */
+/** Whether a child has other windows than its parent. Windows that the configuration gives to its namespace are not compared. */
 export function hasOtherWindows({ spec }: ImagePolicy, windows: readonly UpdateWindow[]): boolean {
   if (!isUsable(spec)) return false;
   return !isDeepStrictEqual(spec.origins.windows === 'policy' ? spec.windows : [], windows);
 }
 
-/** How far a child has come. */
+/** The progress of a child. */
 export interface ChildState {
-  /** Blocked: something other than a rollout prevents the change, and may do so for long. */
+  /** The state of a child. In the state Blocked, something other than a rollout prevents the change, possibly for long. */
   readonly state: 'Progressing' | 'Blocked' | 'Done' | 'Failed';
   readonly reason?: string;
   readonly message?: string;
@@ -124,18 +124,18 @@ export interface ChildState {
 
 const failures: ReadonlySet<string> = new Set<Reason>(['RolloutFailed', 'RejectedDigest']);
 
-/** How far a child has come, by its status. */
+/** The progress of a child according to its status. */
 export function childState({ policy: { spec, status, generation }, replacement: { to } }: Child): ChildState {
   if (!isUsable(spec)) return { state: 'Blocked', ...spec.problem };
   const { rejected = [], running, conditions = [], observedGeneration, history = [] } = status;
   const rejection = rejected.find(({ tag }) => tag === to);
   if (rejection !== undefined) return { state: 'Failed', reason: rejection.reason, message: rejection.message ?? rejection.reason };
   const ready = conditions.find(({ type }) => type === 'Ready');
-  // It was held together with its parent, and has not been reconciled since.
+  // The child was held together with its parent, and has not been reconciled since.
   if (ready?.reason === 'Suspended' && !spec.suspended) return { state: 'Progressing' };
   if (ready === undefined || observedGeneration !== generation) return { state: 'Progressing' };
   const why = { reason: ready.reason, message: ready.message };
-  // A failure for which the image is not to blame is rolled back and tried again.
+  // A failure that is not caused by the image is rolled back and tried again.
   const failure = history.find(({ result }) => result === 'Failed')?.failure;
   const isOutside = failure !== undefined && failure.against !== 'image';
   if (failures.has(ready.reason)) return { state: isOutside ? 'Progressing' : 'Failed', ...why };

@@ -1,6 +1,7 @@
 /** Enqueues BaseImagePolicies that need a reconcile: after changes of the policy, of the workloads and Namespaces that it selects, and of its children, and when a poll is due. */
 import type { BoundedMap } from '../../core/async/bounded-map.ts';
-import type { BaseImagePolicy, BaseStatus } from '../../core/model/base-policy.ts';
+import type { BaseImagePolicy } from '../../core/model/base-policy.ts';
+import type { BaseStatus } from '../../core/model/base-status.ts';
 import { isActiveBase, isUsableBase } from '../../core/model/base-policy.ts';
 import type { ImagePolicy } from '../../core/model/image-policy.ts';
 import { isUsable } from '../../core/model/image-policy.ts';
@@ -12,14 +13,14 @@ import { nextOpening } from '../../core/plan/next-opening.ts';
 import { policyJobId, type BaseJob } from '../../service/queue/jobs.ts';
 import { selectsWorkload, type NamespaceMatches } from './selects-workload.ts';
 
-/** A changed object; `previous` is the state before. */
+/** A changed object, with its state before the change in `previous`. */
 export interface Change<T> {
   readonly type: 'added' | 'updated' | 'deleted';
   readonly object: T;
   readonly previous?: T;
 }
 
-/** What a policy may depend on of a Namespace. */
+/** The fields of a Namespace that a policy may depend on. */
 export interface NamespaceFacts {
   readonly name: string;
   readonly resourceVersion: string;
@@ -49,11 +50,11 @@ export interface BaseEnqueuer {
   stop(): void;
 }
 
-/** Installations and rollouts change many objects one after the other. */
+/** Changes of this time are enqueued together, because installations and rollouts change many objects one after the other. */
 const gatherMs = 1_000;
 const retryMs = 1_000;
 
-/** Jobs of the same second are sent together, one for each policy and cause. Those that Redis did not accept are sent again. */
+/** Enqueues one job for each policy and cause. Jobs of the same second are sent together, and sent again if Redis did not accept them. */
 export function createBaseEnqueuer({ all, addBaseJobs, namespaceMatches, now, onError }: BaseEnqueuerPorts): BaseEnqueuer {
   const pending = new Map<string, BaseJob>();
   let timer: NodeJS.Timeout | undefined;
@@ -86,7 +87,7 @@ export function createBaseEnqueuer({ all, addBaseJobs, namespaceMatches, now, on
         const selects =
           isActiveBase(policy) &&
           [object, previous].some((workload) => workload !== undefined && selectsWorkload(policy, workload, namespaceMatches));
-        // One job for all workloads of this second: the last of them names the cause.
+        // One job is enqueued for all workloads of this second. The last workload is the cause that the job names.
         if (selects)
           add(jobFor(policy, 'TargetChange', `workload:${object.uid}:${object.resourceVersion}`, now()), `workloads ${policy.uid}`);
       }
@@ -122,8 +123,8 @@ export function createBaseEnqueuer({ all, addBaseJobs, namespaceMatches, now, on
 }
 
 /**
- * The job that a policy needs by its own state alone, so that nothing depends on having received an event. While one fails and is retried, the next one for the same
- * cause is the same job.
+ * The job that a policy needs according to its own state, so that a lost event does no harm. While a job fails and is retried, the next one for the same cause
+ * is the same job.
  */
 export function neededReconcile(policy: BaseImagePolicy, now: number): BaseJob | undefined {
   const { generation, status, actions = {}, spec } = policy;
@@ -139,8 +140,9 @@ export function neededReconcile(policy: BaseImagePolicy, now: number): BaseJob |
   const released = releaseTime(actions)?.getTime() ?? 0;
   if (rejected.some(({ at }) => Date.parse(at) < released)) return jobFor(policy, 'Request', `release:${actions.release}`, now);
   const interval = spec.base.pollIntervalMs;
-  // A time far in the future is that of a wrong clock.
-  if (lastCheckTime === undefined || Math.abs(now - Date.parse(lastCheckTime)) >= interval) return jobFor(policy, 'Poll', 'poll', now);
+  // A time far in the future was written by a wrong clock, and a text that is no time by somebody else.
+  const isFresh = lastCheckTime !== undefined && Math.abs(now - Date.parse(lastCheckTime)) < interval;
+  if (!isFresh) return jobFor(policy, 'Poll', 'poll', now);
   const isClosed = isWaitingForWindow(status) && nextOpening(spec.base.windows, new Date(now)) !== undefined;
   const isOpen = waves !== undefined && waves.stopped === undefined && waves.pending + waves.progressing > 0 && !isClosed;
   const isOver = waiting?.until !== undefined && Date.parse(waiting.until) <= now;
@@ -151,7 +153,7 @@ function isWaitingForWindow({ conditions = [] }: BaseStatus): boolean {
   return conditions.some(({ type, reason }) => type === 'Ready' && reason === 'Window');
 }
 
-/** When the next reconcile of a policy was requested for, by its uid, in ms since 1970. */
+/** The time for which the next reconcile of a policy was requested, by the uid of the policy, in ms since 1970. */
 export type WaitMemory = BoundedMap<string, number>;
 
 interface WaitPorts {
@@ -161,8 +163,8 @@ interface WaitPorts {
 }
 
 /**
- * Requests the reconcile of a policy at a time, unless one before that time was requested already: each of them requests the next one, so that two would go on side
- * by side for as long as there is something to wait for.
+ * Requests the reconcile of a policy at a time, unless an earlier one was requested already. Each reconcile requests the next, so two requests would continue
+ * side by side as long as there is something to wait for.
  */
 export async function enqueueWait(at: number, policy: BaseImagePolicy, { queues, waits, cluster }: WaitPorts): Promise<void> {
   const now = cluster.now();
@@ -173,12 +175,12 @@ export async function enqueueWait(at: number, policy: BaseImagePolicy, { queues,
   waits.set(policy.uid, at);
 }
 
-/** A job for a policy. */
+/** A job of the queue `base` for a policy. */
 export function jobFor({ namespace, name, uid, generation }: BaseImagePolicy, source: TriggerSource, cause: string, now: number): BaseJob {
   return { schema: 1, policy: { namespace, name, uid }, generation, source, cause, receivedAt: new Date(now).toISOString() };
 }
 
-/** Whether nothing has changed that a base policy depends on; rollouts change workloads all the time. What is halted is not restarted until it goes on. */
+/** Whether a change does not concern base policies, like most changes of rollouts. The end of a halt concerns them: a halted workload is not restarted. */
 function isSameFor(a: Workload, b: Workload): boolean {
   const isSameHalt = a.rollout?.haltedBecause === b.rollout?.haltedBecause;
   return isSameHalt && sameLabels(a.labels, b.labels) && a.allowPoliciesFrom === b.allowPoliciesFrom && formatImages(a) === formatImages(b);

@@ -1,9 +1,12 @@
 /** Finds out which images are built on which version of the base: digests of tags, facts about digests, and their comparison. */
 import type { BoundedMap } from '../../core/async/bounded-map.ts';
-import { inParallel } from '../../core/async/in-parallel.ts';
+import { inParallel, inSlices } from '../../core/async/in-parallel.ts';
+import { defined } from '../../core/model/defined.ts';
 import type { FactsReader } from '../recognize/facts-reader.ts';
-import { baseState, type Recognition } from '../recognize/recognize-base.ts';
-import { recognizeImages, type BaseVersion } from '../recognize/recognize-images.ts';
+import type { KnownBase } from '../recognize/layers.ts';
+import type { Line } from '../recognize/line.ts';
+import { type BaseState, judge, type Recognition } from '../recognize/recognize-base.ts';
+import { recognizeImages } from '../recognize/recognize-images.ts';
 import { describeError } from '../../core/model/errors.ts';
 import { formatRepository, type Repository } from '../../core/model/image-reference.ts';
 import { accessKey, type ImageSource, type PullAccess } from '../../core/model/image-source.ts';
@@ -11,29 +14,34 @@ import type { Registry } from '../../service/reconcile/ports.ts';
 import type { NamedImage } from './list-images.ts';
 import type { SelectedBase } from './plan-roll-out.ts';
 
-/** An image, and how it relates to the base. Unrelated: it is built on something else. */
+/** An image, and its relation to the base. Unrelated: it is built on something else. */
 export interface ExaminedImage {
   readonly image: NamedImage;
   readonly source: ImageSource;
-  /** Absent if the registry does not have its tag, or does not answer. */
+  /** The digest of the image. Absent if the registry does not have its tag, or does not answer. */
   readonly digest?: string;
   readonly recognition: Recognition;
-  readonly state: 'Current' | 'Behind' | 'Unknown' | 'Unrelated';
+  readonly state: BaseState | 'Unrelated';
   readonly builtFrom?: string;
-  /** Why it could not be read; it is tried again. */
+  /** The digest of the earlier image by which the base was recognized. */
+  readonly origin?: string;
+  /** Why the image could not be read. It is read again later. */
   readonly error?: unknown;
 }
 
-/** The base, its versions, and on whose behalf registries are asked. */
+/** The base, its versions, and the credentials for registries. */
 export interface Examination {
   readonly base: ImageSource;
   readonly selected: SelectedBase;
-  /** The selected one first. */
-  readonly versions: readonly BaseVersion[];
+  /** The known versions of the base, the selected one first. */
+  readonly known: readonly KnownBase[];
+  readonly line: Line;
   readonly access: PullAccess | undefined;
-  /** Whether the registry is asked for the tags of a repository, also for those that it was asked for a moment ago. */
+  /** Whether the registry is asked for the tags of a repository even if it was asked a moment ago. */
   readonly isFresh: (repository: Repository) => boolean;
-  /** The digest of an image in the status: what another replica has read may be newer than what this one remembers. */
+  /** How long the digest of a tag is remembered. */
+  readonly digestLifeMs: number;
+  /** The digest of an image in the status. Another replica may have read a newer one than this process remembers. */
   readonly shown: (image: string) => string | undefined;
   readonly signal: AbortSignal;
 }
@@ -49,22 +57,31 @@ export interface ExaminePorts {
 }
 
 const parallelReads = 8;
-/** While images are rolled out in waves, each step examines all of them. */
-const digestLifeMs = 60_000;
 
-/** Examines all images. One that cannot be read is Unknown; rejects if a version of the base cannot be read, because the result would be wrong for all. */
+/** The images, and the versions of the base that were learnt because an image names them. */
+export interface Examined {
+  readonly images: readonly ExaminedImage[];
+  readonly learnt: readonly KnownBase[];
+}
+
+/** Examines all images. An unreadable image is Unknown. */
 export async function examineImages(
   images: readonly NamedImage[],
-  { base, selected, versions, access, isFresh, shown, signal }: Examination,
+  { base, selected, known, line, access, isFresh, digestLifeMs, shown, signal }: Examination,
   ports: ExaminePorts,
-): Promise<ExaminedImage[]> {
+): Promise<Examined> {
   const named = images.map((image) => ({ image, source: { ...image.repository, ...(access && { access }) } }));
   const heads = await inParallel(named, parallelReads, async ({ image: { tag, digest }, source }) => {
     return (
       digest ??
       (tag === undefined
         ? undefined
-        : readDigest(source, tag, { isFresh: isFresh(source), shown: shown(`${formatRepository(source)}:${tag}`), signal }, ports))
+        : readDigest(
+            source,
+            tag,
+            { lifeMs: isFresh(source) ? 0 : digestLifeMs, shown: shown(`${formatRepository(source)}:${tag}`), signal },
+            ports,
+          ))
     );
   });
   signal.throwIfAborted();
@@ -81,31 +98,26 @@ export async function examineImages(
       : `the registry does not have ${formatRepository(source)}:${image.tag}`;
     return [{ image, source, state: 'Unknown', recognition: { kind: 'unknown', reason }, ...(failed && { error: head.reason }) }];
   });
-  const recognized = await recognizeImages(found, { source: base, versions }, { reader: ports.facts, signal });
-  return [
-    ...recognized.map(({ image: { image, source, digest }, recognition, builtFrom, error }) => ({
-      image,
-      source,
-      digest,
-      recognition,
-      state: baseState(recognition, selected) ?? ('Unrelated' as const),
-      ...(builtFrom !== undefined && { builtFrom }),
-      ...(error !== undefined && { error }),
-    })),
-    ...missing,
-  ];
+  const recognized = await recognizeImages(found, { source: base, known }, { reader: ports.facts, signal });
+  const standard = { digest: selected.digest, line };
+  const judged: ExaminedImage[] = [];
+  await inSlices(recognized.images, signal, ({ image: { image, source, digest }, recognition, builtFrom, origin, error }) => {
+    const { state = 'Unrelated', recognition: found } = judge(recognition, standard);
+    judged.push({ image, source, digest, recognition: found, state, ...defined({ builtFrom, origin, error }) });
+  });
+  return { images: [...judged, ...missing], learnt: recognized.learnt };
 }
 
 async function readDigest(
   source: ImageSource,
   tag: string,
-  { isFresh, shown, signal }: { readonly isFresh: boolean; readonly shown: string | undefined; readonly signal: AbortSignal },
+  { lifeMs, shown, signal }: { readonly lifeMs: number; readonly shown: string | undefined; readonly signal: AbortSignal },
   { registry, digests, cluster }: ExaminePorts,
 ): Promise<string | undefined> {
   const key = `${formatRepository(source)} ${accessKey(source)} ${tag}`;
   const known = digests.get(key);
-  const isKnown = known !== undefined && cluster.now() - known.at < digestLifeMs && (shown === undefined || shown === known.digest);
-  if (!isFresh && isKnown) return known.digest;
+  const isKnown = known !== undefined && cluster.now() - known.at < lifeMs && (shown === undefined || shown === known.digest);
+  if (isKnown) return known.digest;
   const at = cluster.now();
   const head = await registry.headManifest(source, tag, signal);
   if (head !== undefined) digests.set(key, { digest: head.digest, at });

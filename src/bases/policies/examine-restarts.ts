@@ -1,6 +1,7 @@
-/** Which workloads run an image that is not the one of its tag any more, and how far their restarts have come. */
+/** Which workloads run an older image than their tag has, and the progress of their restarts. */
 import { inParallel } from '../../core/async/in-parallel.ts';
-import { baseState } from '../recognize/recognize-base.ts';
+import { defined } from '../../core/model/defined.ts';
+import { judge } from '../recognize/recognize-base.ts';
 import { recognizeImages } from '../recognize/recognize-images.ts';
 import type { FactsReader } from '../recognize/facts-reader.ts';
 import { cut, listFew } from '../../core/model/text.ts';
@@ -18,23 +19,23 @@ export interface RestartPorts {
   readonly cluster: ConsentRules;
   readonly restarts: {
     readonly read: (workload: WorkloadRef, signal: AbortSignal) => Promise<RunningPods | undefined>;
-    /** Records what it is `restartedFor` in the same patch. Returns false if the workload has changed since it was read. */
+    /** Restarts a workload, and records `restartedFor` in the same patch. Returns false if the workload has changed since it was read. */
     readonly restart: (
       workload: WorkloadRef,
       state: Pick<RunningPods, 'uid' | 'resourceVersion' | 'restartedFor'> & { readonly at: Date },
       signal: AbortSignal,
     ) => Promise<boolean>;
-    /** The consent of a Namespace as it is now, null where it has none; throws PermanentError(NoConsent) where it may not be read. */
+    /** The current consent annotation of a Namespace, null where it has none. Throws PermanentError(NoConsent) where it may not be read. */
     readonly readConsent: (namespace: string, signal: AbortSignal) => Promise<string | null>;
   };
 }
 
 export const parallelReads = 8;
-/** Pods that still run the former image after this time do not come up. */
+/** A restart has failed if pods still run the former image after this time. */
 const patienceMs = 15 * 60_000;
-/** After this time more, what fails is no longer taken for a failure of the restart: somebody may have deployed a change since. */
+/** After this further time, a failure is not attributed to the restart: somebody may have deployed a change since. */
 const graceMs = 15 * 60_000;
-/** Where the restarts of these images are; those that could not be read are failures. */
+/** The progress of the restarts for these images. Images that could not be read are failures. */
 export async function examineAll(
   images: readonly ImageBehind[],
   acting: Acting,
@@ -49,12 +50,12 @@ export async function examineAll(
   };
 }
 
-/** Undefined where pods run the image of the tag without our doing. */
+/** The restart of a workload. Undefined if its pods run the image of the tag although the policy has not restarted them. */
 async function examine(candidate: Candidate, acting: Acting, ports: RestartPorts): Promise<Restart | undefined> {
   const { image, workload, containers } = candidate;
   const pods = await ports.restarts.read(workload, acting.signal);
-  // What was created anew under its name may be none of the policy's.
-  if (pods === undefined || !acting.selects({ ...workload, ...(pods.labels !== undefined && { labels: pods.labels }) })) return undefined;
+  // The policy may not select a workload that was created again under its name.
+  if (pods === undefined || !acting.selects({ ...workload, ...defined({ labels: pods.labels }) })) return undefined;
   const isPulled = (name: string) => pods.pullsAlways.includes(name);
   const areOutdated = (names: readonly string[]) => {
     const running = new Set(names.flatMap((name) => [...(pods.digests.get(name) ?? [])]));
@@ -74,12 +75,12 @@ interface Examined {
   readonly areOutdated: boolean;
 }
 
-/** The same of the containers that pull their image at each start. */
+/** Examines the containers that pull their image at each start. Undefined if there are none, or nothing to restart. */
 function examinePulled(candidate: Candidate, examined: Examined, { policy, now }: Acting, ports: RestartPorts): Restart | undefined {
   const { image, workload, containers } = candidate;
   const { pods, areOutdated } = examined;
   if (!containers.some((name) => pods.pullsAlways.includes(name))) return undefined;
-  // After a release, a restart that failed is repeated.
+  // A failed restart is repeated after a release.
   const isOurs = pods.restartedFor.includes(image.digest) && !isReleased(new Date(pods.restartedAt ?? ''), policy.actions, new Date(now));
   if (isOurs) return progress(candidate, examined, now);
   if (!areOutdated) return undefined;
@@ -89,7 +90,7 @@ function examinePulled(candidate: Candidate, examined: Examined, { policy, now }
   return isAllowed ? { ...candidate, pods, state: 'Pending' } : undefined;
 }
 
-/** Whether the owners of a workload consent, as far as these answers say. */
+/** Whether the owners of a workload consent, according to the annotations that were read. */
 export function hasConsent(
   workload: WorkloadRef,
   { allowPoliciesFrom: onTarget }: RunningPods,
@@ -102,13 +103,13 @@ export function hasConsent(
   );
 }
 
-/** How far a restart has come, as every rollout is evaluated; undefined if there is nothing to report any more. */
+/** The progress of a restart, evaluated like every rollout. Undefined if there is nothing to report any more. */
 function progress(candidate: Candidate, { pods, areOutdated }: Examined, now: number): Restart | undefined {
   const { workload, image } = candidate;
   const { generation, rollout, restartedAt = '' } = pods;
   const at = Date.parse(restartedAt);
   const keep = (why: string): Restart | undefined => (areOutdated ? { ...candidate, pods, state: 'Kept', message: why } : undefined);
-  // Who owns the workload may write any time; a replica whose clock is ahead writes one that is a little late.
+  // The owner of the workload may write any time into the annotation, and the clock of a replica may be a little ahead.
   if (!(at <= now + graceMs))
     return keep('its annotation kubectl.kubernetes.io/restartedAt is no time of a restart: restart it with kubectl');
   const since = Math.min(at, now);
@@ -123,7 +124,7 @@ function progress(candidate: Candidate, { pods, areOutdated }: Examined, now: nu
   if (kind !== 'done' && now - since > patienceMs + graceMs) return keep(whyStale);
   if (kind === 'failed') return fail(message);
   if (kind === 'progressing') return { ...candidate, pods, state: 'Progressing' };
-  // A partition keeps some pods as they are.
+  // A partition keeps some pods on the former revision.
   const hasPartition = rollout !== undefined && rollout.toUpdate < rollout.wanted;
   if (!areOutdated || hasPartition) return { ...candidate, pods, state: 'Done' };
   if (now - since > patienceMs + graceMs) return keep(whyStale);
@@ -131,10 +132,11 @@ function progress(candidate: Candidate, { pods, areOutdated }: Examined, now: nu
   return fail(`its pods do not run ${image.digest} 15 minutes after the restart`);
 }
 
-/** Whether one of the digests is built on another version of the base. Runtimes report the digest of an index or of a manifest in it, so they are not compared. */
+/** Whether one of the digests is built on another version of the base. A runtime reports the digest of an index or a manifest, so digests are not compared. */
 async function isOutdated(digests: readonly string[], { source }: ImageBehind, acting: Acting, ports: RestartPorts): Promise<boolean> {
   if (digests.length === 0) return false;
   const images = digests.map((digest) => ({ source, digest }));
   const found = await recognizeImages(images, acting.versions, { reader: ports.facts, signal: acting.signal });
-  return found.some(({ recognition }) => baseState(recognition, acting.base) === 'Behind');
+  const standard = { digest: acting.base.digest, line: acting.versions.line };
+  return found.images.some(({ recognition }) => judge(recognition, standard).state === 'Behind');
 }

@@ -3,10 +3,12 @@ import type { BaseWorkloads } from '../../core/model/base-policy.ts';
 import { formatRepository, type RegistryAliases, type Repository, tryParseImageReference } from '../../core/model/image-reference.ts';
 import { type LabelSelector, matchesSelector } from '../../core/model/label-selector.ts';
 import type { WorkloadView } from '../../core/model/resolve-target.ts';
+import { maxLengths } from '../../core/model/policy-status.ts';
 import { runningTag } from '../../core/model/running-image.ts';
+import { cut } from '../../core/model/text.ts';
 import { refOf, workloadKey, type Workload, type WorkloadContainer } from '../../core/model/workload.ts';
 import { consentTo, isNamespaceOpen, type ConsentRules } from '../../core/plan/consent.ts';
-import type { UsableBasePolicy, WorkloadImages } from './act.ts';
+import type { TaggedImage, UsableBasePolicy, WorkloadImages } from './act.ts';
 
 /** What is known about namespaces and workloads. */
 export interface ImagesView extends WorkloadView, ConsentRules {
@@ -15,29 +17,86 @@ export interface ImagesView extends WorkloadView, ConsentRules {
   readonly aliases: RegistryAliases;
 }
 
-/** An image as workloads name it, and who runs it. */
+/** An image as workloads name it, and the workloads that run it. */
 export interface NamedImage {
   readonly repository: Repository;
-  /** Undefined where they name it by its digest alone, and do not record the tag that it was applied as. */
+  /** The tag of the image. Undefined where workloads name it by its digest alone, and do not record the tag from which it was pinned. */
   readonly tag: string | undefined;
   readonly digest: string | undefined;
   readonly workloads: readonly WorkloadImages[];
+  /** Whether only init containers run it. */
+  readonly isOnlyInit?: boolean;
 }
 
 /**
- * Lists the images of containers and init containers, in the order of their names, each once. Workloads of other namespaces are listed only with the consent
- * of their owners; without it, not even their number is known.
+ * Lists the images of containers and init containers, each once, sorted by name. Workloads of other namespaces are listed only with the consent of their
+ * owners. Without consent, not even their number is known.
  */
 export function listImages(policy: UsableBasePolicy, view: ImagesView): NamedImage[] {
+  return collect(selectPermitted(policy, view), containersOf, view);
+}
+
+/** Lists the images that the same workloads mount as volumes. They are not examined, because they do not have to be able to run. */
+export function listVolumes(policy: UsableBasePolicy, view: ImagesView): NamedImage[] {
+  return collect(selectPermitted(policy, view), volumesOf, view);
+}
+
+/** Whether any of the workloads names an image, by its tag or by its digest, whatever a policy selects and its owners consent to. */
+export function isImageInUse(listEvery: () => Iterable<Workload>, view: Pick<ImagesView, 'aliases'>): (image: TaggedImage) => boolean {
+  let names: ReadonlySet<string> | undefined;
+  const listNames = () => {
+    const workloads = [...listEvery()];
+    const images = [...collect(workloads, containersOf, view), ...collect(workloads, volumesOf, view)];
+    return new Set(images.flatMap(({ repository, tag, digest }) => namesOf(repository, tag, digest)));
+  };
+  return ({ repository, tag, digest }) => {
+    const known = (names ??= listNames());
+    return namesOf(repository, tag, digest).some((name) => known.has(name));
+  };
+}
+
+function namesOf(repository: Repository, tag: string | undefined, digest: string | undefined): string[] {
+  const name = formatRepository(repository);
+  return [...(tag === undefined ? [] : [`${name}:${tag}`]), ...(digest === undefined ? [] : [`${name}@${digest}`])];
+}
+
+/** The other namespaces that the policy selects, and in which nobody has consented, neither for the namespace nor for a workload. Only for those who may list namespaces. */
+export function listWithoutConsent(policy: UsableBasePolicy, view: ImagesView): string[] {
+  if (view.crossNamespace === 'deny') return [];
+  const selected = new Set(
+    policy.spec.workloads.flatMap(({ namespaceSelector }) =>
+      namespaceSelector === undefined ? [] : [...view.namespacesWith(namespaceSelector)],
+    ),
+  );
+  const consenting = new Set(selectPermitted(policy, view).map(({ namespace }) => namespace));
+  return [...selected]
+    .filter((namespace) => namespace !== policy.namespace && !isNamespaceOpen(namespace, policy, view) && !consenting.has(namespace))
+    .toSorted();
+}
+
+/** The name of an image as the status and the API show it. */
+export function nameOf({ repository, tag, digest }: Pick<NamedImage, 'repository' | 'tag' | 'digest'>): string {
+  const name = `${formatRepository(repository)}${tag === undefined ? '' : `:${tag}`}${digest === undefined ? '' : `@${digest}`}`;
+  return cut(name, maxLengths.image);
+}
+
+function selectPermitted(policy: UsableBasePolicy, view: ImagesView): Workload[] {
   const workloads = new Map<string, Workload>();
   for (const entry of policy.spec.workloads) {
     for (const workload of selectWorkloads(entry, policy, view)) workloads.set(workloadKey(workload), workload);
   }
-  const permitted = [...workloads.values()].filter((workload) => consentTo(workload, policy, view).granted);
-  const images = new Map<string, { image: Omit<NamedImage, 'workloads'>; workloads: Map<string, Mutable> }>();
-  for (const workload of permitted) {
-    for (const [container, isInit] of containersOf(workload)) {
-      const reference = tryParseImageReference(container.image, view.aliases);
+  return [...workloads.values()].filter((workload) => consentTo(workload, policy, view).granted);
+}
+
+function collect(
+  workloads: readonly Workload[],
+  partsOf: (workload: Workload) => readonly (readonly [WorkloadContainer, boolean])[],
+  { aliases }: Pick<ImagesView, 'aliases'>,
+): NamedImage[] {
+  const images = new Map<string, { image: Omit<NamedImage, 'workloads'>; workloads: Map<string, Mutable>; isOnlyInit: boolean }>();
+  for (const workload of workloads) {
+    for (const [container, isInit] of partsOf(workload)) {
+      const reference = tryParseImageReference(container.image, aliases);
       if (reference === undefined) continue;
       const { repository, digest } = reference;
       const tag = runningTag(reference, { workload, container: container.name });
@@ -45,7 +104,9 @@ export function listImages(policy: UsableBasePolicy, view: ImagesView): NamedIma
       const entry = images.get(name) ?? {
         image: { repository, tag, digest },
         workloads: new Map<string, Mutable>(),
+        isOnlyInit: true,
       };
+      entry.isOnlyInit &&= isInit;
       images.set(name, entry);
       const key = workloadKey(workload);
       const found = entry.workloads.get(key) ?? { workload: refOf(workload), containers: [], hasInitContainers: false };
@@ -55,7 +116,11 @@ export function listImages(policy: UsableBasePolicy, view: ImagesView): NamedIma
     }
   }
   const sorted = [...images].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return sorted.map(([, { image, workloads }]) => ({ ...image, workloads: [...workloads.values()] }));
+  return sorted.map(([, { image, workloads, isOnlyInit }]) => ({
+    ...image,
+    workloads: [...workloads.values()],
+    ...(isOnlyInit && { isOnlyInit }),
+  }));
 }
 
 interface Mutable {
@@ -64,7 +129,7 @@ interface Mutable {
   hasInitContainers: boolean;
 }
 
-/** A namespace without any consent costs nothing, however many workloads it has. */
+/** A namespace without any consent is skipped as a whole, however many workloads it has. */
 function* selectWorkloads(
   { namespaceSelector, selector, kinds }: BaseWorkloads,
   policy: UsableBasePolicy,
@@ -88,4 +153,8 @@ function containersOf({ containers, initContainers = [] }: Workload): [WorkloadC
     ...containers.map((one): [WorkloadContainer, boolean] => [one, false]),
     ...initContainers.map((one): [WorkloadContainer, boolean] => [one, true]),
   ];
+}
+
+function volumesOf({ volumes = [] }: Workload): [WorkloadContainer, boolean][] {
+  return volumes.map((one): [WorkloadContainer, boolean] => [one, false]);
 }

@@ -1,60 +1,88 @@
 /** The next status of a BaseImagePolicy. Pure. */
-import { type BaseImagePolicy, type BaseStatus, type Dependent, maxDependents } from '../../core/model/base-policy.ts';
-import { formatRepository } from '../../core/model/image-reference.ts';
+import { type BaseImagePolicy } from '../../core/model/base-policy.ts';
+import { type BaseStatus, type Dependent, maxDependents } from '../../core/model/base-status.ts';
+import { defined } from '../../core/model/defined.ts';
+import type { Repository } from '../../core/model/image-reference.ts';
 import { type Condition, maxLengths } from '../../core/model/policy-status.ts';
-import { actionAnnotations } from '../../core/model/policy-actions.ts';
 import type { Reason } from '../../core/model/reasons.ts';
 import { cut, toSeconds } from '../../core/model/text.ts';
 import { formatWorkload } from '../../core/model/workload.ts';
 import { isReleased } from '../../core/plan/guards/released.ts';
 import type { Acted, ImageState } from './act.ts';
 import type { ExaminedImage } from './examine-images.ts';
+import { describeConditions, type State } from './base-conditions.ts';
+import { nameOf } from './list-images.ts';
 import type { SelectedBase } from './plan-roll-out.ts';
 
-/** What a reconcile found and did. */
+/** What a reconcile has found and done. */
 export interface Findings {
   readonly base: SelectedBase;
   /** A newer base that is not used yet. */
   readonly waiting?: BaseStatus['waiting'];
   readonly images: readonly ExaminedImage[];
-  /** What is done about an image; undefined where nothing is. */
+  /** The versions that the images were compared with, and the tags of the base that were not read. */
+  readonly versions: {
+    readonly known: number;
+    readonly unread: number;
+    /** Whether the unread tags will be read next. */
+    readonly isBeingRead: boolean;
+    /** Why one of them could not be read. */
+    readonly fault?: string;
+  };
+  /** The state of an image according to the actions; undefined if no action applies to it. */
   readonly stateOf: (image: ExaminedImage) => ImageState | undefined;
+  /** The rebased images that are rolled out, or have been. */
+  readonly replacements?: Acted['replacements'];
+  /** The repositories of images on the base that the policy may not push to. */
+  readonly unpermitted: readonly Repository[];
   readonly acted: Acted['status'];
   /** When the registry was asked for the base, in ms since 1970. */
   readonly checkedAt: number;
-  /** The annotation requested-at that this reconcile answers. */
+  /** The value of the annotation requested-at that this reconcile answers. */
   readonly request?: string | undefined;
 }
 
 const maxHistory = 10;
+const maxBase = maxLengths.digest + maxLengths.tag;
 
-/** The status after a reconcile that found what runs. */
+/** The status after a reconcile that has examined the images. */
 export function nextBaseStatus(policy: BaseImagePolicy, found: Findings, at: Date): BaseStatus {
-  const { base, images, acted, waiting, request, checkedAt } = found;
+  const { base, images, versions, acted, waiting, request, checkedAt } = found;
   const { status } = policy;
   const now = toSeconds(at);
-  const isSame = status.latest?.digest === base.digest;
-  const selectedAt = isSame ? (status.latest?.selectedAt ?? now) : now;
+  const selectedAt = selectedAtOf(policy, base, now);
   const shown = images.map((image) => showImage(image, found));
   const count = (wanted: ExaminedImage['state']) => shown.filter(({ relation }) => relation === wanted).length;
-  const dependents = shown.filter(({ relation }) => relation !== 'Unrelated').map((one) => dependentOf(one, { status, selectedAt }));
+  const dependents = orderDependents(shown, { status, selectedAt });
+  const behindNow = shown.filter(({ relation }) => relation === 'Behind').map(({ done }) => done);
+  const refused = behindNow.filter(({ state }) => refusedStates.has(state)).length;
+  const reported = behindNow.filter(({ state, action }) => state === 'Behind' && action === 'report').length;
   const since = dependents.flatMap(({ behindSince }) => behindSince ?? []).toSorted();
-  const behind = count('Behind');
-  const counts = { total: images.length, current: count('Current'), behind, unknown: count('Unknown'), unrelated: count('Unrelated') };
+  const counts = {
+    total: images.length,
+    current: count('Current'),
+    behind: behindNow.length,
+    otherLine: count('OtherLine'),
+    unknown: count('Unknown'),
+    unrelated: count('Unrelated'),
+    ...(refused > 0 && { refused }),
+    ...(reported > 0 && { reported }),
+  };
   const { waiting: _, behindSince: __, waves: ___, requests: ____, pendingApproval: _____, rejected = [], ...kept } = status;
   const stillRejected = (acted.rejected ?? rejected).filter((one) => !isReleased(new Date(one.at), policy.actions, at));
   const rejection = stillRejected.find(({ digest }) => digest === base.digest);
   return {
     ...kept,
     observedGeneration: policy.generation,
-    conditions: nextConditions(policy, describe(counts, found, rejection?.message), now),
+    conditions: nextConditions(policy, describeConditions(counts, { ...found, namespace: policy.namespace }, rejection?.message), now),
     latest: { tag: base.tag, digest: base.digest, selectedAt },
     lastCheckTime: toSeconds(new Date(checkedAt)),
     ...(request !== undefined && { lastHandledRequest: cut(request, maxLengths.request) }),
-    ...(waiting !== undefined && { waiting }),
+    ...defined({ waiting }),
     images: counts,
+    versions: { known: versions.known, unread: versions.unread },
     ...(since[0] !== undefined && { behindSince: since[0] }),
-    dependents: dependents.toSorted(byUrgency).slice(0, maxDependents),
+    dependents: dependents.slice(0, maxDependents),
     ...(acted.waves && { waves: acted.waves }),
     ...(acted.requests && { requests: acted.requests }),
     ...(acted.pendingApproval && { pendingApproval: acted.pendingApproval }),
@@ -63,7 +91,18 @@ export function nextBaseStatus(policy: BaseImagePolicy, found: Findings, at: Dat
   };
 }
 
-/** The status of a policy whose base or images could not be found out: what was known stays. */
+/** All images that are built on the base or may be, those that are behind first. The status has the first of them. */
+export function listDependents(policy: BaseImagePolicy, found: Findings, at: Date): Dependent[] {
+  const selectedAt = selectedAtOf(policy, found.base, toSeconds(at));
+  const shown = found.images.map((image) => showImage(image, found));
+  return orderDependents(shown, { status: policy.status, selectedAt });
+}
+
+function selectedAtOf({ status: { latest } }: BaseImagePolicy, { digest }: SelectedBase, now: string): string {
+  return latest?.digest === digest ? latest.selectedAt : now;
+}
+
+/** The status of a policy whose base or images could not be read. Everything that was known stays. */
 export function withProblem(
   policy: BaseImagePolicy,
   { reason, message, isRetried }: { readonly reason: Reason; readonly message: string; readonly isRetried: boolean },
@@ -77,6 +116,26 @@ export function withProblem(
   return { ...policy.status, observedGeneration: policy.generation, conditions: nextConditions(policy, states, toSeconds(at)) };
 }
 
+/** The status from the selection of a base until the images are examined. It counts nothing, and calls none current, because that is about the base before. */
+export function whileExamining(policy: BaseImagePolicy, { tag, digest }: SelectedBase, at: Date): BaseStatus {
+  const { images: _, behindSince: __, dependents, ...kept } = policy.status;
+  const message = `${tag} was selected: finding out which images are built on an older version`;
+  const compared = dependents?.map((one) =>
+    upToDateStates.has(one.state) ? { ...one, state: 'Unknown' as const, message: `it is being compared with ${tag}` } : one,
+  );
+  const states: State[] = [
+    { type: 'Ready', status: 'False', reason: 'Progressing', message },
+    { type: 'Reconciling', status: 'True', reason: 'Progressing', message },
+  ];
+  const now = toSeconds(at);
+  return {
+    ...kept,
+    ...defined({ dependents: compared }),
+    conditions: nextConditions(policy, states, now),
+    latest: { tag, digest, selectedAt: now },
+  };
+}
+
 /** The status of a suspended policy. */
 export function whileSuspended(policy: BaseImagePolicy, at: Date): BaseStatus {
   const states: State[] = [
@@ -85,29 +144,39 @@ export function whileSuspended(policy: BaseImagePolicy, at: Date): BaseStatus {
   return { ...policy.status, observedGeneration: policy.generation, conditions: nextConditions(policy, states, toSeconds(at)) };
 }
 
-/** An image, what is done about it, and how what runs relates to the base. */
+/** An image with its action's state, and the relation of the running image to the base. */
 interface ShownImage {
   readonly examined: ExaminedImage;
   readonly done: ImageState;
   readonly relation: ExaminedImage['state'];
 }
 
-/** What is shown of an image whose tag has an image on the base while pods run the one before. */
+/** The states of an image that is built on the selected base. */
+const upToDateStates: ReadonlySet<Dependent['state']> = new Set(['Current', 'Updated']);
+
+/** The states shown for an image whose tag is built on the base while pods still run the former image. */
 const formerStates: ReadonlySet<Dependent['state']> = new Set(['Behind', 'Updating', 'Failed']);
 
-/** The state that is shown is the one that is counted. */
+/** The entry of the status for an image. The state that is shown is the one that is counted. */
 function showImage(examined: ExaminedImage, { stateOf }: Findings): ShownImage {
   const { state } = examined;
   const done = stateOf(examined) ?? { state: state === 'Unrelated' ? ('Unknown' as const) : state };
   return { examined, done, relation: state === 'Current' && formerStates.has(done.state) ? 'Behind' : state };
 }
 
-function dependentOf(
-  { examined, done, relation }: ShownImage,
-  { status, selectedAt }: { readonly status: BaseStatus; readonly selectedAt: string },
-): Dependent {
+interface Basis {
+  readonly status: BaseStatus;
+  readonly selectedAt: string;
+}
+
+function orderDependents(shown: readonly ShownImage[], basis: Basis): Dependent[] {
+  const related = shown.filter(({ relation }) => relation !== 'Unrelated').map((one) => dependentOf(one, basis));
+  return related.toSorted(byUrgency);
+}
+
+function dependentOf({ examined, done, relation }: ShownImage, { status, selectedAt }: Basis): Dependent {
   const { image, digest, recognition } = examined;
-  const name = cut(nameOf(examined), maxLengths.image);
+  const name = nameOf(image);
   const before = status.dependents?.find((one) => one.image === name);
   const reason =
     done.message === undefined && recognition.kind !== 'unrelated' && recognition.reason !== undefined ? recognition.reason : undefined;
@@ -115,32 +184,31 @@ function dependentOf(
   const reachedAt = done.at ?? (before?.state === done.state ? before.at : undefined);
   return {
     image: name,
-    ...(digest !== undefined && { digest }),
-    ...(recognition.kind === 'recognized' && { base: describeBase(recognition.base), recognizedBy: recognition.by }),
+    ...defined({ digest }),
+    ...(recognition.kind === 'recognized' && { base: cut(describeBase(recognition.base), maxBase), recognizedBy: recognition.by }),
     ...(relation === 'Behind' && { behindSince: before?.behindSince ?? sinceUnlisted(status, selectedAt) }),
     workloads: image.workloads.length,
     ...(first !== undefined && { example: cut(formatWorkload(first.workload), 400) }),
     ...(reason !== undefined && { message: cut(reason, maxLengths.message) }),
     ...done,
-    ...(reachedAt !== undefined && { at: reachedAt }),
+    ...defined({ at: reachedAt }),
   };
 }
 
-/** Images beyond the listed ones are behind since later than those; it is not known since when. */
+/** Since when an image is behind that the status did not list. It is only known to be later than the times of the listed images. */
 function sinceUnlisted({ dependents = [] }: BaseStatus, selectedAt: string): string {
   const last = dependents.length === maxDependents ? dependents.at(-1)?.behindSince : undefined;
   return last ?? selectedAt;
 }
 
-function describeBase({ tag, digest }: { readonly tag?: string | undefined; readonly digest: string }): string {
+function describeBase({ tags: [tag], digest }: { readonly tags: readonly string[]; readonly digest: string }): string {
   return tag === undefined ? digest : `${tag}@${digest}`;
 }
 
-function nameOf({ image: { repository, tag, digest } }: ExaminedImage): string {
-  return `${formatRepository(repository)}${tag === undefined ? '' : `:${tag}`}${digest === undefined ? '' : `@${digest}`}`;
-}
+/** The states of an image for which nothing more is done until somebody acts. */
+export const refusedStates: ReadonlySet<Dependent['state']> = new Set(['Failed', 'RebuildOverdue', 'Refused']);
 
-/** Those that need somebody first, then those that are behind for longest. */
+/** The order of states in the list of images: first those that need attention. */
 const urgency: readonly Dependent['state'][] = [
   'Failed',
   'RebuildOverdue',
@@ -150,6 +218,7 @@ const urgency: readonly Dependent['state'][] = [
   'Requested',
   'Rebased',
   'Unknown',
+  'OtherLine',
   'Updated',
   'Current',
 ];
@@ -161,7 +230,7 @@ function byUrgency(a: Dependent, b: Dependent): number {
   return bySince || urgency.indexOf(a.state) - urgency.indexOf(b.state) || (a.image < b.image ? -1 : 1);
 }
 
-/** One entry for each base, the selected one first; its counts are those of now. */
+/** The history, with one entry for each base, the selected one first. Its counts are the current ones. */
 function nextHistory(
   { history = [] }: BaseStatus,
   { isRejected, ...base }: SelectedBase & { readonly selectedAt: string; readonly isRejected: boolean },
@@ -172,7 +241,7 @@ function nextHistory(
     tag: base.tag,
     digest: base.digest,
     selectedAt: base.selectedAt,
-    // Images that were rebuilt are not behind any more, and their requests not counted.
+    // The maximum is kept: a rebuilt image is not behind any more, so its request is not counted again.
     requested: Math.max(acted.requested ?? 0, before?.requested ?? 0),
     updated: acted.waves?.done ?? before?.updated ?? 0,
     failed: acted.waves?.failed ?? before?.failed ?? 0,
@@ -181,70 +250,9 @@ function nextHistory(
   return [entry, ...history.filter((one) => one !== before)].slice(0, maxHistory);
 }
 
-type State = Pick<Condition, 'type' | 'status' | 'message'> & { readonly reason: Reason };
-
-/** What `Ready` says, and the condition beside it. */
-function describe(
-  { total, behind, unknown }: NonNullable<BaseStatus['images']>,
-  { base, acted: { waves, pendingApproval, opensAt }, waiting }: Findings,
-  rejection: string | undefined,
-): State[] {
-  const summary = summarize({ total, behind, unknown }, base.tag);
-  if (rejection !== undefined) {
-    const hint = `push a newer one, or release it with the annotation ${actionAnnotations.release}: "<time>"`;
-    const message = `${base.tag} failed, and is not used again: ${hint}: ${rejection}`;
-    return [
-      { type: 'Ready', status: 'False', reason: 'BaseRejected', message },
-      { type: 'Stalled', status: 'True', reason: 'BaseRejected', message },
-    ];
-  }
-  if (waves !== undefined && waves.progressing === 0 && opensAt !== undefined) {
-    const message = `${waves.pending} of ${countOf(waves)} workloads are restarted when the next window opens: ${opensAt}; ${summary}`;
-    return [
-      { type: 'Ready', status: 'False', reason: 'Window', message },
-      { type: 'Reconciling', status: 'True', reason: 'Window', message },
-    ];
-  }
-  if (waves !== undefined && waves.pending + waves.progressing > 0) {
-    const message = `rolling out ${base.tag}: ${waves.done} of ${countOf(waves)} workloads; ${summary}`;
-    return [
-      { type: 'Ready', status: 'False', reason: 'Progressing', message },
-      { type: 'Reconciling', status: 'True', reason: 'Progressing', message },
-    ];
-  }
-  const waits =
-    waiting === undefined ? '' : `; ${waiting.tag} waits${waiting.until === undefined ? '' : ` until ${waiting.until}`}: ${waiting.reason}`;
-  const approval: State[] =
-    pendingApproval === undefined
-      ? []
-      : [
-          {
-            type: 'ApprovalRequired',
-            status: 'True',
-            reason: 'ApprovalRequired',
-            message: `${pendingApproval.tag}@${pendingApproval.digest}`,
-          },
-        ];
-  return [{ type: 'Ready', status: 'True', reason: behind > 0 ? 'ImagesBehind' : 'UpToDate', message: summary + waits }, ...approval];
-}
-
-function countOf({ pending, progressing, done, failed }: NonNullable<BaseStatus['waves']>): number {
-  return pending + progressing + done + failed;
-}
-
-function summarize(
-  { total, behind, unknown }: { readonly total: number; readonly behind: number; readonly unknown: number },
-  tag: string,
-): string {
-  const unsure = unknown === 0 ? '' : `, and of ${unknown} the base is not known`;
-  if (total === 0)
-    return 'the selected workloads run no images: check the selectors, and that the owners of other namespaces have consented';
-  return behind === 0 ? `no image is behind ${tag} (of ${total})${unsure}` : `${behind} of ${total} images are behind ${tag}${unsure}`;
-}
-
 const ownTypes: ReadonlySet<string> = new Set(['Ready', 'Reconciling', 'Stalled', 'ApprovalRequired']);
 
-/** Conditions of other writers are not changed. */
+/** Conditions of other writers are kept unchanged. */
 function nextConditions({ status: { conditions = [] }, generation }: BaseImagePolicy, states: readonly State[], now: string): Condition[] {
   const own = states.map(({ type, status, reason, message }): Condition => {
     const before = conditions.find((condition) => condition.type === type);

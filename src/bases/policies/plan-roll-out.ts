@@ -1,16 +1,19 @@
-/** Decides which rebased images are rolled out next: from the workloads that run an image on an older base, and the children that were created for them. Pure. */
-import type { BaseImagePolicy, BasePolicySpec, BaseStatus } from '../../core/model/base-policy.ts';
-import { isUsable } from '../../core/model/image-policy.ts';
+/** Decides which rebased images are rolled out next, given the workloads that run an image on an older base and their children. Pure. */
+import type { BaseImagePolicy, BasePolicySpec } from '../../core/model/base-policy.ts';
+import type { BaseStatus } from '../../core/model/base-status.ts';
+import { defined } from '../../core/model/defined.ts';
+import { isUsable, type WaveSettings } from '../../core/model/image-policy.ts';
 import { tagOfImage } from '../../core/model/running-image.ts';
 import { matchesSelector } from '../../core/model/label-selector.ts';
 import { listFew, toTime } from '../../core/model/text.ts';
-import { formatWorkload, workloadKey, type Workload } from '../../core/model/workload.ts';
+import { formatWorkload, workloadKey, type Workload, type WorkloadRef } from '../../core/model/workload.ts';
 import { isReleased } from '../../core/plan/guards/released.ts';
+import { rejectionOf } from '../../core/plan/rejected-base.ts';
 import { nextWave, type WaveMember } from '../../core/plan/next-wave.ts';
 import { actionFor } from './action-for.ts';
 import { childName, childState, hasOtherWindows, type Child, type ChildState, type Replacement } from './child-policies.ts';
 
-/** A base that is rolled out. */
+/** The base that is rolled out. */
 export interface SelectedBase {
   readonly tag: string;
   readonly digest: string;
@@ -20,9 +23,11 @@ export interface SelectedBase {
 export interface RollOut {
   readonly policy: BaseImagePolicy & { readonly spec: BasePolicySpec };
   readonly base: SelectedBase;
-  /** Of workloads that run an image on an older base, which has been rebased. */
+  /** The replacements of images on an older base that have been rebased. */
   readonly wanted: readonly Replacement[];
-  /** Keys of workloads whose images could not be rebased for the moment. */
+  /** The workloads of images on an older base that are not rebased before their wave comes, one for each image. */
+  readonly unrebased?: readonly WorkloadRef[];
+  /** Keys of workloads whose images could not be rebased yet, because of an error that may pass. */
   readonly unknown?: ReadonlySet<string>;
   /** All children of the policy. */
   readonly children: readonly Child[];
@@ -32,32 +37,55 @@ export interface RollOut {
   readonly now: number;
 }
 
-/** What is to be done, and what is reported. */
+/** The next step of a roll-out, and its status. */
 export interface RollOutPlan {
-  /** The workloads of a wave that begins now; what is to be created may also belong to one that began before. */
+  /** The workloads of a wave that begins now. Children to create may also belong to an earlier wave. */
   readonly begin: readonly string[];
+  /** Keys of workloads whose images must be rebased before this step is taken; then it is planned again. */
+  readonly due: ReadonlySet<string>;
+  /** Keys of the workloads of the wave after this one, if nothing fails. */
+  readonly following: ReadonlySet<string>;
+  /** Whether bases in between, which belong to no wave, may be brought forward: no canary is left to roll out, and no pause holds up the next wave. */
+  readonly admitsBetween: boolean;
   readonly create: readonly Replacement[];
   /** Children whose workloads are rolled back, because the base is rejected. */
   readonly rollBack: readonly Child[];
-  /** Children that have nothing to do any more, whose workloads or images the policy does not name any more, or that must not begin because the base is rejected. */
+  /** Children to delete: they have finished, the policy does not name their workload or image any more, or they must not begin because the base is rejected. */
   readonly remove: readonly Child[];
   readonly waves: NonNullable<BaseStatus['waves']>;
-  /** Why the base is rejected now. */
+  /** Why the base has just been rejected. */
   readonly rejection?: string;
   /** When the next wave may begin. */
   readonly until?: Date;
-  /** How far each replacement has come, by the name of its child. */
+  /** The progress of each replacement, by the name of its child. */
   readonly states: ReadonlyMap<string, ReplacementState>;
+  /** The replacements of this base, and whether each has rolled out. */
+  readonly replacements: readonly ReplacementProgress[];
 }
 
-/** Pending: its wave has not begun. */
+export interface ReplacementProgress {
+  readonly replacement: Replacement;
+  readonly isDone: boolean;
+}
+
+/** The state of a replacement. In the state Pending, its wave has not begun. */
 export type ReplacementState = ChildState | { readonly state: 'Pending'; readonly reason?: undefined; readonly message?: undefined };
 
-/** Plans the next step of a roll-out; called again after every change. */
-export function planRollOut({ policy, base, wanted, unknown = new Set(), children, findWorkload, selects, now }: RollOut): RollOutPlan {
+/** Plans the next step of a roll-out. It is called again after every change. */
+export function planRollOut({
+  policy,
+  base,
+  wanted,
+  unrebased = [],
+  unknown = new Set(),
+  children,
+  findWorkload,
+  selects,
+  now,
+}: RollOut): RollOutPlan {
   const { waves: settings } = policy.spec;
   const isPast = ({ policy: { createdAt = '' } }: Child) => isReleased(new Date(createdAt), policy.actions, new Date(now));
-  // It is created anew, with the windows of its parent; what has begun or failed waits for none.
+  // Whether a child has to be created again with the windows of its parent. A child that has begun or failed is not affected by windows.
   const isUntimely = (child: Child) =>
     hasOtherWindows(child.policy, policy.spec.base.windows) &&
     !tagsOf(child, findWorkload).has(child.replacement.to) &&
@@ -79,13 +107,14 @@ export function planRollOut({ policy, base, wanted, unknown = new Set(), childre
     ...followed.map((child) => [child.policy.name, childState(child)] as const),
     ...pending.map((replacement) => [childName(policy, replacement), { state: 'Pending' }] as const),
   ]);
-  const isCanary = ({ workload }: Replacement) =>
+  const isCanary = ({ workload }: Pick<Replacement, 'workload'>) =>
     settings.canaries !== undefined && matchesSelector(settings.canaries, findWorkload(workload)?.labels);
   const count = (state: ReplacementState['state']) => [...states.values()].filter((one) => one.state === state).length;
   const done = count('Done');
   const lastDoneAt = lastDoneOf(policy, base, { done, progressing: count('Progressing') + count('Blocked') }, now);
   const begun = begunFor(policy, base);
-  const members = [...followed.map(({ replacement }) => replacement), ...pending].map((replacement): WaveMember => {
+  const replacements = [...followed.map(({ replacement }) => replacement), ...pending];
+  const members = replacements.map((replacement): WaveMember => {
     const state = states.get(childName(policy, replacement))?.state ?? 'Pending';
     const key = workloadKey(replacement.workload);
     const isOpen = (state === 'Blocked' && isCanary(replacement)) || (state === 'Pending' && begun.has(key));
@@ -96,38 +125,64 @@ export function planRollOut({ policy, base, wanted, unknown = new Set(), childre
       ...(state === 'Done' && lastDoneAt !== undefined && { doneAt: lastDoneAt }),
     };
   });
+  for (const workload of unrebased) {
+    const key = workloadKey(workload);
+    members.push({ key, isCanary: isCanary({ workload }), state: begun.has(key) ? 'Progressing' : 'Pending' });
+  }
   for (const key of unknown) if (begun.has(key)) members.push({ key, isCanary: false, state: 'Progressing' });
   const rejected = rejectionOf(policy, base, now);
-  const wave = rejected === undefined ? nextWave(eachOnce(members), settings, new Date(now)) : { start: [] };
+  const once = eachOnce(members);
+  const wave = rejected === undefined ? nextWave(once, settings, new Date(now)) : { start: [] };
   const stopped = rejected?.message ?? wave.stopped;
   const started = stopped === undefined ? new Set([...begun, ...wave.start]) : new Set<string>();
+  const hasChild = new Set(followed.map(({ replacement }) => workloadKey(replacement.workload)));
   const create = pending.filter(({ workload }) => started.has(workloadKey(workload)));
   const halted = stopped === undefined ? [] : followed.filter((child) => childState(child).state !== 'Failed');
-  // What has blocked them may be over later.
+  // A blocked child that has not begun is deleted, because it would begin as soon as its cause is over.
   const idle = halted.filter((child) => childState(child).state === 'Blocked' && !tagsOf(child, findWorkload).has(child.replacement.to));
   return {
     begin: wave.start,
+    due: new Set(unrebased.map(workloadKey).filter((key) => started.has(key) || hasChild.has(key))),
+    following: stopped === undefined ? followingWave(once, started, settings) : new Set(),
+    admitsBetween: stopped === undefined && wave.until === undefined && !once.some(isCanaryOpen),
     create,
     rollBack: halted.filter((child) => !idle.includes(child)),
     remove: [...remove, ...idle],
     waves: {
       base: base.digest,
-      pending: count('Pending') - create.length,
+      pending: count('Pending') + unrebased.length - create.length,
       progressing: count('Progressing') + count('Blocked') + create.length,
       done,
       failed: count('Failed'),
-      ...(lastDoneAt !== undefined && { lastDoneAt }),
-      ...(stopped !== undefined && { stopped }),
+      ...defined({ lastDoneAt, stopped }),
     },
     ...(stopped !== undefined && rejected === undefined && { rejection: describeFailures(followed) }),
-    ...(wave.until !== undefined && { until: wave.until }),
+    ...defined({ until: wave.until }),
     states,
+    replacements: replacements.map((replacement) => ({
+      replacement,
+      isDone: states.get(childName(policy, replacement))?.state === 'Done',
+    })),
   };
 }
 
+/** Whether the member is a canary whose result is not known. */
+function isCanaryOpen({ isCanary, state }: WaveMember): boolean {
+  return isCanary && (state === 'Pending' || state === 'Progressing');
+}
+
+/** The wave that begins when all workloads that have begun are done. */
+function followingWave(members: readonly WaveMember[], started: ReadonlySet<string>, settings: WaveSettings): ReadonlySet<string> {
+  const later = members.map(({ key, isCanary, state }): WaveMember => {
+    const isBegun = state === 'Progressing' || started.has(key);
+    return { key, isCanary, state: isBegun ? 'Done' : state };
+  });
+  return new Set(nextWave(later, { ...settings, pauseMs: 0 }, new Date(0)).start);
+}
+
 /**
- * When the last rollout was complete: now, if more have been completed, or fewer are under way than before. The status counts rebased images and restarts together;
- * `counts` are those of one of them, and only one is under way at a time.
+ * When the last rollout was completed: now, if more are completed, or fewer are in progress, than before. The status counts rebased images and restarts
+ * together. `counts` are those of one of them, and only one is in progress at a time.
  */
 export function lastDoneOf(
   { status: { waves } }: BaseImagePolicy,
@@ -140,29 +195,20 @@ export function lastDoneOf(
   return isNew ? toTime(new Date(now)) : before?.lastDoneAt;
 }
 
-/** The keys of the workloads of the wave that began last. Whoever has begun it may be about to change them, or may have stopped before. */
+/** The keys of the workloads of the wave that began last. The replica that began it may be about to change them, or may have stopped before. */
 export function begunFor({ status: { lastWave } }: BaseImagePolicy, { digest }: Pick<SelectedBase, 'digest'>): ReadonlySet<string> {
   return new Set(lastWave?.base === digest ? lastWave.workloads : []);
 }
 
 const order = ['Failed', 'Progressing', 'Pending', 'Done'];
 
-/** Each workload once, however many of its images are replaced: the state is that of the one that needs most. */
+/** Each workload as one member, however many of its images are replaced. Of several states, the one that needs most attention is kept. */
 function eachOnce(members: readonly WaveMember[]): WaveMember[] {
   const byKey = Map.groupBy(members, ({ key }) => key);
   return [...byKey.values()].flatMap((own) => own.toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state)).slice(0, 1));
 }
 
-/** Why the base is not used; undefined if it may be, also after a release. */
-export function rejectionOf(
-  { status: { rejected = [] }, actions }: BaseImagePolicy,
-  { digest }: Pick<SelectedBase, 'digest'>,
-  now: number,
-) {
-  return rejected.find((one) => one.digest === digest && !isReleased(new Date(one.at), actions, new Date(now)));
-}
-
-/** Whether the workload runs neither image any more: somebody has updated it, or it is gone, or was created anew. */
+/** Whether the workload runs neither the old nor the rebased image: somebody has updated it, or it was deleted or created again. */
 function isOver(child: Child, findWorkload: RollOut['findWorkload']): boolean {
   const { workload, uid, from, to } = child.replacement;
   if (uid !== undefined && findWorkload(workload)?.uid !== uid) return true;
@@ -170,7 +216,7 @@ function isOver(child: Child, findWorkload: RollOut['findWorkload']): boolean {
   return !tags.has(from) && !tags.has(to);
 }
 
-/** The tags that the containers of a child run; none if the workload is gone. */
+/** The tags that the containers of a child run; none if the workload does not exist. */
 function tagsOf({ replacement: { workload, containers } }: Child, findWorkload: RollOut['findWorkload']): ReadonlySet<string | undefined> {
   const found = findWorkload(workload);
   const { containers: main = [], initContainers = [] } = found ?? {};

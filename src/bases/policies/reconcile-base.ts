@@ -2,12 +2,11 @@
  * The reconcile of a BaseImagePolicy: select the base → verify its signatures → list and examine the images that run → act on those that are behind → report. It reads all state itself and
  * takes a job only as a hint, so that lost and repeated jobs do no harm.
  */
-import type { BaseVersion, BaseVersions } from '../recognize/recognize-images.ts';
-import { type BaseImagePolicy, type BaseStatus } from '../../core/model/base-policy.ts';
+import { defined } from '../../core/model/defined.ts';
+import { type BaseImagePolicy } from '../../core/model/base-policy.ts';
+import type { BaseStatus } from '../../core/model/base-status.ts';
 import { PermanentError, WaitError } from '../../core/model/errors.ts';
 import { policyKey } from '../../core/model/image-policy.ts';
-import { sameRepository } from '../../core/model/image-reference.ts';
-import { toSeconds } from '../../core/model/text.ts';
 import { mayHaveConsent } from '../../core/plan/consent.ts';
 import { concealedHint } from '../../service/reconcile/conceal-push.ts';
 import type { Hint } from '../../service/reconcile/resolve-tag.ts';
@@ -18,31 +17,41 @@ import { act, type Acted, type Acting, type ImageBehind, type UsableBasePolicy }
 import { announcedSource, awaitAnnounced, secondLookAfter } from './await-announced.ts';
 import { PolicyChanged, startBrake, type Brake } from './brake.ts';
 import { enqueueWait } from './enqueue-bases.ts';
-import { examineImages, type Examination, type ExaminedImage } from './examine-images.ts';
-import { listImages } from './list-images.ts';
-import { type Findings, nextBaseStatus, whileSuspended, withProblem } from './next-base-status.ts';
+import { compareImages } from './compare-images.ts';
+import type { ExaminedImage } from './examine-images.ts';
+import { maxVersions } from './learn-versions.ts';
+import { type Findings, listDependents, nextBaseStatus, whileExamining, whileSuspended, withProblem } from './next-base-status.ts';
+import { isImageInUse } from './list-images.ts';
 import type { SelectedBase } from './plan-roll-out.ts';
 import type { BasePorts } from './ports.ts';
 import { reportFailure, reportGone, reportStatus, type BaseSubject } from './report-base.ts';
+import { reportImages } from './report-images.ts';
 import { baseSourceOf, selectBase } from './select-base.ts';
 import { verifyBase } from './verify-base.ts';
 import { selectsWorkload } from './selects-workload.ts';
+import { unpermittedOf } from './unpermitted.ts';
 
-/** What caused a reconcile that asks the registry for the base again. */
-const asksRegistry: ReadonlySet<BaseJob['source']> = new Set(['Webhook', 'Poll', 'PolicyChange', 'SecretChange', 'Request']);
-/** A policy that changes so often during one job is left to the next try of the job. */
+/** The sources of jobs that ask the registry for the base again. What is remembered is of one generation of the policy, so that a changed one asks in any case. */
+const asksRegistry: ReadonlySet<BaseJob['source']> = new Set(['Webhook', 'Poll', 'SecretChange', 'Request']);
+/** How often a changed policy is read again in one job. After that, the job is retried. */
 const maxTries = 5;
-/** A job for a policy that is being reconciled is tried again after this time. */
+/** A job is retried after this time if another one is reconciling the same policy. */
 const busyMs = 2_000;
 /** Images that could not be read are read again after this time. */
 const retryMs = 300_000;
+/** Notices that could not be stored are stored after this time. */
+const rereportMs = 10_000;
+/** Versions of the base that remain to be read are read after this time. */
+const nextReadMs = 1_000;
+/** Versions of the base that could not be read are read again after this time: nothing can be said of the images on them. */
+const rereadMs = 60_000;
 
 /** The processor of the queue `base`. Throws to be retried. */
 export async function processBaseJob(job: BaseJob, context: JobContext, ports: BasePorts): Promise<void> {
   const { signal } = context;
   const { underWay } = ports.basePolicies;
   const key = policyKey(job.policy);
-  // A job that waited here would occupy the worker: a few for one slow policy would stop all others.
+  // A job that waited here would occupy the worker: a few jobs for one slow policy would stop all others.
   if (underWay.has(key)) throw new WaitError('Retrying', new Date(ports.cluster.now() + busyMs), `${key} is being reconciled`);
   underWay.add(key);
   try {
@@ -52,10 +61,14 @@ export async function processBaseJob(job: BaseJob, context: JobContext, ports: B
       if (policy?.uid !== job.policy.uid || policy.isDeleting === true) return await reportGone(job, ports);
       const subject = { policy, job, signal };
       try {
-        const { kind, basis, update, next } = await reconcileBraked(subject, ports);
+        const { kind, basis, update, next, found } = await reconcileBraked(subject, ports);
+        // Before the status, so that whoever sees that reads this.
+        if (found !== undefined) await keepDependents(basis, found, ports);
         const write = (status: BaseStatus) => update(status, new Date(ports.cluster.now()));
         await reportStatus({ ...subject, policy: basis }, kind, write, { ...ports, isExclusive: true });
-        if (next !== undefined) await enqueueWait(Date.parse(next), policy, ports);
+        const isReported = found === undefined || (await reportImages(basis, found, ports));
+        const due = isReported ? next : new Date(ports.cluster.now() + rereportMs).toISOString();
+        if (due !== undefined) await enqueueWait(Date.parse(due), policy, ports);
         const again = secondLookAfter(job, ports);
         if (again !== undefined) await ports.queues.addBaseJobs([again]);
         return;
@@ -69,7 +82,7 @@ export async function processBaseJob(job: BaseJob, context: JobContext, ports: B
   }
 }
 
-/** What a push of the base or of an application names, where the policy has not read its repository. */
+/** The hint of a push of the base or an application, where the policy has not read the repository: messages must not contain it. */
 async function concealedOf({ policy, job }: BaseSubject, { registry }: BasePorts): Promise<Hint | undefined> {
   const { spec } = policy;
   if ('problem' in spec) return undefined;
@@ -77,7 +90,7 @@ async function concealedOf({ policy, job }: BaseSubject, { registry }: BasePorts
   return source === undefined ? job.hint : concealedHint(job.hint, source, registry);
 }
 
-/** Nothing is done, and nothing is reported, of a policy that has changed meanwhile: it is reconciled as it is now. */
+/** Nothing is done or reported for a policy that changes during the reconcile: it is reconciled again in its current form. */
 async function reconcileBraked({ policy, job, signal }: BaseSubject, ports: BasePorts): Promise<BaseResult> {
   const brake = startBrake(policy, ports.basePolicies, signal);
   try {
@@ -85,7 +98,7 @@ async function reconcileBraked({ policy, job, signal }: BaseSubject, ports: Base
     brake.signal.throwIfAborted();
     return result;
   } catch (error) {
-    // Whatever fails because it was stopped fails for this reason.
+    // An error that follows from the abort is replaced by the reason of the abort.
     brake.signal.throwIfAborted();
     throw error;
   } finally {
@@ -96,15 +109,22 @@ async function reconcileBraked({ policy, job, signal }: BaseSubject, ports: Base
 /** The result of a reconcile. */
 interface BaseResult {
   readonly kind: PolicyResult['kind'];
-  /** What it was made from. Its status is written only while the policy is still that, so that nothing is said of before. */
+  /** The policy from which the result was made. The status is written only while the policy is unchanged, so that it never describes an older one. */
   readonly basis: BaseImagePolicy;
   /** Makes the next status. */
   readonly update: (status: BaseStatus, now: Date) => BaseStatus;
-  /** When to reconcile again, although nothing has changed; ISO. */
+  /** The time of the next reconcile even if nothing changes; ISO. */
   readonly next?: string | undefined;
+  /** The findings of which the status shows a part. */
+  readonly found?: Findings;
 }
 
-/** Throws PolicyChanged where the status at the API server says that another replica has selected another base, or where the policy is gone. */
+/** Keeps what the status has no room for. */
+async function keepDependents(policy: BaseImagePolicy, found: Findings, { dependents, cluster }: BasePorts): Promise<void> {
+  await dependents.keep(policy, { base: found.base.digest, dependents: listDependents(policy, found, new Date(cluster.now())) });
+}
+
+/** Throws PolicyChanged if the status at the API server says that another replica has selected another base, or if the policy was deleted. */
 async function confirmSelected(
   { namespace, name, uid, status }: UsableBasePolicy,
   selected: SelectedBase,
@@ -117,7 +137,7 @@ async function confirmSelected(
   if (found?.uid !== uid || isOther) throw new PolicyChanged('another base was selected meanwhile');
 }
 
-/** Another replica may have made the job, and know a newer state. */
+/** Reads the newest policy: another replica may have enqueued the job, and may know a newer state. */
 async function findNewest(
   { policy: { namespace, name, uid }, source, generation = 0 }: BaseJob,
   { basePolicies }: BasePorts,
@@ -150,22 +170,24 @@ async function reconcileBase({ policy, job, brake }: Braked, ports: BasePorts): 
   await verifyBase(asRead, { base: selected, source: choice.source, job }, ports, signal);
   const usable = await recordSelection(asRead, selected, ports, signal);
   let basis: BaseImagePolicy = usable;
-  const known = { source: choice.source, versions: withFormer(choice.versions, usable.status) };
-  const images = await examine(usable, { ...known, selected, isFresh: freshOf(job) }, ports, signal);
-  const acted = new Map(images.filter(({ state }) => state === 'Behind' || state === 'Current').map((image) => [image, toImage(image)]));
+  const reason = { job, asksRegistry: asksRegistry.has(job.source) };
+  const { images, left, versions, unread } = await compareImages(usable, { ...choice, ...reason, selected }, ports, signal);
+  const isActedOn = (image: ExaminedImage) => (image.state === 'Behind' || image.state === 'Current') && !left.has(image);
+  const acted = new Map(images.filter(isActedOn).map((image) => [image, toImage(image)]));
   const inState = (wanted: ExaminedImage['state']) =>
     [...acted].flatMap(([{ state }, image]) => (state === wanted && image ? [image] : []));
-  // What this process remembers may be of before: another one may have moved these images to a newer base, which the cached status does not say yet.
+  // What this process remembers may be outdated. Another replica may have moved these images to a newer base, which the cached status does not show yet.
   if (checkedAt < startedAt && inState('Behind').length > 0) await confirmSelected(usable, selected, ports, signal);
   const acting: Acting = {
     policy: usable,
     base: selected,
     behind: inState('Behind'),
     current: inState('Current'),
-    versions: known,
+    versions,
     findWorkload: ports.cluster.findWorkload,
     selects: (workload) => selectsWorkload(asRead, workload, ports.cluster.namespaceMatches),
     permits: (workload) => mayHaveConsent(workload, policy, ports.cluster),
+    isInUse: isImageInUse(ports.cluster.listEveryWorkload, ports.cluster),
     confirm: () => brake.confirm(selected),
     async confirmUnchanged() {
       const found = await ports.basePolicies.read(policy.namespace, policy.name, signal);
@@ -181,16 +203,29 @@ async function reconcileBase({ policy, job, brake }: Braked, ports: BasePorts): 
   const result = await act(acting, ports);
   const stateOf = (image: ExaminedImage) => {
     const found = acted.get(image);
-    return found && result.states.get(found);
+    return found === undefined ? left.get(image) : result.states.get(found);
   };
   const request = policy.actions?.requestedAt;
-  const found: Findings = { base: selected, images, acted: result.status, stateOf, checkedAt, request, ...(waiting && { waiting }) };
+  const found: Findings = {
+    base: selected,
+    images,
+    versions: { known: Math.min(versions.known.length, maxVersions), ...unread },
+    acted: result.status,
+    stateOf,
+    ...defined({ replacements: result.replacements }),
+    unpermitted: unpermittedOf(usable, images.filter(isActedOn), ports.mayPush),
+    checkedAt,
+    request,
+    ...(waiting && { waiting }),
+  };
   const hasFault = images.some(({ error }) => error !== undefined);
-  const times = [result.until?.getTime(), waiting?.until && Date.parse(waiting.until), hasFault && acting.now + retryMs];
+  const goesOn = unread.isBeingRead ? acting.now + nextReadMs : unread.fault !== undefined && acting.now + rereadMs;
+  const times = [result.until?.getTime(), waiting?.until && Date.parse(waiting.until), hasFault && acting.now + retryMs, goesOn];
   const next = times.filter((time) => typeof time === 'number');
   return {
     kind: kindOf(result),
     basis,
+    found,
     update: (status, now) => nextBaseStatus({ ...policy, status }, found, now),
     ...(next.length > 0 && { next: new Date(Math.min(...next)).toISOString() }),
   };
@@ -213,26 +248,27 @@ function waitForAge(policy: BaseImagePolicy, waiting: BaseStatus['waiting']): Ba
   };
 }
 
-/** What only waits for its wave or a window is not updated. */
+/** An image that waits for its wave or a window is not updated yet. */
 function kindOf({ status: { waves, requests = [] } }: Acted): PolicyResult['kind'] {
   if (requests.length > 0 || (waves?.progressing ?? 0) > 0) return 'updated';
   return waves !== undefined && waves.stopped === undefined && waves.pending > 0 ? 'waiting' : 'unchanged';
 }
 
-/** A new selection is written before anything is done for it: a repeated rebase goes by its time, and so has the same result. */
+/** Writes a new selection before anything is done for it. A repeated rebase uses the recorded time, and so has the same result. */
 async function recordSelection(
   policy: UsableBasePolicy,
-  { tag, digest }: SelectedBase,
+  selected: SelectedBase,
   { basePolicies, cluster }: BasePorts,
   signal: AbortSignal,
 ): Promise<UsableBasePolicy> {
-  if (policy.status.latest?.digest === digest) return policy;
-  const latest = { tag, digest, selectedAt: toSeconds(new Date(cluster.now())) };
-  const written = await basePolicies.writeStatus(policy, (status) => ({ ...status, latest }), { signal, isExclusive: true });
+  if (policy.status.latest?.digest === selected.digest) return policy;
+  const at = new Date(cluster.now());
+  const update = (status: BaseStatus) => whileExamining({ ...policy, status }, selected, at);
+  const written = await basePolicies.writeStatus(policy, update, { signal, isExclusive: true });
   return { ...written, spec: policy.spec };
 }
 
-/** Unknown workloads must not be taken for missing ones. */
+/** Workloads that are not listed yet must not be taken for missing ones. */
 function awaitKinds({ namespace, spec }: UsableBasePolicy, { cluster }: BasePorts): void {
   for (const kind of new Set(spec.workloads.flatMap(({ kinds }) => kinds))) {
     const state = cluster.targetState({ kind, namespace, name: '' }, { namespace });
@@ -241,40 +277,13 @@ function awaitKinds({ namespace, spec }: UsableBasePolicy, { cluster }: BasePort
   }
 }
 
-/** A base whose tag has moved on is still the base of what was built on it. */
-function withFormer(versions: readonly BaseVersion[], { history = [] }: BaseStatus): BaseVersion[] {
-  const former = history.filter(({ digest }) => !versions.some((version) => version.digest === digest));
-  return [...versions.slice(0, 1), ...former, ...versions.slice(1)];
-}
-
-/** Whose digests are outdated: a user asks for all of them, and a push is about one repository. */
-function freshOf({ source, pushed }: BaseJob): Examination['isFresh'] {
-  return (repository) => source === 'Request' || (pushed !== undefined && sameRepository(repository, pushed));
-}
-
-interface Examined extends BaseVersions {
-  readonly selected: SelectedBase;
-  readonly isFresh: Examination['isFresh'];
-}
-
-async function examine(
-  policy: UsableBasePolicy,
-  { source, versions, selected, isFresh }: Examined,
-  ports: BasePorts,
-  signal: AbortSignal,
-): Promise<ExaminedImage[]> {
-  const listed = listImages(policy, ports.cluster);
-  const digestOf = new Map(policy.status.dependents?.map(({ image, digest }) => [image, digest]));
-  const shown = (image: string) => digestOf.get(image);
-  return examineImages(listed, { base: source, selected, versions, access: source.access, isFresh, shown, signal }, ports);
-}
-
 function toImage({
   image: { tag, digest: named, workloads },
   source,
   digest,
   recognition,
   builtFrom,
+  origin,
 }: ExaminedImage): ImageBehind | undefined {
   if (digest === undefined || recognition.kind !== 'recognized') return undefined;
   return {
@@ -283,8 +292,8 @@ function toImage({
     digest,
     isPinned: named !== undefined,
     base: recognition.base.digest,
-    ...(recognition.base.tag !== undefined && { baseTag: recognition.base.tag }),
+    ...defined({ baseTag: recognition.base.tags[0] }),
     workloads,
-    ...(builtFrom !== undefined && { builtFrom }),
+    ...defined({ builtFrom, origin }),
   };
 }

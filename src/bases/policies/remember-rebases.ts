@@ -1,31 +1,80 @@
-/** Remembers what became of rebases: each step of a roll-out asks again for every image that is behind, and a repeated rebase costs about ten requests. */
+/** Remembers the results of rebases. Each step of a roll-out rebases every image that is behind again, and a repeated rebase costs about ten requests. */
 import { BoundedMap } from '../../core/async/bounded-map.ts';
+import type { Discarded } from '../../core/model/discarded-image.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
 import { accessKey } from '../../core/model/image-source.ts';
-import type { RebaseOrder, RebasePorts, RebaseResult } from './roll-out-rebased.ts';
-
-type Rebase = RebasePorts['rebase'];
+import type { RebaseOrder, RebasePort, RebaseResult } from './rebase-images.ts';
 
 const maxRemembered = 10_000;
-/** The tag of a rebased image may be deleted; what an image is refused for may be mended in its registry or in a Secret. */
+/** Results expire, because the tag of a rebased image may be deleted, and the cause of a refusal may be fixed in the registry or a Secret. */
 const lifeMs = { rebased: 3_600_000, refused: 60_000 };
 
-/** The same function, which calls the other one once for each rebase within an hour; a request of a user (`requested-at`) and a changed policy call it again. */
-export function rememberRebases(rebase: Rebase, now: () => number): Rebase {
-  const known = new BoundedMap<string, { readonly result: RebaseResult; readonly until: number }>(maxRemembered);
-  return async (order, permit) => {
-    const key = keyOf(order);
-    const found = known.get(key);
-    if (found !== undefined && now() < found.until) return found.result;
-    const result = await rebase(order, permit);
-    known.set(key, { result, until: now() + ('refused' in result ? lifeMs.refused : lifeMs.rebased) });
-    return result;
+/** What does the work: `RebasePort` without the memory. */
+export type Rebases = Omit<RebasePort, 'isRebaseKnown'>;
+
+/**
+ * Makes a port that asks once for each order within an hour. A request of a user (`requested-at`), a release and a changed policy make other orders. What was taken
+ * back is not asked for again either, unless it was in use.
+ */
+export function rememberRebases(rebases: Rebases, now: () => number): RebasePort {
+  const rebased = new Memory<RebaseResult>(now);
+  const discarded = new Memory<{ readonly result: Discarded | undefined }>(now);
+  return {
+    isRebaseKnown: (order) => rebased.find(keyOf(order)) !== undefined,
+    async rebase(order, permit) {
+      const found = rebased.find(keyOf(order));
+      if (found !== undefined) return found;
+      const result = await rebases.rebase(order, permit);
+      rebased.keep(keyOf(order), result, 'refused' in result ? lifeMs.refused : lifeMs.rebased);
+      return result;
+    },
+    async discard(order, discard, permit) {
+      const found = discarded.find(keyOf(order));
+      if (found !== undefined) return found.result;
+      rebased.forget(keyOf(order));
+      const result = await rebases.discard(order, discard, permit);
+      if (result?.result !== 'InUse') discarded.keep(keyOf(order), { result }, lifeMs.rebased);
+      return result;
+    },
   };
 }
 
-/** The generation of the policy stands for its spec, and so for the action. */
-function keyOf({ policy: { uid, generation, actions }, image, base, action, date }: RebaseOrder): string {
+class Memory<T> {
+  readonly #known = new BoundedMap<string, { readonly value: T; readonly until: number }>(maxRemembered);
+  readonly #now: () => number;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  find(key: string): T | undefined {
+    const found = this.#known.get(key);
+    return found !== undefined && this.#now() < found.until ? found.value : undefined;
+  }
+
+  keep(key: string, value: T, lifeMs: number): void {
+    this.#known.set(key, { value, until: this.#now() + lifeMs });
+  }
+
+  forget(key: string): void {
+    this.#known.delete(key);
+  }
+}
+
+/** The key of an order. The generation of the policy represents its spec, and so the action. */
+function keyOf({ policy: { uid, generation, actions }, image, base, action, date, isOnlyPlanned }: RebaseOrder): string {
   const { source, tag, digest, base: oldBase } = image;
   const from = [formatRepository(source), accessKey(source), tag, digest, oldBase];
-  return JSON.stringify([uid, generation, actions?.requestedAt, action, ...from, base.tag, base.digest, date.getTime()]);
+  return JSON.stringify([
+    uid,
+    generation,
+    actions?.requestedAt,
+    actions?.release,
+    action,
+    ...from,
+    base.tag,
+    base.digest,
+    date.getTime(),
+    isOnlyPlanned,
+  ]);
 }

@@ -2,7 +2,8 @@
 import { baseKey } from '../../core/model/base-policy.ts';
 import { baseKind } from '../../service/resources/group.ts';
 import { apiVersion } from '../../service/resources/v1.ts';
-import type { BaseImagePolicy, BaseStatus } from '../../core/model/base-policy.ts';
+import type { BaseImagePolicy } from '../../core/model/base-policy.ts';
+import type { BaseStatus } from '../../core/model/base-status.ts';
 import { describeError, PermanentError, WaitError } from '../../core/model/errors.ts';
 import { policyKey } from '../../core/model/image-policy.ts';
 import { isReason, type Reason } from '../../core/model/reasons.ts';
@@ -16,18 +17,18 @@ import { withProblem } from './next-base-status.ts';
 import type { BasePorts } from './ports.ts';
 
 export type ReportBasePorts = Pick<BasePorts, 'basePolicies' | 'report' | 'cluster'> & {
-  /** Whether the status is written only while the policy is what the report was made from. */
+  /** Whether the status is written only while the policy is the one that the report was made from. */
   readonly isExclusive?: boolean;
 };
 
-/** What a report is about: a policy, and the job that reconciles it. */
+/** A policy, and the job that reconciles it. */
 export interface BaseSubject {
   readonly policy: BaseImagePolicy;
   readonly job: BaseJob;
   readonly signal: AbortSignal;
 }
 
-/** A failure may be over at the next try, so it is written to the status only when it lasts, or when the status says nothing yet. */
+/** A failure is written to the status from this try on, because the next try may succeed. An empty status is written at the first failure. */
 const failuresBeforeStatus = 2;
 
 /** Writes the next status, and reports what it changes. */
@@ -57,7 +58,7 @@ export async function reportStatus(
   recordEvents(policy, before, after, ports);
 }
 
-/** Reports a failure: it throws it again if it is to be retried. `concealed`: what its message must not name. */
+/** Reports a failure, and throws it again if it is to be retried. `concealed` lists texts that its message must not contain. */
 export async function reportFailure(
   { policy, job, signal }: BaseSubject,
   error: unknown,
@@ -75,13 +76,13 @@ export async function reportFailure(
   const isNew = policy.status.conditions === undefined;
   if (failures >= failuresBeforeStatus || isNew) await reportStatus({ policy, job, signal }, 'retrying', withFailure, ports);
   else await recordResult(job, { kind: 'retrying', reason, message }, ports);
-  // The worker that has the job by now may have reported its end, and nothing repeats this try.
+  // Another worker may have the job by now and may have reported its end. Nothing would repeat this try.
   const now = ports.cluster.now();
   if (!(await isOurs())) await ports.queues.addBaseJobs([jobFor(policy, 'TargetChange', `outdated:${now}`, now)]);
   throw error;
 }
 
-/** Reports a push for a policy that was deleted meanwhile. */
+/** Reports a push for a policy that was deleted after the job was enqueued. */
 export async function reportGone(job: BaseJob, ports: ReportBasePorts): Promise<void> {
   ports.report.logger.debug({ policy: policyKey(job.policy) }, 'base policy is gone');
   await recordResult(job, { kind: 'ignored', reason: 'PolicyGone', message: `${policyKey(job.policy)} was deleted` }, ports);
@@ -101,7 +102,7 @@ async function recordResult(
   });
 }
 
-/** An Event for a new base, and one when the policy begins to need somebody. */
+/** Records an Event for a new base, and one when the policy begins to need attention. */
 function recordEvents({ namespace, name, uid }: BaseImagePolicy, before: BaseStatus, after: BaseStatus, { report }: ReportBasePorts): void {
   const ready = readyOf(after);
   if (ready === undefined) return;
@@ -128,7 +129,7 @@ interface Ready {
   readonly message: string;
 }
 
-/** Others may be permitted to write a status, so its reason may be unknown. */
+/** The Ready condition. Its reason may be unknown, because others may be permitted to write a status. */
 function readyOf({ conditions = [] }: BaseStatus): Ready | undefined {
   const ready = conditions.find(({ type }) => type === 'Ready');
   return ready && isReason(ready.reason) ? { status: ready.status, reason: ready.reason, message: ready.message } : undefined;

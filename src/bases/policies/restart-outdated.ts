@@ -1,9 +1,10 @@
 /**
- * The action `restart`: a rebuilt image has come under the tag that workloads run already, and their pods still run the one before. They are restarted in waves, each
- * once for each digest.
+ * The action `restart`: a rebuilt image has been pushed under the tag that workloads run, and their pods still run the former image. They are restarted in
+ * waves, each workload once for each digest.
  */
 import { inParallel } from '../../core/async/in-parallel.ts';
-import type { BaseStatus } from '../../core/model/base-policy.ts';
+import type { BaseStatus } from '../../core/model/base-status.ts';
+import { defined } from '../../core/model/defined.ts';
 import { describeError, PermanentError } from '../../core/model/errors.ts';
 import { matchesSelector } from '../../core/model/label-selector.ts';
 import { cut, listFew, toSeconds } from '../../core/model/text.ts';
@@ -12,16 +13,17 @@ import { formatWorkload, workloadKey } from '../../core/model/workload.ts';
 import { nextOpening } from '../../core/plan/next-opening.ts';
 import { nextWave, type Wave, type WaveMember } from '../../core/plan/next-wave.ts';
 import type { Acted, Acting, ImageBehind } from './act.ts';
-import { begunFor, lastDoneOf, rejectionOf } from './plan-roll-out.ts';
+import { rejectionOf, withRejection } from '../../core/plan/rejected-base.ts';
+import { begunFor, lastDoneOf } from './plan-roll-out.ts';
 import { order, stateOf, type Candidate, type Restart } from './restart-states.ts';
 import { examineAll, hasConsent, parallelReads, type RestartPorts } from './examine-restarts.ts';
 
-/** Rollouts of workloads are not watched here. */
+/** The interval of reads while restarts are in progress, because rollouts of workloads are not watched here. */
 const pollMs = 10_000;
-/** What a registry or the API server refuses is tried again after this time. */
+/** A restart that a registry or the API server refused is tried again after this time. */
 const retryMs = 60_000;
 
-/** Restarts what is outdated; `current` are those whose tags have an image on the selected base. */
+/** Restarts outdated workloads. `current` are the images whose tags are built on the selected base. */
 export async function restartOutdated(acting: Acting, current: readonly ImageBehind[], ports: RestartPorts): Promise<Acted> {
   const images = current.filter(hasMutableTag);
   if (images.length === 0) return { states: new Map(), status: {} };
@@ -30,7 +32,7 @@ export async function restartOutdated(acting: Acting, current: readonly ImageBeh
   let { restarts } = examined;
   const { failures } = examined;
   const faults = failures.map((error) => describeError(error));
-  // Their pods may be starting: nothing more begins before that is known. What is refused for good must not keep the others from their restarts.
+  // Pods of workloads that could not be read may be starting, so nothing more begins. A permanent error does not prevent other restarts.
   const unread = failures.filter((error) => !(error instanceof PermanentError)).length;
   const rejected = rejectionOf(policy, acting.base, now);
   const isCanary = ({ workload }: Candidate) =>
@@ -55,7 +57,7 @@ export async function restartOutdated(acting: Acting, current: readonly ImageBeh
     const ofBefore = [...pendingByKey().keys()].filter((key) => begun.has(key));
     return ofBefore.length > 0 ? ofBefore : wave.start;
   };
-  // A workload whose restart is refused must not keep the others from theirs.
+  // A workload whose restart is refused must not prevent the restarts of others.
   let next = toRestart();
   while (started.size === 0 && next.length > 0) {
     const own = pendingByKey();
@@ -76,7 +78,7 @@ export async function restartOutdated(acting: Acting, current: readonly ImageBeh
     if (started.size === 0) wave = planWave();
     next = toRestart();
   }
-  // A closed window opens at its time.
+  // A closed window is waited for until it opens.
   const isOpen = count('Progressing') + unread > 0 || (opening === undefined && count('Pending') > 0);
   const awaited = count('Pending') > 0 && rejected === undefined ? opening : undefined;
   const untils = [
@@ -90,13 +92,13 @@ export async function restartOutdated(acting: Acting, current: readonly ImageBeh
     status: {
       waves: wavesOf(acting, { count, started: started.size, unread, stopped: wave.stopped, lastDoneAt }),
       ...(awaited !== undefined && { opensAt: toSeconds(awaited) }),
-      ...(isNewlyRejected && { rejected: [reject(acting, failed), ...(policy.status.rejected ?? [])].slice(0, maxRejected) }),
+      ...(isNewlyRejected && { rejected: withRejection(policy, acting.base, describeFailures(failed), now) }),
     },
     ...(untils.length > 0 && { until: new Date(Math.min(...untils)) }),
   };
 }
 
-/** The images whose workloads would be restarted, for a policy that may not do so, and those that are behind all the same; those that could not be read are found by a later reconcile. */
+/** The images whose workloads a policy without permission to act would restart, and those that stay behind. A later reconcile finds unreadable images. */
 export async function findOutdated(
   acting: Acting,
   current: readonly ImageBehind[],
@@ -110,7 +112,7 @@ export async function findOutdated(
   return { images, kept, ...(failures.length > 0 && { until: new Date(acting.now + retryMs) }) };
 }
 
-/** A digest in the image of a workload, or none but a digest, is no mutable tag. */
+/** Whether an image has a mutable tag. An image that is pinned by a digest has none. */
 function hasMutableTag({ tag, isPinned }: ImageBehind): boolean {
   return tag !== undefined && !isPinned;
 }
@@ -118,11 +120,11 @@ function hasMutableTag({ tag, isPinned }: ImageBehind): boolean {
 interface MemberFacts {
   readonly isCanary: (candidate: Candidate) => boolean;
   readonly lastDoneAt: string | undefined;
-  /** Keys of workloads whose restart was to begin before. */
+  /** Keys of the workloads of the wave that began last. */
   readonly begun: ReadonlySet<string>;
 }
 
-/** Each workload once, however many of its images are outdated. */
+/** The members of the waves. Each workload is one member, however many of its images are outdated. */
 function membersOf(restarts: readonly Restart[], { isCanary, lastDoneAt, begun }: MemberFacts): WaveMember[] {
   return [...Map.groupBy(restarts, ({ workload }) => workloadKey(workload))].flatMap(([key, own]) => {
     const counted = own.flatMap(({ state, ...one }) => (state === 'Kept' ? [] : [{ ...one, state }]));
@@ -133,17 +135,14 @@ function membersOf(restarts: readonly Restart[], { isCanary, lastDoneAt, begun }
   });
 }
 
-const maxRejected = 10;
-
-function reject({ base, now }: Acting, failed: readonly Restart[]): NonNullable<BaseStatus['rejected']>[number] {
-  const message = listFew(failed, ({ workload, message = 'its restart failed' }) => `${formatWorkload(workload)}: ${message}`);
-  return { ...base, at: new Date(now).toISOString(), message: cut(message, maxLengths.message) };
+function describeFailures(failed: readonly Restart[]): string {
+  return listFew(failed, ({ workload, message = 'its restart failed' }) => `${formatWorkload(workload)}: ${message}`);
 }
 
 interface Counts {
   readonly count: (state: Restart['state']) => number;
   readonly started: number;
-  /** Counted as progressing, which they may be. */
+  /** The number of workloads that could not be read. They count as progressing, because they may be. */
   readonly unread: number;
   readonly stopped: string | undefined;
   readonly lastDoneAt: string | undefined;
@@ -156,18 +155,17 @@ function wavesOf({ base }: Acting, { count, started, unread, stopped, lastDoneAt
     progressing: count('Progressing') + started + unread,
     done: count('Done'),
     failed: count('Failed'),
-    ...(lastDoneAt !== undefined && { lastDoneAt }),
-    ...(stopped !== undefined && { stopped }),
+    ...defined({ lastDoneAt, stopped }),
   };
 }
 
-/** Restarts a workload, for all of its images that are outdated. Throws if it is not restarted. */
+/** Restarts a workload for all of its outdated images. Throws if it is not restarted. */
 async function begin(own: readonly Restart[], { policy, confirm, now, signal }: Acting, ports: RestartPorts): Promise<void> {
   const [first] = own;
   if (first === undefined) return;
   const { workload, pods } = first;
   const { restarts } = ports;
-  // The consent of the workload itself is tested by its patch; that of its Namespace may have been withdrawn.
+  // The patch tests the consent annotation of the workload itself. The consent of its Namespace may have been withdrawn.
   if (!hasConsent(workload, pods, null, policy, ports)) {
     const onNamespace = await restarts.readConsent(workload.namespace, signal);
     if (!hasConsent(workload, pods, onNamespace, policy, ports))

@@ -1,4 +1,4 @@
-/** How far the restarts of workloads have come, and what that says of their images. Pure. */
+/** The progress of the restarts of workloads, and the resulting states of their images. Pure. */
 import { formatRepository } from '../../core/model/image-reference.ts';
 import { maxLengths } from '../../core/model/policy-status.ts';
 import { cut, toSeconds } from '../../core/model/text.ts';
@@ -7,37 +7,37 @@ import type { WaveMember } from '../../core/plan/next-wave.ts';
 import type { RunningPods } from '../../core/rollout/running-pods.ts';
 import type { ImageBehind, ImageState } from './act.ts';
 
-/** A workload whose tag has an image on the selected base. */
+/** A workload whose tag is built on the selected base. */
 export interface Candidate {
   readonly image: ImageBehind;
   readonly workload: WorkloadRef;
   readonly containers: readonly string[];
 }
 
-/** A candidate, and how far its restart has come. `reason`: why it is not restarted. */
+/** A candidate, and the progress of its restart. `reason` says why it is not restarted. */
 export interface Restart extends Candidate {
   readonly pods: RunningPods;
   readonly state: Exclude<WaveMember['state'], 'Refused' | 'Blocked'> | 'Kept';
   readonly message?: string;
 }
 
-/** The order in which states count for an image, or a workload, that has several. */
+/** The order in which states take precedence for an image or a workload with several of them. */
 export const order = ['Failed', 'Progressing', 'Pending', 'Kept', 'Done'] as const;
 
 function worstOf(restarts: readonly Restart[]): Restart | undefined {
   return restarts.toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state))[0];
 }
 
-/** What one step of the restarts has come to. */
+/** The result of one step of the restarts. */
 export interface RestartStep {
-  /** Keys of workloads. */
+  /** Keys of the workloads whose restart was started. */
   readonly started: ReadonlySet<string>;
   readonly faults: readonly string[];
   /** When the window opens that pending restarts wait for. */
   readonly opening: Date | undefined;
 }
 
-/** What is done about an image, by the restarts of its workloads. */
+/** The state of an image according to the restarts of its workloads. */
 export function stateOf(
   image: ImageBehind,
   restarts: readonly Restart[],

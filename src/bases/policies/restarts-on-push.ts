@@ -1,4 +1,4 @@
-/** Which policies restart workloads when an image of a repository is pushed again under the tag that runs. */
+/** Which policies restart workloads when an image is pushed again under a tag that runs. */
 import { BoundedMap } from '../../core/async/bounded-map.ts';
 import { formatRepository, type Repository } from '../../core/model/image-reference.ts';
 import { matchesRepository } from '../../core/model/repository-pattern.ts';
@@ -8,11 +8,11 @@ import { listImages, type ImagesView } from './list-images.ts';
 /** The repositories that the workloads of a policy run, by the uid of the policy. */
 type RunningRepositories = BoundedMap<string, { readonly generation: number; readonly at: number; readonly names: ReadonlySet<string> }>;
 
-/** Listing the images of thousands of workloads for each push would cost too much: changed workloads have their own reconcile. */
+/** How long the list of repositories is kept, because listing all images for each push would cost too much. Changed workloads have their own reconcile. */
 const lifeMs = 60_000;
 const maxPolicies = 1_000;
 
-/** Says of a policy whether a push of a repository concerns a restart; costs a look into a set, and once a minute a list of the workloads. */
+/** Whether a push to a repository concerns a restart by a policy. It costs a lookup in a set, and once a minute a list of the workloads. */
 export function createRestartsOnPush(view: ImagesView, now: () => number): (policy: UsableBasePolicy, repository: Repository) => boolean {
   const running: RunningRepositories = new BoundedMap(maxPolicies);
   const namesOf = (policy: UsableBasePolicy) => {

@@ -6,7 +6,7 @@ import type { Workload } from '../../core/model/workload.ts';
 /** Whether the labels of a Namespace match a selector. */
 export type NamespaceMatches = (namespace: string, selector: LabelSelector) => boolean;
 
-/** Whether the spec of the policy selects the workload, by its kind, its labels and those of its Namespace; consent is another matter. */
+/** Whether the spec of the policy selects the workload, by its kind, its labels and those of its Namespace. Consent is not checked. */
 export function selectsWorkload(
   { namespace, spec }: Pick<BaseImagePolicy, 'namespace'> & { readonly spec: BasePolicySpec },
   workload: Pick<Workload, 'kind' | 'namespace' | 'labels'>,

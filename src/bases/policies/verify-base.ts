@@ -1,4 +1,4 @@
-/** Whether the selected base has the signatures that its policy demands: nothing is rebased onto another one, and no workload is restarted and no rebuild requested for it. */
+/** Verifies the signatures that a policy demands of its selected base. An unverified base causes no rebase, no restart and no rebuild. */
 import type { ImageSource } from '../../core/model/image-source.ts';
 import type { BaseJob } from '../../service/queue/jobs.ts';
 import { demandSignatures } from '../../service/reconcile/demand-signatures.ts';
@@ -12,14 +12,14 @@ export interface VerifyBasePorts {
   readonly cluster: { readonly now: () => number };
 }
 
-/** A base, where it comes from, and why it is used now. */
+/** A base, its source, and why it is used now. */
 export interface BaseToVerify {
   readonly base: SelectedBase;
   readonly source: ImageSource;
   readonly job: Pick<BaseJob, 'receivedAt'>;
 }
 
-/** Resolves where it has them, or where none are demanded; otherwise rejects as for an image of an ImagePolicy (`reconcile/demand-signatures.ts`). */
+/** Resolves if the base has the demanded signatures, if any; otherwise rejects as for an ImagePolicy's image (`reconcile/demand-signatures.ts`). */
 export async function verifyBase(
   policy: UsableBasePolicy,
   { base, source, job }: BaseToVerify,

@@ -14,8 +14,8 @@ export interface HeldView {
 }
 
 /**
- * A child does only what its parent, as it is now, wants to have done: its reconcile may come seconds later, and may find that the child has to go. Undefined if
- * nothing holds it, as for every ImagePolicy without a parent. `parent` is what has the parent's name now.
+ * Why a child must not act; undefined if nothing holds it, or if it has no parent. A child does only what its current parent wants, because the reconcile of
+ * the parent comes seconds later and may delete the child. `parent` is the policy that has the parent's name now.
  */
 export function whyHeld(child: ImagePolicy, parent: BaseImagePolicy | undefined, view: HeldView): string | undefined {
   if (child.parent === undefined || !isUsable(child.spec)) return undefined;
@@ -30,7 +30,7 @@ export function whyHeld(child: ImagePolicy, parent: BaseImagePolicy | undefined,
   if (spec.base.mode === 'Approval' && parseApproval(parent.actions?.approve)?.digest !== base)
     return `${its} waits for the approval of its base`;
   if (actionFor({ source: child.spec.repository }, spec.onNewBase).kind !== 'rebase') return `${its} does not rebase this image any more`;
-  // What has begun waits for no window, and goes on.
+  // A rollout that has begun is not held by a window.
   const hasBegun = child.status.running !== undefined && child.status.running === child.spec.strategy.mutableTag;
   if (!hasBegun && hasOtherWindows(child, spec.base.windows)) return `${its} has other windows by now`;
   const isDropped = child.spec.targets.some((target) => {

@@ -3,14 +3,14 @@ import { formatRepository, isTag, type Repository } from '../../core/model/image
 import { isRebasedTag, originTag } from '../../core/model/rebased-tag.ts';
 import { type Refusal, refuse } from './refusal.ts';
 
-/** What `$tag` and `$date` stand for. */
+/** The values of `$tag` and `$date`. */
 export interface TagValues {
-  /** The tag of the application; of a rebased one, the tag before. */
+  /** The tag of the application; for a rebased application, the tag that it was rebased from. */
   readonly tag: string | undefined;
   readonly date: Date;
 }
 
-/** A tag to write, or one that has the image already. */
+/** A tag to write, or one that the image has already. */
 export interface ChosenTag {
   readonly tag: string;
   readonly exists: boolean;
@@ -18,7 +18,7 @@ export interface ChosenTag {
 
 const maxAttempts = 99;
 
-/** `$tag-base.$date` → `1.2.3-base.20261123`. */
+/** The tag that a template gives: `$tag-base.$date` → `1.2.3-base.20261123`. */
 export function formatTag(template: string, { tag, date }: TagValues): string | Refusal {
   if (tag === undefined && template.includes('$tag')) {
     return refuse('InvalidTag', 'the image is named by its digest, so that its tag is not known: name a tag for the rebased image');
@@ -50,7 +50,7 @@ export async function chooseTag(
   return refuse('InvalidTag', `${formatRepository(repository)} has ${maxAttempts} other images under ${first} and the tags after it`);
 }
 
-/** A template may have an addition after the date, which is not followed by a second one. */
+/** The tag of a further attempt. If the template has a text after the date, the number is appended without a dot. */
 function numbered(first: string, attempt: number): string {
   const tag = `${first}.${attempt}`;
   return isRebasedTag(first) && !isRebasedTag(tag) ? `${first}${attempt}` : tag;

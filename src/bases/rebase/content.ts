@@ -1,7 +1,8 @@
-/** The manifests and configurations of an image, as they are rewritten: known fields are checked, and all others are kept. Whoever pushes an image chooses them. */
+/** The manifests and configurations of an image, as they are rewritten. Known fields are checked, and all others are kept. Their content is untrusted. */
 import { z } from 'zod';
 import { isDigest, type Repository } from '../../core/model/image-reference.ts';
 import { isRecord, parseBoundedJson } from '../../core/model/bounded-json.ts';
+import type { FileSigns } from './file-signs.ts';
 
 /** A descriptor in a manifest or an index. */
 export type Descriptor = z.output<typeof descriptor>;
@@ -9,20 +10,22 @@ export type IndexDocument = z.output<typeof index>;
 export type ManifestDocument = z.output<typeof manifest>;
 /** The configuration of an image: https://github.com/opencontainers/image-spec/blob/main/config.md */
 export type ConfigDocument = z.output<typeof config>;
-/** What containers are started with. */
+/** The settings with which containers are started. */
 export type RunConfig = NonNullable<ConfigDocument['config']>;
 export type HistoryEntry = z.output<typeof historyEntry>;
 export type Texts = Readonly<Record<string, string>>;
 
 /** The image of one platform. */
 export interface PlatformContent {
-  /** `linux/arm64/v8`. */
+  /** The platform of the image: `linux/arm64/v8`. */
   readonly platform: string;
-  /** The entry of the index; absent if there is none. */
+  /** The entry of the platform in the index; absent if there is no index. */
   readonly entry?: Descriptor;
   readonly mediaType: string;
   readonly manifest: ManifestDocument;
   readonly config: ConfigDocument;
+  /** What the files of a base show; absent if they were not read. */
+  readonly files?: FileSigns;
 }
 
 /** An image of one or several platforms. */
@@ -32,22 +35,22 @@ export interface ImageContent {
   readonly digest: string;
   readonly mediaType: string;
   readonly index?: IndexDocument;
-  /** At least one. */
+  /** The images of the platforms; at least one. */
   readonly platforms: readonly PlatformContent[];
-  /** How many entries of the index are attestations or something else that is no image. */
+  /** The number of entries of the index that are no image, such as attestations. */
   readonly otherEntries: number;
 }
 
-/** Container runtimes mount at most so many layers. */
+/** The maximum number of layers that container runtimes mount. */
 export const maxLayers = 127;
 export const maxPlatforms = 32;
 const maxEntries = 256;
 
 const short = z.string().max(128);
-// Checked by hand: a schema of a record takes microseconds for each name, and an image may have ten thousands.
+// A custom check: a schema of a record takes microseconds for each name, and an image may have ten thousands.
 const texts = z.custom<Record<string, string>>((value) => isRecord(value) && hasTexts(value)).nullish();
 const words = z.array(z.string()).max(4_096).nullish();
-// Each is compared with each: the author of images must not be able to block the process.
+// Limited, because each variable is compared with each, and the author of an image must not be able to block the process.
 const environment = z.array(z.string()).max(256).nullish();
 const names = z.custom<Record<string, unknown>>(isRecord).nullish();
 const platform = z.looseObject({
@@ -114,12 +117,12 @@ function parse<T extends z.ZodType>(schema: T, bytes: Buffer): z.output<T> | und
   try {
     return schema.safeParse(parseBoundedJson(bytes)).data;
   } catch {
-    // Not JSON.
+    // The bytes are not JSON.
     return undefined;
   }
 }
 
-/** `linux/arm64/v8`, as a configuration or an entry of an index names it, without characters that could disguise it. */
+/** The platform that a configuration or an entry of an index names, such as `linux/arm64/v8`, without characters that could disguise it. */
 export function formatPlatform({ os, architecture, variant }: z.output<typeof platform>): string {
   return [os, architecture, ...(variant ? [variant] : [])].join('/').replaceAll(/[^\x21-\x7e]/g, '?');
 }

@@ -1,4 +1,4 @@
-/** The media types of layers: those of Docker and of OCI stand for the same bytes. */
+/** The media types of layers. Those of Docker and of OCI denote the same bytes. */
 import type { Descriptor } from './content.ts';
 import { type Refusal, refuse } from './refusal.ts';
 
@@ -8,12 +8,12 @@ const pairs = [
   { docker: 'application/vnd.docker.image.rootfs.diff.tar.zstd', oci: 'application/vnd.oci.image.layer.v1.tar+zstd' },
 ];
 
-/** Whether a manifest or an index is one of Docker. */
+/** Whether a manifest or an index has a media type of Docker. */
 export function isDockerType(mediaType: string): boolean {
   return mediaType.startsWith('application/vnd.docker.');
 }
 
-/** Layers of one format in a manifest of the other. */
+/** Converts layers of one format for a manifest of the other. */
 export function convertLayers(layers: readonly Descriptor[], isDocker: boolean, toDocker: boolean): readonly Descriptor[] | Refusal {
   if (isDocker === toDocker) return layers;
   const converted: Descriptor[] = [];

@@ -1,8 +1,9 @@
-/** Which base an application is built on: on each platform, its layers begin with all layers of the base. */
+/** Finds the base that an application is built on: on each platform, its layers begin with all layers of the base. */
 import { formatRepository } from '../../core/model/image-reference.ts';
 import { withVariant } from '../../core/select/missing-platforms.ts';
 import type { Descriptor, ImageContent, PlatformContent } from './content.ts';
 import type { Bases } from './merge-config.ts';
+import { closestBase, inheritsOther, type Settings, settingsOf } from '../recognize/settings.ts';
 import { isRefusal, type Refusal, refuse } from './refusal.ts';
 
 /** The old base of an application, and the images of each of its platforms. */
@@ -11,7 +12,10 @@ export interface MatchedBase {
   readonly images: readonly Bases<PlatformContent>[];
 }
 
-/** The one of the old bases with the most layers that fit; `current` if the new base fits as well, and has as many. */
+/**
+ * The old base with the most layers that fit; of several, the one whose settings the application has inherited. The result is `current` if the new base fits as
+ * well, has as many layers, and no other settings that the application would inherit.
+ */
 export function matchBases(
   application: ImageContent,
   oldBases: readonly ImageContent[],
@@ -19,9 +23,16 @@ export function matchBases(
 ): MatchedBase | { readonly kind: 'current' } | Refusal {
   const matches = oldBases.map((base) => ({ base, match: matchBase(application, base) }));
   const fitting = matches.flatMap(({ base, match }) => (isRefusal(match) ? [] : [{ base, ...match }]));
-  const best = fitting.toSorted((one, other) => other.count - one.count)[0];
   const current = matchBase(application, newBase);
-  if (!isRefusal(current) && current.count >= (best?.count ?? 0)) return { kind: 'current' };
+  const most = Math.max(...fitting.map(({ count }) => count));
+  const best = closestOf(
+    application,
+    fitting.filter(({ count }) => count === most),
+  );
+  if (!isRefusal(current) && (best === undefined || current.count >= most)) {
+    const isMore = best === undefined || current.count > most;
+    if (isMore || !hasOtherSettings(application, best.platforms, current.platforms)) return { kind: 'current' };
+  }
   if (best === undefined) {
     const refusals = matches.map(({ match }) => match).filter(isRefusal);
     return refusals.length === 1 && refusals[0] !== undefined ? refusals[0] : noneFits(application, oldBases, refusals);
@@ -35,6 +46,29 @@ export function matchBases(
     images.push({ application: image, oldBase, newBase: next });
   }
   return { oldBase: best.base, images };
+}
+
+interface FittingBase {
+  readonly base: ImageContent;
+  readonly platforms: readonly PlatformContent[];
+}
+
+/** The base with whose settings those of the application agree most, on the first platform where those of the bases differ. */
+function closestOf<B extends FittingBase>(application: ImageContent, fitting: readonly B[]): B | undefined {
+  const [first] = fitting;
+  for (const [place, image] of application.platforms.entries()) {
+    const closest = closestBase(settings(image), fitting, ({ platforms }) => settings(platforms[place]));
+    if (closest !== first) return closest;
+  }
+  return first;
+}
+
+function hasOtherSettings({ platforms }: ImageContent, before: readonly PlatformContent[], after: readonly PlatformContent[]): boolean {
+  return platforms.some((image, place) => inheritsOther(settings(image), settings(before[place]), settings(after[place])));
+}
+
+function settings(image: PlatformContent | undefined): Settings {
+  return settingsOf(image?.config.config ?? {}) ?? {};
 }
 
 function noneFits(application: ImageContent, oldBases: readonly ImageContent[], refusals: readonly Refusal[]): Refusal {
@@ -99,7 +133,7 @@ function missing(base: ImageContent, { platform }: PlatformContent): Refusal {
 
 function beginsWith(image: PlatformContent, base: PlatformContent): boolean {
   const { layers } = base.manifest;
-  // Every image begins with no layers.
+  // A base without layers does not count, because every image begins with no layers.
   return (
     layers.length > 0 && hasDiffIdsOf(image, base) && layers.every(({ digest }, index) => image.manifest.layers[index]?.digest === digest)
   );
@@ -109,12 +143,12 @@ function hasDiffIdsOf(image: PlatformContent, base: PlatformContent): boolean {
   return base.config.rootfs.diff_ids.every((id, index) => image.config.rootfs.diff_ids[index] === id);
 }
 
-/** Layers of Windows that only Microsoft may distribute. */
+/** Whether a layer is one of Windows that only Microsoft may distribute. */
 function isForeign({ mediaType, urls }: Descriptor): boolean {
   return /foreign|nondistributable/.test(mediaType) || (urls?.length ?? 0) > 0;
 }
 
-/** `harbor.example.com/library/base-java:21`. */
+/** The name of an image: `harbor.example.com/library/base-java:21`. */
 export function nameOf({ repository, tag, digest }: ImageContent): string {
   return `${formatRepository(repository)}${tag === undefined ? `@${digest}` : `:${tag}`}`;
 }

@@ -1,4 +1,5 @@
-/** The configuration of a rebased image: what the application took over from its old base becomes that of the new base, and what it set itself stays. */
+/** The configuration of a rebased image: values inherited from the old base are replaced by those of the new base, and the application's own stay. */
+import { isSame, variables, wholeFields } from '../recognize/settings.ts';
 import type { ConfigDocument, HistoryEntry, PlatformContent, RunConfig, Texts } from './content.ts';
 
 /** An image of one platform, and the images of the two bases for it. */
@@ -8,11 +9,9 @@ export interface Bases<T> {
   readonly newBase: T;
 }
 
-/** The fields that are taken over as a whole. */
-const wholeFields = ['User', 'WorkingDir', 'StopSignal', 'Healthcheck', 'StopTimeout', 'Shell'] as const;
 const platformFields = ['os.version', 'os.features'] as const;
 
-/** The configuration; `labels` are set as well. Fields that describe only the build of the application are left out. */
+/** Merges the configurations, and sets `labels` as well. Fields that describe only the build of the application are left out. */
 export function mergeConfig(images: Bases<PlatformContent>, labels: Texts = {}): ConfigDocument {
   const { application, oldBase, newBase } = map(images, ({ config }) => config);
   const merged: Record<string, unknown> = { ...application };
@@ -36,7 +35,7 @@ export function mergeConfig(images: Bases<PlatformContent>, labels: Texts = {}):
 function mergeRunConfig({ application, oldBase, newBase }: Bases<RunConfig>, labels: Texts): RunConfig {
   const merged: Record<string, unknown> = { ...application };
   for (const name of wholeFields) set(merged, name, inherited(application[name], oldBase[name], newBase[name]));
-  // Builders reset the command of the base when an image sets an entrypoint.
+  // The command follows the entrypoint: builders reset the command of the base when an image sets an entrypoint.
   if (isInherited(application.Entrypoint, oldBase.Entrypoint)) {
     set(merged, 'Entrypoint', newBase.Entrypoint);
     set(merged, 'Cmd', inherited(application.Cmd, oldBase.Cmd, newBase.Cmd));
@@ -59,44 +58,24 @@ function map<T, R>({ application, oldBase, newBase }: Bases<T>, of: (value: T) =
   return { application: of(application), oldBase: of(oldBase), newBase: of(newBase) };
 }
 
-/** Whether the application has the value of its old base. A field that is missing, null or empty has no value; `/` is the default working directory. */
+/** Whether the application has the value of its old base. */
 export function isInherited(application: unknown, oldBase: unknown): boolean {
   return isSame(application, oldBase);
-}
-
-/** Whether two values of a field are the same. */
-export function isSame(one: unknown, other: unknown): boolean {
-  return (isEmpty(one) && isEmpty(other)) || JSON.stringify(one) === JSON.stringify(other);
 }
 
 function inherited(application: unknown, oldBase: unknown, newBase: unknown): unknown {
   return isInherited(application, oldBase) ? newBase : application;
 }
 
-function isEmpty(value: unknown): boolean {
-  if (value === undefined || value === null || value === '' || value === '/') return true;
-  return typeof value === 'object' && Object.keys(value).length === 0;
-}
-
-/** Sets a field, or removes it if the value is empty. */
+/** Sets a field, or removes it if its value is empty. */
 function set(target: Record<string, unknown>, name: string, value: unknown): void {
   if (value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)) delete target[name];
   else target[name] = value;
 }
 
-/** The variables of `Env`, the last of each name. */
-export function variables(env: RunConfig['Env']): Texts {
-  return Object.fromEntries(
-    (env ?? []).map((entry) => {
-      const [name = ''] = entry.split('=', 1);
-      return [name, entry.slice(name.length + 1)];
-    }),
-  );
-}
-
 type Values<T> = Readonly<Record<string, T>>;
 
-/** The new base's names first, then those of the application alone. A name that the application removed stays removed. */
+/** Merges names: those of the new base first, then those of the application alone. A name that the application removed stays removed. */
 function mergeNames<T>({ application, oldBase, newBase }: Bases<Values<T>>): Values<T> {
   const merged = new Map<string, T>();
   for (const [name, value] of Object.entries(newBase)) {
@@ -112,7 +91,7 @@ function isOwn<T>(name: string, { application, oldBase }: Omit<Bases<Values<T>>,
   return !Object.hasOwn(oldBase, name) || JSON.stringify(application[name]) !== JSON.stringify(oldBase[name]);
 }
 
-/** The later of two times, as it is written. Builders write the zero time of Go or of Unix if they do not know the time. */
+/** The later of two times, in its original form. Builders that do not know the time write the zero time of Go or of Unix. */
 export function latest(one: string | undefined, other: string | undefined): string | undefined {
   const [first = Number.NaN, second = Number.NaN] = [one, other].map((text) => Date.parse(text ?? ''));
   if (Number.isNaN(first)) return Number.isNaN(second) ? one : other;
@@ -120,8 +99,8 @@ export function latest(one: string | undefined, other: string | undefined): stri
 }
 
 /**
- * The history with the entries of the new base instead of those of the old one; undefined if the application has none, or one that does not fit its layers.
- * Entries without a layer that follow the last layer of the base belong to the base if its history has them.
+ * The history with the entries of the new base instead of those of the old one. Undefined if the application has no history, or one that does not fit its
+ * layers. Entries without a layer that follow the last layer of the base belong to the base if its history has them.
  */
 function mergeHistory({ application, oldBase, newBase }: Bases<ConfigDocument>): HistoryEntry[] | undefined {
   const own = application.history ?? [];
@@ -143,7 +122,7 @@ export function fitsLayers({ history, rootfs }: ConfigDocument): boolean {
   return history !== undefined && history !== null && history.filter((entry) => !entry.empty_layer).length === rootfs.diff_ids.length;
 }
 
-/** The index after the entries of so many layers. */
+/** The index of the first entry after the given number of layers. */
 function afterLayers(history: readonly HistoryEntry[], count: number): number {
   let left = count;
   for (const [index, entry] of history.entries()) {

@@ -1,6 +1,7 @@
 /** Plans an image on another base: new manifests and configurations, made of those of the application and of its old and new base. Pure. */
 import { hash } from 'node:crypto';
-import { formatRepository } from '../../core/model/image-reference.ts';
+import { formatRepository, tryParseImageReference } from '../../core/model/image-reference.ts';
+import { originAnnotation, originTag } from '../../core/model/rebased-tag.ts';
 import type { NewManifest } from '../../service/registry/push.ts';
 import { matchBases, nameOf } from './match-layers.ts';
 import { type Descriptor, type ImageContent, maxLayers, type PlatformContent, type Texts } from './content.ts';
@@ -13,15 +14,15 @@ import { maxJsonBytes, parseBoundedJson } from '../../core/model/bounded-json.ts
 
 export interface RebaseRequest {
   readonly application: ImageContent;
-  /** Versions of the base that the application may be built on: the one with the most layers that fit is taken. */
+  /** The versions of the base that the application may be built on. The one with the most layers that fit is used. */
   readonly oldBases: readonly ImageContent[];
   readonly newBase: ImageContent;
-  /** Names of rules that are not checked. */
+  /** Names of rules to skip. */
   readonly allow: readonly string[];
   readonly signatures: Signatures;
 }
 
-/** What to write. Contents are in the order in which they must be pushed. */
+/** What a rebase writes. Contents are in the order in which they must be pushed. */
 export interface RebasePlan {
   readonly kind: 'plan';
   readonly oldBase: ImageContent;
@@ -29,7 +30,7 @@ export interface RebasePlan {
   /** The layers of the new base, each once. */
   readonly layers: readonly Descriptor[];
   readonly configs: readonly Buffer[];
-  /** Those of the platforms and, if the application has one, the index: the last one is the image. */
+  /** The manifests of the platforms and, if the application has one, the index. The last one is the image. */
   readonly manifests: readonly NewManifest[];
   readonly image: PlannedImage;
   /** What users should know about the result. */
@@ -40,11 +41,11 @@ export interface PlannedImage {
   readonly mediaType: string;
   readonly digest: string;
   readonly size: number;
-  /** RFC 3339; absent if neither the application nor the base has a credible one. */
+  /** The creation time of the image, RFC 3339. Absent if neither the application nor the base has a credible one. */
   readonly created?: string | undefined;
 }
 
-/** The application is built on the new base already. */
+/** The result for an application that is built on the new base already. */
 export interface AlreadyCurrent {
   readonly kind: 'current';
 }
@@ -53,12 +54,10 @@ const ociName = 'org.opencontainers.image.base.name';
 const ociDigest = 'org.opencontainers.image.base.digest';
 const ociCreated = 'org.opencontainers.image.created';
 const buildpacks = 'io.buildpacks.lifecycle.metadata';
-/** The annotation that names the image that was rebased. */
-export const originAnnotation = 'operator.technomad.dev/rebased-from';
-/** More is not read. */
+/** The maximum size of a document of the result, because readers of images refuse larger ones. */
 const maxBytes = maxJsonBytes;
 
-/** Plans a rebase; the same request has the same result, byte by byte, at any time. */
+/** Plans a rebase. The same request always has the same result, byte by byte. */
 export function planRebase(request: RebaseRequest): RebasePlan | AlreadyCurrent | Refusal {
   const { application, newBase } = request;
   if (newBase.repository.registry !== application.repository.registry) {
@@ -70,7 +69,11 @@ export function planRebase(request: RebaseRequest): RebasePlan | AlreadyCurrent 
   const violated = checkRules(images, { ...request, oldBase });
   if (violated !== undefined) return violated;
 
-  const texts = { origin: `${formatRepository(application.repository)}@${application.digest}`, ...describeBase(newBase) };
+  const texts = {
+    origin: `${formatRepository(application.repository)}@${application.digest}`,
+    ...describeBase(newBase),
+    isBetween: namesAnother(application, oldBase),
+  };
   const platforms: PlannedPlatform[] = [];
   for (const one of images) {
     const planned = planPlatform(one, texts);
@@ -107,7 +110,10 @@ function checkRules(
   const { allow, signatures, oldBase, newBase } = request;
   const violated = new Map<string, { readonly why: string; readonly rule: string }>();
   for (const one of images) {
-    const change: BaseChange = { ...one, tags: { oldBase: oldBase.tag, newBase: newBase.tag }, signatures };
+    const { files: before } = one.oldBase;
+    const { files: after } = one.newBase;
+    const files = before && after && { oldBase: before, newBase: after };
+    const change: BaseChange = { ...one, files, tags: { oldBase: versionOf(oldBase), newBase: versionOf(newBase) }, signatures };
     for (const { id, check } of rules) {
       const why = allow.includes(id) ? undefined : check(change);
       if (why !== undefined && !violated.has(id)) violated.set(id, { rule: id, why });
@@ -120,13 +126,44 @@ function checkRules(
   return { kind: 'refused', reason: first.rule, message, rules: all.map(({ rule }) => rule) };
 }
 
+/** The tag as the rules compare it: a base that was rebased itself has the version that it had before. */
+function versionOf({ tag }: ImageContent): string | undefined {
+  return tag === undefined ? undefined : originTag(tag);
+}
+
 interface RebaseTexts {
   readonly origin: string;
   readonly name: string;
   readonly digest: string;
+  /** Whether the application names another base, which is built on this one: it stays on that one's layers, and goes on to name it. */
+  readonly isBetween: boolean;
 }
 
-function describeBase({ repository, tag, digest }: ImageContent): Omit<RebaseTexts, 'origin'> {
+function namesOf({ name, digest, isBetween }: Omit<RebaseTexts, 'origin'>): Texts {
+  return isBetween ? {} : { [ociName]: name, [ociDigest]: digest };
+}
+
+/** Whether the application itself names another image than its old base. Labels that it has inherited from the old base are that one's. */
+function namesAnother({ index, platforms }: ImageContent, oldBase: ImageContent): boolean {
+  const digests = new Set([oldBase.digest, ...oldBase.platforms.map(({ entry }) => entry?.digest)]);
+  const inherited = new Set(oldBase.platforms.map(({ config }) => config.config?.Labels?.[ociName]));
+  const texts = [
+    index?.annotations,
+    ...platforms.flatMap(({ entry, manifest, config }) => [entry?.annotations, manifest.annotations, config.config?.Labels]),
+  ];
+  return texts.some((one) => {
+    const [name, digest] = [one?.[ociName], one?.[ociDigest]];
+    const named = name === undefined || inherited.has(name) ? undefined : tryParseImageReference(name);
+    return (
+      named !== undefined &&
+      digest !== undefined &&
+      !digests.has(digest) &&
+      formatRepository(named.repository) !== formatRepository(oldBase.repository)
+    );
+  });
+}
+
+function describeBase({ repository, tag, digest }: ImageContent): Pick<RebaseTexts, 'name' | 'digest'> {
   return { name: `${formatRepository(repository)}${tag === undefined ? '' : `:${tag}`}`, digest };
 }
 
@@ -153,7 +190,7 @@ function planPlatform(images: Bases<PlatformContent>, texts: RebaseTexts): Plann
   const annotations = isDocker ? manifest.annotations : { ...manifest.annotations, ...annotationsOf(texts, merged.created) };
   const document = {
     ...kept,
-    config: { ...manifest.config, digest: digestOf(config), size: config.length },
+    config: { ...manifest.config, ...embedsNothing, digest: digestOf(config), size: config.length },
     layers,
     ...(annotations && { annotations }),
   };
@@ -161,24 +198,26 @@ function planPlatform(images: Bases<PlatformContent>, texts: RebaseTexts): Plann
   return { application, baseLayers, config, manifest: { mediaType, bytes }, created: merged.created };
 }
 
-function annotationsOf({ name, digest, origin }: RebaseTexts, created: string | undefined): Texts {
-  return { ...(created !== undefined && { [ociCreated]: created }), [ociName]: name, [ociDigest]: digest, [originAnnotation]: origin };
+function annotationsOf({ origin, ...base }: RebaseTexts, created: string | undefined): Texts {
+  return { ...(created !== undefined && { [ociCreated]: created }), ...namesOf(base), [originAnnotation]: origin };
 }
 
-/** Docker's manifests have no annotations. Labels that name the old base would be wrong, wherever they are. */
-function labelsFor({ application, newBase }: Bases<PlatformContent>, isDocker: boolean, { name, digest, origin }: RebaseTexts): Texts {
+/** The labels of the result. Docker's manifests have no annotations, so labels replace them. Labels that named the old base name the new one. */
+function labelsFor({ application, newBase }: Bases<PlatformContent>, isDocker: boolean, { origin, ...base }: RebaseTexts): Texts {
   const known = application.config.config?.Labels ?? {};
   const isNamed = isDocker || known[ociName] !== undefined || known[ociDigest] !== undefined;
   const metadata =
-    known[buildpacks] === undefined ? undefined : rewriteBuildpacks(known[buildpacks], newBase, `${name.replace(/:[^/]*$/, '')}@${digest}`);
+    known[buildpacks] === undefined
+      ? undefined
+      : rewriteBuildpacks(known[buildpacks], newBase, `${base.name.replace(/:[^/]*$/, '')}@${base.digest}`);
   return {
-    ...(isNamed && { [ociName]: name, [ociDigest]: digest }),
+    ...(isNamed && namesOf(base)),
     ...(isDocker && { [originAnnotation]: origin }),
     ...(metadata !== undefined && { [buildpacks]: metadata }),
   };
 }
 
-/** The label of buildpacks with the new run image, as `pack rebase` writes it. */
+/** The label of Cloud Native Buildpacks with the new run image, as `pack rebase` writes it. */
 function rewriteBuildpacks(label: string, { config }: PlatformContent, reference: string): string | undefined {
   try {
     const metadata: unknown = parseBoundedJson(label);
@@ -187,10 +226,13 @@ function rewriteBuildpacks(label: string, { config }: PlatformContent, reference
     const topLayer = config.rootfs.diff_ids.at(-1);
     return JSON.stringify({ ...metadata, runImage: { ...(typeof runImage === 'object' && runImage), topLayer, reference } });
   } catch {
-    // Not the label of buildpacks.
+    // The text is not the label of Cloud Native Buildpacks.
     return undefined;
   }
 }
+
+/** A descriptor may repeat its content in `data`: https://github.com/opencontainers/image-spec/blob/main/descriptor.md. That of another digest must not stay. */
+const embedsNothing = { data: undefined } as const;
 
 function planIndex(application: ImageContent, platforms: readonly PlannedPlatform[], texts: RebaseTexts): NewManifest {
   const { index, mediaType } = application;
@@ -199,7 +241,7 @@ function planIndex(application: ImageContent, platforms: readonly PlannedPlatfor
     const own = Object.entries(annotations ?? {}).filter(([name]) => !name.startsWith('vnd.docker.reference.'));
     const changed = annotationsOf(texts, created);
     const named = Object.fromEntries(own.map(([name, value]) => [name, changed[name] ?? value]));
-    return { ...kept, ...contentOf(manifest), ...(own.length > 0 && { annotations: named }) };
+    return { ...kept, ...embedsNothing, ...contentOf(manifest), ...(own.length > 0 && { annotations: named }) };
   });
   const created = platforms.map((one) => one.created).reduce(latest);
   const annotations = isDockerType(mediaType) ? index?.annotations : { ...index?.annotations, ...annotationsOf(texts, created) };

@@ -1,11 +1,11 @@
-/** The provenance of a rebased image: a referrer with an in-toto statement of the images that it was made of. https://slsa.dev/spec/v1.0/provenance */
+/** The provenance of a rebased image: a referrer with an in-toto statement that lists the images it was made of. https://slsa.dev/spec/v1.0/provenance */
 import { hash } from 'node:crypto';
 import { formatRepository } from '../../core/model/image-reference.ts';
 import type { NewManifest } from '../../service/registry/push.ts';
 import type { ImageContent } from './content.ts';
 import type { RebasePlan } from './plan-rebase.ts';
 
-/** The blobs to push, then the manifest that refers to the image. */
+/** The blobs to push, and then the manifest that refers to the image. */
 export interface Referrer {
   readonly blobs: readonly Buffer[];
   readonly manifest: NewManifest;
@@ -17,7 +17,7 @@ const manifestType = 'application/vnd.oci.image.manifest.v1+json';
 const predicateType = 'https://slsa.dev/provenance/v1';
 const empty = Buffer.from('{}');
 
-/** The provenance; like the plan, it depends on nothing but the images. */
+/** The provenance of a rebase. Like the plan, it depends on the images alone. */
 export function provenanceOf({ image, oldBase }: RebasePlan, application: ImageContent, newBase: ImageContent): Referrer {
   const dependency = (name: string, { repository, digest }: ImageContent) => ({
     name,
@@ -59,7 +59,7 @@ export function provenanceOf({ image, oldBase }: RebasePlan, application: ImageC
   return { blobs: [empty, blob], manifest: { mediaType: manifestType, bytes: Buffer.from(JSON.stringify(document)) } };
 }
 
-/** `{sha256: …}`. */
+/** The digest set of in-toto: `{sha256: …}`. */
 function digestSet(digest: string): Readonly<Record<string, string>> {
   const [algorithm = '', hex = ''] = digest.split(':');
   return { [algorithm]: hex };

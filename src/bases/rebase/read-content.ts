@@ -1,8 +1,9 @@
-/** Reads an image from its registry: its index, and the manifest and configuration of each platform. No layers. */
+/** Reads an image from its registry without its layers: its index, and the manifest and configuration of each platform. */
+import { BoundedMap } from '../../core/async/bounded-map.ts';
 import { inParallel } from '../../core/async/in-parallel.ts';
 import { isAttestation, isImageConfigType, isManifestType } from '../../core/model/artifact.ts';
 import { formatRepository, isDigest } from '../../core/model/image-reference.ts';
-import type { ImageSource } from '../../core/model/image-source.ts';
+import { accessKey, type ImageSource } from '../../core/model/image-source.ts';
 import type { RegistryClient } from '../../service/registry/client.ts';
 import {
   type Descriptor,
@@ -23,21 +24,24 @@ export type ContentRegistry = Pick<RegistryClient, 'readManifest' | 'readBlob'>;
 export interface Located {
   readonly source: ImageSource;
   readonly reference: string;
-  /** The tag of a digest, if it is known. */
+  /** The tag of a reference by digest, if it is known. */
   readonly tag?: string | undefined;
 }
 
+/** Reads an image, like `readContent`. */
+export type ReadContent = (located: Located, signal?: AbortSignal) => Promise<ImageContent | Refusal | undefined>;
+
 const maxConfigBytes = 1024 * 1024;
-/** Of all platforms, so that an image cannot use up the memory. */
+/** The maximum size of the documents of all platforms together, so that an image cannot use up the memory. */
 const maxTotalBytes = 16 * 1024 * 1024;
 const parallelReads = 4;
 
-/** `harbor.example.com/library/base-java:21`, or with `@sha256:…`. */
+/** The name of the image: `harbor.example.com/library/base-java:21`, or with `@sha256:…`. */
 export function formatLocated({ source, reference }: Located): string {
   return `${formatRepository(source)}${isDigest(reference) ? '@' : ':'}${reference}`;
 }
 
-/** Reads an image; undefined if the registry does not have it. Rejects as the registry client does. */
+/** Reads an image. Undefined if the registry does not have it; rejects as the registry client does. */
 export async function readContent(
   located: Located,
   registry: ContentRegistry,
@@ -77,6 +81,27 @@ export async function readContent(
     platforms.push(result.value);
   }
   return { ...own, index, platforms, otherEntries: index.manifests.length - entries.length };
+}
+
+/** The number of images that a reader of bases remembers, each with configurations of at most `maxKeptBytes`. */
+const maxKept = 32;
+const maxKeptBytes = 256 * 1024;
+const keptMs = 600_000;
+
+/** A reader of images by digest that many applications have in common. What a digest names does not change, so each is read once in ten minutes with the same access. */
+export function createBaseReader(registry: ContentRegistry, now: () => number): ReadContent {
+  const kept = new BoundedMap<string, { readonly content: ImageContent; readonly until: number }>(maxKept);
+  return async (located, signal) => {
+    const { source, reference, tag } = located;
+    const key = JSON.stringify([formatLocated(located), tag, accessKey(source)]);
+    const known = kept.get(key);
+    if (known !== undefined && now() < known.until) return known.content;
+    const content = await readContent(located, registry, signal);
+    if (content === undefined || isRefusal(content) || !isDigest(reference)) return content;
+    const bytes = content.platforms.reduce((sum, { manifest }) => sum + manifest.config.size, 0);
+    if (bytes <= maxKeptBytes) kept.set(key, { content, until: now() + keptMs });
+    return content;
+  };
 }
 
 function isImageEntry(entry: Descriptor): boolean {

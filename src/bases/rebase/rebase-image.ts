@@ -1,4 +1,4 @@
-/** Rebases an image in its registry. Nothing is visible before the tag, which is written last, and everything may be repeated. */
+/** Rebases an image in its registry. The result is invisible until its tag is written, which comes last. Every request may be repeated. */
 import { inParallel } from '../../core/async/in-parallel.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
 import { type RegistryPush, type Transferred } from '../../service/registry/push.ts';
@@ -6,49 +6,55 @@ import type { RegistryClient } from '../../service/registry/client.ts';
 import { findSignatures } from '../../service/verify/find-signatures.ts';
 import { verifySignatures } from '../../service/verify/verify-signatures.ts';
 import { chooseTag, type ChosenTag, formatTag } from './choose-tag.ts';
-import type { ImageContent } from './content.ts';
+import type { ImageContent, PlatformContent } from './content.ts';
 import { nameOf } from './match-layers.ts';
 import { type AlreadyCurrent, planRebase, type RebasePlan } from './plan-rebase.ts';
 import { provenanceOf } from './provenance.ts';
-import { formatLocated, type Located, readContent } from './read-content.ts';
+import type { ReadFileSigns } from './read-file-signs.ts';
+import { formatLocated, type Located, readContent, type ReadContent } from './read-content.ts';
 import { isRefusal, type Refusal, refuse } from './refusal.ts';
 import type { Signatures } from './rules/rule.ts';
 import { signatureTag, signImage, type SigningKey } from './sign-image.ts';
 
-/** An image to rebase, and how. */
+/** An image to rebase, its bases, and the options. */
 export interface RebaseOrder {
   readonly application: Located;
   readonly newBase: Located;
-  /** Versions of the base that the application may be built on, at least one. */
+  /** The versions of the base that the application may be built on; at least one. */
   readonly oldBases: readonly Located[];
-  /** With `$tag` and `$date`. */
+  /** The template of the tag, with `$tag` and `$date`. */
   readonly tag: string;
   readonly date: Date;
-  /** Names of rules that are not checked. */
+  /** Names of rules to skip. */
   readonly allow: readonly string[];
   readonly signingKey?: SigningKey | undefined;
-  /** Whether the signatures of the new base were verified; `newBase` names that digest. */
+  /** Whether the signatures of the new base were verified. `newBase` then names the verified digest. */
   readonly isBaseVerified: boolean;
+  /** Whether the signatures of all old bases were verified. `oldBases` then name the verified digests. */
+  readonly isOldBaseVerified: boolean;
 }
 
 export interface RebasePorts {
-  /** For reading. */
+  /** The registry client for reading. */
   readonly registry: Pick<RegistryClient, 'readManifest' | 'readBlob' | 'listReferrers' | 'headManifest'>;
-  /** Writes to the repository of the application; without it, nothing is written. */
+  /** Writes to the repository of the application. Without it, the rebase is only planned. */
   readonly push?: RegistryPush | undefined;
   readonly signal: AbortSignal;
   readonly now: () => number;
+  readonly readFileSigns: ReadFileSigns;
+  /** Reads the bases, which many applications have in common. */
+  readonly readBase: ReadContent;
   readonly onProgress?: (what: string) => void;
 }
 
-/** A rebased image, or one that would be written. */
+/** A rebased image, or the one that a rebase without `push` would write. */
 export interface Rebased {
   readonly kind: 'rebased' | 'planned';
   readonly plan: RebasePlan;
   readonly application: ImageContent;
   readonly newBase: ImageContent;
   readonly tag: string;
-  /** The tag had this image before. */
+  /** Whether the tag had this image before. */
   readonly existed: boolean;
   readonly transferred?: Transferred;
 }
@@ -70,7 +76,8 @@ export async function rebaseImage(order: RebaseOrder, ports: RebasePorts): Promi
   if (isRefusal(read)) return read;
   const { application, newBase } = read;
   const signatures = await readSignatures(application, order, ports);
-  const plan = planRebase({ ...read, allow: order.allow, signatures });
+  const shown = await showFiles(read, order, ports);
+  const plan = planRebase({ ...shown, allow: order.allow, signatures });
   if (isRefusal(plan)) return plan;
   if (plan.kind === 'current') return { ...plan, application, newBase };
 
@@ -86,7 +93,7 @@ export async function rebaseImage(order: RebaseOrder, ports: RebasePorts): Promi
     await writeImage(plan, { application, newBase }, push, ports);
   }
   if (order.signingKey !== undefined) await writeSignature(plan, order, order.signingKey, push, ports);
-  // Another replica may have taken the tag for another image while this one was written, which takes seconds.
+  // The tag is checked again: the writes took seconds, in which another replica may have given it to another image.
   const last = chosen.exists ? chosen : await findTag(plan, application, order, ports);
   if (isRefusal(last)) return last;
   const image = plan.manifests.at(-1);
@@ -100,10 +107,13 @@ interface ReadImages {
   readonly oldBases: readonly ImageContent[];
 }
 
-async function readAll({ application, newBase, oldBases }: RebaseOrder, { registry, signal }: RebasePorts): Promise<ReadImages | Refusal> {
+async function readAll(
+  { application, newBase, oldBases }: RebaseOrder,
+  { registry, readBase, signal }: RebasePorts,
+): Promise<ReadImages | Refusal> {
   const found: ImageContent[] = [];
   for (const located of [application, newBase, ...oldBases]) {
-    const content = await readContent(located, registry, signal);
+    const content = await (located === application ? readContent(located, registry, signal) : readBase(located, signal));
     if (content === undefined) return refuse('NotFound', `the registry does not have ${formatLocated(located)}`);
     if (isRefusal(content)) return content;
     found.push(content);
@@ -113,10 +123,38 @@ async function readAll({ application, newBase, oldBases }: RebaseOrder, { regist
   return { application: first, newBase: second, oldBases: others };
 }
 
-/** Whether the application is signed, and with the key that signs the result. */
+/** Adds what the files of the bases show, on platforms where they have no layer in common. Those of the same distribution often share the lowest. */
+async function showFiles(
+  read: ReadImages,
+  { newBase: { source } }: RebaseOrder,
+  { readFileSigns, signal }: RebasePorts,
+): Promise<ReadImages> {
+  const shared = [read.newBase, ...read.oldBases]
+    .map(lowestLayers)
+    .reduce((one, other) => new Set([...one].filter((layer) => other.has(layer))));
+  const show = async (image: ImageContent): Promise<ImageContent> => {
+    const own = new Set(read.application.platforms.map(({ platform }) => platform));
+    const platforms: PlatformContent[] = [];
+    for (const one of image.platforms) {
+      const isNeeded = own.has(one.platform) && !shared.has(one.manifest.layers[0]?.digest);
+      const files = isNeeded ? await readFileSigns(source, one, signal) : undefined;
+      platforms.push({ ...one, ...(files && { files }) });
+    }
+    return { ...image, platforms };
+  };
+  const oldBases: ImageContent[] = [];
+  for (const base of read.oldBases) oldBases.push(await show(base));
+  return { ...read, newBase: await show(read.newBase), oldBases };
+}
+
+function lowestLayers({ platforms }: ImageContent): Set<string | undefined> {
+  return new Set(platforms.map(({ manifest }) => manifest.layers[0]?.digest));
+}
+
+/** Whether the application is signed, and whether it is signed with the key that signs the result. */
 async function readSignatures(
   { digest }: ImageContent,
-  { application, signingKey, isBaseVerified }: RebaseOrder,
+  { application, signingKey, isBaseVerified, isOldBaseVerified }: RebaseOrder,
   ports: RebasePorts,
 ): Promise<Signatures> {
   const keys = signingKey === undefined ? [] : [signingKey.publicKey];
@@ -126,6 +164,7 @@ async function readSignatures(
     isSignedByOwnKey: result.kind === 'verified',
     willBeSigned: signingKey !== undefined,
     isBaseVerified,
+    isOldBaseVerified,
   };
 }
 
@@ -136,7 +175,7 @@ async function findTag(plan: RebasePlan, application: ImageContent, order: Rebas
   return chooseTag(first, plan.image.digest, source, async (tag) => (await ports.registry.headManifest(source, tag, ports.signal))?.digest);
 }
 
-/** Layers that the repository has are not mounted again. */
+/** Mounts the layers that the repository does not have yet. */
 async function mountLayers(
   { layers }: RebasePlan,
   newBase: ImageContent,
@@ -171,7 +210,7 @@ async function writeImage(
   await push.pushReferrer(manifest, plan.image.digest, signal);
 }
 
-/** Signatures of ECDSA differ each time, so an image that is signed with the key is not signed again. */
+/** Signs the image unless it is signed with the key already. ECDSA signatures differ each time. */
 async function writeSignature(
   { image }: RebasePlan,
   { application }: RebaseOrder,
@@ -189,7 +228,7 @@ async function writeSignature(
   await push.pushManifest(manifest, tag, ports.signal);
 }
 
-/** `harbor.example.com/shop/web:1.2.3-base.20261123`. */
+/** The name of the rebased image: `harbor.example.com/shop/web:1.2.3-base.20261123`. */
 export function formatRebased({ application, tag }: Rebased): string {
   return `${formatRepository(application.repository)}:${tag}`;
 }

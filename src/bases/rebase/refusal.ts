@@ -1,6 +1,7 @@
-/** Why an image is not rebased. */
+/** Refusals of rebases. */
+import type { finalReasons } from '../../core/model/rebase-rules.ts';
 
-/** `reason`: a stable word. `rules`: the names that `allow` must contain for the image to be rebased anyway; empty if nothing helps. */
+/** Why an image is not rebased. `reason`: a stable word. `rules`: the names that `allow` must contain to rebase anyway; empty if nothing helps. */
 export interface Refusal {
   readonly kind: 'refused';
   readonly reason: string;
@@ -8,21 +9,7 @@ export interface Refusal {
   readonly rules: readonly string[];
 }
 
-/** Reasons that `allow` does not override. */
-export const finalReasons = [
-  'NotFound',
-  'NotAnImage',
-  'Unreadable',
-  'TooLarge',
-  'LayersDiffer',
-  'PlatformMissing',
-  'ForeignLayers',
-  'LayerFormat',
-  'LayersElsewhere',
-  'InvalidTag',
-] as const;
-
-/** A refusal that nothing overrides. */
+/** Creates a refusal that `allow` cannot override. */
 export function refuse(reason: (typeof finalReasons)[number], message: string): Refusal {
   return { kind: 'refused', reason, message, rules: [] };
 }

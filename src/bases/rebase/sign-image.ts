@@ -1,6 +1,7 @@
 /** Signs images as `cosign sign --key` does (version 2, without a transparency log). https://github.com/sigstore/cosign/blob/main/specs/SIGNATURE_SPEC.md */
 import { createPrivateKey, createPublicKey, hash, type KeyObject, sign } from 'node:crypto';
 import { z } from 'zod';
+import { defined } from '../../core/model/defined.ts';
 import { describeError } from '../../core/model/errors.ts';
 import { formatRepository, type Repository } from '../../core/model/image-reference.ts';
 import type { Manifest } from '../../service/registry/manifests.ts';
@@ -18,7 +19,7 @@ const simpleType = 'application/vnd.dev.cosign.simplesigning.v1+json';
 const manifestType = 'application/vnd.oci.image.manifest.v1+json';
 const configType = 'application/vnd.oci.image.config.v1+json';
 const maxKeyLength = 16_384;
-/** The verifier reads only the last ones. */
+/** The maximum number of signatures of an image: the verifier reads only the last ones. */
 const maxSignatures = 32;
 
 /** Reads a private key in PEM form: ECDSA, RSA or Ed25519, PKCS #8 (with a password if it is encrypted), SEC 1 or PKCS #1. Throws an Error that says what is wrong with it. */
@@ -34,9 +35,9 @@ export function readSigningKey(name: string, pem: string, password?: string): Si
   if (/ENCRYPTED/.test(pem) && password === undefined) throw new Error(`${name} is encrypted, and no password is given`);
   let privateKey: KeyObject;
   try {
-    privateKey = createPrivateKey({ key: pem, ...(password !== undefined && { passphrase: password }) });
+    privateKey = createPrivateKey({ key: pem, ...defined({ passphrase: password }) });
   } catch {
-    // The parser's error says nothing to users, and could contain parts of the key.
+    // The error of the parser is left out, because it does not help users and could contain parts of the key.
     throw new Error(`${name} cannot be read as a private key${password === undefined ? '' : ', or the password is wrong'}`);
   }
   try {
@@ -54,7 +55,7 @@ export function signatureTag(digest: string): string {
 
 const signatures = z.looseObject({ layers: z.array(z.looseObject({ mediaType: z.string(), digest: z.string(), size: z.int() })) });
 
-/** The manifest of signatures with one more, to be pushed under `signatureTag`; the signatures in `known` stay. */
+/** The manifest of signatures with one more, to be pushed under `signatureTag`. The signatures in `known` stay. */
 export function signImage(repository: Repository, digest: string, key: SigningKey, known: Manifest | undefined): Referrer {
   const payload = Buffer.from(
     JSON.stringify({

@@ -1,4 +1,4 @@
-/** Facts about images, read once: they are cached by digest in memory, and in a store that all replicas share. */
+/** Reads facts about images once, and caches them by digest in memory and in a store that all replicas share. */
 import { hash } from 'node:crypto';
 import { BoundedMap } from '../../core/async/bounded-map.ts';
 import { SingleFlight } from '../../core/async/single-flight.ts';
@@ -7,15 +7,18 @@ import { accessKey, type ImageSource } from '../../core/model/image-source.ts';
 import { type BuildFacts, formatFacts, parseFacts } from './facts.ts';
 import { type FactsRegistry, readFacts } from './read-facts.ts';
 
-/** A bounded store of texts that anybody may have written to. It never rejects: what it cannot read or write costs requests to registries. */
+/** A bounded store of untrusted texts. It never rejects: a failed read or write only costs requests to registries. */
 export interface FactsStore {
   read(key: string): Promise<string | undefined>;
   write(key: string, text: string): Promise<void>;
 }
 
+/** Stores nothing: for commands, which run once. */
+export const noStore: FactsStore = { read: () => Promise.resolve(undefined), write: () => Promise.resolve() };
+
 /** A cached reader of facts. */
 export interface FactsReader {
-  /** The facts about a digest; undefined for 404. No request for a digest that was read before with the same access. */
+  /** The facts about a digest; undefined for 404. A digest that was read before with the same access costs no request. */
   read(source: ImageSource, digest: string, signal: AbortSignal): Promise<BuildFacts | undefined>;
 }
 
@@ -26,11 +29,11 @@ export interface FactsReaderOptions {
   readonly now: () => number;
   /** The known versions of a source's credentials: a read with newer ones does not join one that may be refused. */
   readonly credentialVersions?: (source: ImageSource) => string;
-  /** The number of images in memory. */
+  /** The maximum number of images in memory. */
   readonly limit?: number;
 }
 
-/** Attestations may be pushed after an image, so facts are read again after this time. */
+/** Facts are read again after this time, because attestations may be pushed after an image. */
 const lifeMs = 7 * 24 * 3_600_000;
 
 /** Creates a reader. Reads of the same image share their requests. */
@@ -50,7 +53,7 @@ export function createFactsReader(options: FactsReaderOptions): FactsReader {
 
   return {
     async read(source, digest, signal) {
-      // Facts are shared only between requests with the same access, as all answers of registries.
+      // Facts, like all answers of registries, are shared only between requests with the same access.
       const key = hash('sha256', `${formatRepository(source)} ${accessKey(source)} ${digest}`, 'base64url');
       const entry = cached.get(key);
       if (entry !== undefined && entry.until > now()) return entry.facts;

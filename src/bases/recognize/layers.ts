@@ -1,16 +1,41 @@
-/** The layers of an image that is built on a base begin with all layers of that base. */
-import { withVariant } from '../../core/select/missing-platforms.ts';
-import type { BuildFacts, PlatformFacts } from './facts.ts';
+/** Compares layers: an image that is built on a base begins with all layers of that base. */
+import { hash } from 'node:crypto';
+import { defined } from '../../core/model/defined.ts';
+import type { BuildFacts } from './facts.ts';
+import { fingerprintOf } from './settings.ts';
 
-/** A version of the base: what its registry holds under a digest. */
+/** The layers of an image in short. Only layers with files identify a base, so an image without any has none. */
+export interface LayerChain {
+  /** How many layers the image has. */
+  readonly count: number;
+  /** One digest for all layers in their order: the ChainID of https://github.com/opencontainers/image-spec/blob/main/config.md#layer-chainid */
+  readonly chain: string;
+  /** The diff id of the lowest layer that has files. */
+  readonly first: string;
+  /** The diff id of the top layer. */
+  readonly last: string;
+}
+
+/** A version of the base: the image that its registry has or had under a digest. */
 export interface KnownBase {
-  /** `harbor.example.com/library/base-java`. */
+  /** The repository of the base: `harbor.example.com/library/base-java`. */
   readonly repository: string;
-  /** A tag that it has or had. */
-  readonly tag?: string;
+  /** The tags that the base has or had, the one to show first; empty if none is known. */
+  readonly tags: readonly string[];
   /** The digest of the index, or of the manifest if there is none. */
   readonly digest: string;
-  readonly platforms: readonly Pick<PlatformFacts, 'platform' | 'digest' | 'diffIds'>[];
+  readonly platforms: readonly KnownPlatform[];
+  /** The source that the base names as its own. Applications inherit the label. */
+  readonly builtFrom?: string;
+}
+
+/** The image of a base for one platform. `layers` is absent if they are not known, or contain no file. */
+export interface KnownPlatform {
+  readonly platform: string;
+  readonly digest: string;
+  readonly layers?: LayerChain;
+  /** One digest for the settings that images inherit; absent if they are not known. */
+  readonly settings?: string;
 }
 
 /** The diff ids of layers without any file, which unrelated images share: the archive of no files, and no bytes at all. */
@@ -19,31 +44,36 @@ const emptyLayers = new Set([
   'sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
 ]);
 
-/** A known base, from its facts. */
-export function knownBase({ digest, platforms }: BuildFacts, { repository, tag }: Pick<KnownBase, 'repository' | 'tag'>): KnownBase {
+/** Makes a known base of its facts. */
+export function knownBase({ digest, platforms, builtFrom }: BuildFacts, of: Pick<KnownBase, 'repository' | 'tags'>): KnownBase {
   return {
-    repository,
-    ...(tag !== undefined && { tag }),
+    ...of,
     digest,
-    platforms: platforms.map(({ platform, digest, diffIds }) => ({ platform, digest, ...(diffIds && { diffIds }) })),
+    platforms: platforms.map(({ platform, digest, diffIds, settings }) => ({
+      platform,
+      digest,
+      ...defined({ layers: layerChain(diffIds), settings: settings && fingerprintOf(settings) }),
+    })),
+    ...defined({ builtFrom }),
   };
 }
 
-/** The images of a base for a platform: one, or several for versions of Windows. */
-export function imagesFor({ platforms }: KnownBase, platform: string): KnownBase['platforms'] {
-  return platforms.filter((one) => withVariant(one.platform) === withVariant(platform));
+function layerChain(diffIds: readonly string[] = []): LayerChain | undefined {
+  const [chain, first, last] = [chainsOf(diffIds).at(-1), firstWithFiles(diffIds), diffIds.at(-1)];
+  return chain === undefined || first === undefined || last === undefined ? undefined : { count: diffIds.length, chain, first, last };
 }
 
-/**
- * How many layers of a base an image for the platform begins with, if these are all of them; otherwise 0. Undefined if that cannot be compared: the layers of
- * one of the two are not known, or those of the base contain no file, so that any image may begin with them.
- */
-export function countBaseLayers(base: KnownBase, { platform, diffIds }: Pick<PlatformFacts, 'platform' | 'diffIds'>): number | undefined {
-  const same = imagesFor(base, platform);
-  // A base of one platform may be used for others, if its files run anywhere.
-  const images = same.length > 0 ? same : base.platforms;
-  const chains = images.flatMap((image) => (image.diffIds?.some((layer) => !emptyLayers.has(layer)) ? [image.diffIds] : []));
-  if (diffIds === undefined || chains.length === 0) return undefined;
-  const matching = chains.filter((chain) => chain.every((layer, index) => layer === diffIds[index]));
-  return Math.max(0, ...matching.map(({ length }) => length));
+/** The ChainIDs of the lowest layer, of the lowest two layers, and so on. */
+export function chainsOf(diffIds: readonly string[]): readonly string[] {
+  const chains: string[] = [];
+  for (const diffId of diffIds) {
+    const below = chains.at(-1);
+    chains.push(below === undefined ? diffId : `sha256:${hash('sha256', `${below} ${diffId}`)}`);
+  }
+  return chains;
+}
+
+/** The lowest layer that has files. */
+export function firstWithFiles(diffIds: readonly string[]): string | undefined {
+  return diffIds.find((layer) => !emptyLayers.has(layer));
 }

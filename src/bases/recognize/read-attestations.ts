@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { type Descriptor, parseManifest } from '../../service/registry/parse-manifest.ts';
 import { listOf, predicateRank, provenance } from './evidence/provenance.ts';
+import type { NamedBase } from './facts.ts';
 import type { ReadContext } from './read-facts.ts';
 import { parseBoundedJson } from '../../core/model/bounded-json.ts';
 
@@ -9,9 +10,9 @@ const statementType = 'application/vnd.in-toto+json';
 const envelopeType = 'application/vnd.dsse.envelope.v1+json';
 const bundleType = /^application\/vnd\.dev\.sigstore\.bundle(?:\.v|\+json)/;
 const predicateAnnotations = ['in-toto.io/predicate-type', 'dev.sigstore.bundle.predicateType', 'predicateType'];
-/** Larger SBOMs are not read: the provenance of a build is much smaller. */
+/** The maximum size of an attestation. Larger SBOMs are skipped; the provenance of a build is much smaller. */
 const maxBytes = 1024 * 1024;
-/** Anybody who may push to the repository may push attestations. */
+/** The maximum number of attestations to read: anybody who may push to the repository may push more. */
 const maxManifests = 8;
 const maxBlobs = 8;
 
@@ -21,35 +22,34 @@ export async function listAttestations(digest: string, { registry, source, signa
   return referrers.filter((entry) => isAttestationType(entry.artifactType) && rankOf(entry) !== undefined).toSorted(byRank);
 }
 
-/** The statements of attestations about a digest, up to the first that names a base. Those about another digest and unreadable ones are left out. */
-export async function readStatements(manifests: readonly Descriptor[], about: string, context: ReadContext): Promise<unknown[]> {
+/** The bases that the first of the attestations about a digest names which names any. Unreadable statements and those about another digest are left out. */
+export async function readAttested(manifests: readonly Descriptor[], about: string, context: ReadContext): Promise<readonly NamedBase[]> {
   const { registry, source, aliases, signal } = context;
   const layers: Descriptor[] = [];
   for (const entry of manifests.slice(0, maxManifests)) {
     const manifest = await registry.readManifest(source, entry.digest, signal);
     const found = (manifest && parseManifest(manifest.bytes)?.layers) ?? [];
-    // An entry of the list of referrers names the predicate of a bundle, but its layer does not.
+    // The predicate of a bundle is in its entry in the list of referrers, but not in its layer.
     layers.push(...found.map((layer) => ({ ...layer, annotations: { ...entry.annotations, ...layer.annotations } })));
   }
   const wanted = layers.filter(
     (layer) => isAttestationType(layer.mediaType) && rankOf(layer) !== undefined && (layer.size ?? 0) <= maxBytes,
   );
-  const statements: unknown[] = [];
   for (const { digest } of wanted.toSorted(byRank).slice(0, maxBlobs)) {
     const bytes = await registry.readBlob(source, digest, maxBytes, signal);
     const statement = bytes && unwrap(parseJson(bytes.toString('utf8')));
     if (!isAbout(statement, about)) continue;
-    statements.push(statement);
-    if (provenance.find({ annotations: [], labels: {}, statements: [statement], aliases }).length > 0) break;
+    const found = provenance.find({ annotations: [], labels: {}, statements: [statement], aliases });
+    if (found.length > 0) return found;
   }
-  return statements;
+  return [];
 }
 
 function isAttestationType(mediaType = ''): boolean {
   return mediaType === statementType || mediaType === envelopeType || bundleType.test(mediaType);
 }
 
-/** By the predicate that its annotations name; those without one come last, because only their content shows it. */
+/** The rank of an attestation by the predicate in its annotations. Those without one come last, because only their content shows it. */
 function rankOf({ annotations = {} }: Descriptor): number | undefined {
   const [predicate] = predicateAnnotations.flatMap((name) => annotations[name] ?? []);
   return predicate === undefined ? Number.MAX_SAFE_INTEGER : predicateRank(predicate);
@@ -62,7 +62,7 @@ function byRank(one: Descriptor, other: Descriptor): number {
 const envelope = z.object({ payload: z.base64() });
 const bundle = z.object({ dsseEnvelope: envelope });
 
-/** The statement of a Sigstore bundle or of a DSSE envelope; anything else as it is. */
+/** The statement in a Sigstore bundle or a DSSE envelope. Any other document is returned unchanged. */
 function unwrap(document: unknown): unknown {
   const payload = bundle.safeParse(document).data?.dsseEnvelope.payload ?? envelope.safeParse(document).data?.payload;
   return payload === undefined ? document : parseJson(Buffer.from(payload, 'base64').toString('utf8'));

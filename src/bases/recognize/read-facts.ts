@@ -1,16 +1,20 @@
-/** Reads the facts about an image from its registry: its manifests and configurations, and attestations if nothing else names a base. */
+/** Reads the facts about an image from its registry: its manifests and configurations, and its attestations if nothing else names a base. */
 import { inParallel } from '../../core/async/in-parallel.ts';
 import { isAttestation, isManifestType, whyNotRunnable } from '../../core/model/artifact.ts';
 import { maxJsonBytes } from '../../core/model/bounded-json.ts';
+import { defined } from '../../core/model/defined.ts';
 import { formatRepository, type RegistryAliases } from '../../core/model/image-reference.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
+import { originAnnotation } from '../../core/model/rebased-tag.ts';
 import { type Descriptor, type ManifestDocument, parseImageConfig, parseManifest } from '../../service/registry/parse-manifest.ts';
 import type { BuildRecords, Texts } from './evidence/evidence.ts';
+import { readReference } from './evidence/evidence.ts';
 import { evidence } from './evidence/index.ts';
 import { type BuildFacts, maxNamed, maxPlatforms, platformPattern, sourcePattern, type NamedBase, type PlatformFacts } from './facts.ts';
-import { listAttestations, readStatements } from './read-attestations.ts';
+import { type Settings, settingsOf } from './settings.ts';
+import { listAttestations, readAttested } from './read-attestations.ts';
 
-/** The parts of the registry client that reading facts needs; none of them is cached. */
+/** The parts of the registry client that reading facts needs. None of them caches. */
 export interface FactsRegistry {
   readManifest(source: ImageSource, reference: string, signal?: AbortSignal): Promise<{ readonly bytes: Buffer } | undefined>;
   readBlob(source: ImageSource, digest: string, maxBytes: number, signal?: AbortSignal): Promise<Buffer | undefined>;
@@ -29,6 +33,7 @@ interface ReadImage {
   readonly platform: string;
   readonly digest: string;
   readonly diffIds?: readonly string[] | undefined;
+  readonly settings?: Settings | undefined;
   readonly records: BuildRecords;
 }
 
@@ -54,21 +59,29 @@ export async function readFacts(digest: string, context: ReadContext): Promise<B
   const images = read.filter((image) => image !== undefined);
   const platforms = await nameBases(images, { digest, attestations: manifests?.filter(isAttestation) ?? [] }, context);
   const builtFrom = images.map(findSource).find((found) => found !== undefined);
-  return { digest, platforms, ...(builtFrom !== undefined && { builtFrom }) };
+  const rebasedFrom = images.map(findOrigin).find((found) => found !== undefined);
+  return { digest, platforms, ...defined({ rebasedFrom, builtFrom }) };
 }
 
-/** https://github.com/opencontainers/image-spec/blob/main/annotations.md */
+/** The annotation with the URL of the source. https://github.com/opencontainers/image-spec/blob/main/annotations.md */
 const sourceKey = 'org.opencontainers.image.source';
 
 function findSource({ records: { annotations, labels } }: ReadImage): string | undefined {
   return [...annotations, labels].map((texts) => texts[sourceKey]?.trim()).find((text) => text !== undefined && sourcePattern.test(text));
 }
 
+function findOrigin({ records: { annotations, labels, aliases } }: ReadImage): BuildFacts['rebasedFrom'] {
+  const [origin] = [...annotations, labels].flatMap((texts) => readReference(texts[originAnnotation], aliases) ?? []);
+  return origin?.repository === undefined || origin.digest === undefined
+    ? undefined
+    : { repository: origin.repository, digest: origin.digest };
+}
+
 function isImageEntry(entry: Descriptor): boolean {
   return !isAttestation(entry) && entry.artifactType === undefined && (entry.mediaType === undefined || isManifestType(entry.mediaType));
 }
 
-/** Reads several at a time; rejects if one fails. */
+/** Calls `read` for several items at a time; rejects if one fails. */
 async function readAll<T, R>(items: readonly T[], read: (item: T) => Promise<R>): Promise<R[]> {
   const results = await inParallel(items, parallelReads, read);
   return results.map((result) => {
@@ -77,7 +90,7 @@ async function readAll<T, R>(items: readonly T[], read: (item: T) => Promise<R>)
   });
 }
 
-/** The image of an entry; undefined if the registry does not have it, as mirrors of some platforms only, and for an index in an index. */
+/** The image of an entry of an index. Undefined for an index in an index, and if the registry does not have the image, like mirrors of some platforms only. */
 async function readEntry(entry: Descriptor, outer: readonly Texts[], context: ReadContext): Promise<ReadImage | undefined> {
   const { digest, platform, annotations = {} } = entry;
   const manifest = await context.registry.readManifest(context.source, digest, context.signal);
@@ -98,13 +111,14 @@ async function readImage({ digest, document, platform, outer }: FoundManifest, c
   const config = await readConfig(document.config, context);
   const annotations = [document.annotations ?? {}, ...outer];
   const records = { annotations, labels: config.config?.Labels ?? {}, statements: [], aliases: context.aliases };
-  return { platform: formatPlatform(platform ?? config), digest, diffIds: config.rootfs?.diff_ids, records };
+  const settings = config.rootfs === undefined ? undefined : settingsOf(config.config);
+  return { platform: formatPlatform(platform ?? config), digest, diffIds: config.rootfs?.diff_ids, ...defined({ settings }), records };
 }
 
 async function readConfig(config: Descriptor | undefined, context: ReadContext): Promise<ReturnType<typeof parseImageConfig>> {
   if (config === undefined || (config.size ?? 0) > maxConfigBytes) return {};
   const bytes = await context.registry.readBlob(context.source, config.digest, maxConfigBytes, context.signal);
-  // A registry accepts a manifest only after its configuration, so the configuration may appear soon: retry.
+  // Retried, because a registry accepts a manifest only after its configuration, so the configuration may appear soon.
   if (bytes === undefined)
     throw new Error(
       `reading an image of ${formatRepository(context.source)}: the registry does not have its configuration ${config.digest}`,
@@ -124,33 +138,24 @@ function formatPlatform({
 interface Attested {
   /** The digest whose referrers are listed. */
   readonly digest: string;
-  /** The attestations of BuildKit in the index. */
+  /** The attestations of BuildKit, which are in the index. */
   readonly attestations: readonly Descriptor[];
 }
 
-/** Adds what names the bases. Attestations are read only for images whose base nothing else identifies: those in the index, then the referrers. */
+/** Adds the bases that images name. Attestations are read only for images whose base nothing else identifies: those in the index, then the referrers. */
 async function nameBases(images: readonly ReadImage[], { digest, attestations }: Attested, context: ReadContext): Promise<PlatformFacts[]> {
   const own = await readAll(images, async (image) => {
-    if (findNamed(image).some(identifies)) return image;
+    const named = evidence.flatMap(({ find }) => find(image.records));
+    if (named.some(identifies)) return { image, named };
     const ofImage = attestations.filter(({ annotations }) => annotations?.['vnd.docker.reference.digest'] === image.digest);
-    return addStatements(image, await readStatements(ofImage, image.digest, context));
+    return { image, named: [...named, ...(await readAttested(ofImage, image.digest, context))] };
   });
-  const isOpen = own.some((image) => !findNamed(image).some(identifies));
-  const referrers = isOpen ? await readStatements(await listAttestations(digest, context), digest, context) : [];
-  return own.map((image) => {
-    const named = findNamed(image);
-    const all = named.some(identifies) ? named : findNamed(addStatements(image, referrers));
-    const { platform, digest, diffIds } = image;
-    return { platform, digest, ...(diffIds && { diffIds }), named: all.slice(0, maxNamed) };
+  const isOpen = own.some(({ named }) => !named.some(identifies));
+  const ofAll = isOpen ? await readAttested(await listAttestations(digest, context), digest, context) : [];
+  return own.map(({ image: { platform, digest, diffIds, settings }, named }) => {
+    const all = named.some(identifies) ? named : [...named, ...ofAll];
+    return { platform, digest, ...defined({ diffIds, settings }), named: all.slice(0, maxNamed) };
   });
-}
-
-function addStatements(image: ReadImage, statements: readonly unknown[]): ReadImage {
-  return { ...image, records: { ...image.records, statements } };
-}
-
-function findNamed({ records }: ReadImage): NamedBase[] {
-  return evidence.flatMap(({ find }) => find(records));
 }
 
 function identifies({ digest, topLayer }: NamedBase): boolean {

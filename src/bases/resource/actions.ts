@@ -27,14 +27,14 @@ const imagePattern = withChecks(
       {
         rule: "!self.matches(':[^/]*$')",
         message: 'write only repositories, without a tag: the action applies to every tag of them',
-        holds: (self) => !/:[^/]*$/.test(String(self)),
       },
     ],
   ),
   checkImagePattern,
 );
 
-const images = distinct(z.array(imagePattern).min(1).max(32).describe('The images that the action applies to, by their repositories.'));
+const imagesOf = (what: string) => distinct(z.array(imagePattern).min(1).max(32).describe(what));
+const images = imagesOf('The images that the action applies to, by their repositories.');
 
 const httpUrl = (what: string) =>
   withChecks(
@@ -80,12 +80,10 @@ const github = withRules(
     {
       rule: 'has(self.event) != has(self.workflow)',
       message: 'write either event, for repository_dispatch, or workflow and ref, for workflow_dispatch',
-      holds: (self) => has(self, 'event') !== has(self, 'workflow'),
     },
     {
       rule: 'has(self.workflow) == has(self.ref)',
       message: 'a workflow is started for a branch or tag: write workflow and ref together',
-      holds: (self) => has(self, 'workflow') === has(self, 'ref'),
     },
   ],
 );
@@ -163,14 +161,13 @@ const trigger = withRules(
     {
       rule: `[${systems.map((system) => `has(self.${system})`).join(', ')}].filter(x, x).size() == 1`,
       message: `write exactly one of ${systems.join(', ')}`,
-      holds: (self) => systems.filter((system) => has(self, system)).length === 1,
     },
   ],
 );
 
 const rebase = z
   .object({
-    images,
+    images: imagesOf('The images that the action applies to, by their repositories; by default all.').exactOptional(),
     tag: text(
       64,
       /^\$tag-base\.\$date(?:[.-][A-Za-z0-9]+)?$/,
@@ -196,8 +193,9 @@ const rebase = z
     pushSecret: z
       .object({ name: name('Name of the Secret.') })
       .describe(
-        'A Secret of type kubernetes.io/dockerconfigjson, in the namespace of the policy, that may push to the repositories; used for nothing else.',
-      ),
+        "A Secret of type kubernetes.io/dockerconfigjson, in the namespace of the policy, that may push to the repositories; used for nothing else. By default image-watcher's own credentials, where its configuration permits that (consents[].push).",
+      )
+      .exactOptional(),
     sign: z
       .object({ keyRef: secretKey('The Secret with the private key in PEM form.') })
       .exactOptional()
@@ -211,7 +209,7 @@ const restart = z
 
 const actions = ['rebase', 'trigger', 'restart', 'report'] as const;
 
-/** One of `spec.onNewBase`. */
+/** The schema of one action of `spec.onNewBase`. */
 export const action = withRules(
   z
     .object({
@@ -225,12 +223,11 @@ export const action = withRules(
     {
       rule: `[${actions.map((action) => `has(self.${action})`).join(', ')}].filter(x, x).size() == 1`,
       message: `write exactly one of ${actions.join(', ')}; for example "report: {}"`,
-      holds: (self) => actions.filter((action) => has(self, action)).length === 1,
     },
   ],
 );
 
-/** Checks that no action of `spec.onNewBase` comes after others that apply to all of its images. `report` may: it is what happens anyway. */
+/** Checks that no action of `spec.onNewBase` comes after others that apply to all of its images. Only `report` may, because it always applies. */
 export function checkReachable(onNewBase: unknown): Finding[] {
   const patterns = Array.isArray(onNewBase) ? onNewBase.map(patternsOf) : [];
   return patterns.flatMap((own, index) => {
@@ -244,9 +241,11 @@ export function checkReachable(onNewBase: unknown): Finding[] {
   });
 }
 
-/** The images that an action applies to; none where its schema reports what is wrong with it. */
+/** The patterns of the images that an action applies to; none where its schema reports an error. */
 function patternsOf(written: unknown): string[] | 'all' {
   if (has(written, 'report')) return 'all';
+  const rebased = fieldOf(written, 'rebase');
+  if (typeof rebased === 'object' && rebased !== null && !has(rebased, 'images')) return ['*'];
   const images = actions.map((action) => fieldOf(fieldOf(written, action), 'images')).find(Array.isArray);
   const entries: readonly unknown[] = images ?? [];
   return entries.flatMap((entry) => (typeof entry === 'string' ? [normalisePattern(entry)] : []));
@@ -254,19 +253,19 @@ function patternsOf(written: unknown): string[] | 'all' {
 
 function checkImagePattern(value: unknown): Finding[] {
   const text = String(value);
-  // A tag, and other characters, are reported by the schema.
+  // A tag and invalid characters in a pattern are reported by the schema.
   return /:[^/]*$/.test(text) ? [] : findingOf(() => checkRepositoryPattern(text));
 }
 
-/** Not an enum of the definition: the API server would refuse the rules of a later version before that version is installed. */
+/** Checks the name of a rule. An enum would make the API server refuse the rules of a later version before that version is installed. */
 function checkRule(value: unknown): Finding[] {
   const name = String(value);
-  // What is no name at all is reported by the schema.
+  // A text that cannot be a name is reported by the schema.
   if (!/^[A-Z]/.test(name) || rebaseRules.some((known) => known === name)) return [];
   return [{ message: `there is no rule "${name}": the rules are ${rebaseRules.join(', ')}` }];
 }
 
-/** In a URL, such a segment would lead to another resource of the CI system. */
+/** Refuses the segments `.` and `..`, which would lead to another resource of the CI system in a URL. */
 function checkSegments(value: unknown): Finding[] {
   return /(?:^|\/)\.\.?(?:\/|$)/.test(String(value)) ? [{ message: 'write the path without "." and ".." between slashes' }] : [];
 }

@@ -1,7 +1,8 @@
-/** The kind BaseImagePolicy, as the API group has it. */
+/** The kinds BaseImagePolicy and BaseImageRecord as parts of the API group. */
 import { readyColumns } from '../../service/resources/definitions.ts';
-import { baseKind, basePlural, baseShortName } from '../../service/resources/group.ts';
+import { baseKind, basePlural, baseShortName, recordKind, recordPlural, recordShortName } from '../../service/resources/group.ts';
 import type { AddedKind } from '../../service/resources/kinds.ts';
+import { recordSchema, recordSpecSchema } from '../record/seen-version.ts';
 import { baseSchema, baseSpecSchema } from './schema.ts';
 
 export const baseImagePolicy: AddedKind = {
@@ -18,5 +19,19 @@ export const baseImagePolicy: AddedKind = {
     { name: 'Behind', type: 'integer', jsonPath: '.status.images.behind' },
     { name: 'Unknown', type: 'integer', jsonPath: '.status.images.unknown', priority: 1 },
     ...readyColumns,
+  ],
+};
+
+export const baseImageRecord: AddedKind = {
+  kind: recordKind,
+  plural: recordPlural,
+  shortName: recordShortName,
+  schema: recordSchema,
+  specSchema: recordSpecSchema,
+  isRecord: true,
+  columns: [
+    { name: 'Policy', type: 'string', jsonPath: '.metadata.ownerReferences[0].name' },
+    { name: 'Tags', type: 'string', jsonPath: '.spec.versions[*].tags[0]', priority: 1 },
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
   ],
 };

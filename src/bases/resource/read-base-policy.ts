@@ -1,17 +1,12 @@
-/** BaseImagePolicies of the API server, as the program works with them. */
+/** Reads BaseImagePolicies of the API server into the model. */
 import { z } from 'zod';
-import {
-  baseKinds,
-  readBaseStatus,
-  type BaseAction,
-  type BaseImagePolicy,
-  type BasePolicySpec,
-  type CiSystem,
-} from '../../core/model/base-policy.ts';
+import { baseKinds, type BaseAction, type BaseImagePolicy, type BasePolicySpec, type CiSystem } from '../../core/model/base-policy.ts';
+import { readBaseStatus } from '../../core/model/base-status.ts';
+import { defined } from '../../core/model/defined.ts';
 import { PermanentError, describeError } from '../../core/model/errors.ts';
 import type { FieldContext } from '../../core/model/field-rules.ts';
 import type { PolicyProblem, PolicySpec } from '../../core/model/image-policy.ts';
-import { readActions } from '../../core/model/policy-actions.ts';
+import { readActions, readRequest } from '../../core/model/policy-actions.ts';
 import { normalisePattern } from '../../core/model/repository-pattern.ts';
 import { builtInSettings } from '../../core/model/policy-defaults.ts';
 import { cut, parseDuration } from '../../core/model/text.ts';
@@ -43,23 +38,31 @@ const envelope = z.looseObject({ metadata, spec: z.unknown().optional(), status:
 const maxMessageLength = 1_000;
 const defaultRebuildMs = 7_200_000;
 
+/** The own namespace, and every other one: the API server gives each Namespace this label. https://kubernetes.io/docs/reference/labels-annotations-taints/ */
+const everywhere: NonNullable<Spec['workloads']> = [
+  {},
+  { namespaceSelector: { matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'Exists' }] } },
+];
+
 type Spec = z.output<typeof baseSpecSchema>;
 type Action = NonNullable<Spec['onNewBase']>[number];
 type Trigger = NonNullable<Action['trigger']>;
 
-/** Reads an object. What is wrong with its spec becomes the policy's problem, so that other policies are not affected; throws only without metadata. */
+/** Reads an object. Errors in its spec become the policy's problem, so that other policies are not affected. Throws only if it has no metadata. */
 export function readBasePolicy(raw: unknown, context: FieldContext): BaseImagePolicy {
   const object = envelope.parse(raw);
   const { annotations, creationTimestamp: createdAt, deletionTimestamp, labels, ...names } = object.metadata;
   const actions = readActions(annotations);
+  const requested = readRequest(annotations);
   return {
     ...names,
-    ...(createdAt !== undefined && { createdAt }),
+    ...defined({ createdAt }),
     ...(deletionTimestamp !== undefined && { isDeleting: true }),
-    ...(labels !== undefined && { labels }),
+    ...defined({ labels }),
     spec: readSpecOrProblem(object.spec, names.namespace, context),
     status: readBaseStatus(object.status),
     ...(Object.keys(actions).length > 0 && { actions }),
+    ...defined({ requested }),
   };
 }
 
@@ -73,7 +76,7 @@ function readSpecOrProblem(raw: unknown, namespace: string, context: FieldContex
   }
 }
 
-/** Reads a spec; throws a PermanentError that names everything that is wrong with it. */
+/** Reads a spec. Throws a PermanentError that lists all its errors. */
 function readBaseSpec(raw: unknown, namespace: string, context: FieldContext): BasePolicySpec {
   const problems = specProblems(baseSpecSchema, raw, { ...context, namespace });
   if (problems.length > 0) throw new PermanentError('InvalidPolicy', problems.map(({ path, message }) => `${path}: ${message}`).join('; '));
@@ -85,13 +88,15 @@ function readBaseSpec(raw: unknown, namespace: string, context: FieldContext): B
   const spec = baseSpecSchema.parse(withoutNulls(raw));
   return {
     base: readSelection(spec, context),
-    workloads: spec.workloads.map(({ kinds = baseKinds, ...selectors }) => ({ ...selectors, kinds })),
+    from: spec.from ?? [],
+    basesBetween: spec.basesBetween,
+    workloads: (spec.workloads ?? everywhere).map(({ kinds = baseKinds, ...selectors }) => ({ ...selectors, kinds })),
     onNewBase: [...(spec.onNewBase ?? []).map((action) => withAliases(readAction(action), context)), { kind: 'report' }],
     waves: readWaves(spec.waves),
   };
 }
 
-/** The base, as an ImagePolicy without targets selects it. */
+/** The selection of the base, in the form of an ImagePolicy without targets. */
 function readSelection(spec: Spec, { aliases }: FieldContext): PolicySpec {
   const { platforms = [], pullSecrets, windows, mode, suspend } = spec;
   const written = readSettings(spec, windows, 'spec.');
@@ -101,7 +106,7 @@ function readSelection(spec: Spec, { aliases }: FieldContext): PolicySpec {
     pin: 'Tag',
     allowDowngrade: false,
     ...(platforms.length > 0 && { platforms }),
-    ...(written.minAge !== undefined && { minAgeMs: written.minAge }),
+    ...defined({ minAgeMs: written.minAge }),
     mode,
     windows: written.windows ?? builtInSettings.windows,
     targets: [],
@@ -113,16 +118,16 @@ function readSelection(spec: Spec, { aliases }: FieldContext): PolicySpec {
   };
 }
 
-/** The action with its patterns for the names by which repositories are compared. */
+/** The action, with patterns that use the canonical names of repositories. */
 function withAliases(action: BaseAction, { aliases }: FieldContext): BaseAction {
   return action.kind === 'report' ? action : { ...action, images: action.images.map((pattern) => normalisePattern(pattern, aliases)) };
 }
 
 function readAction({ rebase, trigger, restart }: Action): BaseAction {
   if (rebase !== undefined) {
-    const { images, tag = '$tag-base.$date', allow = [], pushSecret, sign } = rebase;
+    const { images = ['*'], tag = '$tag-base.$date', allow = [], pushSecret, sign } = rebase;
     const signingKey = sign && { secret: sign.keyRef.name, key: sign.keyRef.key };
-    return { kind: 'rebase', images, tag, allow, pushSecret: pushSecret.name, ...(signingKey && { signingKey }) };
+    return { kind: 'rebase', images, tag, allow, ...(pushSecret && { pushSecret: pushSecret.name }), ...(signingKey && { signingKey }) };
   }
   if (trigger !== undefined) {
     const { images, sources, rebuildWithin } = trigger;
@@ -135,13 +140,13 @@ function readAction({ rebase, trigger, restart }: Action): BaseAction {
 function readCiSystem({ github, gitlab, gitea, tekton, jenkins, webhook }: Trigger): CiSystem {
   if (github !== undefined) {
     const { repository: project, event, workflow, ref, url, secretRef: secret } = github;
-    const rest = { project, ...(url !== undefined && { url }), ...(ref !== undefined && { ref }), secret };
+    const rest = { project, ...defined({ url, ref }), secret };
     if (event !== undefined) return { system: 'githubDispatch', name: event, ...rest };
-    return { system: 'githubWorkflow', ...(workflow !== undefined && { name: workflow }), ...rest };
+    return { system: 'githubWorkflow', ...defined({ name: workflow }), ...rest };
   }
   if (gitlab !== undefined) {
     const { project, ref, url, secretRef: secret } = gitlab;
-    return { system: 'gitlab', project, ref, ...(url !== undefined && { url }), secret };
+    return { system: 'gitlab', project, ref, ...defined({ url }), secret };
   }
   if (gitea !== undefined) {
     const { repository: project, workflow: name, ref, url, secretRef: secret } = gitea;

@@ -1,10 +1,11 @@
-/** BaseImagePolicy v1, which users write and the cluster stores. */
+/** The schema of BaseImagePolicy v1, which users write and the cluster stores. */
 import { z } from 'zod';
-import { baseKinds, baseStatusSchema } from '../../core/model/base-policy.ts';
-import { fieldOf, has, withChecks, withRules } from '../../service/resources/rules.ts';
+import { baseKinds } from '../../core/model/base-policy.ts';
+import { baseStatusSchema } from '../../core/model/base-status.ts';
+import { withChecks, withRules } from '../../service/resources/rules.ts';
 import { checkFollowedTag, checkPatterns } from '../../service/resources/validation/check-tags.ts';
 import { repositoryField } from '../../service/resources/v1-fields/image.ts';
-import { distinct } from '../../service/resources/v1-fields/scalars.ts';
+import { distinct, durationPattern } from '../../service/resources/v1-fields/scalars.ts';
 import { select, tags } from '../../service/resources/v1-fields/select.ts';
 import { labelSelector } from '../../service/resources/v1-fields/target.ts';
 import { mode, waves, windows } from '../../service/resources/v1-fields/update.ts';
@@ -29,10 +30,18 @@ const workloads = z
   })
   .describe('Workloads whose images are examined.');
 
+/** Policies are looked through once a minute, so a shorter interval could not be kept. */
+const basePoll = withRules(poll, [
+  {
+    rule: `!has(self.interval) || !self.interval.matches('[0-9]') || !self.interval.matches('${durationPattern}') || duration(self.interval) >= duration('1m')`,
+    message: 'write an interval of at least 1m: a base is polled once a minute at most',
+  },
+]);
+
 const signMessage =
   'rebase.sign signs images with whatever is pushed as their base: write verify, so that only a signed base is used, or allow: [BaseUnverified]';
 
-/** `spec`, as users write it. */
+/** The schema of `spec`, as users write it. */
 export const baseSpecSchema = withChecks(
   withRules(
     z
@@ -40,11 +49,40 @@ export const baseSpecSchema = withChecks(
         image: repositoryField('select'),
         select,
         tags: tags.exactOptional(),
+        from: distinct(
+          z
+            .array(
+              z
+                .string()
+                .min(1)
+                .max(128)
+                .regex(/^[A-Za-z0-9_.*-]+$/)
+                .describe('A pattern of tags, in which `*` stands for any characters: "17.*".'),
+            )
+            .min(1)
+            .max(16)
+            .describe(
+              'Tags of the same repository that count as older versions of the base, although select does not admit them. Applications on other versions are of another line and stay where they are.',
+            ),
+        ).exactOptional(),
+        basesBetween: z
+          .enum(['Follow', 'Skip'])
+          .default('Follow')
+          .describe(
+            'What happens to an application that is built on this base through another one with a BaseImagePolicy of its own. Follow: that base is brought forward first, and its own policy then brings the application. Skip: the application is brought forward directly.',
+          ),
         platforms: platforms.exactOptional(),
         minAge: minAge.exactOptional(),
         pullSecrets: pullSecrets.exactOptional(),
         verify: verify.describe('What a base must satisfy before anything is done for it.').exactOptional(),
-        workloads: z.array(workloads).min(1).max(32).describe('The workloads whose images are examined.'),
+        workloads: z
+          .array(workloads)
+          .min(1)
+          .max(32)
+          .describe(
+            "The workloads whose images are examined; by default all of the policy's namespace, and all of other namespaces whose owners consent.",
+          )
+          .exactOptional(),
         onNewBase: withChecks(
           z
             .array(action)
@@ -56,15 +94,15 @@ export const baseSpecSchema = withChecks(
         waves: waves.exactOptional(),
         windows: windows.exactOptional(),
         mode,
-        poll: poll.exactOptional(),
+        poll: basePoll.exactOptional(),
         suspend,
       })
       .describe('Which base to watch, whose images may be built on it, and what happens to images on an older base.'),
     [
+      // What is signed is accepted by others: the base becomes a part of it.
       {
         rule: "has(self.verify) || !has(self.onNewBase) || self.onNewBase.all(action, !has(action.rebase) || !has(action.rebase.sign) || (has(action.rebase.allow) && 'BaseUnverified' in action.rebase.allow))",
         message: signMessage,
-        holds: signsOnlyVerified,
       },
     ],
   ),
@@ -72,18 +110,7 @@ export const baseSpecSchema = withChecks(
   checkPatterns,
 );
 
-/** What is signed is accepted by others: the base becomes a part of it. */
-function signsOnlyVerified(spec: unknown): boolean {
-  const actions = fieldOf(spec, 'onNewBase');
-  if (has(spec, 'verify') || !Array.isArray(actions)) return true;
-  return actions.every((action: unknown) => {
-    const rebase = fieldOf(action, 'rebase');
-    const allowed = fieldOf(rebase, 'allow');
-    return !has(rebase, 'sign') || (Array.isArray(allowed) && allowed.includes('BaseUnverified'));
-  });
-}
-
-/** The whole resource below `metadata`. */
+/** The schema of the whole resource except `metadata`. */
 export const baseSchema = withRules(
   z
     .object({ spec: baseSpecSchema.exactOptional(), status: baseStatusSchema.exactOptional() })
@@ -91,8 +118,7 @@ export const baseSchema = withRules(
   [
     {
       rule: 'has(self.spec)',
-      message: 'write a spec: image, select and workloads',
-      holds: (self) => has(self, 'spec'),
+      message: 'write a spec: image and select',
     },
   ],
 );

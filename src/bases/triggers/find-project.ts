@@ -1,10 +1,10 @@
-/** The repository of the CI system that an image is rebuilt from. Pure. */
+/** Finds the repository of the CI system that an image is rebuilt from. Pure. */
 import type { CiSystem, TriggerAction } from '../../core/model/base-policy.ts';
 import { hashId } from '../../core/model/push-event.ts';
 import { matchesText } from '../../core/model/repository-pattern.ts';
 import { systems } from './systems/index.ts';
 
-/** `project` is absent for systems that have none: they get the source as the image names it. */
+/** The project to rebuild. `project` is absent for systems that have none; they get the source as the image names it. */
 export type FoundProject = { readonly project?: string } | { readonly problem: string };
 
 const namesSource = '$source';
@@ -12,8 +12,8 @@ const segment = /^[A-Za-z0-9_][A-Za-z0-9._-]*$/;
 const maxLength = 255;
 
 /**
- * The project of the policy, or that of the image's source. Whoever builds an image writes its source, so it counts only if it is on the host of the CI system that
- * the policy names, and only its path is taken from it.
+ * The project of the policy, or that of the image's source. The builder of an image writes its source. It therefore counts only if it is on the host of the CI
+ * system that the policy names, and only its path is used.
  */
 export function findProject(action: Pick<TriggerAction, 'ci' | 'sources'>, source: string | undefined): FoundProject {
   const { ci } = action;
@@ -48,7 +48,7 @@ export function isProject(text: string): boolean {
   return text.length <= maxLength && text.split('/').every((part) => segment.test(part));
 }
 
-/** Identifies what is called, whichever Secret it takes: two pipelines of a policy may have the same source. */
+/** The identity of a pipeline, regardless of its Secret. Two pipelines of a policy may have the same source. */
 export function pipelineOf(ci: CiSystem): string {
   const { system, project = '', name = '', ref = '' } = ci;
   return hashId([system, addressOf(ci), project, name, ref]);
@@ -59,23 +59,23 @@ export function addressOf({ system, url = systems[system].publicUrl ?? '' }: CiS
   return url.replace(/\/+$/, '');
 }
 
-/** The host on which the system keeps repositories: github.com for api.github.com. */
+/** The host on which the system keeps repositories, for example github.com for api.github.com. */
 function hostOf(ci: CiSystem): string | undefined {
   const host = URL.parse(addressOf(ci))?.host;
   return ci.system.startsWith('github') ? host?.replace(/^api\./, '') : host;
 }
 
-/** `https://github.com/shop/web.git`, `git+https://…`, `git@github.com:shop/web.git`. */
+/** Parses the source of an image: `https://github.com/shop/web.git`, `git+https://…`, `git@github.com:shop/web.git`. */
 function parseSource(source: string): { readonly host: string; readonly path: string } | undefined {
   const scp = /^(?:[A-Za-z0-9._-]+@)([A-Za-z0-9.-]+):(?!\/\/)([^:\s]+)$/.exec(source);
   if (scp?.[1] !== undefined && scp[2] !== undefined) return { host: scp[1].toLowerCase(), path: scp[2] };
   const url = URL.parse(source.replace(/^git\+/, ''));
   if (url === null || !['https:', 'http:', 'ssh:', 'git:'].includes(url.protocol)) return undefined;
-  // Ports of ssh differ from those of the API.
+  // The port of ssh is left out, because it differs from that of the API.
   return { host: url.protocol === 'ssh:' ? url.hostname : url.host, path: url.pathname };
 }
 
-/** `shop/web`; projects of GitLab may be in groups of groups. */
+/** The project in a path: `shop/web`. Projects of GitLab may be in nested groups. */
 function projectOf({ system }: CiSystem, path: string): string | undefined {
   const [beforeDash = ''] = path.split('/-/');
   const all = beforeDash

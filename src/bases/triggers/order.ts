@@ -1,62 +1,62 @@
-/** A rebuild that a BaseImagePolicy requests: what is rebuilt, for which base, and how far the request has come. Pure. */
+/** A rebuild that a BaseImagePolicy requests: the source, the base, and the state of the request. Pure. */
 
-/** What a CI system is told about a rebuild. */
+/** The data about a rebuild that a CI system receives. */
 export interface Rebuild {
-  /** The same at every try, so that a receiver can tell a repetition. */
+  /** The id of the rebuild, which is the same at every try, so that a receiver can recognize a repetition. */
   readonly id: string;
   readonly policy: { readonly namespace: string; readonly name: string };
   readonly base: { readonly repository: string; readonly tag: string; readonly digest: string };
   /** The repository of the CI system, or the source that the image names as its own. */
   readonly source: string;
-  /** One of the images that are built from it: `harbor.example.com/shop/web:1.2.3`. */
+  /** One of the images that are built from the source: `harbor.example.com/shop/web:1.2.3`. */
   readonly image: string;
 }
 
-/** What is rebuilt, and by which pipeline (`pipelineOf`). */
+/** The source to rebuild, and the pipeline that rebuilds it (`pipelineOf`). */
 export interface RebuildTarget {
   readonly pipeline: string;
   readonly source: string;
 }
 
-/** How far the request has come. */
+/** The state of the request. */
 export interface RebuildState extends RebuildTarget {
-  /** Pending: the CI system has not accepted it yet. Failed: it never will. */
+  /** Pending: the CI system has not accepted the request yet. Failed: it never will. */
   readonly state: 'Pending' | 'Requested' | 'Failed';
   readonly at: string;
-  /** Why the last try failed. */
+  /** Why the last try of the request failed. */
   readonly message?: string;
   /** The time of an earlier request that this one repeats on purpose. */
   readonly after?: string;
 }
 
-/** A request over HTTP; it is a POST. */
+/** An HTTP POST request. */
 export interface CiRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** What a request is built from, besides the rebuild. */
+/** The inputs of a request besides the rebuild. */
 export interface CiAccess {
-  /** The address of the system, without a trailing slash. */
+  /** The address of the CI system, without a trailing slash. */
   readonly url: string;
-  /** The repository of the system: `shop/web`. */
+  /** The repository at the CI system: `shop/web`. */
   readonly project: string;
-  /** The event, workflow or job. */
+  /** The name of the event, workflow or job. */
   readonly name: string;
   readonly ref: string;
-  /** The token or signing key; empty if the policy names none. */
+  /** The token or signing key; empty if the policy names no Secret. */
   readonly secret: string;
   readonly now: Date;
 }
 
-/** A CI system: one file for each. */
+/** A kind of CI system. Each has its own file. */
 export interface CiSystemKind {
-  /** The name in `spec.onNewBase[].trigger`, and the file name. */
+  /** The name of the system in `spec.onNewBase[].trigger`, and of its file. */
   readonly id: 'githubDispatch' | 'githubWorkflow' | 'gitlab' | 'gitea' | 'tekton' | 'jenkins' | 'webhook';
-  /** The address of the public service. */
+  /** The address of the public service, if the system has one. */
   readonly publicUrl?: string;
-  /** Builds the request; source: the documentation of the system. */
+  /** Builds the request as the documentation of the system describes it. */
   build(rebuild: Rebuild, access: CiAccess): CiRequest;
 }
 

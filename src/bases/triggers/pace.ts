@@ -1,26 +1,26 @@
-/** How many requests go to one pipeline at the same time: one that does not answer must not hold up the others, and CI systems limit their callers. */
+/** Limits the concurrent requests to one pipeline. One that does not answer must not delay the others, and CI systems limit their callers. */
 import { WaitError } from '../../core/model/errors.ts';
 
-/** Limits the work for each key. */
+/** Limits the concurrent work for each key. */
 export interface Pacer {
-  /** Runs it, or throws a WaitError if others are being done for the key. */
+  /** Runs the work, or throws a WaitError if too much other work is running for the key. */
   run(key: string, work: () => Promise<void>): Promise<void>;
 }
 
 export interface PacerMeans {
   readonly now: () => number;
   readonly random: () => number;
-  /** Resolves after so many ms. */
+  /** Resolves after this time, in ms. */
   readonly pause: (ms: number) => Promise<unknown>;
 }
 
 const maxAtOnce = 2;
-/** Two at a time, of this length at least, are five in a second. */
+/** The minimum duration of a request: two at a time make five in a second. */
 const minMs = 400;
-/** Those that find no room come back later, at different times. */
+/** Requests over the limit are retried after a random time between these two. */
 const [shortestMs, longestMs] = [1_000, 10_000];
 
-/** In this process: each replica counts its own. */
+/** Creates a pacer for this process. Each replica counts only its own requests. */
 export function createPacer({ now, random, pause }: PacerMeans): Pacer {
   const counts = new Map<string, number>();
   return {

@@ -1,9 +1,11 @@
-/** The processor of the queue `trigger`: requests one rebuild from its CI system, and records how far the request has come. */
+/** The processor of the queue `trigger`: requests one rebuild from its CI system, and records the state of the request. */
 import { isActiveBase, type BaseImagePolicy, type TriggerAction } from '../../core/model/base-policy.ts';
+import { defined } from '../../core/model/defined.ts';
 import { PermanentError, WaitError } from '../../core/model/errors.ts';
 import { policyKey } from '../../core/model/image-policy.ts';
 import { tryParseImageReference } from '../../core/model/image-reference.ts';
 import { isApproved } from '../../core/model/policy-actions.ts';
+import { rejectionOf } from '../../core/plan/rejected-base.ts';
 import { matchesRepository } from '../../core/model/repository-pattern.ts';
 import { cut } from '../../core/model/text.ts';
 import type { TriggerJob } from '../../service/queue/jobs.ts';
@@ -17,15 +19,15 @@ import { systems } from './systems/index.ts';
 
 export interface TriggerPorts {
   readonly findPolicy: (namespace: string, name: string, signal: AbortSignal) => Promise<BaseImagePolicy | undefined>;
-  /** Whether the policy, as it was at most 3 s ago, is the one that was found, and has the base. */
+  /** Whether the policy, as it was at most 3 s ago, equals the one that was found, and has the base. */
   readonly isAsPlanned: (found: BaseImagePolicy, base: TriggerJob['base'], signal: AbortSignal) => Promise<boolean>;
-  /** The text behind a key of a Secret, from the API server itself if `refresh`; throws an error that says what is missing. */
+  /** The value of a key of a Secret, from the API server itself if `refresh`. Throws an error that says what is missing. */
   readonly readSecret: (secret: SecretKey, options: { readonly refresh: boolean; readonly signal: AbortSignal }) => Promise<string>;
-  /** Whether the configuration lets requests go to an origin: `https://api.github.com`. */
+  /** Whether the configuration permits requests to an origin such as `https://api.github.com`. */
   readonly mayCall: (url: URL) => boolean;
   readonly send: (request: CiRequest, signal: AbortSignal) => Promise<SendResult>;
   readonly records: RebuildRecords;
-  /** Has the policy report what was recorded. */
+  /** Makes the policy report the record. */
   readonly onRecorded: (policy: BaseImagePolicy) => Promise<void>;
   readonly logger: Logger;
   readonly now: () => number;
@@ -41,8 +43,8 @@ export interface SecretKey {
 const maxMessage = 1_024;
 
 /**
- * Requests the rebuild, unless the record says that it was requested. A process that dies between the request and the record sends it again, with the same id. Throws
- * to be retried: for a day, as every job.
+ * Requests the rebuild, unless the record says that it was requested. A process that dies between the request and the record sends the request again with the
+ * same id. Throws to be retried, for a day like every job.
  */
 export async function processTrigger(job: TriggerJob, { isLastTry, signal, jobId: id }: JobContext, ports: TriggerPorts): Promise<void> {
   const { uid, namespace, name } = job.policy;
@@ -55,15 +57,15 @@ export async function processTrigger(job: TriggerJob, { isLastTry, signal, jobId
     const at = new Date(ports.now()).toISOString();
     const { pipeline, source, after } = job;
     const text = message === undefined ? {} : { message: cut(message, maxMessage) };
-    const next: RebuildState = { pipeline, source, state, at, ...text, ...(after !== undefined && { after }) };
+    const next: RebuildState = { pipeline, source, state, at, ...text, ...defined({ after }) };
     if (known?.state === state && known.message === next.message) return;
-    // A wait begins when the rebuild was first wanted.
+    // The time of the record is that at which the rebuild was first wanted.
     await ports.records.write(uid, job.base.digest, state === 'Pending' ? { ...next, at: known?.at ?? at } : next);
     await ports.onRecorded(policy);
   };
   const fields = { policy: policyKey(policy), source: job.source, base: job.base.digest };
-  const action = actionOf(policy, job);
-  // The policy was changed or suspended, or has another base. Its next reconcile requests again what is still wanted.
+  const action = actionOf(policy, job, ports.now());
+  // The policy was changed or suspended, has another base, or has rejected this one. Its next reconcile requests again what is still wanted.
   if (action === undefined) return;
   const sent = await trySend(job, { id, policy, action, isRetry: found?.message !== undefined, signal }, ports);
   if (sent.kind === 'accepted') {
@@ -77,9 +79,9 @@ export async function processTrigger(job: TriggerJob, { isLastTry, signal, jobId
   throw new Error(sent.message);
 }
 
-/** Undefined unless the policy, as it is now, wants this rebuild: the job may be a day old, and anybody with write access to Redis may have written it. */
-function actionOf(policy: BaseImagePolicy, { pipeline, base, source, image }: TriggerJob): TriggerAction | undefined {
-  if (!isActiveBase(policy)) return undefined;
+/** The action for this rebuild; undefined if the current policy does not want it. The job may be a day old, or written by anybody with access to Redis. */
+function actionOf(policy: BaseImagePolicy, { pipeline, base, source, image }: TriggerJob, now: number): TriggerAction | undefined {
+  if (!isActiveBase(policy) || rejectionOf(policy, base, now) !== undefined) return undefined;
   const { spec, status, actions } = policy;
   if (spec.base.mode === 'DryRun') return undefined;
   if (status.latest?.digest !== base.digest || (spec.base.mode === 'Approval' && !isApproved(actions, base))) return undefined;
@@ -97,7 +99,7 @@ interface Sending {
   readonly id: string;
   readonly policy: BaseImagePolicy;
   readonly action: TriggerAction;
-  /** A token that was refused may have been mended meanwhile. */
+  /** Whether the last try failed. A refused token may have been replaced since. */
   readonly isRetry: boolean;
   readonly signal: AbortSignal;
 }
@@ -118,7 +120,7 @@ async function trySend(
     const request = systems[ci.system].build(rebuild, { url, project, name: ci.name ?? '', ref: ci.ref ?? '', secret, now });
     if (!ports.mayCall(request.url))
       return { kind: 'failed', message: `the configuration does not allow requests to ${request.url.origin}: add it to triggers.hosts` };
-    // Reading the Secret may have taken long.
+    // Checked again, because reading the Secret may have taken long.
     if (!(await ports.isAsPlanned(policy, base, signal))) throw new Error('the policy has changed meanwhile');
     return await ports.send(request, signal);
   } catch (error) {

@@ -1,10 +1,10 @@
-/** Sends a request to a CI system, and reads its answer. */
+/** Sends a request to a CI system, and interprets its answer. */
 import { parseRetryAfter } from '../../core/async/backoff.ts';
 import { describeConnectionError } from '../../core/model/connection-failure.ts';
 import { cut } from '../../core/model/text.ts';
 import type { CiRequest } from './order.ts';
 
-/** What became of a request; `message` is for the user. Refused: repeating the same request is no use. */
+/** The result of a request. `message` is for the user. Refused: it is no use to repeat the same request. */
 export type SendResult =
   | { readonly kind: 'accepted' }
   | { readonly kind: 'refused'; readonly message: string }
@@ -12,7 +12,7 @@ export type SendResult =
 
 export interface SendOptions {
   readonly fetch: typeof fetch;
-  /** In ms since 1970. */
+  /** The current time, in ms since 1970. */
   readonly now: () => number;
   readonly signal: AbortSignal;
 }
@@ -20,10 +20,10 @@ export interface SendOptions {
 const timeoutMs = 15_000;
 const maxPauseMs = 3_600_000;
 const maxText = 300;
-/** The request itself is wrong. Everything else may be mended without a change of the policy: the token, a permission, a missing workflow. */
+/** The statuses that mean an invalid request. Any other error may be fixed without a change of the policy: the token, a permission, a missing workflow. */
 const refusals = new Set([400, 405, 406, 410, 413, 414, 415, 422]);
 
-/** Sends it once; never rejects. Redirects are not followed: they could lead the token to another host. */
+/** Sends the request once; never rejects. Redirects are not followed, because they could lead the token to another host. */
 export async function sendRequest({ url, headers, body }: CiRequest, { fetch, now, signal }: SendOptions): Promise<SendResult> {
   const what = `POST ${url.origin}${url.pathname}`;
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
@@ -47,7 +47,7 @@ export async function sendRequest({ url, headers, body }: CiRequest, { fetch, no
   }
 }
 
-/** The message of a TypeError without a cause quotes the header that cannot be sent, and so the Secret. */
+/** Describes an error. The message of a TypeError without a cause is left out: it quotes the header that cannot be sent, and so the Secret. */
 function describeFault(error: unknown): string {
   if (!(error instanceof TypeError)) return describeConnectionError(error);
   return error.cause === undefined
@@ -55,7 +55,7 @@ function describeFault(error: unknown): string {
     : describeConnectionError(error.cause);
 }
 
-/** The beginning of an error's text, in one line. */
+/** The beginning of the text of an error response, in one line. */
 async function readText(answer: Response): Promise<string> {
   let text = '';
   const decoder = new TextDecoder();

@@ -3,11 +3,11 @@ import { metadataForms } from '../../service/kube/objects.ts';
 import type { Completed } from '../../service/command-line/command.ts';
 import { clusterOf, currentNamespace, isResourceWord, listPolicies, metadataOf } from '../../service/command-line/policy-client.ts';
 
-/** Somebody waits with a finger on the tab key. */
+/** Short, because the user is waiting after pressing the tab key. */
 const timeoutMs = 2_000;
 const maxNames = 500;
 
-/** The names that the cluster, or the kubeconfig, has for a word; none where it cannot be asked. */
+/** The names in the cluster or the kubeconfig that fit a word; none if the cluster does not answer. */
 export async function askCluster(
   what: Exclude<Completed, 'file'>,
   prefix: string,
@@ -41,7 +41,7 @@ async function namespacesOf(client: KubeClient, signal: AbortSignal): Promise<st
   return items.map((item) => metadataOf(item).name);
 }
 
-/** As the user has begun to write them: `web`, `ipol/web` or `shop/web`. */
+/** The names of policies in the form that the user has begun to write: `web`, `ipol/web` or `shop/web`. */
 async function policiesOf(client: KubeClient, prefix: string, namespace: string | undefined, signal: AbortSignal): Promise<string[]> {
   const [, begin] = /^([^/]*)\//.exec(prefix) ?? [];
   const isNamespace = begin !== undefined && !isResourceWord(begin);

@@ -1,28 +1,28 @@
-/** What may stand at the end of a command line. Pure. */
+/** Computes the words that may complete a command line. Pure. */
 import type { Argument, Command, Completed, Option, Options } from '../../service/command-line/command.ts';
 
-/** What completion needs of a command; of one that the line does not name, no more than its name. */
+/** What completion needs of a command. Of a command that the line does not name, only the name is needed. */
 type Known = Pick<Command, 'name' | 'summary' | 'options' | 'arguments' | 'commands'>;
 
-/** A word, and what it means. */
+/** A word that may complete the line, and its meaning. */
 export interface Candidate {
   readonly word: string;
   readonly about?: string;
 }
 
-/** Words that are known here, or (`ask`) something that the cluster or the file system has to be asked for. */
+/** Known words, or (`ask`) something to look up in the cluster or the file system. */
 export type Completion =
   | { readonly candidates: readonly Candidate[] }
   | { readonly ask: Completed; readonly given: Readonly<Record<string, string>>; readonly prefix: string };
 
-/** Options that may stand before the command. */
+/** The options that may precede the command. */
 const early: Options = {
   namespace: { short: 'n', value: 'NAMESPACE', completes: 'namespace', about: 'the namespace' },
   kubeconfig: { value: 'FILE', completes: 'file', about: 'the kubeconfig' },
   context: { value: 'NAME', completes: 'context', about: 'a context of the kubeconfig' },
 };
 
-/** Completes the last word, which may be empty. */
+/** Completes the last word of a command line, which may be empty. */
 export function complete(commands: readonly Known[], words: readonly string[]): Completion {
   const line = [...words];
   const last = line.pop() ?? '';
@@ -44,10 +44,13 @@ export function complete(commands: readonly Known[], words: readonly string[]): 
       else if (option?.value !== undefined) open = option;
     } else if (known !== undefined) {
       const full: string = command === undefined ? word : `${command.name} ${word}`;
-      command = known.find(({ name }) => name === full);
-      if (command === undefined) return { candidates: [] };
-      known = command.commands;
-      options = command.options ?? {};
+      const found: Known | undefined = known.find(({ name }) => name === full);
+      // A command that also runs by itself takes the word as its argument.
+      if (found === undefined && command?.options === undefined) return { candidates: [] };
+      if (found === undefined) positionals++;
+      command = found ?? command;
+      known = found?.commands;
+      options = command?.options ?? {};
     } else positionals++;
   }
   if (open !== undefined) return valueOf(open, last, given);
@@ -59,7 +62,9 @@ export function complete(commands: readonly Known[], words: readonly string[]): 
   if (last.startsWith('-')) return matching(optionsOf(options), last);
   if (known !== undefined)
     return matching(
-      known.map(({ name, summary }) => ({ word: name.slice(name.lastIndexOf(' ') + 1), about: summary })),
+      known
+        .filter(({ name }) => name !== command?.name)
+        .map(({ name, summary }) => ({ word: name.slice(name.lastIndexOf(' ') + 1), about: summary })),
       last,
     );
   if (command?.options === undefined) return { ask: 'file', given, prefix: last };

@@ -1,10 +1,10 @@
-/** What a shell runs to complete a command line: it asks the program, whose answer has a word and its meaning in each line, then `:DIRECTIVE` (cobra's protocol). */
+/** The script of a shell that completes a command line. The program prints a word and its meaning in each line, then `:DIRECTIVE` (cobra's protocol). */
 
-/** The shells that are known. */
+/** The supported shells. */
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
 
-/** No candidate is a file. */
+/** The directive of cobra that files are no candidates. */
 export const noFiles = 4;
 
 export const scripts: Readonly<Record<Shell, string>> = {

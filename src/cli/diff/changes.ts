@@ -1,11 +1,12 @@
-/** What would change in containers, for people and for programs. */
+/** The changes that a plan would make to containers, for people and for programs. */
+import { defined } from '../../core/model/defined.ts';
 import type { PlannedNow } from '../../service/explain/plan-now.ts';
 import { formatWorkload, type WorkloadRef } from '../../core/model/workload.ts';
 import { paintFor, type Terminal } from '../../service/command-line/command.ts';
 import { fit } from '../../service/command-line/output.ts';
 import { printable } from '../../service/command-line/printable.ts';
 
-/** What would become of one container, or (without `from`) why nothing does. */
+/** The change that would be made to a container, or (without `from`) why there is none. */
 export interface Change {
   readonly policy: string;
   readonly target?: WorkloadRef;
@@ -17,9 +18,9 @@ export interface Change {
   readonly message?: string;
 }
 
-/** What a plan would change, and what stays for another reason than being up to date. */
+/** The changes of a plan, and the containers that stay for another reason than being up to date. */
 export function changesOf(policy: string, planned: PlannedNow | { readonly why: string; readonly reason?: string }): Change[] {
-  if ('why' in planned) return [{ policy, message: planned.why, ...(planned.reason !== undefined && { reason: planned.reason }) }];
+  if ('why' in planned) return [{ policy, message: planned.why, ...defined({ reason: planned.reason }) }];
   return planned.allowed.targets.flatMap(({ target, changes, unchanged, problem }): Change[] => [
     ...changes.map(({ container, from, to }) => ({ policy, target, container, from, to })),
     ...unchanged
@@ -29,7 +30,7 @@ export function changesOf(policy: string, planned: PlannedNow | { readonly why: 
   ]);
 }
 
-/** As a diff of images; after a "#", what stays as it is, and why. */
+/** Formats a change as a diff of images. An unchanged image and its reason follow a "#". */
 export function formatChange(change: Change, terminal: Terminal): string {
   const { policy, target, container, from, to, image, reason, message = '' } = change;
   const paint = paintFor(terminal);

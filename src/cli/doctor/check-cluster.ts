@@ -1,4 +1,4 @@
-/** What a kubeconfig can check: the CustomResourceDefinitions, certificates, permissions of the role convert, the clock of this machine. */
+/** The checks that need only a kubeconfig: CustomResourceDefinitions, certificates, permissions of the role convert, the clock of this machine. */
 import { definitionsOf } from '../../service/resources/definitions.ts';
 import { baseKind, crdName } from '../../service/resources/group.ts';
 import type { ResourceGroup } from '../../service/resources/resource-group.ts';
@@ -19,17 +19,17 @@ const timeoutMs = 15_000;
 
 interface ClusterOptions {
   readonly resources: ResourceGroup;
-  /** What the service reports of the conversion webhook. */
+  /** The certificate of the conversion webhook that the service reports. */
   readonly conversion: ServedCertificate;
   readonly warnWithinMs: number;
 }
 
-/** What was found, and why nothing could be; nothing is written to the cluster. */
+/** The findings, and why some checks could not be made. Nothing is written to the cluster. */
 export async function checkCluster(
   values: ClusterValues,
   options: ClusterOptions,
 ): Promise<{ readonly findings: readonly Finding[]; readonly problem: string | undefined }> {
-  // Loaded only now: help should not wait for the Kubernetes client.
+  // Imported only here, so that the help does not wait for the Kubernetes client.
   const [{ openKubeClient }, { readCrd }, { readServerTime }] = await Promise.all([
     import('../../service/kube/client.ts'),
     import('../../service/kube/crd/definition.ts'),
@@ -91,7 +91,7 @@ async function gatherDefinition(
   const { objectsPath } = await import('../../service/kube/crd/definition.ts');
   const served = installed.spec.versions.filter((version) => version.served !== false);
   const reads = served.map(async ({ name: version }) => {
-    // The API server converts what it stores in another version.
+    // One object is read in each served version, because the API server converts objects that are stored in another one.
     const request = { method: 'GET', path: objectsPath(installed, version), query: { limit: 1 } } as const;
     return {
       version,
@@ -122,7 +122,7 @@ interface Deployment {
   readonly spec: { readonly template: { readonly spec: { readonly serviceAccountName?: string } } };
 }
 
-/** The service reports the permissions of the workers itself. */
+/** Gathers the permissions of the role convert. The service itself reports those of the workers. */
 async function gatherPermissions(client: KubeClient, definition: Definition): Promise<PermissionFacts> {
   const { findMissingAccess, reviewAccess } = await import('../../service/kube/review-access.ts');
   const files = ['convert-crd', 'convert-secret'] as const;

@@ -1,16 +1,16 @@
-/** The certificates under which registries reach the receivers: those of the Ingresses of the chart, and of the Gateways that its HTTPRoutes name. */
+/** The certificates under which registries reach the receivers: those of the chart's Ingresses, and of the Gateways that its HTTPRoutes name. */
 import type { OtherCertificate } from '../../service/doctor/checks/certificates.ts';
 import type { KubeClient } from '../../service/kube/client.ts';
 import { isKubeError } from '../../service/kube/kube-error.ts';
 import { describeError } from '../../core/model/errors.ts';
 
-/** Installations have one or two of each. */
+/** The maximum number of objects of a kind to read. Installations have one or two. */
 const maxObjects = 50;
 
-/** The labels that the chart gives to what it makes. */
+/** The label selector of the objects that the chart creates. */
 export const ours = 'app.kubernetes.io/name=image-watcher';
 
-/** Lists what the chart makes of a kind. */
+/** Lists the objects of a kind that the chart creates. */
 export async function listOurs<T>(client: KubeClient, path: string): Promise<readonly T[]> {
   const query = { labelSelector: ours, limit: maxObjects };
   const { items } = await client.request<{ items?: readonly T[] | null }>({ method: 'GET', path, query });
@@ -46,7 +46,7 @@ interface Gateway {
   };
 }
 
-/** All of them, as far as they may be read. */
+/** Reads the certificates of all Ingresses and Gateways, as far as the caller may. */
 export async function readOutsideCertificates(client: KubeClient): Promise<OtherCertificate[]> {
   return (await Promise.all([readIngressCertificates(client), readGatewayCertificates(client)])).flat();
 }
@@ -102,7 +102,7 @@ async function readGatewayCertificates(client: KubeClient): Promise<OtherCertifi
   return found.flat();
 }
 
-/** Each Secret once. */
+/** Reads the Secrets, each once. */
 async function readSecrets(
   client: KubeClient,
   line: OtherCertificate['line'],
@@ -123,7 +123,7 @@ async function readSecrets(
   );
 }
 
-/** Of a chain, the certificate of the host itself; others are the authority's business. */
+/** The first certificate of a chain, which is that of the host. The authority is responsible for the others. */
 function firstCertificate(encoded = ''): string {
   const chain = Buffer.from(encoded, 'base64').toString();
   return /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/.exec(chain)?.[0] ?? chain;

@@ -1,13 +1,13 @@
-/** Folds what `events --follow` would repeat: registries also announce each pull, those of image-watcher itself among them, and receivers ignore them. */
+/** Folds the repetitions in `events --follow`: registries also announce each pull, including those of image-watcher, and receivers ignore them. */
 import type { EventView } from '../../service/api/event-view.ts';
 
-/** What to show of an event: lines that stand before it, and whether it is shown itself. */
+/** How to show an event: the lines before it, and whether it is shown itself. */
 export interface Folded {
   readonly before: readonly string[];
   readonly isShown: boolean;
 }
 
-/** For each event, in the order in which they are shown. An event that is no push is shown once for each repository; the next ones are counted, until there is something else. */
+/** Creates a function to call for each shown event. An ignored event is shown once for each repository; further ones are counted until another comes. */
 export function createFold(): (event: EventView) => Folded {
   const counts = new Map<string, number>();
   const folded = new Map<string, number>();

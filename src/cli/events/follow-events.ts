@@ -7,13 +7,13 @@ import { type Filter, listEvents, readEvents } from './list-events.ts';
 
 const pauseMs = 2_000;
 const backoff: Backoff = { firstMs: 1_000, maxMs: 30_000, jitter: 'equal' };
-/** Results of events further back are not shown again. */
+/** The number of newest events that are compared again for changed results. */
 const examined = 100;
 const remembered = 5_000;
 
 /**
- * Shows the events of the filter, oldest first, then each new one and each whose result changes, until the terminal is interrupted. Where the service cannot
- * be reached, it is asked again; where it refuses the caller, ApiError is thrown.
+ * Shows the events of the filter, the oldest first, then each new one and each whose result changes, until the terminal is interrupted. If the service cannot
+ * be reached, the request is repeated. If it refuses the caller, ApiError is thrown.
  */
 export async function followEvents(
   target: ApiTarget,
@@ -34,7 +34,7 @@ export async function followEvents(
   };
   const first = await readEvents(target, filter);
   showChanged(first);
-  // What was there before is not new.
+  // Events before the oldest shown one are not new.
   const since = Math.max(filter.since ?? 0, ...first.slice(-1).map(({ receivedAt }) => Date.parse(receivedAt)));
   const later = { ...filter, since, limit: remembered, pageSize: examined };
   const readNew = async () => {
@@ -64,7 +64,7 @@ function isPassing({ status }: ApiError): boolean {
   return status === undefined || status === 429 || status >= 500;
 }
 
-/** What a reader sees change. */
+/** The parts of an event whose change is shown again. */
 function stateOf({ outcome, count, policies }: EventView): string {
   return JSON.stringify([
     outcome,

@@ -1,19 +1,19 @@
 import type { EventOutcome, EventView } from '../../service/api/event-view.ts';
 import { type ApiTarget, callApi } from '../api-client.ts';
 
-/** Which events. */
+/** The filter for events. */
 export interface Filter {
   readonly limit: number;
-  /** Those that were received at this time or later, in ms since 1970. */
+  /** Only events that were received at this time or later, in ms since 1970. */
   readonly since?: number;
   readonly repository?: string;
   readonly outcome?: EventOutcome;
-  /** How many are asked for at once, at most 500. */
+  /** The number of events in one request, at most 500. */
   readonly pageSize?: number;
   readonly policy?: { readonly namespace: string; readonly name: string };
 }
 
-/** The events, newest first, page by page: one page of the API may have fewer than requested. */
+/** The events, the newest first, page by page. A page of the API may have fewer events than requested. */
 export async function* listEvents(target: ApiTarget, filter: Filter): AsyncGenerator<EventView> {
   const { limit, since = 0, pageSize = 500 } = filter;
   let found = 0;
@@ -50,7 +50,7 @@ function queryOf({ repository, outcome, policy, since }: Filter, { size, before 
   return query.toString();
 }
 
-/** All of them; `onRead` is called with how many there are so far. */
+/** Reads all pages of events. `onRead` is called with the number of events so far. */
 export async function readEvents(target: ApiTarget, filter: Filter, onRead?: (count: number) => void): Promise<EventView[]> {
   const found: EventView[] = [];
   for await (const event of listEvents(target, filter)) {

@@ -1,15 +1,15 @@
-/** Ids of events, as short as they can be while one stands for one event. */
+/** Short ids of events that still identify one event. */
 import type { EventView } from '../../service/api/event-view.ts';
 import { type ApiTarget, callApi } from '../api-client.ts';
 import { ApiError } from '../api-error.ts';
 import { listEvents } from './list-events.ts';
 
 const leastLength = 8;
-/** How many of the newest events a short id is looked for in. */
+/** The number of newest events in which a short id is searched. */
 const searched = 5_000;
 const isShort = (id: string) => /^[0-9a-f]{4,63}$/.test(id);
 
-/** Shortens ids to what is unique among all that were given so far, at least 8 characters. */
+/** Creates a function that shortens ids so that they stay unique among all ids given so far, to at least 8 characters. */
 export function createShortIds(): (ids: readonly string[]) => (id: string) => string {
   const known = new Set<string>();
   return (ids) => {
@@ -23,7 +23,7 @@ export function createShortIds(): (ids: readonly string[]) => (id: string) => st
   };
 }
 
-/** The id of the one event whose id begins so; an id that is long enough, or of another form, is returned as it is. Rejects with ApiError otherwise. */
+/** The id of the only event whose id begins so; a long enough id, or one of another form, is returned unchanged. Rejects with ApiError otherwise. */
 export async function findEventId(target: ApiTarget, text: string): Promise<string> {
   if (!isShort(text)) return text;
   const found = new Set<string>();
@@ -35,7 +35,7 @@ export async function findEventId(target: ApiTarget, text: string): Promise<stri
   return id;
 }
 
-/** An event by its id or the beginning of it. */
+/** Reads an event by its id or the beginning of its id. */
 export async function readEvent(target: ApiTarget, text: string): Promise<EventView> {
   return callApi<EventView>(target, 'GET', `/api/v1/events/${encodeURIComponent(await findEventId(target, text))}`);
 }

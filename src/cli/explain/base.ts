@@ -1,5 +1,6 @@
-/** What `explain` shows of a BaseImagePolicy: by its status, because whose images are behind is only known from registries. */
-import { maxDependents, readBaseStatus, type BaseStatus, type Dependent } from '../../core/model/base-policy.ts';
+/** The output of `explain` for a BaseImagePolicy. It is based on the status, because only registries show which images are behind. */
+import { maxDependents, readBaseStatus, type BaseStatus, type Dependent } from '../../core/model/base-status.ts';
+import { baseSteps, nextStepOf } from '../../core/model/base-next-step.ts';
 import { notReconciledYet } from '../../core/model/decisive-condition.ts';
 import type { Terminal } from '../../service/command-line/command.ts';
 import { fit, formatAge, print } from '../../service/command-line/output.ts';
@@ -7,10 +8,16 @@ import { printable } from '../../service/command-line/printable.ts';
 import { statusOf, type PolicyClient } from '../../service/command-line/policy-client.ts';
 import { reasonLinks } from '../reason-links.ts';
 
-/** States that somebody has to do something about, or that nothing is done about. */
+/** States of images that require an action of a user, or that no action of the policy covers. */
 const open: ReadonlySet<Dependent['state']> = new Set(['Failed', 'RebuildOverdue', 'Refused', 'Behind', 'Unknown']);
+/** Reasons for which an image waits, and nobody has to do anything. */
+const waits: ReadonlySet<string | undefined> = new Set(['Window', 'WavePending']);
 
-/** Prints what is known, and returns 1 if something is in the way of an image. */
+function isOpen({ state, reason }: Pick<Dependent, 'state' | 'reason'>): boolean {
+  return open.has(state) && !waits.has(reason);
+}
+
+/** Prints the status. Returns 1 if something blocks an image. */
 export async function explainBase(
   { namespace, name, read }: PolicyClient,
   output: 'text' | 'json' | 'yaml' | undefined,
@@ -19,9 +26,13 @@ export async function explainBase(
   const status = readBaseStatus(statusOf(await read()));
   const { latest, images, dependents = [], waves, requests = [], rejected = [], waiting, conditions = [] } = status;
   const ready = conditions.find(({ type }) => type === 'Ready');
-  const allowed = ready?.status === 'True' && !dependents.some(({ state }) => open.has(state));
+  const allowed = ready?.status === 'True' && !dependents.some(isOpen);
   const summary = ready === undefined ? notReconciledYet : `${namespace}/${name}: ${ready.reason}: ${ready.message}`;
-  const report = { allowed, summary, latest, images, dependents, waves, requests, rejected, waiting };
+  const withSteps = dependents.map((one) => {
+    const step = nextStepOf(one, latest?.digest);
+    return step === undefined ? one : { ...one, nextStep: { id: step, text: baseSteps[step] } };
+  });
+  const report = { allowed, summary, latest, images, dependents: withSteps, waves, requests, rejected, waiting };
   print(terminal, output, report, () => {
     const shown = dependents.map(({ reason }) => reason);
     const text = [summary, ...describeRollOut(status), ...describeImages(status, new Date())].map((line) => printable(line)).join('\n');
@@ -38,15 +49,21 @@ function describeRollOut({ latest, waves }: BaseStatus): string[] {
   return [...base, stopped === undefined ? counts : `${counts}; stopped: ${stopped}`];
 }
 
-function describeImages({ dependents = [], images }: BaseStatus, now: Date): string[] {
-  const lines = dependents.flatMap(({ image, state, base, behindSince, action, reason, message, rebased, workloads, example }) => {
+function describeImages({ dependents = [], images, latest }: BaseStatus, now: Date): string[] {
+  const lines = dependents.flatMap((dependent) => {
+    const { image, state, base, behindSince, action, reason, message, rebased, workloads, example } = dependent;
     const since = behindSince === undefined ? '' : `, behind for ${formatAge(new Date(behindSince), now)}`;
     const built = base === undefined ? '' : `, on ${base.split('@')[0]}`;
     const runs = workloads === 1 ? (example ?? '1 workload') : `${workloads} workloads`;
     const what = [action, rebased === undefined ? undefined : `as ${rebased}`, reason, message]
       .filter((part) => part !== undefined)
       .join(': ');
-    return [`${open.has(state) ? '✗' : '✓'} ${image}: ${state}${built}${since} (${runs})`, ...(what === '' ? [] : [`    ${what}`])];
+    const step = nextStepOf(dependent, latest?.digest);
+    return [
+      `${isOpen(dependent) ? '✗' : '✓'} ${image}: ${state}${built}${since} (${runs})`,
+      ...(what === '' ? [] : [`    ${what}`]),
+      ...(step === undefined ? [] : [`    next: ${baseSteps[step]}`]),
+    ];
   });
   const listed = (images?.total ?? 0) - (images?.unrelated ?? 0);
   return listed > maxDependents ? [...lines, `… and ${listed - maxDependents} more images`] : lines;

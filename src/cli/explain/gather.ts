@@ -1,4 +1,4 @@
-import { needsConsent } from '../../core/plan/consent.ts';
+import { type ConsentGrant, needsConsent, withGrants } from '../../core/plan/consent.ts';
 import { PermanentError } from '../../core/model/errors.ts';
 import type { ImagePolicy, PolicySpec, PolicyTarget } from '../../core/model/image-policy.ts';
 import type { TargetProblem } from '../../core/plan/plan-update.ts';
@@ -9,51 +9,57 @@ import type { KubeClient } from '../../service/kube/client.ts';
 import { isKubeError } from '../../service/kube/kube-error.ts';
 import type { TargetKind } from '../../service/kube/targets.ts';
 import type { ClusterView } from '../../service/reconcile/ports.ts';
+import type { NamespaceScope } from './namespace-rules.ts';
 import { policiesFor, readOthers } from './other-policies.ts';
 
-/** What the configuration says, and what reading policies depends on. */
-type Rules = Pick<ClusterView, 'crossNamespace' | 'repeatsPerHour'> & ReadContext;
+/** The rules of the configuration, and the context for reading policies. */
+type Rules = Pick<ClusterView, 'crossNamespace' | 'repeatsPerHour'> &
+  ReadContext & { readonly consents: readonly ConsentGrant[]; readonly scope: NamespaceScope };
 
-/** What was read, and what could not be found out. */
+/** The view of the cluster for a plan. `doubt` says what could not be read. */
 export interface Gathered extends ClusterView {
   readonly doubt?: string;
 }
 
-/** The targets of a policy as they were read, with what their owners say. */
+/** The targets of a policy, and the consents of their owners. */
 export interface ReadTargets {
-  /** By `workloadKey`. */
+  /** The workloads by `workloadKey`. */
   readonly workloads: ReadonlyMap<string, Workload>;
-  /** The consent annotations of Namespaces; null where one has none. */
+  /** The consent annotations of Namespaces; null where a Namespace has none. */
   readonly namespaces: ReadonlyMap<string, string | null>;
   /** Why the objects of a target cannot be read. */
   readonly problems: ReadonlyMap<PolicyTarget, TargetProblem>;
 }
 
 /**
- * Reads the targets of a policy, and what their owners say, with the caller's own rights; shows of them what the service would plan with. What the caller may
- * not read in another namespace is as if it were not there. Other policies of the targets are read as far as they decide anything.
+ * Reads the targets of a policy and the consents of their owners with the caller's own rights, and returns what the service would plan with. What the caller
+ * may not read in another namespace counts as absent. Other policies of the targets are read only if they affect the plan.
  */
 export async function gatherForExplain(
   client: KubeClient,
   policy: ImagePolicy,
   spec: PolicySpec,
-  { customTargets, olderVersions, ...rules }: Rules,
+  { consents, customTargets, olderVersions, scope, ...rules }: Rules,
 ): Promise<Gathered> {
-  const { workloads, namespaces, problems } = await readTargets(client, policy, spec, { customTargets, ...rules });
+  const { workloads, namespaces, problems } = await readTargets(client, policy, spec, { consents, customTargets, ...rules });
   const { crossNamespace, aliases } = rules;
   const consent = { crossNamespace, namespaceConsent: (namespace: string) => namespaces.get(namespace) };
   const others = await readOthers(policy, spec, [...workloads.values()], { client, aliases, customTargets, olderVersions });
+  const targeted = spec.targets.map(({ namespace }) => namespace).filter((namespace) => namespace !== policy.namespace);
+  await scope.read([...targeted, ...others.policies.map(({ namespace }) => namespace)]);
+  const considered = others.policies.filter(({ namespace }) => scope.isConsidered(namespace));
+  const doubts = [scope.doubt(targeted), others.doubt].filter((one) => one !== undefined);
   return {
     ...rules,
     ...consent,
-    policiesOf: policiesFor(others.policies, consent),
-    ...(others.doubt !== undefined && { doubt: others.doubt }),
-    ...viewOf(workloads, problems),
+    policiesOf: policiesFor(considered, consent),
+    ...(doubts.length > 0 && { doubt: doubts.join('; ') }),
+    ...scope.limit(viewOf(workloads, problems), consent),
     now: Date.now,
   };
 }
 
-/** Workloads that were read, by their keys, and what is wrong with targets, as the stages ask for them. */
+/** The view of the stages on workloads that were read, by their keys, and on problems of targets. */
 export function viewOf(
   workloads: ReadonlyMap<string, Workload>,
   problems: ReadonlyMap<PolicyTarget, TargetProblem>,
@@ -69,12 +75,12 @@ export function viewOf(
   };
 }
 
-/** The same, as it was read. */
+/** Reads the targets of a policy and the consents of their owners, without the view of the service. */
 export async function readTargets(
   client: KubeClient,
   policy: Pick<ImagePolicy, 'namespace'>,
   spec: Pick<PolicySpec, 'targets'>,
-  { customTargets, crossNamespace }: Pick<Rules, 'customTargets' | 'crossNamespace'>,
+  { consents, customTargets, crossNamespace }: Pick<Rules, 'consents' | 'customTargets' | 'crossNamespace'>,
 ): Promise<ReadTargets> {
   const { readNamespaceConsent } = await import('../../service/kube/namespaces.ts');
   const workloads = new Map<string, Workload>();
@@ -86,7 +92,10 @@ export async function readTargets(
     try {
       for (const workload of (await readTarget(client, target, customTargets)).workloads) workloads.set(workloadKey(workload), workload);
       if (needsConsent({ ...target, name: '' }, policy, crossNamespace) && !namespaces.has(namespace))
-        namespaces.set(namespace, (await readNamespaceConsent(client, namespace))?.allowPoliciesFrom ?? null);
+        namespaces.set(
+          namespace,
+          withGrants((await readNamespaceConsent(client, namespace))?.allowPoliciesFrom ?? null, namespace, consents),
+        );
     } catch (error) {
       const isNotTheirs = isKubeError(error, 403) || (error instanceof PermanentError && error.reason === 'NoConsent');
       if (isNotTheirs && namespace !== policy.namespace) continue;
@@ -97,7 +106,7 @@ export async function readTargets(
   return { workloads, namespaces, problems };
 }
 
-/** The workloads that a target means, and where objects of their kind are. Throws PermanentError for kinds that there are not. */
+/** The workloads that a target selects, and where objects of their kind are. Throws PermanentError for unknown kinds. */
 export async function readTarget(
   client: KubeClient,
   target: PolicyTarget,

@@ -1,4 +1,4 @@
-/** The other policies of a workload: what a policy must not take over without being told to. */
+/** Reads the other policies of a workload. What they follow is not taken over unless the spec of a policy says so. */
 import { readPolicy } from '../../service/resources/read-policy.ts';
 import type { ReadContext } from '../../service/resources/read-spec.ts';
 import type { KubeClient } from '../../service/kube/client.ts';
@@ -10,20 +10,20 @@ import { imagesOf, type Workload } from '../../core/model/workload.ts';
 import { consentTo, namespacesIn, type ConsentRules } from '../../core/plan/consent.ts';
 import { listPolicies } from '../../service/command-line/policy-client.ts';
 
-/** What the policies are read with. */
+/** The client and the context with which policies are read. */
 interface Means extends ReadContext {
   readonly client: KubeClient;
 }
 
-/** The policies, and what could not be found out. */
+/** The other policies, and what could not be read. */
 export interface Others {
   readonly policies: readonly ImagePolicy[];
   readonly doubt?: string;
 }
 
 /**
- * Reads the policies of the namespaces that may have one for these workloads, with the caller's own rights. Where every container runs what the policy selects, none
- * of them decides anything, and none is read.
+ * Reads the policies of the namespaces that may have one for these workloads, with the caller's own rights. Reads none if every container runs what the policy
+ * selects, because they would affect nothing.
  */
 export async function readOthers(
   policy: ImagePolicy,
@@ -56,7 +56,7 @@ export async function readOthers(
   };
 }
 
-/** Those that name a workload, or select it, and may see it. */
+/** The policies that name or select a workload, and may see it. */
 export function policiesFor(policies: readonly ImagePolicy[], rules: ConsentRules): (workload: Workload) => readonly ImagePolicy[] {
   return (workload) =>
     policies.filter(

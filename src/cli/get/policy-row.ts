@@ -1,5 +1,6 @@
 /** A policy as a row of `image-watcher get`. Pure. */
 import { decisiveCondition, notReconciledYet } from '../../core/model/decisive-condition.ts';
+import { defined } from '../../core/model/defined.ts';
 import { isDigest, tryParseImageReference } from '../../core/model/image-reference.ts';
 import { runningTag } from '../../core/model/running-image.ts';
 import type { PolicyStatus } from '../../core/model/policy-status.ts';
@@ -8,7 +9,7 @@ import { reasonLinks } from '../reason-links.ts';
 import { formatAge } from '../../service/command-line/output.ts';
 import { printable } from '../../service/command-line/printable.ts';
 
-/** What a row shows; `-` where there is nothing. */
+/** The columns of a row; `-` where there is no value. */
 export interface PolicyRow {
   readonly namespace: string;
   readonly name: string;
@@ -18,19 +19,19 @@ export interface PolicyRow {
   /** The selected tag. */
   readonly latest: string;
   readonly ready: string;
-  /** That of the decisive condition, as in every other view. */
+  /** The reason of the decisive condition, as in every other view. */
   readonly reason: string;
   readonly age: string;
-  /** Why something is blocked or wrong, and what to do; absent where all is well. */
+  /** Why something is blocked or wrong, and what to do; absent if nothing is. */
   readonly message?: string;
-  /** Whether somebody has to act. */
+  /** Whether somebody must act. */
   readonly isStalled: boolean;
 }
 
-/** The conditions that inform, and block nothing: they are told where nothing else is. */
+/** Conditions that inform and block nothing. They are shown where there is no other message. */
 const informing = ['CrossNamespace', 'TagGone'];
 
-/** Reads a policy as the API server has it. */
+/** Makes a row of a policy as the API server returns it. */
 export function policyRow(raw: unknown, now: Date): PolicyRow {
   const { metadata, spec, status: found } = raw as { metadata?: Metadata; spec?: { image?: unknown; select?: unknown }; status?: unknown };
   const status = readStatus(found);
@@ -65,19 +66,19 @@ const shownTags = 2;
 
 function runningOf(status: PolicyStatus, withDigest: boolean): string {
   const { running, targets = [], targetCounts } = status;
-  // The list does not hold all of them; the summary does.
+  // The counts of the summary are used if the list of targets is incomplete.
   if (running !== undefined && (targetCounts?.total ?? 0) > targets.length) return printable(running);
   const images = targets.flatMap(({ image }) => tryParseImageReference(image ?? '') ?? []);
   const named = images.map((image) => {
     const tag = runningTag(image, { status });
-    return nameOf({ ...image, ...(tag !== undefined && { tag }) }, withDigest);
+    return nameOf({ ...image, ...defined({ tag }) }, withDigest);
   });
   const names = [...new Set(named)];
   if (names.length === 0) return '-';
   return names.slice(0, shownTags).join(',') + (names.length > shownTags ? ` +${names.length - shownTags}` : '');
 }
 
-/** The tag, or the digest where there is none; both where the policy follows the digest of a tag. */
+/** The tag, or the digest where there is no tag; both if the policy follows the digest of a tag. */
 function nameOf({ tag, digest }: { readonly tag?: string; readonly digest?: string }, withDigest: boolean): string {
   const short = digest !== undefined && isDigest(digest) ? digest.slice(digest.indexOf(':') + 1).slice(0, 7) : undefined;
   if (tag === undefined) return short ?? '-';

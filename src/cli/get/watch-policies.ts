@@ -10,7 +10,7 @@ interface RawPolicy extends StoredObject {
   readonly raw: unknown;
 }
 
-/** Reports every change of the policies of a namespace, or of all, until the signal is aborted; `known` is what the caller has already. */
+/** Reports every change of the policies of a namespace, or of all, until the signal is aborted. `known`: the policies that the caller has already. */
 export async function watchPolicies(
   client: KubeClient,
   namespace: string | undefined,

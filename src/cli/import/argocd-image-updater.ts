@@ -3,7 +3,6 @@ import { convertAll } from './argocd-image-updater/convert-all.ts';
 import { registriesName } from './argocd-image-updater/registries.ts';
 import type { Importer } from './importer.ts';
 
-/** `image-watcher import argocd-image-updater`. */
 export const argocdImageUpdater: Importer = {
   id: 'argocd-image-updater',
   summary: 'convert the ImageUpdaters and annotations of Argo CD Image Updater into policies',

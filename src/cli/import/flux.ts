@@ -13,7 +13,6 @@ const targets: readonly ReadKind[] = [
   ...[deployment, statefulSet, daemonSet, cronJob].map((kind) => ({ ...kind, isEverywhere: true as const })),
 ];
 
-/** `image-watcher import flux`. */
 export const flux: Importer = {
   id: 'flux',
   summary: "convert Flux's ImagePolicies, ImageRepositories and ImageUpdateAutomations into policies",

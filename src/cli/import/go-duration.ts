@@ -2,7 +2,7 @@ import { formatDuration } from '../../core/model/text.ts';
 
 const units: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1_000, ms: 1, us: 0.001, µs: 0.001, ns: 0.000_001 };
 
-/** A duration of Go (`1h`, `5m0s`, `1.5h`) as policies write it; undefined for what is none, or less than a second. */
+/** Converts a duration of Go (`1h`, `5m0s`, `1.5h`) to the form of policies. Undefined for an invalid one, and for less than a second. */
 export function convertDuration(text: string): string | undefined {
   if (text.length > 32) return undefined;
   let milliseconds = 0;

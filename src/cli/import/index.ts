@@ -1,4 +1,4 @@
-/** The updaters whose settings can be converted, in the order of the help. */
+/** The importers, in the order of the help. */
 import type { Importer } from './importer.ts';
 import { argocdImageUpdater } from './argocd-image-updater.ts';
 import { flux } from './flux.ts';

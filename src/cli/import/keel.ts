@@ -5,7 +5,6 @@ import { readWorkload } from './workload.ts';
 
 const kinds = [deployment, statefulSet, daemonSet, cronJob];
 
-/** `image-watcher import keel`. */
 export const keel: Importer = {
   id: 'keel',
   summary: "convert Keel's labels and annotations into policies",

@@ -1,3 +1,4 @@
+import { defined } from '../../core/model/defined.ts';
 import type { KubeClient } from '../../service/kube/client.ts';
 import { isKubeError } from '../../service/kube/kube-error.ts';
 import { listPages, listPath } from '../../service/kube/objects.ts';
@@ -6,7 +7,7 @@ import { pageSize } from '../../service/command-line/policy-client.ts';
 import type { ReadKind, SourceObject } from './importer.ts';
 import { sourceObject } from './read-files.ts';
 
-/** All objects of the kinds, of one namespace or of all. A kind that the API server does not serve has none. */
+/** All objects of the kinds, in one namespace or in all. A kind that the API server does not serve has no objects. */
 export async function listObjects(
   client: KubeClient,
   kinds: readonly ReadKind[],
@@ -23,9 +24,9 @@ export async function listObjects(
         path,
         pageSize,
         fieldSelector: name === undefined ? undefined : `metadata.name=${name}`,
-        ...(signal !== undefined && { signal }),
+        ...defined({ signal }),
       }))
-        // The items of a list do not say what they are.
+        // The items of a list have neither apiVersion nor kind, so both are added.
         found.push(
           ...items.filter(isObject).flatMap((item) => sourceObject({ ...item, apiVersion, kind }, { namespace: '', comments: [] }) ?? []),
         );
@@ -36,7 +37,7 @@ export async function listObjects(
   return found;
 }
 
-/** `image.toolkit.fluxcd.io` → `image.toolkit.fluxcd.io/v1`; undefined if the group is not served. */
+/** The preferred version of an API group: `image.toolkit.fluxcd.io` → `image.toolkit.fluxcd.io/v1`. Undefined if the group is not served. */
 async function preferredVersion(client: KubeClient, group: string, signal?: AbortSignal): Promise<string | undefined> {
   try {
     const answer = await client.request<{ preferredVersion?: { groupVersion?: string } }>({

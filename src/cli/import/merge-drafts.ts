@@ -3,12 +3,12 @@ import { apiVersion } from '../../service/resources/v1.ts';
 import { policiesAlone } from '../../service/resources/resource-group.ts';
 import { validatePolicy } from '../../service/resources/validate.ts';
 import { isSameJson } from '../../core/model/untyped.ts';
-import { formatPolicies, freeName, type WrittenPolicy } from '../policy-documents.ts';
+import { formatPolicies, freeName, type WrittenPolicy } from '../../service/command-line/policy-documents.ts';
 import type { Draft, Imported, Skipped } from './importer.ts';
 
 const maxTargets = 64;
 
-/** One policy for all targets of a namespace with the same spec. All policies are valid: what would make one invalid is skipped, with its problems. */
+/** One policy for all targets of a namespace with the same spec. All policies are valid: a draft that would be invalid is skipped with its problems. */
 export function policiesOf(drafts: readonly Draft[]): Pick<Imported, 'policies' | 'skipped'> {
   const skipped: Skipped[] = [];
   const isValid = ({ policy }: WrittenPolicy): boolean => {
@@ -19,7 +19,7 @@ export function policiesOf(drafts: readonly Draft[]): Pick<Imported, 'policies' 
         skipped.push({ object: `${kind} ${own}/${name}`, problem: problems.join('; ') });
     return problems.length === 0;
   };
-  // Each alone first: a target that is wrong is no reason to leave out the others.
+  // Drafts are checked separately, so that an invalid one does not exclude the others.
   const valid = drafts.filter((draft) => mergeDrafts([draft]).every(isValid));
   return { policies: mergeDrafts(valid).filter(isValid), skipped };
 }
@@ -47,14 +47,14 @@ function mergeDrafts(drafts: readonly Draft[]): WrittenPolicy[] {
   });
 }
 
-/** The name of the workload, or of the repository if there are several workloads; extended if it is taken. */
+/** The name of the workload, or of the repository if there are several workloads. It is extended if it is taken. */
 function nameOf([{ namespace, spec, target, name }, ...others]: readonly [Draft, ...Draft[]], taken: Set<string>): string {
   const repository = spec.image.split('/').at(-1) ?? '';
   const own = name ?? (others.length === 0 ? (target.name ?? repository) : repository);
   return freeName(namespace, own === repository ? [own] : [own, `${own}-${repository}`], taken);
 }
 
-/** YAML for `kubectl apply`: what concerns all policies and what was not carried over as comments, then each policy after its notes. */
+/** YAML for `kubectl apply`: general remarks and skipped objects as comments, then each policy after its notes. */
 export function formatImport({ policies, skipped, remarks }: Imported): string {
   return formatPolicies(policies, [...remarks, ...skipped.map(({ object, problem }) => `Not carried over: ${object}: ${problem}`)]);
 }

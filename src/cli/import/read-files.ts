@@ -6,15 +6,15 @@ import { readTexts } from '../manifests/read-texts.ts';
 import { printable } from '../../service/command-line/printable.ts';
 import type { SourceObject } from './importer.ts';
 
-/** The objects of files and folders, and `-` for the standard input. Throws UsageError for what cannot be read; what is no YAML in a folder may be a template. */
+/** Reads objects of files and folders, and `-` as the standard input. Throws UsageError for unreadable ones; invalid YAML in a folder may be a template. */
 export async function readFiles(paths: readonly string[], namespace: string, terminal: Terminal): Promise<SourceObject[]> {
   const { texts, unreadable } = await readTexts(paths, terminal);
   const [failed] = unreadable;
-  if (failed !== undefined) throw new UsageError(`${printable(failed.path)}: cannot be read: ${printable(failed.message)}`);
+  if (failed !== undefined) throw new UsageError(`${printable(failed.path)}: ${printable(failed.message)}`);
   return texts.flatMap(({ text, ...file }) => readObjects(text, namespace, file));
 }
 
-/** The objects of a text in YAML or JSON, with their comments. Throws UsageError for a file that is named itself and is not YAML. */
+/** The objects of a text in YAML or JSON, with their comments. Throws UsageError if a file that the user named is not YAML. */
 export function readObjects(text: string, namespace: string, file?: FoundFile): SourceObject[] {
   return readDocuments(text).flatMap((document) => {
     if ('problems' in document) {
@@ -33,7 +33,7 @@ export function readObjects(text: string, namespace: string, file?: FoundFile): 
   });
 }
 
-/** An object by its own words; undefined if it has no kind. Some kinds of files, such as kustomization.yaml, have no name. */
+/** Makes an object of a parsed document; undefined if it has no kind. Some files, such as kustomization.yaml, have no name. */
 export function sourceObject(
   value: JsonObject,
   { namespace, ...from }: Pick<SourceObject, 'namespace' | 'comments' | 'file'>,

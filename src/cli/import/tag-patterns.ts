@@ -1,11 +1,11 @@
-/** Patterns of other updaters as `tags.allow` and `tags.ignore`. All are RE2 expressions, and none becomes a regular expression of this process. */
+/** Converts patterns of other updaters to `tags.allow` and `tags.ignore`. All are RE2 expressions, and none becomes a regular expression of this process. */
 import { describeError } from '../../core/model/errors.ts';
 import { compilePattern } from '../../core/model/pattern.ts';
 
-/** A pattern, absent where it matches every tag; or what is wrong with it. */
+/** A converted pattern, which is absent if it matches every tag; or the problem of the pattern. */
 export type ConvertedPattern = { readonly allow?: string } | { readonly problem: string };
 
-/** `tags.allow` has to match the whole tag; other updaters look for their pattern anywhere in it, and take the first place where it matches. */
+/** Converts a pattern that other updaters search anywhere in the tag, taking the first match. `tags.allow` has to match the whole tag. */
 export function findAnywhere(pattern: string): ConvertedPattern {
   try {
     compilePattern(pattern);
@@ -25,13 +25,13 @@ function wholeTag(pattern: string): string {
   return `${start}${isOne ? pattern : `(?:${pattern})`}${end}`;
 }
 
-/** The only tag that a pattern matches, such as `^latest$`; undefined if it may match others. */
+/** The only tag that a pattern matches, such as that of `^latest$`; undefined if it may match others. */
 export function onlyTagOf(pattern: string): string | undefined {
   const tag = /^\^((?:[A-Za-z0-9_-]|\\\.)+)\$$/.exec(pattern)?.[1]?.replaceAll('\\.', '.');
   return tag !== undefined && tag.length <= 128 ? tag : undefined;
 }
 
-/** A pattern of Go's filepath.Match (`*`, `?`, `[a-z]`, `\x`) for a whole tag. */
+/** Converts a pattern of Go's filepath.Match (`*`, `?`, `[a-z]`, `\x`) for a whole tag. */
 export function globPattern(glob: string): ConvertedPattern {
   let pattern = '';
   for (let index = 0; index < glob.length; index += 1) {
@@ -54,7 +54,7 @@ export function globPattern(glob: string): ConvertedPattern {
   }
 }
 
-/** A text as a pattern that matches nothing else. */
+/** A pattern that matches only this text. */
 export function escapePattern(text: string): string {
   return text.replaceAll(/[.+*?^${}()|[\]\\]/g, String.raw`\$&`);
 }

@@ -1,31 +1,33 @@
-/** Version constraints of Masterminds/semver, which Flux and Argo CD Image Updater read, as `select.semver` and `tags.ignore`. */
+/** Converts version constraints of Masterminds/semver, which Flux and Argo CD Image Updater use, to `select.semver` and `tags.ignore`. */
 import type { Spec } from '../../service/resources/v1.ts';
 import { describeError } from '../../core/model/errors.ts';
+import { escapePattern } from './tag-patterns.ts';
 import { parseVersionRange } from '../../core/select/version-range.ts';
 
-/** What a constraint means in a policy. */
+/** The fields of a policy for a constraint. */
 export interface ConvertedConstraint {
   readonly semver: NonNullable<Spec['select']['semver']>;
-  /** What `!=` leaves out. */
+  /** Patterns for the versions that `!=` excludes. */
   readonly ignore: readonly string[];
   readonly notes: readonly string[];
 }
 
 interface Comparator {
   readonly operator: string;
-  /** As it is written in a range of npm; empty for any version. */
+  /** The comparator in the syntax of npm; empty for any version. */
   readonly text: string;
   readonly numbers: readonly string[];
   readonly hasPrerelease: boolean;
+  readonly prerelease: string | undefined;
 }
 
 const maxLength = 256;
-// Each part is bounded or begins with a character that the one before it cannot have.
+// Linear, because each part is bounded or begins with a character that the one before it cannot have.
 const comparator =
   /[\s,]*(=>|=<|>=|<=|~>|!=|[=<>~^])?\s*v?([0-9]+|[xX*])(?:\.([0-9]+|[xX*]))?(?:\.([0-9]+|[xX*]))?(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?(?=[\s,]|$)/y;
 const spelling: Readonly<Record<string, string>> = { '=>': '>=', '=<': '<=', '~>': '~', '=': '' };
 
-/** The same constraint for a policy, or why it has none. */
+/** Converts a constraint, or says why a policy cannot express it. */
 export function convertConstraint(written: string): ConvertedConstraint | { readonly problem: string } {
   const unreadable = { problem: `"${written.slice(0, maxLength)}" is no version constraint that can be converted` };
   if (written.length > maxLength) return unreadable;
@@ -56,7 +58,7 @@ export function convertConstraint(written: string): ConvertedConstraint | { read
   };
 }
 
-/** Undefined for what is no constraint. A range with a hyphen (`1.2 - 1.4`) is two comparators. */
+/** Parses a part between `||`. A range with a hyphen (`1.2 - 1.4`) becomes two comparators. Undefined if the text is not a constraint. */
 function readAlternative(text: string): Comparator[] | undefined {
   const parts = text.trim().split(/\s-\s/);
   const [from = '', to, ...more] = parts;
@@ -76,12 +78,12 @@ function readComparator([, operator = '', major = '', minor, patch, prerelease]:
   const written = [major, minor, patch].filter((part) => part !== undefined);
   const wild = written.findIndex((part) => /^[xX*]$/.test(part));
   const numbers = wild === -1 ? written : written.slice(0, wild);
-  // `~0.0.0` admits every version.
+  // The constraint `~0.0.0` admits every version.
   const isAny = numbers.length === 0 || (operator.startsWith('~') && written.join('.') === '0.0.0');
-  // npm reads a prerelease only behind three numbers.
+  // npm accepts a prerelease only after three numbers.
   const suffix = numbers.length === 3 && prerelease !== undefined ? `-${prerelease}` : '';
   const text = isAny ? '' : `${spelling[operator] ?? operator}${written.join('.')}${suffix}`;
-  return { operator, text, numbers, hasPrerelease: prerelease !== undefined };
+  return { operator, text, numbers, hasPrerelease: prerelease !== undefined, prerelease };
 }
 
 function formatGroup(group: readonly Comparator[]): string {
@@ -95,10 +97,10 @@ function isExact({ operator, numbers }: Comparator): boolean {
   return (operator === '' || operator === '=') && numbers.length === 3;
 }
 
-/** The tags that `!=` leaves out: one version, or all that begin with its numbers. */
-function patternOf({ text, numbers }: Comparator): string {
+/** The pattern for the tags that `!=` excludes: one version, or all that begin with its numbers, with its prerelease if it has one. */
+function patternOf({ text, numbers, prerelease }: Comparator): string {
   const version = text.slice('!='.length);
-  return numbers.length === 3
-    ? `^v?${version.replaceAll(/[.+]/g, String.raw`\$&`)}$`
-    : `^v?${numbers.map((number) => `${number}\\.`).join('')}`;
+  if (numbers.length === 3) return `^v?${escapePattern(version)}$`;
+  const start = `^v?${numbers.map((number) => `${number}\\.`).join('')}`;
+  return prerelease === undefined ? start : `${start}[0-9.]+-${escapePattern(prerelease)}$`;
 }

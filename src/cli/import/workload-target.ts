@@ -1,16 +1,17 @@
+import { defined } from '../../core/model/defined.ts';
 import type { Spec } from '../../service/resources/v1.ts';
 import { type Repository, sameRepository, tryParseImageReference } from '../../core/model/image-reference.ts';
 import type { SourceWorkload } from './workload.ts';
 
 type Target = Spec['targets'][number];
 
-/** The containers of a workload that another updater changes, by their lists. */
+/** The names of the containers that another updater changes, by list. */
 export interface MarkedContainers {
   readonly containers: readonly string[];
   readonly initContainers: readonly string[];
 }
 
-/** The target for the containers of a workload: named only where others run the same image and are not among them. */
+/** The target for these containers of a workload. It names them only if other containers run the same image. */
 export function targetOf(workload: SourceWorkload, marked: MarkedContainers, repository: Repository | undefined): Target {
   const { apiVersion, kind, name } = workload;
   const runs = (image: string) => {
@@ -21,7 +22,7 @@ export function targetOf(workload: SourceWorkload, marked: MarkedContainers, rep
   const read = [...workload.containers, ...(marked.initContainers.length > 0 ? workload.initContainers : [])];
   const isAll = read.every((container) => chosen.includes(container.name) || !runs(container.image));
   return {
-    ...(apiVersion !== undefined && { apiVersion }),
+    ...defined({ apiVersion }),
     kind,
     name,
     ...(!isAll && { containers: chosen }),
@@ -29,7 +30,7 @@ export function targetOf(workload: SourceWorkload, marked: MarkedContainers, rep
   };
 }
 
-/** The repository of an image, or of a repository's own name. */
+/** The repository of an image reference, or of the name of a repository. */
 export function repositoryOf(image: unknown): Repository | undefined {
   return typeof image === 'string' ? tryParseImageReference(image)?.repository : undefined;
 }

@@ -4,7 +4,7 @@ import type { SourceObject } from './importer.ts';
 
 /** A workload that another updater may change. */
 export interface SourceWorkload {
-  /** Only of custom resources. */
+  /** The API version, only for custom resources. */
   readonly apiVersion?: string;
   readonly kind: string;
   readonly namespace: string;
@@ -15,7 +15,7 @@ export interface SourceWorkload {
   readonly initContainers: readonly NamedImage[];
 }
 
-/** A container and what it runs. */
+/** A container and its image. */
 export interface NamedImage {
   readonly name: string;
   readonly image: string;
@@ -42,7 +42,7 @@ export function readWorkload({ apiVersion, kind, namespace, name, value }: Sourc
   };
 }
 
-/** The entries of a map that are texts: labels, annotations. */
+/** The entries of a map whose values are texts: labels, annotations. */
 export function textsOf(value: unknown): Record<string, string> {
   return Object.fromEntries(Object.entries(fieldsOf(value)).filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 }

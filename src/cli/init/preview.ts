@@ -1,5 +1,6 @@
-/** What proposed policies would do at once: the stages of the service, with what the registry has now in the place of their status. */
+/** What proposed policies would change now. It runs the stages of the service, with the current state of the registry instead of a status. */
 import { inParallel } from '../../core/async/in-parallel.ts';
+import { defined } from '../../core/model/defined.ts';
 import type { Config } from '../../service/config/settings.ts';
 import type { KubeClient } from '../../service/kube/client.ts';
 import { describeError, PermanentError } from '../../core/model/errors.ts';
@@ -9,13 +10,13 @@ import type { RegistryClient } from '../../service/registry/client.ts';
 import { naturalOrder, selectTag } from '../../core/select/select-tag.ts';
 import { changesOf, type Change } from '../diff/changes.ts';
 import { planPolicy } from '../explain/plan-policy.ts';
-import { strategyOf } from './choose-selection.ts';
+import { strategyOf } from '../../service/command-line/selection/choose-selection.ts';
 import type { Proposal, TagList } from './propose-policies.ts';
 
 /** The policy as the API server would return it after its first reconcile. */
 export function withStatus({ policy }: Proposal, { tag, digest }: Candidate): object {
   const { metadata } = policy;
-  const latest = { tag, ...(digest !== undefined && { digest }), selectedAt: new Date(0).toISOString() };
+  const latest = { tag, ...defined({ digest }), selectedAt: new Date(0).toISOString() };
   return { ...policy, metadata: { ...metadata, uid: metadata.name, resourceVersion: '0', generation: 1 }, status: { latest } };
 }
 
@@ -31,10 +32,10 @@ interface Means {
 }
 
 const maxParallel = 8;
-/** Of images without an order by name, so many are asked for their creation time, the likely newest first. */
+/** The maximum number of images to ask for their creation time, the likely newest first. Needed for tags that names do not order. */
 const maxTimes = 100;
 
-/** The changes of each policy, and why others stay; an image that cannot be read is such a reason. */
+/** The changes of each policy, and why other images stay. An image that cannot be read is such a reason. */
 export async function previewChanges(proposals: readonly Proposal[], means: Means): Promise<readonly Change[]> {
   let done = 0;
   const results = await inParallel(proposals, maxParallel, async (proposal) => {
@@ -55,7 +56,7 @@ function unreadable(error: unknown, signal: AbortSignal): { readonly why: string
   return { why: describeError(error), ...(error instanceof PermanentError && { reason: error.reason }) };
 }
 
-/** What the policy would select, with its digest. */
+/** The image that the policy would select, with its digest. */
 async function selectNow(proposal: Proposal, means: Means): Promise<Candidate | { readonly why: string }> {
   const { registry, signal } = means;
   const { image } = proposal.policy.spec;

@@ -1,4 +1,5 @@
-/** From what runs, and the tags that registries have, to policies, and to what is left out. Pure. */
+/** Proposes policies for running images, given the tags in registries, and lists the images that are left out. Pure. */
+import { defined } from '../../core/model/defined.ts';
 import { kind } from '../../service/resources/group.ts';
 import { apiVersion, type Spec } from '../../service/resources/v1.ts';
 import { policiesAlone } from '../../service/resources/resource-group.ts';
@@ -6,8 +7,8 @@ import { validatePolicy } from '../../service/resources/validate.ts';
 import { formatRepository, type ImageReference } from '../../core/model/image-reference.ts';
 import { formatWorkload, workloadKey, type ImageList, type WorkloadRef } from '../../core/model/workload.ts';
 import { selectTag } from '../../core/select/select-tag.ts';
-import { freeName, type WrittenPolicy } from '../policy-documents.ts';
-import { chooseSelection, strategyOf, type Selection } from './choose-selection.ts';
+import { freeName, type WrittenPolicy } from '../../service/command-line/policy-documents.ts';
+import { chooseSelection, strategyOf, type Selection } from '../../service/command-line/selection/choose-selection.ts';
 
 /** An image of a workload. */
 export interface RunningImage {
@@ -15,22 +16,30 @@ export interface RunningImage {
   readonly container: string;
   readonly list: ImageList;
   readonly reference: ImageReference;
+  /** The Helm release that the workload is part of, if no other tool runs Helm. */
+  readonly release?: HelmRelease;
 }
 
-/** What is left out, and why. */
+/** A release of Helm. */
+export interface HelmRelease {
+  readonly name: string;
+  readonly namespace: string;
+}
+
+/** The images that are left out for a reason. */
 export interface LeftOut {
   readonly image: string;
   readonly workloads: readonly string[];
   readonly why: string;
 }
 
-/** A policy, what its workloads run, and what it would select now; undefined where that is not known by the names of tags. */
+/** A proposed policy, what its workloads run, and what it would select now. That is undefined if names of tags do not decide it. */
 export interface Proposal extends WrittenPolicy {
   readonly runs: readonly string[];
   readonly selects?: string;
 }
 
-/** What is proposed. */
+/** The proposed policies, and the images that are left out. */
 export interface Proposals {
   readonly policies: readonly Proposal[];
   readonly leftOut: readonly LeftOut[];
@@ -44,24 +53,24 @@ export type Mode = 'Automatic' | 'Approval' | 'DryRun';
 
 export interface ProposeOptions {
   readonly mode: Mode;
-  /** The names of policies that there are, as NAMESPACE/NAME. */
+  /** The names of existing policies, as NAMESPACE/NAME. */
   readonly taken: ReadonlySet<string>;
 }
 
 const maxTargets = 64;
 
-/** The key of a repository among tag lists. */
+/** The key of a repository in the map of tag lists. */
 export function repositoryKey({ repository }: ImageReference): string {
   return formatRepository(repository);
 }
 
-/** An image that a policy is for, with how it is selected. */
+/** A running image, and how its policy selects. */
 interface Planned extends RunningImage {
   readonly selection: Selection;
   readonly isPinned: boolean;
 }
 
-/** One policy for all images of a namespace and repository that are selected in the same way. All of them are valid. */
+/** One policy for all images of a namespace and repository that are selected in the same way. All policies are valid. */
 export function proposePolicies(
   running: readonly RunningImage[],
   tagsOf: (reference: ImageReference) => TagList,
@@ -95,7 +104,7 @@ export function proposePolicies(
     return chunks(targets).flatMap((part): Proposal[] => {
       const written = writePolicy(first, part, { mode, names, list: tagsOf(first.reference) });
       const problems = validatePolicy(written.policy, policiesAlone).map(({ path, message }) => `${path} ${message}`);
-      if (problems.length === 0) return [{ ...written, runs: runsOf(group, part) }];
+      if (problems.length === 0) return [{ ...written, notes: [...written.notes, ...notesOnHelm(group, part)], runs: runsOf(group, part) }];
       leftOut.push(leftOutOf(group, `no valid policy follows from it: ${problems.join('; ')}`));
       return [];
     });
@@ -111,7 +120,7 @@ function selectionFor(reference: ImageReference, tagsOf: (reference: ImageRefere
   return 'problem' in list ? list : chooseSelection(tag ?? 'latest', list.tags);
 }
 
-/** What is left out of workloads for one reason. */
+/** Makes an entry for images that are left out for one reason. */
 export function leftOutOf(images: readonly RunningImage[], why: string): LeftOut {
   const image = images[0]?.reference;
   const name =
@@ -128,7 +137,7 @@ interface WorkloadTarget {
   readonly workload: string;
 }
 
-/** One target for each workload; it names the containers where others of them run the same repository in another way. */
+/** One target for each workload. It names containers if other containers of the workload run the same repository in another way. */
 function targetsOf(group: readonly Planned[], running: readonly RunningImage[]): { targets: WorkloadTarget[]; apart: readonly Planned[] } {
   const apart: Planned[] = [];
   const targets = [...Map.groupBy(group, ({ workload }) => workloadKey(workload))].flatMap(([key, images]): WorkloadTarget[] => {
@@ -138,7 +147,7 @@ function targetsOf(group: readonly Planned[], running: readonly RunningImage[]):
     const same = running.filter((one) => workloadKey(one.workload) === key && repositoryKey(one.reference) === repositoryKey(reference));
     const isPartial = same.length > images.length;
     const inVolumes = images.filter(({ list }) => list === 'volumes');
-    // Volumes have no names in targets.
+    // A target cannot name volumes.
     if (isPartial && same.some(({ list }) => list === 'volumes')) {
       apart.push(...images);
       return [];
@@ -168,6 +177,23 @@ function runsOf(group: readonly Planned[], part: readonly WorkloadTarget[]): str
   return [...new Set(tags)].toSorted();
 }
 
+/** What the next upgrade of a Helm release does with an image that a policy has changed. */
+function notesOnHelm(group: readonly Planned[], part: readonly WorkloadTarget[]): string[] {
+  const keys = new Set(part.map(({ workload }) => workload));
+  const ofHelm = group.filter(({ workload, release }) => release !== undefined && keys.has(workloadKey(workload)));
+  const byRelease = Map.groupBy(ofHelm, ({ release }) => JSON.stringify(release));
+  return [...byRelease.values()].flatMap((images) => {
+    const release = images[0]?.release;
+    if (release === undefined) return [];
+    const { name, namespace } = release;
+    const workloads = [...new Set(images.map(({ workload }) => formatWorkload(workload)))];
+    const what = workloads.length === 1 ? `${workloads[0]} is` : `${workloads.join(', ')} are`;
+    return [
+      `${what} of the Helm release ${name}: the next "helm upgrade" puts the image back to that of the release's values, or ends with a conflict (Helm 4). Write the new tag into the values first, often image.tag: "helm get values ${name} --namespace ${namespace} --all" shows them.`,
+    ];
+  });
+}
+
 interface Writing {
   readonly mode: Mode;
   readonly names: Set<string>;
@@ -185,7 +211,7 @@ function writePolicy(first: Planned, part: readonly WorkloadTarget[], { mode, na
   const spec: Spec = {
     image: repositoryKey(reference),
     select,
-    ...(tags !== undefined && { tags }),
+    ...defined({ tags }),
     targets: part.map(({ target }) => target),
     ...(Object.keys(update).length > 0 && { update }),
   };
@@ -198,6 +224,6 @@ function writePolicy(first: Planned, part: readonly WorkloadTarget[], { mode, na
       spec,
     },
     notes: [why, ...notes, ...(needsPin ? ['The digest is written with the tag, as it runs.'] : [])],
-    ...(selects !== undefined && { selects }),
+    ...defined({ selects }),
   };
 }

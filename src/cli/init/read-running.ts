@@ -1,4 +1,5 @@
-/** What the workloads of a cluster run, and which of it no policy should change. */
+/** Reads what the workloads of a cluster run, and which of them no policy should change. */
+import { defined } from '../../core/model/defined.ts';
 import { readPolicy } from '../../service/resources/read-policy.ts';
 import { type Config, registryAliases } from '../../service/config/settings.ts';
 import type { KubeClient } from '../../service/kube/client.ts';
@@ -11,39 +12,42 @@ import { type ImageSource, podAccess } from '../../core/model/image-source.ts';
 import { sameRepository, tryParseImageReference } from '../../core/model/image-reference.ts';
 import { isTargetContainer } from '../../core/model/resolve-target.ts';
 import { fieldsOf, textOrEmpty } from '../../core/model/untyped.ts';
+import { helm } from '../../core/plan/guards/git-ops.ts';
 import { formatWorkload, imagesOf, type Workload } from '../../core/model/workload.ts';
 import { listPolicies, pageSize } from '../../service/command-line/policy-client.ts';
 import { createPodSecrets } from '../pod-secrets.ts';
-import { repositoryKey, type LeftOut, type RunningImage } from './propose-policies.ts';
+import { repositoryKey, type HelmRelease, type LeftOut, type RunningImage } from './propose-policies.ts';
 import { readContextOf } from '../read-context.ts';
 
 export interface Running {
   readonly images: readonly RunningImage[];
   readonly leftOut: readonly LeftOut[];
-  /** The repositories whose tags are needed by `repositoryKey`, each with the Secrets of the pods that run its images. */
+  /** The repositories whose tags are needed, by `repositoryKey`, each with the Secrets of the pods that run its images. */
   readonly sources: ReadonlyMap<string, ImageSource>;
-  /** The policies that there are, as NAMESPACE/NAME. */
+  /** The names of existing policies, as NAMESPACE/NAME. */
   readonly taken: ReadonlySet<string>;
-  /** What could not be found out. */
+  /** What could not be read. */
   readonly doubt?: string;
 }
 
-/** With the whole workload. */
+/** A running image with its workload. */
 interface Found extends RunningImage {
   readonly workload: Workload;
 }
 
 interface Where {
-  /** undefined: all but those of Kubernetes itself. */
+  /** The namespace to read; undefined for all except those of Kubernetes itself. */
   readonly namespace: string | undefined;
   readonly config: Config;
   readonly signal: AbortSignal;
 }
 
-/** What comes with a cluster is updated with it. */
+const releaseName = /^[a-z0-9](?:[a-z0-9.-]{0,61}[a-z0-9])?$/;
+
+/** Namespaces whose workloads are updated together with the cluster. */
 const systemNamespaces: ReadonlySet<string> = new Set(['kube-system', 'kube-public', 'kube-node-lease']);
 
-/** Reads all workloads that may be targets, and the policies that there are. */
+/** Reads all workloads that may be targets, and all existing policies. */
 export async function readRunning(client: KubeClient, { namespace, config, signal }: Where): Promise<Running> {
   const aliases = registryAliases(config);
   const { policies, doubt } = await readPolicies(client, { namespace, config, signal });
@@ -54,6 +58,7 @@ export async function readRunning(client: KubeClient, { namespace, config, signa
       for (const raw of items.filter((item) => isWanted(kind, item))) {
         const workload = projectWorkload(kind, raw);
         if (workload.isDeleted === true) continue;
+        const release = releaseOf(workload, raw);
         const whole = whyNotWorkload(workload, raw, namespace === undefined);
         for (const { container, position } of imagesOf(workload)) {
           const reference = tryParseImageReference(container.image, aliases);
@@ -61,17 +66,17 @@ export async function readRunning(client: KubeClient, { namespace, config, signa
           const covering = reference && policies.find((policy) => isCovered(policy, workload, container.name, reference));
           const reason = why ?? (covering && `ImagePolicy ${policyKey(covering)} updates it already`);
           if (reason === undefined && reference !== undefined)
-            images.push({ workload, container: container.name, list: position.list ?? 'containers', reference });
+            images.push({ workload, container: container.name, list: position.list ?? 'containers', reference, ...defined({ release }) });
           else leftOut.push({ image: container.image, workloads: [formatWorkload(workload)], why: reason ?? '' });
         }
       }
     }
   }
   const sources = await readSources(images, client);
-  return { images, leftOut, sources, taken: new Set(policies.map(policyKey)), ...(doubt !== undefined && { doubt }) };
+  return { images, leftOut, sources, taken: new Set(policies.map(policyKey)), ...defined({ doubt }) };
 }
 
-/** Images that are pinned by their digest alone have no tags to choose from. */
+/** The repositories of images. Images that are pinned by their digest alone have no tags to choose from. */
 async function readSources(images: readonly Found[], client: KubeClient): Promise<Map<string, ImageSource>> {
   const podSecrets = createPodSecrets(client);
   await podSecrets.read(images.map(({ workload }) => workload));
@@ -80,7 +85,7 @@ async function readSources(images: readonly Found[], client: KubeClient): Promis
   for (const [key, group] of Map.groupBy(wanted, ({ reference }) => repositoryKey(reference))) {
     const workloads = group.map(({ workload }) => workload);
     const access = podAccess(workloads, podSecrets);
-    for (const { reference } of group.slice(0, 1)) sources.set(key, { ...reference.repository, ...(access !== undefined && { access }) });
+    for (const { reference } of group.slice(0, 1)) sources.set(key, { ...reference.repository, ...defined({ access }) });
   }
   return sources;
 }
@@ -99,12 +104,22 @@ function isCovered(
 function whyNotWorkload({ namespace, gitOps }: Workload, raw: unknown, isEverywhere: boolean): string | undefined {
   if (isEverywhere && systemNamespaces.has(namespace))
     return `${namespace} is updated with the cluster: name it with --namespace to include it`;
-  if (gitOps !== undefined)
+  if (gitOps !== undefined && gitOps !== helm)
     return `${gitOps} manages the workload and would set its image back: let it write the tag, or write a policy for its own resource`;
   const owner = controllerOf(raw);
   if (owner !== undefined)
     return `${owner} controls the workload and would set its image back: write a policy for the fields of that resource`;
   return undefined;
+}
+
+/** The release of a workload that Helm alone manages. */
+function releaseOf({ gitOps, namespace }: Workload, raw: unknown): HelmRelease | undefined {
+  if (gitOps !== helm) return undefined;
+  const annotations = fieldsOf(fieldsOf(fieldsOf(raw)['metadata'])['annotations']);
+  const name = textOrEmpty(annotations['meta.helm.sh/release-name']);
+  const of = textOrEmpty(annotations['meta.helm.sh/release-namespace']) || namespace;
+  // Both are shown in a command, so that only real names are used.
+  return [name, of].every((one) => releaseName.test(one)) ? { name, namespace: of } : undefined;
 }
 
 /** The resource whose operator writes the workload: `Prometheus main`. */
@@ -115,7 +130,7 @@ function controllerOf(raw: unknown): string | undefined {
   return controller && `${textOrEmpty(controller['kind'])} ${textOrEmpty(controller['name'])}`;
 }
 
-/** All policies that may have a target here; none where the definition is not installed, or the caller may not read them. */
+/** All policies that may have a target in the namespace. Empty if the definition is not installed, or if the caller may not read them. */
 async function readPolicies(
   client: KubeClient,
   { namespace, config, signal }: Where,

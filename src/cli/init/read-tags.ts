@@ -13,7 +13,7 @@ interface Means {
   readonly onRead: (done: number, total: number) => void;
 }
 
-/** Asks for each repository once, by its key. Rejects only with the signal's reason. */
+/** Reads the tags of each repository once, by its key. Rejects only with the signal's reason. */
 export async function readTags(
   sources: ReadonlyMap<string, ImageSource>,
   { registry, signal, onRead }: Means,

@@ -1,12 +1,12 @@
-/** What `init` prints: YAML with comments, and for people an overview. */
+/** The output of `init`: YAML with comments, and an overview for people. */
 import type { Terminal } from '../../service/command-line/command.ts';
 import { paintFor } from '../../service/command-line/command.ts';
 import { countOf, fit, formatTable } from '../../service/command-line/output.ts';
 import { printable } from '../../service/command-line/printable.ts';
-import { formatPolicies } from '../policy-documents.ts';
+import { formatPolicies } from '../../service/command-line/policy-documents.ts';
 import type { LeftOut, Mode, Proposals } from './propose-policies.ts';
 
-/** What is left out for one reason is said once. */
+/** Merges the entries that are left out for the same reason. */
 export function mergeLeftOut(leftOut: readonly LeftOut[]): LeftOut[] {
   return [...Map.groupBy(leftOut, ({ image, why }) => JSON.stringify([image, why])).values()].flatMap((same) => {
     const [first] = same;
@@ -22,7 +22,7 @@ const whatModesDo: Readonly<Record<Mode, string>> = {
   Automatic: 'These policies change workloads as soon as they are applied: "image-watcher init --mode Automatic --diff" shows what.',
 };
 
-/** YAML for `kubectl apply`. */
+/** The proposed policies as YAML for `kubectl apply`. */
 export function formatProposals({ policies, leftOut }: Proposals, mode: Mode): string {
   const remarks = [whatModesDo[mode], ...leftOut.map((one) => `Left out: ${describeLeftOut(one)}`)];
   const written = policies.map(({ runs, notes, ...policy }) => ({ ...policy, notes: [`Runs now: ${runs.join(', ')}.`, ...notes] }));
@@ -35,7 +35,7 @@ function describeLeftOut({ image, workloads, why }: LeftOut): string {
 
 const widestImage = 60;
 
-/** A table of the policies, and what is left out. */
+/** A table of the policies, and the images that are left out. */
 export function formatOverview({ policies, leftOut }: Proposals, terminal: Terminal): string {
   const paint = paintFor(terminal);
   const rows = policies.map(({ policy: { metadata, spec }, runs, selects = '?' }) => [
@@ -62,7 +62,7 @@ function describeSelect(select: Proposals['policies'][number]['policy']['spec'][
   return Object.keys(select)[0] ?? '';
 }
 
-/** `37 policies for 41 workloads; 5 images left out`. */
+/** A summary: `37 policies for 41 workloads; 5 images left out`. */
 export function summarize({ policies, leftOut }: Proposals): string {
   const targets = policies.reduce((sum, { policy }) => sum + policy.spec.targets.length, 0);
   return `${countOf(policies.length, 'policy', 'policies')} with ${countOf(targets, 'target')}; ${countOf(leftOut.length, 'image')} left out`;

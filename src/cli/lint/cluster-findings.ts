@@ -1,4 +1,4 @@
-/** What a policy would do at its next reconcile, as findings of `lint`. Pure. */
+/** Converts what a policy would do at its next reconcile to findings of `lint`. Pure. */
 import { formatKeys, type Keys } from '../../service/resources/validation/problem.ts';
 import { nameOf as nameOfImage } from '../../service/explain/conclude.ts';
 import type { PlannedNow } from '../../service/explain/plan-now.ts';
@@ -13,7 +13,7 @@ import { naturalOrder } from '../../core/select/select-tag.ts';
 import type { LintProblem } from './lint-text.ts';
 import type { LocatedPolicy } from './shared-warnings.ts';
 
-/** problem: nothing would happen until somebody acts · warning: it is probably not what its author expects · note: what would happen. */
+/** The severity of a finding. problem: nothing happens until somebody acts · warning: probably not what the author expects · note: what would happen. */
 export type Severity = 'problem' | 'warning' | 'note';
 
 export interface ClusterFinding extends LintProblem {
@@ -76,7 +76,7 @@ function ofChange({ container, from, to }: ContainerChange, { keys, where, spec 
   };
 }
 
-/** Only a downgrade that the policy allows goes to an older tag; one that it does not select any more is compared by its name. */
+/** Whether a change goes to an older tag, as only an allowed downgrade does. A tag that the policy no longer selects is compared by its name. */
 function isOlderTag(from: string, to: string, { strategy, allowDowngrade }: PolicySpec): boolean {
   const [running, next] = [from, to].map((image) => tryParseImageReference(image)?.tag);
   if (!allowDowngrade || running === undefined || next === undefined) return false;
@@ -84,7 +84,7 @@ function isOlderTag(from: string, to: string, { strategy, allowDowngrade }: Poli
   return order < 0;
 }
 
-/** What is held until a user acts is a problem of the policy; what waits for a time or an approval is what it says. */
+/** Reasons that hold a policy until a user acts, which are problems. Waiting for a time or an approval is not. */
 const held: ReadonlySet<string> = new Set<Reason>(['UnlikelyVersion']);
 const doubtful: ReadonlySet<string> = new Set<Reason>(['OtherTrack', 'OlderThanRunning', 'NotComparable']);
 
@@ -97,7 +97,7 @@ function ofUnchanged(
   return { severity: doubtful.has(reason) ? 'warning' : 'note', keys, message: stays, reason };
 }
 
-/** The target of the policy that a plan is about: by name, by its selector, or by the labels of the workload. */
+/** The index of the target that a plan is about, found by name, by its selector, or by the labels of the workload. */
 function indexOf({ target: ref, workload }: TargetPlan, { targets }: PolicySpec): number {
   const index = targets.findIndex((target) => {
     if (workload !== undefined) return matchesTarget(target, workload);

@@ -2,15 +2,15 @@ import { styleText } from 'node:util';
 import { printable } from '../../service/command-line/printable.ts';
 import type { LintProblem, LintResult } from './lint-text.ts';
 
-/** What stands in the place of a file for policies that were read from the cluster. */
+/** The path that is shown for policies from the cluster. */
 export const clusterPath = '(cluster)';
 
-/** A file and what is in it. */
+/** A file, and the result of linting it. */
 export interface LintedFile extends LintResult {
   readonly path: string;
 }
 
-/** What is wrong or doubtful, grouped by file, and a summary. */
+/** The problems and warnings, grouped by file, and a summary. */
 export function formatReport(files: readonly LintedFile[], useColour: boolean): string {
   const paint = (format: 'bold' | 'dim' | 'red' | 'green', text: string) =>
     useColour ? styleText(format, text, { validateStream: false }) : text;
@@ -32,7 +32,7 @@ export function formatReport(files: readonly LintedFile[], useColour: boolean): 
   return `${blocks.join('')}${paint(files.some(({ problems }) => problems.length > 0) ? 'red' : 'green', summary)}\n`;
 }
 
-/** `web.yaml:12:5`, which terminals and editors open. */
+/** A position that terminals and editors open: `web.yaml:12:5`. */
 function positionOf(path: string, { line, column }: LintProblem): string {
   return `${printable(path)}:${line}:${column}`;
 }

@@ -1,5 +1,4 @@
-/** `lint --cluster`: what the policies of files, or of the cluster, would do there at once. Nothing is written. */
-import { namespaceRulesOf } from '../../service/config/policy-defaults.ts';
+/** `lint --cluster`: reports what the policies of files, or of the cluster, would do in the cluster now. Writes nothing. */
 import type { Config } from '../../service/config/settings.ts';
 import { inParallel } from '../../core/async/in-parallel.ts';
 import type { Keys } from '../../service/resources/validation/problem.ts';
@@ -10,6 +9,7 @@ import { isUsable, policyKey } from '../../core/model/image-policy.ts';
 import { type Workload, workloadKey } from '../../core/model/workload.ts';
 import { describeClusterError } from '../../service/command-line/cluster-errors.ts';
 import type { Terminal } from '../../service/command-line/command.ts';
+import { createNamespaceScope } from '../explain/namespace-rules.ts';
 import { decideOnce } from '../once/decide.ts';
 import { readFromFile, readOthers, readStored } from '../once/given-policies.ts';
 import { openPolicies, type GivenPolicy } from '../once/policies.ts';
@@ -23,11 +23,11 @@ import { byPosition, type LintProblem } from './lint-text.ts';
 import { sharedWarnings, type LocatedPolicy } from './shared-warnings.ts';
 import { readContextOf } from '../read-context.ts';
 
-/** What is linted, and with what. */
+/** What to lint, and the options. */
 export interface ClusterLint {
-  /** Absent: the policies of the cluster. */
+  /** The files to lint; absent for the policies of the cluster. */
   readonly files: readonly LintedFile[] | undefined;
-  /** undefined: that of the kubeconfig's context. */
+  /** The namespace; undefined for that of the kubeconfig's context. */
   readonly namespace: string | undefined;
   readonly all: boolean;
   readonly config: Config;
@@ -39,7 +39,7 @@ const maxParallel = 8;
 
 type Written = Pick<LocatedPolicy, 'path' | 'positionOf' | 'targetKeys'>;
 
-/** The files with what is found in the cluster; without files, one for the cluster. */
+/** The files with the findings in the cluster. Without files, one entry for the cluster. */
 export async function lintCluster(client: KubeClient, wanted: ClusterLint): Promise<readonly LintedFile[]> {
   const { config, dockerConfig, terminal } = wanted;
   const { signal = new AbortController().signal } = terminal;
@@ -47,8 +47,9 @@ export async function lintCluster(client: KubeClient, wanted: ClusterLint): Prom
   const { given, written } = await readGiven(client, wanted);
   const context = await readContextOf(config);
   const others = await readOthers(client, currentNamespace(client, wanted.namespace), context);
-  const policies = await openPolicies(given, others.policies, { client, context, rules: namespaceRulesOf(config), isTrial: true });
-  const run = openRun(policies, { client, config, isTrial: true, dockerConfig });
+  const scope = createNamespaceScope(client, config);
+  const policies = await openPolicies(given, others.policies, { client, context, scope, isTrial: true });
+  const run = openRun(policies, { client, config, scope, isTrial: true, dockerConfig });
   try {
     let done = 0;
     const keys = policies.given();
@@ -58,8 +59,7 @@ export async function lintCluster(client: KubeClient, wanted: ClusterLint): Prom
       return planned;
     });
     const planned = new Map(keys.map((key, index) => [key, valueOf(settled[index])]));
-    for (const doubt of new Set([others.doubt, ...keys.map((key) => policies.known(key)?.doubt)]))
-      if (doubt !== undefined) terminal.err(`${doubt}\n`);
+    for (const doubt of [others.doubt, policies.doubt()]) if (doubt !== undefined) terminal.err(`${doubt}\n`);
     const located = keys.flatMap((key): LocatedPolicy[] => {
       const [policy, where] = [policies.known(key)?.policy, written.get(key)];
       return policy === undefined || where === undefined ? [] : [{ policy, ...where }];
@@ -70,8 +70,9 @@ export async function lintCluster(client: KubeClient, wanted: ClusterLint): Prom
       const now = planned.get(key);
       return now !== undefined && 'candidate' in now ? [now.candidate.tag] : undefined;
     };
+    const considered = others.policies.filter(({ namespace: of }) => scope.isConsidered(of));
     const known = { workloads, aliases: context.aliases, tagsOf: (policy: LocatedPolicy['policy']) => tagsOf(policyKey(policy)) };
-    const shared = sharedWarnings(located, known, others.policies).map(({ path, warning }) => ({
+    const shared = sharedWarnings(located, known, considered).map(({ path, warning }) => ({
       path,
       ...warning,
       severity: 'warning' as const,
@@ -105,7 +106,7 @@ async function readGiven(client: KubeClient, { files, namespace, all }: ClusterL
 
 type Decided = PlannedNow | { readonly unreadable: string; readonly reason: string };
 
-/** The cluster shows a target to the service that it may not show to the user. */
+/** A decision about a policy whose objects the user may not read. The service itself may read them. */
 function unreadable(_key: string, error: unknown, signal: AbortSignal): Decided {
   signal.throwIfAborted();
   return { unreadable: describeClusterError(error), reason: error instanceof PermanentError ? error.reason : 'Unreadable' };
@@ -124,7 +125,7 @@ function findingsOf(planned: Decided | undefined, one: LocatedPolicy): (ClusterF
     const keys: Keys = ['spec'];
     return [{ path, severity: 'problem', policy: policyKey(policy), field: 'spec', message, reason, ...positionOf?.(keys) }];
   }
-  // What is wrong with the text of a file was found in the text.
+  // An invalid spec in a file was reported when its text was checked.
   if (positionOf !== undefined && !isUsable(policy.spec)) return [];
   return clusterFindings(planned, one).map((finding) => ({ path, ...finding }));
 }

@@ -6,33 +6,33 @@ import { policyWarnings } from '../../service/resources/validation/policy-warnin
 import { objectsIn, readDocuments, type Position } from '../manifests/read-documents.ts';
 import { readManifest, type Manifests } from './read-manifest.ts';
 
-/** One thing that is wrong with a file, or with a policy of the cluster, which has no position. */
+/** A problem of a file, or of a policy of the cluster, which has no position. */
 export interface LintProblem extends Partial<Position> {
-  /** `shop/web`, where the policy has a name. */
+  /** The name of the policy, if it has one: `shop/web`. */
   readonly policy?: string;
-  /** `spec.image`; absent for what is no field. */
+  /** The path of the field: `spec.image`; absent if the problem is not about a field. */
   readonly field?: string;
   readonly message: string;
   readonly reason: string;
 }
 
-/** What a file holds. */
+/** The result of checking a file. */
 export interface LintResult {
-  /** How many policies were checked. */
+  /** The number of checked policies. */
   readonly policies: number;
-  /** How many documents are of another kind. */
+  /** The number of documents of other kinds. */
   readonly others: number;
   readonly problems: readonly LintProblem[];
-  /** What is valid, but probably a mistake; absent if there is none. */
+  /** Warnings: valid, but probably mistakes; absent if there are none. */
   readonly warnings?: readonly LintProblem[];
-  /** What would happen in the cluster; absent if that is nothing, or not known. */
+  /** What would happen in the cluster; absent if nothing would, or if it is not known. */
   readonly notes?: readonly LintProblem[];
   readonly manifests: Manifests;
 }
 
 const builtInOnly = ' (known here are only the built-in fields: name the configuration of the service with --config where it allows more)';
 
-/** Checks every policy of a text, also those in lists, against the operator's configuration if it is known; problems are in the order of the text. */
+/** Checks every policy in a text, including those in lists, against the operator's configuration if it is known. Problems are sorted by position. */
 export function lintText(text: string, resources: ResourceGroup, operator?: Omit<CheckContext, 'namespace'>): LintResult {
   let policies = 0;
   let others = 0;
@@ -66,7 +66,7 @@ export function lintText(text: string, resources: ResourceGroup, operator?: Omit
   return { policies, others, ...found, manifests: read };
 }
 
-/** The order of the text. */
+/** Compares positions in a text. */
 export function byPosition(a: Partial<Position>, b: Partial<Position>): number {
   return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0);
 }

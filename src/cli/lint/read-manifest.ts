@@ -1,4 +1,4 @@
-/** The policies and workloads of a file, as the service would read them: what `lint` compares with each other. */
+/** Reads the policies and workloads of a file as the service would. `lint` compares them with each other. */
 import { kind } from '../../service/resources/group.ts';
 import { readPolicy } from '../../service/resources/read-policy.ts';
 import { asStored, olderVersionOf, type ResourceGroup } from '../../service/resources/resource-group.ts';
@@ -15,14 +15,14 @@ import type { Position } from '../manifests/read-documents.ts';
 /** An ImagePolicy of a file. */
 export interface WrittenPolicy {
   readonly policy: ImagePolicy;
-  /** As the API server would store it. */
+  /** The object as the API server would store it. */
   readonly raw: Readonly<Record<string, unknown>>;
   readonly positionOf: (keys: Keys) => Position;
   /** The location of a target, by its index. */
   readonly targetKeys: (index: number) => Keys;
 }
 
-/** What a file holds that concerns more than itself. */
+/** The policies and workloads of a file, which `lint` compares with those of other files. */
 export interface Manifests {
   readonly policies: readonly WrittenPolicy[];
   readonly workloads: readonly Workload[];
@@ -30,7 +30,7 @@ export interface Manifests {
 
 const nothing: Manifests = { policies: [], workloads: [] };
 
-/** An object as a policy or as a workload; neither where it is of another kind, or has no name. */
+/** Reads an object as a policy or as a workload. Neither, if it is of another kind, or has no name. */
 export function readManifest(
   value: unknown,
   positionOf: WrittenPolicy['positionOf'],
@@ -46,7 +46,7 @@ export function readManifest(
   const older = olderVersionOf(object, olderVersions);
   const converted = asStored(object, olderVersions);
   const key = `${textOrEmpty(namespace)}/${name}`;
-  // Two files may hold the same policy, of which only the last one is applied.
+  // Two files may contain the same policy. Only the one that is applied last counts.
   const metadata = {
     ...fieldsOf(converted['metadata']),
     name,

@@ -1,29 +1,29 @@
-/** The warnings about two policies that would change one container. Pure. */
+/** Warnings about two policies that would change the same container. Pure. */
 import { formatKeys, type Keys } from '../../service/resources/validation/problem.ts';
 import { policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { findSharedContainers, type Claim, type Known, type SharedContainers } from '../../core/plan/shared-containers.ts';
 import type { LintProblem } from './lint-text.ts';
 import type { Position } from '../manifests/read-documents.ts';
 
-/** A policy that is linted, and where it is written. */
+/** A policy to lint, and its position in a file. */
 export interface LocatedPolicy {
   readonly path: string;
   readonly policy: ImagePolicy;
-  /** Absent for a policy of the cluster. */
+  /** The position of a field; absent for a policy of the cluster. */
   readonly positionOf?: (keys: Keys) => Position;
   /** The location of a target, by its index. */
   readonly targetKeys: (index: number) => Keys;
 }
 
-/** A warning, and the file that it is about. */
+/** A warning, and the file that contains the policy. */
 export interface FileWarning {
   readonly path: string;
   readonly warning: LintProblem;
 }
 
-/** The warnings about pairs of which at least one policy is linted; `others` are only compared with. */
+/** The warnings about pairs of policies of which at least one is linted. `others` are policies of the cluster. */
 export function sharedWarnings(all: readonly LocatedPolicy[], known: Known, others: readonly ImagePolicy[] = []): readonly FileWarning[] {
-  // Of a policy that is there several times, the last one counts, as when they are applied.
+  // Of several policies with the same name, the last one counts, as when they are applied.
   const located = new Map(all.map((one) => [policyKey(one.policy), one]));
   const policies = [...located.values()].map(({ policy }) => policy);
   const rest = others.filter((other) => !located.has(policyKey(other)));
@@ -42,7 +42,7 @@ function warn(shared: SharedContainers, located: ReadonlyMap<string, LocatedPoli
   return [{ path, warning: { ...position, policy: nameOf(at.policy), message, reason: 'SharedContainer' } }];
 }
 
-/** What would happen to the containers that both policies have, and what to do. */
+/** Describes what would happen to the containers that both policies select, and what to do. */
 function describeShared({ mover, keeper, isMutual, where, containers }: SharedContainers, other: string): string {
   const [only] = containers;
   const what = only === undefined ? 'containers' : `${containers.length === 1 ? 'container' : 'containers'} ${containers.join(', ')}`;
@@ -64,7 +64,7 @@ function placeOf({ policy, target }: Claim, located: ReadonlyMap<string, Located
   return { path: one.path, field: formatKeys(keys), ...one.positionOf?.(keys) };
 }
 
-/** A file need not say the namespace. */
+/** The name of a policy. A file need not contain the namespace. */
 function nameOf({ namespace, name }: Pick<ImagePolicy, 'namespace' | 'name'>): string {
   return namespace === '' ? name : `${namespace}/${name}`;
 }

@@ -3,47 +3,48 @@ import { offsetOf } from '../../service/resources/validation/offset-of.ts';
 import { describeError } from '../../core/model/errors.ts';
 import { isObject } from '../../core/model/untyped.ts';
 import type { Keys } from '../../service/resources/validation/problem.ts';
+import { describeYaml } from '../../service/resources/validation/yaml-problem.ts';
 
-/** A position in a text; both count from 1. */
+/** A position in a text. Lines and columns count from 1. */
 export interface Position {
   readonly line: number;
   readonly column: number;
 }
 
-/** A comment behind a value, as `image: web:1.4.2 # like this`. */
+/** A comment after a value, as in `image: web:1.4.2 # like this`. */
 export interface Comment {
   readonly keys: Keys;
-  /** Without the `#`. */
+  /** The text of the comment without the `#`. */
   readonly text: string;
 }
 
-/** One document of a text, or why it cannot be read. */
+/** One document of a text, or its syntax errors. */
 export type ReadDocument =
   | { readonly value: unknown; readonly positionOf: (keys: Keys) => Position; readonly comments: () => readonly Comment[] }
   | { readonly problems: readonly (Position & { readonly message: string })[] };
 
-/** All documents of a text in YAML or JSON, read as kubectl does; empty ones are left out. */
+/** All documents of a text in YAML or JSON, parsed like kubectl does. Empty documents are left out. */
 export function readDocuments(text: string): readonly ReadDocument[] {
   const lines = new LineCounter();
   const positionAt = (offset: number): Position => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   };
-  // kubectl reads YAML 1.1 ("on" is true), but neither its times of the day nor its dates: 09:00 stays a text.
+  // Like kubectl, YAML 1.1 is parsed ("on" is true), but without its times of day and dates: 09:00 stays a text.
   const options = { lineCounter: lines, prettyErrors: false, version: '1.1', customTags: withoutTimes } as const;
   const documents: Document.Parsed[] = [...parseAllDocuments(text, options)];
   return documents.flatMap((document): ReadDocument[] => {
-    // After one error of the syntax the others only follow from it.
+    // Only the first syntax error is reported, because further ones are consequences of it.
     const errors = document.errors.filter(({ code }, index) => index === 0 || code === 'DUPLICATE_KEY');
     if (errors.length > 0) {
-      return [{ problems: errors.map(({ message, pos }) => ({ ...positionAt(pos[0]), message: `is not YAML: ${message}` })) }];
+      return [{ problems: errors.map((error) => ({ ...positionAt(error.pos[0]), message: describeYaml(error) })) }];
     }
     if (document.contents === null) return [];
     try {
       const value: unknown = document.toJS();
       return [{ value, positionOf: (keys) => positionAt(offsetOf(document, keys)), comments: () => commentsIn(document) }];
     } catch (error) {
-      // Aliases that multiply without end.
+      // The document has aliases that would expand without limit.
       return [{ problems: [{ ...positionAt(document.range[0]), message: `cannot be read: ${describeError(error)}` }] }];
     }
   });

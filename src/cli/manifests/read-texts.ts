@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { describeError } from '../../core/model/errors.ts';
+import { describeReadError } from '../../service/config/read-error.ts';
 import type { Terminal } from '../../service/command-line/command.ts';
 import { findFiles, type FoundFile } from './find-files.ts';
 
@@ -8,13 +8,13 @@ export interface ReadText extends FoundFile {
   readonly text: string;
 }
 
-/** A file or folder that cannot be read, and why. */
+/** A file or folder that cannot be read, and why: the text follows its name. */
 export interface Unreadable {
   readonly path: string;
   readonly message: string;
 }
 
-/** Reads the files and the manifests of the folders, and `-` as the standard input. What cannot be read does not keep the others from being read. */
+/** Reads the files, the manifests of the folders, and `-` as the standard input. Unreadable files do not prevent the others from being read. */
 export async function readTexts(
   paths: readonly string[],
   { readStandardInput }: Pick<Terminal, 'readStandardInput'>,
@@ -29,7 +29,7 @@ export async function readTexts(
       else if (readStandardInput === undefined) throw new Error('there is no standard input');
       else texts.push({ ...file, path: '(standard input)', text: await readStandardInput() });
     } catch (error) {
-      failures.push({ path, message: describeError(error) });
+      failures.push({ path, message: describeReadError(error) });
     }
   }
   return { texts, unreadable: failures };

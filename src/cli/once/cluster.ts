@@ -1,7 +1,8 @@
-/** The cluster of a run: workloads are read when they are needed, and remembered as they were read last, or changed. */
+/** The cluster view of one run. Workloads are read when they are needed, and remembered in their last read or changed form. */
 import { type Config, registryAliases } from '../../service/config/settings.ts';
 import type { KubeClient } from '../../service/kube/client.ts';
 import { createDiscovery } from '../../service/kube/discovery.ts';
+import { withGrants } from '../../core/plan/consent.ts';
 import { readNamespaceConsent } from '../../service/kube/namespaces.ts';
 import { patchImages } from '../../service/kube/patch-images.ts';
 import { readRolloutPods } from '../../service/kube/read-rollout-pods.ts';
@@ -15,24 +16,27 @@ import { isCustomVersion, type KindRef, workloadKey, type Workload } from '../..
 import type { TargetProblem } from '../../core/plan/plan-update.ts';
 import type { ClusterView, Ports, Workloads } from '../../service/reconcile/ports.ts';
 import { readTargets, viewOf } from '../explain/gather.ts';
+import type { NamespaceScope } from '../explain/namespace-rules.ts';
 import { policiesFor } from '../explain/other-policies.ts';
 import { createPodSecrets, type PodSecrets } from '../pod-secrets.ts';
 import type { RunPolicies } from './policies.ts';
 
-/** What a run works with. */
+/** The client, the configuration and the options of a run. */
 export interface RunMeans {
   readonly client: KubeClient;
   readonly config: Config;
-  /** Whether nothing is written: the API server only checks the changes. */
+  /** Whether nothing is written. The API server then only validates the changes. */
   readonly isTrial: boolean;
+  /** The namespaces that the service considers. */
+  readonly scope: NamespaceScope;
 }
 
 /** The workloads of a run, and the Secrets that their service accounts name. */
 export interface Cluster extends Pick<Ports, 'cluster' | 'workloads'>, Pick<PodSecrets, 'pullSecretsOf'> {}
 
-/** The workloads as they were read last, or changed. */
-export function createCluster(policies: Pick<RunPolicies, 'all'>, { client, config, isTrial }: RunMeans): Cluster {
-  const { crossNamespace, customTargets, guards } = config;
+/** Creates the ports for workloads. They remember each workload in its last read or changed form. */
+export function createCluster(policies: Pick<RunPolicies, 'all'>, { client, config, isTrial, scope }: RunMeans): Cluster {
+  const { consents, crossNamespace, customTargets, guards } = config;
   const workloads = new Map<string, Workload>();
   const namespaces = new Map<string, string | null>();
   const problems = new Map<PolicyTarget, TargetProblem>();
@@ -45,12 +49,12 @@ export function createCluster(policies: Pick<RunPolicies, 'all'>, { client, conf
   const remember = (workload: Workload) => void workloads.set(workloadKey(workload), workload);
   const namespaceConsent = (namespace: string) => namespaces.get(namespace);
   const readConsent = async (namespace: string, signal: AbortSignal) => {
-    const consent = (await readNamespaceConsent(client, namespace, signal))?.allowPoliciesFrom ?? null;
+    const consent = withGrants((await readNamespaceConsent(client, namespace, signal))?.allowPoliciesFrom ?? null, namespace, consents);
     namespaces.set(namespace, consent);
     return consent;
   };
   const view: ClusterView = {
-    ...viewOf(workloads, problems),
+    ...scope.limit(viewOf(workloads, problems), { crossNamespace, namespaceConsent }),
     namespaceConsent,
     crossNamespace,
     repeatsPerHour: guards.repeatsPerHour,
@@ -60,20 +64,23 @@ export function createCluster(policies: Pick<RunPolicies, 'all'>, { client, conf
   };
   const ports: Workloads = {
     async awaitTargets(policy, spec) {
-      const read = await readTargets(client, policy, spec, { customTargets, crossNamespace });
-      // Of a workload that was only tried, what became of it is known here alone.
+      await scope.read(spec.targets.map(({ namespace }) => namespace).filter((namespace) => namespace !== policy.namespace));
+      const read = await readTargets(client, policy, spec, { consents, customTargets, crossNamespace });
+      // In a trial, a remembered workload is kept: its changes were not stored in the cluster.
       for (const [key, workload] of read.workloads) if (!isTrial || !workloads.has(key)) workloads.set(key, workload);
       for (const [namespace, consent] of read.namespaces) namespaces.set(namespace, consent);
       for (const [target, problem] of read.problems) problems.set(target, problem);
       await podSecrets.read(resolveTargets(spec.targets, view).filter(({ namespace }) => namespace === policy.namespace));
     },
     async read(ref, signal, onAnswered) {
+      if (!scope.isConsidered(ref.namespace)) return undefined;
       const workload = await readWorkload(client, ref, signal, await kindOf(ref), onAnswered);
       if (workload === undefined) workloads.delete(workloadKey(ref));
       else remember(workload);
       return workload;
     },
     async readSelected(target, signal) {
+      if (!scope.isConsidered(target.namespace)) return [];
       const found = await listSelected(client, await kindOf(target), target, signal);
       for (const workload of found) remember(workload);
       return found;

@@ -1,13 +1,14 @@
-/** What the service would decide about a policy now: its stages up to the change, which is neither made nor tried. */
+/** Runs the stages of the service for a policy up to the change, which is neither made nor validated. */
 import { planSelection, type PlannedNow } from '../../service/explain/plan-now.ts';
 import { describeError, PermanentError, WaitError } from '../../core/model/errors.ts';
+import { asSeenBy } from '../../core/plan/consent.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';
 import { noProgress, type Attempt } from '../../service/reconcile/attempt.ts';
 import { select } from '../../service/reconcile/select.ts';
 import { usableSpec, type Selection } from '../../service/reconcile/selection.ts';
 import type { Run } from './ports.ts';
 
-/** Decides about one policy of a run. Rejects where the cluster does not answer; what a registry refuses is a decision. */
+/** Decides about one policy of a run. Rejects if the cluster does not answer. A refusal of a registry is a decision. */
 export async function decideOnce(key: string, { ports }: Pick<Run, 'ports'>, signal: AbortSignal): Promise<PlannedNow> {
   const known = ports.policies.known(key);
   if (known === undefined) throw new Error(`${key} was not read`);
@@ -18,13 +19,16 @@ export async function decideOnce(key: string, { ports }: Pick<Run, 'ports'>, sig
   await ports.workloads.awaitTargets(policy, spec, signal);
   const { namespace, name, uid } = policy;
   const request = { policy: { namespace, name, uid }, announced: false };
-  const selection = await selectNow({ policy, spec, request, cluster: ports.cluster, signal, progress: noProgress }, ports);
+  const selection = await selectNow(
+    { policy, spec, request, cluster: asSeenBy(policy, ports.cluster), signal, progress: noProgress },
+    ports,
+  );
   return 'why' in selection ? { policy, ...selection, isSelected: true } : planSelection(policy, selection, ports.cluster);
 }
 
 type NoImage = Pick<Extract<PlannedNow, { why: string }>, 'why' | 'reason'>;
 
-/** The image that the registry has now, with what a first change is judged by. The targets are known already. */
+/** The image that the registry has now, with the facts by which a first change is judged. The targets are known already. */
 async function selectNow(attempt: Attempt, ports: Run['ports']): Promise<Selection | NoImage> {
   try {
     const found = await select(attempt, { ...ports, workloads: { ...ports.workloads, awaitTargets: async () => {} } });

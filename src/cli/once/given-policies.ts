@@ -1,4 +1,4 @@
-/** Which policies a run is about: those of files, whether or not the cluster has the definition, or those of the cluster. */
+/** The policies of a run: those of files, whether or not the cluster has the definition, or those of the cluster. */
 import { hash } from 'node:crypto';
 import { kind } from '../../service/resources/group.ts';
 import { readPolicy } from '../../service/resources/read-policy.ts';
@@ -15,7 +15,7 @@ import type { Others } from '../explain/other-policies.ts';
 import { listPolicies, metadataOf, openPolicy, policyResource, type PolicyName } from '../../service/command-line/policy-client.ts';
 import type { GivenPolicy } from './policies.ts';
 
-/** The policies of the cluster: those that are named, or all of a namespace, or (undefined) of all. */
+/** Reads policies of the cluster: the named ones, or all of a namespace, or (undefined) of all namespaces. */
 export async function readStored(client: KubeClient, names: readonly PolicyName[], namespace: string | undefined): Promise<GivenPolicy[]> {
   const given: GivenPolicy[] = [];
   for (const name of names) given.push({ raw: await (await openPolicy(client, name)).read(), isStored: true });
@@ -24,17 +24,17 @@ export async function readStored(client: KubeClient, names: readonly PolicyName[
   return given;
 }
 
-/** Where policies of files belong. */
+/** The namespace of policies in files. */
 export interface FileScope {
-  /** That of documents without one. */
+  /** The namespace of documents without one. */
   readonly namespace: string;
-  /** `--namespace`: no document may be of another one. */
+  /** Whether `--namespace` was given. Then no document may have another namespace. */
   readonly isNamed: boolean;
 }
 
 /**
- * A policy of a file as the API server would return it: with the identity and the status of the one of that name, if the cluster has it, so that approvals, holds and
- * rejected images count. Otherwise its uid is made from its name: what it changes is recorded on workloads with it, and the next run has to recognize that.
+ * A policy of a file as the API server would return it. If the cluster has a policy of that name, its identity and status are used, so that approvals, holds
+ * and rejected images count. Otherwise the uid is derived from the name: workloads record it with a change, and the next run has to recognize it.
  */
 export async function readFromFile(client: KubeClient, document: unknown, scope: FileScope): Promise<GivenPolicy> {
   const { metadata: written, ...rest } = asStored(document, (await readGroup()).olderVersions);
@@ -49,7 +49,7 @@ export async function readFromFile(client: KubeClient, document: unknown, scope:
   return { raw: { ...rest, metadata: known?.metadata ?? metadata, ...(known !== undefined && { status: known.status }) }, isStored: false };
 }
 
-/** Undefined where the cluster has no definition, no such policy, or does not show it to the user. */
+/** Undefined if the cluster has no definition or no such policy, or if the user may not read it. */
 async function readIfAny(client: KubeClient, namespace: string, name: string): Promise<unknown> {
   try {
     return await readObject<unknown>(client, objectPath(policyResource, namespace, name));
@@ -61,12 +61,12 @@ async function readIfAny(client: KubeClient, namespace: string, name: string): P
 
 const uidForm = /^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/;
 
-/** A UUID of version 8, made from the name. */
+/** A UUID of version 8 that is derived from the name. */
 function uidOf(namespace: string, name: string): string {
   return hash('sha256', `${kind} ${namespace}/${name}`).replace(uidForm, '$1-$2-8$3-8$4-$5');
 }
 
-/** The other policies of the cluster, as far as the user may list them: whose tags they follow, and what they demand, counts for a plan. */
+/** The other policies of the cluster, as far as the user may list them. The tags that they follow, and their demands, affect a plan. */
 export async function readOthers(client: KubeClient, namespace: string, context: ReadContext): Promise<Others> {
   const doubt = 'you may not list the ImagePolicies of all namespaces, so what others of them follow and demand is not known here';
   for (const where of [undefined, namespace]) {

@@ -1,4 +1,5 @@
-/** The policies of a run, as the processors reach them: read once, and again before each change. */
+/** The policies of a run for the processors. They are read at the start, and again before each change. */
+import { defined } from '../../core/model/defined.ts';
 import { readPolicy } from '../../service/resources/read-policy.ts';
 import type { ReadContext } from '../../service/resources/read-spec.ts';
 import { createKeyedMutex } from '../../core/async/serialize.ts';
@@ -9,30 +10,27 @@ import { patchStatus } from '../../service/kube/patch-status.ts';
 import { type ImagePolicy, isUsable, policyKey, type PolicySpec, scopeOf } from '../../core/model/image-policy.ts';
 import { sameRepository } from '../../core/model/image-reference.ts';
 import { decideAlike } from '../../core/model/policy-basis.ts';
-import type { NamespaceRules } from '../../core/model/policy-defaults.ts';
 import type { PolicyStatus } from '../../core/model/policy-status.ts';
 import { historyFields, readStatus, toStored } from '../../core/model/stored-status.ts';
 import type { Policies } from '../../service/reconcile/ports.ts';
 import { describeClusterError } from '../../service/command-line/cluster-errors.ts';
-import { applyNamespaceRules } from '../explain/namespace-rules.ts';
+import type { NamespaceScope } from '../explain/namespace-rules.ts';
 import { policyResource } from '../../service/command-line/policy-client.ts';
 
-/** A policy that a run was given: the object as the API server would return it, and whether it is one of the API server. */
+/** A policy of a run: the object as the API server would return it, and whether the API server has it. */
 export interface GivenPolicy {
   readonly raw: unknown;
-  /** Its status is written only then; a policy of a file has none. */
+  /** Whether the API server has the policy. Only then is its status written. */
   readonly isStored: boolean;
 }
 
-/** A policy, and what is known of it. */
+/** A policy, and what the run knows about it. */
 export interface KnownPolicy {
-  /** With the defaults of its namespace. */
+  /** The policy with the defaults of its namespace. */
   readonly policy: ImagePolicy;
   readonly isStored: boolean;
-  /** Why its namespace is not considered. */
+  /** Why its namespace is not selected. */
   readonly why?: string | undefined;
-  /** What could not be found out. */
-  readonly doubt?: string | undefined;
   /** Why its status could not be written. */
   readonly unwritten?: string;
 }
@@ -40,30 +38,32 @@ export interface KnownPolicy {
 interface Means {
   readonly client: KubeClient;
   readonly context: ReadContext;
-  readonly rules: NamespaceRules;
-  /** Whether nothing at all is written: statuses are then remembered, as if they had been. */
+  readonly scope: NamespaceScope;
+  /** Whether nothing is written. Statuses are then remembered as if they had been written. */
   readonly isTrial: boolean;
 }
 
 export interface RunPolicies extends Policies {
-  /** The keys of the policies that were given, in their order. */
+  /** The keys of the given policies, in their order. */
   readonly given: () => readonly string[];
   readonly known: (key: string) => KnownPolicy | undefined;
+  /** Why it is not known whether the service considers the given policies and their targets. */
+  readonly doubt: () => string | undefined;
 }
 
-/** Reads what was given; `others` are policies that are only compared with. */
+/** Reads the given policies. `others` are policies that are only compared with. */
 export async function openPolicies(given: readonly GivenPolicy[], others: readonly ImagePolicy[], means: Means): Promise<RunPolicies> {
-  const { client, context, rules, isTrial } = means;
+  const { client, context, scope, isTrial } = means;
   const known = new Map<string, KnownPolicy>();
   const written = new Map<string, ImagePolicy>();
-  // The stages compare specs by identity.
+  // Read specs are cached with their merged ones, because the stages compare specs by identity.
   const specs = new WeakMap<ImagePolicy['spec'], PolicySpec>();
 
   const remember = async (read: ImagePolicy, isStored: boolean): Promise<KnownPolicy> => {
-    const { policy, why, doubt } = await applyNamespaceRules(client, read, rules);
+    const { policy, why } = await scope.apply(read);
     const spec = isUsable(policy.spec) ? (specs.get(read.spec) ?? policy.spec) : policy.spec;
     if (isUsable(spec)) specs.set(read.spec, spec);
-    const found = { ...known.get(policyKey(read)), policy: { ...policy, spec }, isStored, why, doubt };
+    const found = { ...known.get(policyKey(read)), policy: { ...policy, spec }, isStored, why };
     written.set(policyKey(read), read);
     known.set(policyKey(read), found);
     return found;
@@ -71,7 +71,7 @@ export async function openPolicies(given: readonly GivenPolicy[], others: readon
   const replaceStatus = (policy: ImagePolicy, status: PolicyStatus, unwritten?: string) => {
     const before = known.get(policyKey(policy));
     if (before === undefined) return;
-    known.set(policyKey(policy), { ...before, policy: { ...before.policy, status }, ...(unwritten !== undefined && { unwritten }) });
+    known.set(policyKey(policy), { ...before, policy: { ...before.policy, status }, ...defined({ unwritten }) });
   };
   const readAgain = async ({ namespace, name }: Pick<ImagePolicy, 'namespace' | 'name'>, signal: AbortSignal) => {
     const raw = await readObject<unknown>(client, objectPath(policyResource, namespace, name), signal);
@@ -80,11 +80,14 @@ export async function openPolicies(given: readonly GivenPolicy[], others: readon
   for (const { raw, isStored } of given) await remember(readPolicy(raw, context), isStored);
   const keys = [...known.keys()];
 
-  const all = () => [...known.values()].map(({ policy }) => policy);
-  const everybody = () => [...all(), ...others.filter((other) => !known.has(policyKey(other)))];
+  const all = () => [...known.values()].flatMap(({ policy, why }) => (why === undefined ? [policy] : []));
+  await scope.read(others.map(({ namespace }) => namespace));
+  const considered = others.filter((other) => scope.isConsidered(other.namespace));
+  const everybody = () => [...all(), ...considered.filter((other) => !known.has(policyKey(other)))];
   return {
     given: () => keys,
     known: (key) => known.get(key),
+    doubt: () => scope.doubt(keys.flatMap((key) => namespacesOf(known.get(key)?.policy))),
     all: everybody,
     find: (namespace, name) => known.get(policyKey({ namespace, name }))?.policy,
     match: (repository) => everybody().filter(({ spec }) => isOf(spec, repository)),
@@ -102,7 +105,7 @@ export async function openPolicies(given: readonly GivenPolicy[], others: readon
       const before = known.get(policyKey(policy));
       if (before?.isStored !== true) return at;
       const newest = await readAgain(policy, signal);
-      // What was only tried is in no status that could be read.
+      // In a trial, the status is the remembered one, because it was not written.
       const status = isTrial ? before.policy.status : newest?.status;
       const isSame =
         newest?.uid === policy.uid && newest.generation === policy.generation && decideAlike(policy, { ...newest, status: status ?? {} });
@@ -135,13 +138,20 @@ export async function openPolicies(given: readonly GivenPolicy[], others: readon
         });
         if (result !== undefined) await remember(readPolicy(result, context, written.get(policyKey(policy))), true);
       } catch (error) {
-        // What was changed is recorded on the workloads, and the report of it must not fail.
+        // Ignored: the workload records the change, and a forbidden write of the status must not make the run fail.
         if (!isKubeError(error, 403)) throw error;
         pretend(describeClusterError(error));
       }
     },
     mutex: createKeyedMutex(),
   };
+}
+
+/** The namespaces of a policy and of its targets. */
+function namespacesOf(policy: ImagePolicy | undefined): string[] {
+  if (policy === undefined) return [];
+  const targets = scopeOf(policy.spec)?.targets ?? [];
+  return [policy.namespace, ...targets.map(({ namespace }) => namespace)];
 }
 
 function isOf(spec: ImagePolicy['spec'], repository: Parameters<typeof sameRepository>[0]): boolean {

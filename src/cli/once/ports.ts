@@ -25,27 +25,31 @@ import type { RunPolicies } from './policies.ts';
 
 export interface Run {
   readonly ports: Ports & { readonly policies: RunPolicies };
+  /** Why registries failed, with the details that the status of a policy must not show to its author. */
+  details(): readonly string[];
   close(): Promise<void>;
 }
 
 const eventsDeadlineMs = 5_000;
 
 /**
- * Opens them; `dockerConfig` is the file with the user's credentials, if it is not the usual one. Throws an Error where the configuration names a trust root that cannot
- * be used.
+ * Opens the ports. `dockerConfig` is the file with the user's credentials, if it is not the default one. Throws an Error if the configuration names a trust
+ * root that cannot be used.
  */
 export function openRun(policies: RunPolicies, means: RunMeans & { readonly dockerConfig?: string | undefined }): Run {
   const { client, config, dockerConfig, isTrial } = means;
   const trustRoot = openTrustRoot(config);
   const readSecret = (secret: SecretRef) => readSecretContent(client, secret);
-  const { registry } = openRegistry(config, dockerConfig, [credentialSources['pull-secrets']({ readSecret })]);
+  const details = new Set<string>();
+  const pullSecrets = credentialSources['pull-secrets']({ readSecret });
+  const { registry } = openRegistry(config, dockerConfig, [pullSecrets], isTrial ? undefined : (why) => details.add(why));
   const recorder = createEventRecorder({ client, component: 'image-watcher', instance: hostname() });
   const cluster = createCluster(policies, means);
   const verify = createImageVerifier({ registry, trustRoot, readSecret });
   const recordEvent: Report['recordEvent'] = (event) => {
     const { namespace, name, uid } = event.regarding;
     const policy = policies.find(namespace, name);
-    // A policy of a file is no object that could have Events.
+    // A policy of a file is not an object in the cluster, so it cannot have Events.
     const isOfFile = policy?.uid === uid && policies.known(`${namespace}/${name}`)?.isStored !== true;
     if (!isTrial && !isOfFile) recorder.record(event);
   };
@@ -60,6 +64,7 @@ export function openRun(policies: RunPolicies, means: RunMeans & { readonly dock
       queues: { addPolicyJobs: async () => {} },
       bases: { onPush: async () => [] },
     },
+    details: () => [...details],
     async close() {
       await recorder.flush(eventsDeadlineMs);
       await registry.close();
@@ -67,7 +72,7 @@ export function openRun(policies: RunPolicies, means: RunMeans & { readonly dock
   };
 }
 
-/** Only pushes have a record. */
+/** An event log without effect, because only pushes have a record. */
 const noLog: EventLog = {
   unwatched: async () => {},
   matched: async () => {},

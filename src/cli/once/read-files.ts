@@ -11,7 +11,7 @@ import { countOf } from '../../service/command-line/output.ts';
 import { readGroup } from '../resource-group.ts';
 import { printable } from '../../service/command-line/printable.ts';
 
-/** The ImagePolicies of files, checked as `lint` does; what is wrong is printed, and the result is then `invalid`. */
+/** Reads the ImagePolicies of files with the checks of `lint`. Problems are printed, and make the result `invalid`. */
 export async function readPolicyFiles(
   paths: readonly string[],
   config: Config,
@@ -24,7 +24,7 @@ export async function readPolicyFiles(
   const ours = texts.filter(({ text, isNamed }) => isNamed || text.includes('ImagePolicy'));
   const linted = ours.map(({ path, text }): LintedFile => ({ ...lintText(text, resources, operator), path }));
   const wrong = linted.filter(({ problems }) => problems.length > 0);
-  for (const { path, message } of unreadable) terminal.err(`${printable(path)}: cannot be read: ${printable(message)}\n`);
+  for (const { path, message } of unreadable) terminal.err(`${printable(path)}: ${printable(message)}\n`);
   if (wrong.length > 0) terminal.err(formatReport(wrong, terminal.hasColours ?? false));
   if (unreadable.length + wrong.length > 0) return 'invalid';
   const documents = ours.flatMap(({ text }) => readDocuments(text)).flatMap((document) => ('value' in document ? [document.value] : []));

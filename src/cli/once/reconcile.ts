@@ -1,5 +1,6 @@
-/** One reconcile of a policy in this process, by the processor of the service; what that would queue is done at once, or left to a later run. */
+/** Reconciles a policy once in this process, with the processor of the service. A job that it would enqueue is run here, or left to a later run. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { defined } from '../../core/model/defined.ts';
 import { WaitError } from '../../core/model/errors.ts';
 import type { Reason } from '../../core/model/reasons.ts';
 import { refOf, type WorkloadRef } from '../../core/model/workload.ts';
@@ -12,8 +13,8 @@ import type { KnownPolicy } from './policies.ts';
 import type { Run } from './ports.ts';
 
 /**
- * changed: a workload was changed, or would be · unchanged: there was nothing to do · skipped: it is not for this command · blocked: something is selected and not
- * applied, or a user must act · failed: it could not be evaluated, or not be carried out.
+ * The kind of a result. changed: a workload was changed, or would be · unchanged: there was nothing to do · skipped: it is not for this command · blocked:
+ * something is selected and not applied, or a user must act · failed: it could not be evaluated, or not be carried out.
  */
 export type RunKind = 'changed' | 'unchanged' | 'skipped' | 'blocked' | 'failed';
 
@@ -25,9 +26,9 @@ export interface MadeChange {
   readonly to: string;
 }
 
-/** What became of one policy. */
+/** The result for one policy. */
 export interface RunResult {
-  /** `shop/web`. */
+  /** The key of the policy: `shop/web`. */
   readonly policy: string;
   readonly result: RunKind;
   readonly reason?: Reason;
@@ -35,17 +36,17 @@ export interface RunResult {
   readonly tag?: string;
   readonly digest?: string;
   readonly changes: readonly MadeChange[];
-  /** When a later run would get further. */
+  /** When a later run could make progress. */
   readonly until?: string;
-  /** Why its status was not written, where it should have been. */
+  /** Why the status was not written although it should have been. */
   readonly unwritten?: string;
 }
 
-/** A registry that asks for a short pause is waited for. */
+/** The longest pause asked for by a registry that the run waits for. */
 const shortWaitMs = 5_000;
 const maxTries = 5;
 
-/** Reconciles one policy; an error is its result. Rejects only with the signal's reason. */
+/** Reconciles one policy, and returns an error as its result. Rejects only with the signal's reason. */
 export async function reconcileOnce(key: string, run: Run, signal: AbortSignal): Promise<RunResult> {
   const known = run.ports.policies.known(key);
   if (known === undefined) throw new Error(`${key} was not read`);
@@ -59,14 +60,14 @@ export async function reconcileOnce(key: string, run: Run, signal: AbortSignal):
   const { ports, changes, takeJobs } = recording(run.ports);
   const result = await repeat(async (isLast) => {
     const outcome = await reconcileAndReport(attemptOf(known, signal), ports);
-    // For a status that somebody else has written meanwhile, the service stores a job.
+    // The service enqueues a job if somebody else has written the status during the reconcile. Here, the reconcile is repeated.
     return takeJobs().length > 0 && !isLast ? undefined : resultOf(outcome, changes.length > 0);
   }, signal);
   const { unwritten } = run.ports.policies.known(key) ?? known;
-  return { policy: key, ...result, changes, ...(unwritten !== undefined && { unwritten }) };
+  return { policy: key, ...result, changes, ...defined({ unwritten }) };
 }
 
-/** The same ports, which record what was changed and what would be queued: also a reconcile that fails has changed something. */
+/** Wraps the ports to record changes and enqueued jobs. A reconcile that fails may have changed something before. */
 function recording(ports: Ports): { readonly ports: Ports; readonly changes: readonly MadeChange[]; takeJobs(): readonly PolicyJob[] } {
   const changes: MadeChange[] = [];
   const jobs: PolicyJob[] = [];
@@ -82,7 +83,7 @@ function recording(ports: Ports): { readonly ports: Ports; readonly changes: rea
 
 type Found = Omit<RunResult, 'policy' | 'changes' | 'unwritten'>;
 
-/** Tries again after short waits, and as often as the work has no result. */
+/** Repeats the work after short waits, and as long as it has no result. */
 async function repeat(work: (isLast: boolean) => Promise<Found | undefined>, signal: AbortSignal): Promise<Found> {
   for (let tries = 1; ; tries++) {
     try {
@@ -103,7 +104,7 @@ function attemptOf({ policy }: KnownPolicy, signal: AbortSignal): Parameters<typ
   const cause = { source: 'Request', receivedAt: new Date().toISOString() } as const;
   return {
     request: { policy: { namespace, name, uid }, announced: false },
-    cause: { ...cause, ...(requestedAt !== undefined && { request: requestedAt }) },
+    cause: { ...cause, ...defined({ request: requestedAt }) },
     failures: 0,
     isLastTry: false,
     wasLost: false,
@@ -122,9 +123,7 @@ function resultOf(outcome: Outcome, hasChanged: boolean): Found {
     result: kindOf(outcome, hasChanged),
     reason,
     message: message + others,
-    ...(tag !== undefined && { tag }),
-    ...(digest !== undefined && { digest }),
-    ...(until !== undefined && { until }),
+    ...defined({ tag, digest, until }),
   };
 }
 
@@ -134,7 +133,7 @@ function kindOf({ kind, blocked = [] }: Outcome, hasChanged: boolean): RunKind {
   return hasChanged ? 'changed' : 'unchanged';
 }
 
-/** Waits for a registry or the API server are failures of theirs; others are about the image. */
+/** Reasons of waits that mean a failure of a registry or the API server. All other waits concern the image. */
 const failing: ReadonlySet<Reason> = new Set<Reason>(['RegistryThrottled', 'RegistryUnavailable', 'RegistryBusy', 'Retrying']);
 
 function failureOf(error: unknown): Found {

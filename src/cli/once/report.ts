@@ -1,4 +1,4 @@
-/** What a run did, or would do, for people and for programs. */
+/** Reports what a run did, or would do, for people and for programs. */
 import { formatWorkload } from '../../core/model/workload.ts';
 import { paintFor, type Terminal } from '../../service/command-line/command.ts';
 import { countOf, fit } from '../../service/command-line/output.ts';
@@ -7,12 +7,12 @@ import { reasonLinks } from '../reason-links.ts';
 import type { RunKind, RunResult } from './reconcile.ts';
 import type { WatchedRollout } from './watch-rollout.ts';
 
-/** The result of one policy, and of the rollouts that were waited for. */
+/** The result of one policy, and of the watched rollouts. */
 export interface Reported extends RunResult {
   readonly rollouts?: readonly WatchedRollout[];
 }
 
-/** What is left of a policy when this command ends, and to whom. */
+/** What remains to be done for a policy when this command ends, and by whom. */
 export function leftOf({ changes, until, unwritten, rollouts }: Reported, isTrial: boolean): string[] {
   const isUnwatched = !isTrial && changes.length > 0 && rollouts === undefined;
   return [
@@ -22,7 +22,7 @@ export function leftOf({ changes, until, unwritten, rollouts }: Reported, isTria
   ];
 }
 
-/** The exit code: 0 done, or nothing to do · 1 something is blocked, or a rollout has failed · 2 a policy could not be evaluated, or changed. */
+/** The exit code. 0: done, or nothing to do · 1: something is blocked, or a rollout has failed · 2: a policy could not be evaluated, or changed. */
 export function exitCodeOf(results: readonly Reported[]): number {
   if (results.some(({ result }) => result === 'failed')) return 2;
   const isBad = ({ result, rollouts = [] }: Reported) => result === 'blocked' || rollouts.some((one) => one.result === 'failed');
@@ -34,7 +34,7 @@ const colours = { changed: 'green', unchanged: 'dim', skipped: 'dim', blocked: '
   string
 >;
 
-/** One line for each policy, with its changes and what is left below it, and a summary. */
+/** One line for each policy with its changes and what remains to be done below it, and a summary. */
 export function formatResults(results: readonly Reported[], isTrial: boolean, terminal: Terminal): string {
   const paint = paintFor(terminal);
   const lines = results.flatMap((one) => {
@@ -63,7 +63,7 @@ function wordOf(kind: RunKind, isTrial: boolean): string {
   return isTrial && kind === 'changed' ? 'would be changed' : kind;
 }
 
-/** The same for programs. */
+/** The results of a run as data for programs. */
 export function describeForPrograms(results: readonly Reported[], isTrial: boolean): object {
   return { dryRun: isTrial, policies: results.map((one) => ({ ...one, left: leftOf(one, isTrial) })) };
 }

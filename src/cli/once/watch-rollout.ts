@@ -1,4 +1,4 @@
-/** Waits for the rollouts of what was changed. A failed one is reported; it is rolled back by the service alone, which remembers the image as rejected. */
+/** Waits for the rollouts of changed workloads. A failed rollout is only reported. Only the service rolls back, because it remembers rejected images. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { isUsable, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { builtInSettings } from '../../core/model/policy-defaults.ts';
@@ -8,7 +8,7 @@ import { evaluateRollout, type RolloutEvaluation } from '../../core/rollout/eval
 import type { Workloads } from '../../service/reconcile/ports.ts';
 import type { MadeChange } from './reconcile.ts';
 
-/** How a rollout ended. */
+/** The result of a rollout. */
 export interface WatchedRollout {
   readonly target: WorkloadRef;
   readonly result: Exclude<RolloutEvaluation['kind'], 'progressing'>;
@@ -17,7 +17,7 @@ export interface WatchedRollout {
 
 const stepMs = 500;
 
-/** Resolves when all rollouts are complete, have failed, or are of a kind that does not roll out; the policy says how long one may take. */
+/** Resolves when all rollouts have completed or failed, or are of a kind without rollouts. The policy contains the timeout. */
 export async function watchRollouts(
   { spec }: ImagePolicy,
   changes: readonly MadeChange[],
@@ -48,7 +48,7 @@ async function watch(changes: readonly MadeChange[], { workloads, signal, ...tim
     const alone = evaluateRollout(workload, time, new Date());
     const now = new Date();
     const isOver = alone.kind === 'done' || alone.kind === 'notWatched';
-    // Where pods may not be read, the workload itself has to show it.
+    // If pods may not be read, the status of the workload itself has to show the result.
     const pods = isOver ? undefined : await workloads.readPods(workload, signal).catch(() => undefined);
     const found = pods === undefined ? alone : evaluateRollout(workload, time, now, evidenceOf(pods, containers, now));
     if (found.kind !== 'progressing') return { target, result: found.kind, message: found.message };

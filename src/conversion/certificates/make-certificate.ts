@@ -25,7 +25,7 @@ export const servingLifeMs = 90 * dayMs;
 export const authorityLifeMs = 3_650 * dayMs;
 /** How long a new authority is only in the bundle before it signs anything, so that all API servers trust it by then. */
 export const propagationMs = 3_600_000;
-/** Clocks differ: certificates are valid for clients whose clock is this much behind. */
+/** How long before now certificates become valid, for clients whose clock is behind. */
 export const backdateMs = 3_600_000;
 
 const ecdsa = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
@@ -76,7 +76,7 @@ export async function makeProvisional(names: readonly string[], now: Date): Prom
   return { certificate: toPem(certificate), key: await keyToPem(keys) };
 }
 
-/** With a line end, so that bundles are concatenations. */
+/** The PEM text with a line end, so that bundles are concatenations. */
 function toPem(certificate: X509Certificate): string {
   return `${certificate.toString('pem')}\n`;
 }

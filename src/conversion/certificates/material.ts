@@ -1,12 +1,13 @@
-/** The authority and certificate of the conversion listener, which the replicas share; decides when they are renewed, and renews them. */
+/** The authority and certificate of the conversion listener, which the replicas share. Decides when they are renewed, and renews them. */
 import { splitBundle } from '../../core/model/certificate-bundle.ts';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
+import { defined } from '../../core/model/defined.ts';
 import { describeError } from '../../core/model/errors.ts';
 import { backdateMs, issueCertificate, makeAuthority, servingLifeMs, propagationMs } from './make-certificate.ts';
 import type { ServingPair } from './serving-pair.ts';
 
-/** All in PEM: the trusted authorities, the newest first; the key of the newest; the certificate of the listener and its key. */
+/** The certificates and keys, all in PEM: the trusted authorities, the newest first; the key of the newest; the certificate of the listener and its key. */
 export interface Material {
   readonly authorities: string;
   readonly authorityKey: string;
@@ -28,9 +29,8 @@ export interface Renewal {
 }
 
 /**
- * Decides what to renew: anything missing or invalid at once, anything else when two thirds of its lifetime have passed. A new authority signs nothing in its first
- * hour while the current certificate, issued by a former authority, is still valid: a client with the older bundle is never presented a certificate that it
- * cannot trust.
+ * Decides what to renew: anything missing or invalid immediately, anything else when two thirds of its lifetime have passed. In its first hour, a new authority
+ * signs nothing as long as the current certificate of a former authority is valid. So no client with the older bundle gets a certificate that it cannot trust.
  */
 export function neededRenewal(material: Material | undefined, { names, now }: Requirements): Renewal {
   if (material === undefined) return { authority: 'there is none', certificate: 'there is none' };
@@ -38,7 +38,7 @@ export function neededRenewal(material: Material | undefined, { names, now }: Re
   const certificate = renewCertificateBecause(material, names, now);
   const isPropagating = authority !== undefined || isNewAuthorityPropagating(material, now);
   const due = certificate?.waits === true && isPropagating ? undefined : certificate?.why;
-  return { ...(authority !== undefined && { authority }), ...(due !== undefined && { certificate: due }) };
+  return { ...defined({ authority, certificate: due }) };
 }
 
 /** The names in a certificate. */
@@ -78,7 +78,7 @@ function renewCertificateBecause({ authorities, certificate, key }: Material, na
   return isOld(leaf, now) ? { why: 'two thirds of its lifetime have passed', waits: now < leaf.validToDate } : undefined;
 }
 
-/** The first authority does not wait: no client trusts another one. */
+/** Whether a new authority is still being distributed. The first authority is used immediately, because no client trusts another one. */
 function isNewAuthorityPropagating({ authorities }: Material, now: Date): boolean {
   const [newest, ...former] = splitBundle(authorities);
   if (newest === undefined || former.length === 0) return false;
@@ -98,7 +98,7 @@ function read<T>(parse: () => T): T | Error {
   }
 }
 
-/** Renews what `renewal` names and keeps the rest. Former authorities stay trusted as long as certificates that they issued may be in use. */
+/** Renews the parts in `renewal` and keeps the rest. Former authorities stay trusted as long as certificates that they issued may be in use. */
 export async function renewMaterial(material: Material | undefined, renewal: Renewal, requirements: Requirements): Promise<Material> {
   const present = material ?? { authorities: '', authorityKey: '', certificate: '', key: '' };
   const [newest = '', ...former] = splitBundle(present.authorities);
@@ -116,8 +116,8 @@ export async function renewMaterial(material: Material | undefined, renewal: Ren
 }
 
 /**
- * Replicas with different configurations, as in a rolling upgrade, may require different names. The names of a new certificate are kept, so that the replicas do not
- * replace it in turns for ever.
+ * The names for a new certificate. Replicas with different configurations, as in a rolling upgrade, may require different names. The names of a new certificate
+ * are kept, so that the replicas do not replace it in turns for ever.
  */
 function namesFor({ certificate }: Material, { names, now }: Requirements): readonly string[] {
   const [present] = splitBundle(certificate);
@@ -127,7 +127,7 @@ function namesFor({ certificate }: Material, { names, now }: Requirements): read
   return isNew ? [...new Set([...names, ...namesOf(leaf)])] : names;
 }
 
-/** The last certificate of a former authority expires one lifetime after the successor was created. */
+/** Whether a former authority must stay trusted. Its last certificate expires one lifetime after its successor was created. */
 function isStillNeeded(pem: string, successor: ServingPair, now: Date): boolean {
   if (pem === '' || new X509Certificate(pem).validToDate <= now) return false;
   return now.getTime() - new X509Certificate(successor.certificate).validFromDate.getTime() < servingLifeMs + 2 * backdateMs;

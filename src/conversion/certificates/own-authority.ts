@@ -11,7 +11,7 @@ export interface OwnAuthorityOptions {
   readonly now: () => Date;
   /** Updates the Secret so that all replicas have the same data, and returns them; `update` returns the new data, or undefined if the stored data are valid. */
   readonly agree: (update: (data: Data | undefined) => Promise<Data | undefined>, signal: AbortSignal) => Promise<Data>;
-  /** Something was renewed and stored. */
+  /** Called after something was renewed and stored. */
   readonly onRenewed: (renewal: Renewal) => void;
 }
 

@@ -1,11 +1,11 @@
 import { isIP } from 'node:net';
 import { connect } from 'node:tls';
 
-/** The certificate that a listener presents (PEM), whoever issued it; nothing is sent to it. Rejects if there is none in time. */
+/** The certificate that a listener presents (PEM), of any issuer. Nothing is sent to the listener. Rejects on timeout. */
 export function readServedCertificate(host: string, port: number, timeoutMs: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const name = isIP(host) === 0 ? { servername: host } : {};
-    // It is compared with what the API server trusts by the caller.
+    // The certificate is not verified here: the caller compares it with those that the API server trusts.
     const socket = connect({ host, port, ...name, rejectUnauthorized: false, timeout: timeoutMs });
     const end = (act: () => void) => {
       socket.destroy();

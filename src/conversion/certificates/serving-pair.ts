@@ -1,4 +1,4 @@
-/** The certificate of a TLS listener: checked, or read from files that somebody else maintains. */
+/** The certificate of a TLS listener: checks it, or reads it from files that somebody else maintains. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
@@ -14,7 +14,7 @@ export interface ServingPair {
 export function checkServingPair(pair: ServingPair): ServingPair & { readonly notAfter: Date } {
   const leaf = new X509Certificate(pair.certificate);
   if (!leaf.checkPrivateKey(createPrivateKey(pair.key))) throw new Error('the key does not belong to the certificate');
-  // The rest of the chain.
+  // Checks that OpenSSL can read the rest of the chain.
   createSecureContext({ cert: pair.certificate, key: pair.key });
   return { certificate: pair.certificate, key: pair.key, notAfter: leaf.validToDate };
 }
@@ -36,8 +36,8 @@ export interface WatchFilesOptions {
 }
 
 /**
- * Reads the files every two seconds and reports valid changes. The kubelet swaps a symlink to the folder, which file system events report differently on each
- * platform; a pair that is read in the middle of that fails its check and is read again.
+ * Reads the files every two seconds and reports valid changes. Polling is used because the kubelet swaps a symlink to the folder, which file system events
+ * report differently on each platform. A pair that is read during the swap fails its check and is read again.
  */
 export function watchCertificateFiles({ files, onPair, onProblem, everyMs = 2_000 }: WatchFilesOptions): Repetition {
   let known = '';
@@ -52,7 +52,7 @@ export function watchCertificateFiles({ files, onPair, onProblem, everyMs = 2_00
   return repeat(check, { everyMs, backoffMs: () => everyMs, onProblem });
 }
 
-/** Synchronously and in this order, so that the same state of the files always has the same error. */
+/** Reads synchronously and in this order, so that the same state of the files always has the same error. */
 function readFiles({ certFile, keyFile, caFile }: CertificateFiles): ServingPair & { caBundle: string | undefined } {
   return {
     certificate: readFileSync(certFile, 'utf8'),

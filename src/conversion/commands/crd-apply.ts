@@ -1,3 +1,4 @@
+import { defined } from '../../core/model/defined.ts';
 import { type Conversion, type ConversionEndpoint, defaultEndpoint } from '../definition.ts';
 import { conversionSamples, type CrdRequest, lacksConversion, planCrd } from '../plan-definition.ts';
 import type { AddedDefinition } from '../../service/resources/definitions.ts';
@@ -13,7 +14,7 @@ import { clusterOf } from '../../service/command-line/policy-client.ts';
 /** The Secret in which the role convert stores its own authority, in the namespace of the Service. */
 const authoritySecret = 'image-watcher-conversion';
 
-/** `image-watcher crd apply`. */
+/** The action of `image-watcher crd apply`. */
 export async function applyCrd(
   values: CrdValues,
   output: 'text' | 'json' | 'yaml' | undefined,
@@ -21,7 +22,7 @@ export async function applyCrd(
   added: readonly AddedDefinition[],
 ): Promise<number> {
   const wanted = parseRequest(values);
-  // Loaded only now: printing should not wait for the Kubernetes client.
+  // Imported only here, so that printing does not wait for the Kubernetes client.
   const [{ openKubeClient }, { applyCustomResourceDefinition }, { switchCustomResourceDefinition }, { readCrd }, { refuseOwnedThrough }] =
     await Promise.all([
       import('../../service/kube/client.ts'),
@@ -33,10 +34,10 @@ export async function applyCrd(
   const onProgress = (message: string) => {
     if (output === undefined || output === 'text') terminal.err(`${message}\n`);
   };
-  // The one that is being applied.
+  // The name of the definition that is being applied.
   let name = crdName;
   try {
-    // The API server compiles the whole definition.
+    // The timeout is long, because the API server compiles the whole definition.
     const client = await openKubeClient({ ...clusterOf(values), requestTimeoutMs: 60_000 });
     try {
       const existing = await readCrd(client, crdName);
@@ -88,14 +89,14 @@ function parseRequest(values: CrdValues): { endpoint: ConversionEndpoint | undef
     throw new UsageError('a certificate authority belongs to an endpoint: add --conversion-service or --conversion-url');
   }
   const request = {
-    ...(storage !== undefined && { storage }),
+    ...defined({ storage }),
     serveV1alpha1: values.serve !== undefined,
     v1Only: values['v1-only'] ?? false,
   };
   return { endpoint, request };
 }
 
-/** The endpoint and the authority to trust: from the options; by default that of our own Secret for a Service, that of the system for a URL. */
+/** The endpoint with the authority to trust. Without an option, a Service is trusted by our own Secret, and a URL by the authorities of the system. */
 async function withCa(client: KubeClient, endpoint: ConversionEndpoint, values: CrdValues): Promise<Conversion> {
   const { 'ca-file': file, 'ca-secret': secret, 'inject-ca-from': injectCaFrom } = values;
   if (injectCaFrom !== undefined) {

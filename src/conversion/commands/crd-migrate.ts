@@ -11,12 +11,12 @@ import type { RewriteCounts } from '../crd/rewrite-objects.ts';
 
 const listed = 50;
 
-/** `image-watcher crd migrate`. */
+/** The action of `image-watcher crd migrate`. */
 export async function migrateCrd(values: CrdValues, output: 'text' | 'json' | 'yaml' | undefined, terminal: Terminal): Promise<number> {
   const concurrency = concurrencyOf(values);
   const since = new Date(Date.now() - durationOf('unused-for', values, '168h'));
   const retires = values.retire !== undefined;
-  // Loaded only now: help should not wait for the Kubernetes client.
+  // Imported only here, so that the help does not wait for the Kubernetes client.
   const [{ openKubeClient }, { readCrd }, { migrateStorage }, { retireVersion }] = await Promise.all([
     import('../../service/kube/client.ts'),
     import('../../service/kube/crd/definition.ts'),
@@ -28,7 +28,7 @@ export async function migrateCrd(values: CrdValues, output: 'text' | 'json' | 'y
   const started = performance.now();
   let migration: Migration | undefined;
   try {
-    // A large object through a webhook that starts is slow; the retries would only add to its load.
+    // The timeout is long: a large object through a starting webhook is slow, and retries would only add to its load.
     const client = await openKubeClient({ ...clusterOf(values), requestTimeoutMs: 60_000 });
     try {
       if (values['if-present'] && (await readCrd(client, crdName)) === undefined) {
@@ -96,15 +96,15 @@ export interface ProgressReport {
   end(): void;
 }
 
-/** Where and how to report. */
+/** The output and the clock of progress reports. */
 export interface ReportOptions {
   readonly write: (text: string) => void;
   readonly style: 'line' | 'lines' | 'json';
-  /** Milliseconds of a clock that does not jump. */
+  /** The time of a monotonic clock, in ms. */
   readonly now: () => number;
 }
 
-/** On a terminal, one line that is updated four times a second; elsewhere a line every five seconds, as text or JSON. */
+/** Reports the progress: on a terminal, in one line that is updated four times a second; elsewhere, in a line every five seconds, as text or JSON. */
 export function reportProgress({ write, style, now }: ReportOptions): ProgressReport {
   const everyMs = style === 'line' ? 250 : 5_000;
   let current = { pass: 0, since: 0 };

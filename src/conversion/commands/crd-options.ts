@@ -2,10 +2,11 @@
 import { readFileSync } from 'node:fs';
 import type { ConversionEndpoint } from '../definition.ts';
 import { parseDuration } from '../../core/model/text.ts';
+import { describeReadError } from '../../service/config/read-error.ts';
 import { type Options, UsageError, type Values } from '../../service/command-line/command.ts';
 import type { clusterOptions } from '../../service/command-line/policy-client.ts';
 
-/** The shape of the definition. */
+/** The options for the shape of the definition. */
 export const shapeOptions = {
   'conversion-service': {
     value: 'NAMESPACE/NAME',
@@ -43,7 +44,7 @@ export const migrateOptions = {
   'if-present': { about: 'succeed without a CustomResourceDefinition: nothing is stored then' },
 } as const satisfies Options;
 
-/** The options of all three commands. */
+/** The options of all three subcommands of `crd`. */
 export type CrdValues = Values<typeof applyOptions & typeof migrateOptions & typeof clusterOptions>;
 
 const exclusive: readonly (readonly (keyof CrdValues)[])[] = [
@@ -76,26 +77,26 @@ export function endpointOf(values: CrdValues): ConversionEndpoint | undefined {
   return { service: { namespace, name, port: Number(port) } };
 }
 
-/** `NAMESPACE/NAME`. */
+/** Parses the value `NAMESPACE/NAME` of an option. */
 export function namespacedName(option: keyof CrdValues, text: string): { namespace: string; name: string } {
   const [, namespace, name] = /^([^/]+)\/([^/]+)$/.exec(text) ?? [];
   if (namespace === undefined || name === undefined) throw new UsageError(`--${option} is NAMESPACE/NAME, not "${text}"`);
   return { namespace, name };
 }
 
-/** The authority of --ca-file, PEM. */
+/** Reads the authority in the file of --ca-file, PEM. */
 export function readCaFile(file: string): string {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    throw new UsageError(`--ca-file: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new UsageError(`--ca-file ${file} ${describeReadError(error)}`, { cause: error });
   }
   if (!text.includes('-----BEGIN CERTIFICATE-----')) throw new UsageError(`--ca-file: ${file} holds no certificate in PEM form`);
   return text;
 }
 
-/** A duration in milliseconds. */
+/** The value of a duration option, in milliseconds. */
 export function durationOf(option: 'timeout' | 'unused-for', values: CrdValues, otherwise: string): number {
   const text = values[option] ?? otherwise;
   const milliseconds = parseDuration(text);
@@ -103,7 +104,7 @@ export function durationOf(option: 'timeout' | 'unused-for', values: CrdValues, 
   return milliseconds;
 }
 
-/** The number of concurrent requests. */
+/** The number of concurrent requests; 10 by default. */
 export function concurrencyOf({ concurrency = '10' }: CrdValues): number {
   const number = Number(concurrency);
   if (Number.isInteger(number) && number >= 1 && number <= 100) return number;

@@ -1,3 +1,4 @@
+import { defined } from '../../core/model/defined.ts';
 import { customResourceDefinition, customResourceDefinitionYaml, defaultEndpoint, type CrdShape } from '../definition.ts';
 import { type AddedDefinition, definitionsOf } from '../../service/resources/definitions.ts';
 import { kind as policyKind } from '../../service/resources/group.ts';
@@ -19,14 +20,14 @@ import { outputOption } from '../../service/command-line/output.ts';
 import { clusterOptions } from '../../service/command-line/policy-client.ts';
 import { summaries } from './summaries.ts';
 
-/** The kinds of the group, with those that other wings add. */
+/** The kinds of the API group, including those of other wings. */
 interface Kinds {
   readonly kinds: readonly string[];
   readonly allKinds: string;
   readonly added: readonly AddedDefinition[];
 }
 
-/** `image-watcher crd print|apply|migrate`. */
+/** Creates the command `image-watcher crd print|apply|migrate`. */
 export function createCrd(resources: ResourceGroup) {
   const added = definitionsOf(resources.kinds);
   const kinds = [policyKind, ...added.map(({ kind }) => kind)];
@@ -70,7 +71,7 @@ function applyCommand({ allKinds, added }: Kinds) {
   return defineCommand({
     name: 'crd apply',
     summary: 'create or update them, and wait until they are served',
-    about: `Creates or updates the CustomResourceDefinitions of ${allKinds}, in this order, and waits until the API server serves them. ImagePolicy has v1 and v1alpha1, stored as v1, converted by the webhook of the role convert. A service of before v1 must have stopped: the older definition has no status subresource, so that from here on its status would be ignored, and it would act again and again.
+    about: `Creates or updates the CustomResourceDefinitions of ${allKinds}, in this order, and waits until the API server serves them. ImagePolicy has v1 and v1alpha1, stored as v1, converted by the webhook of the role convert. A service of before v1 must have stopped: its status would be ignored, and it would act again and again.
 
   A new webhook or storage version comes only after the endpoint has answered and the API server has converted all policies through it; otherwise the definition is unchanged or restored, and the others are not written. Earlier decisions are kept unless an option changes them: the webhook, a retired v1alpha1, v1 alone. A version in status.storedVersions is never removed.`,
     options: { ...applyOptions, ...clusterOptions, ...outputOption },
@@ -110,8 +111,8 @@ function shapeOf(values: CrdValues): CrdShape {
     conversion: {
       endpoint: endpointOf(values) ?? defaultEndpoint,
       ...(file !== undefined && { ca: readCaFile(file) }),
-      ...(injectCaFrom !== undefined && { injectCaFrom }),
+      ...defined({ injectCaFrom }),
     },
-    ...(storage !== undefined && { storage }),
+    ...defined({ storage }),
   };
 }

@@ -7,12 +7,12 @@ import { isTransient, pause } from '../../service/kube/retry.ts';
 import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'undici';
 
-/** What to check, for how long, and where to report progress. */
+/** What to check, the timeout, and where to report progress. */
 export interface ConversionCheck {
   readonly crd: CustomResourceDefinition;
   /** An object to create as a dry run; its version must not be the storage version. */
   readonly sample: { readonly apiVersion: string } & Record<string, unknown>;
-  /** How long the conversion may fail, once the API server serves the version. */
+  /** How long the conversion may fail after the API server has begun to serve the version. */
   readonly timeoutMs: number;
   readonly onProgress: (message: string) => void;
   readonly signal?: AbortSignal | undefined;
@@ -23,8 +23,8 @@ const pageSize = 500;
 const unknownMs = 30_000;
 
 /**
- * Makes the API server itself use the webhook, over its own network and with the configured certificate: creates an object as a dry run, and reads all objects
- * in every version. Throws if that does not succeed in time. Returns how many objects were read.
+ * Makes the API server itself use the webhook, over its own network and with the configured certificate. It creates an object as a dry run, and reads all
+ * objects in every version. Throws on timeout. Returns the number of objects that were read.
  */
 export async function checkConversion(client: KubeClient, check: ConversionCheck): Promise<number> {
   const { crd, sample, onProgress, signal } = check;
@@ -60,7 +60,7 @@ async function dryRun(
   try {
     await client.request({ method: 'POST', path, query: { dryRun: 'All' }, body, signal });
   } catch (error) {
-    // Admission rules or missing permissions: not a failure of the conversion.
+    // Admission rules or missing permissions refused the request. This is not a failure of the conversion.
     if (!(error instanceof KubeError) || ![400, 403, 409, 422].includes(error.status)) throw error;
     onProgress(`the conversion could not be tested with a dry run: ${error.detail}`);
   }
@@ -81,8 +81,8 @@ export interface ProbeSample {
 const timeoutMs = 10_000;
 
 /**
- * Sends a small ConversionReview to the endpoint: to a URL directly, to a Service through the API server's proxy, which does not check the certificate. Throws
- * an Error that says what is wrong and what to do.
+ * Sends a small ConversionReview to the endpoint: a URL directly, or a Service through the API server's proxy, which does not check the certificate. Throws an
+ * Error that says what is wrong and what to do.
  */
 export async function probeConversion(
   client: KubeClient,

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { defined } from '../../core/model/defined.ts';
 import type { KubeClient } from '../../service/kube/client.ts';
 import { crdPath, type CustomResourceDefinition, requireCrd, storageVersionOf } from '../../service/kube/crd/definition.ts';
 import { fieldManager } from '../../core/model/last-update.ts';
@@ -9,7 +10,7 @@ import { type RefusedObject, rewriteAll, type RewriteCounts } from './rewrite-ob
 /** What the migration found and did. */
 export interface Migration {
   readonly storageVersion: string;
-  /** Objects found by the first pass; 0 if storedVersions already showed that there was nothing to do. */
+  /** The number of objects found by the first pass; 0 if storedVersions already showed that there was nothing to do. */
   readonly total: number;
   readonly rewritten: number;
   readonly refused: readonly RefusedObject[];
@@ -27,16 +28,16 @@ export interface MigrationOptions {
 }
 
 /**
- * API servers receive a changed definition by a watch; until then they silently store rewritten objects in the former version. They themselves wait this long
- * where they depend on each other (`customresource_handler.go`).
+ * API servers learn of a changed definition by a watch. Until then they store rewritten objects in the former version without an error. They wait this long
+ * themselves where they depend on each other (`customresource_handler.go`).
  */
 const propagationMs = 2_000;
 const maxPasses = 5;
 
 /**
- * Stores every object in the storage version, then removes the others from `status.storedVersions`. A pass that rewrote something is followed by another one over
- * what has changed since: only a pass that finds nothing to rewrite, under an unchanged definition, proves that the migration is complete (a write that began
- * before the storage version changed may finish later). It can be interrupted at any time and run again. If objects were refused, `storedVersions` is unchanged.
+ * Stores every object in the storage version, then removes the others from `status.storedVersions`. A pass that rewrote something is followed by another over
+ * later changes. Only a pass that finds nothing to rewrite, under an unchanged definition, proves that the migration is complete: a write that began before the
+ * storage version changed may finish later. The migration can be interrupted and repeated. If objects were refused, `storedVersions` is unchanged.
  */
 export async function migrateStorage(client: KubeClient, options: MigrationOptions): Promise<Migration> {
   const { name, concurrency, onProgress, signal, propagate = () => delay(propagationMs, undefined, { signal }) } = options;
@@ -63,7 +64,7 @@ export async function migrateStorage(client: KubeClient, options: MigrationOptio
       concurrency,
       onProgress: (counts) => onProgress(counts, pass),
       signal,
-      ...(options.pageSize !== undefined && { pageSize: options.pageSize }),
+      ...defined({ pageSize: options.pageSize }),
     });
     rewritten += counts.rewritten;
     if (pass === 1) total = counts.total;
@@ -78,13 +79,13 @@ export async function migrateStorage(client: KubeClient, options: MigrationOptio
   );
 }
 
-/** Returns false if the definition has changed since the pass began: then the pass proves nothing. */
+/** Removes the former versions. Returns false if the definition has changed since the pass began, because the pass then proves nothing. */
 async function pruneStoredVersions(client: KubeClient, began: CustomResourceDefinition, signal: AbortSignal | undefined): Promise<boolean> {
   const storedVersions = [storageVersionOf(began)];
   return retryOnConflict(async () => {
     const { metadata, status } = await requireCrd(client, began.metadata.name, signal);
     if (metadata.generation !== began.metadata.generation) return false;
-    // Another migration has already done it.
+    // A concurrent migration has written the same versions.
     if (status?.storedVersions?.join() === storedVersions.join()) return true;
     await client.request({
       method: 'PATCH',
@@ -98,7 +99,7 @@ async function pruneStoredVersions(client: KubeClient, began: CustomResourceDefi
   }, Infinity);
 }
 
-/** Without a webhook the API server would only rename the version, and drop all fields that it does not know in the new one. */
+/** Throws if there is no webhook: the API server would then only rename the version, and drop all fields that are unknown in the new one. */
 function refuseWithoutConversion({ metadata, spec, status }: CustomResourceDefinition): void {
   const others = (status?.storedVersions ?? []).filter(
     (version) => !spec.versions.some(({ name, storage }) => storage && name === version),

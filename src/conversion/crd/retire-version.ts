@@ -4,15 +4,15 @@ import { fieldManager } from '../../core/model/last-update.ts';
 import { retryOnConflict } from '../../service/kube/retry.ts';
 import { listPages } from '../../service/kube/objects.ts';
 
-/** The result; if there are uses, nothing was changed. */
+/** The result. If there are uses, nothing was changed. */
 export interface Retirement {
   readonly action: 'retired' | 'unchanged' | 'refused';
   readonly uses: readonly VersionUse[];
 }
 
 /**
- * Stops serving a version, unless an object still needs it. It stays in the definition: managedFields name it, and the API server must be able to convert
- * those. Throws when objects may still be stored in it.
+ * Stops serving a version, unless an object still needs it. The version stays in the definition, because managedFields name it, and the API server must be able
+ * to convert those. Throws if objects may still be stored in it.
  */
 export async function retireVersion(
   client: KubeClient,
@@ -75,7 +75,7 @@ const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /**
  * Why an object needs a version: its manifest is maintained in that version (kubectl apply, server-side apply), or somebody has written it through that version
- * since the given time. Older writes stay recorded for ever and do not count.
+ * since the given time. Older writes do not count, because they stay recorded forever.
  */
 export function versionUsesOf({ metadata }: Described, { apiVersion, since }: UseQuery): string[] {
   const uses: string[] = [];
@@ -126,7 +126,7 @@ function apiVersionOf(manifest: string | undefined): unknown {
   try {
     return (JSON.parse(manifest) as { apiVersion?: unknown } | null)?.apiVersion;
   } catch {
-    // kubectl writes valid JSON, so this is not its annotation.
+    // The text is not an annotation of kubectl, which writes valid JSON.
     return undefined;
   }
 }

@@ -25,7 +25,7 @@ export interface RewriteOptions {
   /** The objects of all namespaces, in the version through which they are written. */
   readonly listPath: string;
   readonly pathOf: (namespace: string, name: string) => string;
-  /** By uid: the resourceVersion at which an object is known to be in the storage version. Such objects are skipped; rewritten ones are added. */
+  /** The objects that are known to be in the storage version, by uid, with their resourceVersion. They are skipped; rewritten ones are added. */
   readonly known: Map<string, string>;
   readonly concurrency: number;
   readonly onProgress: (counts: RewriteCounts) => void;
@@ -80,7 +80,7 @@ export async function rewriteAll(client: KubeClient, options: RewriteOptions): P
       }
       return counts;
     } catch (error) {
-      // 410: the list took so long that its snapshot expired. A new list starts from the beginning, but objects that are done are skipped.
+      // A 410 means that the list took so long that its snapshot expired. A new list starts from the beginning, but objects that are done are skipped.
       const isForList = error instanceof KubeError && (isKubeError(error, 410) || isTransient(error));
       if (!isForList) throw error;
       if (done.size > doneBefore) attempt = 0;
@@ -90,7 +90,7 @@ export async function rewriteAll(client: KubeClient, options: RewriteOptions): P
   }
 }
 
-/** Runs at most `concurrency` at once; after an error it starts no more, and throws the first error when the others have finished. */
+/** Calls the work for at most `concurrency` items at a time. After an error it starts no more, and throws the first error when the others have finished. */
 async function eachOf<T>(items: readonly T[], concurrency: number, run: (item: T) => Promise<void>): Promise<void> {
   const left = items.values();
   const errors: unknown[] = [];
@@ -104,7 +104,7 @@ async function eachOf<T>(items: readonly T[], concurrency: number, run: (item: T
   if (errors.length > 0) throw errors[0];
 }
 
-/** The result: `unchanged`: it already was in the storage version · `gone`: it was deleted meanwhile. */
+/** The result. `unchanged`: the object already was in the storage version · `gone`: it was deleted before it was rewritten. */
 export interface Rewrite {
   readonly result: 'rewritten' | 'unchanged' | 'gone';
   /** The resourceVersion of the stored object, if known. */

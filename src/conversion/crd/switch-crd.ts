@@ -16,7 +16,7 @@ import { isKubeError } from '../../service/kube/kube-error.ts';
 /** A definition whose objects a webhook converts, and how to test the conversion. */
 export interface CrdSwitch {
   readonly name: string;
-  /** The manifest, given the existing definition; throws if that must not be replaced. */
+  /** The manifest to apply, given the existing definition. Throws if that must not be replaced. */
   readonly plan: (existing: CustomResourceDefinition | undefined) => CustomResourceDefinition;
   /** Objects to test the conversion with, by version. */
   readonly samples: Readonly<Record<string, ProbeSample['object'] & { readonly apiVersion: string }>>;
@@ -25,7 +25,7 @@ export interface CrdSwitch {
   readonly timeoutMs: number;
 }
 
-/** Progress must be reported: the steps may take a minute. */
+/** The options of a switch. Progress must be reported, because the steps may take a minute. */
 export type SwitchOptions = ApplyOptions & { readonly onProgress: (message: string) => void };
 
 /**
@@ -77,13 +77,13 @@ async function check(
 ): Promise<void> {
   const version = crd.spec.versions.find(({ storage, served }) => !storage && served !== false)?.name;
   const sample = version === undefined ? undefined : samples[version];
-  // With a single served version, nothing is converted for clients.
+  // With a single served version, the API server converts nothing for clients.
   if (!sample) return;
   const count = await checkConversion(client, { crd, sample, timeoutMs, onProgress: options.onProgress, signal: options.signal });
   options.onProgress(`the API server converts all ${count} objects`);
 }
 
-/** Nothing has been stored in a new version yet, so the old definition is still valid. */
+/** Restores the old definition. It is still valid, because nothing has been stored in a new version yet. */
 async function restore(
   client: KubeClient,
   before: CustomResourceDefinition,

@@ -9,19 +9,19 @@ export interface ConversionAddress {
   readonly hosts: readonly string[];
 }
 
-/** The result. */
+/** The result of writing the bundle. */
 export type CaBundleSync =
   /** The bundle was written. */
   | 'updated'
   | 'unchanged'
-  /** There is no such CustomResourceDefinition. */
+  /** The CustomResourceDefinition does not exist. */
   | 'absent'
-  /** It has no conversion webhook, or somebody else's, or cert-manager writes the bundle. */
+  /** The definition has no conversion webhook, or somebody else's, or cert-manager writes its bundle. */
   | 'not ours';
 
 /**
- * Writes `caBundle` (PEM) into the CustomResourceDefinition if the conversion webhook is ours. Never changes anything else, and writes only if it differs,
- * guarded by resourceVersion. Throws KubeError with the API server's answer; a 409 after five tries.
+ * Writes `caBundle` (PEM) into the CustomResourceDefinition if the conversion webhook is ours. Changes nothing else. Writes only a different bundle, guarded by
+ * resourceVersion. Throws KubeError with the API server's answer; a 409 after five tries.
  */
 export async function syncCaBundle(
   client: KubeClient,
@@ -49,7 +49,7 @@ export async function syncCaBundle(
   });
 }
 
-/** cert-manager's cainjector would overwrite it again and again. */
+/** Whether cert-manager's cainjector maintains the bundle. It would overwrite ours again and again. */
 function isInjected({ metadata }: CustomResourceDefinition): boolean {
   return Object.keys(metadata.annotations ?? {}).some((key) => key.startsWith('cert-manager.io/inject-'));
 }
@@ -59,6 +59,6 @@ function isOurs(clientConfig: ConversionClient | undefined, { service, hosts }: 
     return clientConfig.service.namespace === service.namespace && clientConfig.service.name === service.name;
   }
   const url = clientConfig?.url === undefined ? null : URL.parse(clientConfig.url);
-  // URLs have brackets around an IPv6 address.
+  // In a URL, an IPv6 address is enclosed in brackets.
   return url !== null && hosts.includes(url.hostname.replace(/^\[|\]$/g, ''));
 }

@@ -1,13 +1,13 @@
-/** The spec in both versions: the v1alpha1 view of a v1 spec, and the v1 spec after an edit of that view. */
+/** Converts the spec: makes the v1alpha1 view of a v1 spec, and the v1 spec after an edit of that view. */
 import { parseDuration } from '../../core/model/text.ts';
 import { isExpressible } from './is-expressible.ts';
 import type { OldSpec, Origin } from './old-spec.ts';
 import { textOf, withField, withPart } from './read-json.ts';
 import { isObject, type JsonObject } from '../../core/model/untyped.ts';
 
-/** Matches no tag, in RE2 and in JavaScript, and shows its reader why. */
+/** A pattern that matches no tag, in RE2 and in JavaScript, and shows users why. */
 export const matchesNothing = String.raw`[^\s\S]only-v1-says-what-is-selected`;
-/** Shown where v1alpha1 requires a name and v1 has a selector; no name in Kubernetes has brackets. */
+/** The name in the v1alpha1 view of a target that has a selector instead. No name in Kubernetes has brackets. */
 export const nameOfSelector = '(selector)';
 
 const matchesEverything = '.*';
@@ -31,15 +31,15 @@ export function projectSpec(spec: JsonObject, origin: Origin, namespace: string 
 }
 
 /**
- * The written spec, without the pattern that matches nothing if a strategy other than Regex was written beside it: patches and applies of a manifest without
- * a pattern leave that of a hidden view in place, and it is not a version range.
+ * The written spec without the pattern that matches nothing, if another strategy than Regex was written with it. Patches and applies of a manifest without a
+ * pattern keep the pattern of a hidden view, and it is not a version range.
  */
 export function withoutOurPattern(written: OldSpec, shown: OldSpec): OldSpec {
   const isOurs = written.pattern === matchesNothing && shown.pattern === matchesNothing;
   return isOurs && written.strategy !== 'Regex' ? { ...written, pattern: undefined } : written;
 }
 
-/** Called only for specs that v1alpha1 can express. */
+/** The strategy and pattern of v1alpha1 for a spec that it can express. */
 function projectChoice(spec: JsonObject, { pattern }: Origin): Pick<OldSpec, 'strategy' | 'pattern'> {
   const select = isObject(spec['select']) ? spec['select'] : {};
   if (isObject(select['semver'])) return { strategy: 'SemVer', pattern: textOf(select['semver']['range']) };
@@ -49,7 +49,7 @@ function projectChoice(spec: JsonObject, { pattern }: Origin): Pick<OldSpec, 'st
   return { strategy: 'Regex', pattern: textOf(tags['allow']) ?? matchesEverything };
 }
 
-/** Always a number: the API server would write the default of v1alpha1 instead of an absent one, which would look like an edit. */
+/** The interval in minutes. It is never absent: the API server would add the default of v1alpha1, which would count as an edit. */
 function projectInterval(poll: unknown): number {
   const interval = isObject(poll) ? textOf(poll['interval']) : undefined;
   const milliseconds = interval === undefined ? undefined : parseDuration(interval);
@@ -57,7 +57,7 @@ function projectInterval(poll: unknown): number {
   return Math.min(Math.max(Math.ceil(milliseconds / 60_000), 1), maxMinutes);
 }
 
-/** What the v1alpha1 view showed, what was written to it, and the namespace of the policy. */
+/** An edit of the v1alpha1 view: what it showed, what was written to it, and the namespace of the policy. */
 export interface Edit {
   readonly shown: OldSpec;
   readonly written: OldSpec;
@@ -79,14 +79,14 @@ export function mergeSpec(base: JsonObject, edit: Edit): JsonObject {
 }
 
 function mergeChoice(base: JsonObject, { shown, written }: Edit): JsonObject {
-  // Also if the choice was hidden: a user who applies an old manifest again does not undo what was added in v1 since.
+  // The strategy is compared even if the choice was hidden, so that a user who applies an old manifest again does not undo what was added in v1.
   if (written.strategy === undefined || written.strategy !== strategyOf(base)) return replaceChoice(base, written);
-  // A range that was not shown was not removed either.
+  // A range that was not shown cannot have been removed.
   const isHidden = shown.pattern === matchesNothing && written.pattern === undefined;
   return isHidden && written.strategy === 'SemVer' ? base : mergePattern(base, written);
 }
 
-/** The v1alpha1 strategy of the choice, whatever v1 adds to it; undefined if only v1 has it. */
+/** The v1alpha1 strategy that corresponds to the choice of a v1 spec; undefined if only v1 has it. */
 function strategyOf(spec: JsonObject): string | undefined {
   const select = objectIn(spec, 'select');
   const [chosen, ...others] = Object.keys(select);
@@ -96,7 +96,7 @@ function strategyOf(spec: JsonObject): string | undefined {
   return chosen === 'digest' && objectIn(select, 'digest')['tag'] === 'latest' ? 'Latest' : undefined;
 }
 
-/** After a change of the pattern alone, which has no meaning with Latest. */
+/** Merges an edit of the pattern alone. The pattern has no meaning with Latest. */
 function mergePattern(base: JsonObject, written: OldSpec): JsonObject {
   const { strategy, pattern } = written;
   const select = objectIn(base, 'select');
@@ -106,11 +106,11 @@ function mergePattern(base: JsonObject, written: OldSpec): JsonObject {
   return pattern ? withField(base, 'tags', { ...objectIn(base, 'tags'), allow: pattern }) : replaceChoice(base, written);
 }
 
-/** After a change of the strategy, or if only v1 has the former one: the choice is what was written. */
+/** Replaces the choice by the written one, after a change of the strategy, or if only v1 has the former strategy. */
 function replaceChoice(base: JsonObject, written: OldSpec): JsonObject {
   const { select, allow } = buildChoice(written);
   const spec = withField(withField(base, 'select', select), 'tags', allow === undefined ? undefined : { allow });
-  // The default of pin depends on the strategy: an explicit default becomes the default of the new strategy.
+  // The default of pin depends on the strategy. An explicit default is removed, so that the default of the new strategy applies.
   const wasDigest = 'digest' in objectIn(base, 'select');
   const update = objectIn(base, 'update');
   const wasDefault = update['pin'] === (wasDigest ? 'Digest' : 'Tag');
@@ -121,7 +121,7 @@ function buildChoice({ strategy, pattern }: OldSpec): { select?: JsonObject; all
   if (strategy === 'SemVer') return { select: { semver: withField({}, 'range', pattern) } };
   if (strategy === 'Latest') return { select: { digest: { tag: 'latest' } } };
   if (strategy !== 'Regex') return {};
-  // Regex without a pattern never selected anything, but alphabetical without one selects among all tags.
+  // In v1alpha1, Regex without a pattern selects nothing. In v1, alphabetical without one selects among all tags.
   return pattern ? { select: { alphabetical: {} }, allow: pattern } : { select: {} };
 }
 

@@ -1,5 +1,5 @@
 /**
- * The status in both versions. The v1 status travels in the v1alpha1 status, in one preserved field, and never in metadata: the API server keeps the old status on
+ * Converts the status. The v1alpha1 status contains the v1 status in one preserved field. It is never in the metadata: the API server keeps the old status on
  * every write that is not to /status, so only those who may write imagepolicies/status can change it.
  */
 import type { z } from 'zod';
@@ -9,10 +9,10 @@ import { defined, isNestedWithin, textOf, wholeNumberOf, withField } from './rea
 import { isObject, type JsonObject } from '../../core/model/untyped.ts';
 
 const maxDepth = 64;
-/** The service writes at most a fifth of it. A status that is shown in both shapes must still fit into etcd. */
+/** The maximum size of the contained v1 status. The service writes at most a fifth of it. A status that is shown in both shapes must still fit into etcd. */
 const maxCarriedBytes = 512 * 1024;
 
-/** A field of the status that both versions have: its name in each, and how it is read; undefined for a value of another type. */
+/** A field that the status of both versions has: its name in each, and its reader, which returns undefined for a value of another type. */
 interface SharedField {
   readonly old: keyof z.output<typeof v1alpha1Status>;
   readonly name: keyof PolicyStatus;
@@ -31,7 +31,7 @@ export function writeOldStatus(status: JsonObject): JsonObject {
   return defined({ ...projectStatus(status), v1: isCarried(status) ? status : undefined });
 }
 
-/** The v1 status of a v1alpha1 status: the v1 status that it carries, with the fields that were edited since. */
+/** The v1 status of a v1alpha1 status: the v1 status that it contains, with the fields that were edited since. */
 export function readOldStatus(raw: JsonObject): JsonObject {
   const carried = raw['v1'];
   const base = isObject(carried) && isNestedWithin(carried, maxDepth) ? carried : {};
@@ -62,7 +62,7 @@ function lastTagOf(history: unknown): string | undefined {
 
 const conditionFields = Object.keys(conditionSchema.shape);
 
-/** The fields that both versions know: what the API server would prune from the view must not look like an edit. */
+/** The conditions, reduced to the fields that both versions have. What the API server prunes from the view must not count as an edit. */
 function readConditions(raw: unknown): readonly JsonObject[] | undefined {
   if (!Array.isArray(raw)) return undefined;
   return raw.filter(isObject).map((condition) => {
@@ -75,7 +75,7 @@ function areSame(left: unknown, right: unknown): boolean {
   return JSON.stringify(left) === JSON.stringify(right);
 }
 
-/** The conditions as written, with the fields that only a later version knows of those that were there. */
+/** The conditions as written, with fields that only a later version knows taken from the former conditions. */
 function mergeConditions(base: unknown, written: unknown): readonly JsonObject[] | undefined {
   const known = new Map((Array.isArray(base) ? base.filter(isObject) : []).map((condition) => [condition['type'], condition]));
   return readConditions(written)?.map((condition) => {

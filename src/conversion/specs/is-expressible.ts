@@ -17,7 +17,7 @@ const is =
 
 /**
  * Whether v1alpha1 can express which image is applied to which workload and when. Otherwise its view has a pattern that matches nothing, because an older
- * service must not act on what it cannot see. A spec with any field that is not in this table is hidden, also one that only a later version knows:
+ * service must not act on what it cannot see. A spec with any field that is not in this table is hidden. That includes fields of later versions:
  *
  * | field of spec | expressible if |
  * | --- | --- |
@@ -54,8 +54,8 @@ export function isExpressible(spec: JsonObject, origin: Origin): boolean {
 }
 
 /**
- * Whether a v1 spec could have been written as v1alpha1, in whichever version it was written. Stricter than `isExpressible`: it has no field that v1alpha1
- * lacks.
+ * Whether a v1 spec could have been written as v1alpha1, regardless of the version in which it was written. Stricter than `isExpressible`: the spec has no
+ * field that v1alpha1 lacks.
  */
 export function isOfV1alpha1(spec: unknown): boolean {
   return isObject(spec) && isExpressible(spec, {}) && ['pullSecrets', 'rollout'].every((field) => spec[field] === undefined);
@@ -99,7 +99,7 @@ function fieldsAre(fields: Fields): Check {
   return (value) => hasOnly(value, fields);
 }
 
-/** Whether every field is known and passes its check. The fields are a Map, since "constructor" and the like would be found in an object. */
+/** Whether every field is known and passes its check. The checks are in a Map, because an object would also have "constructor" and the like. */
 function hasOnly(value: unknown, fields: Fields): boolean {
   return isObject(value) && Object.entries(value).every(([key, inner]) => inner === undefined || fields.get(key)?.(inner) === true);
 }

@@ -1,4 +1,4 @@
-/** The v1alpha1 spec, and what of it v1 cannot express. */
+/** The v1alpha1 spec, and its values that v1 cannot express. */
 import { group } from '../../service/resources/group.ts';
 import { defined, textOf, wholeNumberOf } from './read-json.ts';
 import { isObject, type JsonObject } from '../../core/model/untyped.ts';
@@ -14,7 +14,7 @@ export interface OldSpec {
   readonly pollIntervalMinutes?: number | undefined;
 }
 
-/** Reads the fields of a v1alpha1 spec, whatever else is in it. */
+/** Reads the fields of a v1alpha1 spec; unknown ones are ignored. */
 export function readOldSpec(spec: JsonObject): OldSpec {
   const tagPolicy = isObject(spec['tagPolicy']) ? spec['tagPolicy'] : {};
   const target = isObject(spec['updateTarget']) ? spec['updateTarget'] : {};
@@ -30,7 +30,7 @@ export function readOldSpec(spec: JsonObject): OldSpec {
   };
 }
 
-/** The fields as a v1alpha1 spec. */
+/** Makes a v1alpha1 spec of the fields. */
 export function writeOldSpec(old: OldSpec): JsonObject {
   const { repository, strategy, pattern, kind, name, namespace, pollIntervalMinutes } = old;
   const tagPolicy = defined({ strategy, pattern });
@@ -38,18 +38,18 @@ export function writeOldSpec(old: OldSpec): JsonObject {
   return defined({ repository, tagPolicy, updateTarget, pollIntervalMinutes });
 }
 
-/** The annotation of a policy that was written as v1alpha1, with the values that v1 cannot express. It grants nothing: its author may write it. */
+/** The annotation of a policy written as v1alpha1 with the values that v1 cannot express. It grants no rights: the policy's author may write it. */
 export const originAnnotation = `${group}/v1alpha1`;
 
 /** Values of a v1alpha1 spec that v1 cannot express; JSON in the annotation, which is absent if there are none. */
 export interface Origin {
   /** A kind other than Deployment that its author wrote as v1alpha1, so that the view may show it. */
   readonly kind?: string | undefined;
-  /** A pattern without effect: any with Latest, or the empty one with Regex; null is Regex without a pattern. */
+  /** A pattern without effect: any pattern with Latest, or the empty one with Regex; null is Regex without a pattern. */
   readonly pattern?: string | null | undefined;
 }
 
-/** Reads the annotation; empty if somebody else wrote it. */
+/** Reads the annotation with the origin; empty if the text is not ours. */
 export function readOrigin(annotations: unknown): Origin {
   const text = isObject(annotations) ? textOf(annotations[originAnnotation]) : undefined;
   const read = text === undefined ? undefined : parse(text);
@@ -58,7 +58,7 @@ export function readOrigin(annotations: unknown): Origin {
   return { kind: textOf(read['kind']), pattern };
 }
 
-/** The text of the annotation; undefined if there is nothing to write. */
+/** The text of the annotation with the origin; undefined if there is nothing to write. */
 export function writeOrigin({ kind, pattern }: Origin): string | undefined {
   const text = JSON.stringify({ kind, pattern });
   return text === '{}' ? undefined : text;
@@ -93,7 +93,7 @@ function parse(text: string): JsonObject | undefined {
   try {
     return JSON.parse(text) as JsonObject;
   } catch {
-    // Somebody else's text, which must not make the conversion fail.
+    // The text was written by somebody else. It must not make the conversion fail.
     return undefined;
   }
 }

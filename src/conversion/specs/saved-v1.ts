@@ -7,19 +7,19 @@ import { isObject, type JsonObject } from '../../core/model/untyped.ts';
 /** The annotation of the v1alpha1 view that holds the complete v1 spec; a stored v1 object never has it. */
 export const savedAnnotation = `${group}/v1`;
 
-/** The API server rejects an object with more in all annotations together, and with it the whole list. */
+/** The maximum size of all annotations of an object together. The API server rejects an object with more, and with it the whole list. */
 const maxAnnotationsBytes = 256 * 1024;
-/** A longer text is compressed, which leaves room for the annotations of others. */
+/** Longer texts are compressed, which leaves room for the annotations of others. */
 const maxPlainBytes = 32 * 1024;
-/** No stored object is larger, and no valid policy has more values: a small compressed text must not become gigabytes. */
+/** The maximum size of an uncompressed spec. No stored object is larger, and a small compressed text must not expand to gigabytes. */
 const maxUnpackedBytes = 1_572_864;
 const maxUnpackedValues = 100_000;
 const maxDepth = 64;
 const packedPrefix = 'deflate:';
 
 /**
- * The text of the annotation: JSON, compressed if it is long. Undefined if there is nothing to save, or no room beside the other annotations: a rejected list
- * would be worse than a view whose edit loses the fields that only v1 has.
+ * The text of the annotation: JSON, compressed if it is long. Undefined if there is nothing to save, or no room beside the other annotations. An edit of such a
+ * view loses the fields that only v1 has, which is better than a rejected list.
  */
 export function writeSaved(spec: unknown, others: JsonObject): string | undefined {
   if (spec === undefined || !isNestedWithin(spec, maxDepth)) return undefined;
@@ -31,8 +31,8 @@ export function writeSaved(spec: unknown, others: JsonObject): string | undefine
 }
 
 /**
- * The spec in the annotation; undefined if there is none. Annotations of earlier versions also contain a status, which is ignored: everybody who may write the
- * object may write its annotations.
+ * The spec in the annotation; undefined if there is none. Annotations of earlier versions also contain a status. It is ignored, because anybody who may write
+ * the object may write its annotations.
  */
 export function readSaved(text: unknown): unknown {
   if (typeof text !== 'string' || text.length > maxAnnotationsBytes) return undefined;
@@ -40,7 +40,7 @@ export function readSaved(text: unknown): unknown {
     const saved: unknown = JSON.parse(text.startsWith(packedPrefix) ? unpack(text.slice(packedPrefix.length)) : text);
     return isObject(saved) && isNestedWithin(saved['spec'], maxDepth) ? saved['spec'] : undefined;
   } catch {
-    // Users can write anything here. Then the v1alpha1 view is all that is known.
+    // Users can write any text. Then only the v1alpha1 view is known.
     return undefined;
   }
 }

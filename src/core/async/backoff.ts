@@ -1,6 +1,6 @@
 import { setTimeout as sleepFor } from 'node:timers/promises';
 
-/** When something is tried again. Exponential backoff has jitter, so that clients that failed together do not retry together. */
+/** The pauses before retries. Exponential backoff has jitter, so that clients that failed together do not retry together. */
 export interface Backoff {
   readonly firstMs: number;
   readonly maxMs: number;
@@ -8,10 +8,10 @@ export interface Backoff {
   readonly jitter: 'full' | 'equal';
 }
 
-/** For jobs in the queue, and for polls. */
+/** The backoff for jobs in the queue, and for polls. */
 export const jobBackoff: Backoff = { firstMs: 1_000, maxMs: 300_000, jitter: 'full' };
 
-/** For requests to the API server, and for watches. */
+/** The backoff for requests to the API server, and for watches. */
 export const requestBackoff: Backoff = { firstMs: 100, maxMs: 30_000, jitter: 'equal' };
 
 /** The pause before retry number `retry` (from 0): `firstMs`, doubled each time up to `maxMs`, less the jitter. */
@@ -28,7 +28,7 @@ export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   try {
     await sleepFor(ms, undefined, { signal });
   } catch (error) {
-    // The timer rejects with its own AbortError instead of the caller's reason.
+    // Checked first, because the timer would reject with its own AbortError instead of the caller's reason.
     signal?.throwIfAborted();
     throw error;
   }
@@ -37,7 +37,7 @@ export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 /** The longest pause that a Retry-After header can ask for. */
 const maxRetryAfterMs = 24 * 3_600_000;
 
-/** The pause that a Retry-After header asks for (RFC 9110 §10.2.3: seconds, or an HTTP date), in ms; undefined without one that can be understood. */
+/** The pause that a Retry-After header asks for (RFC 9110 §10.2.3: seconds, or an HTTP date), in ms. Undefined without a valid header. */
 export function parseRetryAfter(header: string | readonly string[] | undefined, now: number): number | undefined {
   const text = (typeof header === 'string' ? header : header?.[0])?.trim() ?? '';
   const pauseMs = /^\d+$/.test(text) ? Number(text) * 1_000 : /[a-z]/i.test(text) ? Date.parse(text) - now : Number.NaN;

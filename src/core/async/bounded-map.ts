@@ -1,6 +1,6 @@
 /** Caches in memory whose size is bounded. */
 
-/** A Map that removes the least recently used entry when it grows over its limit: for caches whose keys others choose. */
+/** A Map that removes the least recently used entry when it exceeds its limit. It is for caches whose keys come from outside. */
 export class BoundedMap<K, V> extends Map<K, V> {
   readonly #limit: number;
 
@@ -30,19 +30,19 @@ export class BoundedMap<K, V> extends Map<K, V> {
   }
 }
 
-/** Values that are valid for some time; each is loaded once for all callers at a time, and failures are not cached. */
+/** A cache of values that are valid for some time. Simultaneous callers share one load of a value, and failures are not cached. */
 export interface TtlCache<V> {
   get(key: string, load: () => Promise<V>): Promise<V>;
 }
 
 export interface TtlCacheOptions {
   readonly ttlMs: number;
-  /** The number of cached values; the least recently used is removed. */
+  /** The maximum number of cached values. Beyond it, the least recently used is removed. */
   readonly limit: number;
   readonly now: () => number;
 }
 
-/** An empty cache. */
+/** Creates an empty cache. */
 export function createTtlCache<V>({ ttlMs, limit, now }: TtlCacheOptions): TtlCache<V> {
   const entries = new BoundedMap<string, { readonly until: number; readonly value: Promise<V> }>(limit);
   return {

@@ -1,16 +1,16 @@
-/** Giving up: on a signal, after a time, or on either of them. */
+/** Aborts waiting: on a signal, after a time, or on either of them. */
 
-/** A signal that aborts when the given one does, or after a timeout; `end` must be called, or it keeps both alive. */
+/** A signal that aborts when the given one does, or after a timeout. `end` must be called, or it keeps both alive. */
 export interface Deadline {
   readonly signal: AbortSignal;
-  /** Whether the timeout was the reason. */
+  /** Whether the signal was aborted by the timeout. */
   readonly isOver: boolean;
   end(): void;
 }
 
 /**
- * Starts a deadline; without a timeout only `signal` ends it. AbortSignal.timeout and AbortSignal.any would do the same, but the one stays behind for the whole
- * timeout, and a long-lived signal collects what the other derives from it.
+ * Starts a deadline; without a timeout only `signal` aborts it. It replaces AbortSignal.timeout, which stays in memory for the whole timeout, and
+ * AbortSignal.any, whose derived signals accumulate on a long-lived signal.
  */
 export function startDeadline(timeoutMs: number | undefined, signal?: AbortSignal): Deadline {
   const controller = new AbortController();
@@ -35,7 +35,7 @@ export function startDeadline(timeoutMs: number | undefined, signal?: AbortSigna
   };
 }
 
-/** A signal that aborts when all of them have: for work that several wait for. `end` must be called. */
+/** A signal that aborts when all of the signals have, for work with several waiting callers. `end` must be called. */
 export function whenAllAborted(signals: readonly AbortSignal[]): Pick<Deadline, 'signal' | 'end'> {
   const controller = new AbortController();
   const onAbort = () => {
@@ -51,7 +51,7 @@ export function whenAllAborted(signals: readonly AbortSignal[]): Pick<Deadline, 
   };
 }
 
-/** The promise's outcome, or the signal's reason if that comes first; the work itself goes on. */
+/** The promise's outcome, or the signal's reason if that comes first. The work itself continues. */
 export async function abortable<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T> {
   if (!signal) return promise;
   const aborted = Promise.withResolvers<never>();
@@ -66,8 +66,8 @@ export async function abortable<T>(promise: Promise<T>, signal?: AbortSignal): P
 }
 
 /**
- * The promise's outcome, or undefined when there is none after the timeout; the work itself goes on. After a process was held up, its timers come before what
- * has arrived meanwhile: that is still in time.
+ * The promise's outcome, or undefined after the timeout. The work itself continues. After a pause of the process, its timers fire before results that have
+ * arrived during the pause. Such results are still in time.
  */
 export async function within<T>(timeoutMs: number, promise: Promise<T>): Promise<T | undefined> {
   const late = Promise.withResolvers<undefined>();

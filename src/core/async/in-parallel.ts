@@ -1,7 +1,7 @@
-/** Work on many items that holds up nothing else. */
+/** Work on many items that does not block the event loop. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Runs the work for each item, a bounded number at a time; an error of one does not stop the others. Results are in the order of the items. */
+/** Calls the work for each item, a bounded number at a time. An error of one item does not stop the others. Results are in the order of the items. */
 export async function inParallel<T, R>(
   items: readonly T[],
   limit: number,
@@ -30,4 +30,35 @@ export async function inSlices<T>(items: Iterable<T>, signal: AbortSignal, visit
     await nextTurn(undefined, { signal });
     sliceEnd = performance.now() + sliceMs;
   }
+}
+
+/** How many items are sorted at once before they are merged. */
+const runLength = 256;
+
+/** A sorted copy, as `toSorted` returns it, that yields to the event loop. Stops with the signal. */
+export async function sortInSlices<T>(items: readonly T[], compare: (a: T, b: T) => number, signal: AbortSignal): Promise<T[]> {
+  const starts = Array.from({ length: Math.ceil(items.length / runLength) }, (_, index) => index * runLength);
+  let runs: T[][] = [];
+  await inSlices(starts, signal, (start) => runs.push(items.slice(start, start + runLength).toSorted(compare)));
+  while (runs.length > 1) {
+    const merged: T[][] = [];
+    for (let index = 0; index < runs.length; index += 2) {
+      const run: T[] = [];
+      await inSlices(merge(runs[index] ?? [], runs[index + 1] ?? [], compare), signal, (item) => run.push(item));
+      merged.push(run);
+    }
+    runs = merged;
+  }
+  return runs[0] ?? [];
+}
+
+/** The items of two sorted lists in their order; of equal ones, those of the first list come first. */
+function* merge<T>(one: readonly T[], other: readonly T[], compare: (a: T, b: T) => number): Generator<T> {
+  const rest = other.values();
+  let next = rest.next();
+  for (const item of one) {
+    for (; !next.done && compare(item, next.value) > 0; next = rest.next()) yield next.value;
+    yield item;
+  }
+  for (; !next.done; next = rest.next()) yield next.value;
 }

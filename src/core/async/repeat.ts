@@ -3,11 +3,11 @@ import { describeError } from '../model/errors.ts';
 
 /** A repeated task. */
 export interface Repetition {
-  /** Resolves when the first run has finished or failed. */
+  /** Resolves when the first run of the task has finished or failed. */
   readonly tried: Promise<void>;
   /** Runs the task now, or once more if it is running. */
   soon(): void;
-  /** Aborts the current run; resolves when it has ended. */
+  /** Aborts the current run of the task. Resolves when the run has ended. */
   stop(): Promise<void>;
 }
 
@@ -19,7 +19,7 @@ export interface RepeatOptions {
   readonly onProblem: (error: unknown) => void;
 }
 
-/** Runs `task` at once and then every `everyMs`, sooner after a failure. Does not keep the process alive. */
+/** Runs `task` immediately and then every `everyMs`, sooner after a failure. Does not keep the process alive. */
 export function repeat(task: (signal: AbortSignal) => Promise<void> | void, { everyMs, backoffMs, onProblem }: RepeatOptions): Repetition {
   const stopping = new AbortController();
   let pause = new AbortController();

@@ -1,11 +1,11 @@
-/** Work that runs one after the other. */
+/** Runs work sequentially. */
 
 /** Runs one piece of work at a time for each key, in the order of arrival. */
 export interface KeyedMutex {
   run<T>(key: string, work: () => Promise<T>): Promise<T>;
 }
 
-/** A mutex inside this process: between replicas, the API server's own checks serialise. */
+/** A mutex inside this process. Between replicas, the checks of the API server serialize writes. */
 export function createKeyedMutex(): KeyedMutex {
   const tails = new Map<string, Promise<unknown>>();
   return {
@@ -22,7 +22,7 @@ export function createKeyedMutex(): KeyedMutex {
   };
 }
 
-/** Batches the items that arrive during a write into the next one; a single item is written at once. A failed write fails for all of its items. */
+/** Batches the items that arrive during a write into the next one. A single item is written immediately. A failed write fails for all of its items. */
 export function batchWrites<T>(write: (items: readonly T[]) => Promise<void>): (item: T) => Promise<void> {
   let before: Promise<unknown> = Promise.resolve();
   let next: { readonly items: T[]; readonly written: Promise<void> } | undefined;
@@ -44,13 +44,13 @@ export function batchWrites<T>(write: (items: readonly T[]) => Promise<void>): (
 
 /** A mutex that can be held across several steps, not only while one function runs. */
 export interface HeldMutex {
-  /** Resolves when it is held; at once where it is held already. */
+  /** Resolves when the mutex is held, immediately if it is held already. */
   take(): Promise<void>;
-  /** Releases it; does nothing where it is not held. */
+  /** Releases the mutex. Does nothing if it is not held. */
   release(): void;
 }
 
-/** The mutex of a key, not held yet. Whoever takes it must release it. */
+/** The mutex of a key, which is not held yet. A holder must release it. */
 export function holdMutex(mutex: KeyedMutex, key: string): HeldMutex {
   let release: (() => void) | undefined;
   return {

@@ -7,8 +7,8 @@ interface Flight<T> {
 }
 
 /**
- * Simultaneous runs with the same key share one piece of work and its result. A caller may give up: the work is aborted only when
- * no caller waits for it any more.
+ * Simultaneous runs with the same key share one piece of work and its result. A caller may stop waiting. The work is aborted when no caller waits for it any
+ * more.
  */
 export class SingleFlight<T> {
   readonly #flights = new Map<string, Flight<T>>();
@@ -29,7 +29,7 @@ export class SingleFlight<T> {
 
   #start(key: string, work: (signal: AbortSignal) => Promise<T>): Flight<T> {
     const controller = new AbortController();
-    // The flight ends before its first caller continues, so that a new call starts new work.
+    // The flight is removed before its first caller continues, so that a new call starts new work.
     const outcome = work(controller.signal).finally(() => this.#end(key, flight));
     const flight: Flight<T> = { outcome, controller, waiting: 0 };
     this.#flights.set(key, flight);

@@ -1,33 +1,33 @@
-/** Links that lead to the approval of one image, for a time. Whoever follows one still has to sign in, and to have the right to approve. */
+/** Signed links to the approval of one image, valid for a limited time. A user who opens one still has to sign in, and needs the right to approve. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 
-/** What a link approves. */
+/** The content of an approval link. */
 export type LinkedApproval = z.output<typeof linkedApproval>;
 
 const linkedApproval = z.object({
   namespace: z.string().max(63),
   name: z.string().max(253),
-  /** Of the policy: one that was deleted and created again has another. */
+  /** The uid of the policy. A policy that was deleted and created again has another one. */
   uid: z.string().max(253),
   tag: z.string().max(128),
   digest: z.string().max(136),
-  /** In ms since 1970. */
+  /** The end of validity, in ms since 1970. */
   until: z.number(),
 });
 
 /** How long a link can be used. */
 export const linkLifeMs = 24 * 3_600_000;
-/** Longer texts are not read. */
+/** The maximum length of a link; longer ones are invalid. */
 const maxText = 2_048;
 
-/** Signs it; `secret` is that of the dashboard's sessions. */
+/** Signs an approval; `secret` is that of the dashboard's sessions. */
 export function signApproval(approval: LinkedApproval, secret: string): string {
   const text = Buffer.from(JSON.stringify(approval)).toString('base64url');
   return `${text}.${macOf(text, secret)}`;
 }
 
-/** Reads it; undefined if it was not signed with the secret, or is too old. */
+/** Reads a link. Undefined if it was not signed with the secret, or has expired. */
 export function readApproval(link: string, secret: string, now: number): LinkedApproval | undefined {
   const [text = '', mac = '', ...others] = link.length > maxText ? [] : link.split('.');
   const [given, expected] = [Buffer.from(mac), Buffer.from(macOf(text, secret))];

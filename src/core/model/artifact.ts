@@ -1,4 +1,4 @@
-/** Distinguishes runnable images from everything else in a registry: signatures, attestations, charts and whatever is pushed as an OCI artifact. */
+/** Distinguishes runnable images from other contents of a registry: signatures, attestations, charts and any OCI artifact. */
 
 /** What is known of a manifest, an index or a descriptor in it; the fields of the OCI image specification. */
 export interface ManifestKind {
@@ -26,7 +26,7 @@ const manifestTypes = new Set([
   'application/vnd.oci.image.manifest.v1+json',
   'application/vnd.oci.image.index.v1+json',
 ]);
-// Container runtimes also run WebAssembly.
+// Media types of configurations of images. Container runtimes also run WebAssembly.
 const imageConfigTypes = new Set([
   'application/vnd.docker.container.image.v1+json',
   'application/vnd.oci.image.config.v1+json',
@@ -34,7 +34,7 @@ const imageConfigTypes = new Set([
 ]);
 const layerType = /^application\/(?:vnd\.oci\.image\.layer\.|vnd\.docker\.image\.rootfs\.|vnd\.wasm\.|wasm$)/;
 
-/** Whether a tag is one that tools derive from the digest of an image, for a signature or the like. */
+/** Whether a tag is derived from the digest of an image by a tool, for a signature or the like. */
 export function isArtifactTag(tag: string): boolean {
   return artifactTag.test(tag);
 }
@@ -49,7 +49,7 @@ export function isImageConfigType(mediaType: string): boolean {
   return imageConfigTypes.has(essence(mediaType));
 }
 
-/** Why a manifest is not a runnable image, as the end of a sentence; undefined if it is one. An index is evaluated by its descriptors alone. */
+/** Why a manifest is not a runnable image, as the end of a sentence; undefined if it is runnable. An index is evaluated by its descriptors alone. */
 export function whyNotRunnable({ artifactType, config, layers = [], manifests }: ManifestParts): string | undefined {
   if (artifactType !== undefined) return `it is an artifact of the type ${shown(artifactType)}`;
   if (manifests !== undefined) return manifests.some(mayBeImage) ? undefined : 'it is an index without an image';
@@ -61,7 +61,7 @@ export function whyNotRunnable({ artifactType, config, layers = [], manifests }:
   return isForeign ? `its content is of the type ${shown(first.mediaType ?? '')}` : undefined;
 }
 
-/** BuildKit adds provenance and SBOMs to the index of an image, under the platform `unknown`. */
+/** Whether an entry of an index is an attestation. BuildKit adds provenance and SBOMs to the index of an image, under the platform `unknown`. */
 export function isAttestation({ platform, annotations }: IndexEntry): boolean {
   return platform?.os === 'unknown' || annotations?.['vnd.docker.reference.type'] === 'attestation-manifest';
 }
@@ -76,7 +76,7 @@ function shown(mediaType: string): string {
   return mediaType.replaceAll(/[^\x21-\x7e]+/g, ' ').slice(0, 100);
 }
 
-/** Media types are case-insensitive and may have parameters. */
+/** The media type in lower case without parameters, because case and parameters do not matter. */
 function essence(mediaType: string): string {
   return (mediaType.split(';')[0] ?? '').trim().toLowerCase();
 }

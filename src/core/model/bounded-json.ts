@@ -1,15 +1,15 @@
 /**
- * JSON that others write, measured before it is parsed. Parsing takes as long as there are values in a text, and much longer where they are nested or where names
- * differ: a list that is nested a million levels deep occupies the process for a second.
+ * Parses untrusted JSON after measuring it. The time to parse depends on the number of values in a text, and is much longer where they are nested or their
+ * names differ: a list that is nested a million levels deep blocks the process for a second.
  */
 
-/** No manifest, configuration, signature or attestation of an image has more. The costliest ones within these limits take some ten milliseconds. */
+/** The maximum number of values: no document of an image has more. The costliest documents within these limits take some ten milliseconds. */
 const maxValues = 16_384;
 const maxDepth = 64;
-/** Names take the longest: those of 4 MiB took up to 45 ms of one core. */
+/** The maximum size of JSON. Names take the longest: those of 4 MiB took up to 45 ms of one core. */
 export const maxJsonBytes = 2 * 1024 * 1024;
 
-/** Parses JSON; throws an Error for text that is not JSON, and for more than can be parsed at once. */
+/** Parses JSON. Throws an Error for text that is not JSON, and for text that exceeds the limits. */
 export function parseBoundedJson(json: string | Uint8Array): unknown {
   const bytes = typeof json === 'string' ? Buffer.from(json) : json;
   if (bytes.length > maxJsonBytes) throw new Error(`the JSON is larger than ${maxJsonBytes} bytes`);
@@ -19,17 +19,17 @@ export function parseBoundedJson(json: string | Uint8Array): unknown {
   return JSON.parse(typeof json === 'string' ? json : Buffer.from(json.buffer, json.byteOffset, json.byteLength).toString('utf8'));
 }
 
-/** Whether a value is an object, and no list. */
+/** Whether a value is an object and not a list. */
 export function isRecord(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The size of JSON, counted without parsing it: parsing can take a hundred bytes of memory for three bytes of text. */
+/** The size of JSON, counted without parsing it, because parsing can take a hundred bytes of memory for three bytes of text. */
 export interface JsonMeasure {
   /** The number of members of objects and elements of lists, and of the objects and lists themselves. */
   readonly values: number;
   readonly depth: number;
-  /** The number of elements of the lists at the depth `listDepth`; an empty one counts as one. */
+  /** The number of elements of the lists at the depth `listDepth`. An empty list counts as one. */
   readonly listed: number;
 }
 
@@ -41,7 +41,7 @@ const closeList = 0x5d;
 const openObject = 0x7b;
 const closeObject = 0x7d;
 
-/** Measures JSON; the result for anything else is meaningless. Without `listDepth`, no elements are counted. */
+/** Measures JSON. The result for any other text is meaningless. Without `listDepth`, no elements are counted. */
 export function measureJson(bytes: Uint8Array, listDepth = 0): JsonMeasure {
   let values = 0;
   let depth = 0;

@@ -1,12 +1,12 @@
-/** The image fields of well-known custom resources; each is tested against a real API server. */
+/** The image fields of well-known custom resources. Each is tested against a real API server. */
 import type { CustomTarget, FieldRule } from './field-rules.ts';
 
-/** An image block of Helm values: tag and digest are recognised only beside their repository. */
+/** The rules for an image block of Helm values. Tag and digest are recognised only beside their repository. */
 function imageBlock(path: string): FieldRule[] {
   return ['tag', 'digest'].map((part) => ({ path: `${path}.${part}`, repository: `${path}.repository` }));
 }
 
-/** Helm values below a path: image blocks, and whole references in fields named `image`. */
+/** The rules for Helm values below a path: image blocks, and whole references in fields named `image`. */
 function helmValues(path: string): FieldRule[] {
   return [...imageBlock(`${path}.**.image`), { path: `${path}.**.image` }];
 }
@@ -16,13 +16,13 @@ export function helmValuesAbove(path: string): string | undefined {
   return /^(spec\.(?:values|sources?(?:\[\d+\])?\.helm\.valuesObject))\./.exec(path)?.[1];
 }
 
-/** The same fields in each of these versions. */
+/** The targets with the same fields in each of these versions of a kind. */
 function kinds(group: string, versions: readonly string[], names: readonly string[], fields: readonly FieldRule[]): CustomTarget[] {
   return versions.flatMap((version) => names.map((kind) => ({ apiVersion: `${group}/${version}`, kind, fields })));
 }
 
 const image: readonly FieldRule[] = [{ path: 'spec.image' }];
-/** The operators of these kinds configure what runs for the version in a field of its own, whatever the image is. */
+/** Kinds whose operator configures what runs according to the version in a separate field, not according to the image. */
 const imageWithVersion: readonly FieldRule[] = [{ path: 'spec.image', version: 'spec.version' }];
 
 export const builtInTargets: readonly CustomTarget[] = [

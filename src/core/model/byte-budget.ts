@@ -1,8 +1,8 @@
-/** A body that is being read: it holds memory until it ends or is aborted. */
+/** A body that is being read. It occupies memory until it ends or is aborted. */
 export interface Reading {
-  /** Adds to the memory that it holds; negative to release some. */
+  /** Adds to the memory of the body; a negative number releases some. */
   grow(bytes: number): void;
-  /** Releases all its memory; may be called twice. */
+  /** Releases all memory of the body. It may be called twice. */
   end(): void;
 }
 
@@ -11,13 +11,13 @@ interface Open {
   readonly giveUp: () => void;
 }
 
-/** Limits the memory of request bodies that are being read. When all of them together exceed it, the largest is aborted: genuine ones are small. */
+/** Limits the memory of request bodies that are being read. When all of them together exceed it, the largest is aborted, because genuine ones are small. */
 export class ByteBudget {
   readonly #open = new Set<Open>();
   readonly #maxBytes: number;
   #bytes = 0;
 
-  /** The only body being read is never aborted: each body has a limit of its own. */
+  /** The only body being read is never aborted, because each body has its own limit. */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }

@@ -1,7 +1,7 @@
-/** Who gets notices, as the configuration or a NotificationTarget says it. */
+/** The recipient of notices, as the configuration or a NotificationTarget describes it. */
 import type { GithubSettings, MessageTemplate, TargetType } from './notification-target.ts';
 
-/** From whom and to whom. */
+/** The sender and the recipients of a mail. */
 export interface MailAddresses {
   readonly from: string;
   readonly to: readonly string[];
@@ -12,21 +12,21 @@ export interface ConfiguredTarget {
   readonly name: string;
   readonly kind: TargetType;
   readonly events: readonly string[];
-  /** The namespaces whose policies it gets notices about; empty: all. */
+  /** The namespaces whose policies the target gets notices about; empty for all. */
   readonly namespaces: readonly string[];
-  /** Labels that a policy must have; undefined: all policies. */
+  /** The labels that a policy must have; undefined for all policies. */
   readonly policies?: Readonly<Record<string, string>> | undefined;
-  /** Of messages. */
+  /** The template of messages. */
   readonly template?: MessageTemplate | undefined;
-  /** With kind githubDeployment. */
+  /** The settings of kind githubDeployment. */
   readonly github?: GithubSettings | undefined;
-  /** With kind email. */
+  /** The addresses of kind email. */
   readonly email?: MailAddresses | undefined;
   /** Whether plain http, or SMTP without TLS, is allowed. */
   readonly insecure: boolean;
-  /** How many messages it gets in a minute; the others are summed up. Undefined: all. */
+  /** The maximum number of messages in a minute; the others are summed up. Undefined for all. */
   readonly perMinute?: number | undefined;
-  /** The current address, which is a secret; rejects where there is none that may be used. */
+  /** The current address, which is a secret. Rejects if there is none that may be used. */
   readonly url: () => string | Promise<string>;
   /** The current key for signatures, or a token; empty for chats. */
   readonly secret: () => string | Promise<string>;

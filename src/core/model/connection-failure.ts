@@ -1,4 +1,4 @@
-/** Why a connection failed, in words for a user, from the errors of sockets, TLS and undici. Pure. */
+/** Explains to users why a connection failed, based on the errors of sockets, TLS and undici. Pure. */
 import { describeError } from './errors.ts';
 import { cut, toSeconds } from './text.ts';
 
@@ -18,16 +18,16 @@ type OwnProblem =
 
 export type ConnectionProblem = OwnProblem | 'ProxyUnreachable' | 'ProxyRefused';
 
-/** How a proxy failed: `cause` is why it could not be reached; without one, it answered `status` to the request to connect to `target` (`ghcr.io:443`). */
+/** The failure of a proxy. `cause`: why it could not be reached. Without it, the proxy answered `status` to the request for `target` (`ghcr.io:443`). */
 type ProxyProblem = { readonly cause: unknown } | { readonly status: number; readonly target: string };
 
 /** A request failed at the proxy that it goes through. */
 export class ProxyFailure extends Error {
   override readonly name = 'ProxyFailure';
-  /** What it answered; undefined if it could not be reached. */
+  /** The HTTP status that the proxy answered; undefined if it could not be reached. */
   readonly status: number | undefined;
 
-  /** `proxy`: its name for users, which never contains its credentials. */
+  /** `proxy` is its name for users, which never contains its credentials. */
   constructor(proxy: string, problem: ProxyProblem) {
     if ('cause' in problem) super(`the proxy ${proxy} cannot be reached`, problem);
     else super(`the proxy ${proxy} answered ${problem.status} to CONNECT ${problem.target}`);
@@ -35,17 +35,17 @@ export class ProxyFailure extends Error {
   }
 }
 
-/** `sentence` says what is wrong (`the connection was refused by 10.0.0.1:443 (ECONNREFUSED)`), `remedy` what to do about it. */
+/** The explanation of a failure. `sentence` describes it (`the connection was refused by 10.0.0.1:443 (ECONNREFUSED)`), and `remedy` says what to do. */
 export interface ConnectionFailure {
   readonly problem: ConnectionProblem;
   readonly sentence: string;
   readonly remedy: string;
 }
 
-/** What a client says in place of the general remedy, such as the setting that adds an authority to it. */
+/** Texts of a client that replace the general remedies, for example with the setting that adds an authority. */
 export type Remedies = Partial<Readonly<Record<ConnectionProblem, string>>>;
 
-/** What a sentence needs of the certificate that was presented: `cert` of an error, which Node sets for a wrong name, and `connectVerified` for a wrong date. */
+/** The parts of the presented certificate that a sentence needs. `cert` is in Node's error for a wrong name, and `connectVerified` in that for a wrong date. */
 interface PresentedCertificate {
   readonly valid_from?: unknown;
   readonly valid_to?: unknown;
@@ -101,11 +101,11 @@ const proxyAnswers: readonly { readonly from: number; readonly remedy: string }[
   { from: 407, remedy: 'write the user and password that the proxy accepts into its URL: http://USER:PASSWORD@HOST:PORT' },
 ];
 
-/** Undefined if the error is not known to be one of a connection. */
+/** Explains an error; undefined if it is not a known error of a connection. */
 export function explainConnection(error: unknown, own: Remedies = {}): ConnectionFailure | undefined {
   if (!(error instanceof Error)) return undefined;
   if (error instanceof ProxyFailure) return explainProxy(error, own);
-  // A host with several addresses has one error for each.
+  // The error for a host with several addresses contains one error for each address.
   if (error instanceof AggregateError && error.errors.length > 0) return explainConnection(error.errors[0], own);
   const code = codeOf(error);
   const problem = problemOf(error, code);
@@ -123,7 +123,7 @@ function explainProxy({ message, status, cause }: ProxyFailure, own: Remedies): 
   return { problem: 'ProxyRefused', sentence: message, remedy };
 }
 
-/** The sentence and the remedy; of an error that is not known, its own message and those of its causes. */
+/** The sentence and the remedy for an error. An unknown error is described by its own message and those of its causes. */
 export function describeConnectionError(error: unknown, own: Remedies = {}): string {
   const known = explainConnection(error, own);
   return known === undefined ? describeError(error) : `${known.sentence}; ${known.remedy}`;
@@ -177,7 +177,7 @@ function addressOf(error: Error): string {
   return ` by ${host}${'port' in error ? `:${String(error.port)}` : ''}`;
 }
 
-/** `expired on 2026-11-20T10:00:00Z`, of a date as certificates have it. */
+/** A sentence with a date of a certificate: `expired on 2026-11-20T10:00:00Z`. */
 function dated(what: string, date: unknown): string | undefined {
   const at = typeof date === 'string' ? Date.parse(date) : Number.NaN;
   return Number.isNaN(at) ? undefined : `${what} ${toSeconds(new Date(at))}`;
@@ -185,7 +185,7 @@ function dated(what: string, date: unknown): string | undefined {
 
 const maxNames = 120;
 
-/** The first names of a certificate; Node has them as `DNS:a.example.com, IP Address:10.0.0.1`. */
+/** The first names in a certificate. Node formats them as `DNS:a.example.com, IP Address:10.0.0.1`. */
 function namesOf(certificate: PresentedCertificate | null): string {
   const text = typeof certificate?.subjectaltname === 'string' ? certificate.subjectaltname : '';
   const names = text.replaceAll(/(?:^|, )(?:DNS|IP Address|URI|email):/g, (_, offset) => (offset === 0 ? '' : ', '));

@@ -1,13 +1,13 @@
 import type { Condition } from './policy-status.ts';
 
-/** The types of conditions that replace Ready as what a reader should know first, the most urgent first: somebody must act, then it goes on by itself, then it stays. */
+/** The types of conditions that readers should see before Ready, the most urgent first: somebody must act, then it proceeds by itself, then it stays. */
 const urgent = ['Stalled', 'ApprovalRequired', 'Reconciling', 'Held'];
 
 type Told = Pick<Condition, 'type' | 'status' | 'reason'>;
 
 /**
- * The condition that every view shows first; the reason of Ready is always that of this condition, so that whoever reads Ready alone (a printer column, a metric)
- * says the same. A suspended policy is only that: what else is true of it waits until it acts again.
+ * The condition that every view shows first. The reason of Ready is always that of this condition, so that readers of Ready alone (a printer column, a metric)
+ * see the same. A suspended policy shows only that it is suspended.
  */
 export function decisiveCondition<T extends Told>(conditions: readonly T[]): T | undefined {
   const ready = conditions.find(({ type }) => type === 'Ready');
@@ -15,14 +15,12 @@ export function decisiveCondition<T extends Told>(conditions: readonly T[]): T |
   return urgent.map((type) => trueOf(conditions, type)).find((found) => found !== undefined) ?? ready;
 }
 
-/**
- * The condition that says how the last reconcile ended, whatever guards keep back besides: what is retried or stalled by that reason, or Ready.
- */
+/** The condition with the result of the last reconcile, regardless of blocked changes: Stalled or Reconciling with the reason of the result, or else Ready. */
 export function resultCondition<T extends Told>(conditions: readonly T[]): T | undefined {
   return trueOf(conditions, 'Stalled') ?? trueOf(conditions, 'Reconciling') ?? conditions.find(({ type }) => type === 'Ready');
 }
 
-/** What is said of a policy whose status says nothing. */
+/** The text for a policy with an empty status. */
 export const notReconciledYet =
   'not reconciled yet: no worker runs (image-watcher doctor), its namespace is not selected (image-watcher check --server URL), or its first attempt failed and is repeated';
 

@@ -1,6 +1,6 @@
-/** Which known word somebody meant who has written another one. */
+/** Finds the known word that is most similar to an unknown one. */
 
-/** The most similar known word, if at most a third of it differs. */
+/** The most similar known word, unless more than a third of it differs. */
 export function closest(word: string, known: readonly string[]): string | undefined {
   const ranked = known
     .map((candidate) => ({ candidate, distance: distanceOf(word.toLowerCase(), candidate.toLowerCase()) }))
@@ -9,7 +9,7 @@ export function closest(word: string, known: readonly string[]): string | undefi
   return ranked[0]?.candidate;
 }
 
-/** `; did you mean "x"?`, or nothing. */
+/** A suggestion for an error message: `; did you mean "x"?`, or an empty text. */
 export function didYouMean(word: string, known: readonly string[]): string {
   const similar = closest(word, known);
   return similar === undefined ? '' : `; did you mean "${similar}"?`;
@@ -17,7 +17,7 @@ export function didYouMean(word: string, known: readonly string[]): string {
 
 const longestWord = 64;
 
-/** Insertions, deletions, replacements and swaps of neighbours between two words. */
+/** The number of insertions, deletions, replacements and swaps of neighbours between two words. */
 function distanceOf(a: string, b: string): number {
   if (a.length > longestWord || b.length > longestWord) return a === b ? 0 : longestWord;
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)];

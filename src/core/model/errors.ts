@@ -1,6 +1,6 @@
 import type { Reason } from './reasons.ts';
 
-/** The user must act before a retry can succeed: reported as Stalled, and not retried unless it has a `retryAt`. */
+/** The user must act before a retry can succeed. The policy becomes Stalled, and there is no retry unless the error has a `retryAt`. */
 export class PermanentError extends Error {
   override readonly name = 'PermanentError';
   readonly reason: Reason;
@@ -14,7 +14,7 @@ export class PermanentError extends Error {
   }
 }
 
-/** Nothing can be done before `until` (for example a registry's Retry-After): the reconcile is requeued for that time. */
+/** Nothing can be done before `until`, for example because of a registry's Retry-After. The reconcile is requeued for that time. */
 export class WaitError extends Error {
   override readonly name = 'WaitError';
   readonly reason: Reason;
@@ -29,12 +29,12 @@ export class WaitError extends Error {
 
 const maxCauses = 5;
 
-/** The message of anything thrown, with the messages of its causes (the first, if there are several at once). */
+/** The message of any thrown value, with the messages of its causes. Of several simultaneous causes, the first is used. */
 export function describeError(error: unknown): string {
   const parts: string[] = [];
   let current = error;
   for (let depth = 0; depth < maxCauses && current !== undefined && current !== null; depth++) {
-    // Node's error for a refused connection has no message, and one error for each address.
+    // Node's error for a refused connection has no message, but one error for each address.
     if (current instanceof AggregateError && current.message === '') current = current.errors[0] ?? current.name;
     const message = current instanceof Error ? current.message || current.name : toText(current);
     if (!parts.some((part) => part.includes(message))) parts.push(message);

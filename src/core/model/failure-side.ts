@@ -1,4 +1,4 @@
-/** What a failed rollout may speak against: only a failure of the image itself makes its digest rejected. */
+/** What a failed rollout is attributed to. Its digest is rejected only if that is the image. */
 export const sides = ['image', 'registry', 'cluster', 'configuration', 'unknown'] as const;
 
 export type Side = (typeof sides)[number];

@@ -4,16 +4,16 @@ export type FieldSteps = readonly (string | number)[];
 /** The form of a field path: names separated by dots, and `[0]` for the first entry of a list. No character needs escaping in a JSON pointer. */
 export const fieldPathPattern = /^[A-Za-z_][A-Za-z0-9_-]*(?:\[[0-9]{1,4}\]|\.[A-Za-z0-9_-]+)*$/;
 
-/** The same with wildcards: `*` is any name, `[*]` any entry of a list, `**` zero or more of either. The first and the last step cannot be wildcards. */
+/** The form of a path with wildcards: `*` is any name, `[*]` any list entry, `**` zero or more of either. First and last step cannot be wildcards. */
 export const fieldPatternPattern =
   /^[A-Za-z_][A-Za-z0-9_-]*(?:\[(?:[0-9]{1,4}|\*)\]|\.(?:[A-Za-z0-9_-]+|\*{1,2}))*(?:\[(?:[0-9]{1,4}|\*)\]|\.[A-Za-z0-9_-]+)$/;
 
-/** Parses a path or a pattern that matched its regular expression; brackets hold a list index. */
+/** Parses a path or a pattern that matched its regular expression. Brackets contain a list index. */
 export function parseFieldPath(path: string): FieldSteps {
   return [...path.matchAll(/\[([0-9]+)\]|\[\*\]|[^.[\]]+/g)].map(([step, place]) => (place === undefined ? step : Number(place)));
 }
 
-/** The canonical text of a path: `[007]` is `[7]`. */
+/** The canonical text of a path, in which `[007]` is `[7]`. */
 export function formatFieldPath(steps: FieldSteps): string {
   return steps.map((step, index) => (typeof step === 'number' ? `[${step}]` : index === 0 ? step : `.${step}`)).join('');
 }
@@ -21,7 +21,7 @@ export function formatFieldPath(steps: FieldSteps): string {
 /** The longest container name that a policy's status may hold. */
 const maxLabel = 63;
 
-/** The last steps of a path, at most as long as a container name, for use in the place of one. */
+/** A label for a path in the place of a container name: its last steps, as far as they fit. */
 export function fieldLabel(path: string): string {
   return path.length <= maxLabel ? path : `…${path.slice(1 - maxLabel)}`;
 }
@@ -56,7 +56,7 @@ export function matchesPattern(pattern: FieldSteps, path: FieldSteps): boolean {
   return end.has(pattern.length);
 }
 
-/** `**` may match nothing. */
+/** The indexes to match, including those after `**`, which may match nothing. */
 function skipAnything(pattern: FieldSteps, indices: readonly number[]): PatternProgress {
   const progress = new Set<number>();
   for (let index of indices) {

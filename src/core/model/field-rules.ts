@@ -1,21 +1,20 @@
-/** Which fields of custom resources policies may write: those that the operator allows, and the built-in ones. */
+/** Decides which fields of custom resources policies may write: those that the operator allows, and the built-in ones. */
 import { builtInTargets, helmValuesAbove } from './built-in-targets.ts';
+import { defined } from './defined.ts';
 import { formatFieldPath, hasWildcard, matchesPattern, parseFieldPath } from './field-path.ts';
 import type { TargetFields } from './image-policy.ts';
 import { sameRepository, tryParseImageReference, type RegistryAliases, type Repository } from './image-reference.ts';
 import { isCustomVersion, kindKey, type KindRef } from './workload.ts';
 
-/**
- * A field that may be written. With neither `repository` nor `image` it holds a whole image reference, which names its repository itself.
- */
+/** A field that may be written. With neither `repository` nor `image` it contains a whole image reference, which names its repository itself. */
 export interface FieldRule {
-  /** Its path, or a pattern of paths. */
+  /** The path of the field, or a pattern of paths. */
   readonly path: string;
   /** The field of the resource that holds the repository of this image; for a pattern, a field beside `path`. */
   readonly repository?: string;
   /** The one repository whose tags may be written here, if the resource does not name one. */
   readonly image?: string;
-  /** The field of the resource that names the version which the image is, where that is the image's tag. */
+  /** The field of the resource that contains the version of the image, where the version is the image's tag. */
   readonly version?: string;
 }
 
@@ -32,16 +31,16 @@ export interface FieldContext {
   readonly aliases: RegistryAliases;
 }
 
-/** The fields to read and write, with their repository; or which of them may not be written, and what to do about it. */
+/** The fields to read and write, with their repository; or which fields may not be written, and what to do about it. */
 export type FieldsOrProblem = { readonly fields: TargetFields } | { readonly part?: keyof TargetFields; readonly message: string };
 
-/** The rule for a path alone: its repository is in the field `repository` beside it. */
+/** The rule for a path without a configured rule. Its repository is in the field `repository` beside it. */
 export function ruleOfPath(path: string): FieldRule {
   const repository = besideField(path, 'repository');
-  return { path, ...(repository !== undefined && { repository }) };
+  return { path, ...defined({ repository }) };
 }
 
-/** All rules for a kind, the operator's first. */
+/** All rules for a kind, those of the operator first. */
 export function fieldRulesOf(kind: KindRef, customTargets: readonly CustomTarget[]): readonly FieldRule[] {
   if (whyNever(kind) !== undefined) return [];
   const key = kindKey(kind);
@@ -59,7 +58,7 @@ export function whyNever({ apiVersion, kind }: KindRef): string | undefined {
   return undefined;
 }
 
-/** Checks the fields of a target. Without the policy's repository, a rule that is fixed to one repository is not compared with it. */
+/** Checks the fields of a target. If the policy's repository is not given, rules with a fixed repository are not compared with it. */
 export function checkFields(
   kind: KindRef,
   written: TargetFields,
@@ -84,7 +83,7 @@ export function checkFields(
   const named = written.repository === undefined ? undefined : canonical(written.repository);
   const source = named === undefined ? [...(sources ?? [])][0] : named;
   if (sources?.has(source) !== true) return explainRepository(kind, written, sources);
-  return { fields: { ...withPaths(written, source), ...(version !== undefined && { version }) } };
+  return { fields: { ...withPaths(written, source), ...defined({ version }) } };
 }
 
 function isUsableFor(rule: FieldRule, part: keyof TargetFields, repository: Repository | undefined, aliases: RegistryAliases): boolean {
@@ -93,7 +92,7 @@ function isUsableFor(rule: FieldRule, part: keyof TargetFields, repository: Repo
   return repository === undefined || (fixed !== undefined && sameRepository(fixed.repository, repository));
 }
 
-/** Undefined if the operator fixed the repository. */
+/** The path of the field with the repository; undefined if the operator has fixed the repository. */
 function repositoryPathOf({ path: pattern, repository }: FieldRule, path: string): string | undefined {
   if (repository === undefined) return undefined;
   const name = parseFieldPath(repository).at(-1);
@@ -101,7 +100,7 @@ function repositoryPathOf({ path: pattern, repository }: FieldRule, path: string
   return isBeside ? formatFieldPath([...parseFieldPath(path).slice(0, -1), name ?? '']) : canonical(repository);
 }
 
-/** `spec.image.tag`, `repository` → `spec.image.repository`; an entry of a list has no sibling fields. */
+/** The path of a sibling field: `spec.image.tag`, `repository` → `spec.image.repository`. An entry of a list has no sibling fields. */
 export function besideField(path: string, name: string): string | undefined {
   const dot = path.lastIndexOf('.');
   return dot < 0 || path.endsWith(']') ? undefined : `${path.slice(0, dot)}.${name}`;
@@ -109,19 +108,19 @@ export function besideField(path: string, name: string): string | undefined {
 
 /** The fields that may hold the registry of an image, apart from its repository field. */
 export interface RegistryPaths {
-  /** Beside the repository. */
+  /** The field of the registry beside that of the repository. */
   readonly registry?: string;
-  /** The values that a Helm chart shares with its subcharts, and the registry in them with which many charts override that of each image. */
+  /** The global registry: in the values that a Helm chart shares with its subcharts. Many charts let it override the registry of each image. */
   readonly global?: string;
   readonly globalRegistry?: string;
 }
 
-/** The fields that may hold the registry of the image whose repository is in this field. */
+/** The fields that may contain the registry of the image whose repository is in this field. */
 export function registryPathsOf(repository: string): RegistryPaths {
   const registry = besideField(repository, 'registry');
   const values = helmValuesAbove(repository);
   return {
-    ...(registry !== undefined && { registry }),
+    ...defined({ registry }),
     ...(values !== undefined && { global: `${values}.global`, globalRegistry: `${values}.global.imageRegistry` }),
   };
 }
@@ -129,7 +128,7 @@ export function registryPathsOf(repository: string): RegistryPaths {
 function withPaths({ image, tag, digest }: TargetFields, repository: string | undefined): TargetFields {
   return {
     ...(image !== undefined && { image: canonical(image) }),
-    ...(repository !== undefined && { repository }),
+    ...defined({ repository }),
     ...(tag !== undefined && { tag: canonical(tag) }),
     ...(digest !== undefined && { digest: canonical(digest) }),
   };
@@ -177,7 +176,7 @@ const podTemplateKinds: ReadonlySet<string> = new Set([
   'apps.kruise.io/DaemonSet',
 ]);
 
-/** What is wrong with a rule, besides its form; undefined if nothing is. */
+/** The problem of a rule besides its form; undefined if there is none. */
 export function ruleProblem({ path, repository, image }: FieldRule): string | undefined {
   const [first] = parseFieldPath(path);
   if (['apiVersion', 'kind', 'metadata', 'status'].includes(String(first))) return `fields of ${String(first)} are never written`;

@@ -1,16 +1,16 @@
-/** What an image says about where it was built from, and links to that. Pure. */
+/** Reads where an image was built from, and makes links to it. Pure. */
 
-/** From annotations or labels: https://github.com/opencontainers/image-spec/blob/main/annotations.md. Whoever builds an image writes them. */
+/** The origin of an image from its annotations or labels, which its builder writes: https://github.com/opencontainers/image-spec/blob/main/annotations.md */
 export interface ImageOrigin {
   /** The web address of the repository, without a trailing slash: `https://github.com/shop/web`. */
   readonly repository: string;
-  /** The commit. */
+  /** The commit from which the image was built. */
   readonly revision?: string;
-  /** The version of the software; not always the tag of the image. */
+  /** The version of the software, which is not always the tag of the image. */
   readonly version?: string;
 }
 
-/** What is known of a new image, and of the one that it replaces. */
+/** The origins of a new image and of the one that it replaces. */
 export interface Origins {
   readonly now?: ImageOrigin;
   readonly before?: ImageOrigin;
@@ -28,7 +28,7 @@ const segment = /^[A-Za-z0-9_~][A-Za-z0-9._~-]{0,127}$/;
 const hostPattern = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::\d{1,5})?$/;
 const maxSegments = 12;
 
-/** The origin by the first of several sets of annotations or labels that names a repository; a revision counts only beside it. */
+/** The origin in the first of several sets of annotations or labels that names a repository. A revision counts only beside a repository. */
 export function readOrigin(sets: readonly Texts[]): ImageOrigin | undefined {
   for (const texts of sets) {
     const repository = parseRepository(texts['org.opencontainers.image.source'] ?? '');
@@ -44,7 +44,7 @@ export function readOrigin(sets: readonly Texts[]): ImageOrigin | undefined {
   return undefined;
 }
 
-/** `https://github.com/shop/web.git`, `git+https://…`, `git@github.com:shop/web.git`, `ssh://git@…`: the address of a repository on the web. */
+/** The web address of a repository: `https://github.com/shop/web.git`, `git+https://…`, `git@github.com:shop/web.git`, `ssh://git@…`. */
 function parseRepository(source: string): string | undefined {
   if (source.length > 1_024) return undefined;
   const scp = /^[\w.-]+@([\w.-]+):(?!\/)(\S+)$/.exec(source.trim());
@@ -62,7 +62,7 @@ function parseRepository(source: string): string | undefined {
     : undefined;
 }
 
-/** Gitea and Forgejo have the paths of GitHub. */
+/** The kind of a Git host, which determines its paths. Gitea and Forgejo have those of GitHub. */
 type HostKind = 'github' | 'gitlab' | 'bitbucket';
 
 function kindOf(host: string): HostKind {
@@ -82,11 +82,11 @@ const paths: Readonly<
   },
 };
 
-/** To the changes between two images, or the commit of the new one, and to the releases. Empty if the image does not say where it was built. */
+/** Links to the changes between two images, or to the commit of the new one, and to the releases. Empty if the image does not name its source. */
 export function linksOf({ now, before }: Origins): Link[] {
   if (now === undefined) return [];
   const { repository, revision, version } = now;
-  // Whoever built the image chose the host, so readers see it.
+  // The host is shown to readers, because the builder of the image chose it.
   const { host } = new URL(repository);
   const path = paths[kindOf(host)];
   const old = before?.repository === repository ? before.revision : undefined;

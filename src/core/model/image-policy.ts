@@ -8,32 +8,32 @@ import type { TagStrategy } from './tag-strategy.ts';
 import type { Verification } from './verification.ts';
 import type { KindRef, WorkloadRef } from './workload.ts';
 
-/** An ImagePolicy as the program works with it, whichever API version it was written in. */
+/** The model of an ImagePolicy, independent of the API version in which it was written. */
 export interface ImagePolicy {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
   readonly generation: number;
   readonly resourceVersion: string;
-  /** When it was created, as the API server writes it. */
+  /** The creation time in the form of the API server. */
   readonly createdAt?: string;
   readonly apiVersion: string;
-  /** Its one Deployment, if v1alpha1 could express its spec: with `crossNamespace: legacy` it needs no consent while the owners have not answered. */
+  /** The one Deployment of a policy whose spec v1alpha1 can express. With `crossNamespace: legacy` it needs no consent until the owners have answered. */
   readonly legacyTarget?: WorkloadRef;
   /** The spec, or why it cannot be used. */
   readonly spec: PolicySpec | PolicyProblem;
   readonly status: PolicyStatus;
   /** What users request by annotations. */
   readonly actions?: PolicyActions;
-  /** The last of these, if it came through the API. */
+  /** The last requested action, if it came through the API. */
   readonly requested?: RequestedAction;
-  /** Absent if it has none. */
+  /** The labels of the policy; absent if it has none. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** The BaseImagePolicy that has created it; absent if a user has. */
+  /** The BaseImagePolicy that created the policy; absent if a user did. */
   readonly parent?: PolicyParent;
 }
 
-/** A BaseImagePolicy of the same namespace, the digest of the base that it has the policy roll out, and the uid of the workload that this is for. */
+/** The parent of a policy: a BaseImagePolicy of the same namespace, with the digest of the base to roll out, and the uid of the workload. */
 export interface PolicyParent {
   readonly name: string;
   readonly uid: string;
@@ -43,35 +43,35 @@ export interface PolicyParent {
 
 export interface PolicySpec {
   readonly repository: Repository;
-  /** Chooses among the tags that pass the policy's filter. */
+  /** The strategy that chooses among the tags that pass the policy's filter. */
   readonly strategy: TagStrategy;
-  /** `Tag`: repo:tag. `Digest`: repo:tag@sha256:… */
+  /** The form of written images. `Tag`: repo:tag. `Digest`: repo:tag@sha256:… */
   readonly pin: 'Tag' | 'Digest';
   /** Whether the selected tag also replaces newer ones. */
   readonly allowDowngrade: boolean;
-  /** `os/architecture[/variant]`: the image must have all of them. */
+  /** The platforms that the image must have, each as `os/architecture[/variant]`. */
   readonly platforms?: readonly string[];
-  /** How long a digest must have been known before it is applied. */
+  /** How long a digest must have been known before it is applied, in ms. */
   readonly minAgeMs?: number;
-  /** `Automatic`: workloads are changed. `Approval`: when somebody approves the digest. `DryRun`: changes are only reported. */
+  /** `Automatic`: workloads are changed. `Approval`: they are changed after somebody has approved the digest. `DryRun`: changes are only reported. */
   readonly mode: 'Automatic' | 'Approval' | 'DryRun';
-  /** When workloads may be changed; empty: always. */
+  /** The windows in which workloads may be changed; empty for always. */
   readonly windows: readonly UpdateWindow[];
   readonly targets: readonly PolicyTarget[];
-  /** The Secrets of its namespace with which the registry is accessed. */
+  /** The Secrets, in the namespace of the policy, with which the registry is accessed. */
   readonly pullSecrets?: readonly string[];
   /** The maximum number of workloads that are changed at the same time; 10 by default. */
   readonly maxParallel?: number;
   readonly pollIntervalMs: number;
-  /** What an image must satisfy before it is used; absent: nothing. */
+  /** The required signatures of an image; absent if none are required. */
   readonly verification?: Verification;
   /** Whether the policy is suspended. */
   readonly suspended: boolean;
-  /** Why it counts as suspended although its own spec does not say so: its parent holds it. */
+  /** Why the policy counts as suspended although its spec is not: its parent holds it. */
   readonly heldBecause?: string;
-  /** What to do after a change; absent if rollouts are not watched. */
+  /** The settings for rollouts; absent if rollouts are not watched. */
   readonly rollout?: RolloutSettings;
-  /** Where the values come from that a policy may leave to defaults. */
+  /** The origins of the settings that may have defaults. */
   readonly origins: Origins;
 }
 
@@ -79,23 +79,23 @@ export interface PolicySpec {
 export interface RolloutSettings {
   readonly timeoutMs: number;
   readonly onFailure: 'Rollback' | 'Hold' | 'Ignore';
-  /** In which order workloads are changed; absent: all at once. */
+  /** The settings for waves; absent to change all workloads together. */
   readonly waves?: WaveSettings;
 }
 
-/** In which order workloads are changed. */
+/** The order in which workloads are changed. */
 export interface WaveSettings {
-  /** How many workloads roll out at the same time. */
+  /** The maximum number of workloads that roll out at the same time. */
   readonly maxParallel: number;
   /** The workloads that are changed first. */
   readonly canaries?: LabelSelector;
-  /** Between two waves. */
+  /** The pause between two waves, in ms. */
   readonly pauseMs: number;
-  /** After so many failed rollouts, nothing more is changed to the image. */
+  /** The maximum number of failed rollouts. After them, no more workloads are changed to the image. */
   readonly maxFailures: number;
 }
 
-/** A workload or those that a selector matches, and which of their containers to update: all that run the repository, unless they are named. */
+/** A workload, or those that a selector matches, and the containers to update: the named ones, or all that run the repository. */
 export type PolicyTarget = NamedWorkload | SelectedWorkloads;
 type NamedWorkload = WorkloadRef & TargetParts & { readonly selector?: undefined };
 type SelectedWorkloads = KindRef &
@@ -104,43 +104,43 @@ type SelectedWorkloads = KindRef &
 /** Which parts of a workload to update. */
 export interface TargetParts {
   readonly containers?: readonly string[];
-  /** Whether to update init containers, too. */
+  /** Whether init containers are updated as well. */
   readonly initContainers?: boolean;
-  /** Whether to update image volumes, too, whatever their names. */
+  /** Whether image volumes are updated as well, whatever their names. */
   readonly volumes?: boolean;
   /** Whether containers whose image is of another track are changed as well. */
   readonly takeOver?: boolean;
-  /** Of a custom resource: the fields to write, instead of containers. */
+  /** The fields of a custom resource to write, instead of containers. */
   readonly fields?: TargetFields;
 }
 
-/** The paths of the fields that make an image: one field for all of it, or one for each part. */
+/** The paths of the fields that make an image: one field for the whole image, or one for each part. */
 export interface TargetFields {
   readonly image?: string;
   readonly repository?: string;
   readonly tag?: string;
   readonly digest?: string;
-  /** The field that names the version of the image: the kind has it, and no policy names it. It is written with the image where it is set. */
+  /** The field with the version of the image, which rules of the kind name, not policies. If it is set, it is written together with the image. */
   readonly version?: string;
 }
 
-/** A spec that cannot be used: the policy is Stalled with this reason, and other policies are not affected. */
+/** A spec that cannot be used. The policy is Stalled with this reason, and other policies are not affected. */
 export interface PolicyProblem {
   readonly problem: { readonly reason: Reason; readonly message: string };
   readonly suspended?: boolean;
-  /** What can be read of it all the same: what its targets run is shown, and a push for its repository is not unknown to it. */
+  /** The readable part of the spec. It is used to show what the targets run, and to assign pushes for the repository. */
   readonly scope?: PolicyScope;
 }
 
-/** Which images a policy is about, and where: known also of most specs that cannot be used. */
+/** The images and targets of a policy. It is known for most specs that cannot be used. */
 export interface PolicyScope {
   readonly repository: Repository;
   readonly targets: readonly PolicyTarget[];
-  /** What a digest without a tag means in a field of a custom resource. */
+  /** The meaning of a digest without a tag in a field of a custom resource. */
   readonly strategy: Pick<TagStrategy, 'mutableTag' | 'replaces'>;
 }
 
-/** What a policy is about, whether or not its spec can be used. */
+/** The images and targets of a policy, whether or not its spec can be used. */
 export function scopeOf(spec: PolicySpec | PolicyProblem): PolicyScope | undefined {
   return isUsable(spec) ? spec : spec.scope;
 }
@@ -150,7 +150,7 @@ export function isUsable(spec: PolicySpec | PolicyProblem): spec is PolicySpec {
   return !('problem' in spec);
 }
 
-/** `shop/web`: the only text form of a policy's name. */
+/** The only text form of a policy's name: `shop/web`. */
 export function policyKey(policy: { namespace: string; name: string }): string {
   return `${policy.namespace}/${policy.name}`;
 }
@@ -159,13 +159,13 @@ export const days = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'] as const;
 
 /** A time of the week in which workloads may be changed. */
 export interface UpdateWindow {
-  /** The days on which it opens; every day if absent. */
+  /** The days on which the window opens; absent for every day. */
   readonly days?: readonly (typeof days)[number][];
-  /** `HH:MM` in the local time of the time zone. */
+  /** The opening time, as `HH:MM` in the time zone. */
   readonly from: string;
-  /** Earlier than `from`: on the next day. */
+  /** The closing time. If it is earlier than `from`, it is on the next day. */
   readonly to: string;
-  /** IANA name. */
+  /** The IANA name of the time zone. */
   readonly timeZone: string;
 }
 

@@ -2,6 +2,7 @@
  * Image names as value objects: parsed once at the edge, compared by value everywhere else.
  * Grammar and defaults follow distribution/reference; Docker Hub's many host names are one registry.
  */
+import { defined } from './defined.ts';
 import { PermanentError } from './errors.ts';
 
 /** A repository in normal form: `{registry: 'docker.io', path: 'library/nginx'}`. */
@@ -29,7 +30,7 @@ const tagPattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
 const digestPattern = /^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/;
 const maxPort = 65_535;
 const maxNameLength = 255;
-/** Longer text is never a valid name; workloads may hold any text, and trimming slashes takes quadratic time. */
+/** The maximum length of a name. Workloads may contain any text, and trimming slashes takes quadratic time. */
 const maxTextLength = 1024;
 
 /** Whether the text is a tag by the OCI grammar (at most 128 characters). */
@@ -54,14 +55,14 @@ export function normaliseRegistry(host: string, aliases?: RegistryAliases): stri
   return aliases?.get(canonical) ?? canonical;
 }
 
-/** Whether a host means Docker Hub, where names have a namespace (`library/nginx`); such names are completed before aliases are resolved. */
+/** Whether a host is Docker Hub, where names have a namespace (`library/nginx`). Such names are completed before aliases are resolved. */
 export function isDockerHub(host: string, aliases?: RegistryAliases): boolean {
   return normaliseRegistry(host) === dockerHub || normaliseRegistry(host, aliases) === dockerHub;
 }
 
 /**
- * The normal form of a repository: registry as in `normaliseRegistry`, path in lower case, `library/` for single names on Docker Hub.
- * Throws PermanentError(InvalidPolicy) with what is wrong.
+ * The normal form of a repository: registry as in `normaliseRegistry`, path in lower case, `library/` for single names on Docker Hub. Throws
+ * PermanentError(InvalidPolicy) with the problem.
  */
 export function normaliseRepository(registry: string, path: string, aliases?: RegistryAliases): Repository {
   const tooLong = () => new PermanentError('InvalidPolicy', `the image name "${shorten(path)}" is longer than ${maxNameLength} characters`);
@@ -80,7 +81,7 @@ export function normaliseRepository(registry: string, path: string, aliases?: Re
   return { registry: host, path: full };
 }
 
-/** The normal form of a repository; undefined if the names are not those of one (senders may write any text). */
+/** The normal form of a repository; undefined if the names are invalid. Senders may write any text. */
 export function tryNormaliseRepository(registry: string, path: string, aliases?: RegistryAliases): Repository | undefined {
   try {
     return normaliseRepository(registry, path, aliases);
@@ -89,7 +90,7 @@ export function tryNormaliseRepository(registry: string, path: string, aliases?:
   }
 }
 
-/** Parses `[host[:port]/]path[:tag][@digest]`; throws PermanentError(InvalidPolicy) with what is wrong. */
+/** Parses `[host[:port]/]path[:tag][@digest]`. Throws PermanentError(InvalidPolicy) with the problem. */
 export function parseImageReference(text: string, aliases?: RegistryAliases): ImageReference {
   const [beforeDigest = '', digest, ...tooMany] = text.trim().split('@');
   refuseStrangers(text, beforeDigest, digest);
@@ -108,10 +109,10 @@ export function parseImageReference(text: string, aliases?: RegistryAliases): Im
   }
   const [host, path] = splitName(name);
   const repository = normaliseRepository(host, path, aliases);
-  return { repository, name, ...(tag !== undefined && { tag }), ...(digest !== undefined && { digest }) };
+  return { repository, name, ...defined({ tag, digest }) };
 }
 
-/** Parses an image name; undefined if it is not one (workloads may hold any text). */
+/** Parses an image name; undefined if it is invalid. Workloads may contain any text. */
 export function tryParseImageReference(text: string, aliases?: RegistryAliases): ImageReference | undefined {
   try {
     return parseImageReference(text, aliases);
@@ -120,7 +121,7 @@ export function tryParseImageReference(text: string, aliases?: RegistryAliases):
   }
 }
 
-/** `docker.io/library/nginx`: the only text form of a repository, used as key, in logs and in messages. */
+/** The only text form of a repository: `docker.io/library/nginx`. It is used as key, in logs and in messages. */
 export function formatRepository(repository: Repository): string {
   return `${repository.registry}/${repository.path}`;
 }
@@ -130,7 +131,7 @@ export function sameRepository(a: Repository, b: Repository): boolean {
   return a.registry === b.registry && a.path === b.path;
 }
 
-/** Inputs that are often mistaken for image names; a password in one must not appear in a message. */
+/** Refuses inputs that are often mistaken for image names. A password in one must not appear in a message. */
 function refuseStrangers(text: string, beforeDigest: string, digest: string | undefined): void {
   if (text.trim() === '') throw new PermanentError('InvalidPolicy', 'the image name is empty');
   if (/^[a-z][a-z0-9+.-]{0,20}:\/\//i.test(text.trim())) {
@@ -145,7 +146,7 @@ function isHost(text: string): boolean {
   return hostPattern.test(text) && Number(/:(\d+)$/.exec(text)?.[1] ?? 1) <= maxPort;
 }
 
-/** A name in its host and the rest. The first segment is a host if it has a dot or a port, or is `localhost` (distribution/reference). */
+/** Splits a name into its host and the rest. The first segment is a host if it has a dot or a port, or is `localhost` (distribution/reference). */
 export function splitName(name: string): [host: string, path: string] {
   const slash = name.indexOf('/');
   const first = slash === -1 ? '' : name.slice(0, slash);
@@ -157,7 +158,7 @@ function shorten(text: string): string {
   return text.length <= 100 ? text : `${text.slice(0, 100)}…`;
 }
 
-/** The image that should run. The digest is absent until the registry has been asked. */
+/** The image that should run. The digest is absent until it was requested from the registry. */
 export interface Candidate {
   readonly tag: string;
   readonly digest?: string;

@@ -8,12 +8,12 @@ export interface SecretRef {
   readonly name: string;
 }
 
-/** Whether both name the same Secret. */
+/** Whether two references name the same Secret. */
 export function isSameSecret(a: SecretRef, b: SecretRef): boolean {
   return a.namespace === b.namespace && a.name === b.name;
 }
 
-/** The `data` of a Secret (values in base64), or why there is none, worded for users: `does not exist`. */
+/** The `data` of a Secret (values in base64), or why there is none in words for users: `does not exist`. */
 export type SecretContent = { readonly data: Readonly<Record<string, string>> } | { readonly why: string };
 
 /** The Secrets to try before the service's own credentials, in this order. */
@@ -21,7 +21,7 @@ export interface PullAccess {
   readonly secrets: readonly PullSecret[];
 }
 
-/** A Secret, and what names it. */
+/** A Secret, and the name of the object that refers to it. */
 export interface PullSecret extends SecretRef {
   readonly namedBy: 'policy' | 'target' | 'serviceAccount';
 }
@@ -30,18 +30,18 @@ export interface PullSecret extends SecretRef {
 export interface ImageSource extends Repository {
   readonly access?: PullAccess;
   /**
-   * When the caller received the event that caused the request, in ms since 1970: a request that was refused after that is not repeated until its pause is over.
-   * Absent: the registry is asked in any case.
+   * When the caller received the event that caused the request, in ms since 1970. If a request was refused after that time, it is not repeated before its pause
+   * is over. Without it, the registry is always asked.
    */
   readonly causedAt?: number;
 }
 
-/** The same text for sources with the same access: only they share answers, tokens and polls. */
+/** A key for the access of a source. Only sources with the same key share answers, tokens and polls. */
 export function accessKey({ access }: Pick<ImageSource, 'access'>): string {
   return (access?.secrets ?? []).map(({ namespace, name }) => `${namespace}/${name}`).join(',');
 }
 
-/** What the caches know about the Secrets that may be used. */
+/** The cached data about the Secrets that may be used. */
 export interface AccessCaches {
   /** The workloads that a target selects. */
   readonly workloadsOf: (target: PolicyTarget) => readonly Workload[];
@@ -49,13 +49,13 @@ export interface AccessCaches {
   readonly pullSecretsOf: (namespace: string, serviceAccount: string) => readonly string[];
 }
 
-/** A selector may match hundreds of workloads: the Secrets of only so many are tried. */
+/** The maximum number of Secrets to try: a selector may match hundreds of workloads. */
 const maxSecrets = 32;
 const defaultServiceAccount = 'default';
 
 /**
- * The Secrets that may be tried for a policy: its own, then those of its targets' pods, then those of their service accounts; only from its
- * own namespace. Undefined if there are none, so that such policies share the registry's answers.
+ * The Secrets to try for a policy: its own, then those of its targets' pods, then those of their service accounts; only from its own namespace. Undefined if
+ * there are none, so that such policies share the registry's answers.
  */
 export function pullAccess({ namespace }: ImagePolicy, spec: PolicySpec, caches: AccessCaches): PullAccess | undefined {
   const own = (spec.pullSecrets ?? []).map((name): PullSecret => ({ namespace, name, namedBy: 'policy' }));

@@ -10,7 +10,7 @@ export interface LabelRequirement {
   readonly values?: readonly string[];
 }
 
-/** Whether all requirements hold; NotIn also holds if the label is missing. An empty selector, which the schema rejects, matches nothing. */
+/** Whether all requirements of a selector hold. NotIn also holds if the label is missing. An empty selector, which the schema rejects, matches nothing. */
 export function matchesSelector(selector: LabelSelector, labels: Readonly<Record<string, string>> = {}): boolean {
   const { matchLabels = {}, matchExpressions = [] } = selector;
   let isEmpty = matchExpressions.length === 0;
@@ -21,19 +21,19 @@ export function matchesSelector(selector: LabelSelector, labels: Readonly<Record
   return !isEmpty && matchExpressions.every((requirement) => holds(requirement, valueOf(labels, requirement.key)));
 }
 
-/** In the syntax of kubectl and the API server's `labelSelector`: `app=web,tier in (a,b),!old`. */
+/** Formats a selector in the syntax of kubectl and the API server's `labelSelector`: `app=web,tier in (a,b),!old`. */
 export function formatSelector({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
   const labels = Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`);
   return [...labels, ...matchExpressions.map(formatRequirement)].join(',');
 }
 
-/** Whether both are the same labels with the same values. */
+/** Whether two objects have the same labels with the same values. */
 export function sameLabels(a: Readonly<Record<string, string>> = {}, b: Readonly<Record<string, string>> = {}): boolean {
   const keys = Object.keys(a);
   return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
 }
 
-/** A label may have the name of a property that every object inherits. */
+/** The value of an own property, because a label may have the name of a property that every object inherits. */
 function valueOf(labels: Readonly<Record<string, string>>, key: string): string | undefined {
   return Object.hasOwn(labels, key) ? labels[key] : undefined;
 }

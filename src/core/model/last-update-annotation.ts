@@ -1,20 +1,20 @@
-/** The annotation in which a workload records our last change to a container (`last-update.ts`): its name, and its value as text. */
+/** The annotation in which a workload records our last change to a container (`last-update.ts`): its name, and its value as a text. */
 import { limits, type LastUpdate, type PastChange, type RecentChange, type Retry } from './last-update.ts';
 import { isTriggerSource, maxLengths } from './policy-status.ts';
 import { readVolumeName } from './workload.ts';
 
-/** More than we ever write. The API server stores 256 KiB, which take too long to parse if they are nested deeply. */
+/** The maximum length of the annotation; we never write more. The API server stores 256 KiB, which take too long to parse if they are nested deeply. */
 const maxAnnotation = 32_768;
 
 /** The annotation for a container, an image volume, or a group of fields; undefined if the API server would reject its name. */
 export function updateAnnotation(container: string): string | undefined {
   const volume = readVolumeName(container);
   const name = (volume ?? container).replaceAll(/[^A-Za-z0-9_.-]/g, '.').replaceAll(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, '');
-  // An annotation's name has no second slash, and no room for more than the name of a volume.
+  // The name of an annotation has no second slash, and no room for more than the name of a volume.
   return name === '' ? undefined : `${volume === undefined ? '' : 'volumes.'}last-update.operator.technomad.dev/${name}`;
 }
 
-/** The value of the annotation. */
+/** Formats the value of the annotation. */
 export function formatLastUpdate({
   policy,
   at,
@@ -30,11 +30,11 @@ export function formatLastUpdate({
   event,
   before,
 }: LastUpdate): string {
-  // JSON.stringify omits undefined fields.
+  // Undefined fields are omitted by JSON.stringify.
   return JSON.stringify({ policy, at, trigger, from, to, tag, digest, failed, left, retry, earlier, event, before });
 }
 
-/** Parses the value of the annotation; undefined if we would not have written it: anybody may write there. */
+/** Parses the value of the annotation; undefined if it is not one of ours. Anybody may write the annotation. */
 export function parseLastUpdate(value: unknown): LastUpdate | undefined {
   const fields = parseObject(value);
   const [change] = readPastChange(fields);
@@ -71,7 +71,7 @@ function readPastChange(value: unknown): PastChange[] {
   ];
 }
 
-/** The ids of pushes. */
+/** Whether a value has the form of a push id. */
 function isEvent(value: unknown): value is string {
   return typeof value === 'string' && /^[\w-]{1,128}$/.test(value);
 }
@@ -97,7 +97,7 @@ function parseObject(value: unknown): Readonly<Record<string, unknown>> {
   try {
     return typeof value === 'string' && value.length <= maxAnnotation ? toObject(JSON.parse(value)) : {};
   } catch {
-    // Text that we did not write.
+    // The text was not written by us.
     return {};
   }
 }
@@ -110,7 +110,7 @@ function isShort(value: unknown, max: number): value is string {
   return typeof value === 'string' && value !== '' && value.length <= max;
 }
 
-/** Seconds, with milliseconds unless an earlier version wrote it, and a year with four digits: adding to the latest possible Date gives an invalid one. */
+/** Whether a text is a time as we write it. The year has four digits, because adding to the latest possible Date gives an invalid one. */
 function isTime(text: string): boolean {
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z$/.test(text) && !Number.isNaN(Date.parse(text));
 }

@@ -1,9 +1,10 @@
 /**
- * Our last change to a container, as its workload records it: one annotation for each container, written by the same request as the image. So which image
- * we applied, when, and what ran before are known for any number of workloads, and after a crash. There is one annotation for each container, because two policies
- * may change two containers of a workload at the same moment; each policy that writes it keeps the changes of the others within the hour, so that changes that
- * undo each other are counted where they happen.
+ * The record of our last change to a container. It is in an annotation of the workload, written by the same request as the image. So the applied image, its
+ * time, and the former image are known for any number of workloads, and after a crash. Each container has its own annotation, because two policies may change
+ * two containers of a workload at the same moment. Each policy that writes it keeps the changes of the others within the hour, so that changes that undo each
+ * other are counted.
  */
+import { defined } from './defined.ts';
 import { tryParseImageReference } from './image-reference.ts';
 import { type TriggerSource } from './policy-status.ts';
 import { cut, toTime } from './text.ts';
@@ -12,27 +13,27 @@ import { type ContainerChange, findContainer, type Workload, type WorkloadContai
 export interface LastUpdate {
   /** The uid of the policy. */
   readonly policy: string;
-  /** Later than that of any change to the container before, whatever the clocks of replicas say. */
+  /** The time of the change. It is later than that of any earlier change to the container, even if the clocks of replicas differ. */
   readonly at: string;
   readonly trigger: TriggerSource;
   readonly from: string;
-  /** The image that was written; admission may have rewritten it. */
+  /** The image that was written. Admission may have rewritten it. */
   readonly to: string;
-  /** The selected tag, if the image does not show it: for fields that hold a digest alone. */
+  /** The selected tag, if the image does not contain it: for fields with a digest alone. */
   readonly tag?: string;
   /** The digest that the tag pointed to. */
   readonly digest?: string;
-  /** Of a rollback: the digest whose rollout failed. */
+  /** The digest whose rollout failed; only in the record of a rollback. */
   readonly failed?: string;
-  /** Of a rollback that a user asked for: the digest that it left, also where the container ran another one. */
+  /** The digest that a requested rollback left, also where the container ran another one; only in the record of such a rollback. */
   readonly left?: string;
-  /** The failed rollouts for which the image is not to blame: after a rollback it is tried again, and each try keeps what it follows. */
+  /** The failed rollouts that are not caused by the image. After a rollback the image is tried again, and each try keeps this record. */
   readonly retry?: Retry;
   /** The images that any policy changed the container to within the preceding hour. */
   readonly earlier?: readonly RecentChange[];
-  /** The push that caused it; absent for other causes, and in records of earlier versions. */
+  /** The push that caused the change; absent for other causes, and in records of earlier versions. */
   readonly event?: string;
-  /** The changes within the preceding hour, the latest first: whoever made one may have died before its status was written, or its push was reported. */
+  /** The changes within the preceding hour, the latest first. A process that made one may have died before it wrote the status, or reported the push. */
   readonly before?: readonly PastChange[];
 }
 
@@ -41,15 +42,15 @@ export type PastChange = Pick<LastUpdate, 'policy' | 'at' | 'trigger' | 'from' |
 
 /** Rollouts of one image that failed for another reason than the image. */
 export interface Retry {
-  /** How many of them there were, one after the other. */
+  /** The number of consecutive failures. */
   readonly failures: number;
-  /** The generation of the policy: an edited policy begins anew. */
+  /** The generation of the policy. An edited policy starts to count again. */
   readonly generation: number;
-  /** Why the last one failed. */
+  /** Why the last rollout failed. */
   readonly why: string;
 }
 
-/** An image that a container was changed to, and the times of the changes: the latest first. */
+/** An image that a container was changed to, and the times of the changes, the latest first. */
 export interface RecentChange {
   readonly tag: string;
   readonly digest?: string;
@@ -59,9 +60,9 @@ export interface RecentChange {
 /** How long a change counts towards a loop. */
 export const recentMs = 3_600_000;
 
-/** The clocks of replicas differ by less; a time further in the future was not written by us. */
+/** The maximum difference between clocks of replicas. A time further in the future was not written by us. */
 const maxSkewMs = 300_000;
-/** Limits of the annotation, independent of the number of policies, and of other writers of the workload. */
+/** Limits of the annotation, which do not depend on the number of policies or of other writers of the workload. */
 export const limits = { maxImages: 8, maxTimes: 10, maxImageLength: 512, maxBefore: 6, maxWhyLength: 300 } as const;
 
 /** The record of our last change to a container, or to fields that are shown as one, from the workload's annotation. */
@@ -69,7 +70,7 @@ export function lastUpdateOf(workload: Workload, container: string): LastUpdate 
   return findContainer(workload, container)?.lastUpdate ?? workload.fieldUpdates?.get(container);
 }
 
-/** Who changes containers, when and why. */
+/** The policy, the time and the trigger of changes to containers. */
 interface UpdateCause extends Pick<LastUpdate, 'policy' | 'trigger' | 'tag'> {
   readonly at: Date;
   readonly digest?: string | undefined;
@@ -98,26 +99,24 @@ export function withUpdates(
       from,
       to,
       ...(isHidden && { tag }),
-      ...(digest !== undefined && { digest }),
-      ...(failed !== undefined && { failed }),
-      ...(left !== undefined && { left }),
+      ...defined({ digest, failed, left }),
     };
     const tries = retry?.(container);
     const { failures = 0, generation = 0, why = '' } = tries ?? {};
     const others = {
       ...(tries && { retry: { failures, generation, why: cut(why, limits.maxWhyLength) } }),
       ...(earlier.length > 0 && { earlier }),
-      ...(event !== undefined && { event }),
+      ...defined({ event }),
       ...(before.length > 0 && { before }),
     };
     return { ...change, update: { policy, at: toTime(timeAfter(last?.at, at)), trigger, ...image, ...others } };
   });
 }
 
-/** The time of what follows something: later than that, whatever the clocks of replicas say. */
+/** The time of a change that follows another one: later than that, even if the clocks of replicas differ. */
 export function timeAfter(last: string | undefined, now: Date): Date {
   const before = Date.parse(last ?? '');
-  // A time further ahead was not written by us, and must not move ours.
+  // A time further ahead was not written by us, and must not influence ours.
   return before >= now.getTime() && before - now.getTime() <= maxSkewMs ? new Date(before + 1) : now;
 }
 
@@ -126,22 +125,22 @@ export function updatedTag({ to, tag }: Pick<LastUpdate, 'to' | 'tag'>): string 
   return tryParseImageReference(to)?.tag ?? tag ?? '';
 }
 
-/** The images that a container was changed to, the last one first, as its record has them. */
+/** The images that a container was changed to according to its record, the last one first. */
 export function changesOf(last: LastUpdate | undefined): readonly RecentChange[] {
   if (last === undefined) return [];
   const { digest, at, earlier = [] } = last;
   const tag = updatedTag(last);
   const before = earlier.find((one) => one.tag === tag && one.digest === digest);
-  const latest = { tag, ...(digest !== undefined && { digest }), at: [at, ...(before?.at ?? [])] };
+  const latest = { tag, ...defined({ digest }), at: [at, ...(before?.at ?? [])] };
   return [latest, ...earlier.filter((one) => one !== before)];
 }
 
-/** The changes to a container, the last one first, as far as its record has them. */
+/** The changes to a container, the last one first, as far as its record contains them. */
 export function pastChanges(last: LastUpdate | undefined): readonly PastChange[] {
   if (last === undefined) return [];
   const { policy, at, trigger, from, to, tag, digest, event, before = [] } = last;
-  const image = { from, to, ...(tag !== undefined && { tag }), ...(digest !== undefined && { digest }) };
-  return [{ policy, at, trigger, ...image, ...(event !== undefined && { event }) }, ...before];
+  const image = { from, to, ...defined({ tag, digest }) };
+  return [{ policy, at, trigger, ...image, ...defined({ event }) }, ...before];
 }
 
 /** Whether a time is so far ahead that no replica wrote it. */
@@ -155,7 +154,7 @@ export function isRecent(time: string, now: Date): boolean {
   return age < recentMs && !isImpossible(time, now);
 }
 
-/** Those of them within the hour before `now`; the most frequent first, because a loop repeats images. */
+/** The changes to a container within the hour before `now`. The most frequent images come first, because a loop repeats images. */
 export function recentChanges(last: LastUpdate | undefined, now: Date): RecentChange[] {
   return changesOf(last)
     .map((one) => ({ ...one, at: one.at.filter((time) => isRecent(time, now)).slice(0, limits.maxTimes) }))
@@ -170,8 +169,8 @@ export function ownUpdate(container: WorkloadContainer, policy: string): LastUpd
 }
 
 /**
- * The last change to a container, while the image that we wrote still runs; undefined if it does not, or if the previous image has
- * another name: the annotation must not be a way to make us run something else.
+ * The last change to a container, while the image that we wrote still runs. Undefined if it does not, or if the previous image has another name: the annotation
+ * must not be a way to make us run something else.
  */
 export function heldUpdate(container: WorkloadContainer): LastUpdate | undefined {
   if (container.lastUpdate === undefined) return undefined;

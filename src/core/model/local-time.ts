@@ -1,21 +1,21 @@
 /**
- * Local times of time zones. A tenant's policy may have 32 windows in as many time zones, each is compared with hundreds of workloads, and formatting a time costs some
- * microseconds: so the offsets of a zone are found once for weeks, and everything else is arithmetic.
+ * Local times of time zones. A policy may have 32 windows in as many time zones, each window is compared with hundreds of workloads, and formatting a time
+ * costs some microseconds. Therefore the offsets of a zone are computed once for weeks, and everything else is arithmetic.
  */
 const dayMs = 86_400_000;
 const periodMs = 32 * dayMs;
-/** No zone changes its offset twice in so short a time. */
+/** The step of the search for changes. No zone changes its offset twice in so short a time. */
 const stepMs = dayMs;
-/** There are some 600 names, and an offset for each minute. */
+/** The maximum number of cached periods. There are some 600 named zones, and an offset zone for each minute. */
 const maxKnown = 4_096;
 
-/** From when on local clocks differ from UTC by so much, both in ms. */
+/** The offset of local clocks from UTC from a time on, both in ms. */
 interface Offset {
   readonly since: number;
   readonly offsetMs: number;
 }
 
-/** By zone and period. What formats times takes much more memory, and is not kept. */
+/** The offsets by zone and period. Formatters are not kept, because they take much more memory. */
 const known = new Map<string, readonly Offset[]>();
 
 /** The local time of a time zone as if it were UTC: milliseconds since 1970-01-01T00:00 local time. Throws RangeError for an unknown time zone. */
@@ -41,7 +41,7 @@ function endOfPeriod(at: number): number {
   return (Math.floor(at / periodMs) + 1) * periodMs;
 }
 
-/** The offsets in the period of a time, the first one since its start. The same zone may be written in capitals or small letters. */
+/** The offsets in the period of a time, the first one since its start. Names of zones are case-insensitive. */
 function offsetsOf(timeZone: string, at: number): readonly Offset[] {
   const zone = timeZone.toLowerCase();
   const end = endOfPeriod(at);

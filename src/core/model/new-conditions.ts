@@ -1,6 +1,6 @@
 import type { Condition, PolicyStatus } from './policy-status.ts';
 
-/** The conditions that are true now, and were not or had another reason before. */
+/** The conditions that are true now, and that were not true before or had another reason. */
 export function newConditions(
   before: PolicyStatus['conditions'],
   after: PolicyStatus['conditions'],
@@ -12,7 +12,7 @@ export function newConditions(
   });
 }
 
-/** The condition of this type, if it is true. */
+/** The condition of a type, if it is true. */
 export function trueCondition(conditions: PolicyStatus['conditions'], wanted: string): Condition | undefined {
   return conditions?.find(({ type, status }) => type === wanted && status === 'True');
 }

@@ -1,6 +1,6 @@
-/** What happened and is worth a message to somebody. */
+/** Notices: events that are worth a message to somebody. */
 
-/** What a notice can be about, in the words of `notifications.targets[].events`. */
+/** The kinds of notices, in the words of `notifications.targets[].events`. */
 export const noticeKinds = [
   'Updated',
   'RolledOut',
@@ -8,39 +8,60 @@ export const noticeKinds = [
   'RolledBack',
   'ApprovalRequired',
   'Blocked',
+  'Behind',
+  'Rebased',
+  'RebuildRequested',
+  'Refused',
   'WebhookMissing',
   'CertificateExpiring',
 ] as const;
 export type NoticeKind = (typeof noticeKinds)[number];
 
-export const noticeSubjects = ['ImagePolicy', 'BaseImagePolicy', 'Certificate'] as const;
+export const noticeSubjects = ['ImagePolicy', 'BaseImagePolicy', 'Image', 'Certificate'] as const;
 
-/** What a notice is about: a policy, or a certificate that the service uses, which has no namespace. */
+/**
+ * The subject of a notice: a policy; an image on a base, for those whose workloads in the namespace run it; or a certificate that the service uses, which has no
+ * namespace.
+ */
 export interface NoticeSubject {
   readonly kind: (typeof noticeSubjects)[number];
   readonly namespace?: string;
   readonly name: string;
-  /** Part of the identity of a notice: an object of the same name may be another one. */
+  /** The uid of the subject, a part of the identity of a notice: an object of the same name may be another one. */
   readonly uid: string;
 }
 
-/** One notice; its texts come from registries and users, and are escaped for each target. */
+/** How many images are on the selected base, on an older one, refused of these, and on an unknown one. */
+export interface ImageCounts {
+  readonly current: number;
+  readonly behind: number;
+  readonly refused: number;
+  readonly unknown: number;
+}
+
+/** A notice. Its texts come from registries and users, and are escaped for each target. */
 export interface Notice {
   readonly kind: NoticeKind;
   readonly subject: NoticeSubject;
-  /** RFC 3339. */
+  /** The time of the event, RFC 3339. */
   readonly at: string;
-  /** The image that it is about. */
+  /** The tag of the image that the notice is about. */
   readonly tag?: string;
   readonly digest?: string;
+  /** The base that the image is to be built on: `harbor.example.com/library/java:21.0.2@sha256:…`. */
+  readonly base?: string;
+  /** How many images are built on a base. */
+  readonly images?: ImageCounts;
   /** The images that ran before. */
   readonly from?: readonly string[];
-  /** The workloads that changed: `Deployment shop/web`; `hasMore` if the history has no room for all of them. */
+  /** The workloads that changed, each as `Deployment shop/web`. `hasMore` is set if the history has no room for all of them. */
   readonly workloads?: readonly string[];
   readonly hasMore?: boolean;
   readonly reason?: string;
   readonly message?: string;
-  /** The push that led to it, whose audit record says so if the notice is given up; absent if none did. */
+  /** What a reader can do. */
+  readonly nextStep?: string;
+  /** The push that caused the notice; absent if none did. Its audit record shows whether the notice was given up. */
   readonly eventId?: string;
 }
 
@@ -52,18 +73,18 @@ export interface GivenUpNotice {
   readonly target: string;
   readonly kind: NoticeKind;
   readonly reason: (typeof givenUpReasons)[number];
-  /** What the target answered. */
+  /** The answer of the target. */
   readonly message?: string;
-  /** RFC 3339. */
+  /** The time at which the notice was given up, RFC 3339. */
   readonly at: string;
 }
 
-/** `shop/web`, or the name of what has no namespace. */
+/** The name of a subject: `shop/web`, or the name alone without a namespace. */
 export function formatSubject({ namespace, name }: Pick<NoticeSubject, 'namespace' | 'name'>): string {
   return namespace === undefined ? name : `${namespace}/${name}`;
 }
 
-/** A notice as it is stored: the identity is the same whenever and however often the same event is found. */
+/** A notice as it is stored. Its identity is the same however often the same event is found. */
 export interface IdentifiedNotice {
   readonly notice: Notice;
   readonly identity: readonly string[];

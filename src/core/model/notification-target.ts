@@ -1,30 +1,30 @@
-/** A NotificationTarget as the program works with it: whom a team notifies of its own policies. */
+/** The model of a NotificationTarget, with which a team gets notices about its own policies. */
 import { z } from 'zod';
 import { conditionSchema, type Immutable } from './policy-status.ts';
 import type { NoticeKind } from './notice.ts';
 import type { PolicyProblem } from './image-policy.ts';
 
-/** What receives messages. */
+/** The types of systems that receive messages. */
 export const targetTypes = ['slack', 'mattermost', 'discord', 'teams', 'googleChat', 'webhook', 'email', 'githubDeployment'] as const;
 export type TargetType = (typeof targetTypes)[number];
 
-/** The address of a type that has a public one. */
+/** The public address of GitHub's API. */
 export const publicGithub = 'https://api.github.com';
 
-/** Where deployments are reported, and for which repositories. */
+/** The GitHub settings: where deployments are reported, and for which repositories. */
 export interface GithubSettings {
   readonly environment: string;
-  /** Patterns such as `shop/*`; absent: all that the token may write. */
+  /** Patterns of repositories such as `shop/*`; absent for all that the token may write. */
   readonly repositories?: readonly string[] | undefined;
 }
 
-/** Texts of messages, in Liquid; absent: the built-in ones. */
+/** The templates of messages, in Liquid; absent for the built-in ones. */
 export interface MessageTemplate {
   readonly title?: string | undefined;
   readonly text?: string | undefined;
 }
 
-/** How many messages people are sent in a minute unless a target says; programs are sent all. */
+/** The default maximum of messages in a minute: limited for people, and unlimited for programs. */
 export function defaultPerMinute(type: TargetType): number | undefined {
   return type === 'webhook' || type === 'githubDeployment' ? undefined : 20;
 }
@@ -43,9 +43,9 @@ export interface NotificationTarget {
 
 export interface NotificationTargetSpec {
   readonly type: TargetType;
-  /** The key of a Secret with the address; absent only where there is a public one. */
+  /** The key of a Secret with the address. It may be absent only for types with a public address. */
   readonly urlSecret?: SecretKeyRef;
-  /** The key of a Secret that requests are signed with, or a token. */
+  /** The key of a Secret with the signing key for requests, or with a token. */
   readonly secret?: SecretKeyRef;
   readonly email?: { readonly from: string; readonly to: readonly string[] };
   readonly github?: GithubSettings;
@@ -62,7 +62,7 @@ export interface SecretKeyRef {
   readonly key: string;
 }
 
-/** What the service says about a target, as the reason of its condition Ready. */
+/** The reasons of the condition Ready of a target. */
 export const targetReasons = [
   'Configured',
   'Delivered',
@@ -75,7 +75,7 @@ export const targetReasons = [
 ] as const;
 export type TargetReason = (typeof targetReasons)[number];
 
-/** The schema of `status`. */
+/** The schema of `status` of a NotificationTarget. */
 export const targetStatusSchema = z
   .object({
     observedGeneration: z.int().min(0).exactOptional().describe('The generation of the target that was last checked.'),

@@ -1,8 +1,8 @@
-/** Under `(?i)` the parser goes through a range one character at a time: 3 ms for a wide one. */
+/** The size of a wide range under `(?i)`, which the parser visits one character at a time: 3 ms. */
 const foldedRangeSize = 250;
-/** The tables behind `\pL` have hundreds of ranges. */
+/** The size of a class such as `\pL`, whose table has hundreds of ranges. */
 const unicodeClassSize = 25;
-/** A repetition whose number starts with a zero is literal text. */
+/** The counts of a repetition. One whose number starts with a zero is literal text. */
 const counts = /\{(0|[1-9]\d*)(?:(,)(0|[1-9]\d*)?)?\}/y;
 const flags = /\(\?([a-zA-Z-]*)([:)])/y;
 const unicodeClass = /^\\[pP]$/;
@@ -15,8 +15,8 @@ interface Group {
 }
 
 /**
- * An upper bound for the number of instructions of an RE2 pattern, estimated from its text without compiling it: repetitions are expanded, so a short text can be a
- * program of a million instructions. A class that is costly to parse counts as several. For invalid RE2 syntax the result is meaningless, but the function returns.
+ * An upper bound for the number of instructions of an RE2 pattern, estimated from its text without compiling it: repetitions are expanded, so a short text can
+ * be a program of a million instructions. A class that is costly to parse counts as several. The result for invalid RE2 syntax is meaningless.
  */
 export function estimatePatternSize(text: string): number {
   const open: Group[] = [{ size: 3, last: 0 }];
@@ -43,7 +43,7 @@ export function estimatePatternSize(text: string): number {
       if (flagged?.[2] === ')') continue;
       const isNamed = flagged === null && take(groupName) !== null;
       if (flagged === null && !isNamed) position += 1;
-      // The two capture instructions of a group.
+      // Two for the capture instructions of a group.
       open.push({ size: flagged === null ? 2 : 0, last: 0 });
     } else if (character === ')') {
       position += 1;
@@ -79,7 +79,7 @@ export function estimatePatternSize(text: string): number {
   return open.reduce((total, { size, last }) => total + size + last, 0);
 }
 
-/** `x{n,m}` is n times x and m−n times x?, `x{n,}` n times x, the last of them with a loop. */
+/** The size of a repetition: `x{n,m}` is n times x and m−n times x?; `x{n,}` is n times x, the last of them with a loop. */
 function repeat(size: number, [, least = '0', comma, most]: RegExpExecArray): number {
   const min = Number(least);
   if (comma === undefined) return Math.max(1, min * size);
@@ -104,7 +104,7 @@ function readClass(text: string, start: number, foldsCase: boolean): { end: numb
   return { end: position + 1, size };
 }
 
-/** The end of `a`, `\d`, `\pL`, `\p{Greek}` or `\x{10FFFF}`. */
+/** The end of a character or an escape sequence: `a`, `\d`, `\pL`, `\p{Greek}` or `\x{10FFFF}`. */
 function endOfEscape(text: string, start: number): number {
   if (text[start] !== '\\') return start + String.fromCodePoint(text.codePointAt(start) ?? 0).length;
   const end = /^\\[pPx]\{/.test(text.slice(start, start + 3)) ? text.indexOf('}', start) : -1;

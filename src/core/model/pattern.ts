@@ -6,24 +6,24 @@ import { estimatePatternSize } from './pattern-size.ts';
 export const maxPatternLength = 512;
 /** The maximum number of instructions of one pattern. */
 export const maxPatternSize = 1_000;
-/** The maximum number of instructions of all patterns of one policy: each tag is compared with all of them. */
+/** The maximum number of instructions of all patterns of one policy. It is limited because each tag is compared with all of them. */
 export const maxPolicyPatternSize = 2_000;
 
-/** An RE2 expression written by a user: linear time, and a bounded number of instructions. */
+/** An RE2 expression of a user. Matching takes linear time, and the number of instructions is bounded. */
 export interface Pattern {
   readonly text: string;
-  /** The maximum number of instructions it compiles to; matching costs that many steps for each character. */
+  /** The maximum number of instructions of the compiled pattern. Matching costs that many steps for each character. */
   readonly size: number;
   readonly groups: PatternGroups;
-  /** The groups, by number, if the pattern matches the whole text; undefined if it does not. */
+  /** Reads the groups by number if the pattern matches the whole text; undefined if it does not. */
   matchWhole(text: string): ((group: number) => string | null) | undefined;
   /** Whether the pattern matches somewhere in the text. */
   isFoundIn(text: string): boolean;
 }
 
 /**
- * Compiles a user's pattern; throws PermanentError(`reason`) with what is wrong with it. The size is estimated before compiling, because a few
- * characters can stand for a million instructions. The result holds no program: programs are cached, and compiled again after they were evicted.
+ * Compiles a user's pattern. Throws PermanentError(`reason`) with the problem. The size is estimated before compiling, because a few characters can stand for a
+ * million instructions. The result holds no program: programs are cached, and compiled again after they were evicted.
  */
 export function compilePattern(text: string, reason: 'InvalidTagPolicy' | 'InvalidPolicy' = 'InvalidTagPolicy'): Pattern {
   const invalid = (message: string, cause?: unknown) => new PermanentError(reason, message, { cause });
@@ -46,7 +46,7 @@ export function compilePattern(text: string, reason: 'InvalidTagPolicy' | 'Inval
       const matcher = programs.get(text, size).matcher(input);
       return matcher.matches() ? (group) => matcher.group(group) : undefined;
     },
-    // With a Matcher, RE2JS builds no automaton, which would keep up to 8 MB for each pattern.
+    // A Matcher is used because RE2JS then builds no automaton, which would keep up to 8 MB for each pattern.
     isFoundIn: (input) => programs.get(text, size).matcher(input).find(),
   };
 }
@@ -82,7 +82,7 @@ class ProgramCache {
   }
 }
 
-/** About 0.3 kB for each instruction: 30 MB at most, and thousands of patterns of the usual size. */
+/** The capacity in instructions, each of about 0.3 kB: 30 MB at most, and thousands of patterns of the usual size. */
 const programs = new ProgramCache(100_000);
 
 /** The groups of a pattern: how many there are, and the numbers of the named ones. */

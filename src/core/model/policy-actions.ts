@@ -3,7 +3,7 @@ import { isDigest, isTag } from './image-reference.ts';
 const prefix = 'operator.technomad.dev/';
 const maxLength = 253;
 
-/** Annotations with which users act on a policy, with their own rights on it. */
+/** The annotations with which users act on a policy, using their own rights on it. */
 export const actionAnnotations = {
   approve: `${prefix}approve`,
   rollbackTo: `${prefix}rollback-to`,
@@ -11,49 +11,54 @@ export const actionAnnotations = {
   requestedAt: `${prefix}requested-at`,
 } as const;
 
-/** Who requested an action through the API: `approve 1.4.2@sha256:… ada@example.com`. The admission policy of the chart lets nobody write another name than his own. */
+/** The annotation with the author of an API request: `approve 1.4.2@sha256:… ada@example.com`. The chart's admission policy permits only one's own name. */
 export const requestedByAnnotation = `${prefix}requested-by`;
 
-/** The value of that annotation. */
+/** The value of the annotation requested-by. */
 export function formatRequest(action: ActionName, value: string, user: string): string {
   return `${action} ${value} ${user}`;
 }
 
-/** The action that was requested last, if it still is as it was requested: users write annotations without that one as well. */
-export function readRequest(annotations: Readonly<Record<string, unknown>>, actions: PolicyActions): RequestedAction | undefined {
+/**
+ * The action that was requested last through the API, if its annotation still has the requested value. Users also write annotations directly. The value is compared
+ * as it is written, like the admission policy does: the end of a value that was shortened or trimmed would be taken for a part of the user's name.
+ */
+export function readRequest(annotations: Readonly<Record<string, unknown>>): RequestedAction | undefined {
   const text = annotations[requestedByAnnotation];
   if (typeof text !== 'string') return undefined;
   for (const [action, key] of Object.entries(actionKeys)) {
-    const start = `${action} ${actions[key] ?? ''} `;
-    const isSame = actions[key] !== undefined && text.startsWith(start) && text.length > start.length;
-    if (isSame) return { action: action as ActionName, user: text.slice(start.length, start.length + maxLength) };
+    const value = annotations[actionAnnotations[key]];
+    if (typeof value !== 'string' || value === '') continue;
+    const start = `${action} ${value} `;
+    if (text.startsWith(start) && text.length > start.length)
+      return { action: action as ActionName, user: text.slice(start.length, start.length + maxLength) };
   }
   return undefined;
 }
 
-/** The words of the commands, and the annotations that they write. */
+/** The names of the commands, and the annotations that they write. */
 const actionKeys = { approve: 'approve', rollback: 'rollbackTo', release: 'release', check: 'requestedAt' } as const;
 export type ActionName = keyof typeof actionKeys;
 
-/** Who requested an action of a policy. */
+/** An action of a policy, and who requested it. */
 export interface RequestedAction {
   readonly action: ActionName;
   readonly user: string;
 }
 
-/** What users requested of a policy: the values of the annotations, as written. */
+/** The requests of users to a policy: the values of the annotations, as written. */
 export interface PolicyActions {
-  /** `TAG@sha256:…`: the image that may be applied. */
+  /** The image that may be applied: `TAG@sha256:…`. */
   readonly approve?: string;
-  /** `TAG` or `previous`; text after a space is ignored, so that the same rollback can be requested twice. */
+  /** The image to roll back to: `TAG` or `previous`. Text after a space is ignored, so that the same rollback can be requested twice. */
   readonly rollbackTo?: string;
   /** The time up to which holds are released. */
   readonly release?: string;
-  /** Any new value requests a reconcile now. */
+  /** A request for a reconcile. Each new value is a new request. */
   readonly requestedAt?: string;
 }
 
-/** Reads the annotations of a policy; empty ones request nothing. */
+/** Reads the annotations of a policy. Empty ones are no requests. */
 export function readActions(annotations: Readonly<Record<string, unknown>>): PolicyActions {
   const entries = Object.entries(actionAnnotations).map(([action, annotation]): [string, unknown] => [action, annotations[annotation]]);
   return Object.fromEntries(
@@ -74,20 +79,20 @@ export function parseApproval(value: string | undefined): { readonly tag: string
   return isTag(tag) && isDigest(digest) ? { tag, digest } : undefined;
 }
 
-/** Whether this very image is approved. */
+/** Whether exactly this image is approved. */
 export function isApproved({ approve }: PolicyActions = {}, { tag, digest }: { readonly tag: string; readonly digest: string }): boolean {
   const approved = parseApproval(approve);
   return approved?.tag === tag && approved.digest === digest;
 }
 
-/** The time of a release; undefined if it is not a time. */
+/** The time of a release; undefined if the value is not a time. */
 export function releaseTime({ release }: PolicyActions = {}): Date | undefined {
   if (release === undefined || !/^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/.test(release)) return undefined;
   const time = new Date(release);
   return Number.isNaN(time.getTime()) ? undefined : time;
 }
 
-/** `previous`, or the tag that a rollback names; undefined if it names none. */
+/** The requested rollback: `previous` or a tag; undefined if the value has neither. */
 export function parseRollback(value: string | undefined): string | undefined {
   const [tag = ''] = (value ?? '').split(' ');
   return isTag(tag) ? tag : undefined;

@@ -1,22 +1,22 @@
 /**
- * What a plan is made from, of a policy beside its spec: the actions of users and a part of the status. Neither has a generation, so a plan counts only while these
- * parts are the same. The rest of the status describes what was done, and changes with most writes of our own: it must not cause another plan.
+ * The parts of a policy besides its spec from which a plan is made: the actions of users, and a part of the status. They have no generation, so a plan is valid
+ * only while they are the same. The rest of the status describes results, and changes with most of our own writes, so it must not cause another plan.
  */
 import type { ImagePolicy } from './image-policy.ts';
 import type { PolicyActions } from './policy-actions.ts';
 import type { PolicyStatus } from './policy-status.ts';
 import { isSameJson } from './untyped.ts';
 
-/** For each field, what of it decides; false: nothing does. */
+/** For each field, the part that a plan depends on; false if no part. */
 type Deciding<T> = { readonly [Field in keyof T]-?: false | ((value: NonNullable<T[Field]>) => unknown) };
 
 const whole = (value: unknown) => value;
 
-/** Complete by its type: a new field does not compile until it is listed. */
+/** A new field of the status does not compile until it is listed here. */
 const decidingStatus: Deciding<PolicyStatus> = {
   observedGeneration: false,
   conditions: false,
-  // Its digest is that of its tag, as far as the policy knows.
+  // The tag and its digest, as far as the policy knows it.
   latest: ({ tag, digest }) => ({ tag, digest }),
   trigger: false,
   lastCheckTime: false,
@@ -27,7 +27,7 @@ const decidingStatus: Deciding<PolicyStatus> = {
   running: false,
   targets: false,
   targetCounts: false,
-  // The pause between two waves.
+  // The time from which the pause between two waves counts.
   rollouts: ({ lastDoneAt }) => lastDoneAt,
   lastAppliedTag: whole,
   history: (entries) => entries.map((entry) => without(entry, 'rollbackRefused')),
@@ -38,12 +38,12 @@ const decidingStatus: Deciding<PolicyStatus> = {
 
 const decidingActions: Deciding<PolicyActions> = { approve: whole, rollbackTo: whole, release: whole, requestedAt: false };
 
-/** What decides, beside the spec. */
+/** The parts of a policy besides its spec that a plan depends on. */
 export function decidingParts({ actions = {}, status }: Pick<ImagePolicy, 'actions' | 'status'>): Readonly<Record<string, unknown>> {
   return { ...partsOf(actions, decidingActions), ...partsOf(status, decidingStatus) };
 }
 
-/** Whether a plan that was made from one of them would be made from the other as well, as far as the spec is the same. */
+/** Whether two states of a policy give the same plan, if their specs are the same. */
 export function decideAlike(a: Pick<ImagePolicy, 'actions' | 'status'>, b: Pick<ImagePolicy, 'actions' | 'status'>): boolean {
   return (a.status === b.status && a.actions === b.actions) || isSameJson(decidingParts(a), decidingParts(b));
 }

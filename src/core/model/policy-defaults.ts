@@ -1,7 +1,8 @@
 /**
- * Where the settings of a policy come from that it may leave out: its own value wins, then the default of its namespace, then that of the cluster, then the
- * built-in one. A default is a value that the author of the policy could have written, so it never lets a policy do more.
+ * The defaults for settings that a policy may leave out. The policy's own value has precedence, then the default of its namespace, then that of the cluster,
+ * then the built-in one. The author of the policy could have written each default, so a default never permits more.
  */
+import { defined } from './defined.ts';
 import type { PolicySpec, RolloutSettings, UpdateWindow } from './image-policy.ts';
 import { matchesSelector, type LabelSelector } from './label-selector.ts';
 
@@ -9,13 +10,13 @@ import { matchesSelector, type LabelSelector } from './label-selector.ts';
 export const defaultedSettings = ['poll', 'minAge', 'windows', 'rollout'] as const;
 export type DefaultedSetting = (typeof defaultedSettings)[number];
 
-/** Where the value of a setting comes from. */
+/** The origin of the value of a setting. */
 export type Origin = 'policy' | 'namespace' | 'cluster' | 'built-in';
 export type Origins = Readonly<Record<DefaultedSetting, Origin>>;
 
-/** What `spec.rollout` means. */
+/** The values that `spec.rollout` sets. */
 export interface RolloutDefault {
-  /** Undefined: rollouts are not watched. */
+  /** The settings for rollouts; undefined if rollouts are not watched. */
   readonly settings: RolloutSettings | undefined;
   readonly maxParallel?: number;
 }
@@ -28,14 +29,14 @@ export interface SettingValues {
   readonly rollout?: RolloutDefault;
 }
 
-/** Without `rollout` in the spec, rollouts are watched and failures reported, but nothing is rolled back, as in v1alpha1. */
+/** The built-in defaults. Without `rollout` in the spec, rollouts are watched and failures reported, but nothing is rolled back, as in v1alpha1. */
 export const builtInSettings = {
   poll: 3_600_000,
   windows: [],
   rollout: { settings: { timeoutMs: 600_000, onFailure: 'Ignore' } },
 } as const satisfies SettingValues;
 
-/** The namespaces that an entry is about: by name, by label, or both. */
+/** Matches namespaces by name, by label, or both. */
 export interface NamespaceMatch {
   readonly names?: readonly string[];
   readonly selector?: LabelSelector;
@@ -44,49 +45,54 @@ export interface NamespaceMatch {
 /** The defaults of some namespaces. */
 export type NamespaceDefaults = NamespaceMatch & { readonly values: SettingValues };
 
-/** What the configuration says about the namespaces of policies. */
+/** The configuration for namespaces of policies. */
 export interface NamespaceRules {
-  /** Only policies and targets in namespaces with these labels are considered; undefined: all. */
+  /** The labels that namespaces of policies and targets must have; undefined for all namespaces. */
   readonly selector?: LabelSelector;
   readonly cluster: SettingValues;
-  /** For each setting, the first entry counts that matches the namespace and has the setting. */
+  /** The defaults of namespaces. For each setting, the first entry counts that matches the namespace and has the setting. */
   readonly namespaces: readonly NamespaceDefaults[];
 }
 
-/** All namespaces, without any defaults. */
+/** Rules that select all namespaces and have no defaults. */
 export const noNamespaceRules: NamespaceRules = { cluster: {}, namespaces: [] };
 
-/** The labels of a namespace; undefined while they are not known, or if there is no such namespace. */
+/** The labels of a namespace; undefined if they are not known yet, or if the namespace does not exist. */
 export type Labels = Readonly<Record<string, string>> | undefined;
 
-/** Whether the labels of namespaces decide anything. */
+/** Whether the rules depend on labels of namespaces. */
 export function needsLabels({ selector, namespaces }: NamespaceRules): boolean {
   return selector !== undefined || namespaces.some((one) => one.selector !== undefined);
 }
 
-/** Whether policies and targets of a namespace are considered. A namespace whose labels are not known is not selected. */
+/** Whether a namespace of policies and targets is selected. A namespace whose labels are not known is not. */
 export function isSelected({ selector }: NamespaceRules, labels: Labels): boolean {
   return selector === undefined || (labels !== undefined && matchesSelector(selector, labels));
 }
 
-/** Why a policy does nothing, or why a target is not changed. */
+/** Why a policy is not reconciled, or a target not changed, because of its namespace. */
 export function notSelected(namespace: string): string {
   return `namespace ${namespace} is not selected by watch.namespaceSelector of the configuration: label the Namespace as it asks for`;
 }
 
-/** Why nothing happens to the policies of a namespace that is not in the list of the configuration. */
+/** Why policies are not reconciled in a namespace that is not in the list of the configuration. */
 export function notWatched(namespace: string): string {
   return `namespace ${namespace} is not one of watch.namespaces of the configuration: add it there`;
 }
 
-/** The entries that match a namespace, in their order. */
+/** Why a target is not found in a namespace that is not in the list of the configuration. */
+export function targetNotWatched(namespace: string): string {
+  return `watch.namespaces of the configuration does not include ${namespace}: add it, or move the target`;
+}
+
+/** The entries that match a namespace, in the order of the configuration. */
 export function matchingDefaults({ namespaces }: NamespaceRules, namespace: string, labels: Labels): readonly SettingValues[] {
   const matches = ({ names = [], selector }: NamespaceMatch) =>
     names.includes(namespace) || (selector !== undefined && labels !== undefined && matchesSelector(selector, labels));
   return namespaces.filter(matches).map(({ values }) => values);
 }
 
-/** The spec with the defaults of its namespace and of the cluster for all that the policy itself does not say; the same object where there are none. */
+/** The spec with the defaults of its namespace and of the cluster for all settings that it does not have. Without defaults, the same object. */
 export function withDefaults(spec: PolicySpec, ofNamespace: readonly SettingValues[], ofCluster: SettingValues): PolicySpec {
   const layers: readonly (readonly [Origin, SettingValues])[] = [
     ...ofNamespace.map((values) => ['namespace', values] as const),
@@ -102,9 +108,7 @@ export function withDefaults(spec: PolicySpec, ofNamespace: readonly SettingValu
     pollIntervalMs: poll?.[1].poll ?? spec.pollIntervalMs,
     ...(minAge?.[1].minAge !== undefined && { minAgeMs: minAge[1].minAge }),
     windows: windows?.[1].windows ?? spec.windows,
-    ...rolloutOf(
-      rollout?.[1].rollout ?? { settings: spec.rollout, ...(spec.maxParallel !== undefined && { maxParallel: spec.maxParallel }) },
-    ),
+    ...rolloutOf(rollout?.[1].rollout ?? { settings: spec.rollout, ...defined({ maxParallel: spec.maxParallel }) }),
     origins: {
       poll: poll?.[0] ?? spec.origins.poll,
       minAge: minAge?.[0] ?? spec.origins.minAge,
@@ -114,7 +118,7 @@ export function withDefaults(spec: PolicySpec, ofNamespace: readonly SettingValu
   };
 }
 
-/** The two fields of a spec that `rollout` decides. */
+/** The two fields of a spec that `rollout` sets. */
 export function rolloutOf({ settings, maxParallel }: RolloutDefault): Pick<PolicySpec, 'rollout' | 'maxParallel'> {
-  return { ...(settings !== undefined && { rollout: settings }), ...(maxParallel !== undefined && { maxParallel }) };
+  return { ...defined({ rollout: settings, maxParallel }) };
 }

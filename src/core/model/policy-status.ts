@@ -1,19 +1,19 @@
 /**
- * The `status` of an ImagePolicy, in the shape of v1: the one description from which its types, the schema of the CustomResourceDefinition, the reader and
- * the conversion are derived. Whoever writes a status keeps to these limits: the API server rejects the whole status for one value that is too long.
+ * The `status` of an ImagePolicy v1. Its types, the schema of the CustomResourceDefinition, the reader and the conversion are derived from this schema. Writers
+ * must keep the limits, because the API server rejects the whole status for one value that is too long.
  */
 import { z } from 'zod';
 import { sides } from './failure-side.ts';
 import { documentation } from './reasons.ts';
 
-/** The maximum length of the lists of changes and of images, which would otherwise grow with every change. */
+/** The maximum length of the lists of changes and of images. They would otherwise grow with every change. */
 export const maxListed = 10;
-/** The maximum number of containers that are listed; `targetCounts` counts all. */
+/** The maximum number of listed containers; `targetCounts` counts all. */
 export const maxTargetsListed = 20;
 /** The maximum lengths of texts. */
 export const maxLengths = {
   tag: 128,
-  /** A tag, and a count. */
+  /** Room for a tag and a count. */
   running: 140,
   digest: 160,
   image: 1_024,
@@ -22,6 +22,8 @@ export const maxLengths = {
   request: 253,
   receiver: 63,
   event: 128,
+  /** Longer than any time; without it, a fraction of a second may have any number of digits. */
+  time: 64,
 } as const;
 
 const text = (max: number, description: string) => z.string().max(max).describe(description);
@@ -31,10 +33,10 @@ const image = (description: string) => text(maxLengths.image, description);
 const message = (description: string) => text(maxLengths.message, description);
 const reason = text(maxLengths.reason, 'The reason, as a stable word for programs.');
 const count = (description: string) => z.int().min(0).describe(description);
-/** RFC 3339, as this service writes it. */
-const time = (description: string) => z.iso.datetime().describe(description);
-/** A time that other writers set as well: the API server checks it, and the reader accepts any text. */
-const foreignTime = (description: string) => z.string().meta({ format: 'date-time', description });
+/** A time as this service writes it, RFC 3339. */
+const time = (description: string) => z.iso.datetime().max(maxLengths.time).describe(description);
+/** A time that other writers set as well. The API server checks it, and the reader accepts any short text. */
+const foreignTime = (description: string) => z.string().max(maxLengths.time).meta({ format: 'date-time', description });
 
 const workload = {
   apiVersion: text(317, 'API version of the workload; only of custom resources.').exactOptional(),
@@ -42,7 +44,7 @@ const workload = {
   namespace: text(63, 'Namespace of the workload.'),
   name: text(253, 'Name of the workload.'),
 };
-// Entries of earlier versions have no uid.
+// The uid is optional, because entries of earlier versions have none.
 const uid = text(63, 'UID of the workload, which distinguishes it from a later one of the same name.').exactOptional();
 const container = (description: string) => text(71, description);
 
@@ -50,7 +52,7 @@ const triggerSource = z
   .enum(['Webhook', 'Poll', 'PolicyChange', 'TargetChange', 'SecretChange', 'WaitOver', 'Approval', 'Rollback', 'Request'])
   .describe('What caused the reconcile.');
 
-/** metav1.Condition; the same in every version. */
+/** The schema of metav1.Condition, which is the same in every version. */
 export const conditionSchema = z
   .object({
     type: text(316, 'Ready, which is always present, or Reconciling, Stalled and others while they are true.'),
@@ -61,7 +63,7 @@ export const conditionSchema = z
     observedGeneration: z.int().min(0).exactOptional().describe('The generation of the policy that the condition describes.'),
   })
   .describe('One aspect of the state of the policy.');
-/** The conditions of a policy, in every version. */
+/** The schema of the conditions of a policy, in every version. */
 export const conditions = z.array(conditionSchema).max(32);
 
 const latest = z
@@ -133,7 +135,7 @@ const rollouts = z
   })
   .describe(`Counts of the workloads that run what the policy applied; the history has only the last ${maxListed} changes.`);
 
-/** One change of one container. */
+/** The schema of one change of one container. */
 export const changeSchema = z
   .object({
     ...workload,
@@ -240,18 +242,18 @@ export const statusSchema = z
   })
   .describe('What the service found and did.');
 
-/** Without mutable fields, at any depth. */
+/** A type without mutable fields, at any depth. */
 export type Immutable<T> = T extends readonly (infer Entry)[]
   ? readonly Immutable<Entry>[]
   : T extends object
     ? { readonly [Key in keyof T]: Immutable<T[Key]> }
     : T;
 
-/** The status as the program works with it. */
+/** The status of an ImagePolicy in the model. */
 export type PolicyStatus = Immutable<z.output<typeof statusSchema>>;
 /** metav1.Condition. */
 export type Condition = Immutable<z.output<typeof conditionSchema>>;
-/** What can cause a reconcile. */
+/** The cause of a reconcile. */
 export type TriggerSource = z.output<typeof triggerSource>;
 /** The image that the policy selects. */
 export type LatestImage = Immutable<z.output<typeof latest>>;
@@ -259,7 +261,7 @@ export type LatestImage = Immutable<z.output<typeof latest>>;
 export type Trigger = Immutable<z.output<typeof trigger>>;
 /** An image or a retry that waits until a time. */
 export type Waiting = Immutable<z.output<typeof waiting>>;
-/** One container of one target, or (without a container) a target that cannot show one. */
+/** One container of one target, or (without a container) a target whose containers cannot be shown. */
 export type ContainerState = Immutable<z.output<typeof containerState>>;
 export type TargetCounts = Immutable<z.output<typeof targetCounts>>;
 /** Counts of the workloads that run the image that the policy applied. */
@@ -276,12 +278,12 @@ export function isTriggerSource(value: unknown): value is TriggerSource {
   return typeof value === 'string' && Object.hasOwn(triggerSource.enum, value);
 }
 
-/** The clocks of receivers and workers differ by less, and a status of an earlier version has whole seconds. */
+/** The maximum difference between the clocks of receivers and workers. The times in a status of an earlier version have whole seconds. */
 const maxClockDifferenceMs = 1_000;
 
 /**
- * Whether a change came with the trigger that the status shows: to the image of the newest change, between the receipt of the trigger and its report. For other changes,
- * it is no longer known.
+ * Whether the trigger in the status caused a change. The change is to the image of the newest one, and between the receipt of the trigger and its report. For
+ * other changes, the trigger is no longer known.
  */
 export function isTriggered({ trigger, history = [] }: PolicyStatus, { at, tag, digest, trigger: source }: HistoryEntry): boolean {
   const [newest] = history;

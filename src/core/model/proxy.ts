@@ -1,35 +1,35 @@
-/** Proxies of outgoing requests, as the configuration and the environment name them. Pure. */
+/** Reads the proxies for outgoing requests from the configuration and the environment. Pure. */
 
 /** A forward proxy. */
 export interface Proxy {
-  /** With its user and password: never shown to anybody. */
+  /** The URL with user and password, which is never shown. */
   readonly url: string;
-  /** For messages: `http://proxy.example.com:3128 (HTTPS_PROXY)`. */
+  /** The name of the proxy for messages: `http://proxy.example.com:3128 (HTTPS_PROXY)`. */
   readonly name: string;
 }
 
-/** The proxies of the environment: `http` for URLs that begin with http:, `https` for those with https:. */
+/** The proxies in the environment: `http` for URLs that begin with http:, `https` for those with https:. */
 export interface EnvironmentProxies {
   readonly http?: Proxy | undefined;
   readonly https?: Proxy | undefined;
-  /** The hosts that are reached without these proxies: `.svc,10.0.0.0/8`. */
+  /** The hosts that are reached without a proxy: `.svc,10.0.0.0/8`. */
   readonly noProxy: string;
 }
 
-/** All proxies. `registries`: those of `registries[].proxy` by `registries[].host`, as it is written there. */
+/** All proxies. `registries` has those of `registries[].proxy` by `registries[].host`, in its written form. */
 export interface Proxies extends EnvironmentProxies {
   readonly registries: ReadonlyMap<string, RegistryProxy>;
 }
 
-/** The proxy of one registry, or none whatever the environment says. */
+/** The proxy of one registry. With `none`, the environment is ignored. */
 export type RegistryProxy = Proxy | 'none';
 
-/** No proxy anywhere. */
+/** Settings without any proxy. */
 export const noProxies: Proxies = { noProxy: '', registries: new Map() };
 
 /**
- * Reads the URL of a proxy; without a scheme it is http:, as for curl. `source`: the setting that it comes from. A problem quotes nothing of the text, which may
- * contain a password.
+ * Reads the URL of a proxy; without a scheme it is http:, as in curl. `source`: the setting with the URL. A problem does not quote the text, which may contain
+ * a password.
  */
 export function parseProxy(text: string, source: string): Proxy | { readonly problem: string } {
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);

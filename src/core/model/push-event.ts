@@ -1,47 +1,48 @@
 import { hash } from 'node:crypto';
 import { isArtifactTag, isImageConfigType, isManifestType } from './artifact.ts';
+import { defined } from './defined.ts';
 import type { IgnoredReason } from './reasons.ts';
 import { formatRepository, isDigest, isTag, tryNormaliseRepository, type RegistryAliases, type Repository } from './image-reference.ts';
 
-/** One pushed tag, as a registry announced it and in normal form: a hint about what to evaluate, never an order. */
+/** One pushed tag in normal form, as a registry announced it. It is a hint about what to evaluate, not a command. */
 export interface PushEvent {
-  /** Also the id of the queue's job and of the audit record. */
+  /** The id of the event, which is also that of the queue's job and of the audit record. */
   readonly id: string;
-  /** The sender gives no idempotency key: `id` is the same for every such push until the queue gives this one its own id. */
+  /** Present if the sender gives no idempotency key. `id` is then the same for every such push until the queue assigns one. */
   readonly isUnkeyed?: true;
   readonly receiver: string;
   readonly provider: string;
   readonly repository: Repository;
   readonly tag: string;
   readonly digest?: string;
-  /** RFC 3339, by our clock. */
+  /** The time of receipt by our clock, RFC 3339. */
   readonly receivedAt: string;
-  /** By the sender's clock, if the payload has a time. */
+  /** The time of the push by the sender's clock, if the payload has one. */
   readonly pushedAt?: string;
-  /** RFC 3339: until then, the push waits for the scan of its image. */
+  /** The push waits for the scan of its image until this time, RFC 3339. */
   readonly waitsUntil?: string;
-  /** The event that somebody asked to replay. */
+  /** The event that a user asked to replay. */
   readonly replayOf?: string;
 }
 
-/** What a provider reads from a payload: names as the sender wrote them. */
+/** A push as a provider reads it from a payload, with names as the sender wrote them. */
 export interface ClaimedPush {
   readonly registry?: string;
   readonly repository: string;
-  /** For a repository manager: the key of the repository that was pushed to, and the name of the image in it. */
+  /** The key of the repository at a repository manager, and the name of the image in it; absent for other senders. */
   readonly within?: { readonly key: string; readonly image: string };
   readonly tag?: string;
   readonly digest?: string;
   /** The media type of the manifest. */
   readonly mediaType?: string;
-  /** The media type of the manifest's config, which distinguishes images from charts, signatures and the like. */
+  /** The media type of the manifest's config. It distinguishes images from charts, signatures and the like. */
   readonly configMediaType?: string;
-  /** The sender's id of a push, the same for every delivery of it and never used for another; absent if the sender has none. A hash of the body cannot replace it: a tag may move there and back within the one second that the body's time can resolve. */
+  /** The sender's id of a push, unique to it and the same for every delivery. A hash of the body is not unique: a tag may move there and back within 1 s. */
   readonly idempotencyKey?: string;
   readonly pushedAt?: string;
 }
 
-/** Why a claimed push is ignored; the response shows the reason to the sender. */
+/** Why a claimed push is ignored. The response shows the reason to the sender. */
 export interface IgnoredPush {
   readonly reason: string;
   /** The reason as a metric label; `OtherEvent` by default. */
@@ -54,33 +55,33 @@ export interface IgnoredPush {
 export interface PushContext {
   readonly receiver: string;
   readonly provider: string;
-  /** Replaces the host that the payload claims. */
+  /** The host that replaces the one in the payload. */
   readonly registryOverride?: string;
   readonly aliases: RegistryAliases;
   readonly now: Date;
-  /** How long a push waits for the scan of its image; it does not unless given. */
+  /** How long a push waits for the scan of its image, in ms; absent if it does not wait. */
   readonly scanWaitMs?: number;
 }
 
 const digestTag = /^(?:sha256|sha512)(?::|__)[0-9a-f]{64,128}$/;
 const timestamp = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
-/** Normalises what a provider read: a PushEvent, or why the push is ignored. Pure: the clock is in the context. */
+/** Normalises a claimed push: returns a PushEvent, or why the push is ignored. Pure: the clock is in the context. */
 export function acceptPush(claimed: ClaimedPush, context: PushContext): PushEvent | IgnoredPush {
   const { repository: path, tag } = claimed;
   const host = context.registryOverride ?? claimed.registry;
   const ignored = (code: IgnoredReason, reason: string): IgnoredPush => ({
     code,
     reason,
-    ...(host !== undefined && { registry: host }),
+    ...defined({ registry: host }),
     repository: path,
-    ...(tag !== undefined && { tag }),
+    ...defined({ tag }),
   });
   if (host === undefined || isBlankHost(host))
     return ignored('NoRegistry', 'the payload names no registry: set "registry" of the receiver in the configuration');
   const foreign = foreignMediaType(claimed);
   if (foreign !== undefined) return ignored('NotAnImage', `not an image: ${foreign}`);
-  // A tag of hex digits alone is an ordinary tag (the id of a commit or a build), unless they are those of the digest.
+  // A tag of hex digits is an ordinary tag (the id of a commit or a build), unless it equals the digest.
   const isDigestOfPush = tag === claimed.digest || tag === claimed.digest?.replace(/^[a-z0-9]+:/, '');
   if (tag === undefined || tag === '' || isDigestOfPush || digestTag.test(tag)) return ignored('NoTag', 'pushed by digest, without a tag');
   if (isArtifactTag(tag)) return ignored('Referrer', 'a signature, attestation or other referrer of an image');
@@ -95,16 +96,16 @@ export function acceptPush(claimed: ClaimedPush, context: PushContext): PushEven
     provider: context.provider,
     repository,
     tag,
-    ...(digest !== undefined && { digest }),
+    ...defined({ digest }),
     receivedAt: context.now.toISOString(),
     ...(context.scanWaitMs !== undefined && { waitsUntil: new Date(context.now.getTime() + context.scanWaitMs).toISOString() }),
     ...(claimed.pushedAt !== undefined && timestamp.test(claimed.pushedAt) && { pushedAt: claimed.pushedAt }),
   };
 }
 
-/** The media type that shows that the push is not an image. */
+/** The media type that shows that a push is not an image. */
 function foreignMediaType({ mediaType, configMediaType }: ClaimedPush): string | undefined {
-  // Some senders repeat the manifest's media type in the field for the config's.
+  // Some senders repeat the manifest's media type in the field for the media type of the config.
   if (configMediaType !== undefined && !isImageConfigType(configMediaType) && !isManifestType(configMediaType)) return configMediaType;
   if (mediaType !== undefined && !isManifestType(mediaType)) return mediaType;
   return undefined;
@@ -115,12 +116,12 @@ export function isPushEvent(push: PushEvent | IgnoredPush): push is PushEvent {
   return 'id' in push;
 }
 
-/** sha256 over the parts, in hex; unambiguous, because the parts are encoded as JSON. */
+/** The sha256 of the parts in hex. It is unambiguous, because the parts are encoded as JSON. */
 export function hashId(parts: readonly string[]): string {
   return hash('sha256', JSON.stringify(parts));
 }
 
-/** Whether a host is blank once normalised: it does not mean Docker Hub, whatever its normal form is. */
+/** Whether a host is blank once normalised. A blank host does not mean Docker Hub, although its normal form does. */
 function isBlankHost(host: string): boolean {
   return !/[a-z0-9]/i.test(host.replace(/^\s*https?:\/\//i, '').replace(/:443\/*\s*$/, ''));
 }

@@ -3,7 +3,7 @@
  * never reused for something else, because users alert on it.
  */
 export const reasons = {
-  // Reasons of a policy that is as it should be.
+  // Reasons of a policy that is in order.
   Updated: 'a workload was updated to the selected image',
   UpToDate: 'every workload already runs the selected image',
   Progressing: 'a workload was changed, and its rollout is under way',
@@ -35,7 +35,9 @@ export const reasons = {
   Suspended: 'the policy is suspended by its spec',
 
   // Reasons of a BaseImagePolicy and of the images that are built on its base.
-  ImagesBehind: 'images are built on another version of the base than the selected one',
+  ImagesBehind: 'images are built on an older version of the base than the selected one',
+  ImagesUnknown: 'no image is known to be behind its base, but some could not be compared with all its versions',
+  BaseBetween: 'a base that the image is built on as well is brought forward first, by its own BaseImagePolicy',
   BaseRejected: 'rollouts of images on the base failed, and it is not used again',
   RebaseRefused: 'the layers of the image may not be replaced by those of the base',
   ImageHasNoTag: 'workloads name the image by its digest alone, so that a rebased image has no tag to be called after',
@@ -44,7 +46,7 @@ export const reasons = {
   RebuildRefused: 'the CI system refused the request for a rebuild',
   RebuildOverdue: 'a rebuild was requested, and its image has not come in time',
 
-  // Reasons why a rollout failed, and what happened then.
+  // Reasons why a rollout failed, and what happened afterwards.
   RolloutFailed: 'the rollout of a change failed',
   ProgressDeadlineExceeded: 'the controller of the workload gave up its rollout',
   RolloutTimedOut: 'the rollout took longer than the policy allows',
@@ -100,7 +102,7 @@ export const reasons = {
   // Findings that a user should check.
   WebhookMissing: 'polls found images that no webhook had announced',
 
-  // Problems that resolve themselves.
+  // Problems that will resolve themselves.
   MinAge: 'the image is younger than the minimum age of the policy',
   WaitsForScan: 'the push waits until the registry has scanned the image',
   NotShownYet: 'the registry does not show yet what it announced',
@@ -112,7 +114,7 @@ export const reasons = {
 
 export type Reason = keyof typeof reasons;
 
-/** Whether it is a reason of ours. */
+/** Whether a text is a reason of ours. */
 export function isReason(text: string | undefined): text is Reason {
   return text !== undefined && Object.hasOwn(reasons, text);
 }
@@ -120,7 +122,7 @@ export function isReason(text: string | undefined): text is Reason {
 /** The pages for users, where the repository of the project shows them: reasons.md has a row for each reason, which leads to its explanation. */
 export const documentation = 'https://github.com/technomad/image-watcher/blob/main/docs';
 
-/** The section that explains a reason. Its anchor is part of the promise that reasons are stable. */
+/** The section that explains a reason. Its anchor never changes, like the reason itself. */
 export function pageOf(reason: Reason): string {
   return `${documentation}/reasons.md#${reason.toLowerCase()}`;
 }

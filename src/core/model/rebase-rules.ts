@@ -1,13 +1,15 @@
-/** The names of the rules that a rebase is checked by, as `allow` lists them. */
+/** The names of the rules for rebases, as `allow` lists them. */
 export const rebaseRules = [
   'UserChanged',
   'EntrypointChanged',
+  'LifecycleChanged',
   'EnvironmentChanged',
   'WorkingDirectoryChanged',
   'PortsChanged',
   'VolumesChanged',
   'OnBuildChanged',
   'OperatingSystemChanged',
+  'DistributionChanged',
   'AbiChanged',
   'MajorVersionChanged',
   'SignatureLost',
@@ -16,3 +18,17 @@ export const rebaseRules = [
 ] as const;
 
 export type RebaseRule = (typeof rebaseRules)[number];
+
+/** Reasons that `allow` does not override. */
+export const finalReasons = [
+  'NotFound',
+  'NotAnImage',
+  'Unreadable',
+  'TooLarge',
+  'LayersDiffer',
+  'PlatformMissing',
+  'ForeignLayers',
+  'LayerFormat',
+  'LayersElsewhere',
+  'InvalidTag',
+] as const;

@@ -1,7 +1,7 @@
 /** Tags of rebased images: `1.2.3-base.20261123` is 1.2.3 on a newer base, and is compared as 1.2.3. */
 const suffix = /-base\.\d{8}(?:[.-][A-Za-z0-9]+)?$/;
 
-/** The tag of the image that was rebased; the tag itself if it is not that of a rebased image. */
+/** The tag of the image that was rebased. A tag that is not of a rebased image is returned unchanged. */
 export function originTag(tag: string): string {
   return tag.replace(suffix, '');
 }
@@ -10,3 +10,6 @@ export function originTag(tag: string): string {
 export function isRebasedTag(tag: string): boolean {
   return suffix.test(tag);
 }
+
+/** The annotation, or the label of an image in Docker's format, that names the image that was rebased: `harbor.example.com/shop/web@sha256:…`. */
+export const originAnnotation = 'operator.technomad.dev/rebased-from';

@@ -1,8 +1,8 @@
-/** What keeps an image from its targets until a user releases it (`operator.technomad.dev/release`): one list for the service, the command line and the pages. */
+/** The holds that keep an image from its targets until a user releases it (`operator.technomad.dev/release`), for service, commands and dashboard. */
 import type { Condition, PolicyStatus } from './policy-status.ts';
 import type { Reason } from './reasons.ts';
 
-/** Reasons of Stalled, of a base policy as well, and of waits. */
+/** Reasons of Stalled conditions, also of base policies, and of waits. */
 const holdReasons: ReadonlySet<string> = new Set<Reason>([
   'Held',
   'RejectedDigest',
@@ -13,16 +13,16 @@ const holdReasons: ReadonlySet<string> = new Set<Reason>([
   'UnlikelyVersion',
 ]);
 
-/** Why and since when the image is held. */
+/** Why an image is held, and since when. */
 export interface Hold {
   readonly reason: string;
-  /** ISO 8601. */
+  /** The start of the hold, ISO 8601. */
   readonly since: string;
 }
 
 type HoldingStatus = Pick<PolicyStatus, 'conditions' | 'waiting' | 'latest' | 'rejected'>;
 
-/** The hold that a release of this time ends, or that one of now would end; undefined if there is none. */
+/** The hold that a release of this time ends; undefined if there is none. Without a time, it is the hold that a release would end now. */
 export function holdOf(status: HoldingStatus, released?: Date): Hold | undefined {
   const { conditions = [], waiting } = status;
   const found = conditions.find((condition) => condition.status === 'True' && isHold(condition, status, released));
@@ -37,7 +37,7 @@ export function isHoldingWait({ waiting }: HoldingStatus): boolean {
   return waiting !== undefined && holdReasons.has(waiting.reason);
 }
 
-/** Stalled may be about the image that replaced a rejected one, and that failed, too. */
+/** Whether a condition is a hold. Stalled may also be about the image that replaced a rejected one and failed as well. */
 function isHold({ type, reason }: Condition, { latest, rejected = [] }: HoldingStatus, released?: Date): boolean {
   if (type === 'Held') return true;
   if (type !== 'Stalled') return false;

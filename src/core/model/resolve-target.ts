@@ -1,15 +1,16 @@
+import { defined } from './defined.ts';
 import { type ImagePolicy, type PolicyTarget, scopeOf } from './image-policy.ts';
 import { type LabelSelector, matchesSelector } from './label-selector.ts';
 import { type ImageList, imagesOf, kindKey, type KindRef, readVolumeName, type Workload, type WorkloadRef } from './workload.ts';
 
-/** Looks up workloads in the caches, without any request. */
+/** Looks up workloads in the caches without any request. */
 export interface WorkloadView {
   readonly findWorkload: (ref: WorkloadRef) => Workload | undefined;
-  /** At least the workloads of a kind and namespace that the selector matches, in any order; with `annotated`, at least those with a consent annotation. */
+  /** Lists at least the workloads that the selector matches, in any order; with `annotated`, at least those of them with a consent annotation. */
   readonly listWorkloads: (kind: KindRef, namespace: string, selector: LabelSelector, annotated?: 'annotated') => Iterable<Workload>;
 }
 
-/** The workloads that a target selects, sorted by name, without those that are being deleted; `findWorkload` takes precedence over the list. */
+/** The workloads that a target selects, sorted by name, except those that are being deleted. `findWorkload` takes precedence over the list. */
 export function resolveTarget(target: PolicyTarget, { findWorkload, listWorkloads }: WorkloadView): Workload[] {
   if (target.selector === undefined) {
     const workload = findWorkload(target);
@@ -30,7 +31,7 @@ export function resolveTargets(targets: readonly PolicyTarget[], view: WorkloadV
   return [...new Set(targets.flatMap((target) => resolveTarget(target, view)))];
 }
 
-/** Whether a target selects this container of a workload; a target that names fields selects no containers. */
+/** Whether a target selects this container of a workload. A target that names fields selects no containers. */
 export function isTargetContainer(
   target: PolicyTarget,
   workload: WorkloadRef & Pick<Workload, 'labels' | 'initContainers'>,
@@ -47,7 +48,7 @@ export function targetImages(target: PolicyTarget, workload: Workload): ReturnTy
   return imagesOf(workload).filter(({ container, position: { list = 'containers' } }) => isTargetIn(list, target, container.name));
 }
 
-/** Init containers and image volumes are selected only if the target asks for them. Names listed in a target are those of containers. */
+/** Whether a target selects images of this list. Init containers and image volumes must be requested. Names listed in a target are those of containers. */
 function isTargetIn(list: ImageList, { containers, initContainers, volumes }: PolicyTarget, name: string): boolean {
   if (list === 'volumes') return volumes === true;
   return (list === 'containers' || initContainers === true) && containers?.includes(name) !== false;
@@ -59,8 +60,8 @@ export function matchesTarget(target: PolicyTarget, workload: WorkloadRef & Pick
   return target.selector === undefined ? target.name === workload.name : matchesSelector(target.selector, workload.labels);
 }
 
-/** The kinds of a policy's targets, which must be known before the policy can be evaluated. */
+/** The kinds of a policy's targets. They must be known before the policy can be evaluated. */
 export function wantedKinds({ spec }: Pick<ImagePolicy, 'spec'>): KindRef[] {
   const { targets = [] } = scopeOf(spec) ?? {};
-  return targets.map(({ apiVersion, kind }) => ({ ...(apiVersion !== undefined && { apiVersion }), kind }));
+  return targets.map(({ apiVersion, kind }) => ({ ...defined({ apiVersion }), kind }));
 }

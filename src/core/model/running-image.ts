@@ -1,24 +1,24 @@
 /**
- * Which image of a policy a running one is, in whatever form the cluster stores it: admission, people and other tools may name the same image by its digest alone,
- * or by a tag and another digest. Other hosts of a registry and the defaults of a name are the same when they are parsed (`image-reference.ts`).
+ * Identifies the image of a policy that runs, whatever form the cluster stores. Admission, people and other tools may name the same image by its digest alone,
+ * or by a tag and another digest. Other hosts of a registry and the defaults of a name are unified when they are parsed (`image-reference.ts`).
  */
 import { type Candidate, type ImageReference, tryParseImageReference } from './image-reference.ts';
 import { changesOf, fieldManager, type LastUpdate, lastUpdateOf, updatedTag } from './last-update.ts';
 import type { PolicyStatus } from './policy-status.ts';
 import { findContainer, type Workload } from './workload.ts';
 
-/** What names images by tag and digest. */
+/** The sources that assign tags to digests. */
 export interface KnownImages {
   /** The image that a running one is compared with. */
   readonly candidate?: Candidate;
-  /** The policy's memory. */
+  /** The status of the policy, which remembers images. */
   readonly status?: PolicyStatus;
-  /** Where the image runs. */
+  /** The workload that runs the image. */
   readonly workload?: Workload | undefined;
   readonly container?: string;
 }
 
-/** The tag of a running image, `latest` where it has neither tag nor digest; undefined for a digest that nothing knows by a tag. */
+/** The tag of a running image, `latest` if it has neither tag nor digest. Undefined for a digest whose tag is not known. */
 export function runningTag({ tag, digest }: Pick<ImageReference, 'tag' | 'digest'>, known: KnownImages): string | undefined {
   if (tag !== undefined || digest === undefined) return tag ?? 'latest';
   const { candidate, status = {}, workload, container = '' } = known;
@@ -27,15 +27,15 @@ export function runningTag({ tag, digest }: Pick<ImageReference, 'tag' | 'digest
   return tagInRecord(digest, update, isOurs(known)) ?? tagInStatus(digest, status);
 }
 
-/** The same for the text of an image; undefined also where that is none. */
+/** The tag of an image in its text form. Undefined if the text is not an image, or if its tag is not known. */
 export function tagOfImage(image: string, known: KnownImages): string | undefined {
   const reference = tryParseImageReference(image);
   return reference && runningTag(reference, known);
 }
 
 /**
- * The digest of a running image as the policy knows it: where the image is ours, the digest that was applied. Admission may have resolved the tag to the digest
- * of one platform. Undefined where neither the image nor our record names one.
+ * The digest of a running image as the policy knows it. If we wrote the image, it is the digest that was applied, because admission may have resolved the tag
+ * to the digest of one platform. Undefined if neither the image nor our record has one.
  */
 export function runningDigest({ digest }: Pick<ImageReference, 'digest'>, tag: string | undefined, known: KnownImages): string | undefined {
   const update = known.workload && lastUpdateOf(known.workload, known.container ?? '');
@@ -43,7 +43,7 @@ export function runningDigest({ digest }: Pick<ImageReference, 'digest'>, tag: s
   return isRecorded && digest !== known.candidate?.digest ? (update.digest ?? digest) : digest;
 }
 
-/** Whoever wrote the image last also wrote the record, so the image is what the cluster made of the recorded one. */
+/** Whether we wrote the image last. Then the image corresponds to our record, possibly rewritten by admission. */
 function isOurs({ workload, container = '' }: KnownImages): boolean {
   return workload !== undefined && findContainer(workload, container)?.imageOwner === fieldManager;
 }

@@ -1,11 +1,10 @@
-/** Whether what was planned for a BaseImagePolicy may still be done. Pure. */
+/** Checks whether a plan for a BaseImagePolicy may still be executed. Pure. */
 import type { BaseImagePolicy } from './base-policy.ts';
 import { isNewer } from './workload.ts';
 
 /**
- * Compares what an act was planned from with the newest state of the policy: its spec, the actions of its users that decide, the bases that were rejected, and, if
- * the act is for a `base`, whether that is still the selected one. Undefined, for a policy that is gone, is another state; one that is older than the planned one
- * shows nothing.
+ * Whether a plan is still valid for the newest state of the policy. Compares the spec, the actions of its users, the rejected bases and, for a plan about a
+ * `base`, the selected one. A deleted policy (undefined) is another state. A state that is older than the planned one proves nothing.
  */
 export function isAsPlanned(planned: BaseImagePolicy, newest: BaseImagePolicy | undefined, base?: { readonly digest: string }): boolean {
   if (newest === undefined) return false;

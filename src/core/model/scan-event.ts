@@ -1,10 +1,10 @@
-/** The end of a scan for vulnerabilities, as a registry announced it: the pushes that waited for it may be pulled now. */
+/** The end of a vulnerability scan, as a registry announced it. Pushes that waited for the scan may then be pulled. */
 import { isDigest, isTag, tryNormaliseRepository, type Repository } from './image-reference.ts';
 import type { IgnoredPush, PushContext, PushEvent } from './push-event.ts';
 
-/** What a provider reads of a scan that has ended, whatever it found: names as the sender wrote them. */
+/** A finished scan as a provider reads it, whatever the scan found, with names as the sender wrote them. */
 export interface ClaimedScan {
-  /** The sender's name of the event. */
+  /** The event's name as the sender wrote it. */
   readonly type: string;
   readonly registry?: string;
   readonly repository: string;
@@ -12,7 +12,7 @@ export interface ClaimedScan {
   readonly digest?: string;
 }
 
-/** A scan that has ended, in normal form. A hint: it only starts pushes earlier. */
+/** A finished scan in normal form. It is a hint: it only starts pushes earlier. */
 export interface ScanEvent {
   readonly receiver: string;
   readonly repository: Repository;
@@ -20,10 +20,10 @@ export interface ScanEvent {
   readonly digest?: string;
 }
 
-/** How long a push waits for a scan that is not announced. */
+/** How long a push waits for a scan whose end is not announced, in ms. */
 export const scanWaitMs = 600_000;
 
-/** Normalises what a provider read: a ScanEvent, or why it is ignored. */
+/** Normalises a claimed scan: returns a ScanEvent, or why it is ignored. */
 export function acceptScan(
   { type, registry, repository: path, tag, digest }: ClaimedScan,
   { receiver, registryOverride, aliases }: Pick<PushContext, 'receiver' | 'registryOverride' | 'aliases'>,
@@ -48,9 +48,9 @@ export function isScanEvent(scan: ScanEvent | IgnoredPush): scan is ScanEvent {
 type Named = Pick<PushEvent, 'tag' | 'digest'>;
 
 /**
- * Of the pushes of one repository that wait, those that a scan lets start: of its digest, or, where one of the two has none, of its tag. Which digest a push without one
- * has is not known, so it starts as well. If none is of the digest, all start, because the parts of an image for several platforms are scanned one by one. A push
- * that starts too early is refused by the registry, and repeated.
+ * The waiting pushes of a repository that a scan starts: those of its digest, or, if the push or the scan has no digest, of its tag. A push without a digest
+ * may be of any image, so it starts as well. If no push has the digest, all start, because the parts of an image for several platforms are scanned one by one.
+ * The registry refuses a push that starts too early, and it is repeated.
  */
 export function startedByScan<T extends Named>(waiting: readonly T[], scan: Pick<ScanEvent, 'tag' | 'digest'>): readonly T[] {
   const exact = waiting.filter((push) => isScanned(push, scan));
@@ -62,7 +62,7 @@ function isScanned(push: Named, scan: Pick<ScanEvent, 'tag' | 'digest'>): boolea
   return push.digest !== undefined && scan.digest !== undefined ? push.digest === scan.digest : push.tag === scan.tag;
 }
 
-/** Whether one of the scans of its repository was of this push, as far as the push says what it is. */
+/** Whether one of the scans of a repository was of the image of this push. For a push without a digest, any scan counts. */
 export function wasScanned(push: Named, scans: readonly Pick<ScanEvent, 'tag' | 'digest'>[]): boolean {
   return push.digest === undefined ? scans.length > 0 : scans.some((scan) => isScanned(push, scan));
 }

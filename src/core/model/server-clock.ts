@@ -1,2 +1,2 @@
-/** Told when a request was answered, by the clock of the API server: to be compared with times that the cluster recorded. */
+/** Called with the time of each response by the clock of the API server. It is compared with times that the cluster recorded. */
 export type OnAnswered = (at: Date) => void;

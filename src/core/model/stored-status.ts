@@ -1,19 +1,19 @@
-/** The status of an ImagePolicy as it is stored, and how it is read. */
+/** The stored form of the status of an ImagePolicy, and its reader. */
 import { z } from 'zod';
 import { changeSchema, maxListed, statusSchema, type Immutable, type PolicyStatus } from './policy-status.ts';
 import { isObject } from './untyped.ts';
 
-/** How many of the changes are stored with a field for each value; the older ones are texts, which cost the API server a fraction. */
+/** The number of changes that are stored with a field for each value. Older changes are texts, which cost the API server a fraction. */
 export const maxDetailed = 3;
-/** A change as JSON, in which a character may take six. */
+/** The maximum length of a change as JSON, in which a character may take six. */
 const maxChangeLength = 32_768;
-/** Of the list and of its entries: kubectl explains both. */
+/** The description of the list and of its entries, because kubectl explains both. */
 const earlier = `The changes before those of the history, the latest first, up to ${maxListed} in all: jq '.status.earlierChanges[] | fromjson'.`;
 
-/** One value for field management, because only this service writes it: owners of single fields would cost the API server a tenth of each write. */
+/** Makes the map one value for field management. Only this service writes it, and owners of single fields would cost the API server a tenth of each write. */
 const atomic = { 'x-kubernetes-map-type': 'atomic' };
 
-/** The schema of `status` as it is stored. A write of a status costs the API server about as much as it has fields: so older changes are texts. */
+/** The schema of `status` as it is stored. The cost of a write for the API server grows with the number of fields, so older changes are texts. */
 export const storedStatusSchema = statusSchema
   .extend({
     history: z
@@ -31,18 +31,18 @@ export type StoredStatus = Immutable<z.input<typeof storedStatusSchema>>;
 const looseStatus = statusSchema.loose();
 
 /**
- * Reads `status`. A field that does not fit the schema is dropped, and one that this version does not know is kept, because a status is written back.
- * An `observedGeneration` that the object has not reached was observed before the object was restored from a backup, and is dropped as well.
+ * Reads `status`. A field that does not fit the schema is dropped. A field that this version does not know is kept, because the status is written back. An
+ * `observedGeneration` that the object has not reached is from before the object was restored from a backup, and is dropped as well.
  */
 export function readStatus(raw: unknown, generation = Number.POSITIVE_INFINITY): PolicyStatus {
-  const whole = withWholeHistory(raw);
+  const whole = withWholeHistory(withoutLongLists(raw));
   const read = looseStatus.safeParse(whole);
   const status = read.success ? read.data : looseStatus.parse(withoutOddFields(whole, read.error));
   const { observedGeneration = 0, ...rest } = status;
   return observedGeneration > generation ? rest : status;
 }
 
-/** The fields that hold the history between them: a status of an earlier version has all of it in the first one. */
+/** The two fields that contain the history. A status of an earlier version has all of it in the first one. */
 export const historyFields = ['history', 'earlierChanges'] as const;
 
 /** The status as it is stored; `readStatus` is the reverse. */
@@ -52,26 +52,45 @@ export function toStored({ history, ...status }: PolicyStatus): StoredStatus {
   return { ...status, history: history.slice(0, maxDetailed), ...(earlier.length > 0 && { earlierChanges: earlier }) };
 }
 
-/** With all changes in the history, as far as they can be read. */
+/** The length of the longest list that is read. No list of a status of any kind is as long. */
+const maxRead = 256;
+
+/**
+ * The status without fields that are, or directly contain, longer lists. The API server refuses them; but each entry of a list that does not fit would be
+ * examined and reported, which takes seconds for a megabyte of them.
+ */
+export function withoutLongLists(raw: unknown): unknown {
+  if (!isObject(raw)) return raw;
+  const fields = Object.entries(raw);
+  const kept = fields.filter(([, value]) => !isLong(value) && !(isObject(value) && Object.values(value).some(isLong)));
+  return kept.length === fields.length ? raw : Object.fromEntries(kept);
+}
+
+function isLong(value: unknown): boolean {
+  return Array.isArray(value) && value.length > maxRead;
+}
+
+/** The status with all readable changes in the history. */
 function withWholeHistory(raw: unknown): unknown {
   if (!isObject(raw) || raw['earlierChanges'] === undefined) return raw;
   const { earlierChanges, ...status } = raw;
   const { history = [] } = status;
   if (!Array.isArray(earlierChanges) || !Array.isArray(history)) return status;
-  const earlier = earlierChanges.flatMap((text) => changeSchema.safeParse(readJson(text)).data ?? []);
+  const earlier = earlierChanges.slice(0, maxListed).flatMap((text) => changeSchema.safeParse(readJson(text)).data ?? []);
   return { ...status, history: [...history, ...earlier].slice(0, maxListed) };
 }
 
-/** undefined if it is not JSON. */
+/** Parses JSON; undefined for any other value, and for a text that is longer than a change. */
 function readJson(text: unknown): unknown {
+  if (typeof text !== 'string' || text.length > maxChangeLength) return undefined;
   try {
-    return JSON.parse(String(text));
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
 }
 
-/** The fields of a status that fit its schema. */
+/** The status without fields that do not fit its schema. */
 export function withoutOddFields(raw: unknown, { issues }: z.ZodError): Readonly<Record<string, unknown>> {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return {};
   const odd = new Set(issues.map(({ path: [field] }) => field));

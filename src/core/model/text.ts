@@ -1,22 +1,22 @@
 const few = 10;
 
-/** The first ten of a list as text, and how many more there are: a policy may have hundreds of targets. */
+/** The first ten entries of a list as text, and the number of the others. A policy may have hundreds of targets. */
 export function listFew<T>(items: readonly T[], describe: (item: T) => string): string {
   const more = items.length > few ? [`and ${items.length - few} more`] : [];
   return [...items.slice(0, few).map(describe), ...more].join('; ');
 }
 
-/** Times in a status have whole seconds (metav1.Time). */
+/** A time in whole seconds, as in a status (metav1.Time). */
 export function toSeconds(date: Date): string {
   return date.toISOString().replace(/\.\d{3}Z$/, 'Z');
 }
 
-/** A time that is compared with others keeps its milliseconds, if it has any. */
+/** A time with its milliseconds, if it has any, for comparisons with others. */
 export function toTime(date: Date): string {
   return date.toISOString().replace('.000Z', 'Z');
 }
 
-/** Cuts a text to the length of its field, with an ellipsis: the API server would reject the whole status for a longer one. No character is cut in half. */
+/** Cuts a text to the length of its field, with an ellipsis and between characters. The API server would reject the whole status for a longer text. */
 export function cut(text: string, maxLength: number): string {
   return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
@@ -24,7 +24,7 @@ export function cut(text: string, maxLength: number): string {
 const units = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
 const pattern = /^(?:\d+[hms])+$/;
 
-/** `1h30m`, as durations are written; a part of a second is left out. */
+/** A duration as text, such as `1h30m`. Fractions of a second are left out. */
 export function formatDuration(milliseconds: number): string {
   const seconds = Math.floor(milliseconds / 1_000);
   const parts: readonly (readonly [number, string])[] = [
@@ -36,7 +36,7 @@ export function formatDuration(milliseconds: number): string {
   return text === '' ? '0s' : text;
 }
 
-/** The milliseconds of a duration such as `90s`, `10m`, `1h30m`; undefined if it is not one. */
+/** The milliseconds of a duration such as `90s`, `10m`, `1h30m`; undefined for any other text. */
 export function parseDuration(text: string): number | undefined {
   if (!pattern.test(text)) return undefined;
   let total = 0;

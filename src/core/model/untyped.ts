@@ -1,4 +1,4 @@
-/** Reads JSON whose shape is not checked: objects of the API server, and documents of users and registries. */
+/** Reads JSON of unchecked shape: objects of the API server, and documents of users and registries. */
 
 /** A JSON object whose fields are not checked. */
 export interface JsonObject {
@@ -15,12 +15,12 @@ export function fieldsOf(value: unknown): JsonObject {
   return typeof value === 'object' && value !== null ? (value as JsonObject) : {};
 }
 
-/** A text; '' for any other value. */
+/** Returns a text; '' for any other value. */
 export function textOrEmpty(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Whether two values, each as JSON has them, are the same: a field that is undefined is none. */
+/** Whether two JSON values are the same. An undefined field counts as absent. */
 export function isSameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, index) => isSameJson(item, b[index]));
@@ -29,7 +29,7 @@ export function isSameJson(a: unknown, b: unknown): boolean {
   return Object.keys(a).every((key) => isSameJson(a[key], ownField(b, key))) && !Object.keys(b).some(isMissing);
 }
 
-/** Whether a JSON value holds more than so many values, at any depth; counts no further. */
+/** Whether a JSON value contains more values than the limit, at any depth. Counting ends at the limit. */
 export function hasMoreValues(value: unknown, limit: number): boolean {
   let left = limit;
   const open: unknown[] = [value];

@@ -3,25 +3,25 @@ import type { SecretRef } from './image-source.ts';
 import { PermanentError } from './errors.ts';
 import { compilePattern } from './pattern.ts';
 
-/** What an image must satisfy before it is used: one signature by any of the keys or signers. */
+/** The required signature of an image: one by any of the keys or signers. */
 export interface Verification {
   readonly keys: readonly KeyRef[];
   readonly signers: readonly WantedSigner[];
 }
 
-/** A public key: a key in the data of a Secret in the namespace of the policy. */
+/** A public key in the data of a Secret in the namespace of the policy. */
 export interface KeyRef {
   readonly secret: string;
   readonly key: string;
 }
 
-/** The result of checking an image's signatures. `invalid`: there are some, and none of them is valid. */
+/** The result of verifying an image's signatures. `invalid`: there are signatures, and none of them is valid. */
 export type VerificationResult =
   | { readonly kind: 'verified'; readonly by: string }
   | { readonly kind: 'unsigned'; readonly why: string }
   | { readonly kind: 'invalid'; readonly why: string };
 
-/** The Secrets that a policy's verification uses: a change of one of them may fix a policy that is Stalled because of its keys. */
+/** The Secrets with keys for a policy's verification. A change of one of them may fix a policy that is Stalled because of its keys. */
 export function verificationSecrets({ namespace, spec }: Pick<ImagePolicy, 'namespace' | 'spec'>): readonly SecretRef[] {
   const keys = isUsable(spec) ? (spec.verification?.keys ?? []) : [];
   return [...new Set(keys.map(({ secret }) => secret))].map((name) => ({ namespace, name }));
@@ -35,7 +35,7 @@ export interface SignerIdentity {
 
 /** A keyless signer whose signature suffices. */
 export interface WantedSigner {
-  /** A description for users; the same text for the same rule. */
+  /** A description for users, which is the same for the same rule. */
   readonly description: string;
   matches(signer: SignerIdentity): boolean;
 }
@@ -51,8 +51,8 @@ export interface SignerRule {
 const maxIdentity = 1_024;
 
 /**
- * Builds the check for a keyless signer. The issuer and `identity` are compared literally, `identityPattern` (RE2) with the whole identity: a
- * pattern that may match anywhere inside would admit whoever can choose the rest. Throws PermanentError(InvalidPolicy).
+ * Builds the check for a keyless signer. The issuer and `identity` are compared literally, `identityPattern` (RE2) with the whole identity. A pattern that may
+ * match anywhere inside would accept signers who can choose the rest. Throws PermanentError(InvalidPolicy).
  */
 export function wantSigner({ issuer, identity, identityPattern }: SignerRule): WantedSigner {
   if (identity !== undefined && identityPattern === undefined) {

@@ -1,7 +1,7 @@
 import type { ImagePolicy } from './image-policy.ts';
 import type { PolicyStatus } from './policy-status.ts';
 
-/** Writes what `update` makes of the newest status of a policy; writes nothing when it returns undefined. `eventId`: the push that led to it. */
+/** Passes the newest status of a policy to `update` and writes the result; writes nothing if it is undefined. `eventId`: the push that caused the write. */
 export type WriteStatus = (
   policy: ImagePolicy,
   update: (status: PolicyStatus) => PolicyStatus | undefined,

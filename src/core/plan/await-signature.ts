@@ -1,10 +1,10 @@
 import type { ImagePolicy } from '../model/image-policy.ts';
 import type { PolicyStatus } from '../model/policy-status.ts';
 
-/** How long to wait for a signature after the push, or after whatever caused the reconcile; the pauses grow with the time that has passed. */
+/** How long to wait for a signature after the push, or after the cause of the reconcile. The pauses grow with the elapsed time. */
 const patience = { totalMs: 300_000, firstPauseMs: 1_000, longestPauseMs: 30_000 };
 
-/** When to check again for a missing signature, or undefined once the wait has timed out. Signatures are pushed after their image. */
+/** When to check again for a missing signature, because signatures are pushed after their image. Undefined once the wait has timed out. */
 export function nextSignatureCheck(sinceMs: number, nowMs: number): Date | undefined {
   const passedMs = Math.max(0, nowMs - sinceMs);
   if (passedMs >= patience.totalMs) return undefined;
@@ -12,12 +12,12 @@ export function nextSignatureCheck(sinceMs: number, nowMs: number): Date | undef
   return new Date(nowMs + pauseMs);
 }
 
-/** An ImagePolicy, or a BaseImagePolicy. */
+/** The parts of an ImagePolicy or a BaseImagePolicy that the wait depends on. */
 interface WaitingPolicy extends Pick<ImagePolicy, 'generation'> {
   readonly status: Pick<PolicyStatus, 'conditions'>;
 }
 
-/** Whether the policy is already Stalled because this digest is not signed: later reconciles do not start the wait again. */
+/** Whether the policy is already Stalled because this digest is not signed. Later reconciles do not start the wait again. */
 export function hasWaitedForSignature({ generation, status }: WaitingPolicy, digest: string): boolean {
   const stalled = status.conditions?.find(({ type }) => type === 'Stalled');
   return (

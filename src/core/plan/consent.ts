@@ -4,36 +4,37 @@
  */
 import type { ImagePolicy } from '../model/image-policy.ts';
 import type { LabelSelector } from '../model/label-selector.ts';
+import { matchesText } from '../model/repository-pattern.ts';
 import type { TargetProblem } from './plan-update.ts';
 import type { WorkloadView } from '../model/resolve-target.ts';
 import { formatWorkload, isSameWorkload, type KindRef, type Workload, type WorkloadRef } from '../model/workload.ts';
 
-/** On a target or its Namespace: the namespaces whose policies may change it, "shop,ops", or "*" for all. */
+/** The consent annotation of a target or its Namespace: the namespaces whose policies may change it, "shop,ops", or "*" for all. */
 export const consentAnnotation = 'operator.technomad.dev/allow-policies-from';
 
 /** How the configuration treats targets in other namespaces. */
 export type CrossNamespace = 'deny' | 'consent' | 'allow' | 'legacy';
 
-/** What decides whether a policy may use targets in other namespaces. */
+/** The rules for policies with targets in other namespaces. */
 export interface ConsentRules {
   readonly crossNamespace: CrossNamespace;
-  /** The consent annotation of a Namespace: null where it has none, undefined where the Namespace is not known. */
+  /** The consent annotation of a Namespace; null if it has none, undefined if the Namespace is not known. */
   readonly namespaceConsent: (namespace: string) => string | null | undefined;
 }
 
-/** Whether the owners of a target let a policy of another namespace change it. `isLegacy`: they have not answered, and the configuration allows it. */
+/** Whether the owners of a target permit a policy of another namespace to change it. `isLegacy`: they have not answered, and the configuration permits it. */
 export type Consent = { readonly granted: true; readonly isLegacy?: true } | { readonly granted: false };
 
-/** The consent annotations of a target and of its Namespace; that of the target is undefined where it has none. */
+/** The consent annotations of a target and of its Namespace. That of the target is undefined if it has none. */
 export interface ConsentSources {
   readonly onTarget: string | undefined;
   readonly onNamespace: string | null | undefined;
 }
 
-/** The policy that asks for consent. */
+/** The policy for which consent is evaluated. */
 export type Asker = Pick<ImagePolicy, 'namespace' | 'legacyTarget' | 'parent'>;
 
-/** The annotation of the target takes precedence over that of its Namespace. What is not known is not consent. */
+/** Evaluates consent. The annotation of the target takes precedence over that of its Namespace. An unknown annotation is not consent. */
 export function evaluateConsent(
   policy: Asker,
   target: WorkloadRef,
@@ -53,7 +54,36 @@ function allows(answer: string | null | undefined, { namespace }: Asker): boolea
   return allowed.includes('*') || allowed.includes(namespace);
 }
 
-/** The namespaces that a value of the annotation names. */
+/** What the operator has decided for a whole platform: policies of one namespace may act in others, whose owners need not be asked. */
+export interface ConsentGrant {
+  /** The namespace of the policies. */
+  readonly policiesFrom: string;
+  /** Patterns of namespaces, in which `*` stands for any characters. */
+  readonly namespaces: readonly string[];
+}
+
+/** The consent of a Namespace with what the operator grants there, as a value of the annotation. A refusal of its owners stands, and an unknown Namespace stays unknown. */
+export function withGrants<C extends string | null | undefined>(
+  consent: C,
+  namespace: string,
+  grants: readonly ConsentGrant[],
+): C | string {
+  if (consent === undefined || (consent !== null && !letsSomebody(consent))) return consent;
+  const granted = grants.filter((grant) => grant.namespaces.some((pattern) => matchesText(pattern, namespace)));
+  return granted.length === 0
+    ? consent
+    : addNamespaces(
+        consent ?? undefined,
+        granted.map(({ policiesFrom }) => policiesFrom),
+      );
+}
+
+/** Whether a consent annotation names namespaces, instead of refusing all. */
+export function letsSomebody(value: string): boolean {
+  return namespacesIn(value).some((name) => name !== 'nobody' && name !== 'none');
+}
+
+/** The namespaces in a value of the consent annotation. */
 export function namespacesIn(value: string): string[] {
   return value
     .split(',')
@@ -61,17 +91,17 @@ export function namespacesIn(value: string): string[] {
     .filter((name) => name !== '');
 }
 
-/** Adds namespaces to a value of the annotation; never removes any. */
+/** Adds namespaces to a value of the consent annotation. None is removed. */
 export function addNamespaces(value: string | undefined, added: readonly string[]): string {
   return [...new Set([...namespacesIn(value ?? ''), ...added])].join(',');
 }
 
-/** Whether the configuration requires the consent of the owners. */
+/** Whether the configuration requires the consent of the owners of a target. */
 export function needsConsent(target: WorkloadRef, policy: Asker, crossNamespace: CrossNamespace): boolean {
   return target.namespace !== policy.namespace && (crossNamespace === 'consent' || crossNamespace === 'legacy');
 }
 
-/** Whether a policy may see and change a workload, by what is known now. */
+/** Whether a policy may see and change a workload, according to the current cache. */
 export function consentTo(workload: Workload, policy: Asker, { crossNamespace, namespaceConsent }: ConsentRules): Consent {
   if (workload.namespace === policy.namespace || crossNamespace === 'allow') return { granted: true };
   if (crossNamespace === 'deny') return { granted: false };
@@ -80,7 +110,7 @@ export function consentTo(workload: Workload, policy: Asker, { crossNamespace, n
   return evaluateConsent(policy, workload, { onTarget, onNamespace }, crossNamespace);
 }
 
-/** The same, but a Namespace that is not known yet is no answer: what was begun does not end because of it. */
+/** Whether a policy may see and change a workload, or its Namespace is not known yet. What was begun does not end because a Namespace is not known. */
 export function mayHaveConsent(workload: Workload, policy: Asker, rules: ConsentRules): boolean {
   const { namespace, allowPoliciesFrom } = workload;
   const isUnknown = allowPoliciesFrom === undefined && rules.namespaceConsent(namespace) === undefined;
@@ -93,22 +123,28 @@ export function isNamespaceOpen(namespace: string, policy: Asker, { crossNamespa
   return allows(namespaceConsent(namespace), policy);
 }
 
+/** Proof that a view shows nothing that its policy may not see: only `asSeenBy` makes one, once for each attempt, check or report, and what plans or compares asks for it. */
+export interface Seen {
+  readonly seenBy: Asker;
+}
+
 /**
- * Returns the same view, or ports, without the workloads of other namespaces whose owners have not consented. The child of a BaseImagePolicy sees only the very workload
- * that it was created for: the turn of one that was created anew under its name has not come yet.
+ * The same view or ports without the workloads of other namespaces whose owners have not consented. The child of a BaseImagePolicy sees only the workload for
+ * which it was created. A workload that was created again under its name has to wait for its turn.
  */
-export function asSeenBy<V extends WorkloadView & ConsentRules>(policy: Asker, view: V): V {
+export function asSeenBy<V extends WorkloadView & ConsentRules>(policy: Asker, view: V): V & Seen {
   const { workload: onlyUid } = policy.parent ?? {};
   const isSeen = (workload: Workload) => (onlyUid === undefined || workload.uid === onlyUid) && consentTo(workload, policy, view).granted;
   return {
     ...view,
+    seenBy: policy,
     findWorkload(ref: WorkloadRef) {
       const workload = view.findWorkload(ref);
       return workload !== undefined && isSeen(workload) ? workload : undefined;
     },
     listWorkloads(kind: KindRef, namespace: string, selector: LabelSelector) {
       if (namespace === policy.namespace) return view.listWorkloads(kind, namespace, selector);
-      // Skips a namespace without any consent at no cost, however many workloads it has.
+      // A namespace without any consent is skipped at no cost, however many workloads it has.
       const isOpen = isNamespaceOpen(namespace, policy, view);
       const listed = isOpen ? view.listWorkloads(kind, namespace, selector) : view.listWorkloads(kind, namespace, selector, 'annotated');
       return [...listed].filter(isSeen);
@@ -117,8 +153,8 @@ export function asSeenBy<V extends WorkloadView & ConsentRules>(policy: Asker, v
 }
 
 /**
- * The only message about a target in another namespace that a policy must not see: the same whether it exists or not, and however many workloads a
- * selector matches. Undefined if the policy may see the target.
+ * The only message about a target in another namespace that a policy must not see. It is the same whether the target exists or not, and however many workloads
+ * a selector matches. Undefined if the policy may see the target.
  */
 export function unseenProblem(target: WorkloadRef, policy: Asker, crossNamespace: CrossNamespace): TargetProblem | undefined {
   if (target.namespace === policy.namespace || crossNamespace === 'allow') return undefined;

@@ -19,13 +19,14 @@
  * | no candidate, and neither the status nor  | change                         | change                           |
  * |   the workload records an earlier change  |                                |                                  |
  * | no candidate, we rolled back to it, or a  | change                         | change                           |
- * |   workload that was created anew          |                                |                                  |
+ * |   workload that was created again          |                                |                                  |
  * | no candidate otherwise                    | no: NotComparable              | keep: NotComparable              |
  *
  * With allowDowngrade, what would stay as OlderThanRunning is changed. With select.replace, exactly the tag that it names is changed. A rebased image is compared as
  * the image that it was made from.
  */
 import { compareBuild, parse } from 'semver';
+import { defined } from '../model/defined.ts';
 import type { PolicySpec } from '../model/image-policy.ts';
 import { tryParseImageReference, type Candidate, type ImageReference } from '../model/image-reference.ts';
 import { lastUpdateOf } from '../model/last-update.ts';
@@ -37,30 +38,30 @@ import type { Workload } from '../model/workload.ts';
 import { isNewerImage } from '../select/select-tag.ts';
 import { areOtherTracks } from '../select/tag-track.ts';
 
-/** The policy treats a container as before its first change. */
+/** The policy treats a container as before its first change. `left` is the tag from which it rolled back. */
 export interface Start {
   readonly left?: string;
 }
 
-/** What a running image is compared with. */
+/** The policy and its records, with which a running image is compared. */
 export interface Comparison {
   readonly spec: PolicySpec;
   readonly candidate: Candidate;
   /** Whether the policy has ever changed anything. */
   readonly hasApplied: boolean;
-  /** Whether a workload itself records that the policy has changed the container: the status is written later, and may not say so yet. */
+  /** Whether a workload records that the policy has changed the container. The status is written later, and may not contain the change yet. */
   readonly hasAppliedTo?: (workload: Workload, container: string) => boolean;
-  /** Whether the policy treats a container that runs this image as before its first change: because it rolled back to it from the tag `left`, or the workload was created anew. */
+  /** Present if a container with this image counts as never changed: the policy rolled back to it from the tag `left`, or the workload was created again. */
   readonly startsOver?: (workload: Workload, container: string, image: string) => Start | undefined;
-  /** The digest of a tag when the policy selected or applied it, where that is known. */
+  /** The digest of a tag when the policy selected or applied it, if it is known. */
   readonly digestOf?: (tag: string) => string | undefined;
-  /** The images that the policy remembers: a digest that it knows by a tag is that tag. */
+  /** The status, which remembers images. A digest that is recorded with a tag counts as that tag. */
   readonly status?: PolicyStatus;
-  /** Absent where every tag may be replaced. */
+  /** The tracks of tags; absent if every tag may be replaced. */
   readonly tracks?: Tracks;
 }
 
-/** What a policy has not changed yet, and what may be meant for another one. */
+/** Which containers a policy has not changed yet, and which tags may belong to another policy. */
 export interface Tracks {
   /** Whether the policy has ever changed the container. */
   readonly isOwn: (workload: Workload, container: string) => boolean;
@@ -70,30 +71,30 @@ export interface Tracks {
   readonly selectorOf: (workload: Workload, container: string, tag: string) => string | undefined;
 }
 
-/** Whether the running image is replaced, or why it is unchanged. */
+/** Whether the running image is replaced, or else why not. */
 export type ImageDecision = 'change' | { readonly reason: Reason; readonly message: string };
 
-/** Where an image runs. */
+/** The place of a running image. */
 export interface ImageLocation {
   readonly workload: Workload;
   readonly container: string;
   readonly image: string;
-  /** Whether the policy names the container, or takes over every track: then every tag may be replaced. */
+  /** Whether every tag may be replaced: the policy names the container, or takes over every track. */
   readonly isNamed?: boolean;
 }
 
-/** Whether an image is replaced. */
+/** Decides whether an image is replaced. */
 export function decideImage(written: ImageReference, where: ImageLocation, input: Comparison): ImageDecision {
   const { candidate, status } = input;
-  const known = { candidate, workload: where.workload, container: where.container, ...(status !== undefined && { status }) };
+  const known = { candidate, workload: where.workload, container: where.container, ...defined({ status }) };
   const tag = runningTag(written, known);
   const digest = runningDigest(written, tag, known);
-  const decision = decideKnown({ ...written, ...(digest !== undefined && { digest }) }, tag, where, input);
+  const decision = decideKnown({ ...written, ...defined({ digest }) }, tag, where, input);
   const isNamed = written.tag !== undefined || written.digest === undefined || tag === undefined || decision === 'change';
   return isNamed ? decision : { ...decision, message: `${decision.message} (${tag} by its digest)` };
 }
 
-/** Decides about an image whose tag and digest are known as far as anything knows them. */
+/** Decides about an image with its known tag and digest. */
 function decideKnown(running: ImageReference, tag: string | undefined, where: ImageLocation, input: Comparison): ImageDecision {
   const { spec, candidate } = input;
   if (spec.strategy.replaces !== undefined) return decideReplacement(running, tag, input);
@@ -101,8 +102,8 @@ function decideKnown(running: ImageReference, tag: string | undefined, where: Im
   const { repository, name } = running;
   const origin = originTag(tag);
   const digest = originDigest(where, origin);
-  const decision = compareImage({ repository, name, tag: origin, ...(digest !== undefined && { digest }) }, origin, where, input);
-  // Which image it was made from may not be known; a rebased image of the same tag is not reverted for that.
+  const decision = compareImage({ repository, name, tag: origin, ...defined({ digest }) }, origin, where, input);
+  // The origin of a rebased image may not be recorded. A rebased image of the same tag is not reverted for that.
   const isKept = decision === 'change' && digest === undefined && origin === candidate.tag && spec.strategy.mutableTag === undefined;
   if (decision === 'change' && !isKept) return 'change';
   const reason = decision === 'change' ? 'UpToDate' : decision.reason;
@@ -110,7 +111,7 @@ function decideKnown(running: ImageReference, tag: string | undefined, where: Im
   return { reason, message: `${why} (as ${tag}, on a newer base)` };
 }
 
-/** The digest of the image that a rebased one was made from, as the workload records it: where it replaced that image, and not one that was rebased before. */
+/** The digest of the image from which a rebased one was made. It is recorded only if the rebased image directly replaced that image. */
 function originDigest({ workload, container, image }: ImageLocation, origin: string): string | undefined {
   const update = lastUpdateOf(workload, container);
   const from = update?.to === image ? tryParseImageReference(update.from) : undefined;
@@ -135,7 +136,7 @@ function compareImage(running: ImageReference, tag: string | undefined, where: I
     if (rank > 0) return older(tag, spec, candidate);
     if (tag === candidate.tag) return compareSameTag(running, tag, spec, candidate);
     const digest = running.digest ?? digestOf(tag);
-    if (isNewerImage(candidate, { tag, ...(digest !== undefined && { digest }) }, spec)) return 'change';
+    if (isNewerImage(candidate, { tag, ...defined({ digest }) }, spec)) return 'change';
     return { reason: 'UpToDate', message: `already runs ${tag}, which ranks equal with ${candidate.tag}` };
   }
   const otherTrack = start === undefined && tag !== undefined ? findOtherTrack(tag, where, input) : undefined;
@@ -152,7 +153,7 @@ function compareImage(running: ImageReference, tag: string | undefined, where: I
   };
 }
 
-/** Why a first change must not replace a tag that may not be meant; undefined where it may. */
+/** Why a first change must not replace a tag that may belong to another policy; undefined if it may. */
 function findOtherTrack(
   tag: string,
   { workload, container, isNamed }: ImageLocation,
@@ -167,7 +168,7 @@ function findOtherTrack(
   return `${container} runs ${tag}, which ${what}: if it is to be replaced, name it in containers, or write takeOver: true`;
 }
 
-/** A name that is no candidate stays none; a creation time may become unreadable. With creation times, nothing older than the tag that was left is applied. */
+/** Whether a change may follow the tag that was left. With creation times, no older image may. A tag that is no candidate cannot be compared. */
 function mayFollow({ left }: Start, { strategy }: PolicySpec, candidate: Candidate): boolean {
   return (
     strategy.withCreationTimes === undefined ||
@@ -177,7 +178,7 @@ function mayFollow({ left }: Start, { strategy }: PolicySpec, candidate: Candida
   );
 }
 
-/** Adds the reason if the tag is rejected for something other than its name. */
+/** The reason for the message if the tag is rejected for something other than its name. */
 function because({ strategy }: PolicySpec, tag: string | undefined): string {
   const why = strategy.withCreationTimes === undefined || tag === undefined ? undefined : strategy.reject(tag);
   return why === undefined ? '' : ` (${why})`;
@@ -196,12 +197,12 @@ function older(tag: string, spec: PolicySpec, candidate: Candidate): ImageDecisi
   return { reason: 'OlderThanRunning', message: `${candidate.tag} is older than ${tag}, which runs` };
 }
 
-/** Whether a running tag that is no candidate is older or newer than the candidate, as far as that can be known: by the creation times of both images, or as versions. */
+/** Whether a running tag outside the candidates is older or newer than the candidate: by creation times, or as versions; undefined if not known. */
 function compareOutside({ strategy }: PolicySpec, running: string | undefined, candidate: string): 'older' | 'newer' | undefined {
   const ages = running === undefined ? undefined : strategy.compareAges?.(running, candidate);
   if (ages !== undefined) return readOrder(ages);
   const order = readOrder(compareVersions(strategy, running, candidate));
-  // What orders by something else may still go to a higher version, and not back from one.
+  // A strategy that does not order by version may still change to a higher version, but not back to a lower one.
   return order === 'newer' && strategy.id !== 'semver' ? undefined : order;
 }
 

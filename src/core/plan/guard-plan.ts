@@ -1,3 +1,4 @@
+import { defined } from '../model/defined.ts';
 import type { ContainerChange, WorkloadRef } from '../model/workload.ts';
 import { countReversions } from './guards/reverted.ts';
 import type { Guard, GuardContext } from './guards/guard.ts';
@@ -8,8 +9,8 @@ import type { Reason } from '../model/reasons.ts';
 import { planWave, wave } from './guards/wave.ts';
 
 /**
- * Applies the guards to a plan. A target that a guard refuses gets a problem with the guard's reason and is not changed; changes that a guard keeps back or
- * delays are blocked.
+ * Applies the guards to a plan. A target that a guard refuses gets a problem with the guard's reason and is not changed. Changes that a guard delays are
+ * blocked.
  */
 export function guardPlan(plan: UpdatePlan, context: GuardContext, chain: readonly Guard[] = guards): UpdatePlan {
   const reverted = plan.targets.flatMap((target) => countReversions(target, context));
@@ -19,7 +20,7 @@ export function guardPlan(plan: UpdatePlan, context: GuardContext, chain: readon
   return { ...plan, targets, ...(reverted.length > 0 && { reverted }) };
 }
 
-/** The guards that also apply to a rollback; whoever asks for one has already decided what the other guards protect. */
+/** The guards that also apply to a rollback. A user who requests one has already decided about the others. */
 export const rollbackGuards: readonly Guard[] = guards.filter(({ bindsRollback }) => bindsRollback);
 
 function guardTarget(target: TargetPlan, context: GuardContext, chain: readonly Guard[]): TargetPlan {
@@ -36,10 +37,10 @@ function guardTarget(target: TargetPlan, context: GuardContext, chain: readonly 
   return left;
 }
 
-/** What may not be seen without the consent of its owners. */
+/** Reasons for which unchanged containers are not shown: without the consent of the owners they may not be seen. */
 const hiding: ReadonlySet<Reason> = new Set(['NoConsent', 'CrossNamespaceDenied']);
 
-/** The target with a problem. It still runs what it runs. */
+/** The target with a problem. Its containers are not changed. */
 export function refuse(target: TargetPlan, problem: TargetProblem): TargetPlan {
   const { changes, ...left } = target;
   const unchanged = hiding.has(problem.reason) ? left.unchanged : [...left.unchanged, ...keep(target, changes, problem)];
@@ -60,7 +61,7 @@ function keep({ workload }: TargetPlan, changes: readonly ContainerChange[], { r
   return changes.map((change) => {
     const { container, from } = change;
     const owner = imageOwner(workload, change)?.imageOwner;
-    return { container, image: from, reason, message, ...(owner !== undefined && { owner }) };
+    return { container, image: from, reason, message, ...defined({ owner }) };
   });
 }
 
@@ -70,11 +71,11 @@ export interface Opinion {
   readonly result: 'pass' | 'refused' | 'waits' | 'blocked';
   readonly reason?: Reason;
   readonly message?: string;
-  /** RFC 3339. */
+  /** When the guard permits the change, RFC 3339. */
   readonly until?: string;
 }
 
-/** What would happen to one target, and what each guard decides; guards evaluate changes only. */
+/** The changes of one target, and the decision of each guard. Guards evaluate changes only. */
 export interface TargetExplanation {
   readonly target: WorkloadRef;
   readonly changes: readonly ContainerChange[];
@@ -83,19 +84,19 @@ export interface TargetExplanation {
   readonly guards: readonly Opinion[];
 }
 
-/** Explains a plan before guards narrow it: every guard is evaluated, including those that another guard would hide. */
+/** Explains a plan before guards narrow it. Every guard is evaluated, including those whose result another guard would hide. */
 export function explainPlan(plan: UpdatePlan, context: GuardContext): TargetExplanation[] {
   const narrowed = plan.targets.map((target) => guardTarget(target, context, guards));
   const next = planWave(narrowed, context);
-  const full = { ...context, ...(next !== undefined && { wave: next }) };
+  const full = { ...context, ...defined({ wave: next }) };
   return plan.targets.map((planned) => {
     const { target, changes, unchanged, problem } = planned;
     const opinions = changes.length === 0 ? [] : guards.map((guard) => opinionOf(guard, planned, full));
-    return { target, changes, unchanged, guards: opinions, ...(problem !== undefined && { problem }) };
+    return { target, changes, unchanged, guards: opinions, ...defined({ problem }) };
   });
 }
 
-/** Whether everything selected is running, or will be at the next reconcile. */
+/** Whether all targets run the selected image, or will after the next reconcile. */
 export function isAllowed(explanations: readonly TargetExplanation[]): boolean {
   const isFine = ({ problem, unchanged, guards: opinions }: TargetExplanation) =>
     problem === undefined && unchanged.every(({ reason }) => reason === 'UpToDate') && opinions.every(({ result }) => result === 'pass');
@@ -106,7 +107,7 @@ function opinionOf({ id, check }: (typeof guards)[number], target: TargetPlan, c
   const decision = check(target, context);
   if (decision === undefined) return { guard: id, result: 'pass' };
   const { kind, reason, message } = decision;
-  // A running image that the cluster rewrote is not a problem.
+  // A running image that admission has rewritten is not a problem.
   if (reason === 'UpToDate') return { guard: id, result: 'pass', reason, message };
   return { guard: id, result: kind, reason, message, ...(decision.kind === 'waits' && { until: decision.until.toISOString() }) };
 }

@@ -4,8 +4,8 @@ import { isNewerImage } from '../select/select-tag.ts';
 import type { UpdatePlan } from './plan-update.ts';
 
 /**
- * Whether a candidate named by a push or the like is what the policy selects of all tags, as far as can be known without listing
- * them. Never true for one that is older than the last selection or than what runs.
+ * Whether a candidate named by a push or the like is the image that the policy selects of all tags, as far as can be known without listing them. Never true for
+ * one that is older than the last selection or than the running image.
  */
 export function isSelection(candidate: Candidate, spec: PolicySpec, { status }: Pick<ImagePolicy, 'status'>, plan: UpdatePlan): boolean {
   const { strategy } = spec;
@@ -17,8 +17,8 @@ export function isSelection(candidate: Candidate, spec: PolicySpec, { status }: 
 }
 
 /**
- * The same for the best tag that the registry holds. Where images are ordered by creation time, a running image that is gone from the registry stays selected:
- * nothing else records when it was created.
+ * Whether the best tag in the registry is the image that the policy selects. Where images are ordered by creation time, a running image that is gone from the
+ * registry stays selected, because nothing else records when it was created.
  */
 export function isBestSelection({ strategy, allowDowngrade }: PolicySpec, plan: UpdatePlan): boolean {
   return strategy.withCreationTimes === undefined || allowDowngrade || !isOlderThanRunning(plan);

@@ -1,9 +1,10 @@
+import { defined } from '../model/defined.ts';
 import type { TargetPlan } from './plan-update.ts';
 import { workloadKey } from '../model/workload.ts';
 
 /**
- * One plan for each workload, because each workload is changed by one request: several targets may match the same one, by name and by selector, or name different
- * fields of it. Targets without a workload stay separate.
+ * Merges the plans for the same workload, because each workload is changed by one request. Several targets may match it, by name and by selector, or name
+ * different fields of it. Targets without a workload stay separate.
  */
 export function mergeTargetPlans(plans: readonly TargetPlan[]): TargetPlan[] {
   const merged: TargetPlan[] = [];
@@ -27,11 +28,11 @@ function merge(a: TargetPlan, b: TargetPlan): TargetPlan {
     ...a,
     changes: distinct([...a.changes, ...b.changes]),
     unchanged: distinct([...a.unchanged, ...b.unchanged]),
-    ...(problem !== undefined && { problem }),
+    ...defined({ problem }),
   };
 }
 
-/** Container names are unique in a pod, including init containers; names of image volumes have a prefix, and fields are named by their paths. */
+/** The entries with distinct container names: those in a pod are unique, names of image volumes have a prefix, and fields are named by paths. */
 function distinct<T extends { readonly container: string }>(parts: readonly T[]): T[] {
   return [...new Map(parts.map((part) => [part.container, part])).values()];
 }

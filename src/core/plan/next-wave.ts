@@ -1,29 +1,29 @@
-/** Decides which workloads are changed next, so that a bad image reaches few of them: canaries first, some at a time, with pauses, and none after failures. Pure. */
+/** Plans which workloads change next, so that a bad image reaches few: canaries first, a few at a time, with pauses, and none after failures. Pure. */
 import type { WaveSettings } from '../model/image-policy.ts';
 
 /**
- * A workload that is to be changed, or was. Refused: the API server does not accept the change, which counts as a failure · Blocked: a canary that cannot be changed,
- * without whose result the others are not changed either.
+ * A workload that is to be changed, or was. Refused: the API server does not accept the change, which counts as a failure · Blocked: a canary that cannot be
+ * changed; the others wait for its result.
  */
 export interface WaveMember {
   readonly key: string;
   readonly isCanary: boolean;
   readonly state: 'Pending' | 'Progressing' | 'Done' | 'Failed' | 'Refused' | 'Blocked';
-  /** When its rollout was complete, as far as it is known. */
+  /** When its rollout was completed, if that is known. */
   readonly doneAt?: string;
 }
 
-/** What happens next. */
+/** The next step of the waves. */
 export interface Wave {
   /** The keys of the workloads that are changed now. */
   readonly start: readonly string[];
-  /** When the pause is over. */
+  /** When the pause between waves ends. */
   readonly until?: Date;
-  /** Why nothing more is changed. */
+  /** Why no more workloads are changed. */
   readonly stopped?: string;
 }
 
-/** The next step: canaries before all others, never more than `maxParallel` at a time, and a pause after each wave. The order is that of the keys. */
+/** The next step: canaries before all others, never more than `maxParallel` at a time, and a pause after each wave. Workloads are sorted by key. */
 export function nextWave(members: readonly WaveMember[], { maxParallel, pauseMs, maxFailures }: WaveSettings, now: Date): Wave {
   const count = (counted: WaveMember['state']) => members.filter(({ state }) => state === counted).length;
   const [failed, refused] = [count('Failed'), count('Refused')];

@@ -1,3 +1,4 @@
+import { defined } from '../model/defined.ts';
 import type { Candidate } from '../model/image-reference.ts';
 import { fieldManager, heldUpdate, type LastUpdate } from '../model/last-update.ts';
 import { isRebasedTag } from '../model/rebased-tag.ts';
@@ -19,7 +20,7 @@ import {
 } from '../model/workload.ts';
 import type { ImagePolicy } from '../model/image-policy.ts';
 
-/** The result of reconciling one policy after a push, a poll or a change of its own. Expected results are values, never exceptions. */
+/** The result of reconciling one policy after a push, a poll or a change of its own. Expected results are values and not exceptions. */
 export interface Outcome {
   readonly kind: OutcomeKind;
   readonly reason: Reason;
@@ -29,50 +30,50 @@ export interface Outcome {
   readonly changes?: readonly AppliedChange[];
   /** The containers that already run the candidate because we applied it. */
   readonly ours?: readonly OwnImage[];
-  /** What each target runs, for the Ready condition. */
+  /** The running tags of the targets, for the Ready condition. */
   readonly running?: string;
-  /** What the policy selects and the state of its targets; absent where the reconcile evaluated something else, such as an older tag. */
+  /** The selection and the state of the targets. Absent if the reconcile evaluated another image, such as an older tag. */
   readonly selection?: Selection;
-  /** What the targets run, as the plan for something else read them. */
+  /** The running images of the targets, as they were read to plan another image. */
   readonly seen?: readonly SeenContainer[];
-  /** What the policy selected earlier was compared with what runs, and the registry was not asked. */
+  /** Whether an earlier selection was compared with the running images, without a request to the registry. */
   readonly isRemembered?: boolean;
-  /** The pending candidate; absent where it was not evaluated. */
+  /** The pending candidate; absent if it was not evaluated. */
   readonly pending?: PendingChange;
-  /** What guards blocked. */
+  /** The changes that guards blocked. */
   readonly blocked?: readonly Blocked[];
-  /** What GitOps tools have reverted. */
+  /** The changes that GitOps tools have reverted. */
   readonly reverted?: readonly Reversion[];
-  /** Targets in other namespaces whose owners have not answered and that `crossNamespace: legacy` lets the policy change; absent where that was not checked. */
+  /** Targets in other namespaces that `crossNamespace: legacy` permits to change, because their owners have not answered; absent if that was not checked. */
   readonly legacy?: readonly WorkloadRef[];
-  /** Descriptions of containers whose tags are gone from the registry; absent where the tags were not listed. */
+  /** Descriptions of containers whose tags are gone from the registry; absent if the tags were not listed. */
   readonly gone?: readonly string[];
-  /** What it was made from; absent where no image was selected. */
+  /** The state from which the outcome was made; absent if no image was selected. */
   readonly basis?: Basis;
   /** When to retry a stalled policy whose problem may resolve itself. */
   readonly retryAt?: Date;
 }
 
-/** What an outcome was made from: it is written to a status only as long as that still holds (`status/is-outdated.ts`). */
+/** The state from which an outcome was made. It is written to a status only while that state is valid (`status/is-outdated.ts`). */
 export interface Basis {
-  /** The status of the policy: its selection as of when the registry was asked, its history as of the last attempt. */
-  readonly status: Pick<PolicyStatus, 'latest' | 'history'>;
-  /** The targets, as the reconcile left them. */
+  /** The status of the policy: its selection when the registry was asked, its history at the last attempt, and the images that were rejected then. */
+  readonly status: Pick<PolicyStatus, 'latest' | 'history' | 'rejected'>;
+  /** The targets in the state in which the reconcile left them. */
   readonly workloads: readonly Workload[];
-  /** When the image was selected, in ms since 1970: later than the selection of that status. */
+  /** When the image was selected, in ms since 1970. It is later than the selection in the status. */
   readonly selectedAt: number;
 }
 
-/** What a policy selects, and the state of its targets. */
+/** The image that a policy selects, and the state of its targets. */
 export interface Selection {
   readonly candidate: Candidate;
   readonly containers: readonly (ContainerState & SeenContainer)[];
-  /** The candidate was named by a push or the like: not all tags were evaluated, and something newer may have been selected meanwhile. */
+  /** Whether a push or the like named the candidate. Then not all tags were evaluated, and a newer one may have been selected since. */
   readonly isNamed?: boolean;
 }
 
 /**
- * updated: a workload was changed · unchanged: nothing to do · ignored: the push is not for this policy · stalled: the user must act ·
+ * The kind of an outcome. updated: a workload was changed · unchanged: nothing to do · ignored: the push is not for this policy · stalled: the user must act ·
  * suspended: the user wants nothing to be done · waiting: something is selected and will be applied later.
  */
 export type OutcomeKind = 'updated' | 'unchanged' | 'ignored' | 'stalled' | 'suspended' | 'waiting';
@@ -91,22 +92,22 @@ export interface Postponement {
   readonly kind: 'postponed';
   readonly reason: Reason;
   readonly message: string;
-  /** The earliest time of the retry; absent where it is retried automatically. */
+  /** The earliest time of the retry; absent if the retry is automatic. */
   readonly until?: Date;
-  /** The image that waits. */
+  /** The tag of the waiting image. */
   readonly tag?: string;
   readonly digest?: string;
 }
 
-/** The outcome of a plan of a policy once its changes were made (`applied`; empty if there were none). `isSelection`: the candidate is what the policy selects. */
+/** The outcome of a plan after its changes (`applied`; empty if none were made). `isSelection`: the candidate is the image that the policy selects. */
 export function outcomeOf(
   plan: UpdatePlan,
   applied: readonly AppliedChange[],
   { uid, isSelection }: { readonly uid: string; readonly isSelection: boolean },
 ): Outcome {
   const { tag, digest, createdAt } = plan.candidate;
-  const image = { tag, ...(digest !== undefined && { digest }) };
-  const candidate = { ...image, ...(createdAt !== undefined && { createdAt }) };
+  const image = { tag, ...defined({ digest }) };
+  const candidate = { ...image, ...defined({ createdAt }) };
   const problems = plan.targets.flatMap((target) => (target.problem === undefined ? [] : [target.problem]));
   const unchanged = plan.targets.flatMap((target) => target.unchanged);
   const ours = plan.targets.flatMap((target) => ownImages(target, plan.candidate)).filter(({ update }) => (update?.policy ?? uid) === uid);
@@ -118,10 +119,10 @@ export function outcomeOf(
     ...(applied.length > 0 && { changes: applied }),
     ...(ours.length > 0 && { ours }),
     ...(blocked.length > 0 && { blocked }),
-    ...(plan.reverted !== undefined && { reverted: plan.reverted }),
+    ...defined({ reverted: plan.reverted }),
     ...(isSelection ? { selection: { candidate, containers } } : { seen: containers }),
   };
-  // What must be mended whatever the image is comes first.
+  // A problem that is independent of the image comes first.
   const problem =
     problems.find(({ reason }) => reason !== 'RejectedDigest') ??
     problems[0] ??
@@ -135,7 +136,7 @@ export function outcomeOf(
   return { kind: 'unchanged', ...(notable ? pick(notable) : { reason: 'UpToDate', message: 'nothing to change' }), ...details };
 }
 
-/** The outcome with its pending candidate. `postponed`: because of it, what is selected is not applied yet. */
+/** The outcome with its pending candidate. `postponed`: the selected image is not applied yet because of it. */
 export function withPending(outcome: Outcome, pending: PendingChange, postponed: boolean): Outcome {
   const { next } = pending;
   if (!postponed || outcome.kind !== 'unchanged' || next === undefined) return { ...outcome, pending };
@@ -146,7 +147,7 @@ export function withPending(outcome: Outcome, pending: PendingChange, postponed:
     reason: next.reason,
     message: describeWaiting(next),
     tag,
-    ...(digest !== undefined && { digest }),
+    ...defined({ digest }),
     pending,
   };
 }
@@ -158,7 +159,7 @@ export function withNotes(outcome: Outcome, notes: readonly string[]): Outcome {
   return { ...outcome, message: [message, ...notes].join('; '), ...(running !== undefined && { running: [running, ...notes].join('; ') }) };
 }
 
-/** A rebased image was applied for a BaseImagePolicy: whoever selects the tag that it was made from does not watch its rollout, and does not reject that tag if it fails. */
+/** Whether the image counts as ours. A rebased image is the parent BaseImagePolicy's: others do not watch its rollout or reject its original tag. */
 function isOurs({ reason, owner, container, image }: UnchangedContainer, workload: Workload | undefined, candidate: Candidate): boolean {
   const tag = tagOfImage(image, { candidate, workload, container });
   const isOther = tag !== undefined && tag !== candidate.tag && isRebasedTag(tag);
@@ -170,17 +171,17 @@ function ownImages({ target, workload, unchanged }: TargetPlan, candidate: Candi
   return own.map(({ container, image }) => {
     const found = workload === undefined ? undefined : findContainer(workload, container);
     const update = found === undefined ? updateOfField(workload, container, image) : heldUpdate(found);
-    return { workload: workload === undefined ? target : identityOf(workload), container, image, ...(update !== undefined && { update }) };
+    return { workload: workload === undefined ? target : identityOf(workload), container, image, ...defined({ update }) };
   });
 }
 
-/** The record of the change of fields, while they hold what was written. */
+/** The record of the change of fields, while they contain the written values. */
 function updateOfField(workload: Workload | undefined, name: string, image: string): LastUpdate | undefined {
   const update = workload?.fieldUpdates?.get(name);
   return update?.to === image ? update : undefined;
 }
 
-/** `Deployment shop/web: web from a:1 to a:2`. */
+/** Describes a change: `Deployment shop/web: web from a:1 to a:2`. */
 export function describeChange(change: AppliedChange): string {
   return `${formatWorkload(change.workload)}: ${change.container} from ${change.from} to ${change.to}`;
 }
@@ -201,7 +202,7 @@ function pick({ reason, message }: { reason: Reason; message: string }): { reaso
   return { reason, message };
 }
 
-/** What each container of the targets runs once the plan's changes were made, for the status. A target with a problem gets one entry of its own. */
+/** The image of each container of the targets after the plan's changes, for the status. A target with a problem gets one entry of its own. */
 export function containerStates(plan: UpdatePlan, applied: readonly AppliedChange[]): (ContainerState & SeenContainer)[] {
   const done = new Map(applied.map(({ workload, container, to, became }) => [doneKey(workload, container, to), became ?? to]));
   return plan.targets.flatMap((target) =>
@@ -225,7 +226,7 @@ function statesOf({ target, workload, changes, unchanged, problem }: TargetPlan,
     return { ...ref, container, image: from, state: 'Kept', message: 'about to be changed' };
   });
   const stayed = unchanged.map((one): ContainerState => ({ ...ref, container: one.container, image: one.image, ...stateOf(one, problem) }));
-  // The containers that it concerns show the problem; a target that shows none has an entry of its own.
+  // The affected containers show the problem. A target without such a container has an entry of its own.
   const isTold = problem === undefined || unchanged.some(({ reason }) => reason === problem.reason);
   return [...(isTold ? [] : [{ ...ref, state: 'Problem' as const, message: problem.message }]), ...stayed, ...changed];
 }
@@ -235,7 +236,7 @@ function stateOf({ reason, message }: UnchangedContainer, problem: TargetPlan['p
   return { state: reason === 'NotComparable' || reason === problem?.reason ? 'Problem' : 'Kept', message };
 }
 
-/** The outcome of every reconcile of a suspended policy, without any request or change; undefined for a policy that is not suspended. */
+/** The outcome of every reconcile of a suspended policy, without any request or change. Undefined for a policy that is not suspended. */
 export function suspendedOutcome({ spec }: Pick<ImagePolicy, 'spec'>): Outcome | undefined {
   if (spec.suspended !== true) return undefined;
   if ('heldBecause' in spec && spec.heldBecause !== undefined)

@@ -1,7 +1,8 @@
 /**
- * What has happened to the containers of a policy: the changes of its history, and those that the workloads themselves record (`model/last-update.ts`). A record
- * is written with the image, and the history some time later, or never after a crash: so whatever depends on earlier changes asks here, and not the history alone.
+ * The past of the containers of a policy: the changes in its history, and those that the workloads record (`model/last-update.ts`). A record is written with
+ * the image, and the history some time later, or never after a crash. Code that depends on earlier changes therefore uses this module, not the history alone.
  */
+import { defined } from '../model/defined.ts';
 import type { ImagePolicy } from '../model/image-policy.ts';
 import { tryParseImageReference, type Candidate } from '../model/image-reference.ts';
 import { fieldManager, isImpossible, lastUpdateOf, pastChanges, updatedTag, type PastChange } from '../model/last-update.ts';
@@ -9,7 +10,7 @@ import { maxLengths, maxListed, type HistoryEntry, type PolicyStatus } from '../
 import { cut } from '../model/text.ts';
 import { findContainer, identityOf, imagesOf, isSameObject, type Workload, type WorkloadIdentity } from '../model/workload.ts';
 
-/** Whose past it is. */
+/** The policy whose past is read. */
 export interface PastOwner {
   readonly uid?: ImagePolicy['uid'] | undefined;
   readonly status?: Pick<PolicyStatus, 'history' | 'latest'>;
@@ -22,7 +23,7 @@ export function changesTo({ uid, status }: PastOwner, workload: Workload | Workl
   return 'containers' in workload ? withChanges(known, recordedChanges(uid, workload, container)) : known;
 }
 
-/** All changes of the policy, the latest first: those of its history, and those that these workloads record; of hundreds that were changed alike, the last one. */
+/** All changes of the policy, the latest first: those in its history, and those that these workloads record. Of equal records, the last is kept. */
 export function allChanges({ uid, status }: PastOwner, workloads: readonly Workload[]): readonly HistoryEntry[] {
   const recorded = workloads.flatMap((workload) => recordedOn(uid, workload)).toSorted((a, b) => timeOf(b) - timeOf(a));
   const others = Map.groupBy(recorded, ({ from, to }) => `${from} ${to}`);
@@ -33,8 +34,8 @@ export function allChanges({ uid, status }: PastOwner, workloads: readonly Workl
 }
 
 /**
- * The history with the changes that these workloads record and that it lacks: their status was never written. Owners of another namespace may write what they like
- * into their records; there, only a change of an image that is known to have run is believed. A change in the future would stay the last one for as long.
+ * The history with the missing changes that these workloads record, because their status was never written. Owners of another namespace may write any record,
+ * so there only a change of an image that is known to have run is believed. A change in the future is left out, because it would stay the last one until then.
  */
 export function completeHistory(
   history: readonly HistoryEntry[],
@@ -42,7 +43,7 @@ export function completeHistory(
   workloads: readonly Workload[],
   now: Date,
 ): readonly HistoryEntry[] {
-  // A full history has dropped what is older than its changes that did not fail: failures stay longer, but never in place of the newer half.
+  // A full history has dropped changes that are older than its successful ones. Failures stay longer, but never in place of the newer half.
   const kept = history.filter((entry, index) => !staysLonger(entry) || index < maxListed / 2).map(timeOf);
   const since = history.length < maxListed ? -Infinity : Math.min(...kept);
   const ran = new Set([...history.flatMap(({ from, to }) => [from, to]), ...(status.targets ?? []).map(({ image }) => image)]);
@@ -55,14 +56,14 @@ export function completeHistory(
     : withChanges(history, missing.toSorted((a, b) => timeOf(b) - timeOf(a)).slice(0, maxListed)).slice(0, maxListed);
 }
 
-/** Failures make others go (`status/record-rollouts.ts`). */
+/** Whether an entry stays longer in a full history than others, as failures do (`status/record-rollouts.ts`). */
 function staysLonger({ result }: HistoryEntry): boolean {
   return result === 'Failed' || result === 'RolledBack';
 }
 
 /**
- * Whether a workload as a cache has it lacks the last change that the status has of it: the record of a change is written with the image, so the cache is older than
- * the status, and its image is the one before the change. Somebody may have removed the record as well, which only the API server can say.
+ * Whether a cached workload lacks the last change that the status has of it. The record of a change is written with the image, so the cache is then older than
+ * the status, and its image is the one before the change. Somebody may also have removed the record, which only the API server can show.
  */
 export function lacksLastChange(history: readonly HistoryEntry[], workload: Workload): boolean {
   return [...imagesOf(workload).map(({ container }) => container.name), ...Object.keys(workload.fields ?? {})].some((name) => {
@@ -71,7 +72,7 @@ export function lacksLastChange(history: readonly HistoryEntry[], workload: Work
   });
 }
 
-/** Whether a digest is more than the claim of an annotation: the workload runs it, or the policy has it from elsewhere. */
+/** Whether a digest has another source than an annotation: the workload runs it, or the policy recorded it. */
 export function isKnownDigest(digest: string | undefined, image: string, { latest, history = [], rejected = [] }: PolicyStatus): boolean {
   return [tryParseImageReference(image), latest, ...history, ...rejected].some((one) => one?.digest === digest);
 }
@@ -84,8 +85,8 @@ export function digestsOfTags(owner: PastOwner, workloads: readonly Workload[]):
 }
 
 /**
- * The changes with another one in its place, the latest first; without it where it is among them. The times of the changes of one container are in the order in
- * which these were made; those of different containers are those of the replicas' clocks.
+ * Inserts a change into a list, the latest first, unless it is in the list. The times of the changes of one container are in the order of the changes. Those of
+ * different containers depend on the clocks of replicas.
  */
 export function withChange(changes: readonly HistoryEntry[], change: HistoryEntry): HistoryEntry[] {
   if (changes.some((one) => isSameChange(one, change))) return [...changes];
@@ -95,9 +96,19 @@ export function withChange(changes: readonly HistoryEntry[], change: HistoryEntr
   return changes.toSpliced(Math.max(afterLater, firstNotLater === -1 ? changes.length : firstNotLater), 0, change);
 }
 
-/** The changes with others, which are sorted: the latest first. */
+/** Inserts several changes, which are sorted, the latest first. */
 function withChanges(changes: readonly HistoryEntry[], others: readonly HistoryEntry[]): HistoryEntry[] {
   return others.reduceRight(withChange, [...changes]);
+}
+
+/** A history as the status has it: with the tag of the last change. */
+export type LastChanges = Pick<PolicyStatus, 'history' | 'lastAppliedTag'>;
+
+/** The fields of the status that show this history; those that it has where it is undefined. */
+export function lastChanges(history: PolicyStatus['history']): LastChanges {
+  const [newest] = history ?? [];
+  if (history === undefined) return {};
+  return { history, ...(newest !== undefined && { lastAppliedTag: newest.tag }) };
 }
 
 /** Whether both are records of the same change: what admission made of the image may be known to one of them only. */
@@ -106,14 +117,14 @@ export function isSameChange(a: HistoryEntry, b: HistoryEntry): boolean {
   return a.from === undefined || b.from === undefined || a.from === b.from;
 }
 
-/** Whether both are about the same container of the same object. */
+/** Whether two entries are about the same container of the same object. */
 export function isSameContainer(a: ContainerIdentity, b: ContainerIdentity): boolean {
   return a.container === b.container && isSameObject(a, b);
 }
 
 type ContainerIdentity = WorkloadIdentity & Pick<HistoryEntry, 'container'>;
 
-/** The record of a change as an entry of the history. `image`: what runs, where admission has rewritten the image that was written. */
+/** The record of a change as an entry of the history. `image` is the running image, if admission has rewritten the written one. */
 export function toEntry(update: PastChange, container: ContainerIdentity, image = update.to): HistoryEntry {
   const { from, digest, trigger, at } = update;
   return {
@@ -122,14 +133,14 @@ export function toEntry(update: PastChange, container: ContainerIdentity, image 
     from: cut(from, maxLengths.image),
     to: cut(image, maxLengths.image),
     tag: updatedTag(update),
-    ...(digest !== undefined && { digest }),
+    ...defined({ digest }),
     trigger,
     at,
     result: 'Applied',
   };
 }
 
-/** The changes of a policy to all that this workload runs, as it records them. */
+/** The changes of a policy to all images of a workload, as the workload records them. */
 function recordedOn(uid: string | undefined, workload: Workload): HistoryEntry[] {
   const names = [...imagesOf(workload).map(({ container }) => container.name), ...(workload.fieldUpdates?.keys() ?? [])];
   return names.flatMap((name) => recordedChanges(uid, workload, name));
@@ -140,7 +151,7 @@ function recordedChanges(uid: string | undefined, workload: Workload, container:
   const found = findContainer(workload, container);
   return pastChanges(lastUpdateOf(workload, container)).flatMap((change, index) => {
     if (change.policy !== uid) return [];
-    // Whatever a field of ours holds is what became of the image that we wrote last.
+    // The current image in a field that we own is the result of our last write.
     const isShown = index === 0 && found?.imageOwner === fieldManager;
     return [toEntry(change, { ...workload, container }, isShown ? found.image : change.to)];
   });

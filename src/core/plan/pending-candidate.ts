@@ -1,6 +1,6 @@
 /**
- * Decides what may be applied now and what waits, where images must reach a minimum age. The pending candidate stays pending, however many newer ones
- * arrive meanwhile: they start to wait once it is applied. So frequent pushes delay an update, but never starve it.
+ * Decides which image may be applied now and which one waits, where images must reach a minimum age. The pending candidate stays pending, however many newer
+ * ones arrive: they start to wait once it is applied. Frequent pushes therefore delay an update, but never starve it.
  *
  * | the candidate of this reconcile | nothing is pending | another one is pending  | the pending one is due                         |
  * | ------------------------------- | ------------------ | ----------------------- | ---------------------------------------------- |
@@ -8,6 +8,7 @@
  * | has been known long enough      | apply it           | apply the candidate     | apply the candidate                            |
  * | is too young                    | it becomes pending | the other stays pending | apply the pending one, then it becomes pending |
  */
+import { defined } from '../model/defined.ts';
 import type { Candidate } from '../model/image-reference.ts';
 import type { PolicySpec } from '../model/image-policy.ts';
 import type { PolicyStatus, Waiting } from '../model/policy-status.ts';
@@ -21,20 +22,20 @@ export interface PendingInput {
   readonly candidate: Candidate;
   /** The pending candidate, if it may still be applied. */
   readonly pending?: PendingCandidate;
-  /** Where the time is recorded at which a digest was first seen. */
+  /** The status, which records when a digest was first seen. */
   readonly status: Pick<PolicyStatus, 'waiting' | 'latest' | 'history'>;
-  /** Whether applying it would change anything. */
+  /** Whether applying the candidate would change anything. */
   readonly isWanted: (candidate: Candidate) => boolean;
   readonly now: number;
 }
 
-/** What may be planned now, if anything, and the pending candidate afterwards, if it is still wanted then. */
+/** The candidate to plan now, if any, and the pending candidate afterwards, if it is still wanted then. */
 export interface PendingDecision {
   readonly apply?: Candidate;
   readonly next?: PendingCandidate;
 }
 
-/** Decides what may be applied now and what is pending afterwards. */
+/** Decides which candidate may be applied now and which one is pending afterwards. */
 export function decidePending({ candidate, pending, ...input }: PendingInput): PendingDecision {
   const { isWanted, now } = input;
   const held = pending !== undefined && isWanted(pending) ? startWait(pending, input) : undefined;
@@ -49,14 +50,14 @@ export function decidePending({ candidate, pending, ...input }: PendingInput): P
 
 function startWait(image: Candidate, { minAgeMs, status, now }: Omit<PendingInput, 'candidate' | 'pending'>): PendingCandidate {
   const { tag, digest } = image;
-  // Rounded up, so that the wait is over at that time.
+  // Rounded up, so that the wait is over at the time that is shown.
   const since = Math.ceil((firstSight(image, status, minAgeMs) ?? now) / 1_000) * 1_000;
   const until = Math.ceil((since + minAgeMs) / 1_000) * 1_000;
   const times = { since: toSeconds(new Date(since)), until: toSeconds(new Date(until)) };
-  return { tag, ...(digest !== undefined && { digest }), ...times, reason: 'MinAge' };
+  return { tag, ...defined({ digest }), ...times, reason: 'MinAge' };
 }
 
-/** In ms since 1970; undefined for a digest that was never seen. */
+/** When a digest was first seen, in ms since 1970; undefined for an unknown digest. */
 function firstSight(
   { digest }: Candidate,
   { waiting, latest, history = [] }: PendingInput['status'],
@@ -68,23 +69,23 @@ function firstSight(
       ? [waiting.since === undefined ? Date.parse(waiting.until) - minAgeMs : Date.parse(waiting.since)]
       : []),
     ...(latest?.digest === digest ? [Date.parse(latest.selectedAt)] : []),
-    // An image that was applied had reached the minimum age by then.
+    // An image that was applied had reached the minimum age at that time.
     ...history.filter((entry) => entry.digest === digest).map(({ at }) => Date.parse(at) - minAgeMs),
   ].filter((time) => !Number.isNaN(time));
   return times.length === 0 ? undefined : Math.min(...times);
 }
 
-/** Until when the spec, as it is now, makes a pending candidate wait; undefined if it does not. Waits for anything else are as they are. */
+/** Until when the current spec makes a pending candidate wait; undefined if it does not. Waits for other reasons are unchanged. */
 export function waitsUntil({ reason, since, until }: PendingCandidate, { minAgeMs, windows }: PolicySpec, now: Date): Date | undefined {
   const opening = reason === 'Window' ? nextOpening(windows, now)?.getTime() : undefined;
-  // Within the horizon no window opens, and the end of the horizon moves with the clock.
+  // If no window opens within the horizon, the wait is the end of the horizon, which moves with the clock.
   const isFar = opening !== undefined && opening - now.getTime() >= horizonMs;
   if (reason === 'Window' && !isFar) return roundUp(opening);
   if (reason !== 'MinAge' || since === undefined) return new Date(until);
   return minAgeMs === undefined ? undefined : roundUp(Date.parse(since) + minAgeMs);
 }
 
-/** To a second, so that the wait is over at that time. */
+/** Rounds up to a second, so that the wait is over at the time that is shown. */
 function roundUp(time: number | undefined): Date | undefined {
   return time === undefined ? undefined : new Date(Math.ceil(time / 1_000) * 1_000);
 }
@@ -94,10 +95,10 @@ function dueAt({ until }: Waiting): number {
 }
 
 function toCandidate({ tag, digest }: PendingCandidate): Candidate {
-  return { tag, ...(digest !== undefined && { digest }) };
+  return { tag, ...defined({ digest }) };
 }
 
-/** Whether this is a pending candidate. */
+/** Whether a wait is that of a pending candidate. */
 export function isPending(waiting: Waiting | undefined): waiting is PendingCandidate {
   return waiting?.tag !== undefined && isWaitReason(waiting.reason);
 }
@@ -113,7 +114,7 @@ export interface PendingChange {
 
 /**
  * The pending candidate after a result: that of the reconcile, unless another replica replaced it in the meantime. If the reconcile did not evaluate it, it is
- * unchanged. `selected`: what the policy selects by now; where a guard delays that, it replaces what another replica found to be delayed.
+ * unchanged. `selected` is the current selection. If a guard delays it, it replaces the one that another replica found to be delayed.
  */
 export function nextPending(
   current: Waiting | undefined,
@@ -128,13 +129,13 @@ export function nextPending(
   return isDelayed ? next : unchanged;
 }
 
-/** For conditions, Events and audit records; the same text for the same wait. */
+/** Describes a wait for conditions, Events and audit records. The text is the same for the same wait. */
 export function describeWaiting({ tag, until, reason }: Waiting): string {
   const why = isWaitReason(reason) ? `, ${waitReasons[reason]}` : '';
   return `${tag ?? 'what is selected'} waits until ${until}${why}`;
 }
 
-/** Whether both are the same tag with the same digest. */
+/** Whether two images have the same tag and the same digest. */
 export function isSameImage(a: Candidate | Waiting, b: Candidate | Waiting): boolean {
   return a.tag === b.tag && a.digest === b.digest;
 }
@@ -151,9 +152,9 @@ export function guardWait({ candidate, targets }: UpdatePlan, before: Waiting | 
   const { tag, digest } = candidate;
   // The age of an image keeps counting while it waits for something else.
   const since = before !== undefined && isSameImage(before, candidate) ? before.since : undefined;
-  // Rounded up, so that the wait is over at that time.
+  // Rounded up, so that the wait is over at the time that is shown.
   const until = new Date(Math.ceil(first.until.getTime() / 1_000) * 1_000);
-  return { tag, ...(digest !== undefined && { digest }), since: since ?? toSeconds(now), until: toSeconds(until), reason: first.reason };
+  return { tag, ...defined({ digest }), since: since ?? toSeconds(now), until: toSeconds(until), reason: first.reason };
 }
 
 type Wait = Extract<Blocked, { readonly kind: 'waits' }>;

@@ -1,5 +1,6 @@
 /** Plans the fields of a custom resource that together make an image, as if they were one container. */
 import { parse } from 'semver';
+import { defined } from '../model/defined.ts';
 import { fieldLabel, parseFieldPath } from '../model/field-path.ts';
 import { registryPathsOf, type RegistryPaths } from '../model/field-rules.ts';
 import type { PolicyScope, PolicySpec, TargetFields } from '../model/image-policy.ts';
@@ -28,7 +29,7 @@ type Usable = Extract<WorkloadField, { readonly value: unknown }>;
 type Paths = TargetFields & RegistryPaths;
 type Part = keyof Paths;
 
-/** The changes to the fields, or why they cannot be written. */
+/** Plans the changes to the fields, or says why they cannot be written. */
 export function planFields(
   fields: TargetFields,
   workload: Workload,
@@ -42,7 +43,7 @@ export function planFields(
   const image = compose(textsOf(values), input.spec);
   const running = readRunning(textsOf(values), fields, input);
   if (running === undefined) {
-    // The value is left out: whoever may write policies may not be allowed to read the resource.
+    // The message does not contain the value, because authors of policies may not be permitted to read the resource.
     const message = `what ${formatWorkload(workload)} holds in ${listPaths(paths)} is no image of ${formatRepository(input.spec.repository)}`;
     return { problem: { reason: 'ContainerNotFound', message } };
   }
@@ -52,7 +53,7 @@ export function planFields(
     const { value, owner } = values.get('tag') ?? values.get('image') ?? values.get('digest') ?? { value: null };
     const message =
       typeof value === 'number' ? `${decision.message} (${main} holds a number: as one, 1.20 is 1.2; quote it)` : decision.message;
-    return { container, image, ...decision, message, ...(owner !== undefined && { owner }) };
+    return { container, image, ...decision, message, ...defined({ owner }) };
   }
   const version = newVersion(values.get('version'), input.candidate);
   const wanted = new Map([
@@ -81,12 +82,12 @@ export function imageOfFields(
   return reference && { container: labelOf(fields), image: compose(textsOf(values), input.spec), reference };
 }
 
-/** The name under which the fields are shown among containers. */
+/** The name of the fields in lists of containers. */
 function labelOf({ tag, image, digest }: TargetFields): string {
   return fieldLabel(tag ?? image ?? digest ?? '');
 }
 
-/** What decides which image the fields make. */
+/** The values that decide which image the fields make. */
 interface Written extends Pick<FieldsInput, 'aliases'> {
   readonly spec: Pick<PolicyScope, 'repository' | 'strategy'>;
 }
@@ -105,7 +106,7 @@ function readValues(paths: Paths, workload: Workload): ReadonlyMap<Part, Usable>
   const values = new Map<Part, Usable>();
   for (const [part, path] of entriesOf(paths)) {
     const field = fieldOf(workload, path);
-    // Nothing depends on what it holds, and where it is not set, the image alone decides.
+    // The version decides nothing. If it is not set, the image alone is written.
     if (part === 'version' && ('unusable' in field || !isVersion(field.value))) continue;
     const isRegistry = part === 'registry' || part === 'globalRegistry';
     if (isRegistry && ('unusable' in field ? field.unusable === 'NotText' : typeof field.value === 'number'))
@@ -117,7 +118,7 @@ function readValues(paths: Paths, workload: Workload): ReadonlyMap<Part, Usable>
   return values;
 }
 
-/** Of the fields that a pattern may match, only those that exist were read. */
+/** The value of a field. Of the fields that a pattern may match, only existing ones were read. */
 function fieldOf({ fields = {} }: Workload, path: string): WorkloadField {
   return (Object.hasOwn(fields, path) ? fields[path] : undefined) ?? { unusable: 'ParentMissing' };
 }
@@ -146,7 +147,7 @@ function textsOf(values: ReadonlyMap<Part, Usable>): Map<Part, string> {
   return new Map([...values].map(([part, { value }]) => [part, value === null ? '' : String(value)]));
 }
 
-/** If no field holds the repository, it is the policy's; a registry is prepended, as charts do. */
+/** Composes the image. If no field contains the repository, it is the policy's. A registry is prepended, as charts do. */
 function compose(
   texts: ReadonlyMap<Part, string>,
   { repository }: Pick<PolicySpec, 'repository'>,
@@ -159,7 +160,7 @@ function compose(
   return `${registry === '' ? '' : `${registry}/`}${name}${tag === '' ? '' : `:${tag}`}${digest === '' ? '' : `@${digest}`}`;
 }
 
-/** The running image, if it is of the policy's repository. A digest alone follows the mutable tag; no other strategy may write a digest without a tag. */
+/** The running image, if it is of the policy's repository. A digest alone follows the mutable tag. No other strategy may write a digest without a tag. */
 function readRunning(texts: ReadonlyMap<Part, string>, fields: TargetFields, { spec, aliases }: Written): ImageReference | undefined {
   const ofPolicy = (image: string) => {
     const reference = tryParseImageReference(image, aliases);
@@ -191,12 +192,12 @@ function isVersion(value: unknown): boolean {
   return typeof value === 'string' && parse(value) !== null;
 }
 
-/** The version that a tag names, in the form in which the field holds it (`v3.5.0` or `3.5.0`); undefined where it names none, and the field stays as it is. */
+/** The version in a tag, in the form of the field (`v3.5.0` or `3.5.0`). Undefined if the tag is no version; the field then stays as it is. */
 function newVersion(field: Usable | undefined, { tag }: Candidate): string | undefined {
   const version = field === undefined ? null : parse(tag);
   if (version === null || field === undefined) return undefined;
   const { major, minor, patch, prerelease } = version;
-  // Of 1.2.3-alpine, the suffix says which variant of the image it is.
+  // The suffix of 1.2.3-alpine names the variant of the image, and is not part of the version.
   const stage = stages.test(String(prerelease[0] ?? '')) ? `-${prerelease.join('.')}` : '';
   return `${String(field.value).startsWith('v') ? 'v' : ''}${major}.${minor}.${patch}${stage}`;
 }

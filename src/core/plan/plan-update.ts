@@ -1,4 +1,4 @@
-/** What would change, as a value: computed without I/O, used by apply, status, Events, metrics and dry runs alike. */
+/** Plans the changes of a policy as a value, without I/O. Apply, status, Events, metrics and dry runs all use this plan. */
 import {
   formatRepository,
   sameRepository,
@@ -7,6 +7,7 @@ import {
   type RegistryAliases,
   type Candidate,
 } from '../model/image-reference.ts';
+import { defined } from '../model/defined.ts';
 import type { PolicyTarget } from '../model/image-policy.ts';
 import { formatSelector } from '../model/label-selector.ts';
 import { decideImage, type Comparison } from './decide-image.ts';
@@ -33,13 +34,13 @@ import type { WaitReason } from './wait-reasons.ts';
 /** A change that was made. */
 export interface AppliedChange extends ContainerChange {
   readonly workload: WorkloadIdentity;
-  /** The image as the API server stored it, if admission rewrote it. */
+  /** The image that the API server stored, if admission rewrote the written one. */
   readonly became?: string;
-  /** When it was made, as the workload says; absent where it does not. */
+  /** When the change was made, as the workload records it; absent if it does not. */
   readonly at?: string;
 }
 
-/** A container that is not changed, and why. */
+/** A container that is not changed, and the reason. */
 export interface UnchangedContainer {
   readonly container: string;
   readonly image: string;
@@ -49,23 +50,23 @@ export interface UnchangedContainer {
   readonly owner?: string;
 }
 
-/** A target that cannot be changed as it is. */
+/** Why a target cannot be changed in its current state. */
 export interface TargetProblem {
   readonly reason: Reason;
   readonly message: string;
 }
 
-/** The state of a target's kind: not listed yet; known since a time; or the reason why it cannot be known. */
+/** The state of a target's kind: not listed yet, known since a time, or the reason why it cannot be known. */
 export type TargetState = 'starting' | { readonly since: number } | { readonly problem: TargetProblem };
 
-/** Changes that a guard blocks, until a time or until something else changes. Their containers are among those that are unchanged. */
+/** Changes that a guard blocks, until a time or another event. Their containers are among the unchanged ones. */
 export type Blocked = { readonly message: string; readonly changes: readonly ContainerChange[] } & (
   | { readonly kind: 'blocked'; readonly reason: Reason }
   | { readonly kind: 'waits'; readonly reason: WaitReason; readonly until: Date }
 );
 
 export interface TargetPlan {
-  /** The workload; for a selector that matches none, the selector takes the place of its name. */
+  /** The workload. If a selector matches none, its name is the text of the selector. */
   readonly target: WorkloadRef;
   readonly workload?: Workload;
   readonly changes: readonly ContainerChange[];
@@ -77,15 +78,15 @@ export interface TargetPlan {
 export interface UpdatePlan {
   readonly candidate: Candidate;
   readonly targets: readonly TargetPlan[];
-  /** What GitOps tools have reverted. */
+  /** The changes that GitOps tools have reverted. */
   readonly reverted?: readonly Reversion[];
 }
 
 export interface PlanInput extends WorkloadView, Comparison {
   readonly aliases: RegistryAliases;
-  /** Why workloads of a target's kind cannot be found, or undefined. */
+  /** Why workloads of a target's kind cannot be found; undefined if they can. */
   readonly kindProblem: (target: PolicyTarget) => TargetProblem | undefined;
-  /** The problem to report for a target that the policy cannot see and must not be told anything about (`unseenProblem`). */
+  /** The problem to report for a target that the policy may not see. It reveals nothing about the target (`unseenProblem`). */
   readonly unseenProblem: (target: WorkloadRef) => TargetProblem | undefined;
 }
 
@@ -94,12 +95,12 @@ export function planUpdate(input: PlanInput): UpdatePlan {
   return { candidate: input.candidate, targets: mergeTargetPlans(input.spec.targets.flatMap((target) => planTarget(target, input))) };
 }
 
-/** Whether the plan changes anything, or would if no guard blocked it: only then is the registry asked for the candidate's details. */
+/** Whether the plan has changes or blocked changes. Only then is the registry asked for the candidate's details. */
 export function hasChanges(plan: UpdatePlan): boolean {
   return plan.targets.some(wantsChange);
 }
 
-/** Whether anything of a target is changed or blocked. */
+/** Whether a target has changes or blocked changes. */
 export function wantsChange({ changes, blocked = [] }: TargetPlan): boolean {
   return changes.length > 0 || blocked.length > 0;
 }
@@ -132,7 +133,7 @@ function planWorkload(target: PolicyTarget, workload: Workload, input: PlanInput
   const unusable = planned.find((part) => 'problem' in part);
   if (unusable !== undefined) return { target: ref, workload, changes: [], unchanged: [], problem: unusable.problem };
   const problem = target.fields === undefined ? findMissing(workload, target, [...changes, ...unchanged], input) : undefined;
-  return { target: ref, workload, changes, unchanged, ...(problem !== undefined && { problem }) };
+  return { target: ref, workload, changes, unchanged, ...defined({ problem }) };
 }
 
 function planOfFields(fields: NonNullable<PolicyTarget['fields']>, workload: Workload, input: PlanInput): ReturnType<typeof planFields> {
@@ -165,7 +166,7 @@ function planContainer(
   const decision = decideImage(running, { workload, container: container.name, image: container.image, isNamed }, input);
   if (decision === 'change') return { container: container.name, ...position, from: container.image, to: rewrite(running, input) };
   const owner = container.imageOwner;
-  return { container: container.name, image: container.image, ...decision, ...(owner !== undefined && { owner }) };
+  return { container: container.name, image: container.image, ...decision, ...defined({ owner }) };
 }
 
 /** The running image, if it is of the policy's repository. */
@@ -174,7 +175,7 @@ function readOwn(image: string, { spec, aliases }: Pick<PlanInput, 'spec' | 'ali
   return running !== undefined && sameRepository(running.repository, spec.repository) ? running : undefined;
 }
 
-/** Every container that the target names must exist; those that do are updated in any case. */
+/** A problem if containers that the target names do not exist. The others are updated in any case. */
 function findMissing(
   workload: Workload,
   { containers: wanted, volumes = false }: PolicyTarget,
@@ -197,7 +198,7 @@ function findMissing(
   return { reason: 'ContainerNotFound', message: message + hint };
 }
 
-/** Keeps the form in which the workload wrote the image: `nginx:1.2` becomes `nginx:1.3`. */
+/** The new image in the written form of the old one: `nginx:1.2` becomes `nginx:1.3`. */
 function rewrite(running: ImageReference, { spec, candidate }: PlanInput): string {
   const pinned = spec.pin === 'Digest' && candidate.digest !== undefined ? `@${candidate.digest}` : '';
   return `${running.name}:${candidate.tag}${pinned}`;

@@ -1,11 +1,11 @@
-/** What a push has changed, as the workloads record it: a worker may have died, or frozen, after the change and before its report. */
+/** Finds the changes that a push caused, as the workloads record them. A worker may have died, or stopped, after the change and before its report. */
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import { pastChanges, type LastUpdate } from '../model/last-update.ts';
 import { resolveTargets, type WorkloadView } from '../model/resolve-target.ts';
 import { identityOf, imagesOf, workloadKey, type ImagePosition, type Workload } from '../model/workload.ts';
 import type { AppliedChange } from './plan-update.ts';
 
-/** The changes of a push to the targets of a policy. `made`: those that are known already; found ones follow. `view`: what the policy may see. */
+/** The changes of a push to the targets of a policy. `made` are the known ones; found ones follow. `view`: what the policy may see. */
 export function pushChanges(
   { uid, spec }: Pick<ImagePolicy, 'uid' | 'spec'>,
   event: string,
@@ -43,7 +43,7 @@ function keyOf({ workload, container, from, to }: AppliedChange): string {
   return JSON.stringify([workloadKey(workload), container, from, to]);
 }
 
-/** Anybody may have written the annotation, and reports are shown on terminals. */
+/** Whether a text can be shown as an image. Anybody may have written the annotation, and reports are shown on terminals. */
 function isText(image: string): boolean {
   return /^[\w.:/@+-]+$/.test(image);
 }

@@ -1,7 +1,8 @@
 /**
- * An image whose rollout failed for another reason than the image is tried again, with growing pauses. What was tried is recorded on the workload, by the rollback
- * (`retry` in model/last-update.ts), so that the next try follows from the workload alone, whatever happened to this process or to the status.
+ * Tries an image again whose rollout failed for another reason than the image, with growing pauses. The rollback records the tries on the workload (`retry` in
+ * model/last-update.ts). So the next try depends on the workload alone, whatever happened to this process or to the status.
  */
+import { defined } from '../model/defined.ts';
 import type { Candidate, ImageReference } from '../model/image-reference.ts';
 import { tryParseImageReference } from '../model/image-reference.ts';
 import type { ImagePolicy } from '../model/image-policy.ts';
@@ -12,16 +13,16 @@ import { isReleased } from './guards/released.ts';
 /** The pause after each failed rollout; after one more, the image is not tried again. */
 export const retryPausesMs = [60_000, 300_000, 1_500_000] as const;
 
-/** A policy, as far as it decides about retries. */
+/** The parts of a policy that decide about retries. */
 export type RetryOwner = Partial<Pick<ImagePolicy, 'uid' | 'generation' | 'actions'>>;
 
 /** The failed tries of an image on one container that still count. */
 export interface FailedTries extends Retry {
-  /** When the next one is due; absent if there is none. */
+  /** When the next try is due; absent if there is none. */
   readonly until?: Date;
 }
 
-/** The failed tries of the candidate on a container; undefined if there were none, or none since the policy was edited or released them. */
+/** The failed tries of the candidate on a container. Undefined if there were none, or none since the policy was edited or released them. */
 export function failedTries(
   workload: Workload,
   container: string,
@@ -36,10 +37,10 @@ export function failedTries(
   const since = new Date(update.at);
   if (isReleased(since, actions, now)) return undefined;
   const until = nextTry(since, update.retry.failures);
-  return { ...update.retry, ...(until !== undefined && { until }) };
+  return { ...update.retry, ...defined({ until }) };
 }
 
-/** When an image is tried again after so many failures, the last of which was rolled back at `since`: a whole second, as a status shows it. Undefined if never. */
+/** When an image is tried again after so many failures, given when the last one was rolled back. A whole second, as a status shows it. Undefined if never. */
 export function nextTry(since: Date, failures: number): Date | undefined {
   const pauseMs = retryPausesMs[failures - 1];
   return pauseMs === undefined ? undefined : new Date(Math.ceil((since.getTime() + pauseMs) / 1_000) * 1_000);

@@ -1,3 +1,4 @@
+import { defined } from '../model/defined.ts';
 import { isUsable, type ImagePolicy, type PolicySpec } from '../model/image-policy.ts';
 import {
   sameRepository,
@@ -20,15 +21,15 @@ export interface Past extends WorkloadView, Pick<ImagePolicy, 'uid' | 'namespace
 }
 
 /**
- * The image that `previous` or a tag stands for, by what has happened: `previous` is the latest that ran before the last applied one and has not been rolled back from
- * or failed since. A tag that never ran stands for itself. Undefined where there was nothing before.
+ * The image for `previous` or a tag, according to the past: `previous` is the latest image that ran before the last applied one and has not been rolled back
+ * from or failed since. A tag that never ran is used as it is. Undefined if no image ran before.
  */
 export function rollbackImage(past: Past, wanted: string): Candidate | undefined {
   const known = imagesOf(past);
   if (wanted !== 'previous') return known.find(({ tag }) => tag === wanted) ?? { tag: wanted };
   const [current, ...earlier] = known;
   if (current === undefined) return undefined;
-  // Who asks again after a rollback wants to go on in the same direction.
+  // A user who requests `previous` again after a rollback wants an older image, not a newer one.
   const [last] = changesOf(past);
   const isPassed = (image: Candidate) => last?.trigger === 'Rollback' && isClearlyNewer(image, current, past);
   return [...replacedBy(current, past), ...earlier].find(
@@ -41,42 +42,40 @@ function isClearlyNewer(image: Candidate, than: Candidate, { spec }: Past): bool
   return isNewerImage(image, than, spec) && !isNewerImage(than, image, spec);
 }
 
-/** What a user asks the policy to roll back to, and was not answered yet: it comes before anything else that the policy does. */
+/** The rollback that a user requested and that was not answered yet. It has precedence over everything else that the policy does. */
 export function openRollback({ spec, status, actions }: Pick<ImagePolicy, 'spec' | 'status' | 'actions'>): string | undefined {
   const wanted = actions?.rollbackTo;
   return isUsable(spec) && !spec.suspended && wanted !== status.lastHandledRollback ? wanted : undefined;
 }
 
 /**
- * The images that a rollback leaves: the last applied one, the selected one, and what this policy, or another one of the same
- * containers, has applied to any target and is newer than what is brought back; with their digests as far as they are known.
+ * The images that a rollback leaves, with their digests if known: the last applied one, the selected one, and any that this policy, or another one of the same
+ * containers, has applied to a target and that is newer than the image to bring back.
  */
 export function leftImages(past: Past, candidate: Candidate): Candidate[] {
   const [current] = imagesOf(past);
   const newer = appliedImages(past).filter((image) => isNewerImage(image, candidate, past.spec));
   const left = [current, past.status.latest, ...newer].flatMap((image) =>
-    image === undefined || isSame(image, candidate)
-      ? []
-      : [{ tag: image.tag, ...(image.digest !== undefined && { digest: image.digest }) }],
+    image === undefined || isSame(image, candidate) ? [] : [{ tag: image.tag, ...defined({ digest: image.digest }) }],
   );
   return left.filter((image, index) => left.findIndex((other) => isSame(other, image)) === index);
 }
 
-/** What the targets run because a policy applied it. */
+/** The images of the targets that a policy applied. */
 function appliedImages(past: Past): Candidate[] {
   return resolveTargets(past.spec.targets, past).flatMap((workload) =>
     runningOn(workload).flatMap(({ container }) => {
       const [update, runs] = [heldUpdate(container), readImage(container.image, past)];
       if (update === undefined || runs === undefined) return [];
       const digest = runs.digest ?? (isKnownDigest(update.digest, container.image, past.status) ? update.digest : undefined);
-      return [{ tag: updatedTag(update), ...(digest !== undefined && { digest }) }];
+      return [{ tag: updatedTag(update), ...defined({ digest }) }];
     }),
   );
 }
 
 /**
- * What ran on the targets before they were changed to an image: what ran on most of them first, because somebody may have set another image on a few; of equally
- * many the newest.
+ * The images that ran on the targets before they were changed to an image. The most frequent comes first, because somebody may have set another image on a few
+ * targets; of equally frequent ones, the newest.
  */
 function replacedBy(image: Candidate, past: Past): Candidate[] {
   const { spec, status } = past;
@@ -107,13 +106,13 @@ function imagesOf(past: Past): Candidate[] {
   return changes.flatMap((change, index) => {
     const { tag, digest } = change;
     const before = change.from === undefined ? undefined : beforeImage(change.from, changes.slice(index + 1), past);
-    return [{ tag, ...(digest !== undefined && { digest }) }, ...(before === undefined ? [] : [before])];
+    return [{ tag, ...defined({ digest }) }, ...(before === undefined ? [] : [before])];
   });
 }
 
 /**
- * What the history does not hold is believed as far as it can be seen: owners of another namespace must not choose what all targets are rolled back to, and a digest
- * that only an annotation names must not be kept from them.
+ * The changes of the history, and those that records add where they can be confirmed. Owners of another namespace must not choose the image to which all
+ * targets are rolled back, and a digest that only an annotation names must not be withheld from the targets.
  */
 function changesOf(past: Past): HistoryEntry[] {
   const { status, spec, findWorkload } = past;
@@ -130,7 +129,7 @@ function changesOf(past: Past): HistoryEntry[] {
   });
 }
 
-/** The images that ran, as the history says. */
+/** The images that ran according to the history. */
 function ranBefore({ status: { history = [] } }: Past): ReadonlySet<string | undefined> {
   return new Set(history.flatMap(({ from, to }) => [from, to]));
 }
@@ -143,7 +142,7 @@ function beforeImage(from: string, older: readonly HistoryEntry[], past: Past): 
   const { tag, digest } = readImage(from, past) ?? {};
   if (tag === undefined) return undefined;
   const known = digest ?? older.find((entry) => entry.tag === tag)?.digest;
-  return { tag, ...(known !== undefined && { digest: known }) };
+  return { tag, ...defined({ digest: known }) };
 }
 
 function readImage(text: string, { spec, aliases }: Pick<Past, 'spec' | 'aliases'>): ImageReference | undefined {

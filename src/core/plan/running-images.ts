@@ -17,21 +17,21 @@ function runningReferences(spec: PolicySpec, view: WorkloadView, aliases: Regist
   );
 }
 
-/** The tags of the policy's repository that its targets run; those of rebased images as the tags they were made from. */
+/** The tags of the policy's repository that its targets run. A tag of a rebased image counts as the tag from which it was made. */
 export function runningTags({ spec, status }: Remembering, view: WorkloadView, aliases: RegistryAliases): string[] {
   const tags = runningReferences(spec, view, aliases).flatMap((running) => runningTag(running.reference, { ...running, status }) ?? []);
   return tags.map(originTag);
 }
 
-/** A policy that can be used, and what it remembers. */
+/** A usable policy with its status. */
 interface Remembering {
   readonly spec: PolicySpec;
   readonly status: PolicyStatus;
 }
 
 /**
- * The known digests of a tag: those that the policy's targets run and those in its status. The history is left out, because moving a tag back to an older
- * image is legitimate. A registry that returns one of these digests right after a push may be serving stale data.
+ * The known digests of a tag: those that the policy's targets run and those in its status. The history is left out, because moving a tag back to an older image
+ * is legitimate. A registry that returns one of these digests right after a push may be serving outdated data.
  */
 export function knownDigests(
   tag: string,
@@ -59,7 +59,7 @@ export interface RunningImage {
   readonly workload: Workload;
   /** The container, or the name under which fields of a custom resource are shown. */
   readonly container: string;
-  /** As it is written. */
+  /** The image as it is written. */
   readonly image: string;
   readonly reference: ImageReference;
 }
@@ -83,7 +83,7 @@ export function runningImagesOf(
   });
 }
 
-/** The same text as long as nobody changes what these workloads run: an image may be replaced and set again in between. */
+/** A text that changes whenever somebody changes the images of these workloads, even if an image was replaced and set again. */
 export function runningImages(workloads: readonly Workload[]): string {
   return JSON.stringify(
     workloads.map(({ uid, containers, initContainers = [], volumes = [], fields = {} }) => [
@@ -95,13 +95,13 @@ export function runningImages(workloads: readonly Workload[]): string {
 }
 
 /**
- * Adds what is known of the registry's tags to a plan: a container that is unchanged because nothing newer is left, and whose own tag is gone, is reported as such.
- * It is still unchanged: a deleted tag is no reason to downgrade.
+ * Marks containers of a plan whose tag is gone from the registry, if they are unchanged because nothing newer is left. They stay unchanged: a deleted tag is no
+ * reason to downgrade.
  */
 export function markGoneTags(plan: UpdatePlan, tags: ReadonlySet<string>, aliases: RegistryAliases): UpdatePlan {
   const withGone = (unchanged: UnchangedContainer): UnchangedContainer => {
     const tag = tryParseImageReference(unchanged.image, aliases)?.tag;
-    // Tag lists leave out the tags of signatures and the like.
+    // Tag lists do not contain the tags of signatures and the like.
     if (unchanged.reason !== 'OlderThanRunning' || tag === undefined || tags.has(tag) || isArtifactTag(tag)) return unchanged;
     const message = `${tag} runs, which the registry does not hold any more; it is kept, because ${plan.candidate.tag} is older`;
     return { ...unchanged, reason: 'TagGone', message };
@@ -118,7 +118,7 @@ export function goneContainers({ targets }: UpdatePlan): string[] {
   );
 }
 
-/** Explains that tags are gone, and what to do; the same text as long as the same tags are gone. */
+/** Explains to users that tags are gone, and what to do. The text is the same as long as the same tags are gone. */
 export function describeGone(gone: readonly string[]): string {
   return (
     `the registry does not hold what runs any more, and nothing newer; it is kept, but a new pod may fail to pull it. ` +
@@ -126,15 +126,15 @@ export function describeGone(gone: readonly string[]): string {
   );
 }
 
-/** What a webhook reported. */
+/** The tag and digest that a webhook reported. */
 interface Announcement {
   readonly announced: boolean;
   readonly hint?: { readonly tag: string; readonly digest?: string };
 }
 
 /**
- * The outcome of a push that changes nothing because the tag runs already: if another digest is known for it, the message says that the tag has moved.
- * The registry is not asked, because the outcome does not depend on it.
+ * The outcome of a push that changes nothing because the tag runs already. If another digest is known for it, the message says that the tag has moved. The
+ * registry is not asked, because the outcome does not depend on it.
  */
 export function noteRetagged(
   outcome: Outcome,

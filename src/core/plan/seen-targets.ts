@@ -1,7 +1,8 @@
 /**
- * What the targets of a policy run, as one reading of the workloads: `status.running` and `status.targets` are made from it, whatever else is wrong with the policy,
- * and it shows where a status no longer says what runs. Pure.
+ * Reads the running images of a policy's targets from the workloads. `status.running` and `status.targets` are made from this reading, whatever else is wrong
+ * with the policy. It also shows when a status is outdated. Pure.
  */
+import { defined } from '../model/defined.ts';
 import { scopeOf, type ImagePolicy, type PolicyTarget } from '../model/image-policy.ts';
 import type { RegistryAliases } from '../model/image-reference.ts';
 import { fieldManager, heldUpdate, lastUpdateOf } from '../model/last-update.ts';
@@ -23,14 +24,14 @@ import type { TargetState } from './plan-update.ts';
 import { runningImagesOf } from './running-images.ts';
 import { hashOfTargets } from './unlisted-targets.ts';
 
-/** A container, or a target that shows none; the tag is absent where its image has none that is known. */
+/** A container, or a target without one. The tag is absent if it is not known. */
 export interface SeenContainer extends WorkloadIdentity {
   readonly container?: string;
   readonly image?: string;
   readonly tag?: string;
 }
 
-/** The workloads that a policy may see, with what decides whether all of them are known. */
+/** The workloads that a policy may see, and whether all of them are known. */
 export interface TargetsView extends WorkloadView, Partial<Pick<ConsentRules, 'namespaceConsent' | 'crossNamespace'>> {
   readonly aliases?: RegistryAliases;
   readonly targetState?: (target: PolicyTarget, policy: Pick<ImagePolicy, 'namespace'>) => TargetState;
@@ -46,7 +47,7 @@ interface Seen extends SeenContainer {
   readonly workload: Workload;
 }
 
-/** What the containers of the policy's repository run; undefined while workloads or consents are not known yet, or for a spec of which not even the repository can be read. */
+/** The containers with the policy's repository. Undefined while workloads or consents are not known yet, or for a spec whose repository cannot be read. */
 export function seeTargets(policy: Policy, view: TargetsView): readonly Seen[] | undefined {
   const { status, namespace } = policy;
   const spec = scopeOf(policy.spec);
@@ -60,7 +61,7 @@ export function seeTargets(policy: Policy, view: TargetsView): readonly Seen[] |
     for (const workload of resolveTarget(target, view)) {
       for (const { container, image, reference } of runningImagesOf(target, workload, spec, aliases)) {
         const tag = runningTag(reference, { status, workload, container });
-        const seen = { ...identityOf(workload), workload, container, image, ...(tag !== undefined && { tag }) };
+        const seen = { ...identityOf(workload), workload, container, image, ...defined({ tag }) };
         found.set(`${workloadKey(workload)}/${container}`, seen);
       }
     }
@@ -73,19 +74,19 @@ function isConsentKnown(namespace: string, own: string, { namespaceConsent, cros
   return isDecided || namespaceConsent === undefined || namespaceConsent(namespace) !== undefined;
 }
 
-/** How long the reconcile that changed an image may take to report it. */
+/** How long the reconcile that changed an image may take to report it, in ms. */
 const reportMs = 60_000;
 
-/** Which containers are compared with a status. */
+/** Options for the comparison of containers with a status. */
 export interface Compared {
   readonly now: Date;
-  /** Whether workloads count that the status does not show at all: they may be created one after the other, and are looked at together. */
+  /** Whether workloads that the status does not show are compared as well. They may be created one after the other, and are reported together. */
   readonly withNew: boolean;
 }
 
 /**
- * The containers about which a status no longer says what is so: other images, gone or renamed ones, new ones. What the policy itself has changed a moment ago is
- * about to be reported. Empty where all is so, or where that is not known.
+ * The containers for which a status is outdated: other images, deleted or renamed ones, new ones. A change that the policy itself made a moment ago is left
+ * out, because it is about to be reported. Empty if the status is up to date, or if that is not known.
  */
 export function changedTargets(policy: Pick<ImagePolicy, 'uid'> & Policy, view: TargetsView, { now, withNew }: Compared): string[] {
   const seen = seeTargets(policy, view);
@@ -109,7 +110,7 @@ export function changedTargets(policy: Pick<ImagePolicy, 'uid'> & Policy, view: 
   ];
 }
 
-/** What the status has no place for is compared as a whole, when nothing of it is about to be reported, and new workloads do not count. */
+/** Compares the containers that the status does not list as a whole, unless one is about to be reported, or new workloads do not count. */
 function changedUnlisted(
   unlisted: readonly Seen[],
   { uid, status: { targetCounts } }: Pick<ImagePolicy, 'uid'> & Policy,
@@ -121,18 +122,18 @@ function changedUnlisted(
   return found === targetCounts.unlisted || unlisted.some((one) => isReported(one, uid, now)) ? [] : [`unlisted:${found}`];
 }
 
-/** Earlier versions wrote no image for some containers. */
+/** Whether a container runs another image than the status shows. Earlier versions wrote no image for some containers. */
 function isOther({ image }: ContainerState, seen: Seen): boolean {
   return image !== undefined && image !== cut(seen.image, maxLengths.image);
 }
 
-/** Whether the container runs what the policy has changed it to, by its record, a moment ago. */
+/** Whether a change of the container by the policy is about to be reported: its record says that it was made a moment ago. */
 function isReported({ workload, container, image }: Seen, policy: string, now: Date): boolean {
   const update = lastUpdateOf(workload, container);
   const found = findContainer(workload, container);
   if (found === undefined ? image !== update?.to : found.imageOwner !== fieldManager) return false;
   if (update !== undefined && (update.policy !== policy || (found !== undefined && heldUpdate(found) === undefined))) return false;
-  // The fields have the time of the API server, and the record that of a replica, whose clock may be ahead.
+  // The field manager has the time of the API server, and the record that of a replica, whose clock may be ahead.
   const times = [update?.at, found?.imageSetAt].map((time) => Date.parse(time ?? '')).filter((time) => !Number.isNaN(time));
   return times.length > 0 && now.getTime() - Math.min(...times) < reportMs;
 }

@@ -1,8 +1,9 @@
 /**
- * Finds the containers that two policies of one image would change: one moves what the other one keeps. The decision about a running image says so before it happens. Pure.
+ * Finds the containers that two policies of one image would change in turns: one changes the image that the other one keeps. Pure.
  *
  * What runs is known where the workload is: then each policy decides about it. Where only the policies are known, each decides about tags that the other one selects.
  */
+import { defined } from '../model/defined.ts';
 import { isUsable, policyKey, type ImagePolicy, type PolicySpec, type PolicyTarget } from '../model/image-policy.ts';
 import { formatRepository, tryParseImageReference, type ImageReference, type RegistryAliases } from '../model/image-reference.ts';
 import { formatSelector } from '../model/label-selector.ts';
@@ -13,7 +14,7 @@ import { decideImage } from './decide-image.ts';
 import { pastOf } from './guards/last-change.ts';
 import { tracksOf } from './tracks.ts';
 
-/** A policy, and the target by which it has a container. */
+/** A policy, and its target that selects a container. */
 export interface Claim {
   readonly policy: ImagePolicy & { readonly spec: PolicySpec };
   readonly target: PolicyTarget;
@@ -21,26 +22,26 @@ export interface Claim {
 
 /** Containers of one workload that two policies would change. */
 export interface SharedContainers {
-  /** The policy that would change what the other one keeps. */
+  /** The policy that would change the image that the other one keeps. */
   readonly mover: Claim;
   readonly keeper: Claim;
-  /** Whether the other one would do the same. */
+  /** Whether the other policy would also change the image of this one. */
   readonly isMutual: boolean;
-  /** `Deployment shop/web`, or `Deployments that match app=web`. */
+  /** The workload or the selector: `Deployment shop/web`, or `each Deployment of shop that matches app=web`. */
   readonly where: string;
-  /** Their names, where they are known; empty: all that run the image. */
+  /** The names of the containers, if they are known; empty for all that run the image. */
   readonly containers: readonly string[];
 }
 
-/** What else is known. */
+/** The known workloads, aliases and tags. */
 export interface Known {
   readonly workloads: readonly Workload[];
   readonly aliases: RegistryAliases;
-  /** The tags that a policy selects; usual ones unless the registry was asked. */
+  /** The tags that a policy selects, if they were read from the registry. Otherwise usual tags are tried. */
   readonly tagsOf?: ((policy: ImagePolicy) => readonly string[] | undefined) | undefined;
 }
 
-/** For each two policies that have a container in common, the first workload where one would move it. */
+/** For each pair of policies with a common container, the first workload where one would change the image of the other. */
 export function findSharedContainers(policies: readonly ImagePolicy[], known: Known): readonly SharedContainers[] {
   const claims = policies.flatMap((policy) =>
     isUsable(policy.spec) ? policy.spec.targets.map((target): Claim => ({ policy: policy as Claim['policy'], target })) : [],
@@ -60,7 +61,7 @@ export function findSharedContainers(policies: readonly ImagePolicy[], known: Kn
   return [...found.values()];
 }
 
-/** The tags of each policy, found once. */
+/** Caches the tags of each policy. */
 function rememberTags(claims: readonly Claim[], { tagsOf }: Known): Scene['tagsOf'] {
   const replaced = claims.flatMap(({ policy }) => policy.spec.strategy.replaces ?? []);
   const remembered = new Map<ImagePolicy, readonly string[]>();
@@ -71,14 +72,14 @@ function rememberTags(claims: readonly Claim[], { tagsOf }: Known): Scene['tagsO
   };
 }
 
-/** A workload, or what is known of it, and the claims of one repository to it. */
+/** A workload, or its name alone, and the claims of one repository to it. */
 interface Place {
   readonly workload: Workload | undefined;
   readonly where: string;
   readonly claims: readonly Claim[];
 }
 
-/** Labels that are not known could match everything: without workloads, only equal names and equal selectors count. */
+/** The places with several claims. Without workloads, only equal names and equal selectors count, because unknown labels could match everything. */
 function placesOf(claims: readonly Claim[], workloads: readonly Workload[]): Place[] {
   const byRepository = Map.groupBy(claims, ({ policy }) => formatRepository(policy.spec.repository));
   return [...byRepository.values()].flatMap((own) => {
@@ -118,10 +119,10 @@ function nameOf(target: PolicyTarget | undefined): string {
   return `each ${target.kind} of ${target.namespace} that matches ${formatSelector(target.selector)}`;
 }
 
-/** What is known where two claims meet. */
+/** The known facts at a place with two claims. */
 interface Scene extends Pick<Known, 'aliases'> {
   readonly workload: Workload | undefined;
-  /** All that have a claim there: a tag that a third one follows is not moved. */
+  /** All policies with a claim to the place. A tag that a third one follows is not changed. */
   readonly policies: readonly ImagePolicy[];
   readonly tagsOf: (policy: Claim['policy']) => readonly string[];
 }
@@ -138,15 +139,15 @@ function compare(one: Claim, other: Claim, known: Scene): Compared | undefined {
   if (found.length === 0) return undefined;
   const containers = found.flatMap(({ at }) => at.container ?? []);
   const [first, second] = [found.some((place) => place.first), found.some((place) => place.second)];
-  // Of two that move each other's, the one that is named is the later one of the list.
+  // If each policy changes the image of the other, the later one in the list is the mover.
   const [mover, keeper] = second ? [other, one] : [one, other];
   return { mover, keeper, isMutual: first && second, containers };
 }
 
-/** A container that both have; without a name, any. */
+/** A container that both policies select; without a name, any. */
 interface Common {
   readonly container?: string;
-  /** What runs, where that is known. */
+  /** The running image, if it is known. */
   readonly running?: ImageReference | undefined;
 }
 
@@ -170,12 +171,12 @@ function namesInCommon({ target: one }: Claim, { target: other }: Claim): Common
   return names.filter((name) => other.containers?.includes(name) !== false).map((container) => ({ container }));
 }
 
-/** Whether a policy would change what another one has chosen for a container, or has there. */
+/** Whether a policy would change the image that another one has chosen for a container. */
 function wouldMove(mover: Claim, keeper: Claim, { container, running }: Common, known: Scene): boolean {
   const { mode, suspended } = mover.policy.spec;
   if (mode === 'DryRun' || suspended) return false;
   const isNamed = (claim: Claim) => container !== undefined && claim.target.containers?.includes(container) === true;
-  // The policy that names a container wants it, and the other one is the surprise.
+  // The policy that names a container is intended to change it, so the problem is reported for the other one.
   if (isNamed(mover) && !isNamed(keeper)) return false;
   const tags = ({ policy }: Claim) => known.tagsOf(policy);
   const changes = (claim: Claim, tag: string | undefined) =>
@@ -198,7 +199,7 @@ function decide({ policy, target }: Claim, { tag, candidate, container = '' }: D
   const { spec } = policy;
   const { repository } = spec;
   const name = formatRepository(repository);
-  const running: ImageReference = { repository, name, ...(tag !== undefined && { tag }) };
+  const running: ImageReference = { repository, name, ...defined({ tag }) };
   const isNamed = target.takeOver === true || target.fields !== undefined || target.containers?.includes(container) === true;
   const where = { workload: workload ?? unseen(target), container, image: `${name}:${tag}`, isNamed };
   const tracks = tracksOf(policy, spec, () => policies);
@@ -207,7 +208,7 @@ function decide({ policy, target }: Claim, { tag, candidate, container = '' }: D
   );
 }
 
-/** A workload of which nothing is known but its name. */
+/** A workload of which only the name is known. */
 function unseen(target: PolicyTarget): Workload {
   const ref = refOf({ ...target, name: target.name ?? '' });
   const nothing = { uid: '', generation: 0, resourceVersion: '', containersPath: '', containers: [], hasAnnotations: false };

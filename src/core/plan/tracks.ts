@@ -1,4 +1,4 @@
-/** What may be meant for another policy: what a policy has not changed yet, and what others follow or select on a workload. */
+/** Finds the containers that a policy has not changed yet, and the tags that other policies follow or select on a workload. */
 import { isUsable, policyKey, type ImagePolicy, type PolicySpec } from '../model/image-policy.ts';
 import { sameRepository } from '../model/image-reference.ts';
 import { isTargetContainer } from '../model/resolve-target.ts';
@@ -6,7 +6,7 @@ import type { Workload } from '../model/workload.ts';
 import type { Tracks } from './decide-image.ts';
 import { changesTo } from './past.ts';
 
-/** Other policies are named only to those of their namespace. */
+/** The tracks for a policy. Other policies are named only to those of their namespace. */
 export function tracksOf(
   policy: ImagePolicy,
   { repository }: PolicySpec,

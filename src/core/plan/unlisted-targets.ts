@@ -1,4 +1,4 @@
-/** The targets that a status has no place for: a hash stands for what they run, because a status must not grow with their number. */
+/** A hash of the targets that a status does not list, because a status must not grow with their number. */
 import { hash } from 'node:crypto';
 import { maxLengths } from '../model/policy-status.ts';
 import { cut } from '../model/text.ts';
@@ -7,7 +7,7 @@ import type { SeenContainer } from './seen-targets.ts';
 
 const hashLength = 16;
 
-/** The same for the same containers, in any order; undefined for none. */
+/** The hash of these containers in any order; undefined for none. */
 export function hashOfTargets(containers: readonly SeenContainer[]): string | undefined {
   const lines = containers.flatMap((one) =>
     one.container === undefined || one.image === undefined

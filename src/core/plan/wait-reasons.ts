@@ -1,8 +1,8 @@
 import type { Reason } from '../model/reasons.ts';
 
 /**
- * Why a selected image is pending: it may be applied later, and stays pending whatever else happens to the policy, until a reconcile that evaluated it replaces or removes
- * it. For each reason, when it goes on. A guard can wait for no other reason. Other waits belong to a job that is retried, and end when it succeeds.
+ * Why a selected image is pending, and for each reason when the wait ends. A pending image stays pending whatever else happens to the policy, until a reconcile
+ * that evaluated it replaces or removes it. A guard can wait for no other reason. Other waits belong to a job that is retried, and end when it succeeds.
  */
 export const waitReasons = {
   MinAge: 'when it is as old as spec.minAge asks for',
@@ -21,7 +21,7 @@ export const waitReasons = {
 
 export type WaitReason = keyof typeof waitReasons;
 
-/** Whether an image that waits for this is pending. */
+/** Whether an image with this reason is pending. */
 export function isWaitReason(reason: string): reason is WaitReason {
   return Object.hasOwn(waitReasons, reason);
 }

@@ -2,13 +2,17 @@
  * Finds the failed changes to roll back. The policy's history and the workloads' own records say what ran before; the policy as it is now decides what may
  * be changed. So an outdated or forged history does no harm.
  */
+import { defined } from '../model/defined.ts';
 import { isRecorded, newestOf, runs } from './current-rollouts.ts';
 import { changesTo } from '../plan/past.ts';
-import { fieldManager } from '../model/last-update.ts';
+import type { UpdatePlan } from '../plan/plan-update.ts';
+import { oneMoreFailure } from '../plan/retries.ts';
+import { fieldManager, lastUpdateOf, withUpdates } from '../model/last-update.ts';
 import { isUsable, type ImagePolicy, type PolicySpec } from '../model/image-policy.ts';
 import { formatRepository, sameRepository, tryParseImageReference, type RegistryAliases } from '../model/image-reference.ts';
 import type { HistoryEntry } from '../model/policy-status.ts';
-import { isTargetContainer, type WorkloadView } from '../model/resolve-target.ts';
+import { isTargetContainer } from '../model/resolve-target.ts';
+import type { TargetSnapshot } from '../model/target-snapshot.ts';
 import { imagesOf, isSameObject, refOf, type ImagePosition, type Workload, type WorkloadContainer } from '../model/workload.ts';
 
 /** A failed change that is to be rolled back, or that was rolled back without being recorded in the status. */
@@ -28,9 +32,7 @@ export interface RefusedRollback {
 }
 
 /** Where to find workloads, and the aliases of registries. */
-export interface RollbackView extends Pick<WorkloadView, 'findWorkload'> {
-  readonly aliases: RegistryAliases;
-}
+type RollbackView = Pick<TargetSnapshot, 'findWorkload' | 'aliases'>;
 
 type Policy = Pick<ImagePolicy, 'uid' | 'spec' | 'status'>;
 
@@ -61,8 +63,33 @@ export function rollbacksOf(
     const isDone = container.image === from && container.imageOwner === fieldManager;
     if (isDone ? isUndoneOtherwise(entry, container) : !runs(container, entry)) return [];
     const at = back?.at ?? (isDone ? container.lastUpdate?.at : undefined);
-    return [{ entry: { ...entry, from }, container, position, isDone, ...(at !== undefined && { at }) }];
+    return [{ entry: { ...entry, from }, container, position, isDone, ...defined({ at }) }];
   });
+}
+
+/** The plan for the rollbacks of a workload that are not done yet, with the records that the workload gets of them. */
+export function planRollback(
+  workload: Workload,
+  open: readonly Rollback[],
+  policy: Pick<ImagePolicy, 'uid' | 'generation'>,
+  at: Date,
+): UpdatePlan {
+  const changes = open.flatMap(({ entry, container, position }) => {
+    const change = { container: container.name, ...position, from: container.image, to: entry.from };
+    const digest = tryParseImageReference(change.to)?.digest;
+    const { failure, digest: failed } = entry;
+    const isOutside = failure !== undefined && failure.against !== 'image';
+    const retry = isOutside ? () => oneMoreFailure(container, policy, failure.message) : undefined;
+    return withUpdates(workload, [change], { policy: policy.uid, trigger: 'Rollback', at, digest, failed, retry });
+  });
+  const tag = open.map(({ entry }) => entry.from).join(', ');
+  return { candidate: { tag }, targets: [{ target: workload, workload, changes, unchanged: [] }] };
+}
+
+/** The rollback with its time, as the workload records it now. */
+export function withRecordedTime(rollback: Rollback, workload: Workload): Rollback {
+  const update = lastUpdateOf(workload, rollback.container.name);
+  return update?.to === rollback.entry.from ? { ...rollback, at: update.at } : rollback;
 }
 
 /** Whether the container is as it was before the change: a cache may not have seen it yet. */

@@ -1,10 +1,11 @@
+import { defined } from '../model/defined.ts';
 import { whyNoRollback } from './automatic-rollback.ts';
 import { followedWorkloads, isOpen, isRecorded, type RolloutOwner } from './current-rollouts.ts';
 import { isUsable, type RolloutSettings } from '../model/image-policy.ts';
 import { evaluateRollout, type RolloutEvaluation } from './evaluate-rollout.ts';
 import type { HistoryEntry, PolicyStatus, RolloutCounts } from '../model/policy-status.ts';
 import { findRejection } from '../plan/rejections.ts';
-import type { WorkloadView } from '../model/resolve-target.ts';
+import type { TargetSnapshot } from '../model/target-snapshot.ts';
 import { toTime } from '../model/text.ts';
 import type { Workload } from '../model/workload.ts';
 
@@ -19,13 +20,32 @@ export interface RolloutState {
 }
 
 /** The rollout status of every workload that runs an image this policy applied; empty if the policy does not watch rollouts. Sends no requests. */
-export function rolloutStatesOf(policy: RolloutOwner, view: WorkloadView, now: Date): RolloutState[] {
+export function rolloutStatesOf(policy: RolloutOwner, snapshot: TargetSnapshot): RolloutState[] {
   if (!isUsable(policy.spec) || policy.spec.rollout === undefined) return [];
   const { timeoutMs } = policy.spec.rollout;
-  return followedWorkloads(policy, view).map(({ workload, entries }) => {
+  return followedWorkloads(policy, snapshot).map(({ workload, entries }) => {
     const since = new Date(Math.max(...entries.map(({ at }) => Date.parse(at))));
-    return { workload, entries, evaluation: evaluateRollout(workload, { since, timeoutMs }, now) };
+    return { workload, entries, evaluation: evaluateRollout(workload, { since, timeoutMs }, snapshot.at) };
   });
+}
+
+/** A status that counts its rollouts, with these. */
+export interface RolloutProgress {
+  readonly status: PolicyStatus;
+  readonly states: readonly RolloutState[];
+}
+
+/** The status with the counts of its rollouts and, once all are over, the time up to which all changes are complete. */
+export function progressOf(policy: RolloutOwner, snapshot: TargetSnapshot): RolloutProgress {
+  const { spec, status } = policy;
+  const states = rolloutStatesOf(policy, snapshot);
+  const counts = countRollouts(policy, states, snapshot.at);
+  if (counts === undefined) return { status, states };
+  const counted = { ...status, rollouts: counts };
+  const completion = isUsable(spec) && spec.rollout !== undefined ? nextCompletion(status, states, spec.rollout) : undefined;
+  if (completion === undefined || completion.due > snapshot.at) return { status: counted, states };
+  // Changes that the history does not hold get their result from the time of the completion, which is counted as well.
+  return progressOf({ ...policy, status: { ...status, rollouts: { ...counts, settledAt: completion.settledAt } } }, snapshot);
 }
 
 /** The counts for the status; undefined where there is nothing to count and there was nothing before. */
@@ -46,7 +66,7 @@ export function countRollouts(
     done: count('done'),
     failed: count('failed'),
     rolledBack: count('rolledBack'),
-    ...(settledAt !== undefined && { settledAt }),
+    ...defined({ settledAt }),
     ...(hasWaves && doneAt !== undefined && { lastDoneAt: doneAt }),
   };
 }

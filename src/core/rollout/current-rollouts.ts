@@ -2,7 +2,8 @@ import { tryParseImageReference } from '../model/image-reference.ts';
 import { fieldManager, ownUpdate } from '../model/last-update.ts';
 import type { HistoryEntry, PolicyStatus } from '../model/policy-status.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
-import { isTargetContainer, resolveTargets, type WorkloadView } from '../model/resolve-target.ts';
+import { isTargetContainer } from '../model/resolve-target.ts';
+import type { TargetSnapshot } from '../model/target-snapshot.ts';
 import { imagesOf, workloadKey, type Workload, type WorkloadContainer, type WorkloadRef } from '../model/workload.ts';
 import { changesTo, isKnownDigest } from '../plan/past.ts';
 
@@ -23,11 +24,11 @@ export type RolloutOwner = Pick<ImagePolicy, 'namespace' | 'uid' | 'spec' | 'sta
  */
 export function followedWorkloads(
   policy: RolloutOwner,
-  view: WorkloadView,
+  { targets }: Pick<TargetSnapshot, 'targets'>,
 ): { readonly workload: Workload; readonly entries: readonly HistoryEntry[] }[] {
   const { spec } = policy;
   if (!isUsable(spec)) return [];
-  return resolveTargets(spec.targets, view).flatMap((workload) => {
+  return targets.flatMap((workload) => {
     const entries = currentChanges(workload, policy).filter(({ container }) =>
       spec.targets.some((target) => isTargetContainer(target, workload, container)),
     );
@@ -36,8 +37,8 @@ export function followedWorkloads(
 }
 
 /** The rollouts that are in progress or have failed. */
-export function currentRollouts(policy: RolloutOwner, view: WorkloadView): Rollout[] {
-  return followedWorkloads(policy, view).flatMap(({ workload, entries }) => {
+export function currentRollouts(policy: RolloutOwner, snapshot: Pick<TargetSnapshot, 'targets'>): Rollout[] {
+  return followedWorkloads(policy, snapshot).flatMap(({ workload, entries }) => {
     const open = entries.filter(isOpen);
     return open.length === 0 ? [] : [{ workload, entries: open, since: new Date(Math.max(...open.map(({ at }) => Date.parse(at)))) }];
   });

@@ -4,7 +4,7 @@ import { isUsable } from '../model/image-policy.ts';
 import type { Candidate } from '../model/image-reference.ts';
 import { lastUpdateOf } from '../model/last-update.ts';
 import type { HistoryEntry } from '../model/policy-status.ts';
-import { resolveTargets, type WorkloadView } from '../model/resolve-target.ts';
+import type { TargetSnapshot } from '../model/target-snapshot.ts';
 import { imagesOf, isSameObject, workloadKey, type Workload } from '../model/workload.ts';
 import type { TargetProgress } from '../plan/guards/guard.ts';
 import { isReleased } from '../plan/guards/released.ts';
@@ -16,16 +16,17 @@ import { deadlineOf } from './evaluate-rollout.ts';
 type Policy = Pick<ImagePolicy, 'namespace' | 'uid' | 'generation' | 'spec' | 'status' | 'actions'>;
 
 /** The progress of each workload that was changed to the candidate, by key; undefined for a policy without waves. */
-export function waveProgress(policy: Policy, candidate: Candidate, view: WorkloadView, now: Date): Map<string, TargetProgress> | undefined {
+export function waveProgress(policy: Policy, candidate: Candidate, snapshot: TargetSnapshot): Map<string, TargetProgress> | undefined {
   const { spec } = policy;
   if (!isUsable(spec) || spec.rollout?.waves === undefined) return undefined;
   const { timeoutMs } = spec.rollout;
-  const states = rolloutStatesOf(policy, view, now).flatMap((state): [string, TargetProgress][] => {
+  const { targets, at: now } = snapshot;
+  const states = rolloutStatesOf(policy, snapshot).flatMap((state): [string, TargetProgress][] => {
     const entries = state.entries.filter((entry) => isAbout(entry, candidate));
     return entries.length === 0 ? [] : [[workloadKey(state.workload), progressOf({ ...state, entries }, policy, timeoutMs, now)]];
   });
-  const failed = candidate.digest === undefined ? [] : failedWorkloads(policy, candidate.digest, view, now);
-  const retried = resolveTargets(spec.targets, view).flatMap((workload): [string, TargetProgress][] => {
+  const failed = candidate.digest === undefined ? [] : failedWorkloads(policy, candidate.digest, snapshot);
+  const retried = targets.flatMap((workload): [string, TargetProgress][] => {
     const tried = imagesOf(workload).flatMap(({ container: { name } }) => failedTries(workload, name, candidate, policy, now) ?? []);
     return tried.map(({ until }) => [
       workloadKey(workload),
@@ -40,14 +41,12 @@ export function waveProgress(policy: Policy, candidate: Candidate, view: Workloa
  * before a release.
  */
 export function failedWorkloads(
-  { spec, status, uid, actions }: Omit<Policy, 'generation'>,
+  { status, uid, actions }: Pick<Policy, 'status' | 'uid' | 'actions'>,
   digest: string,
-  view: WorkloadView,
-  now: Date,
+  { targets, at: now }: Pick<TargetSnapshot, 'targets' | 'at'>,
 ): Set<string> {
   const { history = [] } = status;
   const isOpen = (at: string) => !isReleased(new Date(at), actions, now);
-  const workloads = isUsable(spec) ? resolveTargets(spec.targets, view) : [];
   const rolledBack = (workload: Workload) =>
     imagesOf(workload).some(({ container: { name } }) => {
       const update = lastUpdateOf(workload, name);
@@ -56,7 +55,7 @@ export function failedWorkloads(
     });
   const recorded = (workload: Workload) =>
     history.some((entry) => isFailure(entry) && entry.digest === digest && isSameObject(entry, workload) && isOpen(entry.at));
-  return new Set(workloads.filter((workload) => rolledBack(workload) || recorded(workload)).map(workloadKey));
+  return new Set(targets.filter((workload) => rolledBack(workload) || recorded(workload)).map(workloadKey));
 }
 
 function isFailure({ result, failure }: HistoryEntry): boolean {

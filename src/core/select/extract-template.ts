@@ -6,8 +6,8 @@ type Part = string | number;
 const reference = /\$(?:(?<escaped>\$)|\{(?<braced>[^}]*)\}|(?<bare>[A-Za-z0-9_]+))?/g;
 
 /**
- * Reads a template in Go's syntax (regexp.Expand): `$name`, `${name}`, `$1`, and `$$` for a dollar sign. The longest name is taken: `$1x` is
- * the group "1x". Unlike Go, which expands unknown groups to nothing, it throws PermanentError(InvalidTagPolicy).
+ * Reads a template in Go's syntax (regexp.Expand): `$name`, `${name}`, `$1`, and `$$` for a dollar sign. The longest possible name counts: `$1x` is the group
+ * "1x". Unlike Go, which expands unknown groups to nothing, it throws PermanentError(InvalidTagPolicy).
  */
 export function parseTemplate(template: string, groups: PatternGroups): (groupOf: (index: number) => string | null) => string {
   const parts: Part[] = [];

@@ -4,13 +4,13 @@ import { parseTemplate } from './extract-template.ts';
 import { compilePattern, type Pattern } from '../model/pattern.ts';
 import type { TagStrategy } from '../model/tag-strategy.ts';
 
-/** Which tags are candidates, and which part of them is compared. Each field may be absent. */
+/** Which tags are candidates, and which part of them is compared. All fields are optional. */
 export interface TagFilter {
-  /** RE2; must match the whole tag. */
+  /** An RE2 expression that must match the whole tag. */
   readonly allow?: string | undefined;
-  /** The text to compare, made of the groups of `allow`. */
+  /** A template of the text to compare, with the groups of `allow`. */
   readonly extract?: string | undefined;
-  /** RE2; a tag in which it matches anywhere is not a candidate. */
+  /** RE2 expressions. A tag in which one matches anywhere is not a candidate. */
   readonly ignore?: readonly string[] | undefined;
 }
 
@@ -18,12 +18,12 @@ export interface TagFilter {
 type Part = { readonly value: string } | { readonly rejection: string };
 type ReadPart = (tag: string) => Part;
 
-/** How many tags are cached while the policy is unchanged: the selected one, which each resync evaluates, and those it is compared with. */
+/** The number of tags that are cached while the policy is unchanged: the selected one, which each resync evaluates, and those it is compared with. */
 const rememberedTags = 8;
 
 /**
- * A strategy behind a filter: the strategy only sees tags that pass, and only the part of them that is compared.
- * Throws PermanentError(InvalidTagPolicy) whose message begins with the name of the field.
+ * Wraps a strategy in a filter. The strategy gets only tags that pass, and only the part of them that is compared. Throws PermanentError(InvalidTagPolicy)
+ * whose message begins with the name of the field.
  */
 export function filterTags(strategy: TagStrategy, filter: TagFilter): TagStrategy {
   const { allow, extract, ignore = [] } = filter;
@@ -46,7 +46,7 @@ export function filterTags(strategy: TagStrategy, filter: TagFilter): TagStrateg
 
 function behind(strategy: TagStrategy, read: ReadPart): TagStrategy {
   const { withCreationTimes } = strategy;
-  // Strategies that compare images do not compare names.
+  // Strategies that order by creation time do not compare names.
   const partOf = withCreationTimes === undefined ? read : (tag: string) => wholeOf(tag, read(tag));
   return {
     ...strategy,
@@ -68,7 +68,7 @@ function behind(strategy: TagStrategy, read: ReadPart): TagStrategy {
   };
 }
 
-/** Caches the answers for the tags that were read last. */
+/** Caches the results for the last tags. */
 function remember(read: ReadPart, limit: number): ReadPart {
   const parts = new BoundedMap<string, Part>(limit);
   return (tag) => {
@@ -84,7 +84,7 @@ function wholeOf(tag: string, part: Part): Part {
   return 'value' in part ? { value: tag } : part;
 }
 
-/** `size`: how many pattern instructions a tag is compared with. */
+/** Builds the reader of the compared part. `size` is the number of pattern instructions for a tag. */
 function buildReader({ allow, extract, ignore = [] }: TagFilter): { read: ReadPart; size: number } {
   const ignored = ignore.map((text, index) => inField(`tags.ignore[${index}]`, () => compilePattern(text)));
   const allowed = allow === undefined ? undefined : inField('tags.allow', () => compilePattern(allow));

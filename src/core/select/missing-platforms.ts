@@ -1,7 +1,7 @@
 /** The variants that builders omit: https://github.com/containerd/platforms, which the kubelet's runtime follows. */
 const usualVariants: Readonly<Record<string, string>> = { arm64: 'v8', arm: 'v7', amd64: 'v1' };
 
-/** The wanted platforms that an image lacks. One without a variant is satisfied by any variant; an image that omits its variant has the default one. */
+/** The wanted platforms that an image lacks. A platform without a variant is satisfied by any variant. An image that omits its variant has the default one. */
 export function missingPlatforms(wanted: readonly string[], has: readonly string[]): string[] {
   const present = new Set(has.flatMap((platform) => [withoutVariant(platform), withVariant(platform)]));
   return wanted.filter((platform) => !present.has(platform.split('/').length > 2 ? withVariant(platform) : platform));
@@ -16,7 +16,7 @@ function withoutVariant(platform: string): string {
   return platform.split('/').slice(0, 2).join('/');
 }
 
-/** The platform with its variant: that which it names, otherwise the usual one of its architecture (`linux/arm64/v8`). */
+/** The platform with its variant: the named one, otherwise the usual one of its architecture (`linux/arm64/v8`). */
 export function withVariant(platform: string): string {
   const [os = '', architecture = '', variant = usualVariants[architecture]] = platform.split('/');
   return [os, architecture, ...(variant === undefined ? [] : [variant])].join('/');

@@ -1,6 +1,6 @@
 /**
- * Usual tags that a policy would select, to compare policies without their registry: versions, dates, builds, commits and names, with the numbers and words of the
- * policy's own range and patterns. Pure.
+ * Makes usual tags that a policy would select, to compare policies without their registry: versions, dates, builds, commits and names, with the numbers and
+ * words of the policy's own range and patterns. Pure.
  */
 import type { TagStrategy } from '../model/tag-strategy.ts';
 
@@ -21,10 +21,10 @@ const plain = [
 ];
 const versions = Array.from({ length: 31 }, (_, number) => [`${number}.2.3`, `1.${number}.3`]).flat();
 const variants = ['alpine', 'slim', 'rc.1'];
-/** A pattern of a thousand words must not make a million tags. */
+/** The maximum number of words: a pattern of a thousand must not make a million tags. */
 const maxHints = 8;
 
-/** Some tags that the strategy selects, of each form the first and the last in its order; `also` are tried as well. Empty where none of the usual ones is selected. */
+/** Some tags that the strategy selects: of each form the first and the last in its order. `also` are tried as well. Empty if none of them is selected. */
 export function sampleTags(strategy: TagStrategy, also: readonly string[] = []): readonly string[] {
   if (strategy.mutableTag !== undefined) return [strategy.mutableTag];
   const { numbers, words } = hintsOf(strategy);
@@ -42,7 +42,7 @@ function ends(strategy: TagStrategy, tags: readonly string[]): string[] {
   return first === undefined || last === undefined ? [] : [first, last];
 }
 
-/** The numbers and words of a range and of patterns, as the description has them. */
+/** The numbers and words of a range and of patterns, as far as the description contains them. */
 function hintsOf({ description }: TagStrategy): { readonly numbers: readonly string[]; readonly words: readonly string[] } {
   const quoted = [...description.matchAll(/"([^"]*)"/g)].map(([, text = '']) => text).join(' ');
   const literal = quoted.replaceAll(/\(\?P?<\w+>/g, ' ').replaceAll('\\.', '.');
@@ -51,7 +51,7 @@ function hintsOf({ description }: TagStrategy): { readonly numbers: readonly str
   return { numbers: [...new Set(numbers)].slice(0, maxHints), words: [...new Set(words)].slice(0, maxHints) };
 }
 
-/** `10.4` may be the beginning of 10.4.0 and of 10.4.7. */
+/** Versions that begin with a number: `10.4` may be the beginning of 10.4.0 and of 10.4.7. */
 function versionsFrom(number: string): string[] {
   const parts = number.split('.');
   if (parts.length === 3) return [number, `${parts[0]}.${parts[1]}.${Number(parts[2]) + 1}`];

@@ -1,5 +1,5 @@
 /**
- * The one order by which pushes, polls and everything else select. Tags are compared by the rank that the strategy gives them. Several may rank equal (`1.3.0` and
+ * The one order by which pushes, polls and everything else select. Tags are compared by their rank in the strategy. Several may have the same rank (`1.3.0` and
  * `v1.3.0`, or two builds of a version whose date `tags.extract` leaves out): the later name is newer then, with numbers compared as numbers. Only a push
  * replaces a tag with an equal one; a poll prefers the known tag, because it must not revert the result of a push.
  */
@@ -7,12 +7,12 @@ import type { Candidate } from '../model/image-reference.ts';
 import type { PolicySpec } from '../model/image-policy.ts';
 import type { TagStrategy } from '../model/tag-strategy.ts';
 
-/** Negative when `a` comes before `b`, 0 only for the same tag; both must be candidates of the strategy. */
+/** Compares two candidates of the strategy: negative when `a` comes before `b`, 0 only for the same tag. */
 export function compareTags(strategy: TagStrategy, a: string, b: string): number {
   return strategy.compare(a, b) || compareNames(a, b);
 }
 
-/** Orders versions last, and names without a number, which are mutable (`latest`), first. */
+/** Compares names. Versions are last, and names without a number, which are mutable (`latest`), are first. */
 function compareNames(a: string, b: string): number {
   return specificity(a) - specificity(b) || naturalOrder(a, b);
 }
@@ -51,7 +51,7 @@ function prefer(strategy: TagStrategy, a: string, b: string, known: ReadonlySet<
 
 const collator = new Intl.Collator('en', { numeric: true });
 
-/** Compares numbers in a text as numbers: `build-9` before `build-10`. A guess at which is newer if nothing better is known. */
+/** Compares numbers in a text as numbers: `build-9` before `build-10`. It is a guess at the newer one, used if nothing better is known. */
 export function naturalOrder(a: string, b: string): number {
   return collator.compare(a, b) || (a < b ? -1 : a > b ? 1 : 0);
 }

@@ -1,25 +1,25 @@
 /**
- * The track of a tag: what it names apart from its version. `1.0.0-alpine` and `1.1.0-alpine3.20` are of one track, `1.1.0` is of another one; prereleases, builds,
- * dates and commits make no track.
+ * The track of a tag: the parts of its name besides the version. `1.0.0-alpine` and `1.1.0-alpine3.20` are of one track, `1.1.0` is of another one.
+ * Prereleases, builds, dates and commits make no track.
  */
 
 /** Usual names of prereleases; other suffixes (-alpine, -slim) may be variants. */
 export const stages = /^(?:alpha|a|beta|b|rc|c|pre|preview|dev|snapshot|next|canary|nightly|milestone|m|ea)[0-9]*$/i;
 
 const version = /^((?:[a-z][a-z0-9]*[-_])*)v?[0-9]+(?:\.[0-9]+)*(?:[-_.+](.*))?$/i;
-/** Names that move on as versions do. */
+/** Names that move to newer images, as versions do. */
 const moving = /^(?:latest|stable|edge|main|master|develop|dev|nightly|mainline|current|lts)(?:[-_.](.*))?$/i;
-/** Words that say which build of a version it is. */
+/** Words that identify a build of a version. */
 const build = /^(?:[a-z]|final|ga|release|hotfix|fix|patch|sp|build|rev|g?[0-9a-f]{7,40})?$/i;
 
-/** Whether two tags are of different tracks, as far as their names show that. */
+/** Whether two tags are of different tracks, as far as their names show it. */
 export function areOtherTracks(a: string, b: string): boolean {
   const [one, other] = [trackOf(a), trackOf(b)];
   if (one !== undefined && other !== undefined) return one !== other;
   return isExtended(a, b) || isExtended(b, a);
 }
 
-/** Prefix and variant, in lower case; undefined for a name that shows neither a version nor what moves on as one. */
+/** The prefix and variant of a tag, in lower case. Undefined for a name that is neither a version nor a moving one. */
 function trackOf(tag: string): string | undefined {
   const versioned = version.exec(tag);
   const [, suffix = ''] = versioned === null ? (moving.exec(tag) ?? []) : [undefined, versioned[2]];
@@ -29,7 +29,7 @@ function trackOf(tag: string): string | undefined {
   return `${versioned?.[1] ?? ''}/${variants.join('-')}`.toLowerCase();
 }
 
-/** `production-slim` is `production` with more. */
+/** Whether a name extends another one: `production-slim` extends `production`. */
 function isExtended(longer: string, shorter: string): boolean {
   const rest = longer.startsWith(shorter) ? longer.slice(shorter.length) : longer.endsWith(shorter) ? longer.slice(0, -shorter.length) : '';
   return /^[-_.].|.[-_.]$/.test(rest);

@@ -1,4 +1,4 @@
-/** Version ranges as users write them: in npm's syntax, with a comma for "and" as well. */
+/** Parses version ranges as users write them: in npm's syntax, or with a comma for "and". */
 import { Range, minVersion } from 'semver';
 import { PermanentError } from '../model/errors.ts';
 import { listFew } from '../model/text.ts';
@@ -17,27 +17,27 @@ export function parseVersionRange(text: string, includePrerelease = false): Rang
   }
 }
 
-/** Whether any version can be in a range: ">2 <1" has none. */
+/** Whether a range contains any version: ">2 <1" does not. */
 export function isSatisfiable({ range }: Range): boolean {
-  // Each alternative is tested alone: minVersion looks only at the one with the lowest start.
+  // Each alternative is tested separately, because minVersion uses only the one with the lowest start.
   return range.split('||').some((alternative) => minVersion(alternative) !== null);
 }
 
 /** The versions, without their suffix, whose prereleases a range admits without `prereleases`: 1.3.0 for ">=1.3.0-rc.1". */
 export function admittedPrereleases(range: Range): string[] {
   const named = range.set.flat().flatMap(({ value, semver }) => {
-    // "Any version" names no version.
+    // A comparator for any version contains no prerelease.
     if (value === '' || semver.prerelease.length === 0) return [];
     const base = `${semver.major}.${semver.minor}.${semver.patch}`;
-    // The version itself, and the first versions after it.
+    // The versions to test: the named one, and the first versions after it.
     return [semver.version, `${base}-0`, `${semver.version}.0`].some((version) => range.test(version)) ? [base] : [];
   });
   return [...new Set(named)];
 }
 
 /**
- * How a range that names a prerelease works without `prereleases`: in other tools `>=1.0.0-0` admits the prereleases of all versions in it. Undefined if
- * it names none.
+ * Explains a range that names a prerelease without `prereleases`: in other tools `>=1.0.0-0` contains the prereleases of all its versions. Undefined if it
+ * names none.
  */
 export function describePrereleases(text: string, range: Range): string | undefined {
   const isNamed = /[0-9xX*]-[0-9A-Za-z]/.test(text.replace(/\+[0-9A-Za-z.-]*/g, ''));
@@ -59,7 +59,7 @@ function withoutCommas(text: string): string {
   return alternatives.join('||');
 }
 
-/** Other tools have an operator for "all but this one". */
+/** Explains the operator `!=` of other tools, which excludes one version. Undefined if the text has none. */
 function describeExclusion(text: string): string | undefined {
   const excluded = /!=\s*v?([0-9A-Za-z.*+-]*)/.exec(text)?.[1];
   if (excluded === undefined) return undefined;

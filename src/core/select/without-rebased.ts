@@ -2,8 +2,8 @@ import { isRebasedTag, originTag } from '../model/rebased-tag.ts';
 import type { TagStrategy } from '../model/tag-strategy.ts';
 
 /**
- * The strategy without the tags of rebased images, which only a BaseImagePolicy rolls out: a rebased image is the application's image of before on a newer base,
- * so it is compared as that, and is never newer. Strategies that name their tag do as they are told.
+ * The strategy without the tags of rebased images, which only a BaseImagePolicy rolls out. A rebased image is the application's former image on a newer base,
+ * so it is compared as that, and is never newer. Strategies with a fixed tag are returned unchanged.
  */
 export function withoutRebased(strategy: TagStrategy): TagStrategy {
   if (strategy.mutableTag !== undefined) return strategy;

@@ -11,7 +11,7 @@ import { describeGivenUp } from '../plan/guards/retry.ts';
 import { failedTries, type FailedTries, type RetryOwner } from '../plan/retries.ts';
 import type { Blocked } from '../plan/plan-update.ts';
 
-/** Every type of condition that image-watcher sets; a policy may have conditions of other writers too. */
+/** Every type of condition that image-watcher sets. A policy may also have conditions of other writers. */
 export const conditionTypes = ['Ready', 'Reconciling', 'Stalled', 'CrossNamespace', 'TagGone', 'Held', 'ApprovalRequired'] as const;
 
 export type ConditionType = (typeof conditionTypes)[number];
@@ -19,20 +19,22 @@ export type ConditionType = (typeof conditionTypes)[number];
 /** A condition to report, before it is merged with the previous conditions. */
 export type ConditionState = Pick<Condition, 'status' | 'message'> & { readonly type: ConditionType; readonly reason: Reason };
 
-/** What the rollouts mean for the conditions of a policy. */
+/** The effect of the rollouts on the conditions of a policy. */
 export interface RolloutConditions {
-  /** Replaces the Ready condition that says that everything runs what is selected. */
+  /** Conditions in place of a Ready condition that says that the selected image runs everywhere. */
   readonly instead?: readonly ConditionState[];
-  /** Notes that are added to the message of a policy that is Ready, or that waits. */
+  /** Notes for the message of a policy that is Ready, or that waits. */
   readonly notes: readonly string[];
   readonly held: readonly ConditionState[];
 }
 
 /**
+ * The conditions for each state of the rollouts.
+ *
  * | the rollouts                     | Ready | also                                             |
  * | -------------------------------- | ----- | ------------------------------------------------ |
  * | one failed                       | False | Stalled; with onFailure: Hold also Held          |
- * | one is under way                 | False | Reconciling: Ready means that the update is out  |
+ * | one is in progress               | False | Reconciling: Ready means that the update is out  |
  * | one failed and was rolled back   | False | Stalled: what is selected does not run           |
  * |   and the image is not to blame  | False | Reconciling: it is tried again; Stalled when it was tried too often |
  * | done, or not watched             |       | Ready as without rollouts                        |
@@ -76,12 +78,12 @@ export function rolloutConditions(
   return { notes: [...retries, ...notes], held: [] };
 }
 
-/** A workload that was rolled back from the selected image, which is not to blame and is tried again. */
+/** A workload that was rolled back from the selected image, which did not cause the failure and is tried again. */
 export interface PendingRetry extends FailedTries {
   readonly workload: Workload;
 }
 
-/** The failed tries of the selected image on workloads that were rolled back from it, by their own records. */
+/** The failed tries of the selected image on workloads that were rolled back from it, as the workloads record them. */
 export function retriesOf(
   { status: { latest }, ...owner }: Pick<ImagePolicy, 'status'> & RetryOwner,
   rollouts: readonly RolloutState[],
@@ -96,7 +98,7 @@ export function retriesOf(
   );
 }
 
-/** The rejection of the selected image where it failed, unless everything runs it. */
+/** The rejection of the selected image if it failed, unless everything runs it. */
 function failedSelection(rollouts: readonly RolloutState[], { latest, rejected = [] }: PolicyStatus): RejectedImage | undefined {
   const isLatest = ({ digest, tag }: Pick<RejectedImage, 'digest' | 'tag'>) =>
     latest?.digest === undefined ? tag === latest?.tag : digest === latest.digest;
@@ -105,7 +107,7 @@ function failedSelection(rollouts: readonly RolloutState[], { latest, rejected =
   return rollouts.some(({ entries }) => entries.some(({ digest }) => digest !== rejection.digest)) ? rejection : undefined;
 }
 
-/** Whether the workload was rolled back from the selected image, which is rolled out to others all the same (`waves.maxFailures`). */
+/** Whether the workload was rolled back from the selected image, which is still rolled out to others (`waves.maxFailures`). */
 function isFailedHere({ workload, entries }: RolloutState, { latest }: PolicyStatus): boolean {
   return entries.some(({ trigger, container }) => {
     const { failed, retry } = (trigger === 'Rollback' && lastUpdateOf(workload, container)) || {};
@@ -139,12 +141,12 @@ function progressing(message: string): ConditionState[] {
 
 const holds: ReadonlySet<string> = new Set<Reason>(['Held', 'RejectedDigest', 'TargetPaused', 'UnlikelyVersion']);
 
-/** Whether guards set this condition: the same type may also be set for other reasons. */
+/** Whether guards set this condition. The same type may also be set for other reasons. */
 export function isBlocked({ type, reason }: Pick<Condition, 'type' | 'reason'>): boolean {
   return type === 'ApprovalRequired' || (type === 'Held' && holds.has(reason));
 }
 
-/** One condition of each type, covering what is blocked across all targets. */
+/** One condition of each type for the blocked changes of all targets. */
 export function blockedConditions(blocked: readonly Blocked[]): ConditionState[] {
   const held = conditionOf(
     'Held',
@@ -157,7 +159,7 @@ export function blockedConditions(blocked: readonly Blocked[]): ConditionState[]
   return [...held, ...approvals];
 }
 
-/** One sentence for all targets, the first reason first; undefined where nothing is blocked. At most as long as a condition message may be. */
+/** One sentence about the blocked changes of all targets, the first reason first. Undefined if nothing is blocked. It fits into a condition message. */
 export function describeBlocked(blocked: readonly Blocked[]): { readonly reason: Reason; readonly message: string } | undefined {
   const [first] = blocked;
   if (first === undefined) return undefined;

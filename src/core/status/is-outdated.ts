@@ -1,4 +1,4 @@
-/** Whether an outcome describes a state that is over: reports are written late when the API server fails, a replica stands still, or others are more urgent. */
+/** Whether an outcome describes a former state. Reports are written late when the API server fails, a replica is paused, or other work is more urgent. */
 import { isDeepStrictEqual } from 'node:util';
 import type { ImagePolicy } from '../model/image-policy.ts';
 import { lastUpdateOf } from '../model/last-update.ts';
@@ -9,20 +9,20 @@ import { findContainer, isNewer, isSameObject, workloadKey, type Workload, type 
 import type { Basis, Outcome } from '../plan/outcome.ts';
 import { isSameChange } from '../plan/past.ts';
 
-/** A container that the outcome describes, and the image that it runs by that. */
+/** A container of the outcome, and the image that it runs according to it. */
 interface Described extends WorkloadIdentity {
   readonly container?: string;
   readonly image?: string;
 }
 
 /**
- * Whether the status or the workloads of `view` know of something later than the outcome: of another selection, of a change that it has not seen, or of an image that
- * somebody set since. What the outcome was made from decides, so a clock that is wrong can at most cause another reconcile.
+ * Whether the status or the workloads of `view` are newer than the outcome: they have another selection, a rejection or a change that the outcome does not know,
+ * or an image that somebody set since. They are compared with the basis of the outcome, so a wrong clock can at most cause another reconcile.
  */
 export function isOutdated({ status }: Pick<ImagePolicy, 'status'>, outcome: Outcome, view?: Pick<WorkloadView, 'findWorkload'>): boolean {
   const { basis } = outcome;
   if (basis === undefined) return false;
-  if (isOtherSelected(status, outcome, basis)) return true;
+  if (isOtherSelected(status, outcome, basis) || isRejectedSince(status, outcome, basis)) return true;
   const workloads = new Map(basis.workloads.map((workload) => [workloadKey(workload), workload]));
   const unseen = (status.history ?? []).filter((entry) => !basis.status.history?.some((one) => isSameChange(one, entry)));
   return describedBy(outcome).some((described) => {
@@ -32,7 +32,7 @@ export function isOutdated({ status }: Pick<ImagePolicy, 'status'>, outcome: Out
   });
 }
 
-/** The outcome did not know the selection of the status, which is of a later time. */
+/** Whether the status has a later selection that the outcome did not know. */
 function isOtherSelected({ latest }: PolicyStatus, { selection }: Outcome, basis: Basis): boolean {
   if (selection === undefined || latest === undefined) return false;
   const { candidate } = selection;
@@ -42,12 +42,19 @@ function isOtherSelected({ latest }: PolicyStatus, { selection }: Outcome, basis
   return !isSame && !isKnown && Date.parse(latest.selectedAt) > basis.selectedAt;
 }
 
+/** Whether the selected image was rejected, and the outcome did not know that. */
+function isRejectedSince({ rejected = [] }: PolicyStatus, { selection }: Outcome, basis: Basis): boolean {
+  const digest = selection?.candidate.digest;
+  const isIn = (images: PolicyStatus['rejected'] = []) => images.some((image) => image.digest === digest);
+  return digest !== undefined && isIn(rejected) && !isIn(basis.status.rejected);
+}
+
 function describedBy({ selection, changes = [], ours = [] }: Outcome): readonly Described[] {
   const changed = [...changes.map((change) => ({ ...change, image: change.became ?? change.to })), ...ours];
   return selection?.containers ?? changed.map(({ workload, container, image }) => ({ ...workload, container, image }));
 }
 
-/** The workload was changed after the outcome has seen it, and runs something else. */
+/** Whether the workload was changed after the outcome was made, and runs another image. */
 function isSetSince({ container = '', image }: Described, workload: Workload, view?: Pick<WorkloadView, 'findWorkload'>): boolean {
   const now = view?.findWorkload(workload);
   if (now === undefined || !isNewer(now.resourceVersion, workload.resourceVersion)) return false;
@@ -60,7 +67,7 @@ function valuesOf({ fields = {} }: Workload): unknown {
   return Object.entries(fields).map(([path, field]) => [path, 'value' in field ? field.value : field.unusable]);
 }
 
-/** Another replica, or a later reconcile, has changed the container after the change that the outcome has seen on it. */
+/** Whether another replica, or a later reconcile, has changed the container after the change that the outcome knows. */
 function isLaterChange(entry: HistoryEntry, { container = '', image = '' }: Described, workload: Workload): boolean {
   if (entry.container !== container || !isSameObject(entry, workload) || entry.to === cut(image, maxLengths.image)) return false;
   const seenAt = Date.parse(lastUpdateOf(workload, container)?.at ?? '');

@@ -1,3 +1,4 @@
+import { defined } from '../model/defined.ts';
 import type { Candidate } from '../model/image-reference.ts';
 import type { Outcome } from '../plan/outcome.ts';
 import { maxListed, type PolicyStatus, type RejectedImage, type Reversion, maxLengths } from '../model/policy-status.ts';
@@ -8,11 +9,11 @@ import { isSameWorkload } from '../model/workload.ts';
 /** An image with its digest. */
 export type Digested = Required<Pick<Candidate, 'tag' | 'digest'>>;
 
-/** What annotations asked this reconcile to do. */
+/** The requests of annotations that this reconcile answers. */
 export interface Asked {
-  /** The value of requested-at. */
+  /** The value of the annotation requested-at. */
   readonly request?: string;
-  /** The value of rollback-to. */
+  /** The value of the annotation rollback-to. */
   readonly rollback?: string;
 }
 
@@ -24,7 +25,7 @@ export function answered({ request, rollback }: Asked): Pick<PolicyStatus, 'last
   };
 }
 
-/** The image that is pending approval after a reconcile of what the policy selects: a newer one replaces it, and one that is applied or no longer selected is removed. */
+/** The image that is pending approval after a reconcile of the selection. A newer one replaces it; an applied or no longer selected one is removed. */
 export function withPendingApproval(status: PolicyStatus, { selection, blocked = [] }: Outcome): PolicyStatus {
   if (selection === undefined) return status;
   const { pendingApproval: _, ...others } = status;
@@ -33,7 +34,7 @@ export function withPendingApproval(status: PolicyStatus, { selection, blocked =
   return isPending && digest !== undefined ? { ...others, pendingApproval: { tag, digest } } : others;
 }
 
-/** The changes that GitOps tools have reverted, the latest first: those that were applied again, and those that are left alone from now on. */
+/** The changes that GitOps tools have reverted, the latest first: those that were applied again, and those that are not tried any more. */
 export function nextReverted(old: readonly Reversion[], { reverted = [], changes = [] }: Outcome): readonly Reversion[] {
   const isAnswered = ({ container, ...place }: Reversion) =>
     changes.some((change) => change.container === container && isSameWorkload(change.workload, place));
@@ -43,15 +44,15 @@ export function nextReverted(old: readonly Reversion[], { reverted = [], changes
   return [...found, ...old.filter((one) => !found.some((other) => isSameImage(one, other)))].slice(0, maxListed);
 }
 
-/** A release from a moment ago must not release a rejection that came after it, also where its author has another clock. */
+/** The time of a rejection. A release from a moment ago must not release a later rejection, even if its author has another clock. */
 function rejectionTime(now: Date, released: Date | undefined): Date {
   const isRecent = released !== undefined && released.getTime() < now.getTime() + 1_000;
   return isRecent ? new Date(Math.max(now.getTime(), released.getTime() + 1)) : now;
 }
 
 /**
- * Records a rollback that begins: the image that is brought back, so that the request means the same whatever is applied meanwhile, and whoever goes on with it; and the
- * images that a user rolled back from, which are not applied again. If one had failed before, its message stays.
+ * Records a rollback that begins: the image that is brought back, so that the request keeps its meaning in any later reconcile; and the images that a user
+ * rolled back from, which are not applied again. If one had failed before, its message stays.
  */
 export function withRollback(
   status: PolicyStatus,
@@ -62,7 +63,7 @@ export function withRollback(
   const { rejected = [] } = status;
   const entries = left.map(({ tag, digest }): RejectedImage => {
     const { message } = findRejection(status, digest) ?? {};
-    return { digest, tag, reason: 'RollbackRequested', ...(message !== undefined && { message }), at };
+    return { digest, tag, reason: 'RollbackRequested', ...defined({ message }), at };
   });
   const others = rejected.filter(({ digest }) => !entries.some((entry) => entry.digest === digest));
   return { ...status, rollback, rejected: [...entries, ...others].slice(0, maxListed) };

@@ -44,7 +44,7 @@ export function nextConditions(policy: PolicyPart, found: Outcome | Postponement
     ...tagGone(result),
     ...blockedConditions(blockedIn(result) ?? []),
   ];
-  // Conditions are a list map: only the first of each type counts.
+  // The first state of each type counts, because conditions are a list map.
   const isFirst = ({ type }: ConditionState, index: number) => states.findIndex((state) => state.type === type) === index;
   const own = states.filter(isFirst).map((state) => toCondition(state, old, policy, now));
   const isNotEvaluated = ({ type, reason, observedGeneration }: Condition) =>
@@ -57,7 +57,7 @@ export function nextConditions(policy: PolicyPart, found: Outcome | Postponement
   return withDecisiveReady([...own, ...old.filter((condition) => !ownTypes.includes(condition.type) || isNotEvaluated(condition))]);
 }
 
-/** The conditions where only the rollouts were evaluated, and something else than them decides whether the policy is Ready. */
+/** The conditions if only the rollouts were evaluated, and other results decide whether the policy is Ready. */
 export function withHeldRollouts(
   policy: Pick<PolicyPart, 'generation'>,
   conditions: readonly Condition[],
@@ -81,8 +81,8 @@ function toCondition(
 }
 
 /**
- * A workload's own record of a rollback holds the image only until the history knows of it too, which may be later than the reconcile: what has failed is then refused,
- * and needs no hold. A user's own rollback stays one.
+ * The result without holds for failures in the history. A workload's own record of a rollback holds the image until the history has the rollback, which may be
+ * later than the reconcile. The failed image is then refused, and needs no hold. A rollback that a user requested remains a hold.
  */
 function withoutKnownFailures(result: Outcome | Postponement, { history = [], rejected = [] }: PolicyStatus): Outcome | Postponement {
   if (result.kind === 'postponed' || result.blocked === undefined || result.digest === undefined) return result;
@@ -91,12 +91,12 @@ function withoutKnownFailures(result: Outcome | Postponement, { history = [], re
   return { ...result, blocked: result.blocked.filter(({ reason }) => reason !== 'RejectedDigest') };
 }
 
-/** What somebody has approved waits for something else by now. */
+/** Whether an approval was given. Then the change waits for something else. */
 function isAnswered(type: string, { status: { pendingApproval }, actions }: PolicyPart): boolean {
   return type === 'ApprovalRequired' && pendingApproval !== undefined && isApproved(actions, pendingApproval);
 }
 
-/** A reconcile of another image than the selected one says nothing about what keeps that back: Ready keeps its reason until the selection is evaluated again. */
+/** Keeps the reason of Ready after a reconcile of another image than the selected one, which does not show what blocks the selected one. */
 function withBlockedBefore(state: ConditionState, { generation, status }: PolicyPart, result: Outcome | Postponement): ConditionState {
   if (state.type !== 'Ready' || state.reason !== 'UpToDate' || blockedIn(result) !== undefined) return state;
   const before = status.conditions?.find(({ type }) => type === 'Ready');
@@ -106,7 +106,7 @@ function withBlockedBefore(state: ConditionState, { generation, status }: Policy
     : { ...state, reason: before.reason, message: before.message };
 }
 
-/** Printer columns and metrics read Ready alone: it must not say that all is well, or name a retry, while something is blocked since an earlier reconcile. */
+/** The conditions with the decisive reason in Ready. Printer columns and metrics use Ready alone, so it must show changes that are still blocked. */
 function withDecisiveReady(conditions: readonly Condition[]): Condition[] {
   const decisive = decisiveCondition(conditions);
   return conditions.map((condition) =>
@@ -120,9 +120,9 @@ function withRollouts(result: Outcome | Postponement, rollouts: RolloutCondition
   const states = mainConditions(result);
   if (rollouts === undefined) return states;
   const { instead, notes, held } = rollouts;
-  // What failed on some targets may still be rolled out, or rolled back, on others.
+  // An image that failed on some targets may still be rolled out, or rolled back, on others.
   const isContent = result.kind === 'updated' || result.kind === 'unchanged' || result.reason === 'RejectedDigest';
-  // What waits comes after what is rolled out now, or has failed and was left as it is.
+  // A current rollout, or a failed one that was not rolled back, has precedence over a wait.
   const comesFirst = instead?.some(({ reason }) => reason === 'Progressing' || reason === 'RolloutFailed') === true;
   if (instead !== undefined && (isContent || (result.kind === 'waiting' && comesFirst))) return [...instead, ...held];
   const takesNotes = isContent || result.kind === 'waiting';
@@ -159,16 +159,16 @@ function reconciling(reason: Reason, message: string): ConditionState[] {
   ];
 }
 
-/** The state is as the spec asks, even if the spec or a user blocks something. */
+/** The reason and message of Ready. The state is as specified, even if the spec or a user blocks something. */
 function whatIs(result: Outcome): Pick<ConditionState, 'reason' | 'message'> {
   return describeBlocked(blockedIn(result) ?? []) ?? { reason: 'UpToDate', message: result.running ?? result.message };
 }
 
-/** What is blocked of what the policy selects; undefined where the reconcile evaluated something else. */
+/** The blocked changes to the selected image; undefined if the reconcile evaluated another image. */
 function blockedIn(result: Outcome | Postponement): Outcome['blocked'] {
   if (result.kind === 'suspended') return [];
   if (result.kind === 'postponed') return undefined;
-  // Where no target is left, nothing is kept back, whatever image was evaluated.
+  // Without targets, nothing is blocked, whatever image was evaluated.
   if (result.seen?.every(({ container }) => container === undefined) === true) return [];
   return result.selection === undefined ? undefined : (result.blocked ?? []);
 }
@@ -189,7 +189,7 @@ function tagGone(result: Outcome | Postponement): ConditionState[] {
 
 function goneBy(result: Outcome | Postponement): Outcome['gone'] {
   if (result.kind === 'postponed') return undefined;
-  // The tag of an image that was just applied exists.
+  // The tag of an image that was just applied is not gone.
   return result.kind === 'updated' ? (result.gone ?? []) : result.gone;
 }
 

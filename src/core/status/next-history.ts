@@ -1,15 +1,16 @@
+import { defined } from '../model/defined.ts';
 import { cut, toTime } from '../model/text.ts';
 import type { Outcome, OwnImage } from '../plan/outcome.ts';
 import { toEntry, withChange } from '../plan/past.ts';
 import { maxLengths, maxListed, type HistoryEntry, type PolicyStatus, type TriggerSource } from '../model/policy-status.ts';
 import { identityOf, isSameObject, type WorkloadIdentity } from '../model/workload.ts';
 
-/** A replica that reports without a record of the change is not later than this. */
+/** The maximum delay of a report without a record of the change. */
 const raceMs = 10_000;
 
 /**
- * The history after an outcome, the latest first; undefined if nothing is new. Each change is put where it belongs by its time, however late it is reported. An image
- * that the policy applied but that has no entry gets one: a crash between the patch and the status update loses the entry.
+ * The history after an outcome, the latest first; undefined if nothing is new. Each change is inserted by its time, however late it is reported. An image that
+ * the policy applied but that has no entry gets one, because a crash between the patch and the status update loses the entry.
  */
 export function nextHistory(
   before: Pick<PolicyStatus, 'history' | 'lastAppliedTag' | 'targets'>,
@@ -19,12 +20,12 @@ export function nextHistory(
 ): HistoryEntry[] | undefined {
   const { tag = '', digest, changes = [], ours = [] } = outcome;
   const { history: old = [] } = before;
-  const common = { tag, ...(digest !== undefined && { digest }), trigger, result: 'Applied' as const };
+  const common = { tag, ...defined({ digest }), trigger, result: 'Applied' as const };
   const made = changes.flatMap((change): HistoryEntry[] => {
     const { workload, container, from, to, became = to, update, at = update?.at ?? toTime(now) } = change;
     const images = { from: cut(from, maxLengths.image), to: cut(became, maxLengths.image) };
     const unrecorded = tag === '' ? [] : [{ ...identityOf(workload), container, ...images, ...common, at }];
-    // The workload's own record describes it, also where the outcome is about something else by now.
+    // The workload's own record describes the change, even if the outcome is about another image.
     return update === undefined ? unrecorded : [toEntry({ ...update, at }, { ...workload, container }, became)];
   });
   if (tag === '' && made.length === 0) return undefined;
@@ -32,8 +33,7 @@ export function nextHistory(
     .filter((own) => !changes.some((change) => isSame(own, change)) && !isRecorded(before, own, tag))
     .flatMap((own): HistoryEntry[] => {
       const { workload, container, image, update } = own;
-      if (update !== undefined)
-        return [{ ...(digest !== undefined && { digest }), ...toEntry(update, { ...workload, container }, image), tag }];
+      if (update !== undefined) return [{ ...defined({ digest }), ...toEntry(update, { ...workload, container }, image), tag }];
       const to = cut(image, maxLengths.image);
       return isReplaced(old, own, now)
         ? []
@@ -43,16 +43,6 @@ export function nextHistory(
   return next.every((entry, index) => entry === old[index]) ? undefined : next;
 }
 
-/** A history as the status has it: with the tag of the last change. */
-export type LastChanges = Pick<PolicyStatus, 'history' | 'lastAppliedTag'>;
-
-/** The fields of the status that show this history; those that it has where it is undefined. */
-export function lastChanges(history: PolicyStatus['history']): LastChanges {
-  const [newest] = history ?? [];
-  if (history === undefined) return {};
-  return { history, ...(newest !== undefined && { lastAppliedTag: newest.tag }) };
-}
-
 /** Where the record was removed, the status from before the crash says what ran at the last reconcile before the patch. */
 function ranBefore({ targets = [] }: Pick<PolicyStatus, 'targets'>, own: OwnImage): { from?: string } {
   const seen = targets.find((state) => state.container !== undefined && isSame({ workload: state, container: state.container }, own));
@@ -60,8 +50,9 @@ function ranBefore({ targets = [] }: Pick<PolicyStatus, 'targets'>, own: OwnImag
 }
 
 /**
- * A container without an entry may have been changed before the history begins, or its entry may have been pushed out by others of the same reconcile: then
- * the last applied tag stands for all containers that run it.
+ * Whether the history explains the image of a container. A container without an entry may have been changed before the history begins, or its entry may have
+ * been displaced by others of the same reconcile: the time in the workload's own record says so. Without a record, the last applied tag counts for all
+ * containers that run it.
  */
 function isRecorded(
   { history = [], lastAppliedTag }: Pick<PolicyStatus, 'history' | 'lastAppliedTag'>,
@@ -69,13 +60,18 @@ function isRecorded(
   tag: string,
 ): boolean {
   const newest = newestAt(history, { workload, container });
-  const isLater = update !== undefined && Date.parse(update.at) > Date.parse(newest?.at ?? '');
-  if (newest !== undefined) return newest.to === cut(image, maxLengths.image) && !isLater;
+  if (newest !== undefined) return newest.to === cut(image, maxLengths.image) && !(update !== undefined && isNewer(update, newest));
   if (history.length === 0) return lastAppliedTag === tag;
+  const oldest = history.at(-1);
+  if (update !== undefined && history.length >= maxListed && oldest !== undefined) return !isNewer(update, oldest);
   return history.length >= maxListed && history[0]?.tag === tag;
 }
 
-/** A late reconcile reports outdated state: the history may already hold a later change, such as a rollback at the same moment. */
+function isNewer(one: { readonly at: string }, other: { readonly at: string }): boolean {
+  return Date.parse(one.at) > Date.parse(other.at);
+}
+
+/** Whether the history has a later change of a container, such as a rollback at the same moment. A late reconcile reports an outdated state. */
 function isReplaced(history: readonly HistoryEntry[], { workload, container, image }: OwnImage, now: Date): boolean {
   const newest = newestAt(history, { workload, container });
   return newest?.from === cut(image, maxLengths.image) && now.getTime() - Date.parse(newest.at) < raceMs;

@@ -1,52 +1,45 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Candidate } from '../model/image-reference.ts';
+import { defined } from '../model/defined.ts';
 import { countRollouts, rolloutStatesOf } from '../rollout/count-rollouts.ts';
 import { resultCondition } from '../model/decisive-condition.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import { answered, nextReverted, withPendingApproval, type Asked } from './next-actions.ts';
 import { nextConditions } from './next-conditions.ts';
 import { isOutdated } from './is-outdated.ts';
-import { lastChanges, nextHistory, type LastChanges } from './next-history.ts';
-import { completeHistory } from '../plan/past.ts';
-import { resolveTargets } from '../model/resolve-target.ts';
+import { nextHistory } from './next-history.ts';
+import { isOther, latestApplied, nextLatest } from './next-latest.ts';
+import { completeHistory, lastChanges, type LastChanges } from '../plan/past.ts';
+import { snapshotOf, type TargetSnapshot } from '../model/target-snapshot.ts';
 import type { Outcome, Postponement } from '../plan/outcome.ts';
 import type { AppliedChange } from '../plan/plan-update.ts';
-import {
-  maxLengths,
-  type Condition,
-  type LatestImage,
-  type PolicyStatus,
-  type Trigger,
-  type TriggerSource,
-  type Waiting,
-} from '../model/policy-status.ts';
+import { maxLengths, type Condition, type PolicyStatus, type Trigger, type TriggerSource, type Waiting } from '../model/policy-status.ts';
 import { rolloutConditions } from './condition-states.ts';
 import type { Reason } from '../model/reasons.ts';
 import { compareTags } from '../select/select-tag.ts';
 import { seeTargets, type TargetsView } from '../plan/seen-targets.ts';
-import { type NewImage, showChanges, showSeen, showTargets } from './target-states.ts';
-import { cut, toSeconds, toTime } from '../model/text.ts';
+import { type NewImage, showChanges, showSeen, showTargets } from '../plan/target-states.ts';
+import { cut, toSeconds } from '../model/text.ts';
 import { isPending, nextPending } from '../plan/pending-candidate.ts';
 
-/** What caused the reconcile. */
+/** The cause of a reconcile. */
 export interface ReconcileCause extends Asked {
   readonly source: TriggerSource;
   readonly receivedAt: string;
-  /** The push whose audit record is kept, and the receiver that accepted it. */
+  /** The push whose audit record is updated, and the receiver that accepted it. */
   readonly eventId?: string;
   readonly receiver?: string;
-  /** The reconcile evaluated only the tag that a push or the like named: another reconcile has to evaluate what else a new generation selects. */
+  /** Whether the reconcile evaluated only the tag that a push or the like named. Another reconcile has to evaluate what a new generation selects. */
   readonly isHinted?: boolean;
 }
 
 type StatusOwner = Pick<ImagePolicy, 'uid' | 'generation' | 'namespace' | 'spec' | 'status' | 'actions'>;
 
-/** `lastCheckTime` alone is written at most this often. */
+/** The minimum time between writes of `lastCheckTime` alone. */
 const checkTimeStepMs = 60_000;
 
 /**
- * The status after a result, or undefined if there is nothing to write. Conditions and fields of other writers are not
- * changed. With `view`, the rollouts are evaluated as well.
+ * The status after a result; undefined if there is nothing to write. Conditions and fields of other writers are not changed. With `view`, the rollouts are
+ * evaluated as well.
  */
 export function nextStatus(
   policy: StatusOwner,
@@ -56,10 +49,11 @@ export function nextStatus(
   view?: TargetsView,
 ): PolicyStatus | undefined {
   const isOverdue = (policy.status.observedGeneration ?? 0) > policy.generation;
-  if (result.kind === 'ignored') return addChanges(policy, result, { cause, now, view });
+  const snapshot = view && snapshotOf(policy, view, now);
+  if (result.kind === 'ignored') return addChanges(policy, result, { cause, now, snapshot });
   if (result.kind === 'postponed' && isOverdue) return undefined;
   if (result.kind !== 'postponed' && (isOverdue || isOvertaken(policy, result) || isOutdated(policy, result, view)))
-    return addChanges(policy, result, { cause, now, view });
+    return addChanges(policy, result, { cause, now, snapshot });
   const { waiting: current, ...rest } = policy.status;
   const isBeside = leavesConditions(policy.status, result, cause);
   const resolved = result.kind === 'postponed' ? result : resolvePending(result, current);
@@ -68,37 +62,37 @@ export function nextStatus(
     ...old,
     ...(resolved.kind === 'postponed' ? postponed(resolved, current) : { ...reconciled(old, resolved, cause, now), ...answered(cause) }),
   };
-  const complete = { ...told, ...pastAfter(told, policy, now, view) };
+  const complete = withApplied({ ...told, ...pastAfter(told, policy, now, snapshot) }, policy, result.kind === 'postponed' ? {} : result);
   const past = resolved.kind === 'postponed' || cause.rollback === undefined ? complete : endRollback(complete, policy, cause);
   const found = { ...past, ...targetsAfter({ ...policy, status: old }, result, view) };
-  const rollouts = view && rolloutStatesOf({ ...policy, status: found }, view, now);
+  const rollouts = snapshot && rolloutStatesOf({ ...policy, status: found }, snapshot);
   const counts = rollouts && countRollouts({ spec: policy.spec, status: found }, rollouts, now);
   const states = rollouts && rolloutConditions({ ...policy, status: found }, rollouts, now);
   const next: PolicyStatus = {
     ...found,
-    ...(counts !== undefined && { rollouts: counts }),
+    ...defined({ rollouts: counts }),
     ...(cause.isHinted !== true && { observedGeneration: policy.generation }),
     ...(isBeside ? keptWait(current, result) : { conditions: nextConditions(policy, resolved, now, states) }),
   };
   return isWorthWriting(policy.status, next, now) ? next : undefined;
 }
 
-/** Another replica has already selected something newer, which the status describes by now. */
+/** Whether another replica has already selected a newer image, which the status describes. */
 function isOvertaken(policy: Pick<ImagePolicy, 'spec' | 'status'>, { selection }: Outcome): boolean {
   return selection?.isNamed === true && isOlderThanSelected(policy, selection.candidate.tag);
 }
 
-/** Whether the policy has selected a newer tag, as far as the names show that. */
+/** Whether the policy has selected a newer tag, as far as the names show it. */
 export function isOlderThanSelected({ spec, status }: Pick<ImagePolicy, 'spec' | 'status'>, tag: string): boolean {
   const latest = status.latest?.tag;
   if (latest === undefined || !isUsable(spec)) return false;
   const { strategy } = spec;
-  // Where tag names have no order, they do not show which image is newer.
+  // Names of tags without an order do not show which image is newer.
   if (strategy.mutableTag !== undefined || strategy.withCreationTimes !== undefined || strategy.reject(latest) !== undefined) return false;
   return compareTags(strategy, tag, latest) < 0;
 }
 
-/** What only the registry can clear; the spec has jobs of its own. */
+/** Reasons that only a request to the registry can clear. A change of the spec has its own job. */
 const clearedByAsking: ReadonlySet<string> = new Set<Reason>([
   'NoMatchingTag',
   'RepositoryNotFound',
@@ -120,8 +114,8 @@ const clearedByAsking: ReadonlySet<string> = new Set<Reason>([
 ]);
 
 /**
- * An older tag that changes nothing neither resolves what keeps the policy from selecting, nor a Stalled condition of the selected one, nor ends its wait. What was selected earlier says nothing about a
- * registry that was not asked.
+ * Whether a result leaves the conditions unchanged. An older tag that changes nothing neither resolves a problem of the selection, nor ends a wait of the
+ * selected image. A comparison with a remembered selection shows nothing about the registry.
  */
 function leavesConditions(
   { conditions = [], waiting }: PolicyStatus,
@@ -142,42 +136,47 @@ function keptWait(waiting: Waiting | undefined, result: Outcome | Postponement):
   return isSeen || waiting === undefined ? {} : { waiting };
 }
 
-/** Records the changes that were made, and nothing else. */
+/** Records the changes that were made, and what was selected for them, and nothing else. */
 function addChanges(
   policy: StatusOwner,
   outcome: Outcome,
-  { cause, now, view }: { readonly cause: ReconcileCause; readonly now: Date; readonly view: TargetsView | undefined },
+  { cause, now, snapshot }: { readonly cause: ReconcileCause; readonly now: Date; readonly snapshot: TargetSnapshot | undefined },
 ): PolicyStatus | undefined {
   const { status } = policy;
-  // What was found without a record has no time of its own, and may be over.
+  // An image without a record has no time of its own, and may have been replaced since.
   const ours = (outcome.ours ?? []).filter(({ update }) => update !== undefined);
   const history = nextHistory(status, { ...outcome, ours }, cause.source, now) ?? status.history;
-  const past = { ...lastChanges(history), ...pastAfter({ ...status, ...(history && { history }) }, policy, now, view) };
-  const next = past.history === undefined || past.history === status.history ? status : { ...status, ...past };
+  const past = { ...lastChanges(history), ...pastAfter({ ...status, ...(history && { history }) }, policy, now, snapshot) };
+  const next = withApplied({ ...status, ...past }, policy, { changes: outcome.changes ?? [] });
   const told = outcome.reason === 'Withdrawn' ? endRollback(next, policy, cause) : next;
-  return told.history === status.history && told.rollback === status.rollback ? undefined : told;
+  return isDeepStrictEqual(told, status) ? undefined : told;
 }
 
-/** The history with what the workloads record and it lacks, and what follows from it; nothing where it lacks nothing. */
+/** The status with what the policy has applied as its selection, if that is newer. */
+function withApplied(next: PolicyStatus, { spec, status }: StatusOwner, outcome: Parameters<typeof latestApplied>[2]): PolicyStatus {
+  return { ...next, ...defined({ latest: latestApplied({ spec, status: next }, status.latest, outcome) }) };
+}
+
+/** The history fields with the missing changes that the workloads record; empty if none is missing. */
 function pastAfter(
   next: PolicyStatus,
-  { uid, namespace, spec, status }: StatusOwner,
+  { uid, namespace, status }: StatusOwner,
   now: Date,
-  view: TargetsView | undefined,
+  snapshot: TargetSnapshot | undefined,
 ): LastChanges {
-  if (view === undefined || !isUsable(spec)) return {};
+  if (snapshot === undefined) return {};
   const { history = [] } = next;
-  const complete = completeHistory(history, { uid, namespace, status }, resolveTargets(spec.targets, view), now);
+  const complete = completeHistory(history, { uid, namespace, status }, snapshot.targets, now);
   return complete === history ? {} : lastChanges(complete);
 }
 
-/** The status without a rollback that is over: this reconcile has answered it, or nobody asks for it any more. */
+/** The status without a finished rollback: this reconcile has answered it, or its request was withdrawn. */
 function endRollback({ rollback, ...status }: PolicyStatus, { actions }: StatusOwner, cause: ReconcileCause): PolicyStatus {
   const isOpen = rollback !== undefined && rollback.request !== cause.rollback && rollback.request === actions?.rollbackTo;
   return isOpen ? { ...status, rollback } : status;
 }
 
-/** The outcome with the pending candidate that remains: another replica may have replaced it in the meantime. */
+/** The outcome with the remaining pending candidate. Another replica may have replaced it in the meantime. */
 function resolvePending({ pending, ...outcome }: Outcome, current: Waiting | undefined): Outcome {
   const next = nextPending(current, pending, outcome.selection?.candidate);
   return next === undefined ? outcome : { ...outcome, pending: { next } };
@@ -186,10 +185,10 @@ function resolvePending({ pending, ...outcome }: Outcome, current: Waiting | und
 function postponed({ until, reason, tag, digest }: Postponement, current: Waiting | undefined): { waiting?: Waiting } {
   if (isPending(current)) return { waiting: current };
   if (until === undefined) return {};
-  // Rounded up, so that the wait is over at that time.
+  // Rounded up, so that the wait is over at the time that is shown.
   const time = toSeconds(new Date(Math.ceil(until.getTime() / 1_000) * 1_000));
   return {
-    waiting: { ...(tag !== undefined && { tag: cut(tag, maxLengths.tag) }), ...(digest !== undefined && { digest }), until: time, reason },
+    waiting: { ...(tag !== undefined && { tag: cut(tag, maxLengths.tag) }), ...defined({ digest }), until: time, reason },
   };
 }
 
@@ -203,8 +202,7 @@ function reconciled(old: PolicyStatus, outcome: Outcome, cause: ReconcileCause, 
   const hasAsked =
     outcome.isRemembered !== true && (outcome.kind === 'updated' || outcome.kind === 'unchanged' || outcome.kind === 'waiting');
   return {
-    ...(waiting !== undefined && { waiting }),
-    ...(latest !== undefined && { latest }),
+    ...defined({ waiting, latest }),
     ...(reverted.length > 0 && { reverted }),
     ...((newest !== undefined || isOther(old.latest, latest)) && { trigger: toTrigger(cause, now) }),
     ...(hasAsked && { lastCheckTime: toSeconds(now) }),
@@ -213,8 +211,8 @@ function reconciled(old: PolicyStatus, outcome: Outcome, cause: ReconcileCause, 
 }
 
 /**
- * What the targets run: as the reconcile read it, so that the conditions say the same, or where it did not come so far, as the workloads are now. Nothing where
- * neither is known.
+ * The running images of the targets, as the reconcile read them, so that the conditions fit. If it did not get that far, they are read from the workloads now.
+ * Empty if neither is known.
  */
 function targetsAfter(
   policy: Pick<ImagePolicy, 'namespace' | 'spec' | 'status'>,
@@ -238,7 +236,7 @@ function showWithView(
   return seen && showSeen(policy.status, seen);
 }
 
-/** The status with what the targets run, or undefined if it says that already. */
+/** The status with the running images of the targets; undefined if it has them already. */
 export function withSeenTargets(
   policy: Pick<ImagePolicy, 'namespace' | 'spec' | 'status'>,
   view: TargetsView,
@@ -252,42 +250,29 @@ function newImageOf({ workload, container, from, to, became = to }: AppliedChang
   return { workload, container, image: became, message: `changed from ${from} to ${became}` };
 }
 
-function nextLatest(old: LatestImage | undefined, selected: Candidate | undefined, selectedAt: number): LatestImage | undefined {
-  if (selected === undefined) return old;
-  const { tag, digest, createdAt } = selected;
-  const image = { tag, ...(digest !== undefined && { digest }), ...(createdAt !== undefined && { createdAt }) };
-  return old === undefined || isOther(old, image) ? { ...image, selectedAt: toTime(new Date(selectedAt)) } : { ...old, ...image };
-}
-
-/** Whether the tag differs, or the same tag points to another digest; a digest that merely becomes known does not count. */
-function isOther(old: Candidate | undefined, next: Candidate | undefined): boolean {
-  if (old?.tag !== next?.tag) return true;
-  return old?.digest !== undefined && next?.digest !== undefined && old.digest !== next.digest;
-}
-
 function toTrigger({ source, receiver, eventId, receivedAt }: ReconcileCause, now: Date): Trigger {
   return {
     source,
     ...(receiver !== undefined && { receiver: cut(receiver, maxLengths.receiver) }),
     ...(eventId !== undefined && { event: cut(eventId, maxLengths.event) }),
     receivedAt,
-    // With milliseconds: users want to know the time between receivedAt and handledAt.
+    // The time has milliseconds, because users want to know the time between receivedAt and handledAt.
     handledAt: now.toISOString(),
   };
 }
 
-/** Whether a status says anything new; a reconcile that found nothing new is written at most once a minute. */
+/** Whether a status differs from the former one. A reconcile without a new result is written at most once a minute. */
 export function isWorthWriting(old: PolicyStatus, next: PolicyStatus, now: Date): boolean {
   const { lastCheckTime: oldTime, conditions: oldConditions = [], ...oldRest } = old;
   const { lastCheckTime: nextTime, conditions: nextConditions = [], ...nextRest } = next;
   if (!isDeepStrictEqual(byType(oldConditions), byType(nextConditions)) || !isDeepStrictEqual(oldRest, nextRest)) return true;
   if (nextTime === oldTime) return false;
-  // In this form, an unreadable time counts as none.
+  // The comparison is false for an unreadable time, which therefore counts as none.
   const isRecent = oldTime !== undefined && now.getTime() - Date.parse(oldTime) < checkTimeStepMs;
   return !isRecent;
 }
 
-/** The order of conditions means nothing. */
+/** Sorted for the comparison, because the order of conditions has no meaning. */
 function byType(conditions: readonly Condition[]): readonly Condition[] {
   return conditions.toSorted((a, b) => (a.type < b.type ? -1 : 1));
 }

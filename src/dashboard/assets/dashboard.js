@@ -110,6 +110,7 @@ function connect(path, changed) {
     else say(true);
   });
   source.addEventListener('policy', changed);
+  source.addEventListener('base', changed);
   source.addEventListener('deleted', changed);
   source.addEventListener('error', () => {
     say(false);

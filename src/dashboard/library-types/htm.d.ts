@@ -1,4 +1,4 @@
-/** The package's own types are those of its CommonJS form. */
+/** The types of htm as an ES module. Those in the package are of its CommonJS form. */
 declare const htm: {
   bind<Tree>(
     create: (type: unknown, props: object | null, ...children: unknown[]) => Tree,

@@ -1,4 +1,4 @@
-/** What the dashboard uses of preact. The package's own types bring those of a browser into the whole program, where `name` or `event` would compile anywhere. */
+/** The types of preact that the dashboard uses. The package's own types add those of a browser, where `name` or `event` compile anywhere. */
 export interface VNode {
   readonly type: unknown;
   readonly props: unknown;

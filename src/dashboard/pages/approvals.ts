@@ -1,15 +1,24 @@
+import { baseReads, type BaseSummary } from '../../service/api/base-view.ts';
 import { getPolicies } from '../../service/api/routes/policies.ts';
 import { choiceOf } from '../choices.ts';
-import { html } from '../html.ts';
-import type { Page } from '../page.ts';
-import { policyLink, tagOf, time } from '../parts/inline.ts';
-import { problem } from '../parts/problem.ts';
+import { baseActionPath } from '../base-action-list.ts';
+import { html, type Html } from '../html.ts';
+import { hasSection, type Page } from '../page.ts';
+import { baseLink, policyLink, tagOf, time } from '../parts/inline.ts';
+import { partOf, problem } from '../parts/problem.ts';
+import { table } from '../parts/tables.ts';
+import type { Texts } from '../texts/en.ts';
 
 export const approvals: Page = {
   path: '/approvals',
   section: 'approvals',
   async show({ api, caller, query, texts }) {
-    const { policies } = await api.read(getPolicies, { state: 'ApprovalRequired', limit: 500 });
+    const [{ policies }, basesToApprove] = await Promise.all([
+      api.read(getPolicies, { state: 'ApprovalRequired', limit: 500 }),
+      hasSection(caller, 'bases')
+        ? partOf(api.read(baseReads.list, { state: 'ApprovalRequired', limit: 500 }), ({ bases }) => showBases(bases, texts))
+        : undefined,
+    ]);
     const isReadOnly = caller.noActions !== undefined;
     const body = html`
       ${isReadOnly && html`<p class="note">${texts.readOnly} ${caller.noActions}</p>`}
@@ -49,7 +58,29 @@ export const approvals: Page = {
               </form>
             `
       }
+      ${basesToApprove}
     `;
     return { title: texts.approvals, body, isLive: true };
   },
 };
+
+/** The bases that wait. Each is approved on a page of its own, which says what follows. */
+function showBases(bases: readonly BaseSummary[], texts: Texts): Html {
+  if (bases.length === 0) return html``;
+  return html`
+    <section>
+      <h2>${texts.basesToApprove}</h2>
+      ${table(
+        [texts.base, texts.image, texts.since, texts.approve],
+        bases.map((base) => [
+          html`${baseLink(base)}<span class="repository">${base.image}</span>`,
+          html`${tagOf(base.pendingApproval)} <small class="digest">${base.pendingApproval?.digest}</small>`,
+          time(base.since),
+          html`<a class="button" href=${baseActionPath(base, 'approve')}>${texts.approve}</a>`,
+        ]),
+        '',
+        texts.basesToApprove,
+      )}
+    </section>
+  `;
+}

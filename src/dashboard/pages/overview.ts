@@ -13,14 +13,14 @@ import type { Texts } from '../texts/en.ts';
 
 type Overview = z.output<typeof getOverview.answer>;
 
-/** What somebody should look at, the most urgent first. */
+/** The groups of states that need attention, the most urgent first. */
 const groups = [
   ['needsAttention', ['Failed', 'Stalled']],
   ['waitsForApproval', ['ApprovalRequired']],
   ['rollingOut', ['Progressing']],
   ['blocked', ['Waiting', 'Held']],
 ] as const;
-/** The most of one state. */
+/** The maximum number of policies that are shown for one state. */
 const shown = 5;
 
 export const overview: Page = {
@@ -50,7 +50,7 @@ export const overview: Page = {
   },
 };
 
-/** What needs attention first. */
+/** The states that occur with their counts, in the order of urgency. */
 function statesIn(counts: Overview['policies']): [PolicyState, number][] {
   return policyStates.map((state): [PolicyState, number] => [state, counts[state] ?? 0]).filter(([, count]) => count > 0);
 }

@@ -14,7 +14,7 @@ export const policies: Page = {
   section: 'policies',
   async show({ api, query, texts }) {
     const filters = { search: query.one('search'), state: query.one('state'), namespace: query.one('namespace'), sort: query.one('sort') };
-    // Whoever may list only some namespaces of many has to name one: the filters stay.
+    // The filters stay if the list fails: a user who may list only some namespaces has to name one.
     const listed = await partOf(api.read(getPolicies, { ...filters, after: query.one('after'), limit: 100 }), (list) =>
       showList(list, { ...filters, after: query.one('after') }, texts),
     );

@@ -1,17 +1,19 @@
 import { stringify } from 'yaml';
 import { getEvents } from '../../service/api/routes/events.ts';
+import { type BaseLink, baseReads } from '../../service/api/base-view.ts';
 import { explainPolicy, getPolicy, getResource } from '../../service/api/routes/policies.ts';
 import { actionPath, actionsFor, type PolicyDetail } from '../action-list.ts';
 import { html, type Html } from '../html.ts';
-import type { Caller, Page, Query } from '../page.ts';
+import { type Caller, hasSection, type Page, type Query } from '../page.ts';
+import { baseChain } from '../parts/dependents.ts';
 import { explanation } from '../parts/explanation.ts';
 import { stateBadge, tagOf, time } from '../parts/inline.ts';
 import { partOf, problem } from '../parts/problem.ts';
-import { table } from '../parts/tables.ts';
+import { factList, table } from '../parts/tables.ts';
 import { timeline } from '../parts/timeline.ts';
 import type { Texts } from '../texts/en.ts';
 
-/** Writing YAML of 64 KB of keys takes 100 ms, in which nothing else is answered. */
+/** The maximum size of the source of YAML. Writing 64 KB of keys takes 100 ms, in which nothing else is answered. */
 const maxYamlSource = 24_576;
 
 function showYaml(object: unknown, { namespace, name }: Readonly<Record<string, string>>): Html {
@@ -24,11 +26,13 @@ export const policy: Page = {
   section: 'policies',
   async show({ api, params, query, caller, texts }) {
     const push = query.one('push');
-    const [found, explained, pushes, resource] = await Promise.all([
+    const hasBases = hasSection(caller, 'bases');
+    const [found, explained, pushes, resource, chain] = await Promise.all([
       api.read(getPolicy, params),
       partOf(api.read(explainPolicy, { ...params, push }), (steps) => explanation(steps, texts)),
       api.read(getEvents, { policy: `${params['namespace']}/${params['name']}`, limit: 50 }).catch(() => undefined),
       partOf(api.read(getResource, params), (object) => showYaml(object, params)),
+      hasBases ? partOf(api.read(baseReads.chain, params), ({ bases }) => showChain(bases, texts)) : undefined,
     ]);
     const body = html`
       ${showResult(query, texts)}
@@ -42,6 +46,7 @@ export const policy: Page = {
         <h2>${texts.history}</h2>
         ${timeline(found.status.history ?? [], pushes?.events ?? [], found, texts)}
       </section>
+      ${chain}
       <section id="explanation">
         <h2>${texts.explanation}</h2>
         <form class="filters" method="get" action="#explanation">
@@ -77,7 +82,18 @@ export const policy: Page = {
   },
 };
 
-/** What came of the action from which the user returns. */
+/** Shows the bases that the images are built on, if there are any. */
+function showChain(bases: readonly BaseLink[], texts: Texts): Html {
+  if (bases.length === 0) return html``;
+  return html`
+    <section id="bases">
+      <h2>${texts.chain}</h2>
+      ${baseChain(bases, texts)}
+    </section>
+  `;
+}
+
+/** Shows the result of the action from which the user returns. */
 function showResult(query: Query, texts: Texts): Html | undefined {
   const done = actionsFor(undefined, texts).find(({ name }) => name === query.one('done'));
   return done && html`<p class="done" role="status">${texts.done(done.label)}</p>`;
@@ -106,20 +122,7 @@ function showNow(found: PolicyDetail, texts: Texts): Html {
     [texts.rollingOut, rollouts && rollouts.progressing > 0 && rollouts.progressing],
     [texts.lastCheck, typeof status.lastCheckTime === 'string' && time(status.lastCheckTime)],
   ];
-  return html`
-    <dl class="facts">
-      ${rows.map(
-        ([label, value]) =>
-          value !== undefined &&
-          value !== false &&
-          html`<div>
-            <dt>${label}</dt>
-            <dd>${value}</dd>
-          </div>`,
-      )}
-    </dl>
-    ${found.image === undefined && problem(found.message ?? '')}
-  `;
+  return html`${factList(rows)} ${found.image === undefined && problem(found.message ?? '')}`;
 }
 
 function showTargets({ status: { targets = [] } }: PolicyDetail, texts: Texts): Html {

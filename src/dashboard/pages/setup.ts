@@ -17,7 +17,7 @@ export const setup: Page = {
       api.read(getEvents, { limit: 500 }).catch(() => ({ events: [] })),
     ]);
     const last = new Map(recent.events.toReversed().map((event) => [event.receiver, event]));
-    // A busy receiver has all of the recent ones; the API examines four times as many for each of the others.
+    // One busy receiver may have all recent events. For each of the others the API examines four times as many.
     const missing = receivers.filter(({ name }) => !last.has(name)).slice(0, maxAsked);
     const older = await Promise.all(
       missing.map(async ({ name }) => api.read(getEvents, { receiver: name, limit: 1 }).catch(() => ({ events: [] }))),

@@ -3,7 +3,7 @@ import { html, type Html } from '../html.ts';
 const height = 60;
 const width = 12;
 
-/** A bar for each hour, the oldest first; each has its value and hours ago as its tooltip. */
+/** A bar for each hour, the oldest first. The tooltip of each has its value and its age in hours. */
 export function bars(values: readonly number[], label: string, describe: (value: number, hoursAgo: number) => string): Html {
   const top = Math.max(1, ...values);
   return html`

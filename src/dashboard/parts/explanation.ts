@@ -9,7 +9,7 @@ type Step = Explanation['steps'][number];
 
 const marks: Readonly<Record<Step['result'], string>> = { pass: '✓', stop: '✗', wait: '…', note: '·' };
 
-/** The chain of steps, as `image-watcher explain` prints it. */
+/** The steps of an explanation, as `image-watcher explain` prints them. */
 export function explanation({ allowed, summary, steps, targets }: Explanation, texts: Texts): Html {
   return html`
     <p class=${allowed ? 'summary' : 'summary stopped'}>${summary}</p>

@@ -1,4 +1,5 @@
-/** What stands within a line: links, states, times, tags. */
+/** Inline elements: links, states, times, tags. */
+import type { DependentState } from '../../service/api/base-view.ts';
 import type { PolicyState } from '../../service/api/policy-view.ts';
 import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
@@ -8,13 +9,22 @@ interface Named {
   readonly name: string;
 }
 
-/** The page of a policy. */
+/** The address of the page of a policy. */
 export function policyPath({ namespace, name }: Named): string {
   return `/policies/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
 }
 
 export function policyLink(policy: Named): Html {
   return html`<a href=${policyPath(policy)}><span class="namespace">${policy.namespace}/</span>${policy.name}</a>`;
+}
+
+/** The address of the page of a base. */
+export function basePath({ namespace, name }: Named): string {
+  return `/bases/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
+}
+
+export function baseLink(base: Named): Html {
+  return html`<a href=${basePath(base)}><span class="namespace">${base.namespace}/</span>${base.name}</a>`;
 }
 
 const toneOf: Readonly<Record<PolicyState, string>> = {
@@ -34,19 +44,39 @@ export function stateBadge(state: PolicyState, texts: Texts): Html {
   return html`<span class=${`badge ${toneOf[state]}`}>${texts[state]}</span>`;
 }
 
-/** A time: in UTC as it is sent, and in the zone of the reader where the script of the page runs. */
+const toneOfDependent: Readonly<Record<DependentState, string>> = {
+  Failed: 'bad',
+  RebuildOverdue: 'bad',
+  Refused: 'bad',
+  Behind: 'wait',
+  Updating: 'busy',
+  Requested: 'busy',
+  Rebased: 'busy',
+  Unknown: 'ask',
+  NotExamined: 'ask',
+  OtherLine: 'off',
+  Updated: 'good',
+  Current: 'good',
+};
+
+/** The state of an image on a base as a coloured word. */
+export function dependentBadge(state: DependentState, texts: Texts): Html {
+  return html`<span class=${`badge ${toneOfDependent[state]}`}>${texts.dependentStates[state]}</span>`;
+}
+
+/** A time in UTC. The script of the page converts it to the time zone of the reader. */
 export function time(at: string | undefined): Html | string {
   if (at === undefined || Number.isNaN(Date.parse(at))) return '–';
   return html`<time datetime=${at}>${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC</time>`;
 }
 
-/** A tag; its digest is the tooltip. */
+/** A tag with its digest as the tooltip. */
 export function tagOf(image: { readonly tag?: string | undefined; readonly digest?: string | undefined } | undefined): Html | string {
   if (image?.tag === undefined) return '–';
   return html`<code title=${image.digest && `${image.tag}@${image.digest}`}>${image.tag}</code>`;
 }
 
-/** A duration in words that need no translation: 320 ms, 12.4 s, 3 min. */
+/** A duration without words to translate: 320 ms, 12.4 s, 3 min. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;

@@ -1,12 +1,12 @@
 import { ApiFailure } from '../api-client.ts';
 import { html, type Html } from '../html.ts';
 
-/** Why a page, or a part of it, cannot be shown. */
+/** Shows why a page, or a part of it, is not available. */
 export function problem(message: string): Html {
   return html`<p class="problem" role="alert">${message}</p>`;
 }
 
-/** What a part of a page shows, or why it cannot be read: the rest of the page is shown all the same. */
+/** Shows a part of a page, or why it cannot be read. The rest of the page is still shown. */
 export async function partOf<T>(reading: Promise<T>, show: (value: T) => Html): Promise<Html> {
   try {
     return show(await reading);

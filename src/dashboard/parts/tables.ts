@@ -3,10 +3,16 @@ import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
 import { policyLink, stateBadge, tagOf, time } from './inline.ts';
 
-/** A table whose rows become cards on narrow screens: the heading of a column is repeated in each cell. */
-export function table(headings: readonly string[], rows: readonly (readonly unknown[])[], kind = ''): Html {
+/** A table whose rows become cards on narrow screens. For them, the heading of a column is repeated in each cell. */
+export function table(headings: readonly string[], rows: readonly (readonly unknown[])[], kind = '', caption?: string): Html {
   return html`
     <table class=${`cards ${kind}`}>
+      ${
+        caption !== undefined &&
+        html`<caption>
+          ${caption}
+        </caption>`
+      }
       <thead>
         <tr>
           ${headings.map((heading) => html`<th scope="col">${heading}</th>`)}
@@ -26,12 +32,29 @@ export function table(headings: readonly string[], rows: readonly (readonly unkn
   `;
 }
 
-/** A policy may be Ready and keep an update back all the same: in a dry run. */
+/** A list of facts by their labels. A fact that is undefined or false is left out. */
+export function factList(rows: readonly (readonly [label: string, value: unknown])[]): Html {
+  return html`
+    <dl class="facts">
+      ${rows.map(
+        ([label, value]) =>
+          value !== undefined &&
+          value !== false &&
+          html`<div>
+            <dt>${label}</dt>
+            <dd>${value}</dd>
+          </div>`,
+      )}
+    </dl>
+  `;
+}
+
+/** Whether the message of a policy is shown. A policy may be Ready and still block an update, for example in a dry run. */
 function isTold({ state, reason, message }: PolicySummary): boolean {
   return message !== undefined && (state !== 'Ready' || reason !== 'UpToDate');
 }
 
-/** A table of policies, with the reason where not everything runs that is selected. */
+/** A table of policies, with the reason if a selected image does not run everywhere. */
 export function policyTable(policies: readonly PolicySummary[], texts: Texts): Html {
   return table(
     [texts.policy, texts.state, texts.running, texts.latest, texts.since],

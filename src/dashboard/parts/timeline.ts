@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { defined } from '../../core/model/defined.ts';
 import type { getEvents } from '../../service/api/routes/events.ts';
 import type { getPolicy } from '../../service/api/routes/policies.ts';
 import { html, type Html } from '../html.ts';
@@ -8,18 +9,18 @@ import { duration, tagOf, time } from './inline.ts';
 type Change = NonNullable<z.output<(typeof getPolicy)['answer']>['status']['history']>[number];
 type PushEvent = z.output<(typeof getEvents)['answer']>['events'][number];
 
-/** Changes of the same image that came together. */
+/** Changes to the same image that happened together. */
 interface Episode {
   readonly changes: readonly [Change, ...Change[]];
-  /** The push that caused them, if it is known. */
+  /** The push that caused the changes, if it is known. */
   readonly push?: PushEvent;
-  /** From the receipt of the push to its last result, in ms. */
+  /** The time from the receipt of the push to its last result, in ms. */
   readonly afterMs?: number;
-  /** The same until the image was verified. */
+  /** The time from the receipt of the push to the verification of the image, in ms. */
   readonly verifiedMs?: number;
 }
 
-/** From the push of an image to its rollout, the latest first. */
+/** The changes of a policy, from the push of an image to its rollout, the latest first. */
 export function timeline(
   history: readonly Change[],
   pushes: readonly PushEvent[],
@@ -93,9 +94,9 @@ export function episodesOf(
     for (const push of pushes) {
       if (push.receivedAt > endOfSecond(first.at) || !announces(push, first)) continue;
       const own = push.policies.find(({ namespace, name }) => namespace === policy.namespace && name === policy.name);
-      // What was approved or waited is not the result of the push itself.
+      // The times of a push do not count if its image had to be approved or to wait.
       const { afterMs, verifiedMs } = own?.outcome === 'updated' ? own : {};
-      return { changes, push, ...(afterMs !== undefined && { afterMs }), ...(verifiedMs !== undefined && { verifiedMs }) };
+      return { changes, push, ...defined({ afterMs, verifiedMs }) };
     }
     return { changes };
   });
@@ -112,7 +113,7 @@ function isSame(a: Change, b: Change): boolean {
   return a.tag === b.tag && a.digest === b.digest && a.result === b.result && a.trigger === b.trigger;
 }
 
-/** Earlier versions recorded whole seconds. */
+/** The end of the second of a time, because earlier versions recorded whole seconds. */
 function endOfSecond(at: string): string {
   return new Date(Date.parse(at) + 999).toISOString();
 }

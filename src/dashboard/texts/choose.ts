@@ -4,12 +4,12 @@ import { zh } from './zh.ts';
 const languages = { en, zh } as const;
 export type Language = keyof typeof languages;
 
-/** The texts in a language; by the cookie of the user, or by what the browser accepts first. */
+/** The texts in the user's language, chosen by the cookie, or else by the first accepted language of the browser. */
 export function textsFor(cookie: string | undefined, acceptLanguage: string | undefined): Texts {
   return languages[asLanguage(cookie) ?? preferred(acceptLanguage ?? '')];
 }
 
-/** The language of this name, if there is one. */
+/** The language with this name; undefined if there is none. */
 export function asLanguage(name: string | undefined): Language | undefined {
   return name === 'en' || name === 'zh' ? name : undefined;
 }

@@ -1,4 +1,6 @@
-/** Every text of the dashboard. */
+/** All texts of the dashboard in English. */
+import { baseSteps } from '../../core/model/base-next-step.ts';
+
 export const en = {
   language: 'en',
   otherLanguage: '中文',
@@ -17,7 +19,7 @@ export const en = {
   notLive: 'not live',
   apiDocument: 'API',
 
-  // States of policies
+  // The states of policies
   Failed: 'Failed',
   Stalled: 'Stalled',
   ApprovalRequired: 'Approval required',
@@ -28,7 +30,7 @@ export const en = {
   Suspended: 'Suspended',
   Unknown: 'Unknown',
 
-  // Overview
+  // The page "Overview"
   byState: 'Policies by state',
   needsAttention: 'Failed or stalled',
   waitsForApproval: 'Waits for approval',
@@ -62,7 +64,7 @@ export const en = {
   quiet: 'No delivery yet',
   onlyForAdministrators: 'Visible to users who may list the policies of all namespaces.',
 
-  // Policies
+  // The page "Policies"
   policy: 'Policy',
   namespace: 'Namespace',
   image: 'Image',
@@ -84,7 +86,7 @@ export const en = {
   noPolicies: 'No policy matches.',
   noPoliciesYet: 'You see no policies. Create an ImagePolicy, or ask for the permission to list imagepolicies in its namespace.',
 
-  // A policy
+  // The page of one policy
   now: 'Now',
   selects: 'Selects',
   mode: 'Mode',
@@ -129,7 +131,66 @@ export const en = {
   previousImage: 'the previous image',
   rollbackTo: 'Roll back to',
 
-  // Confirmation
+  // The pages "Bases" and of one base
+  bases: 'Bases',
+  base: 'Base',
+  images: 'Images',
+  imagesOf: (current: number, behind: number, unknown: number) => `${current} current, ${behind} behind, ${unknown} unknown`,
+  imagesByState: 'Images by state',
+  behindSince: 'Behind since',
+  withoutConsent: 'Selected namespaces without consent',
+  noBases: 'You see no bases. Create a BaseImagePolicy, or ask for the permission to list baseimagepolicies in its namespace.',
+  onNewBase: 'On a new base',
+  waves: 'Waves',
+  waveDone: 'Rolled out',
+  wavePending: 'Waiting for their wave',
+  wavesDone: (done: number, total: number) => `${done} of ${total} workloads are rolled out`,
+  lastDone: 'Last rollout complete:',
+  stopped: 'No further wave begins',
+  dependents: 'Images on the base',
+  builtOn: 'Built on',
+  nextStep: 'Next step',
+  reasonAndStep: 'Why, and what next',
+  pinned: 'pinned by digest',
+  baseBetween: 'a base in between',
+  andMore: (count: number) => `and ${count} more`,
+  uses: { Container: 'container', InitContainer: 'init container', ImageVolume: 'image volume' },
+  noDependents: 'No image matches.',
+  notAllDependents: 'Not all images are listed: the list is whole again after the next reconcile.',
+  versions: 'Versions over time',
+  versionsKnown: (known: number, unread: number) => `${known} known${unread > 0 ? `, ${unread} tags not read` : ''}`,
+  versionsSeen: (count: number) => (count === 1 ? '1 version was seen' : `${count} versions were seen`),
+  version: 'Version',
+  firstSeen: 'First seen',
+  selected: 'Selected',
+  wasSelected: 'Was selected',
+  rejected: 'Rejected',
+  updated: 'Updated',
+  requested: 'Rebuilds requested',
+  reject: 'Reject',
+  confirmApproveBase: (image: string) => `Approve ${image}? The images that are behind are brought to it, in waves.`,
+  confirmReject: (image: string) =>
+    `Reject ${image}? The approval is taken back: nothing more is begun for it. What was begun is not undone.`,
+  confirmReleaseBase: 'Release the bases that failed up to now? The selected one is tried again.',
+  chain: 'Its bases',
+  basesToApprove: 'Bases that wait for approval',
+  dependentStates: {
+    Current: 'Current',
+    Behind: 'Behind',
+    OtherLine: 'Other line',
+    Unknown: 'Unknown',
+    Requested: 'Rebuild requested',
+    RebuildOverdue: 'Rebuild overdue',
+    Rebased: 'Rebased',
+    Updating: 'Rolling out',
+    Updated: 'Rolled out',
+    Failed: 'Failed',
+    Refused: 'Refused',
+    NotExamined: 'Not examined',
+  },
+  steps: baseSteps,
+
+  // The page that asks for confirmation
   confirm: 'Confirm',
   cancel: 'Cancel',
   noEffect: 'This would have no effect now.',
@@ -145,7 +206,7 @@ export const en = {
   done: (action: string) => `Requested: ${action}. The state follows in a moment.`,
   notDone: (policy: string, why: string) => `${policy}: ${why}`,
 
-  // Events
+  // The page "Events"
   push: 'Push',
   outcome: 'Outcome',
   anyOutcome: 'Any outcome',
@@ -177,14 +238,14 @@ export const en = {
       `The notification ${kind} was given up: the target ${target} did not accept it for a day`,
   },
 
-  // Approvals
+  // The page "Approvals"
   nothingToApprove: 'No image waits for your approval.',
   chooseAll: 'Choose',
   approveChosen: 'Approve the chosen images',
   confirmApprovals: (count: number) => (count === 1 ? 'Approve this image?' : `Approve these ${count} images?`),
   noneChosen: 'Choose at least one image.',
 
-  // Setup
+  // The page "Setup"
   setupIntro: 'Give each registry the URL of its receiver, and the secret that you have configured for it.',
   url: 'URL',
   lastSent: 'Last push that it sent',
@@ -194,7 +255,7 @@ export const en = {
   moreSetup: 'How to set up each registry',
   lastAnswers: 'Last answers',
 
-  // Sign-in
+  // The page "Sign-in"
   token: 'Kubernetes token',
   tokenHint: 'Create one with: kubectl create token NAME, or use the token of your own account.',
   signInWith: (issuer: string) => `Sign in with ${issuer}`,
@@ -204,7 +265,7 @@ export const en = {
   signInFailed: 'The sign-in failed; try again.',
   tokenRefused: 'The API server does not know this token.',
 
-  // Errors
+  // Error messages
   notFound: 'Not found',
   forbidden: 'Not permitted',
   unavailable: 'Not available at present',
@@ -216,7 +277,7 @@ export const en = {
   backToOverview: 'Back to the overview',
 };
 
-/** The same texts in another language. */
+/** The texts in another language. */
 export type Texts = Translated<typeof en>;
 type Translated<T> = {
   readonly [K in keyof T]: T[K] extends string ? string : T[K] extends (...values: never[]) => string ? T[K] : Translated<T[K]>;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { defined } from '../../core/model/defined.ts';
 import { formatKeys } from '../../service/resources/validation/problem.ts';
 import { readConfig, readNotificationTargets, readProxies } from '../../service/config/settings.ts';
 import { processSource } from '../../service/config/environment.ts';
@@ -11,7 +12,7 @@ import { fit, outputOption, print } from '../../service/command-line/output.ts';
 import { printable } from '../../service/command-line/printable.ts';
 import { summaries } from './summaries.ts';
 
-/** What became of the test message for one target. */
+/** The result of the test message for one target. */
 interface Tested {
   readonly target: string;
   readonly kind: string;
@@ -50,7 +51,7 @@ Exit codes: 0 all targets accepted the message, 1 one did not, 2 wrong usage or 
     const chosen = all.filter(({ target }) => names.length === 0 || names.includes(target.name));
     if (chosen.length === 0) throw new UsageError('the configuration has no targets: add some to notifications.targets');
     const signal = terminal.signal ?? new AbortController().signal;
-    // Loaded only now: help should not wait for the HTTP client.
+    // Imported only here, so that the help does not wait for the HTTP client.
     const { openOutbound } = await import('../../service/proxy/outbound.ts');
     const outbound = openOutbound(readProxies(readConfig(source), source));
     const results = await Promise.all(chosen.map((one) => testTarget(one, outbound, signal)));
@@ -61,7 +62,6 @@ Exit codes: 0 all targets accepted the message, 1 one did not, 2 wrong usage or 
   },
 });
 
-/** `image-watcher notify`. */
 export const notify = defineGroup({
   name: 'notify',
   summary: 'send a test message to the targets of notifications',
@@ -96,7 +96,7 @@ async function testTarget(
     },
   );
   const action = actionOf(result);
-  return { target: name, kind, ok: result.kind === 'sent', message: result.message, ...(action !== undefined && { action }) };
+  return { target: name, kind, ok: result.kind === 'sent', message: result.message, ...defined({ action }) };
 }
 
 function actionOf(result: SendResult): string | undefined {

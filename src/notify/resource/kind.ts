@@ -1,4 +1,4 @@
-/** The kind NotificationTarget, as the API group has it. */
+/** The kind NotificationTarget as a part of the API group. */
 import { readyColumns } from '../../service/resources/definitions.ts';
 import type { AddedKind } from '../../service/resources/kinds.ts';
 import { targetSchema, targetSpecSchema } from './schema.ts';

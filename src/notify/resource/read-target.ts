@@ -1,5 +1,6 @@
-/** NotificationTargets of the API server, as the program works with them. */
+/** Reads NotificationTargets of the API server into the model. */
 import { z } from 'zod';
+import { defined } from '../../core/model/defined.ts';
 import { describeError, PermanentError } from '../../core/model/errors.ts';
 import type { PolicyProblem } from '../../core/model/image-policy.ts';
 import { noticeKinds } from '../../core/model/notice.ts';
@@ -9,6 +10,7 @@ import {
   type NotificationTarget,
   type NotificationTargetSpec,
 } from '../../core/model/notification-target.ts';
+import { withoutLongLists } from '../../core/model/stored-status.ts';
 import { cut } from '../../core/model/text.ts';
 import { specProblems, unknownFields } from '../../service/resources/validation/spec-problems.ts';
 import { withoutNulls } from '../../service/resources/validation/walk-schema.ts';
@@ -24,15 +26,15 @@ const envelope = z.looseObject({
     creationTimestamp: z.string().optional().catch(undefined),
   }),
   spec: z.unknown().optional(),
-  status: targetStatusSchema.loose().catch({}),
+  status: z.preprocess(withoutLongLists, targetStatusSchema.loose().catch({})),
 });
 const maxMessageLength = 1_000;
 
-/** Reads an object; throws only without metadata. What is wrong with its spec is the target's problem, and what does not fit in its status is dropped. */
+/** Reads an object. Throws only if it has no metadata. Errors in its spec become the target's problem, and invalid fields of its status are dropped. */
 export function readNotificationTarget(raw: unknown): NotificationTarget {
   const { metadata, spec, status } = envelope.parse(raw);
   const { creationTimestamp: createdAt, ...names } = metadata;
-  return { ...names, ...(createdAt !== undefined && { createdAt }), spec: readSpecOrProblem(spec), status };
+  return { ...names, ...defined({ createdAt }), spec: readSpecOrProblem(spec), status };
 }
 
 function readSpecOrProblem(raw: unknown): NotificationTargetSpec | PolicyProblem {
@@ -61,14 +63,10 @@ function readSpec(spec: z.output<typeof targetSpecSchema>): NotificationTargetSp
   const { type, urlSecretRef, secretRef, email, github, template, events, policies, perMinute = defaultPerMinute(type), suspend } = spec;
   return {
     type,
-    ...(urlSecretRef !== undefined && { urlSecret: urlSecretRef }),
-    ...(secretRef !== undefined && { secret: secretRef }),
-    ...(email !== undefined && { email }),
-    ...(github !== undefined && { github }),
-    ...(template !== undefined && { template }),
+    ...defined({ urlSecret: urlSecretRef, secret: secretRef, email, github, template }),
     events: events ?? noticeKinds,
     policyLabels: policies?.matchLabels ?? {},
-    ...(perMinute !== undefined && { perMinute }),
+    ...defined({ perMinute }),
     suspended: suspend ?? false,
   };
 }

@@ -1,8 +1,8 @@
-/** NotificationTarget v1, which users write and the cluster stores. */
+/** The schema of NotificationTarget v1, which users write and the cluster stores. */
 import { z } from 'zod';
 import { noticeKinds } from '../../core/model/notice.ts';
 import { targetStatusSchema, targetTypes } from '../../core/model/notification-target.ts';
-import { fieldOf, has, withRules } from '../../service/resources/rules.ts';
+import { withRules } from '../../service/resources/rules.ts';
 import { distinct, name } from '../../service/resources/v1-fields/scalars.ts';
 
 const key = z
@@ -21,10 +21,10 @@ const mailbox = (what: string) =>
     .regex(/^[^\s@<>,;"]{1,64}@[^\s@<>,;"]{1,255}$/, 'an address such as ops@example.com')
     .describe(what);
 
-/** Certificates of the service concern no namespace. */
+/** The kinds of notices about policies. Those about certificates of the service belong to no namespace. */
 const events = noticeKinds.filter((kind) => kind !== 'CertificateExpiring');
 
-/** `spec`, as users write it. */
+/** The schema of `spec`, as users write it. */
 export const targetSpecSchema = withRules(
   z
     .object({
@@ -83,7 +83,9 @@ export const targetSpecSchema = withRules(
           .array(z.enum(events).describe('A kind of event.'))
           .min(1)
           .max(events.length)
-          .describe('What the target is notified of; everything by default.'),
+          .describe(
+            'What the target is notified of; everything by default. Behind, Rebased, RebuildRequested and Refused are about images that workloads of the namespace run, and that are built on the base of a BaseImagePolicy of any namespace.',
+          ),
       ).exactOptional(),
       policies: z
         .object({
@@ -109,35 +111,30 @@ export const targetSpecSchema = withRules(
     {
       rule: "(self.type == 'email') == has(self.email)",
       message: 'write email, with from and to, with type email only',
-      holds: (self) => (fieldOf(self, 'type') === 'email') === has(self, 'email'),
     },
     {
       rule: "(self.type in ['webhook', 'githubDeployment']) == has(self.secretRef)",
       message: 'write secretRef, a signing key or a token, with type webhook or githubDeployment only',
-      holds: (self) => ['webhook', 'githubDeployment'].includes(String(fieldOf(self, 'type'))) === has(self, 'secretRef'),
     },
     {
       rule: "(self.type == 'githubDeployment') == has(self.github)",
       message: 'write github, with an environment, with type githubDeployment only',
-      holds: (self) => (fieldOf(self, 'type') === 'githubDeployment') === has(self, 'github'),
     },
     {
       rule: "!has(self.template) || !(self.type in ['webhook', 'githubDeployment'])",
       message: 'a template is for messages: remove it, or write another type',
-      holds: (self) => !has(self, 'template') || !['webhook', 'githubDeployment'].includes(String(fieldOf(self, 'type'))),
     },
     {
       rule: "self.type == 'githubDeployment' || has(self.urlSecretRef)",
       message: 'write urlSecretRef: the Secret with the URL',
-      holds: (self) => fieldOf(self, 'type') === 'githubDeployment' || has(self, 'urlSecretRef'),
     },
   ],
 );
 
-/** The whole resource below `metadata`. */
+/** The schema of the whole resource except `metadata`. */
 export const targetSchema = withRules(
   z
     .object({ spec: targetSpecSchema.exactOptional(), status: targetStatusSchema.exactOptional() })
     .describe('Sends messages about the policies of its namespace to a chat, a mailbox or an endpoint.'),
-  [{ rule: 'has(self.spec)', message: 'write a spec: type and urlSecretRef', holds: (self) => has(self, 'spec') }],
+  [{ rule: 'has(self.spec)', message: 'write a spec: type and urlSecretRef' }],
 );

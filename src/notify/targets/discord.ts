@@ -2,10 +2,10 @@ import { cut } from '../../core/model/text.ts';
 import { messageOf, textOf, type NotificationTarget } from '../message.ts';
 import { markdown } from '../markdown.ts';
 
-/** Longer messages are refused. */
+/** The maximum length of a message: Discord refuses longer ones. */
 const maxContent = 2_000;
 
-/** A webhook: https://discord.com/developers/docs/resources/webhook#execute-webhook; `allowed_mentions` lets no text mention anybody. */
+/** A Discord webhook: https://discord.com/developers/docs/resources/webhook#execute-webhook; `allowed_mentions` prevents all mentions. */
 export const discord: NotificationTarget = {
   id: 'discord',
   via: 'http',

@@ -1,6 +1,6 @@
 import { messageOf, textOf, type Markup, type NotificationTarget } from '../message.ts';
 
-/** Plain text. Mail programs make links of what looks like an address, so a word joiner (invisible) stands in what others wrote. */
+/** The markup of plain text. Mail programs make links of addresses, so an invisible word joiner is inserted into texts of others. */
 const plain: Markup = {
   escape: (text) => text.replaceAll(/[@<]|:(?=\/\/)|www(?=\.)/gi, '$&\u2060'),
   bold: (text) => text,

@@ -1,6 +1,6 @@
 import { messageOf, textOf, type Markup, type NotificationTarget } from '../message.ts';
 
-/** https://developers.google.com/workspace/chat/format-messages; it has no escape, so a word joiner (invisible) stands behind what would be markup. */
+/** The markup of Google Chat: https://developers.google.com/workspace/chat/format-messages; without an escape, so an invisible word joiner breaks markup. */
 const chatMarkup: Markup = {
   escape: (text) => text.replaceAll(/[*_~`<>@]|:(?=\/\/)|www(?=\.)/gi, '$&\u2060'),
   bold: (text) => `*${text}*`,
@@ -8,7 +8,7 @@ const chatMarkup: Markup = {
   link: (text, url) => `<${url}|${text}>`,
 };
 
-/** An incoming webhook: https://developers.google.com/workspace/chat/quickstart/webhooks */
+/** An incoming webhook of Google Chat: https://developers.google.com/workspace/chat/quickstart/webhooks */
 export const googleChat: NotificationTarget = {
   id: 'googleChat',
   via: 'http',

@@ -7,7 +7,7 @@ import { slack } from './slack.ts';
 import { teams } from './teams.ts';
 import { webhook } from './webhook.ts';
 
-/** Every kind of target, by its name in the configuration. */
+/** Every type of target by its name in the configuration. */
 export const targets: Readonly<Record<NotificationTarget['id'], NotificationTarget>> = {
   slack,
   mattermost,

@@ -1,7 +1,7 @@
 import { messageOf, textOf, type NotificationTarget } from '../message.ts';
 import { markdown } from '../markdown.ts';
 
-/** An incoming webhook: https://developers.mattermost.com/integrate/webhooks/incoming */
+/** An incoming webhook of Mattermost: https://developers.mattermost.com/integrate/webhooks/incoming */
 export const mattermost: NotificationTarget = {
   id: 'mattermost',
   via: 'http',

@@ -1,8 +1,8 @@
 import { messageOf, textOf, type Markup, type NotificationTarget } from '../message.ts';
 
 /**
- * Slack's mrkdwn: https://api.slack.com/reference/surfaces/formatting. `<…>` are links and mentions, and a word joiner (invisible) behind each character of markup keeps it and
- * anything that looks like an address from being read as more than text.
+ * Slack's mrkdwn: https://api.slack.com/reference/surfaces/formatting. `<…>` are links and mentions. An invisible word joiner after each character of markup
+ * keeps texts from being interpreted as markup or addresses.
  */
 const mrkdwn: Markup = {
   escape: (text) =>
@@ -16,7 +16,7 @@ const mrkdwn: Markup = {
   link: (text, url) => `<${url}|${text}>`,
 };
 
-/** An incoming webhook: https://api.slack.com/messaging/webhooks */
+/** An incoming webhook of Slack: https://api.slack.com/messaging/webhooks */
 export const slack: NotificationTarget = {
   id: 'slack',
   via: 'http',

@@ -3,7 +3,7 @@ import { markdown } from '../markdown.ts';
 
 const textBlock = (content: string, more: object = {}) => ({ type: 'TextBlock', text: content, wrap: true, ...more });
 
-/** A workflow "When a Teams webhook request is received", which posts an Adaptive Card: https://adaptivecards.io/explorer/ */
+/** A workflow of Teams, "When a Teams webhook request is received", which posts an Adaptive Card: https://adaptivecards.io/explorer/ */
 export const teams: NotificationTarget = {
   id: 'teams',
   via: 'http',

@@ -46,9 +46,14 @@ function eventOf(content: Content): { readonly type: string; readonly source: st
   return { type: data.kind, source, time: at, data: { ...data, ...origins, subject: shown } };
 }
 
-const plurals = { ImagePolicy: 'imagepolicies', BaseImagePolicy: 'baseimagepolicies', Certificate: 'certificates' } as const;
+const plurals = {
+  ImagePolicy: 'imagepolicies',
+  BaseImagePolicy: 'baseimagepolicies',
+  Image: 'images',
+  Certificate: 'certificates',
+} as const;
 
-/** The key behind `whsec_` is in base64; any other text is the key itself. */
+/** The signing key in a secret: base64 after `whsec_`; any other text is the key itself. */
 function keyOf(secret: string): Buffer {
   return secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : Buffer.from(secret);
 }

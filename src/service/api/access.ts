@@ -1,4 +1,4 @@
-/** Who calls the API, and what they may do. */
+/** The callers of the API, and their permissions. */
 
 /** A caller of the API, in the API server's terms. */
 export interface Caller {
@@ -8,9 +8,11 @@ export interface Caller {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** A verb on ImagePolicies; without a namespace: in all of them. */
+/** A verb on ImagePolicies, on another resource of the API group, or on Namespaces. Without a namespace, it applies to all namespaces. */
 export interface Question {
   readonly verb: 'get' | 'list' | 'update';
+  /** The plural name of the resource: one of the API group, or `namespaces`; ImagePolicies unless given. */
+  readonly resource?: string;
   readonly namespace?: string;
 }
 
@@ -20,7 +22,7 @@ export type ReviewToken = (token: string) => Promise<Caller | undefined>;
 /** Whether a caller has a permission. */
 export type ReviewAccess = (caller: Caller, question: Question) => Promise<boolean>;
 
-/** With what a caller can act at the API server itself. none: there is no authentication; proxy: the caller is known by name only. */
+/** The credentials with which a caller can act at the API server itself. none: there is no authentication; proxy: the caller is known by name only. */
 export type Credentials = { readonly kind: 'none' | 'proxy' } | { readonly kind: 'token'; readonly token: string };
 
 /** A caller and its permissions. */
@@ -30,7 +32,7 @@ export interface Access {
   may(question: Question): Promise<boolean>;
 }
 
-/** The request is refused, or cannot be served now; `message` is for the caller. */
+/** Thrown if the request is refused, or cannot be served now; `message` is for the caller. */
 export class AccessError extends Error {
   override readonly name = 'AccessError';
   readonly status: 401 | 403 | 404 | 429 | 503;

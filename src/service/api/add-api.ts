@@ -11,24 +11,35 @@ import { shareReports } from './doctor-api.ts';
 import { NotReplayable } from './events.ts';
 import { describeApi } from './openapi.ts';
 import { ActionRefused, type ApiPorts } from './ports.ts';
+import type { Route } from './route.ts';
 import { routes } from './routes/index.ts';
 import { createStreams } from './stream.ts';
 
-export interface ApiOptions extends Omit<ApiPorts, 'streams'> {
+export interface ApiOptions extends Omit<ApiPorts, 'streams' | 'features'> {
   readonly auth: OperationsAuth;
+  /** What wings add; absent if there is nothing. */
+  readonly added?: AddedRoutes | undefined;
+}
+
+/** The routes that wings add to the API, and the names of these wings. */
+export interface AddedRoutes {
+  readonly features: readonly string[];
+  readonly routes: readonly Route[];
 }
 
 const bodyLimit = 4_096;
-/** Requests of one user that are answered at the same time; each list of events reads up to 2,000 records. */
+/** How many requests of one user are answered at the same time. Each list of events reads up to 2,000 records. */
 const maxOfUser = 32;
-/** Between two warnings of the same kind: whoever can connect can cause them. */
+/** The pause between two warnings of the same kind, because anybody who can connect can cause them. */
 const warningPauseMs = 10_000;
 
 /** Adds all routes, and the document that describes them. */
-export function addApi(app: FastifyInstance, { auth, ...options }: ApiOptions): void {
+export function addApi(app: FastifyInstance, { auth, added = { features: [], routes: [] }, ...options }: ApiOptions): void {
   const now = () => options.now().getTime();
   const authenticate = createAuthenticate(auth, now);
-  const ports: ApiPorts = { ...options, streams: createStreams(), doctor: options.doctor && shareReports(options.doctor, now) };
+  const { features } = added;
+  const ports: ApiPorts = { ...options, features, streams: createStreams(), doctor: options.doctor && shareReports(options.doctor, now) };
+  const all = [...routes, ...added.routes];
   const accesses = new WeakMap<FastifyRequest, Access>();
   const begin = boundUsers(maxOfUser);
   let warnedAt = -Infinity;
@@ -41,7 +52,7 @@ export function addApi(app: FastifyInstance, { auth, ...options }: ApiOptions): 
   app.register(
     (api, _none, done) => {
       api.removeAllContentTypeParsers();
-      // Only some routes use a body, and an empty one is accepted whatever its content type is.
+      // All content types are accepted, because only some routes use a body, and an empty body may have any type.
       api.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit }, (_request, body, parsed) => parsed(null, body));
       api.addHook('onRequest', async (request, reply) => {
         reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
@@ -58,10 +69,10 @@ export function addApi(app: FastifyInstance, { auth, ...options }: ApiOptions): 
         if (error instanceof AccessError && error.cause !== undefined) warnOfAccess(describeError(error));
         return answerError(error, request, reply, options.logger);
       });
-      for (const route of routes)
+      for (const route of all)
         api.route({
           method: route.method,
-          // A HEAD would leave the stream behind, which has no end of its own.
+          // A stream has no HEAD route, because a HEAD would leave the stream open, which does not end by itself.
           exposeHeadRoute: route.media === undefined,
           url: `/v1${route.path}`.replaceAll(/\{(\w+)\}/g, ':$1'),
           async handler(request, reply) {
@@ -80,7 +91,7 @@ export function addApi(app: FastifyInstance, { auth, ...options }: ApiOptions): 
               .send(Readable.from(answer as AsyncIterable<string>));
           },
         });
-      const document = describeApi(routes, options.version);
+      const document = describeApi(all, options.version);
       api.get('/v1/openapi.json', (_request, reply) => reply.send(document));
       done();
     },
@@ -88,7 +99,7 @@ export function addApi(app: FastifyInstance, { auth, ...options }: ApiOptions): 
   );
 }
 
-/** Counts what each user has under way; throws AccessError(429) for more than the maximum. */
+/** Counts the running requests of each user; throws AccessError(429) above the maximum. */
 function boundUsers(max: number): (user: string) => () => void {
   const underWay = new Map<string, number>();
   return (user) => {
@@ -103,7 +114,7 @@ function boundUsers(max: number): (user: string) => () => void {
   };
 }
 
-/** The whole body as JSON; an empty one is an empty object. */
+/** Parses the whole body as JSON; an empty body is an empty object. */
 function readBody(body: unknown): unknown {
   const text = Buffer.isBuffer(body) ? body.toString('utf8') : '';
   try {
@@ -113,11 +124,11 @@ function readBody(body: unknown): unknown {
   }
 }
 
-/** Returns an empty payload, with status 304, where the caller has the answer already. */
+/** Returns an empty payload with status 304 if the caller already has the answer. */
 function unlessKnown(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
   if (request.method !== 'GET' || reply.statusCode !== 200 || typeof payload !== 'string') return payload;
   const tag = `"${createHash('sha256').update(payload).digest('base64url').slice(0, 22)}"`;
-  // Answers are the caller's own, and change at any time: they may be kept only to be asked about again.
+  // The answers are the caller's own, and change at any time. They may be cached only to be revalidated.
   reply.headers({ etag: tag, 'cache-control': 'private, no-cache' });
   const known = request.headers['if-none-match']?.split(',').map((one) => one.trim().replace(/^W\//, ''));
   if (known?.includes(tag) !== true) return payload;
@@ -131,7 +142,7 @@ function valuesIn(rawHeaders: readonly string[]) {
     rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === header);
 }
 
-/** An event that the caller may not see is answered like one that does not exist. */
+/** Answers an error. An event that the caller may not see is answered like one that does not exist. */
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, logger: Logger): FastifyReply {
   if (error instanceof z.ZodError) {
     const [issue] = error.issues;

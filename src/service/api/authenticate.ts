@@ -2,7 +2,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { BlockList, isIPv6 } from 'node:net';
 import { createTtlCache } from '../../core/async/bounded-map.ts';
+import { defined } from '../../core/model/defined.ts';
 import { type Access, AccessError, type Caller, type Credentials, type Question, type ReviewAccess, type ReviewToken } from './access.ts';
+import { boundQuestions } from './bound-questions.ts';
 import { boundReviews } from './review-tokens.ts';
 import { type Vouching, vouchHeader } from './vouch.ts';
 
@@ -14,9 +16,9 @@ export type OperationsAuth =
       readonly kind: 'kubernetes';
       readonly reviewToken: ReviewToken;
       readonly reviewAccess: ReviewAccess;
-      /** Also accepted, from requests with its secret. */
+      /** A proxy whose users are also accepted, if its requests contain its secret. */
       readonly proxy?: TrustedProxy;
-      /** Reads what the dashboard vouches for; absent: nothing. */
+      /** Reads the vouches of the dashboard; if absent, none are accepted. */
       readonly vouching?: Pick<Vouching, 'read'>;
     }
   | { readonly kind: 'proxy'; readonly proxy: TrustedProxy; readonly reviewAccess: ReviewAccess };
@@ -24,7 +26,7 @@ export type OperationsAuth =
 /** A reverse proxy that authenticates users and sends their names in headers. */
 export interface TrustedProxy {
   readonly userHeader: string;
-  /** Without it, users have no groups: a header that the proxy does not set could be the client's. */
+  /** The header with the user's groups. Without it, users have no groups: a header that the proxy does not set could be the client's. */
   readonly groupsHeader?: string | undefined;
   /** The header in which the proxy sends its secret. */
   readonly secretHeader: string;
@@ -36,19 +38,19 @@ export interface TrustedProxy {
 export interface ApiRequest {
   /** Every occurrence of a header, whose name is in lower case. */
   readonly valuesOf: (header: string) => readonly string[];
-  /** The address of the connection, not one from a header. */
+  /** The peer address of the connection, never taken from a header. */
   readonly peer: string;
-  /** The address of the client: the peer, or what a trusted proxy says. Only limits depend on it. */
+  /** The address of the client: the peer, or the address that a trusted proxy reports. Only limits depend on it. */
   readonly client: string;
 }
 
 /** Authenticates a request; throws AccessError. */
 export type Authenticate = (request: ApiRequest) => Promise<Access>;
 
-/** How long an answer of the API server is cached: a revoked permission stays effective for this long. */
+/** How long an answer of the API server is cached. A revoked permission stays effective for this long. */
 const lifeMs = 10_000;
 
-/** The authentication of one process, with its caches. */
+/** Creates the authentication of one process, with its caches. */
 export function createAuthenticate(auth: OperationsAuth, now: () => number): Authenticate {
   const callers = createTtlCache<Caller | undefined>({ ttlMs: lifeMs, limit: 1_000, now });
   const rights = createTtlCache<boolean>({ ttlMs: lifeMs, limit: 10_000, now });
@@ -67,10 +69,11 @@ export function createAuthenticate(auth: OperationsAuth, now: () => number): Aut
       const { proxy } = auth;
       const isTrusted = trust(proxy?.trustedPeers ?? []);
       const reviewToken = boundReviews(auth.reviewToken, now);
+      const reviewAccess = boundQuestions(auth.reviewAccess, now);
       return async (request) => {
         if (proxy !== undefined && request.valuesOf(proxy.secretHeader.toLowerCase()).length > 0) {
           requireProxy(request, proxy, isTrusted);
-          return accessOf(readCaller(request, proxy), auth.reviewAccess, { kind: 'proxy' });
+          return accessOf(readCaller(request, proxy), reviewAccess, { kind: 'proxy' });
         }
         const token = bearerOf(request);
         if (token === undefined) throw new AccessError(401, 'send a bearer token that the API server knows');
@@ -78,14 +81,15 @@ export function createAuthenticate(auth: OperationsAuth, now: () => number): Aut
         const from = auth.vouching?.read(request.valuesOf(vouchHeader)[0], token) ?? { client: request.client, isSession: false };
         const caller = await callers.get(key, () => orUnavailable(reviewToken({ value: token, hash: key }, from)));
         if (caller === undefined) throw new AccessError(401, 'the API server does not know this token');
-        return accessOf(caller, auth.reviewAccess, { kind: 'token', token });
+        return accessOf(caller, reviewAccess, { kind: 'token', token });
       };
     }
     case 'proxy': {
       const isTrusted = trust(auth.proxy.trustedPeers);
+      const reviewAccess = boundQuestions(auth.reviewAccess, now);
       return async (request) => {
         requireProxy(request, auth.proxy, isTrusted);
-        return Promise.resolve(accessOf(readCaller(request, auth.proxy), auth.reviewAccess, { kind: 'proxy' }));
+        return Promise.resolve(accessOf(readCaller(request, auth.proxy), reviewAccess, { kind: 'proxy' }));
       };
     }
   }
@@ -97,9 +101,10 @@ function requireProxy(request: ApiRequest, proxy: TrustedProxy, isTrusted: (peer
     throw new AccessError(401, `requests must come from the trusted proxy: ${proxy.secretHeader} is not operations.proxy.secret`);
 }
 
-/** Asks for the permission in all namespaces first, which includes each of them and whose answer is shared. */
+/** Asks for the permission in all namespaces first. It includes each of them, and its answer is shared. */
 async function askAll(question: Question, ask: (question: Question) => Promise<boolean>): Promise<boolean> {
-  if (await ask({ verb: question.verb })) return true;
+  const { verb, resource } = question;
+  if (await ask({ verb, ...defined({ resource }) })) return true;
   return question.namespace !== undefined && ask(question);
 }
 
@@ -117,7 +122,7 @@ function bearerOf({ valuesOf }: ApiRequest): string | undefined {
   return value === undefined || more.length > 0 ? undefined : /^Bearer +([\w.~+/=-]{1,16384})$/i.exec(value)?.[1];
 }
 
-/** An address alone does not identify the proxy: a port-forward comes from loopback, and addresses of pods change. */
+/** Whether a request contains the secret of the proxy. An address does not identify it: a port-forward comes from loopback, and pods change addresses. */
 function knowsSecret({ valuesOf }: ApiRequest, { secretHeader, secret }: TrustedProxy): boolean {
   const [value, ...more] = valuesOf(secretHeader.toLowerCase());
   const known = secret();
@@ -126,13 +131,13 @@ function knowsSecret({ valuesOf }: ApiRequest, { secretHeader, secret }: Trusted
 }
 
 /**
- * Reads the user and groups from the proxy's headers. Each must be present exactly once: if one is missing, the proxy does not set it, and a client could; if one
- * is present twice, one of them is the client's.
+ * Reads the user and groups from the proxy's headers. Each must be present exactly once. If one is missing, the proxy does not set it, and a client could; if
+ * one is present twice, one of them is the client's.
  */
 function readCaller(request: ApiRequest, { userHeader, groupsHeader }: TrustedProxy): Caller {
   const user = readOnce(request, userHeader).trim();
   if (user === '' || user.includes(',')) throw new AccessError(401, `the proxy names no user in ${userHeader}`);
-  // The built-in users and groups of the cluster are not for users of a proxy: system:masters may do everything.
+  // Users of a proxy must not be built-in users or groups of the cluster, because system:masters may do everything.
   if (user.startsWith('system:')) throw new AccessError(403, 'system: users are not accepted from the proxy');
   const groups = groupsHeader === undefined ? [] : readOnce(request, groupsHeader).split(',');
   const named = groups.map((group) => group.trim()).filter((group) => group !== '' && !group.startsWith('system:'));
@@ -157,8 +162,8 @@ function trust(peers: readonly string[]): (peer: string) => boolean {
   return (peer) => peer !== '' && list.check(peer, isIPv6(peer) ? 'ipv6' : 'ipv4');
 }
 
-function keyOf(caller: Caller, { verb, namespace }: Question): string {
-  return hash(JSON.stringify([caller.user, caller.uid, caller.groups, caller.extra, verb, namespace]));
+function keyOf(caller: Caller, { verb, resource, namespace }: Question): string {
+  return hash(JSON.stringify([caller.user, caller.uid, caller.groups, caller.extra, verb, resource, namespace]));
 }
 
 function hash(text: string): string {

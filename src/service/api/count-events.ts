@@ -1,22 +1,22 @@
-/** Counts the pushes since a time, as far as they are read. */
+/** Counts the pushes since a time, as far as the event log is read. */
 import type { Access } from './access.ts';
 import type { EventOutcome } from './event-view.ts';
 import { listEvents, type EventPorts } from './events.ts';
 
 const pageSize = 500;
-/** Each is a request to Redis. */
+/** How many pages of events are read; each is a request to Redis. */
 const maxPages = 4;
 
 export interface EventCounts {
   readonly since: string;
   readonly byOutcome: Readonly<Record<string, number>>;
-  /** Whether all were read. */
+  /** Whether all events since the time were read. */
   readonly isComplete: boolean;
-  /** From the receipt of a push to its last result. */
+  /** The time from the receipt of a push to its last result. */
   readonly toResult?: { readonly p50Ms: number; readonly p90Ms: number; readonly count: number };
 }
 
-/** Of the events that the caller may see; with a namespace, those of its policies. */
+/** Counts the events that the caller may see; with a namespace, the events of its policies. */
 export async function countEvents(
   ports: EventPorts,
   access: Access,

@@ -6,19 +6,19 @@ import { type Access, AccessError } from './access.ts';
 /** Makes a report; never rejects. */
 export type MakeReport = () => Promise<ServiceReport>;
 
-/** Who makes reports, and which namespaces they concern: none stands for all. */
+/** The maker of reports, and the namespaces that they concern (none: all namespaces). */
 export interface Doctor {
   readonly makeReport: MakeReport;
   readonly namespaces: readonly string[];
 }
 
-/** With more of them, the right for all namespaces is required: each costs a question to the API server. */
+/** The number of namespaces above which the right for all namespaces is required, because each namespace costs a request to the API server. */
 const maxNamespaces = 20;
 
-/** A report costs requests to registries and to the API server: all callers get the same one for so long, which is longer than it takes to make one. */
+/** How long a report is shared by all callers, because it costs requests to registries and to the API server. A report takes less time to make. */
 const lifeMs = 20_000;
 
-/** Reports that are shared by all callers; one is made at a time. */
+/** Shares reports between all callers; one is made at a time. */
 export function shareReports({ makeReport, namespaces }: Doctor, now: () => number): Doctor {
   const reports = createTtlCache<ServiceReport>({ ttlMs: lifeMs, limit: 1, now });
   return { namespaces, makeReport: () => reports.get('', makeReport) };

@@ -1,7 +1,8 @@
 /**
- * The view of an event in the API. Pure. A caller who is limited to namespaces sees only policies of these whose credentials have read the repository: whoever can
- * write a policy can name any repository, and must not learn what is pushed to it.
+ * The view of an event in the API. Pure. A caller who is limited to namespaces sees only policies of these whose credentials have read the repository. Anybody
+ * who can write a policy can name any repository, and must not learn what is pushed to it.
  */
+import { defined } from '../../core/model/defined.ts';
 import type { GivenUpNotice } from '../../core/model/notice.ts';
 import type { PolicyResult } from '../queue/event-log.ts';
 import type { EventRecord, IgnoredEvent, PushRecord, PushState } from '../queue/event-record.ts';
@@ -30,7 +31,7 @@ export interface EventView {
   readonly id: string;
   readonly receiver: string;
   readonly provider: string;
-  /** Present unless a receiver ignored the event, and its sender named no registry or repository. */
+  /** Present unless a receiver ignored the event and its sender named no registry or repository. */
   readonly registry?: string;
   readonly repository?: string;
   readonly tag?: string;
@@ -39,10 +40,10 @@ export interface EventView {
   readonly pushedAt?: string;
   readonly replayOf?: string;
   readonly outcome: EventOutcome;
-  /** Why a receiver ignored it, or what it waits for. */
+  /** Why a receiver ignored the event, or what the event waits for. */
   readonly reason?: IgnoredEvent['reason'] | NonNullable<PushRecord['reason']>;
   readonly message?: string;
-  /** How often a receiver ignored it; `receivedAt` is the last time. */
+  /** How often a receiver ignored the event; `receivedAt` is the last time. */
   readonly count?: number;
   readonly policies: readonly PolicyView[];
 }
@@ -51,7 +52,7 @@ export interface PolicyView extends Partial<Omit<PolicyResult, 'hasRead' | 'kind
   readonly namespace: string;
   readonly name: string;
   readonly outcome: EventOutcome;
-  /** The notices about it that were given up. */
+  /** The notices about the event that were given up. */
   readonly noticesGivenUp?: readonly GivenUpNotice[];
 }
 
@@ -81,8 +82,7 @@ export function viewEvent(record: EventRecord, namespaces: ReadonlySet<string> |
     registry: repository.registry,
     repository: repository.path,
     outcome: outcomeOf(state, policies),
-    ...(reason !== undefined && { reason }),
-    ...(why !== undefined && { message: why }),
+    ...defined({ reason, message: why }),
     policies,
   };
 }

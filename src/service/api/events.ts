@@ -10,7 +10,6 @@ export interface EventPorts {
   /** Stores events as a receiver does; resolves when Redis has them. */
   readonly storePushes: (events: readonly PushEvent[]) => Promise<unknown>;
   readonly now: () => Date;
-  /** Returns a unique text. */
   readonly unique: () => string;
 }
 
@@ -19,10 +18,10 @@ export interface EventQuery {
   readonly repository?: string | undefined;
   readonly outcome?: EventOutcome | undefined;
   readonly receiver?: string | undefined;
-  /** Those of its policies only. */
+  /** Only events of the namespace's policies. */
   readonly namespace?: string | undefined;
   readonly policy?: { readonly namespace: string; readonly name: string } | undefined;
-  /** Those that were received at this time or later, in ms since 1970. */
+  /** Only events that were received at this time or later, in ms since 1970. */
   readonly since?: number | undefined;
   readonly before?: Position | undefined;
 }
@@ -35,7 +34,7 @@ export interface EventPage {
 
 /** The maximum number of events that are examined for one page, which limits the cost of a query for a rare outcome. */
 const maxExamined = 2_000;
-/** The same for namespaces: each is a question to the API server. */
+/** The maximum number of namespaces that are checked for one page, because each costs a request to the API server. */
 const maxNamespaces = 200;
 
 /** A page of events, newest first. */
@@ -57,7 +56,7 @@ export async function listEvents({ reader }: EventPorts, access: Access, query: 
   return { events };
 }
 
-/** Whether the policies of a push can be among those that are asked for; what is not costs no question about rights. */
+/** Whether the policies of a push can be among the requested ones. If not, no permissions have to be checked. */
 function isConcerned(record: EventRecord, { policy, namespace }: EventQuery): boolean {
   if (policy === undefined && namespace === undefined) return true;
   if (record.state === 'ignored') return false;
@@ -72,13 +71,13 @@ function isWanted(view: EventView, { outcome, policy, receiver }: EventQuery): b
   return isOfPolicy && (outcome === undefined || hasOutcome(view, outcome));
 }
 
-/** One event; undefined when there is none that the caller may see. */
+/** Reads one event; undefined if there is none that the caller may see. */
 export async function readEvent({ reader }: EventPorts, access: Access, id: string): Promise<EventView | undefined> {
   const record = await reader.get(id);
   return record === undefined ? undefined : viewFor(access, record);
 }
 
-/** The event cannot be replayed, because a receiver ignored it and stored nothing. */
+/** Thrown if the event cannot be replayed, because a receiver ignored it and stored nothing. */
 export class NotReplayable extends Error {
   override readonly name = 'NotReplayable';
 

@@ -1,9 +1,8 @@
-/** `/api/v1/namespaces/NAME`: whether the service considers the policies of a namespace. Nothing is written to the others, so that nobody can see it there. */
+/** `/api/v1/namespaces/NAME`: whether the service considers the policies of a namespace. Policies that it ignores get no status that could show this. */
 import { type Access, AccessError } from './access.ts';
 
-/** What the service knows about namespaces. */
 export interface SelectedNamespaces {
-  /** Whether their labels are known, as far as they decide anything. */
+  /** Whether the labels of namespaces are known, as far as they decide anything. */
   readonly areKnown: () => boolean;
   /** Why the policies of a namespace are not considered, and what to do; undefined if they are. */
   readonly whyNotSelected: (namespace: string) => string | undefined;
@@ -13,7 +12,7 @@ export type NamespaceAnswer =
   | { readonly namespace: string; readonly isSelected: true }
   | { readonly namespace: string; readonly isSelected: false; readonly reason: 'NamespaceNotSelected'; readonly message: string };
 
-/** The answer for a caller who may get the policies there; throws AccessError. */
+/** Answers a caller who may get the policies in the namespace; throws AccessError. */
 export async function answerNamespace(
   namespaces: SelectedNamespaces | undefined,
   access: Access,

@@ -1,10 +1,10 @@
-/** The OpenAPI document, made from the routes. Pure. */
+/** Makes the OpenAPI document from the routes. Pure. */
 import { z } from 'zod';
 import { routeGroups, type Route } from './route.ts';
 
 type Json = { readonly [key: string]: unknown };
 
-/** OpenAPI 3.1, whose schemas are JSON Schema. */
+/** Describes the routes in OpenAPI 3.1, whose schemas are JSON Schema. */
 export function describeApi(routes: readonly Route[], version: string): Json {
   const paths: Record<string, Record<string, Json>> = {};
   for (const route of routes) (paths[route.path] ??= {})[route.method.toLowerCase()] = describeRoute(route);
@@ -14,12 +14,14 @@ export function describeApi(routes: readonly Route[], version: string): Json {
       title: 'image-watcher',
       version,
       description:
-        'What image-watcher selects and changes, and why. Answers show what the caller may see by his permissions on imagepolicies.operator.technomad.dev. GET answers have an ETag.',
+        'What image-watcher selects and changes, and why. Answers show what the caller may see by his permissions on imagepolicies.operator.technomad.dev, and for bases on baseimagepolicies and baseimagerecords of the same group. GET answers have an ETag.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/api/v1', description: 'The operations listener.' }],
     security: [{ token: [] }],
-    tags: Object.entries(routeGroups).map(([name, description]) => ({ name, description })),
+    tags: Object.entries(routeGroups)
+      .filter(([name]) => routes.some(({ group }) => group === name))
+      .map(([name, description]) => ({ name, description })),
     paths,
     components: {
       securitySchemes: {
@@ -99,7 +101,7 @@ function parametersOf(schema: z.ZodObject | undefined, place: 'path' | 'query'):
   });
 }
 
-/** Objects of answers may get further fields in a later version. */
+/** Converts a schema. Objects of answers allow unknown fields, because a later version may add some. */
 function toSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
   const { $schema: _, ...found } = z.toJSONSchema(schema, {
     io,

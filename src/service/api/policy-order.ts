@@ -10,7 +10,7 @@ export interface Listed {
   readonly state: PolicyState;
 }
 
-/** What comes first in an order has the lowest rank; policies of one rank are sorted by namespace and name. */
+/** The rank of a policy in each order. The lowest rank comes first, and policies of one rank are sorted by namespace and name. */
 const rankIn: Readonly<Record<PolicyOrder, (listed: Listed) => number>> = {
   name: () => 0,
   state: ({ state }) => policyStates.indexOf(state),
@@ -18,8 +18,8 @@ const rankIn: Readonly<Record<PolicyOrder, (listed: Listed) => number>> = {
 };
 
 /**
- * A page of policies that are sorted by namespace and name. `after` is the `next` of the page before, RANK:NAMESPACE/NAME: the place of its last policy, so that
- * no policy is missed if that one has been deleted since.
+ * A page of policies that are sorted by namespace and name. `after` is the `next` of the previous page, RANK:NAMESPACE/NAME. It is the place of that page's
+ * last policy, so no policy is missed if that one has been deleted since.
  */
 export function pageOf(
   policies: readonly Listed[],
@@ -28,7 +28,7 @@ export function pageOf(
   after: string | undefined,
 ): { readonly page: readonly Listed[]; readonly next?: string } {
   const placed = policies.map((listed) => ({ listed, rank: rankIn[order](listed), key: policyKey(listed.policy) }));
-  // The sort is stable, so those of one rank keep their order.
+  // The sort is stable, so policies of one rank keep their order.
   if (order !== 'name') placed.sort((a, b) => a.rank - b.rank);
   const [rank = '0', key = ''] = (after ?? '').split(/:(.*)/s);
   const rest =

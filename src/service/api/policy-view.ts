@@ -1,9 +1,10 @@
 /** ImagePolicies as the API shows them. Pure. */
 import { z } from 'zod';
 import { decisiveCondition } from '../../core/model/decisive-condition.ts';
+import { defined } from '../../core/model/defined.ts';
 import { isUsable, scopeOf, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
-import { conditionSchema, statusSchema, type TargetCounts } from '../../core/model/policy-status.ts';
+import { type Condition, conditionSchema, statusSchema, type TargetCounts } from '../../core/model/policy-status.ts';
 import { namespaceName, objectName, time } from './route.ts';
 
 /**
@@ -37,7 +38,7 @@ export type PolicyState = (typeof policyStates)[number];
 const image = z.object({ tag: z.string(), digest: z.string().exactOptional() });
 const waiting = image.partial().extend({ until: time, reason: z.string() });
 
-/** What lists show. */
+/** The fields of a policy that lists show. */
 export const policySummary = z
   .object({
     namespace: namespaceName,
@@ -61,7 +62,7 @@ export const policySummary = z
   .describe('An ImagePolicy in a list.');
 export type PolicySummary = z.output<typeof policySummary>;
 
-/** What the page of one policy shows. */
+/** The fields that the page of one policy shows. */
 export const policyDetail = policySummary
   .extend({
     generation: z.int(),
@@ -82,7 +83,7 @@ export const policyDetail = policySummary
   })
   .describe('An ImagePolicy.');
 
-/** The view of a list. */
+/** The view of a policy in a list. */
 export function summarize(policy: ImagePolicy): PolicySummary {
   const { namespace, name, uid, spec, status } = policy;
   const { running, latest, pendingApproval, waiting: wait, targetCounts, rollouts, history: [newest] = [] } = status;
@@ -96,7 +97,7 @@ export function summarize(policy: ImagePolicy): PolicySummary {
     ...(isUsable(spec) && { selects: spec.strategy.description, mode: spec.mode }),
     state: stateOf(policy),
     ...(condition && { reason: condition.reason, message: condition.message, since: condition.lastTransitionTime }),
-    ...(running !== undefined && { running }),
+    ...defined({ running }),
     ...(latest && { latest: toImage(latest) }),
     ...(pendingApproval && { pendingApproval: toImage(pendingApproval) }),
     ...(wait && {
@@ -127,13 +128,17 @@ export function detail(policy: ImagePolicy): z.input<typeof policyDetail> {
   };
 }
 
-const failures: ReadonlySet<string> = new Set(['RolloutFailed', 'RejectedDigest']);
+const failures: ReadonlySet<string> = new Set(['RolloutFailed', 'RejectedDigest', 'BaseRejected']);
 
-/** One word for its state. */
-export function stateOf(policy: ImagePolicy): PolicyState {
-  const { spec, status } = policy;
-  if (spec.suspended === true) return 'Suspended';
-  const found = decisiveCondition(status.conditions ?? []);
+/** The state of a policy in one word. */
+export function stateOf({ spec, status }: Pick<ImagePolicy, 'spec' | 'status'>): PolicyState {
+  return stateFrom(spec.suspended === true, status.conditions ?? []);
+}
+
+/** The state of a policy of any kind, from its conditions. */
+export function stateFrom(isSuspended: boolean, conditions: readonly Condition[]): PolicyState {
+  if (isSuspended) return 'Suspended';
+  const found = decisiveCondition(conditions);
   if (found === undefined) return 'Unknown';
   switch (found.type) {
     case 'Stalled':
@@ -149,7 +154,7 @@ export function stateOf(policy: ImagePolicy): PolicyState {
 }
 
 function toImage({ tag, digest }: { readonly tag: string; readonly digest?: string }): z.output<typeof image> {
-  return { tag, ...(digest !== undefined && { digest }) };
+  return { tag, ...defined({ digest }) };
 }
 
 function countsOf({

@@ -1,4 +1,4 @@
-/** What the routes reach the service through; `compose/api.ts` makes the real ones. */
+/** The ports through which the routes use the service; `compose/api.ts` makes the real ones. */
 import type { ImagePolicy } from '../../core/model/image-policy.ts';
 import type { RegistryAliases } from '../../core/model/image-reference.ts';
 import type { Announcements } from '../queue/unannounced-finds.ts';
@@ -13,52 +13,59 @@ import type { SelectedNamespaces } from './namespaces-api.ts';
 import type { PolicyFeed, Streams } from './stream.ts';
 
 export interface ApiPorts extends EventPorts {
-  /** Of the program. */
+  /** The optional parts that the API has: the names of the wings that add routes. */
+  readonly features: readonly string[];
+  /** The version of the program. */
   readonly version: string;
   readonly aliases: RegistryAliases;
-  /** Why nothing can be stored at present, or undefined. */
+  /** Why no push can be stored at present; undefined if pushes can be stored. */
   readonly refusal: () => string | undefined;
-  /** Those that are open. */
+  /** The open streams of changes. */
   readonly streams: Streams;
-  /** What Redis knows of receivers and registries. */
+  /** The data in Redis about receivers and registries. */
   readonly installation: InstallationPorts;
-  /** Absent in a process without the role `work`. */
+  /** The policies; absent in a process without the role `work`. */
   readonly policies?: PolicyPorts | undefined;
-  /** Absent in a process without the role `work`. */
+  /** The reports on the installation; absent in a process without the role `work`. */
   readonly doctor?: Doctor | undefined;
-  /** Absent in a process without the role `work`. */
+  /** The selected namespaces; absent in a process without the role `work`. */
   readonly namespaces?: SelectedNamespaces | undefined;
   readonly logger: Logger;
 }
 
-/** The policies, and what callers may ask of them. */
+/** The policies, and the actions of callers on them. */
 export interface PolicyPorts {
-  /** Whether all policies are known. */
+  /** Whether all policies are in the cache. */
   readonly areKnown: () => boolean;
   readonly all: () => Iterable<ImagePolicy>;
   readonly find: (namespace: string, name: string) => ImagePolicy | undefined;
-  /** The policy with its defaults, and why its namespace is not considered, if it is not. */
+  /** Returns the policy with its defaults, and why its namespace is not considered, if it is not. */
   readonly consider: (policy: ImagePolicy) => Considered;
-  /** The workloads in the caches, limited to what the policy may see where a plan is made. */
+  /** The workloads in the caches. Plans are limited to the workloads that the policy may see. */
   readonly cluster: ClusterView;
-  /** The resource as the API server has it, without managedFields. */
+  /** Reads the resource from the API server, without managedFields. */
   readonly read: (policy: Pick<ImagePolicy, 'namespace' | 'name'>) => Promise<PolicyResource>;
   /** The changes of policies. */
   readonly feed: PolicyFeed;
-  /** Why actions are not offered, or undefined. */
+  /** Why actions are not offered; undefined if they are. */
   readonly noActions: string | undefined;
-  /** Changes the object with the caller's own rights; throws ActionRefused with what the API server answers. */
-  readonly patch: (caller: Credentials, policy: Pick<ImagePolicy, 'namespace' | 'name'>, body: object) => Promise<void>;
+  /** Changes the object with the caller's own rights; throws ActionRefused with the API server's answer. */
+  readonly patch: (caller: Credentials, object: PatchedObject, body: object) => Promise<void>;
 }
 
-/** A resource, for readers who want all of it. */
+/** An object that a caller changes: an ImagePolicy unless `of` is another kind of the API group. */
+export interface PatchedObject extends Pick<ImagePolicy, 'namespace' | 'name'> {
+  readonly of?: { readonly kind: string; readonly plural: string };
+}
+
+/** A resource with all its fields. */
 export interface PolicyResource {
   readonly [field: string]: unknown;
   readonly metadata: { readonly [field: string]: unknown; readonly namespace: string; readonly name: string };
   readonly spec: Readonly<Record<string, unknown>>;
 }
 
-/** The API server refused an action. */
+/** Thrown if the API server refused an action. */
 export class ActionRefused extends Error {
   override readonly name = 'ActionRefused';
   readonly status: 403 | 404 | 409 | 503;
@@ -73,6 +80,6 @@ export interface InstallationPorts {
   readonly receivers: () => Promise<readonly ListedReceiver[]>;
   /** When each receiver last answered with each status, in ms since 1970. */
   readonly deliveries: () => Promise<ReadonlyMap<string, ReadonlyMap<number, number>>>;
-  /** What was announced of each registry, in their order. */
+  /** What webhooks have announced of each registry, in the order of the registries. */
   readonly announcements: (registries: readonly string[]) => Promise<readonly Announcements[]>;
 }

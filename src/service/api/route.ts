@@ -1,4 +1,4 @@
-/** A route of the API as data: what it takes and answers. Requests are checked, and the OpenAPI document is made, from the same schemas. */
+/** A route of the API as data: its request and its answer. The same schemas check requests and make the OpenAPI document. */
 import { z } from 'zod';
 import type { Immutable } from '../../core/model/policy-status.ts';
 import type { Access } from './access.ts';
@@ -6,7 +6,7 @@ import type { ApiPorts } from './ports.ts';
 
 const nothing = z.object({});
 
-/** What a route gets of a request, checked. */
+/** The checked request that a route gets. */
 interface Call<P, Q, B> {
   readonly params: P;
   readonly query: Q;
@@ -17,30 +17,31 @@ interface Call<P, Q, B> {
 
 interface Definition<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodObject, A extends z.ZodType> {
   readonly method: 'GET' | 'POST';
-  /** Below `/api/v1`, as OpenAPI writes it: `/policies/{namespace}/{name}`. */
+  /** The path below `/api/v1`, as OpenAPI writes it: `/policies/{namespace}/{name}`. */
   readonly path: string;
-  /** Unique; clients that are generated from the document name their function like this. */
+  /** The unique operation id, which generated clients use as the name of their function. */
   readonly id: string;
   readonly group: RouteGroup;
   readonly summary: string;
-  /** What a caller has to know besides; who may call it comes first. */
+  /** The description for callers, which begins with who may call the route. */
   readonly about: string;
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
   readonly answer: A;
-  /** A stream: `handle` returns an async iterable of its text. JSON unless given. */
+  /** The media type of a stream, for which `handle` returns an async iterable of its text. JSON unless given. */
   readonly media?: 'text/event-stream';
-  /** 200 unless given. */
+  /** The status of a successful answer; 200 unless given. */
   readonly status?: 200 | 202;
-  /** Besides 400, 401, 403, 429 and 503, which every route may answer. */
+  /** The error statuses besides 400, 401, 403, 429 and 503, which every route may answer. */
   readonly errors?: readonly (404 | 409)[];
   readonly handle: (call: Call<z.output<P>, z.output<Q>, z.output<B>>) => Promise<Immutable<z.input<A>>>;
 }
 
-/** The sections of the document. */
+/** The sections of the OpenAPI document. */
 export const routeGroups = {
   Policies: 'ImagePolicies: what they select, what their workloads run, and why nothing happens.',
+  Bases: 'BaseImagePolicies: the versions of a base, and the images that are built on it.',
   Actions: 'What users ask of a policy.',
   Events: 'The pushes that senders announced, and what became of each.',
   Installation: 'The state of the installation.',
@@ -54,7 +55,7 @@ export interface RawCall {
   readonly body: unknown;
 }
 
-/** A route, whatever it takes. */
+/** A route with any types of request and answer. */
 export interface Route extends Omit<Definition<z.ZodObject, z.ZodObject, z.ZodObject, z.ZodType>, 'handle'> {
   /** Checks the request (throws ZodError), and answers it. */
   readonly run: (raw: RawCall, access: Access, ports: ApiPorts) => Promise<unknown>;
@@ -63,7 +64,7 @@ export interface Route extends Omit<Definition<z.ZodObject, z.ZodObject, z.ZodOb
 /** A route whose answer has a known shape. */
 export type RouteOf<A extends z.ZodType> = Route & { readonly answer: A };
 
-/** Defines a route; a request without one of params, query and body has an empty one. */
+/** Defines a route. A route without a schema for params, query or body accepts only empty ones. */
 export function defineRoute<
   A extends z.ZodType,
   P extends z.ZodObject = typeof nothing,
@@ -85,14 +86,14 @@ export function defineRoute<
   };
 }
 
-/** Unknown parameters are errors. */
+/** Parses a part of a request. Unknown parameters are errors. */
 function parse<S extends z.ZodObject>(schema: S | undefined, value: unknown): z.output<S> {
   return (schema === undefined ? z.strictObject({}) : schema.strict()).parse(value ?? {}) as z.output<S>;
 }
 
-/** A name in Kubernetes: of a namespace, or of an object. */
+/** Schemas of Kubernetes names, of a namespace and of an object. */
 export const namespaceName = z.string().regex(/^[a-z0-9-]{1,63}$/, 'is the name of a namespace');
 export const objectName = z.string().regex(/^[a-z0-9.-]{1,253}$/, 'is the name of an object');
 export const policyParams = z.object({ namespace: namespaceName, name: objectName });
-/** RFC 3339. */
+/** Schema of a time in RFC 3339. */
 export const time = z.iso.datetime();

@@ -1,14 +1,14 @@
-/** Which policies a caller may see. */
+/** Finds the policies that a caller may see. */
 import { inParallel } from '../../core/async/in-parallel.ts';
 import { policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { type Access, AccessError } from './access.ts';
 import type { ApiPorts, PolicyPorts } from './ports.ts';
 
-/** Each costs a question to the API server, whose answer is kept for some seconds. */
+/** The maximum number of namespaces that are checked. Each costs a request to the API server, whose answer is cached for some seconds. */
 const maxNamespaces = 200;
 const questionsAtOnce = 8;
 
-/** The policies of the process; throws AccessError(503) where it has none, or not all yet. */
+/** The policies of the process; throws AccessError(503) if it has none, or does not know all of them yet. */
 export function policiesOf({ policies }: Pick<ApiPorts, 'policies'>): PolicyPorts {
   if (policies === undefined)
     throw new AccessError(503, 'this process does not have the role work, so it knows no policies: send the request to one that has');
@@ -16,7 +16,7 @@ export function policiesOf({ policies }: Pick<ApiPorts, 'policies'>): PolicyPort
   return policies;
 }
 
-/** The policies that the caller may list, sorted by name; throws AccessError(403) for a namespace in which that is none. */
+/** The policies that the caller may list, sorted by name; throws AccessError(403) for a namespace in which the caller may list none. */
 export async function listVisible(
   ports: Pick<ApiPorts, 'policies'>,
   access: Access,
@@ -46,7 +46,7 @@ async function filterVisible(policies: readonly ImagePolicy[], access: Access): 
   return policies.filter(({ namespace }) => seen.has(namespace));
 }
 
-/** One policy; throws AccessError(403) for callers who may not get it, and 404 where there is none. */
+/** Finds one policy; throws AccessError(403) if the caller may not get it, and 404 if it does not exist. */
 export async function seePolicy(
   ports: Pick<ApiPorts, 'policies'>,
   access: Access,

@@ -1,22 +1,43 @@
-/** Changes of policies as server-sent events, for pages that stay open. */
+/** Sends changes of policies as server-sent events, for pages that stay open. */
+import { defined } from '../../core/model/defined.ts';
 import { policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { type Access, AccessError } from './access.ts';
 import { summarize } from './policy-view.ts';
 
-/** A policy that was created, changed or deleted. */
-export interface PolicyChange {
+/** An object that was created, changed or deleted. */
+export interface StreamChange<T> {
   readonly type: 'added' | 'updated' | 'deleted';
-  readonly object: ImagePolicy;
+  readonly object: T;
+}
+export type PolicyChange = StreamChange<ImagePolicy>;
+
+/** The changes of one kind. */
+export interface StreamFeed<T> {
+  /** Adds a listener; returns the function that removes it. */
+  subscribe(listener: (change: StreamChange<T>) => void): () => void;
 }
 
-/** Passes the changes of the cache on to whoever listens at the moment. */
-export interface PolicyFeed {
+/** Passes the changes of the cache on to the current listeners. */
+export interface PolicyFeed extends StreamFeed<ImagePolicy> {
   publish(change: PolicyChange): void;
-  /** Returns what ends it. */
-  subscribe(listener: (change: PolicyChange) => void): () => void;
 }
 
-/** A feed without listeners. */
+/** The changes of a kind, and how a stream shows them. */
+export interface StreamView<T> {
+  readonly feed: StreamFeed<T>;
+  /** The plural name of the resource, for permissions; ImagePolicies unless given. */
+  readonly resource?: string;
+  /** The name of the event for an object. */
+  readonly event: string;
+  readonly show: (object: T) => object;
+}
+
+/** The stream of ImagePolicies. */
+export function policyStream(feed: StreamFeed<ImagePolicy>): StreamView<ImagePolicy> {
+  return { feed, event: 'policy', show: summarize };
+}
+
+/** Creates a feed without listeners. */
 export function createPolicyFeed(): PolicyFeed {
   const listeners = new Set<(change: PolicyChange) => void>();
   return {
@@ -30,14 +51,14 @@ export function createPolicyFeed(): PolicyFeed {
   };
 }
 
-/** Changes of one policy that come together are sent once. */
+/** How long changes are gathered. Several changes of one policy in this time are sent once. */
 const gatherMs = 250;
-/** Proxies close a connection on which nothing is sent. */
+/** The interval of comments that keep a connection alive, because proxies close a silent one. */
 const keepAliveMs = 15_000;
-/** The token of a caller may expire, and his account be removed: he connects again, and is authenticated again. */
+/** How long a stream lives. The caller then connects again and is authenticated again, because his token may have expired, or his account been removed. */
 const lifeMs = 600_000;
 const retryMs = 2_000;
-/** A page of all policies shows no more, and a client that does not read must not fill the memory. */
+/** The limit for the namespaces of a stream, as on a page of all policies. A client that does not read must not fill the memory. */
 const maxNamespaces = 200;
 const maxGathered = 10_000;
 const maxStreams = 500;
@@ -45,46 +66,60 @@ const maxStreamsOfUser = 20;
 
 /** The text of one stream. */
 export interface StreamText extends AsyncIterableIterator<string> {
-  /** Ends it at once, also while it waits. */
+  /** Ends the text immediately, even while the next part is awaited. */
   return(value?: undefined): Promise<IteratorResult<string>>;
 }
 
 /** The streams of one process. */
 export interface Streams {
-  /** The text of a stream for one caller, until it is returned; throws AccessError(503) where there are too many. */
-  open(feed: PolicyFeed, access: Access, namespace: string | undefined): StreamText;
+  /**
+   * Opens the text of a stream for one caller; it ends when it is returned. If there are too many, the user with the most loses the oldest one. Throws
+   * AccessError(503) if that is the caller.
+   */
+  open<T extends Named>(view: StreamView<T>, access: Access, namespace: string | undefined): StreamText;
 }
 
-/** Counts the streams of each user. */
+type Named = Pick<ImagePolicy, 'namespace' | 'name'>;
+
+/** Creates the streams, which are counted for each user. */
 export function createStreams(): Streams {
-  const open = new Map<string, number>();
+  /** The functions that end the streams of each user, the oldest first. */
+  const open = new Map<string, Set<() => unknown>>();
   let total = 0;
-  const count = (user: string, by: 1 | -1) => {
-    const next = (open.get(user) ?? 0) + by;
-    if (next > 0) open.set(user, next);
-    else open.delete(user);
+  const count = (user: string, end: () => unknown, by: 1 | -1) => {
+    const own = open.get(user) ?? new Set();
+    if (by === 1) open.set(user, own.add(end));
+    else own.delete(end);
+    if (own.size === 0) open.delete(user);
     total += by;
   };
+  const makeRoom = (user: string) => {
+    const own = open.get(user)?.size ?? 0;
+    const [most] = total < maxStreams ? [] : [...open.values()].toSorted((a, b) => b.size - a.size);
+    const [oldest] = most !== undefined && most.size > own + 1 ? most : [];
+    if (own >= maxStreamsOfUser || (total >= maxStreams && oldest === undefined))
+      throw new AccessError(503, 'too many streams are open; close one, or read /api/v1/policies');
+    oldest?.();
+  };
   return {
-    open(feed, access, namespace) {
-      if (total >= maxStreams || (open.get(access.user) ?? 0) >= maxStreamsOfUser)
-        throw new AccessError(503, 'too many streams are open; close one, or read /api/v1/policies');
-      // Counted when it is read for the first time: one that never is has no end, either.
+    open(view, access, namespace) {
+      makeRoom(access.user);
+      // A stream is counted when it is read for the first time, because one that is never read does not end either.
       const left = new AbortController();
-      const texts = streamChanges(feed, { access, namespace, count: (by) => count(access.user, by), left: left.signal });
+      const texts = streamChanges(view, { access, namespace, count: (by) => count(access.user, end, by), left: left.signal });
       const end = () => {
         clearTimeout(timer);
         left.abort();
         return texts.return(undefined);
       };
-      // Whoever does not read what was sent would keep it for longer.
+      // The timer also ends streams of clients that do not read what was sent.
       const timer = setTimeout(() => void end(), lifeMs + keepAliveMs).unref();
       return {
         [Symbol.asyncIterator]() {
           return this;
         },
         next: () => texts.next(),
-        // A generator ends only where it yields, and this one waits most of the time.
+        // `return` ends the stream directly, because a generator ends only where it yields, and this one waits most of the time.
         return: end,
       };
     },
@@ -95,12 +130,15 @@ interface Listener {
   readonly access: Access;
   readonly namespace: string | undefined;
   readonly count: (by: 1 | -1) => void;
-  /** Aborted when nobody reads any more. */
+  /** Aborted when nobody reads the stream any more. */
   readonly left: AbortSignal;
 }
 
-async function* streamChanges(feed: PolicyFeed, { access, namespace, count, left }: Listener): AsyncGenerator<string> {
-  const gathered = new Map<string, PolicyChange>();
+async function* streamChanges<T extends Named>(
+  { feed, resource, event, show }: StreamView<T>,
+  { access, namespace, count, left }: Listener,
+): AsyncGenerator<string> {
+  const gathered = new Map<string, StreamChange<T>>();
   let wake: (() => void) | undefined;
   const unsubscribe = feed.subscribe((change) => {
     if (namespace !== undefined && change.object.namespace !== namespace) return;
@@ -121,14 +159,14 @@ async function* streamChanges(feed: PolicyFeed, { access, namespace, count, left
       }
       await pause(gatherMs);
       const changes = [...gathered.values()];
-      // Each namespace is a question to the API server.
+      // The number of namespaces is limited, because each costs a request to the API server.
       const isCut = changes.length >= maxGathered || new Set(changes.map(({ object }) => object.namespace)).size > maxNamespaces;
       gathered.clear();
       let text = isCut ? 'event: open\ndata: {}\n\n' : '';
       for (const { type, object } of isCut ? [] : changes) {
-        if (!(await access.may({ verb: 'get', namespace: object.namespace }))) continue;
+        if (!(await access.may({ verb: 'get', ...defined({ resource }), namespace: object.namespace }))) continue;
         const { namespace: of, name } = object;
-        text += type === 'deleted' ? frame('deleted', { namespace: of, name }) : frame('policy', summarize(object));
+        text += type === 'deleted' ? frame('deleted', { namespace: of, name }) : frame(event, show(object));
       }
       if (text !== '') yield text;
     }
@@ -142,7 +180,7 @@ function frame(event: string, data: object): string {
   return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-/** Resolves after the time, or when it is woken. */
+/** Resolves after the time, or when the function that `onWake` receives is called. */
 function pause(ms: number, onWake: (resolve: () => void) => void = () => undefined): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms).unref();

@@ -1,27 +1,27 @@
-/** What the dashboard vouches for in its requests to the API, which all come from one address: the client, and that a token is that of a session. */
+/** The dashboard vouches for its requests to the API, which all come from one address: it states the client, and whether the token is that of a session. */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** The header of a vouch. */
+/** The header that contains a vouch. */
 export const vouchHeader = 'x-dashboard-vouch';
 
 export interface Vouched {
   /** The address of the browser. */
   readonly client: string;
-  /** Whether the token was valid when the session began; otherwise somebody wants to sign in with it. */
+  /** Whether the token was valid when the session began. Otherwise somebody wants to sign in with it. */
   readonly isSession: boolean;
 }
 
 /** Signs and reads vouches. Each is for one token. */
 export interface Vouching {
   sign(vouched: Vouched, token: string): string;
-  /** Returns undefined for what the dashboard has not signed for this token. */
+  /** Reads a vouch; undefined if the dashboard has not signed it for this token. */
   read(text: string | undefined, token: string): Vouched | undefined;
 }
 
-/** Where no secret is configured, API and dashboard know each other only within one process. */
+/** The secret that is used if none is configured. API and dashboard can then verify each other only within one process. */
 const ownSecret = randomBytes(32).toString('base64');
 
-/** `secret` is that of the dashboard's sessions. */
+/** Creates the vouching; `secret` returns the secret of the dashboard's sessions. */
 export function createVouching(secret: () => string | undefined): Vouching {
   const macOf = (statement: string, token: string) =>
     createHmac('sha256', `image-watcher dashboard vouch ${secret() ?? ownSecret}`)

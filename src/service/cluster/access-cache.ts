@@ -1,4 +1,4 @@
-/** The cache of Secrets and service accounts: shows without a request which Secrets a policy may use, and reads a Secret only when it has changed. */
+/** The cache of Secrets and service accounts. It shows without a request which Secrets a policy may use, and reads a Secret only after a change. */
 import type { SecretRef } from '../../core/model/image-source.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { createObjectStore, type StoredObject } from '../kube/object-store.ts';
@@ -11,15 +11,15 @@ import type { Logger } from '../telemetry/logger.ts';
 import { startOptionalWatch, type OptionalWatch } from './optional-watch.ts';
 
 export interface AccessCache {
-  /** The content of a Secret; cached while it is known to be unchanged. */
+  /** Reads the content of a Secret, which is cached while it is known to be unchanged. */
   readonly readSecret: SecretCache;
   /** The names of a service account's imagePullSecrets. */
   readonly pullSecretsOf: (namespace: string, serviceAccount: string) => readonly string[];
-  /** `shop/harbor@1234`: changes with the Secret, if that is watched. */
+  /** The version of a Secret, `shop/harbor@1234`, which changes with it if the Secret is watched. */
   readonly versionOf: (secret: SecretRef) => string;
   /** Calls the listener when a Secret or service account changes. */
   subscribe(listener: (changed: SecretRef) => void): void;
-  /** Resolves when everything is listed or forbidden. */
+  /** Starts the watches. Resolves when everything is listed or forbidden. */
   start(): Promise<void>;
   checks(): Check[];
   measure(metrics: Metrics): void;
@@ -37,11 +37,11 @@ export interface AccessCacheOptions {
   readonly logger: Logger;
 }
 
-/** Does not connect before `start`. */
+/** Creates the cache, which does not connect before `start`. */
 export function createAccessCache({ namespaces, fallback, logger }: AccessCacheOptions, client: KubeClient): AccessCache {
   const secrets = createObjectStore<StoredObject>();
   const accounts = createObjectStore<ServiceAccount>();
-  /** By namespace; '' means all. */
+  /** The watches of Secrets by namespace; '' means all namespaces. */
   const secretWatches = new Map<string, OptionalWatch>();
   const accountWatches: OptionalWatch[] = [];
   const watches = () => [...secretWatches.values(), ...accountWatches];
@@ -93,7 +93,7 @@ export function createAccessCache({ namespaces, fallback, logger }: AccessCacheO
         watchSecrets(namespace, fieldsOfOtherTypes);
         watchAccounts(namespace);
       }
-      // It may be in a namespace that is not watched otherwise: then only this Secret is watched there.
+      // If the fallback Secret's namespace is not watched, only this Secret is watched there.
       if (namespaces.length > 0 && !namespaces.includes(fallback.namespace)) {
         watchSecrets(fallback.namespace, `metadata.name=${fallback.name}`);
       }

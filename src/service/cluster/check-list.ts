@@ -1,6 +1,6 @@
 /**
- * Whether a cache knows all objects that existed at a time. "There is no such policy" is final for a push, so a watch that died silently must not decide it: it counts
- * only if the watch was heard of after the push had come, or if a list shows that it has missed nothing.
+ * Checks whether a cache knows all objects that existed at a time. A push is dropped for ever if it has no policy, so a watch that died silently must not
+ * decide this. The cache counts only if the watch has reported something after the push came, or if a list shows that it has missed nothing.
  */
 import { abortable } from '../../core/async/deadline.ts';
 import { BoundedMap } from '../../core/async/bounded-map.ts';
@@ -12,10 +12,10 @@ import { listPages, listPath, metadataForms, type Resource } from '../kube/objec
 import type { Reflector } from '../kube/reflector.ts';
 import { readMetadata } from '../kube/watch-events.ts';
 
-/** With more objects, the watch is waited for instead: then it is heard of often, and a list costs too much. */
+/** The number of objects above which the watch is waited for. It then reports often, and a list would cost too much. */
 const maxListed = 2_000;
 const pageSize = 500;
-/** Lists take at most this part of the time: between two, several times as long as the last one took. */
+/** The pause between two lists is this many times as long as the last list took. */
 const restFactor = 4;
 const maxWaiting = 10_000;
 
@@ -30,12 +30,12 @@ export interface ListSources {
 }
 
 /**
- * Whether the cache knows all that existed when this was first asked for `key`; false: ask again later, with the same key, because the watch has missed something or
- * has to be waited for. One list serves all that ask at the same time. A watch that missed something is reopened.
+ * Whether the cache knows all objects that existed when this was first called for `key`. If false, call it again later with the same key: the watch has missed
+ * something, or has to be waited for. One list serves all simultaneous callers. A watch that missed something is reopened.
  */
 export type CheckList = (key: string, signal: AbortSignal) => Promise<boolean>;
 
-/** Creates the check. It costs no request where the watch was heard of since. */
+/** Creates the check. It costs no request if the watch has reported something since the key was first checked. */
 export function createListCheck({ client, resource, store, watches, monotonicNow = () => performance.now() }: ListSources): CheckList {
   const since = new BoundedMap<string, number>(maxWaiting);
   const isMissing = (item: unknown): boolean => {
@@ -49,7 +49,7 @@ export function createListCheck({ client, resource, store, watches, monotonicNow
       listed.push(...items);
       if (listed.length > maxListed) return false;
     }
-    // The watch may be on its way with what was changed a moment ago: only what is compared at the end is missing.
+    // The watch may not have delivered the latest changes yet, so an object counts as missing only if it is still missing after the list.
     return !listed.some(isMissing);
   };
   const lists = new Map<string | undefined, () => Promise<boolean>>();
@@ -80,7 +80,7 @@ function quietOf(reflector: Pick<Reflector, 'state'>): number {
   return reflector.state().quietMs ?? Number.POSITIVE_INFINITY;
 }
 
-/** Runs `work` for all that ask before it begins; those that come while it runs share the next run, which begins after a rest. */
+/** Runs `work` for all callers before it begins. Callers during a run share the next one, which begins after a rest. */
 function shareNext<T>(work: () => Promise<T>, monotonicNow: () => number): () => Promise<T> {
   let next: Promise<T> | undefined;
   let last: Promise<unknown> = Promise.resolve();

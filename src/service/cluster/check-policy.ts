@@ -22,15 +22,15 @@ export interface PolicySources {
   readonly watchOf: (namespace: string) => Pick<Reflector, 'state' | 'reconnect'> | undefined;
   /** Reads the policy from the API server; undefined if it does not exist. */
   readonly readPolicy: (namespace: string, name: string) => Promise<ImagePolicy | undefined>;
-  /** Reads only its resourceVersion. */
+  /** Reads only the policy's resourceVersion. */
   readonly readVersion: ReadVersion;
   /** A monotonic clock, in milliseconds. */
   readonly monotonicNow?: () => number;
 }
 
 /**
- * Creates the check. It returns when the policy was as it was given, by the monotonic clock: when its watch was last heard of, or it was read; undefined if the policy
- * was deleted, replaced or changed in what decides. A newer policy that it reads goes into the cache, and the watch that missed it is reopened.
+ * Creates the check. It returns when the policy was as given, by the monotonic clock: when its watch last reported something, or when it was read. Undefined if
+ * the policy was deleted, replaced or changed in what decides. A newer policy that it reads goes into the cache, and the watch that missed it is reopened.
  */
 export function createPolicyCheck(sources: PolicySources): (policy: ImagePolicy, signal: AbortSignal) => Promise<number | undefined> {
   const { policies, watchOf, readPolicy, readVersion, monotonicNow = () => performance.now() } = sources;
@@ -40,17 +40,17 @@ export function createPolicyCheck(sources: PolicySources): (policy: ImagePolicy,
     const before = policies.get(namespace, name);
     const version = await readVersion(namespace, name);
     const cached = policies.get(namespace, name);
-    // The watch has reported the deletion meanwhile, which must not be reverted.
+    // The watch has reported the deletion during the read, which must not be reverted.
     if (before === undefined || cached === undefined) return;
     if (version !== undefined && !isNewer(version, cached.resourceVersion)) return;
     const found = version === undefined ? undefined : await readPolicy(namespace, name);
-    // Our own write may have made a newer version of it meanwhile; what is missing now does not come back with the same uid.
+    // Our own write may have made a newer version during the read. A policy that is missing now does not come back with the same uid.
     const newest = policies.get(namespace, name);
     if (found === undefined && newest?.uid === before.uid) policies.remove(newest);
     else if (found !== undefined && newest !== undefined) policies.put(found);
     watchOf(namespace)?.reconnect();
   };
-  /** One read serves all patches of a policy that has hundreds of targets. */
+  /** Reads a policy once for all patches that need it, because a policy may have hundreds of targets. */
   const readOnce = (policy: ImagePolicy): Promise<number> =>
     reads.get(policyKey(policy), async () => {
       const startedAt = monotonicNow();
@@ -63,7 +63,7 @@ export function createPolicyCheck(sources: PolicySources): (policy: ImagePolicy,
     const calledAt = monotonicNow();
     const quietMs = watchOf(namespace)?.state().quietMs ?? confirmedForMs;
     if (policies.get(namespace, name) === undefined) {
-      // Either it was deleted, or our watch is behind the replica that made the job.
+      // With another version, the policy was deleted, or our watch is behind the replica that made the job.
       return isAsPlanned(policy, await abortable(readPolicy(namespace, name), signal)) ? calledAt : undefined;
     }
     const confirmedAt = quietMs < confirmedForMs ? calledAt - quietMs : await abortable(readOnce(policy), signal);
@@ -71,7 +71,7 @@ export function createPolicyCheck(sources: PolicySources): (policy: ImagePolicy,
   };
 }
 
-/** Whether nothing that decides has changed since the policy was as it was planned for, which may be newer than the newest that is known here. */
+/** Whether nothing that decides differs between the planned policy and the newest one known here. The planned policy may be the newer one. */
 function isAsPlanned(planned: ImagePolicy, newest: ImagePolicy | undefined): boolean {
   if (newest?.uid !== planned.uid) return false;
   if (!isNewer(newest.resourceVersion, planned.resourceVersion)) return true;

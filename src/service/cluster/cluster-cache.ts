@@ -19,15 +19,15 @@ export interface CacheListeners {
 }
 
 export interface CacheOptions extends Omit<KindWatchOptions, 'onChange' | 'onReady'> {
-  /** Kinds of workloads that are watched whether or not policies name them. */
+  /** The kinds of workloads that are watched even if no policy names them. */
   readonly otherKinds?: () => readonly KindRef[];
   /** Why a policy that has a parent must not do anything now. */
   readonly whyHeld?: WhyHeld;
 }
 
 /**
- * The cache of policies and workloads, with the indexes of policies by repository, by target, and by the Secrets that may fix them. Policies decide which kinds
- * are watched. `policies` are those of selected namespaces, with their defaults.
+ * Creates the cache of policies and workloads, with the indexes of policies by repository, by target, and by the Secrets that may fix them. Policies decide
+ * which kinds are watched. `policies` are the policies of selected namespaces, with their defaults.
  */
 export function createClusterCache({ otherKinds = () => [], whyHeld, ...options }: CacheOptions, namespaces: NamespaceContext) {
   const written = createObjectStore<ImagePolicy>();
@@ -43,7 +43,7 @@ export function createClusterCache({ otherKinds = () => [], whyHeld, ...options 
     },
   });
   const byRepository = createPolicyIndex();
-  /** Also of namespaces that are not selected; empty where all are. */
+  /** The policies by repository, including namespaces that are not selected; empty if all namespaces are selected. */
   const allByRepository = createPolicyIndex();
   const byTarget = createTargetIndex();
   const stalled = createStalledIndex();
@@ -56,7 +56,7 @@ export function createClusterCache({ otherKinds = () => [], whyHeld, ...options 
       else index.put(object);
     }
     if (type === 'deleted') return quota.remove(object);
-    // The status changes far more often than the spec, and is not indexed here.
+    // A changed status needs no new index entry. It changes far more often than the spec.
     if (previous?.spec === object.spec) return;
     quota.put(object);
     const kinds = quota.allowedOf(object);
@@ -65,7 +65,7 @@ export function createClusterCache({ otherKinds = () => [], whyHeld, ...options 
   });
   const findPolicy = (namespace: string, name: string) => policies.get(namespace, name);
   return {
-    /** As the API server has them, of all namespaces: what watches and our own writes deliver. */
+    /** The policies of all namespaces as the API server stores them, from watches and our own writes. */
     written,
     policies,
     isSelected,
@@ -91,7 +91,7 @@ export function createClusterCache({ otherKinds = () => [], whyHeld, ...options 
     listen(added: CacheListeners) {
       listeners.add(added);
     },
-    /** Stops the watches of kinds that no policy names any more, and starts those of kinds that are within the quota by now. */
+    /** Stops the watches of kinds that no policy names any more, and starts the watches of kinds that are now within the quota. */
     updateWatches() {
       const kinds = [...quota.allowed(), ...otherKinds()];
       workloads.keepOnly(kinds);
@@ -104,7 +104,7 @@ export function createClusterCache({ otherKinds = () => [], whyHeld, ...options 
 
 const maxWaitMs = 5_000;
 
-/** Resolves when the workloads of all targets are listed, or their list has failed: the reconcile of a new kind waits some milliseconds instead of being retried. */
+/** Resolves when the workloads of all targets are listed, or their list has failed. A new kind takes milliseconds, so its reconcile need not be retried. */
 export async function awaitTargets(
   policy: Pick<ImagePolicy, 'namespace'>,
   { targets }: PolicySpec,

@@ -29,10 +29,10 @@ export interface Confirmed<T> {
   readonly confirmedAt: number;
 }
 
-/** Rejects if the API server does not answer in time. */
+/** Reads an object. Rejects if the API server does not answer in time. */
 export type ReadConfirmed<T> = (name: ObjectName, signal: AbortSignal) => Promise<Confirmed<T>>;
 
-/** What it reads goes into the cache, and the watch that missed it is reopened. */
+/** Creates the reader. An object that it reads goes into the cache, and the watch that missed it is reopened. */
 export function createConfirmedReader<T extends StoredObject>({
   objects,
   watchOf,
@@ -45,16 +45,16 @@ export function createConfirmedReader<T extends StoredObject>({
     const before = objects.get(namespace, name);
     const found = await read({ namespace, name });
     const cached = objects.get(namespace, name);
-    // Not in the cache: either the watch has reported the deletion meanwhile, which must not be reverted, or it has not reported the object yet.
+    // The object is not in the cache: the watch has reported its deletion since, which must not be reverted, or has not reported the object yet.
     if (before === undefined || cached === undefined) return found;
     if (found !== undefined && !isNewer(found.resourceVersion, cached.resourceVersion)) return cached;
-    // Our own write may have made a newer version of it meanwhile; what is missing now does not come back with the same uid.
+    // Our own write may have made a newer version during the read. An object that is missing now does not come back with the same uid.
     if (found !== undefined) objects.put(found);
     else if (cached.uid === before.uid) objects.remove(cached);
     watchOf(namespace)?.reconnect();
     return objects.get(namespace, name);
   };
-  /** One read serves all who ask within 3 s. */
+  /** Begins a read that serves all callers within 3 s. */
   const begin = (key: string, name: ObjectName) => {
     const entry = { at: monotonicNow(), found: readAgain(name) };
     reads.set(key, entry);
@@ -73,7 +73,7 @@ export function createConfirmedReader<T extends StoredObject>({
       const known = reads.get(key);
       const entry = known !== undefined && monotonicNow() - known.at < confirmedForMs ? known : begin(key, name);
       const found = await abortable(entry.found, signal);
-      // An answer that took longer confirms a state of longer ago.
+      // An answer that took longer would confirm an older state than promised.
       if (monotonicNow() - entry.at < confirmedForMs) return { object: objects.get(namespace, name.name) ?? found, confirmedAt: entry.at };
     }
     throw new Error(`the API server took more than ${confirmedForMs} ms to answer whether ${key} has changed`);

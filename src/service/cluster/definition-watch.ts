@@ -1,4 +1,4 @@
-/** Notices CustomResourceDefinitions that are installed or changed, so that a kind that a policy waits for is found at once. */
+/** Watches for CustomResourceDefinitions that are installed or changed, so that a kind that a policy waits for is found without delay. */
 import type { KubeClient } from '../kube/client.ts';
 import { createObjectStore, type StoredObject } from '../kube/object-store.ts';
 import { listPath } from '../kube/objects.ts';
@@ -15,17 +15,17 @@ export interface DefinitionWatch {
 }
 
 export interface DefinitionWatchOptions {
-  /** The namespaces to watch; with any, definitions are not watched, because a Role cannot grant that. */
+  /** The namespaces to watch. If there are any, definitions are not watched, because a Role cannot grant that. */
   readonly namespaces: readonly string[];
   readonly logger: Logger;
-  /** Discovers the kinds of an API group again that the API server did not serve. */
+  /** Discovers those kinds of an API group again that the API server did not serve. */
   readonly rediscover: (group: string) => void;
 }
 
 const definitionResource = { apiVersion: 'apiextensions.k8s.io/v1', resource: 'customresourcedefinitions' } as const;
 const without = 'a kind that is installed after the policy that names it is found within ten seconds to six minutes';
 
-/** Does not connect before `start`. */
+/** Creates the watch, which does not connect before `start`. */
 export function createDefinitionWatch({ namespaces, logger, rediscover }: DefinitionWatchOptions, client: KubeClient): DefinitionWatch {
   const store = createObjectStore<StoredObject>();
   const rediscoveries = createRediscoveries(rediscover);
@@ -33,7 +33,7 @@ export function createDefinitionWatch({ namespaces, logger, rediscover }: Defini
   store.subscribe(({ type, object }) => {
     const group = groupOf(object.name);
     if (type === 'deleted' || group === undefined) return;
-    // What the first list contains was installed before.
+    // Definitions in the first list were installed before the start, so one discovery is enough for them.
     if (watch?.reflector.state().synced === true) rediscoveries.onChange(group);
     else rediscover(group);
   });
@@ -60,12 +60,12 @@ export function createDefinitionWatch({ namespaces, logger, rediscover }: Defini
 }
 
 /**
- * The pauses between the discoveries after a change. The metadata of a definition do not show whether it is established, and an API server serves a kind some
- * milliseconds to seconds after that.
+ * The pauses between the discoveries after a change, in ms. The metadata of a definition do not show whether it is established, and an API server serves a kind
+ * some milliseconds to seconds after that.
  */
 const pausesMs: readonly number[] = [200, 200, 400, 800, 1_600, 3_200];
 
-/** Discovers an API group at once after a change, and some more times: each change starts the pauses anew. */
+/** Discovers an API group immediately after a change, and some more times. Each change starts the pauses anew. */
 export function createRediscoveries(rediscover: (group: string) => void) {
   const running = new Map<string, { readonly next: number; readonly timer: NodeJS.Timeout }>();
   const schedule = (group: string, next: number): void => {
@@ -83,7 +83,7 @@ export function createRediscoveries(rediscover: (group: string) => void) {
   return {
     onChange(group: string) {
       const current = running.get(group);
-      // However often a definition changes, the pause is never shorter than the first one.
+      // If the first pause is still running, it continues, so that many changes do not cause more discoveries.
       if (current?.next === 0) return;
       if (current === undefined) rediscover(group);
       else clearTimeout(current.timer);
@@ -96,12 +96,12 @@ export function createRediscoveries(rediscover: (group: string) => void) {
   };
 }
 
-/** Only what its changes are recognised by: a cluster may have hundreds of definitions, with large annotations. */
+/** A definition reduced to the fields by which changes are recognised. A cluster may have hundreds of definitions, with large annotations. */
 function projectDefinition(raw: unknown): StoredObject {
   return { ...readMetadata(raw), uid: '' };
 }
 
-/** The name of a definition is its plural and its group: `rollouts.argoproj.io`. */
+/** The group in the name of a definition, which is its plural and its group: `rollouts.argoproj.io`. */
 function groupOf(name: string): string | undefined {
   const dot = name.indexOf('.');
   return dot === -1 ? undefined : name.slice(dot + 1);

@@ -1,6 +1,6 @@
 /**
- * The policies that the service acts on: those of selected namespaces, with the defaults of their namespace and of the cluster. Everything else reads policies
- * from here, so that nothing can act on a policy whose namespace is not selected, and nobody has to ask where a value comes from.
+ * The policies that the service acts on: those of selected namespaces, with the defaults of their namespace and of the cluster. All other code reads policies
+ * from here. So none can act on a policy whose namespace is not selected, and none has to find out where a value comes from.
  */
 import { isUsable, type ImagePolicy, type PolicySpec } from '../../core/model/image-policy.ts';
 import {
@@ -13,7 +13,7 @@ import {
 } from '../../core/model/policy-defaults.ts';
 import { createDerivedStore, type StoreView } from '../kube/object-store.ts';
 
-/** What decides about the policies of a namespace. */
+/** The rules and labels that decide about the policies of a namespace. */
 export interface NamespaceContext {
   readonly rules: NamespaceRules;
   readonly labelsOf: (namespace: string) => Labels;
@@ -23,18 +23,18 @@ export interface EffectivePolicies {
   readonly policies: StoreView<ImagePolicy>;
   /** Whether policies and targets of a namespace are considered. */
   readonly isSelected: (namespace: string) => boolean;
-  /** A policy, as it was written, as it counts now; undefined if its namespace is not selected. */
+  /** The policy as it applies now, given the written policy; undefined if its namespace is not selected. */
   readonly effective: (written: ImagePolicy) => ImagePolicy | undefined;
   /** Applies changed labels of a namespace to its policies; returns those that were not selected before. */
   readonly refresh: (namespace: string) => readonly ImagePolicy[];
-  /** Finds out anew what holds the children of a BaseImagePolicy. */
+  /** Evaluates again what holds the children of a BaseImagePolicy. */
   readonly refreshChildren: (parent: { readonly namespace: string; readonly name: string }) => void;
 }
 
 /** Why a policy must not do anything now; undefined if nothing holds it. */
 export type WhyHeld = (policy: ImagePolicy) => string | undefined;
 
-/** Follows the policies as they were written. A policy that is held counts as suspended. */
+/** Creates the effective policies, which follow the written ones. A policy that is held counts as suspended. */
 export function createEffectivePolicies(
   written: StoreView<ImagePolicy>,
   { rules, labelsOf }: NamespaceContext,
@@ -54,7 +54,7 @@ export function createEffectivePolicies(
     const used = held === undefined ? own : holdOnce(own, held);
     return used === spec ? policy : { ...policy, spec: used };
   };
-  /** Whether the policy was not selected before. */
+  /** Applies a written policy; returns whether it was not selected before. */
   const apply = (policy: ImagePolicy): boolean => {
     const before = policies.get(policy.namespace, policy.name);
     const after = effective(policy);
@@ -86,7 +86,7 @@ export function createEffectivePolicies(
   };
 }
 
-/** The same object for the same spec and reason. */
+/** Returns the same object for the same spec and reason. */
 function memoizeHeld(): (spec: PolicySpec, heldBecause: string) => PolicySpec {
   const known = new WeakMap<PolicySpec, PolicySpec>();
   return (spec, heldBecause) => {
@@ -98,7 +98,7 @@ function memoizeHeld(): (spec: PolicySpec, heldBecause: string) => PolicySpec {
   };
 }
 
-/** The same object for the same spec and defaults: whatever is derived from a spec is kept with it. */
+/** Returns the same object for the same spec and defaults, because derived data are cached by the spec object. */
 function memoize({ cluster }: NamespaceRules): (spec: PolicySpec, ofNamespace: readonly SettingValues[]) => PolicySpec {
   const known = new WeakMap<PolicySpec, { readonly ofNamespace: readonly SettingValues[]; readonly spec: PolicySpec }>();
   return (spec, ofNamespace) => {
@@ -107,7 +107,7 @@ function memoize({ cluster }: NamespaceRules): (spec: PolicySpec, ofNamespace: r
       before?.ofNamespace.length === ofNamespace.length && before.ofNamespace.every((values, index) => values === ofNamespace[index]);
     if (before !== undefined && isSame) return before.spec;
     const used = withDefaults(spec, ofNamespace, cluster);
-    // Usually there are no defaults, and nothing to keep.
+    // Usually there are no defaults, and nothing has to be remembered.
     if (used !== spec) known.set(spec, { ofNamespace, spec: used });
     return used;
   };

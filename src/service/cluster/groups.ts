@@ -1,9 +1,9 @@
 /**
- * Objects by the key of their group and, in a group, by name. Most groups of a large cluster have one object (the label `app` of a Deployment, the target of a policy), and a
- * Map for each would take more memory than the objects: a group gets one with its second object.
+ * Objects by the key of their group and, in a group, by name. Most groups of a large cluster have one object (the label `app` of a Deployment, the target of a
+ * policy), and a Map for each would take more memory than the objects. So a group gets a Map only with its second object.
  */
 export interface Groups<V extends object> {
-  /** Adds an object to a group, or replaces the one of its name. */
+  /** Adds an object to a group, or replaces the object of its name. */
   set(key: string, object: V): void;
   remove(key: string, name: string): void;
   get(key: string): Group<V>;
@@ -17,7 +17,7 @@ export interface Group<V> {
 
 const empty: Group<never> = { size: 0, values: () => [] };
 
-/** No groups yet; `nameOf` distinguishes the objects of a group. */
+/** Creates an empty set of groups; `nameOf` distinguishes the objects of a group. */
 export function createGroups<V extends object>(nameOf: (object: V) => string): Groups<V> {
   const groups = new Map<string, V | Map<string, V>>();
   return {

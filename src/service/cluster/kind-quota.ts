@@ -3,10 +3,10 @@ import type { TargetProblem } from '../../core/plan/plan-update.ts';
 import { wantedKinds } from '../../core/model/resolve-target.ts';
 import { isCustomVersion, kindKey, type KindRef } from '../../core/model/workload.ts';
 
-/** How many kinds of custom resources the policies of one namespace may name; each of them that exists costs a list and a watch. */
+/** How many kinds of custom resources the policies of one namespace may name. Each existing kind costs a list and a watch. */
 export const maxKindsPerNamespace = 32;
 
-/** Which kinds of custom resources are watched for the policies of each namespace: the first ones, by the age of the policies that name them. */
+/** Decides which kinds of custom resources are watched for the policies of each namespace: the first ones, by the age of the policies that name them. */
 export interface KindQuota {
   put(policy: ImagePolicy): void;
   remove(policy: Pick<ImagePolicy, 'namespace' | 'name'>): void;
@@ -26,18 +26,18 @@ interface Entry {
 
 interface Namespace {
   readonly byName: Map<string, Entry>;
-  /** The oldest first. */
+  /** The policies of the namespace, the oldest first. */
   readonly byAge: Entry[];
-  /** How many policies name each custom kind. */
+  /** How many policies name each kind of custom resource. */
   readonly uses: Map<string, number>;
   /** The kinds that are within the quota, if not all are. */
   allowed?: ReadonlySet<string> | undefined;
 }
 
-/** No policies yet. */
+/** Creates a quota without policies. */
 export function createKindQuota(max: number = maxKindsPerNamespace): KindQuota {
   const namespaces = new Map<string, Namespace>();
-  /** The built-in kinds are few, so that many policies name the same ones. */
+  /** The lists of kinds by their content. Built-in kinds are few, so many policies share a list. */
   const builtIn = new Map<string, Entry['kinds']>();
   const kindsOf = (policy: ImagePolicy): Entry['kinds'] => {
     const kinds = new Map(wantedKinds(policy).map((kind) => [kindKey(kind), kind]));
@@ -93,7 +93,7 @@ export function createKindQuota(max: number = maxKindsPerNamespace): KindQuota {
     allowed() {
       const found = new Map<string, KindRef>();
       for (const space of namespaces.values()) {
-        // Policies that name the same built-in kinds share them.
+        // Each shared list of kinds is processed once, because many policies name the same built-in kinds.
         const named = new Set(space.byAge.map(({ kinds }) => kinds));
         for (const [key, kind] of [...named].flatMap((kinds) => [...kinds])) if (isAllowed(space, key)) found.set(key, kind);
       }
@@ -103,7 +103,7 @@ export function createKindQuota(max: number = maxKindsPerNamespace): KindQuota {
   return quota;
 }
 
-/** Kinds built into Kubernetes are few and do not count. */
+/** The keys of custom kinds. Kinds built into Kubernetes are few and do not count. */
 function customKeys({ kinds }: Entry): string[] {
   return [...kinds].flatMap(([key, { apiVersion }]) => (isCustomVersion(apiVersion) ? [key] : []));
 }
@@ -131,7 +131,7 @@ function insertionIndex(byAge: readonly Entry[], entry: Entry): number {
   return low;
 }
 
-/** Names are unique in a namespace. */
+/** Whether an entry comes before another: by age, then by name. Names are unique in a namespace. */
 function isBefore(a: Entry, b: Entry): boolean {
   return a.createdAt === b.createdAt ? a.name < b.name : a.createdAt < b.createdAt;
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { PermanentError } from '../../core/model/errors.ts';
 import type { TargetProblem } from '../../core/plan/plan-update.ts';
+import { targetNotWatched } from '../../core/model/policy-defaults.ts';
 import { kindKey, type KindRef, type Workload } from '../../core/model/workload.ts';
 import { backoffMs, requestBackoff } from '../../core/async/backoff.ts';
 import type { KubeClient } from '../kube/client.ts';
@@ -17,7 +18,7 @@ import { createWorkloadStore, type WorkloadStore } from './workload-store.ts';
 export interface KindWatchOptions {
   readonly client: KubeClient;
   readonly discovery: Discovery;
-  /** One reflector for each; undefined means all namespaces. */
+  /** The namespaces, with one reflector for each; undefined means all namespaces. */
   readonly namespaces: readonly (string | undefined)[];
   readonly onChange: (change: ObjectChange<Workload>) => void;
   /** Called when the workloads of a kind have been listed, in all namespaces or in one. */
@@ -33,9 +34,9 @@ export interface KindWatch {
   /** The workloads; undefined before the kind is discovered. */
   current(): Watched | undefined;
   state(namespace: string): KindState;
-  /** Discovers the kind again at once, if the API server did not serve it: it may have been installed. */
+  /** Discovers the kind again without a pause if the API server did not serve it, because it may have been installed since. */
   retry(): void;
-  /** Resolves when it is listed or has failed once; never rejects. */
+  /** Resolves when the kind is listed or its list has failed once; never rejects. */
   synced(): Promise<unknown>;
   stop(): Promise<void>;
 }
@@ -65,7 +66,7 @@ export function rediscoveryPauseMs(attempt: number, now: number): number {
   return Math.ceil((now + discoveryFreshMs) / period) * period - now;
 }
 
-/** Discovers the kind, lists it and watches it; retries after every failure. */
+/** Starts the watch of a kind: discovers the kind, lists it and watches it. Retries after every failure. */
 export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWatch {
   const { client, discovery, namespaces, onChange, onReady, onError, now, random } = options;
   const stopping = new AbortController();
@@ -84,7 +85,7 @@ export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWa
     const isKnown = error instanceof PermanentError && error.message === problem?.message;
     if (error instanceof PermanentError) problem = { reason: error.reason, message: error.message };
     const pauseMs = error instanceof PermanentError ? rediscoveryPauseMs(attempts++, now()) : backoffMs(attempts++, random, requestBackoff);
-    // The same problem is reported once, not every few minutes.
+    // The same problem is reported only once, instead of every few minutes.
     if (!isKnown) onError(error, pauseMs);
     return pauseMs;
   };
@@ -149,7 +150,7 @@ export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWa
         startWatching(target, gone.resolve);
         await gone.promise;
         await stopWatching();
-        // Discovery still shows a deleted definition for a moment.
+        // Discovery is repeated after a pause, because it still shows a deleted definition for a moment.
         pauseMs = backoffMs(attempts++, random, requestBackoff);
       } catch (error) {
         if (stopping.signal.aborted) return;
@@ -167,7 +168,8 @@ export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWa
     current: () => watched,
     state(namespace) {
       if (problem !== undefined) return { problem };
-      if (!namespaces.some((one) => one === undefined || one === namespace)) return { problem: notWatched(namespace) };
+      if (!namespaces.some((one) => one === undefined || one === namespace))
+        return { problem: { reason: 'TargetNotFound', message: targetNotWatched(namespace) } };
       const part = parts.find((one) => one.namespace === undefined || one.namespace === namespace);
       if (part?.since !== undefined) return { since: part.since };
       return part?.problem === undefined ? 'starting' : { problem: part.problem };
@@ -187,14 +189,9 @@ export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWa
   };
 }
 
-function notWatched(namespace: string): TargetProblem {
-  const message = `watch.namespaces of the configuration does not include ${namespace}: add it, or move the target`;
-  return { reason: 'TargetNotFound', message };
-}
-
 /**
- * The state of a kind in a namespace: `starting`: its workloads have not been listed yet, so that none may be reported missing · `since`: when they were listed ·
- * `problem`: why it cannot be watched.
+ * The state of a kind in a namespace. `starting`: its workloads have not been listed yet, so none may be reported missing · `since`: when they were listed ·
+ * `problem`: why the kind cannot be watched.
  */
 export type KindState = 'starting' | { readonly since: number } | { readonly problem: TargetProblem };
 

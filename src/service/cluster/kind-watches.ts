@@ -1,3 +1,4 @@
+import { defined } from '../../core/model/defined.ts';
 import type { LabelSelector } from '../../core/model/label-selector.ts';
 import { kindKey, type KindRef, type Workload, type WorkloadRef } from '../../core/model/workload.ts';
 import { findBuiltIn, type TargetKind } from '../kube/targets.ts';
@@ -7,29 +8,31 @@ import { type KindState, type KindWatch, type KindWatchOptions, startKindWatch, 
 export interface KindWatches {
   /** Starts the watches of these kinds. */
   startWatches(kinds: readonly KindRef[]): void;
-  /** Discovers these kinds again at once, if the API server did not serve them. */
+  /** Discovers these kinds again without a pause, if the API server did not serve them. */
   retry(kinds: readonly KindRef[]): void;
-  /** Discovers the kinds of an API group again at once, if the API server did not serve them. */
+  /** Discovers the kinds of an API group again without a pause, if the API server did not serve them. */
   rediscover(group: string): void;
   /** Stops the watches of all other kinds. */
   keepOnly(kinds: Iterable<KindRef>): void;
   state(kind: KindRef, namespace: string): KindState;
-  /** Resolves when each of them is listed or has failed once; never rejects. */
+  /** Resolves when each of these kinds is listed or has failed once; never rejects. */
   synced(kinds: readonly KindRef[]): Promise<void>;
   findWorkload(ref: WorkloadRef): Workload | undefined;
-  /** At least those that the selector matches. */
+  /** The workloads of a kind in a namespace; with a selector, at least those that it matches. */
   listWorkloads(kind: KindRef, namespace: string, selector?: LabelSelector, annotated?: 'annotated'): Iterable<Workload>;
+  /** The workloads of all kinds that are watched, in all namespaces. */
+  values(): Workload[];
   /** Stores the response to one of our own requests. */
   observe(workload: Workload): void;
-  /** Where the objects of a kind are; throws if that is not known yet. */
+  /** Where to find the objects of a kind; throws if that is not known yet. */
   targetOf(kind: KindRef): TargetKind;
-  /** For readiness and metrics. */
+  /** The watches, for readiness and metrics. */
   watches(): readonly KindWatch[];
   readonly size: number;
   stop(): Promise<void>;
 }
 
-/** No watches yet. */
+/** Creates an empty set of watches. */
 export function createKindWatches(options: KindWatchOptions): KindWatches {
   const watches = new Map<string, KindWatch>();
   const stopping: Promise<unknown>[] = [];
@@ -39,7 +42,7 @@ export function createKindWatches(options: KindWatchOptions): KindWatches {
   return {
     startWatches(kinds) {
       for (const { apiVersion, kind } of stopped ? [] : kinds) {
-        const ref = { ...(apiVersion !== undefined && { apiVersion }), kind };
+        const ref = { ...defined({ apiVersion }), kind };
         if (!watches.has(kindKey(ref))) watches.set(kindKey(ref), startKindWatch(ref, options));
       }
     },
@@ -64,6 +67,7 @@ export function createKindWatches(options: KindWatchOptions): KindWatches {
     },
     findWorkload: (ref) => currentOf(ref)?.store.get(ref.namespace, ref.name),
     listWorkloads: (kind, namespace, selector, annotated) => currentOf(kind)?.store.in(namespace, selector, annotated) ?? [],
+    values: () => [...watches.values()].flatMap((watch) => [...(watch.current()?.store.values() ?? [])]),
     observe(workload) {
       currentOf(workload)?.store.observe(workload);
     },

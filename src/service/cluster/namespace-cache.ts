@@ -1,8 +1,9 @@
-/** The cache of the Namespaces' labels and consent annotations: from a watch of all of them, or, if only some namespaces are watched, read one by one. */
+/** The cache of the Namespaces' labels and consent annotations, from a watch of all Namespaces. If only some are watched, they are read one by one. */
 import { PermanentError, describeError } from '../../core/model/errors.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { namespaceResource, projectNamespace, readNamespace, readNamespaceConsent, type NamespaceState } from '../kube/namespaces.ts';
 import { matchesSelector, sameLabels, type LabelSelector } from '../../core/model/label-selector.ts';
+import { type ConsentGrant, withGrants } from '../../core/plan/consent.ts';
 import type { Labels } from '../../core/model/policy-defaults.ts';
 import { createObjectStore, type StoreView } from '../kube/object-store.ts';
 import { listPath } from '../kube/objects.ts';
@@ -13,20 +14,20 @@ import type { Logger } from '../telemetry/logger.ts';
 import { startOptionalWatch, type OptionalWatch } from './optional-watch.ts';
 
 export interface NamespaceCache {
-  /** Null if the Namespace has no consent annotation, undefined if that is not known. */
+  /** The consent annotation of a Namespace, with what the configuration grants; null if there is none, undefined if that is not known. */
   readonly namespaceConsent: (namespace: string) => string | null | undefined;
   readonly readNamespaceConsent: (namespace: string, signal: AbortSignal) => Promise<string | null>;
-  /** Reads those that no watch reports. */
+  /** Reads the consents of those Namespaces that no watch reports. */
   readonly readNamespaceConsents: (namespaces: readonly string[], signal: AbortSignal) => Promise<void>;
   /** The labels of a Namespace; undefined if there is none, or it is not known. */
   readonly labelsOf: (namespace: string) => Labels;
   /** The names of the known Namespaces that a selector matches. */
   readonly namesWith: (selector: LabelSelector) => string[];
-  /** Reads the labels of a Namespace that is not known; its listeners are called before this resolves. */
+  /** Reads the labels of a Namespace that is not known. The listeners are called before this resolves. */
   readonly readLabels: (namespace: string, signal?: AbortSignal) => Promise<void>;
-  /** Changes with each change of the Namespace. */
+  /** The version of a Namespace, which changes with each change of it. */
   readonly versionOf: (namespace: string) => string;
-  /** Whether the labels are up to date, where they decide anything. */
+  /** Whether the labels are up to date, if they decide anything. */
   readonly areLabelsKnown: () => boolean;
   /** Calls the listener when the consent of a Namespace changes. */
   onConsent(listener: (namespace: string) => void): void;
@@ -34,9 +35,9 @@ export interface NamespaceCache {
   onLabels(listener: (namespace: string) => void): void;
   /** Calls the listener after each change of a Namespace. */
   readonly subscribe: StoreView<NamespaceState>['subscribe'];
-  /** Resolves when everything is listed or forbidden. */
+  /** Starts the watch. Resolves when everything is listed or forbidden. */
   start(): Promise<void>;
-  /** If only some namespaces are watched: reads their labels and annotations again. */
+  /** Reads the labels and annotations again, if only some namespaces are watched. */
   refresh(): Promise<void>;
   checks(): Check[];
   measure(metrics: Metrics): void;
@@ -49,16 +50,21 @@ const withoutConsents =
 const withoutLabels =
   'the labels of Namespaces are not known: watch.namespaceSelector selects none of them, and policyDefaults with a selector are not used';
 
-/** The namespaces to watch (none: all of them), and whether the configuration goes by labels. BaseImagePolicies always may. */
+/** The namespaces to watch (none: all of them), and whether the configuration selects by labels. BaseImagePolicies always may. */
 export interface NamespaceCacheOptions {
   readonly namespaces: readonly string[];
-  /** Whether the labels of Namespaces decide which policies there are; only where all of them are watched. */
+  /** Whether the labels of Namespaces decide which policies there are; only if all of them are watched. */
   readonly usesLabels: boolean;
+  /** What the configuration grants. */
+  readonly consents?: readonly ConsentGrant[];
   readonly logger: Logger;
 }
 
-/** Does not connect before `start`. */
-export function createNamespaceCache({ namespaces, usesLabels, logger }: NamespaceCacheOptions, client: KubeClient): NamespaceCache {
+/** Creates the cache, which does not connect before `start`. */
+export function createNamespaceCache(
+  { namespaces, usesLabels, consents = [], logger }: NamespaceCacheOptions,
+  client: KubeClient,
+): NamespaceCache {
   const store = createObjectStore<NamespaceState>();
   let watch: OptionalWatch | undefined;
   const isCurrent = () => watch?.isCurrent() ?? false;
@@ -66,12 +72,12 @@ export function createNamespaceCache({ namespaces, usesLabels, logger }: Namespa
   const read = async (namespace: string, signal?: AbortSignal) => {
     const found = await readNamespaceConsent(client, namespace, signal);
     if (found !== undefined) store.put(found);
-    return found?.allowPoliciesFrom ?? null;
+    return withGrants(found?.allowPoliciesFrom ?? null, namespace, consents);
   };
   const readUnwatched = async (names: readonly string[], signal?: AbortSignal) => {
     if (isCurrent()) return;
     const results = await inParallel(names, maxParallel, (namespace) => read(namespace, signal));
-    // A Namespace that may not be read stays unknown, which is no consent.
+    // If a Namespace may not be read, its consent stays unknown, which counts as no consent.
     const failed = results.find((result) => result.status === 'rejected' && !(result.reason instanceof PermanentError));
     if (failed?.status === 'rejected') throw failed.reason;
   };
@@ -80,8 +86,9 @@ export function createNamespaceCache({ namespaces, usesLabels, logger }: Namespa
     await readUnwatched(namespaces).catch((error: unknown) => logger.warn({ why: describeError(error) }, 'watch failed, will be repeated'));
   };
   return {
-    // A complete list without it: there is no such Namespace.
-    namespaceConsent: (namespace) => valueOf(namespace) ?? (store.get('', namespace) !== undefined || isCurrent() ? null : undefined),
+    // If a complete list does not contain the Namespace, it does not exist, and there is no consent.
+    namespaceConsent: (namespace) =>
+      withGrants(valueOf(namespace) ?? (store.get('', namespace) !== undefined || isCurrent() ? null : undefined), namespace, consents),
     readNamespaceConsent: read,
     readNamespaceConsents: readUnwatched,
     refresh,
@@ -105,7 +112,7 @@ export function createNamespaceCache({ namespaces, usesLabels, logger }: Namespa
       });
     },
     async start() {
-      // A Role cannot grant the list of Namespaces.
+      // Some namespaces are read one by one, because a Role cannot grant the list of Namespaces.
       if (namespaces.length > 0) return refresh();
       watch = startOptionalWatch({
         name: 'namespaces',

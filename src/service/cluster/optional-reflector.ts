@@ -8,11 +8,11 @@ import type { Logger } from '../telemetry/logger.ts';
 
 /** A reflector of a kind that may be missing. */
 export interface OptionalReflector extends Reflector {
-  /** Resolves after the first list, or when the API server has said that there is none. */
+  /** Resolves after the first list, or when the API server has answered that the kind does not exist. */
   readonly settled: Promise<void>;
 }
 
-/** Starts it; `message` is logged once when the kind is missing or forbidden, and again after it was there. */
+/** Starts the reflector. `message` is logged once when the kind is missing or forbidden, and again if that happens after it existed. */
 export function startOptionalReflector<T extends StoredObject>(
   options: Omit<ReflectorOptions<T>, 'onError'>,
   { logger, message }: { readonly logger: Logger; readonly message: LogMessage<'info'> },

@@ -5,25 +5,25 @@ import { startReflector, type Reflector, type ReflectorOptions } from '../kube/r
 import type { Check } from '../telemetry/readiness.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
-/** A watch that may be forbidden: nothing then waits for it, and the service works without it. */
+/** A watch that may be forbidden. No work then waits for it, and the service runs without it. */
 export interface OptionalWatch {
   readonly name: string;
   readonly reflector: Reflector;
-  /** Resolves after the first list, or when the API server has refused it: a refused list may never succeed. */
+  /** Resolves after the first list, or when the API server has refused it. A refused list may never succeed. */
   readonly synced: Promise<void>;
-  /** Whether its store is up to date. */
+  /** Whether the store of the watch is up to date. */
   isCurrent(): boolean;
   check(): Check;
 }
 
-/** What to watch, and (`without`) what does not work if it is forbidden. */
+/** The collection to watch, and (`without`) what does not work if the watch is forbidden. */
 export interface OptionalWatchOptions<T extends StoredObject> extends ReflectorOptions<T> {
   readonly name: string;
   readonly without: string;
   readonly logger: Logger;
 }
 
-/** Starts a watch; logs once that it is forbidden. */
+/** Starts a watch; logs once if it is forbidden. */
 export function startOptionalWatch<T extends StoredObject>(options: OptionalWatchOptions<T>): OptionalWatch {
   const { name, without, logger } = options;
   const refused = Promise.withResolvers<void>();

@@ -5,7 +5,7 @@ import { kindKey, type KindRef, type Workload, workloadKey, type WorkloadRef } f
 import type { Asker } from '../../core/plan/consent.ts';
 import { createGroups } from './groups.ts';
 
-/** Policies by the repository they watch: a push finds its policies in one lookup, however many there are. */
+/** Policies by the repository they watch. A push finds its policies in one lookup, however many there are. */
 export interface PolicyIndex {
   put(policy: ImagePolicy): void;
   remove(policy: { namespace: string; name: string }): void;
@@ -13,7 +13,7 @@ export interface PolicyIndex {
   match(repository: Repository): ImagePolicy[];
 }
 
-/** An empty index. */
+/** Creates an empty index by repository. */
 export function createPolicyIndex(): PolicyIndex {
   const byRepository = createGroups<ImagePolicy>(policyKey);
   const repositoryOf = new Map<string, Repository>();
@@ -42,7 +42,7 @@ export function createPolicyIndex(): PolicyIndex {
 
 type PolicyName = Pick<ImagePolicy, 'namespace' | 'name'>;
 
-/** By namespace, the policies that are Stalled for a reason that a changed Secret may clear: usually none, so changes of Secrets cost nothing. */
+/** The policies that are Stalled for a reason that a changed Secret may clear, by namespace. Usually there are none, so changes of Secrets cost nothing. */
 export interface StalledIndex {
   put(policy: ImagePolicy): void;
   remove(policy: PolicyName): void;
@@ -50,7 +50,7 @@ export interface StalledIndex {
   stalledIn(namespace: string | undefined): readonly PolicyName[];
 }
 
-/** An empty index. */
+/** Creates an empty index of Stalled policies. */
 export function createStalledIndex(): StalledIndex {
   const byNamespace = new Map<string, Map<string, PolicyName>>();
   const remove = (policy: PolicyName) => {
@@ -83,11 +83,11 @@ export interface TargetIndex {
 }
 
 interface IndexedTarget extends PolicyName {
-  /** Undefined where the target names the workload. */
+  /** The selector of the target; undefined if the target names the workload. */
   readonly selector?: LabelSelector;
 }
 
-/** An empty index. A selector is tried only on workloads of its kind and namespace. */
+/** Creates an empty index by target. A selector is tried only on workloads of its kind and namespace. */
 export function createTargetIndex(): TargetIndex {
   const byTarget = createGroups<IndexedTarget>(nameOf);
   const targetsOf = new Map<string, readonly PolicyTarget[]>();
@@ -106,7 +106,7 @@ export function createTargetIndex(): TargetIndex {
       targetsOf.set(policyKey(policy), targets);
     },
     policiesOf(workload, maySee) {
-      // Consent was not always required: only a policy that names a single target may predate it.
+      // Only a policy that names a single target may be older than the requirement of consent.
       const naming = askedOnce((namespace) => maySee({ namespace, legacyTarget: workload }));
       const selecting = askedOnce((namespace) => maySee({ namespace }));
       const named = [...byTarget.get(workloadKey(workload)).values()].filter(({ namespace }) => naming(namespace));
@@ -128,7 +128,7 @@ function nameOf({ selector, ...policy }: IndexedTarget): string {
   return selector === undefined ? policyKey(policy) : `${policyKey(policy)} ${formatSelector(selector)}`;
 }
 
-/** There may be many policies of a namespace, and one question decides whether all of them may see a workload. */
+/** Caches the answer for each namespace, because it is the same for all of the possibly many policies of the namespace. */
 function askedOnce(ask: (namespace: string) => boolean): (namespace: string) => boolean {
   const answers = new Map<string, boolean>();
   return (namespace) => {

@@ -13,7 +13,6 @@ import { plural } from '../resources/group.ts';
 import { apiVersion } from '../resources/v1.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
-/** The resource of the policies. */
 export const policyResource = { apiVersion, resource: plural };
 
 export interface NamedReflector {
@@ -23,18 +22,18 @@ export interface NamedReflector {
 
 /** The watch of the policies of one namespace, or of all. */
 export interface PolicyWatch extends NamedReflector {
-  /** undefined: all. */
+  /** The namespace that is watched; undefined for all. */
   readonly namespace: string | undefined;
-  /** Resolves after the first list, or when it is forbidden: other namespaces must not wait for it. */
+  /** Resolves after the first list, or when the list is forbidden, because other namespaces must not wait for it. */
   readonly synced: Promise<void>;
 }
 
-/** The namespaces of the setting, for watches: undefined means all. */
+/** The namespaces to watch, given those of the setting. An empty setting means all namespaces (undefined). */
 export function watchedNamespaces(namespaces: readonly string[]): readonly (string | undefined)[] {
   return namespaces.length > 0 ? namespaces : [undefined];
 }
 
-/** Logs that a watch failed. */
+/** Creates a callback that logs failures of watches. */
 export function logWatchErrors(logger: Logger) {
   return (error: unknown, nextTryMs: number | undefined) =>
     logger.warn({ why: describeError(error), nextTryMs }, 'watch failed, will be repeated');
@@ -70,12 +69,12 @@ export function watchPolicies(
   };
 }
 
-/** Resolves when the policies of all permitted namespaces are listed, of at least one. */
+/** Resolves when the policies of all permitted namespaces are listed, and at least one list has succeeded. */
 export async function untilSynced(watches: readonly PolicyWatch[]): Promise<void> {
   await Promise.all([Promise.race(watches.map(({ reflector }) => reflector.synced)), ...watches.map(({ synced }) => synced)]);
 }
 
-/** Whether the watches of all permitted namespaces are connected: a forbidden namespace must not affect the others. */
+/** Whether the watches of all permitted namespaces are connected. A forbidden namespace must not affect the others. */
 export function areConnected(watches: readonly PolicyWatch[]): boolean {
   const states = watches.map(({ reflector }) => reflector.state());
   return states.some(({ connected }) => connected) && states.every(({ connected, isForbidden }) => connected || isForbidden);
@@ -95,14 +94,14 @@ export function workloadReflectors(
   });
 }
 
-/** For /readyz: reported, but never a reason to be not ready. */
+/** The check of a reflector for /readyz. It is reported, but is never a reason to be not ready. */
 export function checkReflector({ name, reflector }: NamedReflector): Check {
   const { synced, connected, lastError, objects, quietMs = 0 } = reflector.state();
   const detail = lastError ?? (synced ? `${objects} objects, quiet for ${Math.floor(quietMs / 1_000)} s` : 'listing');
   return { name: `kubernetes ${name}`, ok: synced && connected, required: false, detail };
 }
 
-/** The same for kinds that the API server does not know. */
+/** The checks for /readyz of kinds that the API server does not know. */
 export function checkKinds({ workloads }: Pick<ClusterCache, 'workloads'>): Check[] {
   const missing = workloads.watches().filter((watch) => watch.current() === undefined);
   return missing.map(({ kind }) => ({

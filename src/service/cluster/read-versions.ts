@@ -1,21 +1,21 @@
-/** Which versions of policies the API server has, read without their contents. */
+/** Reads the versions of policies from the API server without their contents. */
 import { createKeyedMutex } from '../../core/async/serialize.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { listPath, metadataForms, objectPath, readMetadataOnly } from '../kube/objects.ts';
 import { readMetadata } from '../kube/watch-events.ts';
 import { policyResource } from './policy-watches.ts';
 
-/** Reads the resourceVersion that a policy has now; undefined if there is no such policy. */
+/** Reads the current resourceVersion of a policy; undefined if it does not exist. */
 export type ReadVersion = (namespace: string, name: string) => Promise<string | undefined>;
 
-/** Fewer policies are read one by one, more as a list of their namespace. */
+/** The number of policies of a namespace from which on they are read as a list. Fewer are read one by one. */
 const fewestListed = 4;
-/** Who waits behind a request must not wait for a connection that has died. */
+/** The timeout of a request. Those who wait behind it must not wait for a connection that has died. */
 const timeoutMs = 3_000;
 
 /**
- * Creates the reader. A single policy is read at once; those that are asked for meanwhile are read together afterwards, so that a push of an image that hundreds of
- * policies watch costs a few requests. Of a namespace with more than `pageSize` policies, only the first ones are read as a list, and the others one by one.
+ * Creates the reader. A single policy is read without delay; policies that are requested during that read are read together afterwards. So a push of an image
+ * that hundreds of policies watch costs a few requests. Of a namespace with more than `pageSize` policies, only the first ones are read as a list.
  */
 export function createVersionReader(client: KubeClient, pageSize = 500): ReadVersion {
   const mutex = createKeyedMutex();
@@ -40,7 +40,7 @@ export function createVersionReader(client: KubeClient, pageSize = 500): ReadVer
 type Versions = ReadonlyMap<string, string>;
 
 async function readVersions(client: KubeClient, namespace: string, names: readonly string[], limit: number): Promise<Versions> {
-  // A list may fail because of an object that does not concern these policies.
+  // A failed list is no failure, because it may be due to an object that does not concern these policies.
   const listed = names.length < fewestListed ? undefined : await readPage(client, namespace, limit).catch(() => undefined);
   if (listed?.isWhole === true) return listed.versions;
   const others = names.filter((name) => listed?.versions.has(name) !== true);
@@ -49,7 +49,7 @@ async function readVersions(client: KubeClient, namespace: string, names: readon
   return new Map([...(listed?.versions ?? []), ...found.filter((object) => object !== undefined).map(versionOf)]);
 }
 
-/** The first page of the policies of a namespace, and whether there is no other one. */
+/** Reads the first page of the policies of a namespace, and whether there are further pages. */
 async function readPage(client: KubeClient, namespace: string, limit: number): Promise<{ versions: Versions; isWhole: boolean }> {
   const { items, metadata } = await client.request<{ items?: readonly unknown[] | null; metadata?: { readonly continue?: string } }>({
     method: 'GET',

@@ -15,16 +15,16 @@ export interface SecretCacheOptions {
   readonly now?: () => number;
 }
 
-/** Contents of Secrets by name; the same object while the Secret is unchanged. */
+/** Returns the content of a Secret by its name; the same object while the Secret is unchanged. */
 export type SecretCache = (secret: SecretRef, options: { refresh: boolean; signal?: AbortSignal | undefined }) => Promise<SecretRead>;
 
-/** Tenants choose the names of Secrets, so the cache is bounded. */
+/** The limit for cached Secrets, whose names tenants choose. */
 const maxSecrets = 1_000;
 const unwatchedMs = 30_000;
 
 /**
- * Reads Secrets one by one, when they are needed. A content is valid while the watch shows the same version; without a watch, for 30 s. While a Secret cannot be
- * read, the last content is used, except for a refresh, which then rejects.
+ * Creates a cache that reads Secrets one by one when they are needed. A content is valid while the watch shows the same version; without a watch, for 30 s.
+ * While a Secret cannot be read, the last content is used, except for a refresh, which then rejects.
  */
 export function createSecretCache({ read, watched, isWatched, now = Date.now }: SecretCacheOptions): SecretCache {
   const entries = new BoundedMap<string, { readonly content: SecretRead; readonly readAt: number }>(maxSecrets);
@@ -58,7 +58,7 @@ export function createSecretCache({ read, watched, isWatched, now = Date.now }: 
     if (entry && !refresh && isFresh(secret, entry)) return entry.content;
     try {
       const read = await fetchOnce(key, secret);
-      // The Secret may have changed during a read that was already under way.
+      // The Secret may have changed during a read that was already running.
       return isOutdated(secret, read) ? await fetchOnce(key, secret) : read;
     } catch (error) {
       if (entry && !refresh) return entry.content;

@@ -3,13 +3,13 @@ import type { Workload } from '../../core/model/workload.ts';
 import { createObjectStore, type ObjectStore } from '../kube/object-store.ts';
 import { createGroups } from './groups.ts';
 
-/** All workloads of one kind, indexed by namespace and label: a selector among ten thousand workloads is compared with those that have its rarest label. */
+/** All workloads of one kind, indexed by namespace and label. Among ten thousand workloads, a selector is compared with those that have its rarest label. */
 export interface WorkloadStore extends ObjectStore<Workload> {
-  /** At least those of a namespace that the selector matches; all of them without a selector. With `annotated`, only those with a consent annotation. */
+  /** The workloads of a namespace, at least those that the selector matches. With `annotated`, only those with a consent annotation. */
   in(namespace: string, selector?: LabelSelector, annotated?: 'annotated'): Iterable<Workload>;
 }
 
-/** An empty store. */
+/** Creates an empty store. */
 export function createWorkloadStore(): WorkloadStore {
   const store = createObjectStore<Workload>();
   const index = createGroups<Workload>(({ name }) => name);
@@ -36,12 +36,12 @@ function indexKeysOf({ namespace, labels = {}, allowPoliciesFrom }: Workload): s
   return [namespace, ...annotated, ...Object.entries(labels).map((pair) => labelKey(namespace, pair))];
 }
 
-/** No label has an empty name. */
+/** The index key for workloads with a consent annotation. It has an empty label name, which no label has. */
 function annotatedKey(namespace: string): string {
   return `${namespace}/`;
 }
 
-/** No namespace has a slash. */
+/** The index key for workloads with a label. It begins with the namespace, which contains no slash. */
 function labelKey(namespace: string, [key, value]: [string, string]): string {
   return `${namespace}/${key}=${value}`;
 }

@@ -1,4 +1,4 @@
-/** Writes statuses of policies: several updates of the same policy become one write, and those of one process do not conflict. */
+/** Writes statuses of policies. Several updates of the same policy become one write, so the updates of one process do not conflict. */
 import { readPolicy } from '../resources/read-policy.ts';
 import type { ReadContext } from '../resources/read-spec.ts';
 import { abortable, whenAllAborted } from '../../core/async/deadline.ts';
@@ -17,7 +17,7 @@ import { fieldsOf, isSameJson } from '../../core/model/untyped.ts';
 import type { WriteStatus } from '../../core/model/write-status.ts';
 import type { NoticeSink } from '../../core/model/notice-sink.ts';
 
-/** What a status is written with. */
+/** The means to write a status. */
 export interface StatusWriting {
   readonly client: KubeClient;
   readonly cache: Pick<ClusterCache, 'policies' | 'written'>;
@@ -30,18 +30,18 @@ interface Update {
   readonly update: (status: PolicyStatus) => PolicyStatus | undefined;
   readonly signal: AbortSignal;
   readonly eventId: string | undefined;
-  /** For an error that concerns this update only. */
+  /** Receives an error that concerns only this update. */
   readonly onError: (error: unknown) => void;
 }
 
-/** What one update makes of the status, on top of those before it. */
+/** The result of one update of the status, on top of the previous ones. */
 interface Step {
   readonly before: PolicyStatus;
   readonly after: PolicyStatus;
   readonly eventId: string | undefined;
 }
 
-/** The writer of one process. An update waits while an earlier one of the same policy is written, and is then written with all others that wait. */
+/** Creates the writer of one process. An update waits while an earlier one of the same policy is written, and is then written with all others that wait. */
 export function createStatusWriter({ client, cache, notices, readContext }: StatusWriting): WriteStatus {
   const writeTogether = async (policy: ImagePolicy, updates: readonly Update[]): Promise<void> => {
     const cached = cache.policies.get(policy.namespace, policy.name);
@@ -50,9 +50,9 @@ export function createStatusWriter({ client, cache, notices, readContext }: Stat
     const { signal, end } = whenAllAborted(updates.map((one) => one.signal));
     const stored = toStored(newest.status);
     let steps: readonly Step[] = [];
-    /** What the status becomes on top of the one that was known, and how that is stored. */
+    /** The expected status on top of the known one, and its stored form. */
     let expected: { readonly status: PolicyStatus; readonly stored: StoredStatus } | undefined;
-    /** The policy as it is now: known from what was sent, because nothing else can have changed, unless the server has dropped something. */
+    /** The policy after the write, from what was sent: nothing else can have changed, unless the server has dropped something. */
     const readBack = (written: unknown, known: ImagePolicy | undefined): ImagePolicy => {
       const sent = known?.resourceVersion === newest.resourceVersion ? expected : undefined;
       if (known === undefined || sent === undefined || !isSameJson(fieldsOf(written)['status'], sent.stored))
@@ -65,7 +65,7 @@ export function createStatusWriter({ client, cache, notices, readContext }: Stat
         path: objectPath(policyResource, policy.namespace, policy.name),
         current: { ...newest, status: stored },
         update(status, generation) {
-          // The first try gets the status that was passed, which need not be read again.
+          // The first try gets the status that was passed to the writer, so it need not be read again.
           const isKnown = status === stored;
           steps = stepsOf(isKnown ? newest.status : readStatus(status, generation), updates);
           const after = steps.at(-1)?.after;
@@ -74,7 +74,7 @@ export function createStatusWriter({ client, cache, notices, readContext }: Stat
           return next?.stored;
         },
         together: historyFields,
-        // Each update reports what it does, also where the next one hides it.
+        // Each update reports its changes, even if the next update hides them.
         beforeWrite: async () => {
           await Promise.all(steps.map(({ before, after, eventId }) => notices.onPolicyStatus(policy, before, after, eventId)));
         },
@@ -82,7 +82,7 @@ export function createStatusWriter({ client, cache, notices, readContext }: Stat
       });
       if (written === undefined) return;
       const known = cache.written.get(policy.namespace, policy.name);
-      // The watch may be faster than the response.
+      // The watch may have delivered the result before the response came.
       if (known?.resourceVersion === readMetadata(written).resourceVersion) return;
       cache.written.observe(readBack(written, known));
     } finally {
@@ -97,7 +97,7 @@ export function createStatusWriter({ client, cache, notices, readContext }: Stat
       await writeTogether(first.policy, wanted);
     } catch (error) {
       if (wanted.length === 1 || !isKubeError(error, 422)) throw error;
-      // One of them is at fault, and the others must not fail with it.
+      // One update is at fault, and the others must not fail with it, so each is written alone.
       for (const one of wanted) await writeTogether(one.policy, [one]).catch(one.onError);
     }
   };
@@ -116,7 +116,7 @@ export function createStatusWriter({ client, cache, notices, readContext }: Stat
   };
 }
 
-/** What the updates make of a status, one after the other; empty if none changes it. */
+/** The changes that the updates make of a status, one after the other; empty if none changes it. */
 function stepsOf(status: PolicyStatus, updates: readonly Update[]): Step[] {
   const steps: Step[] = [];
   for (const { update, eventId, onError } of updates) {

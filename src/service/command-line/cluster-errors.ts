@@ -1,11 +1,11 @@
-/** Errors of the cluster, in one sentence: what is wrong, where, and what to do. */
+/** Describes errors of the cluster in one sentence: what is wrong, where, and what to do. */
 import { crdName, group, plural, version } from '../resources/group.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { describeError } from '../../core/model/errors.ts';
 import { documentation } from '../../core/model/reasons.ts';
 import { isKubeError, KubeError } from '../kube/kube-error.ts';
 
-/** What to tell the user of an error that came from the API server or on the way to it. */
+/** The message for the user about an error that came from the API server, or on the way to it. */
 export function describeClusterError(error: unknown): string {
   if (isKubeError(error, 403)) return describeRefusal(error);
   if (isKubeError(error, 401))
@@ -19,7 +19,7 @@ export function describeClusterError(error: unknown): string {
   return describeError(error);
 }
 
-/** The same; what the cluster says of itself shows that its definition is an older one. */
+/** The message for the user about an error. If the cluster has the definition of an older version, the message says so. */
 export async function explainClusterError(client: KubeClient, error: unknown): Promise<string> {
   if (!lacksDefinition(error)) return describeClusterError(error);
   const served = await servedVersions(client).catch((): string[] => []);
@@ -29,7 +29,7 @@ export async function explainClusterError(client: KubeClient, error: unknown): P
 
 const upgradeFirst = `stop the older service, start the new one with the role convert, and run image-watcher crd apply, in the order of ${documentation}/upgrading.md`;
 
-/** The versions of the group, as everybody may read them; none if there is no such group. */
+/** The served versions of the API group, which everybody may read; empty if there is no such group. */
 async function servedVersions(client: KubeClient): Promise<string[]> {
   const { versions } = await client.request<{ versions: readonly { readonly version: string }[] }>({
     method: 'GET',
@@ -46,7 +46,7 @@ function lacksDefinition(error: unknown): boolean {
   );
 }
 
-/** The second while it fills its caches, which it does anew after each change of the definition. */
+/** Matches errors of the conversion webhook. The second text appears while the API server fills its caches, after each change of the definition. */
 const unconverted = /conversion webhook for .*Kind=ImagePolicy failed|storage is \(re\)initializing/;
 const unreachable = /^(?:ECONN|ENOTFOUND|EAI_|EHOST|ENET|ETIMEDOUT|EPIPE|UND_ERR_(?:CONNECT|SOCKET))/;
 
@@ -56,7 +56,7 @@ function causesOf(error: unknown): Error[] {
   return [...[error.cause, ...inside].flatMap(causesOf), error];
 }
 
-/** The API server's own sentence has the resource twice, and the API group. */
+/** Describes a refusal in fewer words: the API server's sentence contains the resource twice, and the API group. */
 function describeRefusal({ detail }: KubeError): string {
   const [, user, verb, resource] = /User "([^"]+)" cannot (\S+) resource "([^"]+)"/.exec(detail) ?? [];
   if (user === undefined) return `the API server refuses this: ${detail}`;

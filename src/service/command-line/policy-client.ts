@@ -1,10 +1,11 @@
+import { defined } from '../../core/model/defined.ts';
 import { apiVersion, baseCrdName, baseKind, basePlural, baseShortName, crdName, kind, plural, shortName } from '../resources/group.ts';
 import { didYouMean } from '../../core/model/did-you-mean.ts';
 import { kubeconfigOf, podOf, processSource } from '../config/environment.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { type Options, type Terminal, UsageError } from './command.ts';
 
-/** The options of every command that asks a cluster, with the caller's own rights. */
+/** The options of every command that sends requests to a cluster, with the caller's own rights. */
 export const clusterOptions = {
   kubeconfig: {
     value: 'FILE',
@@ -14,7 +15,7 @@ export const clusterOptions = {
   context: { value: 'NAME', completes: 'context', about: 'another context of the kubeconfig than the current one' },
 } as const satisfies Options;
 
-/** Those of commands that act on policies of a namespace. */
+/** The options of commands that act on policies of a namespace. */
 export const policyOptions = {
   namespace: {
     short: 'n',
@@ -33,25 +34,25 @@ export const policyArgument = {
   missing: 'name the policy: NAME, or NAMESPACE/NAME',
 } as const;
 
-/** That of commands that also act on BaseImagePolicies. */
+/** The argument of commands that act on one policy, and also on BaseImagePolicies. */
 export const anyPolicyArgument = {
   ...policyArgument,
   about: `${policyArgument.about}; ${baseShortName}/NAME is a BaseImagePolicy`,
 } as const;
 
-/** The field manager of what commands write. */
+/** The field manager of changes by commands. */
 export const cliFieldManager = 'image-watcher-cli';
-/** How many policies are listed at once. */
+/** How many policies one page of a list has. */
 export const pageSize = 500;
 /** The resource in the API server's URLs. */
 export const policyResource = { apiVersion, resource: plural };
 
 /** A policy as the user named it. */
 export interface PolicyName {
-  /** undefined: of the kubeconfig's context. */
+  /** The namespace; undefined: the one of the kubeconfig's context. */
   readonly namespace: string | undefined;
   readonly name: string;
-  /** Whether it is a BaseImagePolicy. */
+  /** Whether the policy is a BaseImagePolicy. */
   readonly isBase?: true;
 }
 
@@ -63,14 +64,14 @@ export function isResourceWord(word: string): boolean {
   return resourceWords.has(word.toLowerCase().split('.')[0] ?? '');
 }
 
-/** Reads NAME, ipol/NAME, imagepolicy/NAME and NAMESPACE/NAME; throws UsageError. */
+/** Reads a policy's name as NAME, ipol/NAME, imagepolicy/NAME or NAMESPACE/NAME; throws UsageError. */
 export function readPolicyName(text: string, namespace: string | undefined): PolicyName {
   const named = readAnyPolicyName(text, namespace);
   if (named.isBase) throw new UsageError(`"${text}" is a ${baseKind}: this command is for ImagePolicies`);
   return named;
 }
 
-/** The same, and bipol/NAME and baseimagepolicy/NAME. */
+/** Reads a policy's name like `readPolicyName`, and also bipol/NAME and baseimagepolicy/NAME; throws UsageError. */
 export function readAnyPolicyName(text: string, namespace: string | undefined): PolicyName {
   const [, prefix, name = ''] = /^(?:([^/]+)\/)?([^/]+)$/.exec(text) ?? [];
   if (name === '') throw new UsageError(`a policy is NAME, ${shortName}/NAME or NAMESPACE/NAME, not "${text}"`);
@@ -81,31 +82,31 @@ export function readAnyPolicyName(text: string, namespace: string | undefined): 
   return { namespace: prefix, name };
 }
 
-/** Where the cluster is. */
+/** The values of the options that select the cluster. */
 export interface ClusterValues {
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
 }
 
-/** The cluster of the options, as a client of it wants it. */
+/** The access options of a client, from the options of a command. */
 export function clusterOf({ kubeconfig = kubeconfigOf(processSource()), context }: ClusterValues): {
   kubeconfig?: string;
   context?: string;
   pod: ReturnType<typeof podOf>;
   option: '--kubeconfig';
 } {
-  const named = { ...(kubeconfig !== undefined && { kubeconfig }), ...(context !== undefined && { context }) };
+  const named = { ...defined({ kubeconfig, context }) };
   return { pod: podOf(processSource()), option: '--kubeconfig', ...named };
 }
 
-/** Runs a command against the cluster, with the caller's rights; where that fails, prints why and returns the exit code `failed`. */
+/** Runs a command against the cluster, with the caller's rights. If that fails, prints why and returns the exit code `failed`. */
 export async function withCluster(
   values: ClusterValues,
   terminal: Terminal,
   act: (client: KubeClient) => Promise<number>,
   failed = 1,
 ): Promise<number> {
-  // Loaded only now: help should not wait for the Kubernetes client.
+  // The client is loaded only now, so that help does not wait for it.
   const [{ openKubeClient }, { describeClusterError, explainClusterError }] = await Promise.all([
     import('../kube/client.ts'),
     import('./cluster-errors.ts'),
@@ -138,12 +139,12 @@ export function currentNamespace(client: KubeClient, namespace?: string): string
 export interface PolicyClient {
   readonly namespace: string;
   readonly name: string;
-  /** As programs name it: `imagepolicy.operator.technomad.dev/web`. */
+  /** The name of the policy for programs: `imagepolicy.operator.technomad.dev/web`. */
   readonly resourceName: string;
-  /** Whether it is a BaseImagePolicy. */
+  /** Whether the policy is a BaseImagePolicy. */
   readonly isBase: boolean;
   readonly client: KubeClient;
-  /** The raw object; throws if it does not exist. */
+  /** Reads the raw object; throws if it does not exist. */
   read(): Promise<unknown>;
   /** Applies a merge patch to the object; throws if it does not exist. */
   patch(body: Readonly<Record<string, unknown>>): Promise<unknown>;
@@ -160,7 +161,7 @@ export async function withPolicy(
   return withCluster(values, terminal, (client) => openPolicy(client, named).then(act));
 }
 
-/** The same, also for a BaseImagePolicy. */
+/** Runs a command on the ImagePolicy or BaseImagePolicy that the first argument names. */
 export async function withAnyPolicy(
   text: string | undefined,
   values: ClusterValues & { readonly namespace?: string | undefined },
@@ -171,7 +172,7 @@ export async function withAnyPolicy(
   return withCluster(values, terminal, (client) => openPolicy(client, named).then(act));
 }
 
-/** Does not ask for the policy yet. */
+/** Opens a client of one policy, without reading the policy yet. */
 export async function openPolicy(client: KubeClient, named: PolicyName): Promise<PolicyClient> {
   const { objectPath, readObject } = await import('../kube/objects.ts');
   const { isKubeError } = await import('../kube/kube-error.ts');
@@ -199,15 +200,15 @@ export async function openPolicy(client: KubeClient, named: PolicyName): Promise
   };
 }
 
-/** The pages of all policies, of one namespace or of all. */
+/** Lists all policies, of one namespace or of all, page by page. */
 export async function* listPolicies(client: KubeClient, namespace: string | undefined, signal?: AbortSignal) {
   const { listPages, listPath } = await import('../kube/objects.ts');
-  yield* listPages(client, { path: listPath(policyResource, namespace), pageSize, ...(signal !== undefined && { signal }) });
+  yield* listPages(client, { path: listPath(policyResource, namespace), pageSize, ...defined({ signal }) });
 }
 
 const shownNames = 5;
 
-/** Names what there is instead; an API server without the definition says so here, and its error is thrown instead. */
+/** The error for a policy that does not exist, which names the existing ones. If the API server does not have the definition, that error is thrown instead. */
 async function missing(
   client: KubeClient,
   { namespace, name, isBase }: { readonly namespace: string; readonly name: string; readonly isBase: boolean },
@@ -234,7 +235,7 @@ async function namesIn(client: KubeClient, namespace: string): Promise<string[] 
   }
 }
 
-/** Name and namespace of a raw object. */
+/** The name and namespace of a raw object. */
 export function metadataOf(raw: unknown): { readonly name: string; readonly namespace: string; readonly createdAt: string } {
   const metadata = fieldOf(raw, 'metadata');
   const text = (field: string) => {
@@ -253,7 +254,7 @@ function fieldOf(raw: unknown, field: string): unknown {
   return typeof raw === 'object' && raw !== null ? Reflect.get(raw, field) : undefined;
 }
 
-/** Policies as programs name them: `imagepolicy.operator.technomad.dev/web`. */
+/** The name of a policy for programs: `imagepolicy.operator.technomad.dev/web`. */
 export function resourceNameOf(name: string): string {
   return `${kind.toLowerCase()}${crdName.slice(plural.length)}/${name}`;
 }

@@ -1,6 +1,6 @@
 import type { Terminal } from './command.ts';
 
-/** A line on the terminal that says what is happening. */
+/** A line on the terminal that shows what is happening. */
 export interface Progress {
   readonly update: (text: string) => void;
   /** Removes the line. */
@@ -10,7 +10,7 @@ export interface Progress {
 const firstShownMs = 1_000;
 const redrawnMs = 250;
 
-/** Shows a line on the standard error output of a terminal once something takes longer than a second, and overwrites it; elsewhere it shows nothing. */
+/** Shows a line on the standard error output of a terminal if a command takes longer than a second, and overwrites it. Without a terminal, it shows nothing. */
 export function startProgress({ interactive = false, err }: Terminal, first: string): Progress {
   if (!interactive) return { update: () => {}, stop: () => {} };
   let text = first;

@@ -1,10 +1,10 @@
-/** The ports of the API of the operations listener. */
+/** Composes the ports of the API, which the operations listener serves. */
 import { randomUUID } from 'node:crypto';
-import { group, plural } from '../resources/group.ts';
+import { apiVersion, group, kind, plural } from '../resources/group.ts';
 import { AccessError } from '../api/access.ts';
 import { type OperationsAuth } from '../api/authenticate.ts';
 import { createVouching } from '../api/vouch.ts';
-import type { ApiOptions } from '../api/add-api.ts';
+import type { AddedRoutes, ApiOptions } from '../api/add-api.ts';
 import type { Doctor } from '../api/doctor-api.ts';
 import type { SelectedNamespaces } from '../api/namespaces-api.ts';
 import { ActionRefused, type PolicyPorts, type PolicyResource } from '../api/ports.ts';
@@ -24,32 +24,34 @@ import type { Foundation } from './foundation.ts';
 import type { RedisAccess } from './redis.ts';
 import { refusalOf } from '../queue/redis-state.ts';
 
-/** What the API answers from; all undefined in a process without the role `work`. */
+/** The parts that the API needs to answer; all undefined in a process without the role `work`. */
 interface ApiMeans {
+  /** What wings add to the API. */
+  readonly added: AddedRoutes;
   readonly access: KubeAccessSource | undefined;
   readonly policies: Omit<PolicyPorts, 'noActions' | 'patch' | 'read'> | undefined;
   readonly doctor: Doctor | undefined;
   readonly namespaces: SelectedNamespaces | undefined;
 }
 
-/** The ports, and what must be closed. */
+/** The ports of the API, and what must be closed. */
 interface ApiPart {
   readonly options: ApiOptions;
   close(): Promise<void>;
 }
 
-/** Builds the ports. */
+/** Builds the ports of the API. */
 export function composeApi(
   { settings, aliases, logger }: Pick<Foundation, 'settings' | 'aliases' | 'logger'>,
   redis: RedisAccess,
-  { access, policies, doctor, namespaces }: ApiMeans,
+  { access, policies, doctor, namespaces, added }: ApiMeans,
 ): ApiPart {
   const { config } = settings;
   const { prefix } = config.redis;
   const events = { redis: redis.connection, prefix, onError: (error: Error) => logger.debug({ err: error }, 'event queue error') };
   const queue = createPushQueue(events, config.redis.minReplicas, config.listen.confirmWithin);
   const noActions = whyNoActions(config.operations);
-  // With connections of its own: whoever calls the API takes none of the worker's.
+  // The reviews have connections of their own, so that callers of the API use up none of the worker's.
   const reviews = access && createKubeClient(access);
   const users = noActions === undefined && access ? createKubeClient(access, { kind: 'users' }) : undefined;
   return {
@@ -66,6 +68,7 @@ export function composeApi(
       policies: policies && reviews && { ...policies, noActions, patch: patchWith(users), read: readWith(reviews) },
       doctor,
       namespaces,
+      added,
       now: () => new Date(),
       unique: randomUUID,
       version: readVersion(),
@@ -83,7 +86,7 @@ function whyNoActions({ auth, actions }: Foundation['settings']['config']['opera
   return auth === 'kubernetes' ? undefined : 'actions need operations.auth: kubernetes, because they are done with the token of the caller';
 }
 
-/** Reads policies with the service's own rights: whoever calls has asked whether the caller may see them. */
+/** Reads policies with the service's own rights. The caller's permission must be checked before. */
 function readWith(cluster: KubeClient): PolicyPorts['read'] {
   return async ({ namespace, name }) => {
     try {
@@ -99,21 +102,21 @@ function readWith(cluster: KubeClient): PolicyPorts['read'] {
   };
 }
 
-/** Patches policies with the token of the caller and nothing else. */
+/** Patches policies with only the token of the caller. */
 function patchWith(users: KubeClient | undefined): PolicyPorts['patch'] {
-  return async (caller, { namespace, name }, body) => {
+  return async (caller, { namespace, name, of = { kind, plural } }, body) => {
     if (users === undefined || caller.kind !== 'token') throw new ActionRefused(403, 'actions need the token of a caller');
     try {
       await users.request({
         method: 'PATCH',
-        path: objectPath(policyResource, namespace, name),
+        path: objectPath({ apiVersion, resource: of.plural }, namespace, name),
         query: { fieldManager: 'image-watcher-api' },
         body,
         contentType: 'application/merge-patch+json',
         authorization: `Bearer ${caller.token}`,
       });
     } catch (error) {
-      if (isKubeError(error, 404)) throw new ActionRefused(404, `there is no ImagePolicy ${namespace}/${name}`);
+      if (isKubeError(error, 404)) throw new ActionRefused(404, `there is no ${of.kind} ${namespace}/${name}`);
       if (error instanceof KubeError && (error.status === 401 || error.status === 403)) throw new ActionRefused(403, error.detail);
       if (error instanceof KubeError && error.status < 500 && error.status !== 429) throw new ActionRefused(409, error.detail);
       throw new ActionRefused(503, 'the API server does not answer; try again');
@@ -129,8 +132,8 @@ function authOf({ config, proxySecret, dashboardSecrets }: Foundation['settings'
       'this process does not have the role work, so it cannot authenticate you with the API server: send the request to one that has';
     return { kind: 'unavailable', why };
   }
-  const review: Extract<OperationsAuth, { kind: 'proxy' }>['reviewAccess'] = (caller, { verb, namespace }) =>
-    reviewAccess(client, caller, { group, resource: plural, verb, namespace });
+  const review: Extract<OperationsAuth, { kind: 'proxy' }>['reviewAccess'] = (caller, { verb, resource = plural, namespace }) =>
+    reviewAccess(client, caller, { group: resource === 'namespaces' ? '' : group, resource, verb, namespace });
   const trusted = { ...proxy, secret: proxySecret };
   if (auth === 'proxy') return { kind: 'proxy', proxy: trusted, reviewAccess: review };
   const kubernetes = {

@@ -1,5 +1,6 @@
 /** The composition root: configuration → adapters → roles. Starts in this order, stops in the reverse one. */
 import { within } from '../../core/async/deadline.ts';
+import { defined } from '../../core/model/defined.ts';
 import type { Role } from './roles.ts';
 import type { ServiceWing, Wing } from './wing.ts';
 import { type Foundation, openAccess, openTrustRoot, type Part } from './foundation.ts';
@@ -22,14 +23,14 @@ import type { Telemetry } from '../telemetry/open-telemetry.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 
 export interface Service {
-  /** Resolves when the listeners are open; Redis, the API server and registries may become reachable later. */
+  /** Starts the process. Resolves when the listeners are open; Redis, the API server and registries may become reachable later. */
   start(): Promise<void>;
   stop(deadlineMs: number): Promise<void>;
-  /** The addresses of the listeners, once started. */
+  /** The addresses of the listeners after the start. */
   addresses(): { readonly conversion?: string; readonly public?: string; readonly operations: string };
 }
 
-/** Makes the process not ready, so that load balancers use others. */
+/** A failed check that makes the stopping process not ready, so that load balancers use others. */
 const stopping: Check = { name: 'running', ok: false, required: true, detail: 'stopping; requests are still answered' };
 
 /**
@@ -53,8 +54,9 @@ export async function compose(
     tracing,
     outbound: openOutbound(settings.proxies),
   };
-  const wings = await Promise.all(allWings.flatMap(({ service }) => service?.() ?? []));
-  // What may throw comes first, while nothing is open.
+  const loaded = await Promise.all(allWings.map(async ({ id, service }) => ({ id, wing: await service?.() })));
+  const wings = loaded.flatMap(({ wing }) => wing ?? []);
+  // Parts that may throw are built first, while nothing is open.
   const convert = roles.has('convert') ? await only(wings, 'convert')?.(foundation) : undefined;
   const access = roles.has('work') ? await openAccess(settings) : undefined;
   const cluster = access && createKubeClient(access);
@@ -92,11 +94,15 @@ export async function compose(
           readConversionCertificate: () => readConversionCertificate(convert?.address()),
         });
   const parts: Part[] = [receive, work].filter((part) => part !== undefined);
-  // Without Redis, these gauges would look like an outage.
+  // Without Redis, these gauges are removed, because they would look like an outage.
   if (redis === undefined) for (const gauge of [metrics.redisReachable, metrics.redisDurable, metrics.redisMemoryShare]) gauge.remove();
   let isStopping = false;
   let heap: { stop(): void } | undefined;
-  const api = redis && composeApi(foundation, redis, { access, policies: work?.policies, doctor, namespaces: work?.namespaces });
+  const added = {
+    features: loaded.flatMap(({ id, wing }) => (wing?.routes === undefined ? [] : [id])),
+    routes: work?.routes ?? wings.flatMap(({ routes }) => routes ?? []),
+  };
+  const api = redis && composeApi(foundation, redis, { access, policies: work?.policies, doctor, namespaces: work?.namespaces, added });
   const operations = buildOperationsApp({
     api: api?.options,
     dashboard,
@@ -111,7 +117,7 @@ export async function compose(
 
   const service: Service = {
     async start() {
-      // A starting API server cannot even list the policies until the conversion webhook answers.
+      // The conversion webhook starts first, because a starting API server cannot even list the policies until the webhook answers.
       await convert?.start();
       await openListener(operations, config.operations, (key, message) => settingError(settings, ['operations', key], message));
       for (const part of parts) await part.start();
@@ -133,8 +139,7 @@ export async function compose(
     addresses() {
       const [conversion, pushes] = [convert?.address(), receive?.address()];
       return {
-        ...(conversion !== undefined && { conversion }),
-        ...(pushes !== undefined && { public: pushes }),
+        ...defined({ conversion, public: pushes }),
         operations: addressOf(operations),
       };
     },
@@ -142,7 +147,7 @@ export async function compose(
   return service;
 }
 
-/** What one wing has, and no other. */
+/** A part of the service that at most one wing has. */
 function only<T extends keyof ServiceWing>(wings: readonly ServiceWing[], part: T): ServiceWing[T] | undefined {
   return wings.find((wing) => wing[part] !== undefined)?.[part];
 }

@@ -1,5 +1,6 @@
 /** The foundation of all roles, and connections that several of them share. */
 import { readFileSync } from 'node:fs';
+import { defined } from '../../core/model/defined.ts';
 import type { Settings } from '../config/settings.ts';
 import { ConfigError, settingError } from '../config/config-error.ts';
 import { createKubeClient, type KubeClient } from '../kube/client.ts';
@@ -22,9 +23,9 @@ export interface Foundation {
   readonly olderVersions: readonly OlderVersion[];
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** How requests to everything but registries and the cluster leave. */
+  /** The outgoing connections to everything but registries and the cluster. */
   readonly outbound: Outbound;
-  /** Absent where traces are off. */
+  /** The traces of the process; absent if traces are off. */
   readonly tracing?: Tracing | undefined;
 }
 
@@ -37,16 +38,16 @@ export interface Part {
   stop(deadlineMs: number): Promise<void>;
 }
 
-/** The access to the cluster, without connecting; rejects with ConfigError without a usable kubeconfig. */
+/** Opens the access to the cluster, without connecting; rejects with ConfigError without a usable kubeconfig. */
 export async function openAccess({ kubeconfig, pod }: Pick<Settings, 'kubeconfig' | 'pod'>): Promise<KubeAccessSource> {
   try {
-    return await loadKubeAccess({ pod, ...(kubeconfig !== undefined && { kubeconfig }) });
+    return await loadKubeAccess({ pod, ...defined({ kubeconfig }) });
   } catch (error) {
     throw new ConfigError([{ where: 'Kubernetes access', path: '', message: describeError(error) }]);
   }
 }
 
-/** The same as a client. */
+/** Opens a client of the cluster, without connecting; rejects with ConfigError without a usable kubeconfig. */
 export async function openCluster(settings: Pick<Settings, 'kubeconfig' | 'pod'>): Promise<KubeClient> {
   return createKubeClient(await openAccess(settings));
 }

@@ -1,13 +1,13 @@
 /** A part of a process that is started and stopped. */
 export interface Living {
   readonly name: string;
-  /** The next part starts when this has resolved. */
+  /** Starts the part. The next part starts when this has resolved. */
   start?(): void | Promise<void>;
-  /** Also called if it was not started. */
+  /** Stops the part; also called if it was not started. */
   stop(deadlineMs: number): void | Promise<unknown>;
 }
 
-/** Parts that start one after the other, and stop in the reverse order. Nothing starts any more once they stop. */
+/** Combines parts that start one after the other, and stop in the reverse order. Once they stop, no further part starts. */
 export function liveInOrder(parts: readonly Living[]): { start(): Promise<void>; stop(deadlineMs: number): Promise<void> } {
   let isStopping = false;
   return {

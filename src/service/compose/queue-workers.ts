@@ -14,7 +14,7 @@ const concurrency = { push: 256, policy: 256, poll: 32 } as const;
 /** The longest pause between the attempts of a failed poll, unless its interval is shorter. */
 const longestPollPauseMs = 3_600_000;
 
-/** Builds them, that of the pushes first; they are not started. `storedOn`: how the same process stores pushes. */
+/** Builds the workers, the one of the pushes first; they are not started. `storedOn`: how the same process stores pushes. */
 export function createQueueWorkers(
   access: QueueAccess,
   tickPorts: TickPorts,

@@ -21,7 +21,7 @@ import { openReceivers } from './receivers.ts';
 import { storeTraced, traceDeliveries } from '../tracing/trace-deliveries.ts';
 import { crowdedShare } from '../queue/trim-redis.ts';
 
-/** Builds the role. `onStoring`: called for each push in the turn of the event loop that sends it to Redis. */
+/** Builds the role `receive`. `onStoring`: called for each push in the turn of the event loop that sends it to Redis. */
 export function composeReceive(
   foundation: Foundation,
   redis: RedisAccess,
@@ -38,7 +38,7 @@ export function composeReceive(
   const storeAndFollow = async (events: readonly PushEvent[]) => {
     const stored = await store(events);
     const waiting = stored.filter(({ waitsUntil }) => waitsUntil !== undefined);
-    // They are stored: at worst, they start when they have waited for long enough.
+    // An error here does not fail the delivery: the pushes are stored, and at worst start when they have waited for long enough.
     await scanWaits.follow(waiting).catch(onError);
     return stored;
   };

@@ -26,7 +26,7 @@ export function openReceivers({ settings, logger, outbound }: Foundation): { rec
   const confirm = createConfirmation({
     fetchText,
     now: Date.now,
-    // The address contains the token of the subscription, and is not logged.
+    // The result is logged without the address, which contains the token of the subscription.
     onResult({ arn }, isConfirmed) {
       if (isConfirmed) logger.info({ topic: arn }, 'subscription confirmed');
       else logger.warn({ topic: arn }, 'subscription not confirmed: ask SNS to send the confirmation again');

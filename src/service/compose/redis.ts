@@ -14,7 +14,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { Foundation } from './foundation.ts';
 
 export interface RedisAccess {
-  /** A producer's connection: fails at once when Redis is not reachable. */
+  /** The connection of a producer, which fails without a wait if Redis is not reachable. */
   readonly connection: RedisConnection;
   readonly health: () => RedisHealth;
   readonly noteStored: (pushes: number) => void;
@@ -37,10 +37,10 @@ function withPassword(text: string, password: string): string {
   return url.href;
 }
 
-/** Connects as soon as Redis is reachable, and monitors it. */
+/** Opens the connection and monitors it. It connects as soon as Redis is reachable. */
 export function openRedis(settings: RedisSettings, logger: Logger): RedisAccess {
   const { prefix } = settings.config.redis;
-  // A busy disk delays commands by a second: with a shorter timeout the process would then not be ready.
+  // A busy disk delays commands by a second. With a shorter timeout, the process would be not ready during that time.
   const connection = connectProducer(redisAddressOf(settings), Math.max(settings.config.listen.confirmWithin, 2_000));
   connection.on('error', (error) => logger.debug({ err: error }, 'redis connection error'));
   const monitor = monitorRedis(connection, prefix, (health) => reportRedis(stateOf(health, settings.config.redis), settings, logger));
@@ -80,7 +80,7 @@ export function trimRedis({ logger, ...ports }: Omit<TrimPorts, 'onTrimmed' | 'o
   });
 }
 
-/** Reports errors of worker queues. What is wrong with their connection is reported once, as the state of Redis, and not by each of them. */
+/** Reports errors of worker queues. Errors of their connection are reported once, as the state of Redis, and not by each queue. */
 export function queueErrorReporter(logger: Logger): (error: Error) => void {
   return (error) => {
     const why = describeError(error);
@@ -100,7 +100,7 @@ function measureRedis(health: RedisHealth, metrics: Metrics): void {
 }
 
 function reportRedis(state: RedisState, { placeOf }: RedisSettings, logger: Logger): void {
-  /** Which setting to correct, where it is written, and how. */
+  /** The setting to correct, with its place, and how to correct it. */
   const show = ({ setting, remedy }: Correction) => ({
     setting: `${formatKeys(['redis', setting])} (${placeOf(['redis', setting])})`,
     remedy,

@@ -13,7 +13,7 @@ import type { RequestRecord } from '../registry/http.ts';
 import { createBoundedLabel, maxRegistryLabels } from '../telemetry/metrics.ts';
 import { recordRegistryRequest } from '../tracing/trace-requests.ts';
 
-/** The client of all registries, with all sources of credentials; `redis` fails fast, for the limits that all replicas share. */
+/** Opens the client of all registries, with all sources of credentials. `redis` must fail fast; it holds the limits that all replicas share. */
 export function openRegistries(
   foundation: Foundation,
   { readSecret, versionOf }: Pick<AccessCache, 'readSecret' | 'versionOf'>,
@@ -43,13 +43,13 @@ export function hostsOf({ registry, repositories = {} }: Pick<ReceiverConfig, 'r
 
 type SourceName = keyof typeof credentialSources;
 
-/** What credentials are fetched with. */
+/** The settings and connections with which credentials are fetched. */
 interface CredentialMeans {
   readonly settings: Pick<Settings, 'config' | 'azure'>;
   readonly outbound: Pick<Foundation['outbound'], 'dispatcherFor'>;
 }
 
-/** All sources of credentials that the configuration allows, in the order of the list. */
+/** All sources of credentials that the configuration allows, in the order in which they are tried. */
 export function openCredentials(
   { settings: { config, azure }, outbound: { dispatcherFor } }: CredentialMeans,
   readSecret: ReadSecret,
@@ -77,7 +77,7 @@ export function observeRegistries({ logger, metrics, tracing }: Pick<Foundation,
   const label = createBoundedLabel(maxRegistryLabels);
   const broken = new Set<string>();
   const loggedAt = new BoundedMap<string, number>(1_000);
-  // Tenants choose the hosts, and must not be able to flood the log.
+  // Logs are limited by host, because tenants choose the hosts, and must not be able to flood the log.
   const isDue = (host: string) => {
     if (Date.now() - (loggedAt.get(host) ?? 0) < detailsEveryMs) return false;
     return loggedAt.set(host, Date.now()).has(host);

@@ -1,8 +1,8 @@
-/** What one process does: all of it, unless `--roles` says otherwise. */
+/** The roles of one process: all of them, unless `--roles` names some. */
 const allRoles = ['receive', 'work', 'convert', 'web'] as const;
 export type Role = (typeof allRoles)[number];
 
-/** `receive,work` → roles, or what is wrong with the text. */
+/** Parses roles such as `receive,work`; a string says what is wrong with the text. */
 export function parseRoles(text: string | undefined): ReadonlySet<Role> | string {
   if (text === undefined) return new Set(allRoles);
   const roles = text.split(',').map((role) => role.trim());

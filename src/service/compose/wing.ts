@@ -1,8 +1,9 @@
 /**
- * A wing of the product: what it adds to the service, to the API group and to the commands. The service declares here what it asks of wings; `src/wings.ts` lists them.
- * Whoever deletes the folder of a wing and its line in that list has a smaller product that works.
+ * A wing of the product: what it adds to the service, to the API group and to the commands. The service declares here what it requires of wings; `src/wings.ts`
+ * lists them. Without the folder of a wing and its line in that list, the product is smaller and works.
  */
 import type { Command, CommandEntry } from '../command-line/command.ts';
+import type { Route } from '../api/route.ts';
 import type { ServedCertificate } from '../doctor/finding.ts';
 import type { AddDashboard } from '../operations/app.ts';
 import type { WingKinds } from '../resources/kinds.ts';
@@ -11,30 +12,32 @@ import type { Foundation, Part } from './foundation.ts';
 import type { OpenWorkWing } from './work-wing.ts';
 
 export interface Wing {
-  /** The name of its folder. */
+  /** The name of the wing's folder. */
   readonly id: string;
-  /** Its commands, in the order of the overview. Each is loaded when it is used. */
+  /** The commands of the wing, in the order of the overview. Each is loaded when it is used. */
   readonly commands?: readonly WingCommand[];
-  /** What it adds to the API group; loaded where manifests or definitions are read. */
+  /** The kinds that the wing adds to the API group; loaded when manifests or definitions are read. */
   readonly kinds?: () => Promise<WingKinds>;
-  /** What it runs in the service; loaded by `serve`. */
+  /** The part of the wing that runs in the service; loaded by `serve`. */
   readonly service?: () => Promise<ServiceWing>;
 }
 
 /** A command of a wing. */
 export interface WingCommand extends Pick<CommandEntry, 'name' | 'summary'> {
-  /** `readGroup` loads what all wings add to the API group. */
+  /** Loads the command. `readGroup` loads the API group with the kinds of all wings. */
   readonly load: (readGroup: () => Promise<ResourceGroup>) => Promise<Command>;
 }
 
-/** What a wing runs in a process of the service, by its roles. */
+/** The parts of a wing that run in a process of the service, by its roles. */
 export interface ServiceWing {
   readonly work?: OpenWorkWing;
-  /** The role `convert`. Rejects with ConfigError if it cannot run with these settings. */
+  /** The routes that the wing adds to the API, as a process without the role `work` has them: they answer 503. With the role, those of `WingWork` are used. */
+  readonly routes?: readonly Route[];
+  /** Builds the role `convert`. Rejects with ConfigError if it cannot run with these settings. */
   readonly convert?: (foundation: Foundation) => Promise<ConvertPart>;
-  /** The role `web`: pages on the listener for the cluster. `hasApi`: whether the process has the API that they show. Throws ConfigError. */
+  /** Adds the role `web`: pages on the operations listener. `hasApi`: whether the process has the API that they show. Throws ConfigError. */
   readonly web?: (foundation: Foundation, hasApi: boolean) => AddDashboard;
-  /** What the conversion webhook presents. `own`: its address in this process, if it has one. */
+  /** Reads the certificate that the conversion webhook presents. `own`: its address in this process, if it has one. */
   readonly readConversionCertificate?: (foundation: Foundation, own: string | undefined) => Promise<ServedCertificate>;
 }
 

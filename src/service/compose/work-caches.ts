@@ -1,4 +1,4 @@
-/** What the role `work` knows of the cluster: policies, workloads, Namespaces, Secrets, and what wings add. Nothing connects before it is started. */
+/** The caches of the role `work`: policies, workloads, Namespaces, Secrets, and the caches of wings. No cache connects before it is started. */
 import { namespaceRulesOf } from '../config/policy-defaults.ts';
 import type { ImagePolicy } from '../../core/model/image-policy.ts';
 import { needsLabels, notSelected, notWatched } from '../../core/model/policy-defaults.ts';
@@ -14,7 +14,7 @@ import { traceCluster } from '../tracing/trace-requests.ts';
 import { readContextOf } from './work-ports.ts';
 import type { OpenWorkWing, WorkWing } from './work-wing.ts';
 
-/** A Namespace whose labels have changed, and the policies that are selected since. */
+/** A Namespace whose labels have changed, and those of its policies that were not selected before. */
 interface Selected {
   readonly namespace: string;
   readonly policies: readonly ImagePolicy[];
@@ -22,17 +22,18 @@ interface Selected {
 
 export type WorkCaches = ReturnType<typeof openWorkCaches>;
 
-/** Builds them, with the caches of the wings. */
+/** Builds the caches of the role, with the caches of the wings. */
 export function openWorkCaches(foundation: Foundation, client: KubeClient, openWings: readonly OpenWorkWing[]) {
   const { settings, logger, tracing } = foundation;
   const { config } = settings;
   const watched = { namespaces: config.watch.namespaces, logger };
+  const { consents } = config;
   const watchedIn = watchedNamespaces(config.watch.namespaces);
   const rules = namespaceRulesOf(config);
-  // Only requests of jobs are traced: watches outlive the job that starts them, and must not belong to its span.
+  // Only requests of jobs are traced. Watches outlive the job that starts them, and must not belong to its span.
   const tracedClient = tracing === undefined ? client : traceCluster(client, tracing);
   const wings = openWings.map((open) => open(foundation, tracedClient));
-  const namespaces = createNamespaceCache({ ...watched, usesLabels: needsLabels(rules) }, client);
+  const namespaces = createNamespaceCache({ ...watched, consents, usesLabels: needsLabels(rules) }, client);
   const cluster = createClusterCache(
     {
       client,

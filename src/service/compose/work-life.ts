@@ -1,4 +1,4 @@
-/** The life of the role `work`: what starts when, what follows the caches, and what is repeated. */
+/** The life of the role `work`: the order of its starts, the jobs that the caches cause, and the regular checks. */
 import { within } from '../../core/async/deadline.ts';
 import { isSameSecret } from '../../core/model/image-source.ts';
 import type { PolicyFeed } from '../api/stream.ts';
@@ -13,7 +13,7 @@ import { trimRedis } from './redis.ts';
 import type { WorkCaches } from './work-caches.ts';
 import type { WorkProcessors } from './work-processors.ts';
 
-/** How often all policies and schedulers are checked: a wiped Redis loses schedulers, and a crash may lose the job of a policy. */
+/** How often all policies and schedulers are checked. A wiped Redis loses schedulers, and a crash may lose the job of a policy. */
 const sweepMs = 60_000;
 const maxKindsMs = 5_000;
 
@@ -22,7 +22,7 @@ interface Around {
   readonly redisHealth: () => RedisHealth;
 }
 
-/** Everything that lives in the role, in the order in which it starts. */
+/** All parts of the role, in the order in which they start. */
 export function workParts(foundation: Foundation, caches: WorkCaches, processors: WorkProcessors, { feed, redisHealth }: Around): Living[] {
   const { settings, logger } = foundation;
   const { client, cluster, access, namespaces, definitions } = caches;
@@ -48,7 +48,7 @@ export function workParts(foundation: Foundation, caches: WorkCaches, processors
       name: 'Secrets and Namespaces, and with them all caches',
       async start() {
         await Promise.all([access.start(), namespaces.start(), untilSynced(caches.policyWatches())]);
-        // Workers need the policies. Waiting a moment for the targets as well saves retries, but no kind may delay the workers for longer.
+        // The workers need the policies. A short wait for the targets as well saves retries, but no kind may delay the workers for longer.
         await within(maxKindsMs, Promise.all([cluster.synced(), ...wings.map((wing) => wing.settled())]));
         logger.info({ policies: cluster.policies.size, workloads: cluster.workloads.size }, 'caches are complete');
       },
@@ -77,7 +77,7 @@ export function workParts(foundation: Foundation, caches: WorkCaches, processors
   ];
 }
 
-/** Enqueues jobs from now on when something changes in the caches. */
+/** Enqueues jobs when something changes in the caches, from now on. */
 function followCaches(
   { settings: { config } }: Foundation,
   { cluster, namespaces, access, rules, onLabels }: WorkCaches,
@@ -106,7 +106,7 @@ function followCaches(
   });
 }
 
-/** Repeats what a crash, or a Redis that lost its data, may have undone. */
+/** Creates the regular check, which repeats what a crash, or a Redis that lost its data, may have undone. */
 function createSweep(
   { namespaces, cluster }: WorkCaches,
   { redis, queue, queues, enqueuer, wings }: WorkProcessors,

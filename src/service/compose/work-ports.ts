@@ -4,11 +4,10 @@ import { confirmAll, confirmedForMs } from '../../core/model/confirmation.ts';
 import type { ImagePolicy, PolicySpec, PolicyTarget } from '../../core/model/image-policy.ts';
 import { normaliseRegistry } from '../../core/model/image-reference.ts';
 import { pullAccess } from '../../core/model/image-source.ts';
-import { notSelected } from '../../core/model/policy-defaults.ts';
 import { resolveTarget } from '../../core/model/resolve-target.ts';
 import { verificationSecrets } from '../../core/model/verification.ts';
 import type { Workload } from '../../core/model/workload.ts';
-import { consentTo, isNamespaceOpen } from '../../core/plan/consent.ts';
+import { consentTo } from '../../core/plan/consent.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { listSelected, readWorkload } from '../kube/read-workload.ts';
 import { patchImages } from '../kube/patch-images.ts';
@@ -32,6 +31,7 @@ import type { ReadSecret } from '../verify/public-keys.ts';
 import { createAnnouncements } from '../reconcile/announcements.ts';
 import { createDeniedPushes } from '../reconcile/denied-pushes.ts';
 import { createKeyedMutex } from '../../core/async/serialize.ts';
+import { onlySelected } from '../reconcile/selected-view.ts';
 import type { ClusterView, HeadManifest, ListTags, Policies, Registry, Report, Signatures, Workloads } from '../reconcile/ports.ts';
 import { createSharedAnswers, createTagMemory } from '../reconcile/registry-memory.ts';
 import type { AccessCache } from '../cluster/access-cache.ts';
@@ -46,7 +46,7 @@ import type { NoticeSink } from '../../core/model/notice-sink.ts';
 import { createFindSource, type FindSource, proveReads, recordReads } from '../reconcile/read-proofs.ts';
 import { createStatusWriter } from '../cluster/write-policy-status.ts';
 
-/** What reading a policy depends on. */
+/** The context that reading a policy depends on. */
 export function readContextOf({ settings, aliases, olderVersions }: Foundation): ReadContext {
   return { aliases, customTargets: settings.config.customTargets, olderVersions };
 }
@@ -60,7 +60,7 @@ export interface Adapters {
   readonly isWatching: () => boolean;
   /** The watch that reports the policies of a namespace. */
   readonly policyWatchOf: (namespace: string) => Pick<Reflector, 'state' | 'reconnect'> | undefined;
-  /** What wings have to confirm: when that was known, or undefined if the policy must not be acted for any more. */
+  /** The confirmations of wings. Each returns when it was true that the policy may be acted for, or undefined if it may not any more. */
   readonly confirmations: readonly Policies['confirm'][];
   readonly policyWatches: ListSources['watches'];
   readonly registry: RegistryClient;
@@ -68,14 +68,14 @@ export interface Adapters {
   readonly recorder: EventRecorder;
   readonly eventLog: EventLog;
   readonly reads: ReadRepositories;
-  /** How wings find the sources of their objects. */
+  /** The functions with which wings find the sources of their objects. */
   readonly findSources: readonly FindSource[];
   readonly finds: UnannouncedFinds;
   readonly trustRoot: TrustRoot | undefined;
   readonly notices: NoticeSink;
 }
 
-/** The real ports of the processors; tests pass their own. */
+/** Creates the real ports of the processors; tests pass their own. */
 export function createWorkPorts(foundation: Foundation, adapters: Adapters): Omit<PollPorts, 'bases'> {
   const { queues, finds } = adapters;
   const reportDeferral = createReportDeferral({ quietMs: 30, atMostMs: 1_000 });
@@ -97,7 +97,7 @@ export function createWorkPorts(foundation: Foundation, adapters: Adapters): Omi
   };
 }
 
-/** On whose behalf registries are asked, with the versions of the Secrets. */
+/** Creates the sources of policies: on whose behalf registries are requested, with the versions of the Secrets. */
 export function createSources(
   { settings: { config } }: Pick<Foundation, 'settings'>,
   { cache, access }: Pick<Adapters, 'cache' | 'access'>,
@@ -142,7 +142,7 @@ function createPolicies(
     isComplete: createListCheck({ client, resource: policyResource, store: cache.written, watches: policyWatches }),
     async read(namespace, name, signal) {
       const policy = await readWritten(namespace, name, signal);
-      // Another replica made the job, and our watch of the Namespaces may be behind.
+      // The labels are read again if another replica made the job, because our watch of the Namespaces may be behind.
       if (policy !== undefined && !cache.isSelected(namespace)) await namespaces.readLabels(namespace, signal);
       return policy && cache.effective(policy);
     },
@@ -153,7 +153,7 @@ function createPolicies(
       ]);
       const { namespace, name, generation, spec } = policy;
       const written = cache.written.get(namespace, name);
-      // The labels of its namespace may have given it other defaults.
+      // The labels of the policy's namespace may have given it other defaults.
       const hasOtherSpec = written?.generation === generation && cache.effective(written)?.spec !== spec;
       return cache.isSelected(namespace) && !hasOtherSpec ? confirmedAt : undefined;
     },
@@ -163,20 +163,12 @@ function createPolicies(
   };
 }
 
-/** The workloads of selected namespaces. That a namespace is not selected is said only to policies that may see its workloads. */
+/** The view of the workloads of selected namespaces. */
 function createClusterView({ settings: { config }, aliases }: Foundation, { cache, namespaces, trustRoot }: Adapters): ClusterView {
   const { crossNamespace, guards, allowedRegistries } = config;
   const { namespaceConsent } = namespaces;
-  const { findWorkload, listWorkloads, targetState, isSelected } = cache;
   return {
-    findWorkload: (ref) => (isSelected(ref.namespace) ? findWorkload(ref) : undefined),
-    listWorkloads: (kind, namespace, ...asked) => (isSelected(namespace) ? listWorkloads(kind, namespace, ...asked) : []),
-    targetState(target, policy) {
-      const { namespace } = target;
-      if (isSelected(namespace) || !isNamespaceOpen(namespace, policy, { crossNamespace, namespaceConsent }))
-        return targetState(target, policy);
-      return { problem: { reason: 'NamespaceNotSelected', message: notSelected(namespace) } };
-    },
+    ...onlySelected(cache, cache.isSelected, { crossNamespace, namespaceConsent }),
     namespaceVersion: namespaces.versionOf,
     namespaceConsent,
     crossNamespace,

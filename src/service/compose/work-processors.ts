@@ -1,4 +1,4 @@
-/** What acts in the role `work`: the ports, the workers of the queues, and what enqueues jobs. Nothing runs before it is started. */
+/** The processors of the role `work`: the ports, the workers of the queues, and the enqueuers of jobs. Nothing runs before it is started. */
 import { hostname } from 'node:os';
 import { describeError } from '../../core/model/errors.ts';
 import type { PushEvent } from '../../core/model/push-event.ts';
@@ -19,11 +19,11 @@ import { openWorkTraces } from '../tracing/trace-work.ts';
 import type { WorkConnections } from './work.ts';
 import type { WorkCaches } from './work-caches.ts';
 import { createSources, createWorkPorts } from './work-ports.ts';
-import { joinNotices } from './work-wing.ts';
+import { joinNotices, joinRewrites } from './work-wing.ts';
 
 export type WorkProcessors = ReturnType<typeof createProcessors>;
 
-/** Builds them on the caches. */
+/** Builds the processors on the caches. */
 export function createProcessors(foundation: Foundation, caches: WorkCaches, connections: WorkConnections) {
   const { settings, logger } = foundation;
   const { prefix } = settings.config.redis;
@@ -54,7 +54,7 @@ export function createProcessors(foundation: Foundation, caches: WorkCaches, con
       redisHealth,
       eventLog,
       sourceOf,
-      reports: (policy, kind) => caches.wings.some(({ reports }) => reports?.(policy, kind)),
+      rewriteNotice: joinRewrites(caches.wings),
       readCertificates: async () => [...(await readServedCertificates()), ...registryAuthorities(foundation)],
     }),
   );

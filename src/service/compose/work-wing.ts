@@ -1,12 +1,13 @@
 /**
- * What a wing adds to the role `work`. It is built in three steps, each with what exists by then: its caches, before those of the cluster; what the ports
- * need of it; its own processors, on the ports.
+ * The parts that a wing adds to the role `work`. They are built in three steps, each with what exists by then: the wing's caches, before those of the cluster;
+ * its parts of the ports; its own processors, on the ports.
  */
 import type { NoticeSink } from '../../core/model/notice-sink.ts';
-import type { NoticeKind } from '../../core/model/notice.ts';
+import type { IdentifiedNotice } from '../../core/model/notice.ts';
 import type { ImagePolicy, PolicySpec } from '../../core/model/image-policy.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
 import type { KindRef } from '../../core/model/workload.ts';
+import type { Route } from '../api/route.ts';
 import type { AccessCache } from '../cluster/access-cache.ts';
 import type { ClusterCache } from '../cluster/cluster-cache.ts';
 import type { WhyHeld } from '../cluster/effective-policies.ts';
@@ -21,21 +22,21 @@ import type { Bases, Policies, Ports } from '../reconcile/ports.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import type { Foundation } from './foundation.ts';
 
-/** Step 1: its caches. They do not connect before step 3 has ended. */
+/** Step 1 of a wing: its caches. They do not connect before step 3 has ended. */
 export type OpenWorkWing = (foundation: Foundation, client: KubeClient) => WorkWing;
 
 export interface WorkWing {
-  /** Kinds of workloads that are watched although no policy names them. */
+  /** Kinds of workloads that are watched even if no policy names them. */
   readonly otherKinds?: () => readonly KindRef[];
-  /** Why a policy must not do anything now. */
+  /** Why a policy must not do anything now; undefined if it may. */
   readonly whyHeld?: WhyHeld;
-  /** Whether the wing itself reports this about the policy, so that nobody else has to. */
-  readonly reports?: (policy: ImagePolicy, kind: NoticeKind) => boolean;
-  /** Step 2, when the caches of the cluster exist. */
+  /** What becomes of a notice about a policy of the wing: another notice, or none. A notice about any other policy stays as it is. */
+  readonly rewriteNotice?: (policy: ImagePolicy, notice: IdentifiedNotice) => IdentifiedNotice | undefined;
+  /** Step 2 of a wing, when the caches of the cluster exist. */
   readonly join: (means: WorkMeans) => JoinedWing;
 }
 
-/** What a wing shares with the rest of the role. */
+/** The parts of the role that a wing may use. */
 export interface WorkMeans {
   readonly cache: ClusterCache;
   readonly namespaces: NamespaceCache;
@@ -46,9 +47,9 @@ export interface WorkMeans {
   readonly redisHealth: () => RedisHealth;
   readonly eventLog: EventLog;
   readonly sourceOf: (policy: ImagePolicy, spec: PolicySpec) => ImageSource;
-  /** Whether a wing reports this about the policy. */
-  readonly reports: NonNullable<WorkWing['reports']>;
-  /** The certificates that the service serves or trusts. */
+  /** What all wings make of a notice about a policy. */
+  readonly rewriteNotice: NonNullable<WorkWing['rewriteNotice']>;
+  /** Reads the certificates that the service serves or trusts. */
   readonly readCertificates: () => Promise<readonly NamedCertificate[]>;
 }
 
@@ -56,37 +57,39 @@ export interface WorkMeans {
 export type NamedCertificate = Pick<OtherCertificate, 'name' | 'pem'>;
 
 export interface JoinedWing {
-  /** Confirms that a policy may still be acted for: when that was known, or undefined. */
+  /** Confirms that a policy may still be acted for. Returns when that was true; undefined if it is not true any more. */
   readonly confirm?: Policies['confirm'];
-  /** Finds where the images of an object of the wing come from, by its name in the record of a push. */
+  /** Finds the source of the images of one of the wing's objects, by the object's name in the record of a push. */
   readonly findSource?: (key: string) => ImageSource | undefined;
   readonly notices?: NoticeSink;
-  /** Step 3, on the ports. */
+  /** Step 3 of a wing: its processors, built on the ports. */
   readonly work?: (ports: Omit<Ports, 'bases'>, notices: NoticeSink) => WingWork;
 }
 
-/** What a wing does while the role works. */
+/** The work of a wing while the role runs. */
 export interface WingWork {
   readonly workers: readonly QueueWorker[];
   readonly onPush?: Bases['onPush'];
-  /** Starts its watches, of these namespaces or (undefined) of all. */
+  /** The routes that the wing adds to the API: those of `ServiceWing.routes`, with the wing's caches. */
+  readonly routes?: readonly Route[];
+  /** Starts the watches of the wing, of these namespaces or (undefined) of all. */
   watch(namespaces: readonly (string | undefined)[]): void;
-  /** Resolves when what it watches is known, or when it is known that there is nothing. */
+  /** Resolves when the watched objects are known, or when it is known that there are none. */
   settled(): Promise<unknown>;
-  /** The caches are complete, and the workers start. */
+  /** Starts the work. The caches are complete, and the workers start. */
   start(): void;
-  /** Called now and then: Redis may have lost its data. */
+  /** Called at regular intervals, because Redis may have lost its data. */
   resync?(): void;
-  /** A Secret of a namespace has changed. */
+  /** Called when a Secret of a namespace has changed. */
   onSecret?(namespace: string): void;
   /** Updates the gauges before a scrape. */
   measure?(): void;
-  /** Enqueues nothing any more; called before the workers stop. */
+  /** Stops enqueuing jobs; called before the workers stop. */
   quiet?(): void;
   stop(): Promise<void>;
 }
 
-/** One sink that passes everything to all. */
+/** Creates one sink that passes every notice to all sinks. */
 export function joinNotices(sinks: readonly NoticeSink[]): NoticeSink {
   return {
     async onPolicyStatus(...written) {
@@ -95,5 +98,14 @@ export function joinNotices(sinks: readonly NoticeSink[]): NoticeSink {
     async add(...notices) {
       await Promise.all(sinks.map((sink) => sink.add(...notices)));
     },
+  };
+}
+
+/** Creates one function that lets every wing rewrite a notice, one after the other. */
+export function joinRewrites(wings: readonly Pick<WorkWing, 'rewriteNotice'>[]): WorkMeans['rewriteNotice'] {
+  return (policy, notice) => {
+    let found: IdentifiedNotice | undefined = notice;
+    for (const { rewriteNotice } of wings) if (found !== undefined && rewriteNotice !== undefined) found = rewriteNotice(policy, found);
+    return found;
   };
 }

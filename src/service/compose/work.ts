@@ -1,6 +1,7 @@
-/** The role `work`: caches → processors → life. */
+/** Builds the role `work`: caches → processors → life. */
 import { checkKinds, checkReflector, workloadReflectors } from '../cluster/policy-watches.ts';
 import type { PolicyPorts } from '../api/ports.ts';
+import type { Route } from '../api/route.ts';
 import { createPolicyFeed } from '../api/stream.ts';
 import type { SelectedNamespaces } from '../api/namespaces-api.ts';
 import type { RedisConnection } from '../queue/connection.ts';
@@ -17,25 +18,27 @@ import type { NamedCertificate, OpenWorkWing } from './work-wing.ts';
 
 /** The connections that the role needs, and the trust root of keyless signatures. */
 export interface WorkConnections extends Pick<Adapters, 'client' | 'trustRoot'> {
-  /** A connection to Redis that fails fast. */
+  /** The connection to Redis that fails fast. */
   readonly failFastRedis: RedisConnection;
-  /** Whether the same process stores pushes on it. */
+  /** Whether the same process stores pushes on the connection that fails fast. */
   readonly storesPushes: boolean;
   readonly redisHealth: () => RedisHealth;
-  /** The certificates that wings serve, as far as they can be read. */
+  /** Reads the certificates that wings serve, as far as they can be read. */
   readonly readServedCertificates: () => Promise<readonly NamedCertificate[]>;
 }
 
-/** The role, and through what it sees policies and registries. */
+/** The role `work`, with its views of policies and registries for other parts. */
 export type WorkPart = Part & {
-  /** Takes a push that this process is just storing. */
+  /** Takes a push that this process is storing in the same turn of the event loop. */
   readonly takeStored: () => void;
   readonly view: Pick<DoctorMeans, 'registry' | 'policies' | 'sourceOf' | 'isWatching'>;
   readonly namespaces: SelectedNamespaces;
+  /** The routes that wings add to the API. */
+  readonly routes: readonly Route[];
   readonly policies: Omit<PolicyPorts, 'noActions' | 'patch' | 'read'>;
 };
 
-/** Builds the role. */
+/** Builds the role `work`. */
 export function composeWork(foundation: Foundation, connections: WorkConnections, wings: readonly OpenWorkWing[]): WorkPart {
   const caches = openWorkCaches(foundation, connections.client, wings);
   const processors = createProcessors(foundation, caches, connections);
@@ -56,6 +59,7 @@ export function composeWork(foundation: Foundation, connections: WorkConnections
       cluster: ports.cluster,
       feed,
     },
+    routes: processors.wings.flatMap((wing) => wing.routes ?? []),
     namespaces: { areKnown: namespaces.areLabelsKnown, whyNotSelected },
     checks: () => [...allReflectors().map(checkReflector), ...checkKinds(cluster), ...optional.flatMap((watches) => watches.checks())],
     measure() {

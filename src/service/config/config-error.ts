@@ -2,15 +2,15 @@ import { formatKeys, type Keys } from '../resources/validation/problem.ts';
 
 /** One thing that is wrong with the configuration. */
 export interface ConfigProblem {
-  /** Where it is written: `config.yaml:12`, or the environment variable. */
+  /** The place of the setting: `config.yaml:12`, or the environment variable. */
   readonly where: string;
-  /** The setting: `receivers[0].provider`; empty if it is the file as a whole. */
+  /** The path of the setting: `receivers[0].provider`; empty if the problem concerns the whole file. */
   readonly path: string;
-  /** What is wrong, and what to do. */
+  /** The problem, and what to do. */
   readonly message: string;
 }
 
-/** The configuration cannot be used; its message has one line for each problem: where, which setting, what to do. */
+/** Thrown if the configuration cannot be used. Its message has one line for each problem: where, which setting, what to do. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly ConfigProblem[];
@@ -21,12 +21,12 @@ export class ConfigError extends Error {
   }
 }
 
-/** Where settings are written. */
+/** The places where settings are written. */
 export interface WrittenSettings {
   readonly placeOf: (keys: Keys) => string;
 }
 
-/** A setting turned out to be wrong after the configuration was read. */
+/** The error for a setting that proves to be wrong after the configuration was read. */
 export function settingError({ placeOf }: WrittenSettings, keys: Keys, message: string, options?: ErrorOptions): ConfigError {
   const error = new ConfigError([{ where: placeOf(keys), path: formatKeys(keys), message }]);
   if (options?.cause !== undefined) error.cause = options.cause;

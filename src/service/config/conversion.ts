@@ -1,4 +1,4 @@
-/** `conversion`. */
+/** Schema of the setting `conversion`. */
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { filesBelongTogether } from './rules.ts';

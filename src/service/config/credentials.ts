@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 const clouds = ['ecr', 'google', 'azure'] as const;
 
-/** `credentials` of the configuration. */
+/** Schema of the setting `credentials`. */
 export const credentials = z
   .strictObject({
     secret: z

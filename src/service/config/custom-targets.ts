@@ -1,5 +1,6 @@
 /** Fields of custom resources that policies may write, besides the built-in ones. */
 import { z } from 'zod';
+import { defined } from '../../core/model/defined.ts';
 import { fieldPatternPattern } from '../../core/model/field-path.ts';
 import { ruleOfPath, ruleProblem, whyNever, type FieldRule } from '../../core/model/field-rules.ts';
 import { tryParseImageReference } from '../../core/model/image-reference.ts';
@@ -32,7 +33,7 @@ const field = z
   .transform((written): FieldRule => {
     if (typeof written === 'string') return ruleOfPath(written);
     const { path, repository, image } = written;
-    return { path, ...(repository !== undefined && { repository }), ...(image !== undefined && { image }) };
+    return { path, ...defined({ repository, image }) };
   })
   .superRefine((rule, context) => {
     const message = ruleProblem(rule);

@@ -1,4 +1,4 @@
-/** `dashboard` of the configuration. */
+/** Schema of the setting `dashboard`, and of its parts. */
 import { z } from 'zod';
 import { isLoopback } from './rules.ts';
 import { duration, requestsPerMinute, secretReference } from './scalars.ts';
@@ -42,7 +42,7 @@ const oidc = z
   })
   .describe('Sign-in at an identity provider (OpenID Connect). Without it, users sign in with a Kubernetes token.');
 
-/** `dashboard`. */
+/** Schema of the setting `dashboard`. */
 export const dashboard = z
   .strictObject({
     api: origin

@@ -1,11 +1,11 @@
-/** The environment of this process, which nothing else reads. It imports nothing, so that a command that needs no configuration starts without its schema. */
+/** The environment of this process, which no other module reads. It imports nothing, so that a command without a configuration starts without its schema. */
 
 /** The source of a configuration: a file and environment variables. */
 export interface ConfigSource {
-  /** A file, or a folder whose `*.yaml` files are merged. */
+  /** The configuration file, or a folder whose `*.yaml` files are merged. */
   readonly file?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The file with the namespace of the pod; that of its service account unless given. */
+  /** The file with the namespace of the pod; the one of its service account unless given. */
   readonly namespaceFile?: string;
 }
 
@@ -14,7 +14,7 @@ export function processSource(file?: string): ConfigSource {
   return { file, env: process.env };
 }
 
-/** Where a pod finds the API server. */
+/** The address at which a pod finds the API server, from its environment variables. */
 export function podOf({ env }: ConfigSource): { readonly host: string | undefined; readonly port: string | undefined } {
   return { host: env['KUBERNETES_SERVICE_HOST'] || undefined, port: env['KUBERNETES_SERVICE_PORT'] || undefined };
 }

@@ -1,4 +1,4 @@
-/** Who is notified of what. */
+/** Schema of the setting `notifications`: the targets, and the notices that they receive. */
 import { z } from 'zod';
 import { targetTypes } from '../../core/model/notification-target.ts';
 import { noticeKinds } from '../../core/model/notice.ts';
@@ -43,7 +43,9 @@ const target = z
       .array(name.describe('A namespace.'))
       .max(1_000)
       .default([])
-      .describe('The namespaces whose policies the target is notified of. If the list is empty: all namespaces.'),
+      .describe(
+        'The namespaces whose policies the target is notified of, and whose images that are built on a base. If the list is empty: the policies of all namespaces, and no single images.',
+      ),
     policies: z
       .strictObject({
         matchLabels: z
@@ -119,7 +121,7 @@ const target = z
       });
   });
 
-/** `notifications` of the configuration. */
+/** Schema of the setting `notifications`. */
 export const notifications = z
   .strictObject({
     hosts: z

@@ -1,4 +1,4 @@
-/** `receivers[].oidc`. */
+/** Schema of the setting `receivers[].oidc`. */
 import { z } from 'zod';
 import { googleIssuers, missingCustomerClaims, readRequiredClaims } from '../receive/issuers.ts';
 import { always } from './scalars.ts';
@@ -31,7 +31,7 @@ const claims = z
     'Further claims that the token must have: for each claim a value, or a list of values of which one must match. If the claim is a list, it must contain one of them. Values are compared as text, in full. Required for issuers that many customers share (GitHub Actions, GitLab.com, Buildkite, Codefresh).',
   );
 
-/** Authentication with tokens of an OpenID provider; Google unless `issuer` names another. */
+/** Schema of the authentication with tokens of an OpenID provider; Google unless `issuer` names another. */
 export const oidc = z
   .strictObject({
     audience: z

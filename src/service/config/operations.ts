@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { openOnlyOnLoopback, proxyIsKnown } from './rules.ts';
 import { headerName, network, port, secretReference } from './scalars.ts';
 
-/** `operations`. */
+/** Schema of the setting `operations`. */
 export const operations = z
   .strictObject({
     host: z.string().default('0.0.0.0').describe('The address to listen on.'),

@@ -1,14 +1,15 @@
-/** Settings about the namespaces of policies, in the shape of the fields of a policy, and checked like them. */
+/** Settings about the namespaces of policies. They have the shape of the fields of a policy, and are checked by the same rules. */
 import { z } from 'zod';
+import { defined } from '../../core/model/defined.ts';
 import { readSettings } from '../resources/read-spec.ts';
-import { has, withRules } from '../resources/rules.ts';
+import { withRules } from '../resources/rules.ts';
 import { duration, name } from '../resources/v1-fields/scalars.ts';
 import { labelSelector } from '../resources/v1-fields/target.ts';
 import { rollout, window } from '../resources/v1-fields/update.ts';
 import { settingProblems } from '../resources/validation/spec-problems.ts';
 import { builtInSettings, type NamespaceRules, type SettingValues } from '../../core/model/policy-defaults.ts';
 
-/** A setting whose value is checked by the rules of policies; reports all that is wrong with it. */
+/** Adds the rules of policies to the schema of a setting; reports everything that is wrong with its value. */
 function checkedAsPolicy<T extends z.ZodType>(schema: T) {
   return z.preprocess((value, context) => {
     const problems = settingProblems(schema, value);
@@ -43,12 +44,11 @@ const ofNamespaces = withRules(
     {
       rule: 'has(self.names) || has(self.selector)',
       message: 'matches no namespace: write names or selector',
-      holds: (self) => has(self, 'names') || has(self, 'selector'),
     },
   ],
 );
 
-/** `policyDefaults`. */
+/** Schema of the setting `policyDefaults`. */
 export const policyDefaults = checkedAsPolicy(
   z
     .object({
@@ -66,7 +66,7 @@ export const policyDefaults = checkedAsPolicy(
     ),
 ).prefault({});
 
-/** `watch.namespaceSelector`. */
+/** Schema of the setting `watch.namespaceSelector`. */
 export const namespaceSelector = checkedAsPolicy(
   labelSelector(
     'Namespace',
@@ -82,7 +82,7 @@ interface NamespaceSettings {
   readonly watch: { readonly namespaceSelector?: z.output<typeof namespaceSelector> };
 }
 
-/** What the configuration says about the namespaces of policies. `poll.interval` is the default of the cluster for polls, unless policyDefaults has one. */
+/** The rules of the configuration about the namespaces of policies. `poll.interval` is the default of the cluster for polls, unless policyDefaults has one. */
 export function namespaceRulesOf(config: NamespaceSettings): NamespaceRules {
   const { namespaces, ...ofCluster } = config.policyDefaults;
   const { interval } = config.poll;
@@ -92,11 +92,10 @@ export function namespaceRulesOf(config: NamespaceSettings): NamespaceRules {
     ...readSettings(ofCluster, ofCluster.windows),
   };
   return {
-    ...(selector !== undefined && { selector }),
+    ...defined({ selector }),
     cluster,
     namespaces: namespaces.map(({ names, selector, ...written }) => ({
-      ...(names !== undefined && { names }),
-      ...(selector !== undefined && { selector }),
+      ...defined({ names, selector }),
       values: readSettings(written, written.windows),
     })),
   };

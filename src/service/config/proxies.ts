@@ -1,4 +1,4 @@
-/** `registries[].proxy`, and the environment variables that name the proxies of everything else. */
+/** The setting `registries[].proxy`, and the environment variables that name all other proxies. */
 import { z } from 'zod';
 import { parseProxy, type Proxies, type Proxy, type RegistryProxy } from '../../core/model/proxy.ts';
 import { secretReference } from './scalars.ts';
@@ -9,7 +9,7 @@ const url = z
   .url({ protocol: /^https?$/, hostname: /./, error: 'a URL such as http://proxy.example.com:3128, or none' })
   .refine((text) => !/^https?:\/\/[^/]*@/.test(text), 'must not hold a password: give the whole URL as {env: NAME} or {file: PATH}');
 
-/** `proxy` of a registry. */
+/** Schema of the setting `proxy` of a registry. */
 export const registryProxy = z
   .union([z.literal('none'), secretReference, url], {
     error: 'a URL without a password such as http://proxy.example.com:3128, {env: NAME} or {file: PATH} with a whole URL, or none',
@@ -26,7 +26,7 @@ interface RegistryDraft {
   readonly proxy?: z.output<typeof registryProxy>;
 }
 
-/** Reads all proxies; errors are in `problems`, and quote no values. As for curl, variables in lower case come first. */
+/** Reads all proxies. Errors are in `problems`, and quote no values. Variables in lower case take precedence, as for curl. */
 export function openProxies(
   registries: readonly RegistryDraft[],
   env: Environment,

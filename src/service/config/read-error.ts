@@ -8,7 +8,7 @@ const meanings: Readonly<Record<string, string>> = {
   ELOOP: 'is a symbolic link that leads back to itself',
 };
 
-/** Why a file cannot be read, and what to do; to be written behind its name. */
+/** Why a file cannot be read, and what to do; the text follows the file's name in a message. */
 export function describeReadError(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return meanings[code] ?? `cannot be read: ${describeError(error)}`;

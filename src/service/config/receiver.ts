@@ -1,4 +1,4 @@
-/** `receivers[]`. */
+/** Schema of the setting `receivers[]`. */
 import { z } from 'zod';
 import { providerIds } from '../receive/providers/index.ts';
 import { isNamePrefix } from '../receive/read-delivery.ts';
@@ -41,7 +41,7 @@ const repositories = z
     'For Artifactory and Nexus: maps the key of a repository (or * for all others) to what the names of its images begin with when they are pulled: a host with an optional port and path, or a list of them. {key} stands for the key. See [Artifactory](receivers/artifactory.md).',
   );
 
-/** A receiver of webhooks. */
+/** Schema of a receiver of webhooks. */
 export const receiver = z
   .strictObject({
     name: name.describe('The name, which is the last part of the URL: POST /webhooks/NAME.'),

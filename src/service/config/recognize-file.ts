@@ -1,7 +1,7 @@
-/** Files that are given as the configuration by mistake. */
+/** Recognises files that are given as the configuration by mistake. */
 import { isObject, type JsonObject } from '../../core/model/untyped.ts';
 
-/** Keys of the values of the chart that no configuration has. */
+/** Keys of the chart's values that no configuration has. */
 export const chartKeys = [
   'config',
   'configFrom',
@@ -13,15 +13,17 @@ export const chartKeys = [
   'permissions',
 ] as const;
 
-/** What a file is instead, from which of its keys that is known, and what to do. */
+/** The actual kind of a file, the keys that show it, and what to do. */
 export interface OtherFile {
   readonly key: string;
   readonly message: string;
 }
 
-/** Recognises values of the Helm chart, resources of Kubernetes and files of docker compose; undefined for anything else. */
+/** Recognises values of the Helm chart, kubeconfigs, resources of Kubernetes and files of docker compose; undefined for anything else. */
 export function recognizeFile(value: JsonObject): OtherFile | undefined {
   const { apiVersion, kind, config, services } = value;
+  if (kind === 'Config' && apiVersion === 'v1')
+    return { key: 'kind', message: 'is a kubeconfig, and not the configuration: name it with the variable KUBECONFIG' };
   if (typeof apiVersion === 'string' && typeof kind === 'string') {
     const remedy =
       kind === 'ConfigMap' ? 'write what is below one of the keys of its data to a file of its own' : 'apply it with kubectl apply -f';

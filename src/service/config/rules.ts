@@ -1,4 +1,4 @@
-/** Rules between settings. They must accept values that are invalid in other ways, so that all errors of a configuration are reported at once. */
+/** Rules between settings. They must accept values that are invalid in other ways, so that all errors of a configuration are reported together. */
 import type { z } from 'zod';
 import { normaliseRegistry } from '../../core/model/image-reference.ts';
 import { providers } from '../receive/providers/index.ts';
@@ -7,7 +7,7 @@ interface Draft {
   readonly [key: string]: unknown;
 }
 
-/** A receiver must authenticate its sender, or state that it does not. */
+/** Checks that a receiver authenticates its sender, or states that it does not. */
 export function authenticatesSomehow(receiver: Draft | null, context: z.RefinementCtx): void {
   if (typeof receiver !== 'object' || receiver === null || Array.isArray(receiver)) return;
   const report = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
@@ -18,7 +18,7 @@ export function authenticatesSomehow(receiver: Draft | null, context: z.Refineme
   if (way !== undefined && receiver['unauthenticated'] === true) report('unauthenticated', `contradicts ${way}: remove one of them`);
 }
 
-/** `repositories` is only for repository managers, and excludes `registry`. */
+/** Checks that only receivers of repository managers have `repositories`, and none of them also has `registry`. */
 export function repositoriesAreKnown(receiver: Draft | null, context: z.RefinementCtx): void {
   if (typeof receiver !== 'object' || receiver === null || receiver['repositories'] === undefined) return;
   const report = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
@@ -29,7 +29,7 @@ export function repositoriesAreKnown(receiver: Draft | null, context: z.Refineme
     report('registry', 'contradicts repositories: write "*": HOST/{key} there for all other repositories, and remove registry');
 }
 
-/** `waitForScan` is only for senders that announce the end of a scan. */
+/** Checks that only receivers of senders that announce the end of a scan have `waitForScan`. */
 export function scansAreAnnounced(receiver: Draft | null, context: z.RefinementCtx): void {
   if (typeof receiver !== 'object' || receiver === null || receiver['waitForScan'] !== true) return;
   const announcing = providers.filter(({ announcesScans }) => announcesScans === true).map(({ id }) => id);
@@ -37,7 +37,7 @@ export function scansAreAnnounced(receiver: Draft | null, context: z.RefinementC
   context.addIssue({ code: 'custom', path: ['waitForScan'], message: `only ${announcing.join(' and ')} announces scans: remove it` });
 }
 
-/** The labels of Namespaces can only be watched in the whole cluster, not in some namespaces. */
+/** Checks that labels of Namespaces are used only if the whole cluster is watched, because they cannot be watched in some namespaces. */
 export function labelsAreWatched({ watch, policyDefaults }: LabelSettings, context: z.RefinementCtx): void {
   if (watch.namespaces.length === 0) return;
   const report = (path: (string | number)[], remedy: string) =>
@@ -56,14 +56,14 @@ interface LabelSettings {
   readonly policyDefaults: { readonly namespaces: readonly { readonly selector?: unknown }[] };
 }
 
-/** headersTimeout must not be longer than requestTimeout, which includes the headers. */
+/** Checks that headersTimeout is not longer than requestTimeout, which includes the headers. */
 export function headersComeFirst(listen: Draft | null, context: z.RefinementCtx): void {
   const { headersTimeout, requestTimeout } = listen ?? {};
   if (typeof headersTimeout !== 'number' || typeof requestTimeout !== 'number' || headersTimeout <= requestTimeout) return;
   context.addIssue({ code: 'custom', path: ['headersTimeout'], message: 'is longer than requestTimeout, which counts the headers too' });
 }
 
-/** certFile needs keyFile and vice versa; caFile needs certFile; clientNames needs clientCaFile. */
+/** Checks files that need each other: certFile needs keyFile and vice versa; caFile needs certFile; clientNames needs clientCaFile. */
 export function filesBelongTogether(conversion: Draft | null, context: z.RefinementCtx): void {
   if (typeof conversion !== 'object' || conversion === null || Array.isArray(conversion)) return;
   const { certFile, keyFile, caFile, clientCaFile, clientNames } = conversion;
@@ -75,26 +75,26 @@ export function filesBelongTogether(conversion: Draft | null, context: z.Refinem
   if (certFile === undefined && caFile !== undefined) report('caFile', 'is only for certFile: our own authority is in the Secret');
 }
 
-/** An operations listener without authentication must be on loopback. */
+/** Checks that an operations listener without authentication is on loopback. */
 export function openOnlyOnLoopback({ host, auth }: { host: string; auth: string }, context: z.RefinementCtx): void {
   if (auth !== 'none' || isLoopback(host)) return;
   const message = `none is only for a listener on loopback, and this one is on ${host}: set operations.host to 127.0.0.1, or auth to kubernetes`;
   context.addIssue({ code: 'custom', path: ['auth'], message });
 }
 
-/** With auth: proxy, the proxy must prove its requests by a secret. */
+/** Checks that the proxy proves its requests by a secret if auth is `proxy`. */
 export function proxyIsKnown({ auth, proxy }: { auth: string; proxy: { secret?: unknown } }, context: z.RefinementCtx): void {
   if (auth !== 'proxy' || proxy.secret !== undefined) return;
   const message = 'missing: without a secret, anybody could send the headers of the proxy; set it as {env: NAME} or {file: PATH}';
   context.addIssue({ code: 'custom', path: ['proxy', 'secret'], message });
 }
 
-/** Whether a host is this machine. */
+/** Whether a host is this machine, by a loopback name or address. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
-/** The password is given once, Sentinels and a Cluster exclude each other, and in a Cluster all keys must be in one slot. */
+/** Checks that the password is given once, that Sentinels and a Cluster exclude each other, and that in a Cluster all keys are in one slot. */
 export function redisIsOfOneForm({ url, password, sentinels, cluster, prefix }: RedisForm, context: z.RefinementCtx): void {
   const report = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
   if (password !== undefined && URL.canParse(url) && new URL(url).password !== '')
@@ -113,7 +113,7 @@ interface RedisForm {
   readonly prefix: string;
 }
 
-/** Receivers must have different names. */
+/** Checks that receivers have different names. */
 export function namesAreUnique(receivers: readonly (Draft | null)[], context: z.RefinementCtx): void {
   if (!Array.isArray(receivers)) return;
   const seen = new Set<unknown>();
@@ -124,7 +124,7 @@ export function namesAreUnique(receivers: readonly (Draft | null)[], context: z.
   }
 }
 
-/** A host or alias must not belong to two registries. */
+/** Checks that no host or alias belongs to two registries. */
 export function hostsAreUnambiguous(registries: readonly (Draft | null)[], context: z.RefinementCtx): void {
   if (!Array.isArray(registries)) return;
   const seen = new Map<string, string>();

@@ -1,23 +1,23 @@
-/** The types of values that several settings share. */
+/** Schemas of values that several settings share. */
 import { z } from 'zod';
 import { parseDuration } from '../../core/model/text.ts';
 
 /** A reference to the value of a secret. */
 export type SecretReference = z.output<typeof secretReference>;
 
-/** A name in Kubernetes: an RFC 1123 label. */
+/** Schema of a Kubernetes name: an RFC 1123 label. */
 export const name = z
   .string()
   .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'lower-case letters, digits and dashes, at most 63 characters');
-/** A registry host with an optional port. */
+/** Schema of a registry host with an optional port. */
 export const host = z
   .string()
   .min(1)
   .max(255)
   .regex(/^[^\s/@]+$/, 'a host with an optional port, without a scheme: registry.example.com:5000');
-/** A TCP port; 0 is any free port. */
+/** Schema of a TCP port; 0 is any free port. */
 export const port = z.int().min(0).max(65_535);
-/** A string such as "10m", read as milliseconds. */
+/** Schema of a duration such as "10m", which is parsed to milliseconds. */
 export const duration = z
   .string()
   .meta({ format: 'duration' })
@@ -27,19 +27,19 @@ export const duration = z
     context.addIssue({ code: 'custom', message: `"${text}" is not a duration such as 30s, 10m or 1h30m` });
     return z.NEVER;
   });
-/** A secret is never in the configuration itself. */
+/** Schema of a reference to a secret, which is never in the configuration itself. */
 export const secretReference = z
   .union([z.strictObject({ env: z.string().min(1) }), z.strictObject({ file: z.string().min(1) })], {
     error: 'a reference to a secret: {env: NAME} or {file: PATH}',
   })
   .describe('A reference to a secret: {env: NAME} or {file: PATH}. Files are read again when they change.');
 
-/** The name of an HTTP header. */
+/** Schema of the name of an HTTP header. */
 export const headerName = z.string().regex(/^[A-Za-z0-9-]{1,64}$/, 'the name of a header');
-/** An IP address or a network in CIDR notation. */
+/** Schema of an IP address or a network in CIDR notation. */
 export const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], { error: 'an address, or a network such as 10.0.0.0/8' });
-/** A rate limit, in requests per minute. */
+/** Schema of a rate limit, in requests per minute. */
 export const requestsPerMinute = z.int().min(1).max(100_000_000);
 
-/** For rules that also run if other settings are invalid, so that all errors are reported at once. */
+/** Makes a rule run even if other settings are invalid, so that all errors are reported together. */
 export const always = { when: () => true };

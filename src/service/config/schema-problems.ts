@@ -1,21 +1,21 @@
-/** What the schema rejects in a configuration, in sentences. A text of the user is shown only where it cannot be a secret: the messages go to logs. */
+/** Describes in sentences what the schema rejects in a configuration. Texts of the user are shown only if they cannot be secrets: the messages are logged. */
 import { z } from 'zod';
 import { describeIssue } from '../resources/validation/schema-problems.ts';
 import { closest } from '../../core/model/did-you-mean.ts';
 import { formatKeys, type Keys, valueAt } from '../resources/validation/problem.ts';
 import { schemaAt, unwrap, walkShape } from '../resources/validation/walk-schema.ts';
 
-/** A setting, and what is wrong with it. */
+/** A problem of a setting, with its location. */
 export interface SettingProblem {
   readonly keys: Keys;
-  /** The environment variable that holds it, where no file does. */
+  /** The environment variable that contains the setting, if no file does. */
   readonly variable?: string;
   readonly message: string;
-  /** The setting that was meant: that it is missing needs no other message. */
+  /** The similar setting that the user probably wanted to write. It is missing, but needs no second message. */
   readonly meant?: Keys | undefined;
 }
 
-/** One problem for each setting: what else is wrong with a value may only follow from the first. */
+/** One problem for each setting. Further problems of its value may be consequences of the first. */
 export function describeIssues(schema: z.ZodType, { issues }: z.core.$ZodError, value: unknown): SettingProblem[] {
   const problems = issues.flatMap((issue) => toProblems(schema, issue, value));
   const seen = new Set(
@@ -24,7 +24,7 @@ export function describeIssues(schema: z.ZodType, { issues }: z.core.$ZodError, 
   return problems.filter(({ keys }) => seen.size < seen.add(formatKeys(keys)).size);
 }
 
-/** zod reports the unknown keys of an object as one issue. */
+/** The problems of an issue. zod reports the unknown keys of an object as one issue. */
 function toProblems(schema: z.ZodType, issue: z.core.$ZodIssue, root: unknown): SettingProblem[] {
   const keys = issue.path.filter((key) => typeof key !== 'symbol');
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => describeUnknown(schema, keys, key));
@@ -35,7 +35,7 @@ function toProblems(schema: z.ZodType, issue: z.core.$ZodIssue, root: unknown): 
   return [{ keys, message: describeIssue(issue, value, schemaAt(schema, keys), shown) }];
 }
 
-/** A word that is similar, a setting of that name elsewhere, or all that there is. */
+/** A hint for an unknown setting: a similar one, a setting of that name elsewhere, or all settings there. */
 function describeUnknown(root: z.ZodType, parent: Keys, key: string): SettingProblem {
   const keys = [...parent, key];
   const at = schemaAt(root, parent);

@@ -1,5 +1,6 @@
 /** The schema of the configuration: its settings with their descriptions, defaults and rules. */
 import { z } from 'zod';
+import { consents } from './consents.ts';
 import { conversion } from './conversion.ts';
 import { credentials } from './credentials.ts';
 import { customTargets } from './custom-targets.ts';
@@ -37,7 +38,7 @@ const registry = z.strictObject({
     .describe('The maximum number of concurrent requests, over all replicas together. The default is 8 per replica.'),
 });
 
-/** The complete configuration. */
+/** Schema of the complete configuration. */
 export const configSchema = z
   .strictObject({
     listen: z
@@ -207,6 +208,7 @@ export const configSchema = z
       .describe(
         'Whether policies may have targets in other namespaces. deny: no. consent: only with the consent of the owners of the target (an annotation). allow: yes. legacy (temporarily, after an upgrade from the v1alpha1 operator): like consent, but a policy that uses only what v1alpha1 can express keeps its one Deployment while the owners have neither consented nor refused.',
       ),
+    consents,
     customTargets,
     guards: z
       .strictObject({
@@ -247,7 +249,7 @@ export const configSchema = z
   })
   .superRefine(labelsAreWatched);
 
-/** The parts of receivers that reading their secrets needs; accepts anything else, so that errors in secrets are reported with all others. */
+/** The parts of receivers that reading their secrets needs. The schema accepts any other value, so that errors in secrets are reported with all others. */
 export const readableReceivers = z
   .object({
     receivers: z.array(

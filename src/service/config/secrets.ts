@@ -6,10 +6,10 @@ import { describeReadError } from './read-error.ts';
 import type { SecretReference } from './scalars.ts';
 import type { SettingProblem } from './schema-problems.ts';
 
-/** A secret shorter than this can be guessed: 128 bits, if every character is random. */
+/** The length below which a secret can be guessed: 128 bits, if every character is random. */
 export const minSecretLength = 16;
 
-/** A change of a secret's file, without the value. */
+/** A change of the file of a secret, without the value. */
 export interface SecretNews {
   readonly receiver: string;
   readonly position: number;
@@ -22,7 +22,7 @@ export interface SecretStore {
   /** The secrets that could not be read at the start, by their paths in the configuration. */
   readonly problems: readonly SettingProblem[];
   of(receiver: string): readonly string[];
-  /** Receivers with a guessable secret. */
+  /** The names of receivers with a guessable secret. */
   guessable(): readonly string[];
   /** Reads all files again. A file that cannot be read or is empty keeps its old value, which is reported once. */
   reread(): Promise<readonly SecretNews[]>;
@@ -31,7 +31,7 @@ export interface SecretStore {
 interface Receiver {
   readonly name: string;
   readonly secrets: readonly SecretReference[];
-  /** The secret is part of the URL, which is more exposed than a header, so a guessable one is refused. */
+  /** Whether the secret is part of the URL. It is then more exposed than in a header, so a guessable one is refused. */
   readonly isUrlOnly: boolean;
 }
 
@@ -40,13 +40,13 @@ interface Entry {
   readonly position: number;
   readonly reference: SecretReference;
   value: string;
-  /** The error of the last read. */
+  /** The error of the last read of the file. */
   problem?: string | undefined;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads all secrets; errors are in `problems`. */
+/** Opens all secrets of receivers; errors are in `problems`. */
 export function openSecrets(receivers: readonly Receiver[], env: Environment): SecretStore {
   const problems: SettingProblem[] = [];
   const entries = receivers.flatMap((receiver, index) =>
@@ -115,7 +115,7 @@ export function openSecret(reference: SecretReference, env: Environment): { read
       try {
         value = readSecret(reference, env);
       } catch {
-        // The file is missing for a moment, or for good: the last value stays valid.
+        // The file is missing, perhaps only for a moment. The last value stays valid.
       }
       return value;
     };
@@ -154,7 +154,7 @@ function withoutLineEnd(text: string): string {
 }
 
 /**
- * Reads the files of secrets every few seconds and compares their content: the kubelet replaces a symlink to the folder, which file system events report
+ * Reads the files of secrets every few seconds and compares their content. The kubelet replaces a symlink to the folder, which file system events report
  * differently on every platform. Does not keep the process alive.
  */
 export function watchSecrets(reread: SecretStore['reread'], onNews: (news: SecretNews) => void, everyMs = 3_000): { stop(): void } {

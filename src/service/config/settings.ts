@@ -1,4 +1,4 @@
-/** The configuration: a YAML file and a few variables of the environment, checked as a whole, frozen. */
+/** The configuration: a YAML file and a few environment variables, checked as a whole, frozen. */
 import { existsSync, readFileSync } from 'node:fs';
 import type { z } from 'zod';
 import { formatKeys, type Keys } from '../resources/validation/problem.ts';
@@ -28,7 +28,7 @@ export type RegistryConfig = Config['registries'][number];
 export interface Settings extends WrittenSettings {
   readonly config: Config;
   readonly kubeconfig: string | undefined;
-  /** Where a pod finds the API server. */
+  /** The address at which a pod finds the API server. */
   readonly pod: ReturnType<typeof podOf>;
   /** The Azure workload identity of the pod; undefined outside of Azure. */
   readonly azure: AzureIdentity | undefined;
@@ -38,7 +38,7 @@ export interface Settings extends WrittenSettings {
   readonly sentinelPassword: string | undefined;
   /** The namespace that this process runs in. */
   readonly namespace: string;
-  /** The current secrets of a receiver by its name; those in files are read again when they change. */
+  /** The current secrets of a receiver by its name. Secrets in files are read again when they change. */
   readonly secretsOf: (receiver: string) => readonly string[];
   readonly secrets: Pick<SecretStore, 'reread' | 'guessable'>;
   /** The current secret of the proxy in front of the API (operations.proxy.secret). */
@@ -53,7 +53,7 @@ export interface Settings extends WrittenSettings {
   readonly proxies: Proxies;
 }
 
-/** Reads, merges and checks the configuration; throws ConfigError with all problems at once. */
+/** Reads, merges and checks the configuration; throws ConfigError with all problems together. */
 export function loadSettings(source: ConfigSource): Settings {
   const written = readWritten(source);
   const parsed = configSchema.safeParse(written.value);
@@ -99,7 +99,7 @@ function openOptional(keys: Keys, reference: SecretReference | undefined, env: C
   return { read, problems: problem === undefined ? [] : [{ keys, message: problem }] };
 }
 
-/** A target of notifications, and why its secrets cannot be read. */
+/** A target of notifications, and the reason if its secrets cannot be read. */
 interface OpenTarget {
   readonly target: ConfiguredTarget;
   readonly problems: readonly SettingProblem[];
@@ -123,26 +123,26 @@ function openTargets({ targets }: Config['notifications'], env: ConfigSource['en
   });
 }
 
-/** The targets of notifications alone, for a command that needs no other secrets; throws ConfigError if the configuration is invalid. */
+/** Reads only the targets of notifications, for a command that needs no other secrets; throws ConfigError if the configuration is invalid. */
 export function readNotificationTargets(source: ConfigSource): readonly OpenTarget[] {
   return openTargets(readConfig(source).notifications, source.env);
 }
 
-/** The proxies alone, for commands that need no other secrets; throws ConfigError if one of them is invalid. */
+/** Reads only the proxies, for commands that need no other secrets; throws ConfigError if one of them is invalid. */
 export function readProxies({ registries }: Pick<Config, 'registries'>, source: ConfigSource): Proxies {
   const { proxies, problems } = openProxies(registries, source.env);
   if (problems.length > 0) throw toConfigError(readWritten(source), problems);
   return proxies;
 }
 
-/** A secret that must be too long to be guessed. */
+/** Opens a secret that must be too long to be guessed. */
 function openLong(keys: Keys, reference: SecretReference | undefined, env: ConfigSource['env']): OpenSecret {
   const { read, problems } = openOptional(keys, reference, env);
   if (problems.length > 0 || (read()?.length ?? minSecretLength) >= minSecretLength) return { read, problems };
   return { read, problems: [{ keys, message: `has fewer than ${minSecretLength} characters; create one with: openssl rand -hex 24` }] };
 }
 
-/** The configuration without the values of its secrets, for commands that need none; throws ConfigError with all problems at once. */
+/** Reads the configuration without the values of its secrets, for commands that need none; throws ConfigError with all problems together. */
 export function readConfig(source: ConfigSource): Config {
   const written = readWritten(source);
   const parsed = configSchema.safeParse(written.value);
@@ -156,7 +156,7 @@ function azureIdentityOf(env: ConfigSource['env']): AzureIdentity | undefined {
   return { tokenFile, tenantId, clientId, authorityHost: AZURE_AUTHORITY_HOST || 'https://login.microsoftonline.com/' };
 }
 
-/** The aliases of registries, for normalising image names: alias → registry. */
+/** The aliases of registries, to normalise image names: alias → registry. */
 export function registryAliases(config: Pick<Config, 'registries'>): Map<string, string> {
   return new Map(
     config.registries.flatMap(({ host, aliases }) => aliases.map((alias) => [normaliseRegistry(alias), normaliseRegistry(host)])),
@@ -171,7 +171,7 @@ function toSecretHolder({ name, provider, secrets }: z.output<typeof readableRec
   return { name, secrets, isUrlOnly: providers.some(({ id, verify }) => id === provider && verify === provesNothing) };
 }
 
-/** What is written in files and in the environment, not checked, and where. */
+/** The unchecked settings from files and the environment, with their places. */
 function readWritten({ file: named, env }: ConfigSource): WrittenSettings & { readonly value: unknown } {
   const file = named ?? env['IMAGE_WATCHER_CONFIG'];
   const { value, placeOf } = file === undefined ? { value: {}, placeOf: () => 'configuration' } : readFiles(file);
@@ -192,7 +192,7 @@ function variableNamed(name: string): string {
   return `the environment variable ${name}`;
 }
 
-/** Variables that override a setting. */
+/** The environment variables that override a setting. */
 const environment: readonly {
   readonly variable: string;
   readonly section: string;

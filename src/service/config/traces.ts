@@ -1,10 +1,10 @@
-/** `traces`, with the environment variables that override it. */
+/** Schema of the setting `traces`, and the environment variables that override it. */
 import { z } from 'zod';
 import { headerName, secretReference } from './scalars.ts';
 import type { SettingProblem } from './schema-problems.ts';
 import { describeSecretError, readSecret } from './secrets.ts';
 
-/** The collector of traces; without it, traces are off. */
+/** Schema of the collector of traces; without it, traces are off. */
 export const traces = z
   .strictObject({
     endpoint: z
@@ -31,11 +31,11 @@ export const traces = z
 export interface TraceSettings {
   readonly endpoint: string;
   readonly sampleRatio: number;
-  /** The current headers; those in files are read each time. */
+  /** Returns the current headers. Headers in files are read each time. */
   readonly headers: () => Readonly<Record<string, string>>;
 }
 
-/** Resolves the settings of traces; undefined if they are off. Reads the headers once, so that errors are known at the start, in `problems`. */
+/** Resolves the settings of traces; undefined if they are off. Reads the headers once, so that their errors are known at the start, in `problems`. */
 export function openTraceSettings(
   config: z.output<typeof traces>,
   env: Readonly<Record<string, string | undefined>>,

@@ -1,4 +1,4 @@
-/** Which proxy applies to which host, for the doctor. */
+/** Lists which proxy applies to which host, for the doctor. */
 import type { HostRoute, ProxyFacts } from '../doctor/checks/proxies.ts';
 import { type ImagePolicy, isUsable } from '../../core/model/image-policy.ts';
 import { normaliseRegistry } from '../../core/model/image-reference.ts';
@@ -8,10 +8,10 @@ import { parseTopic } from '../receive/sns-proof.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import type { Installation } from './installation.ts';
 
-/** Tenants choose the hosts of registries. */
+/** The limit for listed hosts, because tenants choose the hosts of registries. */
 const maxHosts = 50;
 
-/** The registries of the configuration and of policies, the most used ones first; then the other hosts that the configuration names. */
+/** Lists the routes to the registries of the configuration and of policies, the most used ones first; then to the other hosts that the configuration names. */
 export function listRoutes(
   { settings: { config, proxies }, outbound }: Installation,
   registry: Pick<RegistryClient, 'routeOf'>,
@@ -38,7 +38,7 @@ function toFact(host: string, route: Route): HostRoute {
   return route.proxy === undefined ? { host, why: route.why } : { host, proxy: route.proxy.name };
 }
 
-/** Those of notifications are secrets. */
+/** The other URLs of the configuration, without those of notifications, which are secrets. */
 function otherUrls({
   receivers,
   triggers,

@@ -1,4 +1,4 @@
-/** Gathers what the checks of the doctor need and only the service can reach. */
+/** Gathers the facts for the checks of the doctor that only the service can reach. */
 import { readFileSync } from 'node:fs';
 import { checks } from '../doctor/checks/index.ts';
 import type { OtherCertificate } from '../doctor/checks/certificates.ts';
@@ -28,10 +28,10 @@ import { clocksOf, probeRegistries, type RegistryMeans } from './probe-registrie
 import { maxMemoryShare } from '../queue/redis-state.ts';
 import { crowdedShare } from '../queue/trim-redis.ts';
 
-/** What the facts are gathered through. */
+/** The caches and clients from which the facts are gathered. */
 export interface DoctorMeans extends RegistryMeans {
   readonly registry: Pick<RegistryClient, 'probe' | 'routeOf'>;
-  /** Whether the policies are all known. */
+  /** Whether all policies are known. */
   readonly isWatching: () => boolean;
   readonly client: KubeClient;
   readonly redis: { readonly connection: RedisConnection };
@@ -39,13 +39,13 @@ export interface DoctorMeans extends RegistryMeans {
   readonly readConversionCertificate: () => Promise<ServedCertificate>;
 }
 
-/** All checks run at the same time, and what they began ends after this. */
+/** The time after which the requests of the checks end. All checks run at the same time. */
 const endMs = 15_000;
-/** What has ended reports what it knows. */
+/** The timeout of a check, in ms. It leaves a second to report what is known when the requests have ended. */
 const timeoutMs = endMs + 1_000;
-/** Tenants choose the hosts of registries. */
+/** The limit for hosts in a report, because tenants choose the hosts of registries. */
 const maxHosts = 50;
-/** Each costs 32 questions to the API server. */
+/** The limit for namespaces in a report, because each costs 32 requests to the API server. */
 const maxNamespaces = 5;
 const dayMs = 86_400_000;
 const warnWithinMs = 14 * dayMs;
@@ -54,11 +54,11 @@ const warnWithinMs = 14 * dayMs;
 export interface Reporter {
   /** Gathers the facts and checks them; never rejects. */
   readonly makeReport: () => Promise<ServiceReport>;
-  /** The namespaces that the reports concern; none stands for all. */
+  /** The namespaces that the reports concern; none: all namespaces. */
   readonly namespaces: readonly string[];
 }
 
-/** The reporter of this installation. */
+/** Creates the reporter of this installation. */
 export function createReporter(installation: Installation, means: DoctorMeans): Reporter {
   const { config } = installation.settings;
   const makeReport = async () => {
@@ -150,7 +150,7 @@ async function gatherPermissions(
   };
 }
 
-/** The authorities that the configuration names. */
+/** The certificate authorities that the configuration names. */
 export function registryAuthorities({ settings: { config } }: Installation): OtherCertificate[] {
   return config.registries.flatMap(({ host, caFile }): OtherCertificate[] => {
     if (caFile === undefined) return [];

@@ -1,4 +1,4 @@
-/** Asks each registry of the policies once for each set of credentials. */
+/** Sends one request to each registry of the policies for each set of credentials. */
 import { startDeadline } from '../../core/async/deadline.ts';
 import { inParallel, inSlices } from '../../core/async/in-parallel.ts';
 import type { Clock } from '../doctor/checks/clock.ts';
@@ -9,7 +9,7 @@ import { accessKey, type ImageSource } from '../../core/model/image-source.ts';
 import { describeError, WaitError } from '../../core/model/errors.ts';
 import type { RegistryClient } from '../registry/client.ts';
 
-/** The policies, and how their registries are reached. */
+/** The policies, and the client of their registries. */
 export interface RegistryMeans {
   readonly registry: Pick<RegistryClient, 'probe'>;
   readonly policies: () => Iterable<ImagePolicy>;
@@ -31,7 +31,7 @@ interface Question {
 }
 
 /**
- * Sends at most 20 requests: to each registry once before any is asked twice, and first to those that most policies use, so that a few policies with odd hosts
+ * Sends at most 20 requests: one to each registry before any gets a second, and first to those that most policies use, so that a few policies with odd hosts
  * displace none. A known refusal is not repeated within its pause.
  */
 export async function probeRegistries(
@@ -40,7 +40,7 @@ export async function probeRegistries(
 ): Promise<RegistryFacts & { readonly probes: readonly TimedProbe[] }> {
   const byHost = new Map<string, Map<string, Question>>();
   const uses = new Map<string, number>();
-  // The access of ten thousand policies takes a while to compute.
+  // The policies are processed in slices, because computing the access of ten thousand policies takes a while.
   await inSlices(means.policies(), signal, (policy) => {
     if (!isUsable(policy.spec)) return;
     const source = means.sourceOf(policy, policy.spec);
@@ -65,10 +65,10 @@ async function probe({ policy, source }: Question, registry: RegistryMeans['regi
   const deadline = startDeadline(probeMs, signal);
   const sentAt = Date.now();
   try {
-    // As if it had been caused by an old event: a registry that counts failed logins is not asked again at once.
+    // The request counts as caused by an old event, so that a registry that counts failed logins is not asked again within its pause.
     const { isKnown, credentials, time } = await registry.probe({ ...source, causedAt: 0 }, policy.status.latest?.tag, deadline.signal);
     const halfTripMs = (Date.now() - sentAt) / 2;
-    // A Date has whole seconds.
+    // The half second is added because a Date has whole seconds.
     const clock = time === undefined ? undefined : { aheadMs: time + 500 - (sentAt + halfTripMs), toleranceMs: 500 + halfTripMs };
     return { ...about, answer: { kind: isKnown ? 'read' : 'unknown', credentials }, ...(clock && { clock }) };
   } catch (error) {
@@ -79,7 +79,7 @@ async function probe({ policy, source }: Question, registry: RegistryMeans['regi
   }
 }
 
-/** The clock of each registry, by the fastest of its answers. */
+/** The clock of each registry, from the fastest of its answers. */
 export function clocksOf(probes: readonly TimedProbe[]): Clock[] {
   const best = new Map<string, Clock & { readonly toleranceMs: number }>();
   for (const { host, clock } of probes) {

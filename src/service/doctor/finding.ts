@@ -1,35 +1,36 @@
-/** What a check found, and what a check is. */
+/** The types of a check and of its findings. */
+import { defined } from '../../core/model/defined.ts';
 
-/** ok; failed: somebody must act; warning: somebody should; skipped: not checked, and the message says why. */
+/** ok: no action is needed; failed: somebody must act; warning: somebody should act; skipped: not checked, and the message says why. */
 export type Level = 'ok' | 'failed' | 'warning' | 'skipped';
 
 /** One line of the report. */
 export interface Finding {
-  /** Which line it is, `redis/appendonly`: stable, and a section of docs/doctor.md. There may be several of one line. */
+  /** The id of the line, `redis/appendonly`. It is stable, and a section of docs/doctor.md. Several findings may have the same line. */
   readonly line: string;
   readonly level: Level;
-  /** What was found. Never a secret: whoever may list all policies reads it. */
+  /** The result of the check. It must never contain a secret, because everybody who may list all policies reads it. */
   readonly message: string;
-  /** What to do about it. */
+  /** The action that solves the problem. */
   readonly action?: string;
 }
 
 /** A pure function from facts to findings. */
 export interface Check<Facts> {
   readonly id: string;
-  /** Every line that it may report, without `id/`. */
+  /** Every line that the check may report, without `id/`. */
   readonly lines: readonly string[];
   readonly evaluate: (facts: Facts) => readonly Finding[];
 }
 
-/** What the service reports to a caller of its API. */
+/** The report of the service to a caller of its API. */
 export interface ServiceReport {
   /** The version of the program that answers. */
   readonly version: string;
-  /** RFC 3339. */
+  /** The time of the report in RFC 3339. */
   readonly checkedAt: string;
   readonly findings: readonly Finding[];
-  /** What the conversion webhook presents (PEM, public), for whoever may read the CustomResourceDefinition. */
+  /** The certificate that the conversion webhook presents (PEM, public), for callers who may read the CustomResourceDefinition. */
   readonly conversion: ServedCertificate;
 }
 
@@ -51,12 +52,12 @@ export function warning(line: string, message: string, action: string): Finding 
   return { line, level: 'warning', message, action };
 }
 
-/** Something that could not be checked. */
+/** A finding that could not be checked. */
 export function skipped(line: string, message: string, action?: string): Finding {
-  return { line, level: 'skipped', message, ...(action !== undefined && { action }) };
+  return { line, level: 'skipped', message, ...defined({ action }) };
 }
 
-/** An age in words: `3 min`. */
+/** Describes an age in words: `3 min`. */
 export function describeAge(ms: number): string {
   const [unit, name] = units.find(([unit]) => Math.abs(ms) >= 2 * unit) ?? [1_000, 's'];
   return `${Math.round(Math.abs(ms) / unit)} ${name}`;

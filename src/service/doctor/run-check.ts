@@ -2,11 +2,11 @@ import { within } from '../../core/async/deadline.ts';
 import { describeError } from '../../core/model/errors.ts';
 import { type Check, type Finding, skipped } from './finding.ts';
 
-/** What a check finds in the facts, or why they could not be gathered in time; never rejects. */
+/** Returns the findings of a check, or why its facts could not be gathered in time; never rejects. */
 export async function runCheck<Facts>(check: Check<Facts>, timeoutMs: number, gather: () => Promise<Facts>): Promise<readonly Finding[]> {
   const line = `${check.id}/${check.lines[0]}`;
   try {
-    // An array, because facts may be undefined.
+    // The facts are in an array, because they may be undefined.
     const gathered = await within(
       timeoutMs,
       gather().then((facts) => [facts] as const),

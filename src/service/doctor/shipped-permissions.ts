@@ -13,6 +13,7 @@ export const shippedPermissions: Readonly<Record<PermissionFile, readonly Permis
   ],
   'work-bases': [
     {"apiGroups":["operator.technomad.dev"],"resources":["baseimagepolicies"],"verbs":["get","list","watch"]},
+    {"apiGroups":["operator.technomad.dev"],"resources":["baseimagerecords"],"verbs":["get","list","create","update"]},
   ],
   'work-notifications': [
     {"apiGroups":["operator.technomad.dev"],"resources":["notificationtargets"],"verbs":["get","list","watch"]},

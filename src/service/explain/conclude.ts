@@ -1,4 +1,4 @@
-/** The first sentence of `explain`: what the policy selects, or what a push would do. Pure. */
+/** Makes the first sentence of `explain`: what the policy selects, or what a push would do. Pure. */
 import type { Candidate } from '../../core/model/image-reference.ts';
 import { tagOfImage } from '../../core/model/running-image.ts';
 import type { TargetExplanation } from '../../core/plan/guard-plan.ts';
@@ -7,12 +7,12 @@ import type { PlannedNow, Pushed } from './plan-now.ts';
 
 export type Planned = Exclude<PlannedNow, { why: string }>;
 
-/** `1.4.0`, or `1.4.0@sha256:…` where the digest is known. */
+/** The name of a candidate: `1.4.0`, or `1.4.0@sha256:…` if the digest is known. */
 export function nameOf({ tag, digest }: Candidate): string {
   return `${tag}${digest === undefined ? '' : `@${digest}`}`;
 }
 
-/** What only the registry knows, and the result of the push depends on; undefined where it depends on nothing else. */
+/** The fact that only the registry knows and the result of the push depends on; undefined if it depends on no such fact. */
 export function unknownOf({ policy: { status }, spec, candidate, targets }: Planned, { digest }: Pushed): string | undefined {
   const isCandidate = (image: string) => tagOfImage(image, { candidate, status }) === candidate.tag;
   const all = targets.flatMap(({ unchanged }) => unchanged);
@@ -23,7 +23,7 @@ export function unknownOf({ policy: { status }, spec, candidate, targets }: Plan
   return 'its digest is another one than that of the running image: add it to --push as @sha256:…';
 }
 
-/** Of a push that has not happened. */
+/** Describes the result of a push that has not happened. */
 export function describePush(planned: Planned, pushed: Pushed): string {
   const unknown = unknownOf(planned, pushed);
   const what = `a push of ${nameOf(pushed)}`;

@@ -1,47 +1,49 @@
-/** What the service would do about a policy now: the stages of a reconcile, up to the change itself, without any request to a registry. */
+/** Plans what the service would do about a policy now: the stages of a reconcile, up to the change itself, without any request to a registry. */
 import { notReconciledYet, resultCondition } from '../../core/model/decisive-condition.ts';
+import { defined } from '../../core/model/defined.ts';
 import type { ImagePolicy, PolicySpec } from '../../core/model/image-policy.ts';
 import { formatRepository, sameRepository, type Candidate, type ImageReference } from '../../core/model/image-reference.ts';
+import { asSeenBy } from '../../core/plan/consent.ts';
 import { explainPlan, guardPlan, type TargetExplanation } from '../../core/plan/guard-plan.ts';
 import type { LatestImage } from '../../core/model/policy-status.ts';
 import { decidePending, isPending, type PendingCandidate } from '../../core/plan/pending-candidate.ts';
 import { hasChanges, type UpdatePlan } from '../../core/plan/plan-update.ts';
 import { planWith, propose } from '../reconcile/plan.ts';
-import type { ClusterView } from '../reconcile/ports.ts';
+import type { ClusterView, SeenCluster } from '../reconcile/ports.ts';
 import { mayGoBack, selectKnown, usableSpec, type Selection } from '../reconcile/selection.ts';
 
 /** A policy with its defaults, or why its namespace is not considered. */
 export interface Considered {
   readonly policy: ImagePolicy;
   readonly why?: string | undefined;
-  /** What could not be found out. */
+  /** The facts that could not be found out. */
   readonly doubt?: string;
 }
 
-/** What the service would do now: to each target, or why it does not come so far. */
+/** The action of the service now: for each target, or why the reconcile ends before a plan. */
 export type PlannedNow =
   | { readonly policy: ImagePolicy; readonly why: string; readonly reason?: string; readonly isSelected: boolean; readonly doubt?: string }
   | {
       readonly policy: ImagePolicy;
       readonly spec: PolicySpec;
       readonly candidate: Candidate;
-      /** What each guard decides, also about changes that another guard blocks. */
+      /** The decision of each guard, also about changes that another guard blocks. */
       readonly targets: readonly TargetExplanation[];
-      /** What is left when the guards have decided. */
+      /** The plan that remains after the guards have decided. */
       readonly allowed: UpdatePlan;
       /** The candidate whose minimum age has to be reached before anything is changed. */
       readonly pending?: PendingCandidate;
-      /** What could not be found out. */
+      /** The facts that could not be found out. */
       readonly doubt?: string;
     };
 
-/** An image that is taken as pushed. */
+/** An image that is treated as if it had been pushed. */
 export type Pushed = ImageReference & { readonly tag: string };
 
-/** What was seen of the cluster, and what could not be found out. */
+/** The view of the cluster, and the facts that could not be found out. */
 type Seen = ClusterView & { readonly doubt?: string };
 
-/** Calls the stages of the service, and stops before anything is applied. `viewFor` shows the targets that the spec names. */
+/** Runs the stages of the service, and stops before anything is applied. `viewFor` returns a view of the targets that the spec names. */
 export async function planNow(
   { policy, why, doubt: unknown }: Considered,
   viewFor: (policy: ImagePolicy, spec: PolicySpec) => Seen | Promise<Seen>,
@@ -56,19 +58,20 @@ export async function planNow(
   return { ...planSelection(policy, selection, cluster), ...(doubts.length > 0 && { doubt: doubts.join('; ') }) };
 }
 
-/** What the service would do about an image that is selected. */
+/** The action of the service for a selected image. */
 export function planSelection(policy: ImagePolicy, selection: Selection, cluster: ClusterView): Exclude<PlannedNow, { why: string }> {
   const { spec, candidate } = selection;
-  const { plan, context } = propose(policy, selection, cluster);
+  const seen = asSeenBy(policy, cluster);
+  const { plan, context } = propose(policy, selection, seen);
   const targets = explainPlan(plan, context);
   const allowed = guardPlan(plan, context);
-  const pending = findPending(policy, selection, cluster);
+  const pending = findPending(policy, selection, seen);
   if (pending === undefined) return { policy, spec, candidate, targets, allowed };
   return { policy, spec, candidate, targets, allowed: postpone(allowed, pending), pending };
 }
 
 /** The candidate that is too young, as far as nothing is changed before it has the minimum age. */
-function findPending(policy: ImagePolicy, { candidate, spec }: Selection, cluster: ClusterView): PendingCandidate | undefined {
+function findPending(policy: ImagePolicy, { candidate, spec }: Selection, cluster: SeenCluster): PendingCandidate | undefined {
   const { status } = policy;
   const { minAgeMs } = spec;
   if (minAgeMs === undefined) return undefined;
@@ -93,12 +96,12 @@ function postpone(plan: UpdatePlan, pending: PendingCandidate): UpdatePlan {
   return { ...plan, targets };
 }
 
-/** Until when nothing is changed. */
+/** Describes until when nothing is changed. */
 export function describePending({ tag, until }: PendingCandidate): string {
   return `${tag} is pending until ${until}`;
 }
 
-/** The image that the guards are asked about, or why it does not come so far. */
+/** The image that the guards are asked about, or why the reconcile ends before them. */
 function select(policy: ImagePolicy, pushed: Pushed | undefined): Selection | { readonly why: string; readonly reason?: string } {
   const spec = usableSpec(policy);
   if ('kind' in spec) return { why: spec.kind === 'stalled' ? `${spec.reason}: ${spec.message}` : spec.message, reason: spec.reason };
@@ -107,13 +110,13 @@ function select(policy: ImagePolicy, pushed: Pushed | undefined): Selection | { 
   const { latest } = policy.status;
   if (pushed !== undefined && latest !== undefined && isOutranked(pushed, latest, spec))
     return { why: `the policy selects ${latest.tag}, and ${pushed.tag} only if the registry has nothing better` };
-  const hint = pushed && { tag: pushed.tag, ...(pushed.digest !== undefined && { digest: pushed.digest }) };
+  const hint = pushed && { tag: pushed.tag, ...defined({ digest: pushed.digest }) };
   const selection = selectKnown(policy, spec, hint) ?? notReconciled(policy);
   if (!('kind' in selection)) return selection;
   return { why: pushed === undefined ? `not selected: ${selection.message}` : selection.message, reason: selection.reason };
 }
 
-/** Where a policy may downgrade, a push has it choose among all tags. */
+/** Whether the pushed tag loses against the selected one. A policy that may downgrade chooses among all tags after a push. */
 function isOutranked({ tag }: Pushed, latest: LatestImage, spec: PolicySpec): boolean {
   const { strategy } = spec;
   const areCandidates = strategy.reject(tag) === undefined && strategy.reject(latest.tag) === undefined;

@@ -1,15 +1,15 @@
-/** The settings of a policy that have defaults: their values, and where each comes from. Pure. */
+/** The settings of a policy that have defaults: their values, and the origin of each. Pure. */
 import type { PolicySpec, UpdateWindow } from '../../core/model/image-policy.ts';
 import type { DefaultedSetting, Origin } from '../../core/model/policy-defaults.ts';
 import { formatDuration } from '../../core/model/text.ts';
 
-/** The value of a setting, and where it comes from. */
+/** The value of a setting, and its origin. */
 interface Setting {
   readonly value: unknown;
   readonly from: Origin;
 }
 
-/** The settings that have defaults, for programs. */
+/** The settings that have defaults, as data for programs. */
 export function settingsOf(spec: PolicySpec): Readonly<Record<DefaultedSetting, Setting>> {
   const { origins, pollIntervalMs, minAgeMs, windows, rollout } = spec;
   return {
@@ -26,7 +26,7 @@ export function settingsOf(spec: PolicySpec): Readonly<Record<DefaultedSetting, 
   };
 }
 
-/** The same for people. */
+/** The settings that have defaults, as rows for people. */
 export function settingRows(
   spec: PolicySpec,
 ): readonly { readonly name: DefaultedSetting; readonly value: string; readonly from: Origin }[] {

@@ -1,5 +1,6 @@
-/** The explanation of a policy as a chain: what the service would do, step by step, what it saw, and what is in the way. Pure. */
+/** Explains a policy as a chain of steps: what the service would do, what it found, and what prevents the change. Pure. */
 import { resultCondition } from '../../core/model/decisive-condition.ts';
+import { defined } from '../../core/model/defined.ts';
 import { isUsable, type ImagePolicy } from '../../core/model/image-policy.ts';
 import type { Candidate } from '../../core/model/image-reference.ts';
 import type { Origin } from '../../core/model/policy-defaults.ts';
@@ -10,20 +11,19 @@ import { describePush, nameOf, unknownOf, type Planned } from './conclude.ts';
 import { describePending, type PlannedNow, type Pushed } from './plan-now.ts';
 import { settingRows } from './settings.ts';
 
-/** pass: nothing is in the way · stop: nothing happens until somebody acts or something changes · wait: it goes on by itself · note: it decides nothing here. */
+/** pass: nothing prevents the change · stop: somebody must act, or something must change · wait: the service goes on by itself · note: it decides nothing. */
 export type StepResult = 'pass' | 'stop' | 'wait' | 'note';
 
-/** One step of the chain. */
 export interface Step {
-  /** Stable: `namespace`, `spec`, `status`, `tag`, a setting, `target`, `container`, or the id of a guard. */
+  /** The stable id of the step: `namespace`, `spec`, `status`, `tag`, a setting, `target`, `container`, or the id of a guard. */
   readonly id: string;
   readonly result: StepResult;
-  /** What was seen, and where it stops, what to do. */
+  /** The facts of the step and, if it stops the chain, what to do. */
   readonly text: string;
-  /** Where the value of a setting comes from. */
+  /** The origin of the value of a setting. */
   readonly origin?: Origin;
   readonly reason?: Reason;
-  /** Until when it waits, RFC 3339. */
+  /** The end of the wait, in RFC 3339. */
   readonly until?: string;
   /** The page that explains the reason. */
   readonly page?: string;
@@ -35,20 +35,19 @@ export interface TargetSteps {
   readonly steps: readonly Step[];
 }
 
-/** The whole explanation. */
 export interface Explanation {
   /** Whether nothing is blocked or wrong. */
   readonly allowed: boolean;
   /** The conclusion, in one sentence. */
   readonly summary: string;
-  /** What is selected, or taken as pushed. */
+  /** The candidate that is selected, or treated as pushed. */
   readonly candidate?: Candidate;
-  /** Of the policy, in their order; the first that stops ends the chain. */
+  /** The steps of the policy, in their order. The first one that stops ends the chain. */
   readonly steps: readonly Step[];
   readonly targets: readonly TargetSteps[];
 }
 
-/** Explains what is planned for a policy, or for a push. */
+/** Explains the plan for a policy, or for a push. */
 export function explainPlanned(planned: PlannedNow, pushed?: Pushed): Explanation {
   const { namespace, name, spec } = planned.policy;
   if ('why' in planned) {
@@ -72,12 +71,12 @@ export function explainPlanned(planned: PlannedNow, pushed?: Pushed): Explanatio
   };
 }
 
-/** A rollout under way, or a changed spec, holds up nothing that is planned now. */
+/** Whether a step prevents the change. A rollout in progress, or a changed spec, does not prevent the present plan. */
 function isInTheWay({ result, reason }: Step): boolean {
   return result === 'stop' || (result === 'wait' && reason !== undefined && reason !== 'Progressing');
 }
 
-/** What only a reconcile finds out, by asking the registry. It may be otherwise for the image of another push. */
+/** The step with the result of the last reconcile, which needs the registry. The result may differ for the image of another push. */
 function lastReconcile({ generation, status }: ImagePolicy, isOfPush: boolean): Step[] {
   const { conditions = [], observedGeneration = generation } = status;
   if (observedGeneration !== generation)
@@ -89,7 +88,7 @@ function lastReconcile({ generation, status }: ImagePolicy, isOfPush: boolean): 
   return [{ id: 'status', result, text: `since ${ready.lastTransitionTime}: ${message}`, ...linked(reason) }];
 }
 
-/** What is checked before an image is selected. */
+/** The steps before an image is selected. */
 function basics({ policy: { namespace } }: PlannedNow): Step[] {
   return [
     { id: 'namespace', result: 'pass', text: `the namespace ${namespace} is selected` },
@@ -97,7 +96,7 @@ function basics({ policy: { namespace } }: PlannedNow): Step[] {
   ];
 }
 
-/** The chain of a policy that does not come as far as a plan. */
+/** The steps of a policy whose reconcile ends before a plan. */
 function stepsUntil({ policy, why, reason, isSelected }: Exclude<PlannedNow, Planned>): Step[] {
   const [namespace, spec] = basics({ policy } as PlannedNow);
   const stop = (id: string): Step => ({ id, result: 'stop', text: withoutReason(why, reason), ...linked(reason) });
@@ -153,11 +152,11 @@ function stepOfGuard({ guard, result, reason, message, until }: Opinion): Step {
     result: results[result],
     text: message ?? 'pass',
     ...linked(reason),
-    ...(until !== undefined && { until }),
+    ...defined({ until }),
   };
 }
 
-/** Reasons of a policy that is in order need no page. */
+/** The reasons of a healthy policy, which need no page. */
 const inOrder: ReadonlySet<string> = new Set<Reason>(['UpToDate', 'Updated', 'RolledOut']);
 
 function linked(reason: string | undefined): Pick<Step, 'reason' | 'page'> {

@@ -10,21 +10,21 @@ import { readLines } from './watch-events.ts';
 /** One request to the API server; `body` is sent as JSON of `contentType` (application/json unless given). */
 export interface KubeRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** From the root, for example `/api/v1/namespaces`; use `objectPath` and `listPath` for names that users chose. */
+  /** The path from the root, for example `/api/v1/namespaces`. Use `objectPath` and `listPath` for names that users chose. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly body?: unknown;
   readonly contentType?: string;
   /** The media type of the response: application/json unless given. */
   readonly accept?: string | undefined;
-  /** Instead of the credentials of the client, for one of `kind: 'users'`. */
+  /** The Authorization header, for a client of `kind: 'users'`, which has no credentials of its own. */
   readonly authorization?: string;
   readonly signal?: AbortSignal | undefined;
   /** Called with the header Date of the response, whatever its status. */
   readonly onDate?: (date: string) => void;
-  /** When it must have been sent, by `performance.now()`: later, it fails with NotSentError. Absent: whenever a connection is free. */
+  /** The latest time to send the request, by `performance.now()`; later, it fails with NotSentError. If absent, it is sent when a connection is free. */
   readonly sendBefore?: number | undefined;
-  /** For the whole exchange, waiting for a free connection included. Streams have no limit unless it is given. */
+  /** The timeout of the whole exchange, including the wait for a free connection. Streams have no limit unless it is given. */
   readonly timeoutMs?: number;
 }
 
@@ -34,27 +34,27 @@ export interface KubeStreamRequest extends KubeRequest {
   readonly onOpen?: () => void;
 }
 
-/** Plain JSON over kept-alive connections, with the credentials of a kubeconfig or of the pod. */
+/** Sends plain JSON over kept-alive connections, with the credentials of a kubeconfig or of the pod. */
 export interface KubeClient {
   /** The namespace of the kubeconfig's context, or of the pod. */
   readonly namespace?: string | undefined;
-  /** The parsed response. Throws KubeError for status >= 400, and an Error that names the request when there is no response. */
+  /** Returns the parsed response. Throws KubeError for status >= 400, and an Error that names the request if there is no response. */
   request<T>(request: KubeRequest): Promise<T>;
   /**
-   * The lines of a watch, read no faster than they are consumed. It ends without an error when the server ends it, when the signal is aborted, and when
-   * nothing arrived for 150 s (nothing happened, or the connection is dead: a new request shows which). Throws KubeError for status >= 400, and an Error
-   * when the connection breaks or the deadline passes.
+   * The lines of a watch, read no faster than they are consumed. It ends without an error if the server ends it, if the signal is aborted, or if nothing
+   * arrived for 150 s (nothing happened, or the connection is dead; a new request shows which). Throws KubeError for status >= 400, and an Error if the
+   * connection breaks or the deadline passes.
    */
   streamLines(request: KubeStreamRequest): AsyncIterable<string>;
   close(): Promise<void>;
 }
 
-/** How long to wait for the API server, and for whom requests are. */
+/** The timeouts of a client, and whose credentials it sends. */
 export interface KubeClientOptions {
   readonly requestTimeoutMs?: number;
   /** The time without data after which a stream ends. */
   readonly streamIdleMs?: number;
-  /** users: never sends credentials of its own, such as a client certificate, but those of each request. */
+  /** `own`: the client sends its own credentials. `users`: it sends those of each request, and none of its own, such as a client certificate. */
   readonly kind?: 'own' | 'users';
   /** The clock, for tests. */
   readonly now?: () => number;
@@ -62,14 +62,14 @@ export interface KubeClientOptions {
 
 type Answer = Dispatcher.ResponseData;
 
-/** The client for a kubeconfig, or for the pod. Does not connect yet; rejects without usable access. */
+/** Opens the client for a kubeconfig, or for the pod. It does not connect yet; rejects without usable access. */
 export async function openKubeClient(options: KubeAccessOptions & KubeClientOptions = {}): Promise<KubeClient> {
   return createKubeClient(await loadKubeAccess(options), options);
 }
 
 /**
- * Does not connect yet. It does not use client-node's generated API, which opens a TLS connection for each request and loses the precision of dates (both
- * measured with 2.0.1).
+ * Creates a client, which does not connect yet. client-node's generated API is not used: it opens a TLS connection for each request and loses the precision of
+ * dates (both measured with 2.0.1).
  */
 export function createKubeClient(accessSource: KubeAccessSource, options: KubeClientOptions = {}): KubeClient {
   const { requestTimeoutMs = 10_000, streamIdleMs = 150_000, now = Date.now } = options;
@@ -97,7 +97,7 @@ export function createKubeClient(accessSource: KubeAccessSource, options: KubeCl
       },
       ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
       signal,
-      // undici's own timeouts apply to streams; requests have a deadline for everything.
+      // Streams have the timeouts of undici, because only requests have a deadline for everything.
       headersTimeout: isStream ? requestTimeoutMs : 0,
       bodyTimeout: isStream ? streamIdleMs : 0,
     });
@@ -106,7 +106,7 @@ export function createKubeClient(accessSource: KubeAccessSource, options: KubeCl
   const send = async (request: KubeRequest, signal: AbortSignal, isStream: boolean): Promise<Answer> => {
     const access = await abortable(accessFor(request), signal);
     const answer = await sendOnce(access, request, signal, isStream).catch((error: unknown) => {
-      // The server closed an idle connection just as it was reused. Only reads may be repeated without knowing whether they arrived.
+      // The server closed an idle connection just as it was reused. Only reads may be repeated, because it is not known whether the request arrived.
       if (request.method !== 'GET' || !isBrokenConnection(error)) throw error;
       return sendOnce(access, request, signal, isStream);
     });

@@ -4,7 +4,7 @@ import type { KubeAccess, KubeTls } from './kube-access.ts';
 /** The kept-alive connections to one API server. Watches have their own, because each occupies a connection for minutes and would starve the requests. */
 export interface Connections {
   readonly origin: string;
-  /** The prefix of all paths, where the API server is behind one; without a trailing slash. */
+  /** The prefix of all paths if the API server is behind one; without a trailing slash. */
   readonly basePath: string;
   readonly requests: Dispatcher;
   readonly streams: Dispatcher;
@@ -12,7 +12,7 @@ export interface Connections {
 
 /** Opens connections, and closes all of them. */
 export interface ConnectionPool {
-  /** The connections for these credentials: the same ones while the TLS material is the same. */
+  /** Returns the connections for these credentials: the same ones while the TLS material is the same. */
   connect(access: KubeAccess): Connections;
   /** Lets requests finish and aborts streams. */
   close(): Promise<void>;
@@ -20,10 +20,10 @@ export interface ConnectionPool {
 
 const maxConnections = 32;
 const connectTimeoutMs = 10_000;
-// Below the idle limits of the API server (90 s) and of common load balancers (60 s): undici's 4 s would mean a TLS handshake for most pushes.
+// Below the idle limits of the API server (90 s) and common load balancers (60 s). undici's 4 s would cause a TLS handshake for most pushes.
 const keepAliveMs = 50_000;
 
-/** Connects when a connection is first needed. */
+/** Creates a pool, which connects when a connection is first needed. */
 export function createConnectionPool(): ConnectionPool {
   let current: (Connections & { readonly access: KubeAccess; readonly fingerprint: string }) | undefined;
   let closed = false;
@@ -33,7 +33,7 @@ export function createConnectionPool(): ConnectionPool {
       if (current?.access === access) return current;
       const fingerprint = fingerprintOf(access);
       if (current?.fingerprint === fingerprint) return (current = { ...current, access });
-      // Requests on the old connections may finish: a new certificate does not invalidate the old one at once.
+      // Requests on the old connections may finish, because a new certificate does not invalidate the old one immediately.
       if (current) void Promise.allSettled([current.requests.close(), current.streams.close()]);
       const { origin, pathname } = new URL(access.server);
       current = {

@@ -6,14 +6,14 @@ import { isKubeError } from './kube-error.ts';
 import type { TargetKind } from './targets.ts';
 import type { KindRef } from '../../core/model/workload.ts';
 
-/** Finds the paths of custom resources by the API server's discovery. */
+/** Finds the paths of custom resources with the API server's discovery. */
 export interface Discovery {
   /**
-   * The target of a kind, with the plural that the API server reports and the fields that policies may write. Throws PermanentError: TargetKindUnknown if the
-   * API server does not serve it, UnsupportedTargetKind if it is not namespaced.
+   * Finds the target of a kind, with the plural that the API server reports and the fields that policies may write. Throws PermanentError: TargetKindUnknown if
+   * the API server does not serve the kind, UnsupportedTargetKind if it is not namespaced.
    */
   find(kind: Required<KindRef>, signal?: AbortSignal): Promise<TargetKind>;
-  /** Asks again for an API group, whose kinds may have changed. */
+  /** Drops the cached kinds of an API group, which may have changed. */
   forget(group: string): void;
 }
 
@@ -31,8 +31,8 @@ const retryMs = 1_000;
 const groupsPath = '/apis';
 
 /**
- * All kinds share one list of the served group versions, and one list of the resources of each: kinds that do not exist cost no requests of their own, however
- * many there are.
+ * Creates a discovery. All kinds share one list of the served group versions, and one list of the resources of each version. So kinds that do not exist cost no
+ * requests of their own, however many there are.
  */
 export function createDiscovery(client: KubeClient, customTargets: readonly CustomTarget[], now: () => number = Date.now): Discovery {
   const documents = new Map<string, { until: number; readonly content: Promise<unknown> }>();
@@ -51,7 +51,7 @@ export function createDiscovery(client: KubeClient, customTargets: readonly Cust
     try {
       return (await read<ResourceList>(`${groupsPath}/${apiVersion}`)).resources ?? [];
     } catch (error) {
-      // Removed since the groups were listed.
+      // The group version was removed after the groups were listed.
       if (isKubeError(error, 404)) return [];
       throw error;
     }

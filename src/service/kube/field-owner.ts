@@ -1,4 +1,4 @@
-/** Who wrote a field, from metadata.managedFields. */
+/** Finds who wrote a field, from metadata.managedFields. */
 import { fieldsOf } from '../../core/model/untyped.ts';
 interface ManagedFields {
   readonly manager?: string;
@@ -7,7 +7,7 @@ interface ManagedFields {
   readonly fieldsV1?: unknown;
 }
 
-/** The entries for the object itself, oldest first: those of subresources (status, scale) own no image. */
+/** The entries for the object itself, oldest first. Entries of subresources (status, scale) own no image. */
 export function mainEntries(managedFields: unknown): readonly ManagedFields[] {
   if (!Array.isArray(managedFields)) return [];
   return managedFields
@@ -17,8 +17,8 @@ export function mainEntries(managedFields: unknown): readonly ManagedFields[] {
 }
 
 /**
- * The manager of a field and when it wrote last, by the field's steps as fieldsV1 writes them (`f:spec`, `k:{"name":"web"}`). Several managers own a field together when each applied the
- * same value: the last of them counts as its owner. Lists without keys are owned as a whole, with all their entries.
+ * The manager of a field and when it wrote last, by the field's steps as fieldsV1 writes them (`f:spec`, `k:{"name":"web"}`). Several managers own a field
+ * together if each applied the same value; the last of them counts as its owner. Lists without keys are owned as a whole, with all their entries.
  */
 export function findOwner(
   entries: readonly ManagedFields[],

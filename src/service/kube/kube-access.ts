@@ -1,8 +1,8 @@
-/** What reaching the API server takes: `load-kube-access.ts` finds it. */
+/** The access to the API server: its address, TLS material and credentials. `load-kube-access.ts` finds it. */
 
-/** The address of the API server and the credentials for it, valid for the next seconds. */
+/** The address of the API server and credentials that are valid for the next seconds. */
 export interface KubeAccess {
-  /** Scheme, host, port, and a path where the API server is behind one (`https://rancher.example.com/k8s/clusters/c-1`). */
+  /** Scheme, host, port, and a path if the API server is behind one (`https://rancher.example.com/k8s/clusters/c-1`). */
   readonly server: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly tls: KubeTls;
@@ -18,7 +18,7 @@ export interface KubeTls {
   readonly rejectUnauthorized?: boolean;
 }
 
-/** Provides credentials, and renews them regularly and after they were refused. */
+/** Provides credentials, and renews them regularly and after a refusal. */
 export interface KubeAccessSource {
   /** The namespace of the kubeconfig's context, or of the pod. */
   readonly namespace: string | undefined;
@@ -35,7 +35,7 @@ interface Renewed {
   resolved?: KubeAccess;
 }
 
-/** Reads credentials again after ten seconds, after a failure, and after they were refused; `isRefused` says that it is for that. */
+/** Reads credentials again after ten seconds, after a failure, and after a refusal; `isRefused` is true after a refusal. */
 export function renewAccess(read: (isRefused: boolean) => Promise<KubeAccess>, now: () => number): Omit<KubeAccessSource, 'namespace'> {
   let last: Renewed | undefined;
   let isRefused = false;
@@ -57,7 +57,7 @@ export function renewAccess(read: (isRefused: boolean) => Promise<KubeAccess>, n
       }
     },
     forget(refused) {
-      // Concurrent requests are refused with the same token: only the first may run the exec plugin again.
+      // Concurrent requests are refused with the same token, and only the first refusal may run the exec plugin again.
       if (last?.resolved !== refused) return;
       last = undefined;
       isRefused = true;

@@ -1,4 +1,5 @@
 import { parseRetryAfter } from '../../core/async/backoff.ts';
+import { defined } from '../../core/model/defined.ts';
 
 /** One entry of a Status' `details.causes`: which field was refused, and why. */
 export interface StatusCause {
@@ -7,7 +8,7 @@ export interface StatusCause {
   readonly field?: string;
 }
 
-/** The parts of a `v1 Status` that are used: the API server's answer to a request that failed, also sent inside watches. */
+/** The fields of a `v1 Status` that are used. It is the API server's answer to a failed request, and is also sent inside watches. */
 export interface KubeStatus {
   readonly code?: number;
   readonly reason?: string;
@@ -15,7 +16,7 @@ export interface KubeStatus {
   readonly details?: { readonly causes?: readonly StatusCause[] };
 }
 
-/** The API server answered with status >= 400; `reason` and `causes` come from its Status body, `retryAfterMs` from the Retry-After header. */
+/** Thrown if the API server answered with status >= 400. `reason` and `causes` come from its Status body, `retryAfterMs` from the Retry-After header. */
 export class KubeError extends Error {
   override readonly name = 'KubeError';
   readonly status: number;
@@ -47,7 +48,7 @@ export function isKubeError(error: unknown, status: number): error is KubeError 
   return error instanceof KubeError && error.status === status;
 }
 
-/** The error for a response with status >= 400; proxies and load balancers send text instead of a Status. */
+/** The error for a response with status >= 400. Proxies and load balancers send text instead of a Status. */
 export function kubeErrorFromAnswer(call: string, status: number, body: string, retryAfter: string | undefined, now: number): KubeError {
   const parsed = parseStatus(body);
   const retryAfterMs = parseRetryAfter(retryAfter, now);
@@ -57,14 +58,13 @@ export function kubeErrorFromAnswer(call: string, status: number, body: string, 
 /** The error for a Status, for example of a watch's ERROR event. */
 export function kubeErrorFromStatus(call: string, status: KubeStatus, retryAfterMs?: number): KubeError {
   return new KubeError(call, status.code ?? 500, {
-    ...(status.reason !== undefined && { reason: status.reason }),
-    ...(status.message !== undefined && { message: status.message }),
+    ...defined({ reason: status.reason, message: status.message }),
     ...(Array.isArray(status.details?.causes) && { causes: status.details.causes }),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...defined({ retryAfterMs }),
   });
 }
 
-// The message for a refused patch contains the whole object: too long for a condition, and its environment variables must not be shown there.
+// The length limit of messages. A refused patch's message contains the whole object, with environment variables that conditions must not show.
 const maxMessageLength = 500;
 
 function shorten(message: string): string {

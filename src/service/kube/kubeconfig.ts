@@ -1,17 +1,18 @@
-/** Access by kubeconfig: files, contexts, exec and auth plugins are read by @kubernetes/client-node. Loaded only where there is a kubeconfig. */
+/** Opens access by kubeconfig. @kubernetes/client-node reads files, contexts, exec and auth plugins. This module is loaded only if there is a kubeconfig. */
 import type { RequestOptions } from 'node:https';
 import { delimiter, dirname, resolve } from 'node:path';
 import { existsSync, readFileSync } from 'node:fs';
 import { KubeConfig } from '@kubernetes/client-node';
 import { parse } from 'yaml';
+import { defined } from '../../core/model/defined.ts';
 import { renewAccess, type KubeAccess, type KubeAccessSource } from './kube-access.ts';
 import type { KubeAccessOptions } from './load-kube-access.ts';
 
-/** Access by kubeconfig; without one by the default rules of client-node. Throws if there is no usable one. */
+/** Opens access by kubeconfig; without a path, by the default rules of client-node. Throws if there is no usable one. */
 export function openKubeconfig(options: KubeAccessOptions): KubeAccessSource {
   let config = loadConfig(options);
   const read = (isRefused: boolean): Promise<KubeAccess> => {
-    // client-node caches tokens of files for a minute, and those of exec plugins for ever: a new KubeConfig reads them again.
+    // A new KubeConfig reads refused tokens again. client-node caches tokens of files for a minute, and those of exec plugins for ever.
     if (isRefused) config = loadConfig(options);
     return computeAccess(config);
   };
@@ -20,12 +21,12 @@ export function openKubeconfig(options: KubeAccessOptions): KubeAccessSource {
 
 /** The names of the kubeconfig's contexts. */
 export function readContexts({ kubeconfig }: Pick<KubeAccessOptions, 'kubeconfig'>): string[] {
-  return loadConfig({ ...(kubeconfig !== undefined && { kubeconfig }) })
+  return loadConfig({ ...defined({ kubeconfig }) })
     .getContexts()
     .map(({ name }) => name);
 }
 
-/** The kubeconfig as client-node has it. Throws if there is no usable one. */
+/** Loads the kubeconfig with client-node. Throws if there is no usable one. */
 export function loadConfig({ kubeconfig, context, option }: KubeAccessOptions): KubeConfig {
   const ways = option === undefined ? 'the variable KUBECONFIG' : `${option} or the variable KUBECONFIG`;
   const config = kubeconfig ? loadFiles(kubeconfig.split(delimiter).filter(Boolean), ways) : loadDefault(ways);
@@ -36,13 +37,22 @@ export function loadConfig({ kubeconfig, context, option }: KubeAccessOptions): 
     }
     config.setCurrentContext(context);
   }
+  if (!config.getCurrentContext()) {
+    const names = config.getContexts().map(({ name }) => name);
+    const choose = `kubectl config use-context NAME${option === undefined ? '' : ', or --context NAME'}`;
+    throw new Error(
+      names.length === 0
+        ? `the kubeconfig has no contexts: name another one with ${ways}`
+        : `the kubeconfig has no current context: choose one (${choose}) of ${names.join(', ')}`,
+    );
+  }
   const cluster = config.getCurrentCluster();
   if (!cluster?.server) throw new Error(`the kubeconfig's context "${config.getCurrentContext()}" names no cluster with a server`);
   announceToExecPlugin(config);
   return config;
 }
 
-/** client-node's last resort is a server on this machine without TLS, which nobody means. */
+/** Loads the default kubeconfig. client-node's last resort, a server on this machine without TLS, is an error. */
 function loadDefault(ways: string): KubeConfig {
   const config = new KubeConfig();
   config.loadFromDefault();
@@ -76,7 +86,7 @@ function loadFile(file: string): KubeConfig {
   return config;
 }
 
-/** client-node does not know kubeconfig's `tokenFile`; its own authenticator for the pod's token does the same, re-reading included. */
+/** Reads `tokenFile` of a kubeconfig, which client-node does not know. Its own authenticator for the pod's token does the same, re-reading included. */
 function readTokenFiles(config: KubeConfig, file: string): void {
   const raw = parse(readFileSync(file, 'utf8')) as { users?: { name?: string; user?: { tokenFile?: string } }[] } | null;
   for (const { name, user } of raw?.users ?? []) {
@@ -88,7 +98,7 @@ function readTokenFiles(config: KubeConfig, file: string): void {
   }
 }
 
-/** Plugins refuse to run without KUBERNETES_EXEC_INFO, which client-node does not set. */
+/** Sets KUBERNETES_EXEC_INFO, which client-node does not set and without which plugins refuse to run. */
 function announceToExecPlugin(config: KubeConfig): void {
   const exec = config.getCurrentUser()?.exec as { apiVersion?: string; env?: { name: string; value: string }[] | null } | null | undefined;
   if (!exec) return;
@@ -114,7 +124,7 @@ async function computeAccess(config: KubeConfig): Promise<KubeAccess> {
       ...(cert && { cert }),
       ...(key && { key }),
       ...(servername && { servername }),
-      ...(rejectUnauthorized !== undefined && { rejectUnauthorized }),
+      ...defined({ rejectUnauthorized }),
     },
     ...(cluster.proxyUrl && { proxyUrl: cluster.proxyUrl }),
   };
@@ -122,7 +132,7 @@ async function computeAccess(config: KubeConfig): Promise<KubeAccess> {
 
 function headersOf(options: { headers?: Record<string, unknown>; auth?: string | null | undefined }): Record<string, string> {
   const headers: Record<string, string> = {};
-  // Token files end with a newline, which headers must not contain.
+  // Headers are trimmed, because token files end with a newline, which headers must not contain.
   for (const [name, value] of Object.entries(options.headers ?? {})) headers[name.toLowerCase()] = String(value).trim();
   if (options.auth) headers['authorization'] ??= `Basic ${Buffer.from(options.auth).toString('base64')}`;
   return headers;

@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import type { KubeAccessSource } from './kube-access.ts';
 import { isInPod, openPodAccess, type PodAddress } from './pod-access.ts';
 
-/** Which cluster, as which user. */
+/** The kubeconfig and its context, or the pod, that give access. */
 export interface KubeAccessOptions {
-  /** A path, or several as in the variable KUBECONFIG; without it: ~/.kube/config, the pod's service account. */
+  /** The path of a kubeconfig, or several as in the variable KUBECONFIG. Without it: ~/.kube/config, then the pod's service account. */
   readonly kubeconfig?: string;
-  /** Another context of the kubeconfig than the current one. */
+  /** The context of the kubeconfig; the current one unless given. */
   readonly context?: string;
-  /** Where a pod finds the API server. */
+  /** The address at which a pod finds the API server. */
   readonly pod?: PodAddress;
-  /** How the user can name another kubeconfig, for messages; in addition to the variable KUBECONFIG. */
+  /** The option with which the user can name another kubeconfig, for messages; in addition to the variable KUBECONFIG. */
   readonly option?: '--kubeconfig' | undefined;
   /** The clock, for tests. */
   readonly now?: () => number;
@@ -21,11 +21,11 @@ export interface KubeAccessOptions {
 
 const nowhere: PodAddress = { host: undefined, port: undefined };
 
-/** Rejects if there is no usable access. Nothing is sent yet. */
+/** Finds the access; rejects if there is no usable one. Nothing is sent yet. */
 export async function loadKubeAccess(options: KubeAccessOptions): Promise<KubeAccessSource> {
   const { pod: address = nowhere, now = Date.now } = options;
   if (options.context === undefined && !hasKubeconfig(options) && isInPod({ address })) return openPodAccess({ address, now });
-  // Loaded only where there is a kubeconfig: client-node loads a thousand generated modules.
+  // The module is loaded only if there is a kubeconfig, because client-node loads a thousand generated modules.
   const { openKubeconfig } = await import('./kubeconfig.ts');
   return openKubeconfig(options);
 }

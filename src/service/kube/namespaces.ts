@@ -1,4 +1,4 @@
-/** What decides which policies a namespace has: the labels and the consent annotation of its Namespace. */
+/** The parts of a Namespace that decide which policies it has: its labels and its consent annotation. */
 import { consentAnnotation } from '../../core/plan/consent.ts';
 import { PermanentError } from '../../core/model/errors.ts';
 import type { KubeClient } from './client.ts';
@@ -10,7 +10,7 @@ import { namespacePath, readObject } from './objects.ts';
 /** The part of a Namespace that policies depend on. */
 export interface NamespaceState extends StoredObject {
   readonly labels: Readonly<Record<string, string>>;
-  /** The value of its consent annotation; null if it has none. */
+  /** The value of the Namespace's consent annotation; null if it has none. */
   readonly allowPoliciesFrom: string | null;
 }
 
@@ -24,7 +24,7 @@ interface RawNamespace {
 
 export const namespaceResource = { apiVersion: 'v1', resource: 'namespaces' } as const;
 
-/** Raw Namespace, or its metadata alone, → NamespaceState. */
+/** Raw Namespace, or only its metadata → NamespaceState. */
 export function projectNamespace(raw: unknown): NamespaceState {
   const { uid = '', labels, annotations } = (raw as RawNamespace).metadata ?? {};
   return { ...readMetadata(raw), uid, labels: labels ?? {}, allowPoliciesFrom: annotations?.[consentAnnotation] ?? null };

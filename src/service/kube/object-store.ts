@@ -1,6 +1,6 @@
 import { isNewer } from '../../core/model/workload.ts';
 
-/** What every stored object has; cluster-scoped ones have namespace ''. */
+/** The fields of every stored object. Cluster-scoped objects have the namespace ''. */
 export interface StoredObject {
   readonly namespace: string;
   readonly name: string;
@@ -18,20 +18,20 @@ export interface ObjectChange<T> {
 /** A complete list, as a reflector read it. */
 export interface Replacement<T> {
   readonly objects: readonly T[];
-  /** The list's own resourceVersion: objects stored at a newer one are unchanged, because the list is older. */
+  /** The resourceVersion of the list. Objects that are stored at a newer one are not changed, because the list is older. */
   readonly resourceVersion: string;
-  /** Only objects of this namespace are replaced; undefined: all. */
+  /** The namespace whose objects are replaced; undefined for all. */
   readonly namespace?: string | undefined;
-  /** Objects that exist, but could not be read: their stored state is kept. */
+  /** Objects that exist but could not be read. Their stored state is kept. */
   readonly unreadable?: readonly ObjectName[];
-  /** The API server was restored from a backup: the list is valid even where its versions are older. */
+  /** Whether the API server was restored from a backup. The list is then valid even if its versions are older. */
   readonly force?: boolean;
 }
 
 /** Identifies an object of a known kind. */
 export type ObjectName = Pick<StoredObject, 'namespace' | 'name'>;
 
-/** The newest known state of all objects of one kind. One reflector for all namespaces, or one for each, updates it. */
+/** The newest known state of all objects of one kind. One reflector for all namespaces, or one for each namespace, updates it. */
 export interface ObjectStore<T extends StoredObject> {
   get(namespace: string, name: string): T | undefined;
   values(): IterableIterator<T>;
@@ -39,26 +39,26 @@ export interface ObjectStore<T extends StoredObject> {
   /** Calls the listener after each change; returns a function that unsubscribes it. */
   subscribe(listener: (change: ObjectChange<T>) => void): () => void;
   /**
-   * Stores the response to one of our own writes, before the watch delivers it. Ignored unless it is newer than the stored state, and for objects that are not
-   * stored: a response that arrives after the deletion must not restore the object.
+   * Stores the response to one of our own writes, before the watch delivers it. Ignored unless it is newer than the stored state. Also ignored for objects that
+   * are not stored, because a response that arrives after the deletion must not restore the object.
    */
   observe(object: T): void;
 
-  /** From a watch: added or modified. Ignored unless newer. */
+  /** Stores an object that a watch reports as added or modified. Ignored unless it is newer than the stored state. */
   put(object: T): void;
-  /** From a watch: deleted at this resourceVersion. Ignored if the stored state is newer. */
+  /** Removes an object that a watch reports as deleted at this resourceVersion. Ignored if the stored state is newer. */
   remove(deleted: ObjectName & { readonly resourceVersion: string }): void;
   /**
-   * From a list: only differences from the stored state are reported as changes. Each step makes one change at most, so that other work may run between them,
-   * and changes of other origin may come in between. If a listener throws, the others and all further changes are still made; then the error is thrown.
+   * Stores a list. Only differences from the stored state are reported as changes. Each step makes one change at most, so that other work and other changes may
+   * run between them. If a listener throws, the others and all further changes are still made; then the error is thrown.
    */
   replaceInSteps(replacement: Replacement<T>): Generator<void, void>;
 }
 
-/** What can be read of a store. */
+/** The read-only part of a store. */
 export type StoreView<T extends StoredObject> = Pick<ObjectStore<T>, 'get' | 'values' | 'size' | 'subscribe'>;
 
-/** A store of objects that are derived from others: whoever derives them decides when they change. */
+/** A store of objects that are derived from others. The code that derives them decides when they change. */
 export interface DerivedStore<T extends StoredObject> {
   readonly view: StoreView<T>;
   set(object: T): void;
@@ -78,7 +78,7 @@ export function createDerivedStore<T extends StoredObject>(): DerivedStore<T> {
   };
 }
 
-/** Objects by name, and who listens. If a listener throws, the others are still called; then the error is thrown to whoever made the change. */
+/** Objects by name, and the listeners to their changes. If a listener throws, the others are still called; then the maker of the change gets the error. */
 function createObjects<T extends StoredObject>() {
   const objects = new Map<string, T>();
   const listeners = new Set<(change: ObjectChange<T>) => void>();
@@ -88,7 +88,7 @@ function createObjects<T extends StoredObject>() {
     objects.set(keyOf(object), object);
     if (!previous) return [{ type: 'added', object }];
     if (previous.uid === object.uid) return [{ type: 'updated', object, previous }];
-    // Deleted and created again under its old name.
+    // The object was deleted and created again under its old name.
     return [
       { type: 'deleted', object: previous },
       { type: 'added', object },
@@ -126,7 +126,7 @@ function createObjects<T extends StoredObject>() {
   return { objects, view, set, unset, emit };
 }
 
-/** An empty store. If a listener throws, the others are still called; then the error is thrown to whoever made the change. */
+/** Creates an empty store. If a listener throws, the others are still called; then the caller that made the change gets the error. */
 export function createObjectStore<T extends StoredObject>(): ObjectStore<T> {
   const { objects, view, set, unset, emit } = createObjects<T>();
   return {
@@ -158,7 +158,7 @@ export function createObjectStore<T extends StoredObject>(): ObjectStore<T> {
         }
       };
       const present = new Set<string>();
-      // In an empty store, nothing can be gone.
+      // An empty store needs no comparison, because nothing can be gone from it.
       for (const object of objects.size === 0 ? [] : [...listed, ...unreadable]) yield void present.add(keyOf(object));
       for (const stored of objects.size === 0 ? [] : objects.values()) {
         if (namespace !== undefined && stored.namespace !== namespace) continue;

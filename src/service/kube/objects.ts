@@ -6,9 +6,9 @@ import { readDate } from './server-time.ts';
 
 /** A kind of object as the API server's URLs name it. */
 export interface Resource {
-  /** `v1` or `group/version`. */
+  /** `v1` or `group/version`, as in manifests. */
   readonly apiVersion: string;
-  /** The plural. */
+  /** The plural of the kind. */
   readonly resource: string;
 }
 
@@ -18,23 +18,23 @@ export function listPath({ apiVersion, resource }: Resource, namespace?: string)
   return namespace === undefined ? `${root}/${resource}` : `${root}/namespaces/${segment(namespace)}/${resource}`;
 }
 
-/** The path of one namespaced object. Throws PermanentError(InvalidPolicy) for what cannot be a name: names come from users' policies. */
+/** The path of one namespaced object. Throws PermanentError(InvalidPolicy) for an invalid name, because names come from users' policies. */
 export function objectPath(resource: Resource, namespace: string, name: string): string {
   return `${listPath(resource, namespace)}/${segment(name)}`;
 }
 
-/** The path of one Namespace. Throws PermanentError(InvalidPolicy) for what cannot be a name. */
+/** The path of one Namespace. Throws PermanentError(InvalidPolicy) for an invalid name. */
 export function namespacePath(namespace: string): string {
   return `/api/v1/namespaces/${segment(namespace)}`;
 }
 
-/** A name that is a path (`..`, `a/b`, empty) would address another object than the one that was checked. */
+/** A segment of a path. A name that is a path (`..`, `a/b`, empty) would address another object than the one that was checked. */
 function segment(name: string): string {
   if (/^[A-Za-z0-9](?:[A-Za-z0-9.:_-]*[A-Za-z0-9])?$/.test(name) && name.length <= 253) return encodeURIComponent(name);
   throw new PermanentError('InvalidPolicy', `"${name.slice(0, 100)}" cannot be the name of a Kubernetes object`);
 }
 
-/** The media types of a list, and of one object or its changes, of which only the metadata are wanted. */
+/** The media types to request only metadata: of a list, and of one object or its changes. */
 export const metadataForms = {
   list: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1',
   object: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1',
@@ -45,7 +45,7 @@ export function readObject<T>(client: KubeClient, path: string, signal?: AbortSi
   return unlessMissing(client.request<T>({ method: 'GET', path, signal, ...readDate(onAnswered) }));
 }
 
-/** Reads no more of an object than its metadata; undefined if it does not exist. */
+/** Reads only the metadata of an object; undefined if it does not exist. */
 export function readMetadataOnly(client: KubeClient, path: string, timeoutMs: number): Promise<object | undefined> {
   return unlessMissing(client.request<object>({ method: 'GET', path, accept: metadataForms.object, timeoutMs }));
 }
@@ -77,17 +77,17 @@ export interface ListPage {
   readonly remaining: number;
 }
 
-// A page of large objects through a slow API server proxy takes longer than an ordinary response.
+// The timeout of a page. A page of large objects through a slow API server proxy takes longer than an ordinary response.
 const pageTimeoutMs = 30_000;
 
 /**
  * Lists a collection page by page, as one snapshot. The next page is requested while the caller works on the last one, because either takes as long. Throws
- * KubeError 410 if it takes so long that the snapshot expires: start again.
+ * KubeError 410 if the snapshot expires before the end; start again then.
  */
 export async function* listPages(client: KubeClient, { pageSize, ...request }: ListRequest): AsyncGenerator<ListPage> {
   const readAhead = (next?: string) => {
     const page = readPage(client, { pageSize, ...request }, next);
-    // Nobody waits for it while the caller works, or if the caller stops.
+    // An early error is handled when the page is awaited. Nobody awaits it while the caller works, or if the caller stops.
     page.catch(() => undefined);
     return page;
   };

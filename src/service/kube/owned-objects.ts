@@ -5,15 +5,15 @@ import { isKubeError } from './kube-error.ts';
 import { fieldManager } from '../../core/model/last-update.ts';
 import { listPages, listPath, objectPath, type Resource } from './objects.ts';
 
-/** An owner, and how its objects are found. */
+/** An owner, and how to find its objects. */
 export interface Owner {
   readonly namespace: string;
   readonly uid: string;
-  /** `key=value`. */
+  /** The selector of the owner's objects: `key=value`. */
   readonly labelSelector: string;
 }
 
-/** An object as it is stored. */
+/** The identity of an object as it is stored. */
 export interface OwnedObject {
   readonly namespace: string;
   readonly name: string;
@@ -21,20 +21,18 @@ export interface OwnedObject {
 }
 
 export interface OwnedObjects {
-  /** All objects whose controller is the owner, as the API server stores them. Anybody may write the label, so the owner's uid decides. */
+  /** Lists all objects whose controller is the owner, as the API server stores them. The owner's uid decides, because anybody may write the label. */
   list(owner: Owner, signal: AbortSignal): Promise<readonly unknown[]>;
-  /** Creates an object unless one of its name exists. */
+  /** Creates an object unless an object of its name exists. */
   create(manifest: { readonly metadata: { readonly namespace: string } }, signal: AbortSignal): Promise<void>;
-  /** Deletes this very object, if it still exists. */
+  /** Deletes this object, if it still exists. Another object of its name is not deleted. */
   remove(object: OwnedObject, signal: AbortSignal): Promise<void>;
   /** Sets annotations of an object, if it still exists. */
   annotate(object: OwnedObject, annotations: Readonly<Record<string, string>>, signal: AbortSignal): Promise<void>;
 }
 
-const pageSize = 500;
-
-/** The objects of one resource. */
-export function createOwnedObjects(client: KubeClient, resource: Resource): OwnedObjects {
+/** The owned objects of one resource. Where objects are large, a page has few of them. */
+export function createOwnedObjects(client: KubeClient, resource: Resource, { pageSize = 500 } = {}): OwnedObjects {
   return {
     async list({ namespace, uid, labelSelector }, signal) {
       const owned: unknown[] = [];
@@ -66,7 +64,7 @@ export function createOwnedObjects(client: KubeClient, resource: Resource): Owne
   };
 }
 
-/** 404: it is gone. 409, or 422 for the uid: another object has its name by now. */
+/** Ignores errors for an object that does not exist any more. 404: it is gone. 409, or 422 for the uid: another object has its name now. */
 async function unlessGone(request: Promise<unknown>): Promise<void> {
   try {
     await request;

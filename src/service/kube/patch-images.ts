@@ -10,23 +10,22 @@ import { objectPath } from './objects.ts';
 import { consentAnnotation } from '../../core/plan/consent.ts';
 import { parseFieldPath } from '../../core/model/field-path.ts';
 
-/** How a patch is sent. */
 export interface PatchOptions extends Pick<KubeRequest, 'signal' | 'sendBefore'> {
-  /** The kind of the workload; only custom resources need it. */
+  /** The kind of the workload; needed only for custom resources. */
   readonly target?: TargetKind;
-  /** The API server checks the change, with permissions and admission, and stores nothing. */
+  /** Whether the API server only checks the change, with permissions and admission, and stores nothing. */
   readonly isTrial?: boolean;
 }
 
 /**
- * `patched`: the workload as the API server returned it (admission may have rewritten the image).
- * `conflict`: the workload has changed since the plan was made, or was deleted: read it and plan again.
+ * `patched`: the workload as the API server returned it (admission may have rewritten the image). `conflict`: the workload has changed since the plan was made,
+ * or was deleted; read it and plan again.
  */
 export type PatchResult = { readonly kind: 'patched'; readonly workload: Workload } | { readonly kind: 'conflict' };
 
 /**
- * Applies all image changes of a workload, as it was planned for, in one request, or none. Throws PermanentError(PatchRejected) when the API server refuses the change itself (400,
- * 403, 422 with causes); any other error may be retried, after `KubeError.retryAfterMs` if it is set.
+ * Applies all image changes of a planned workload in one request, or none. Throws PermanentError(PatchRejected) if the API server refuses the change itself
+ * (400, 403, 422 with causes). Any other error may be retried, after `KubeError.retryAfterMs` if it is set.
  */
 export async function patchImages(
   client: KubeClient,
@@ -55,7 +54,7 @@ export async function patchImages(
   }
 }
 
-/** A failed `test`, a missing index and a missing path are all answered with 422 and no causes; only a refused value has causes. */
+/** Whether an error is a conflict. A failed `test` and missing indexes or paths are answered with 422 and no causes; only a refused value has causes. */
 function isConflict({ status, causes }: KubeError): boolean {
   return status === 409 || status === 404 || (status === 422 && causes.length === 0);
 }
@@ -63,14 +62,14 @@ function isConflict({ status, causes }: KubeError): boolean {
 function explainRefusal({ status, detail }: KubeError, resource: string): string | undefined {
   if (status === 422 || status === 400) return `the API server refuses the change: ${detail}`;
   if (status !== 403) return undefined;
-  // Admission webhooks and policies answer 403 too: only RBAC's own words mean a missing permission.
+  // Admission webhooks and policies answer 403, too, so only the wording of RBAC proves a missing permission.
   const isMissingPermission = / cannot patch resource /.test(detail);
   return isMissingPermission
     ? `not permitted: grant image-watcher the verb "patch" on "${resource}": ${detail}`
     : `refused by the cluster's policies: ${detail}`;
 }
 
-/** One container's new image; `index` is its position in its list of the workload. */
+/** One container's new image; `index` is its position in the workload's list. */
 export type ImageChange = ContainerChange;
 
 /** One operation of a JSON Patch (RFC 6902). */
@@ -159,7 +158,7 @@ function annotate(
       { op: 'test', path: pathOf(consentAnnotation), value: allowPoliciesFrom ?? null },
       ...Object.entries(annotations).map(([key, value]): PatchOperation => ({ op: 'add', path: pathOf(key), value })),
     ];
-  // Without the test, annotations that were added meanwhile would be lost, the consent of the owners among them.
+  // Without the test, annotations that were added since would be lost, the consent of the owners among them.
   return [
     { op: 'test', path: '/metadata/annotations', value: null },
     { op: 'add', path: '/metadata/annotations', value: annotations },
@@ -170,7 +169,7 @@ function pathOf(annotation: string): string {
   return `/metadata/annotations/${escapePointer(annotation)}`;
 }
 
-/** RFC 6901 §3. */
+/** Escapes a segment of a JSON Pointer (RFC 6901 §3). */
 function escapePointer(token: string): string {
   return token.replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -2,9 +2,10 @@ import type { KubeClient } from './client.ts';
 import { fieldManager } from '../../core/model/last-update.ts';
 import { isKubeError } from './kube-error.ts';
 import { readObject } from './objects.ts';
+import { retryOnConflict } from './retry.ts';
 import { fieldsOf, isObject, isSameJson, type JsonObject } from '../../core/model/untyped.ts';
 
-/** The object as known before the first try; with `uid`, another object of the same name counts as deleted. */
+/** The object as known before the first try. With `uid`, another object of the same name counts as deleted. */
 export interface KnownStatus {
   readonly resourceVersion: string;
   readonly status?: unknown;
@@ -14,16 +15,16 @@ export interface KnownStatus {
 
 export interface StatusPatch {
   readonly client: KubeClient;
-  /** Of the object, without `/status`. */
+  /** The path of the object, without `/status`. */
   readonly path: string;
   readonly current: KnownStatus;
-  /** The new status, given the current one and the generation of its object; pure, because it is called again after a conflict. Undefined or equal: nothing to write. */
+  /** Returns the new status for the current one and its object's generation; undefined or equal: no write. Pure, because it is called again after conflicts. */
   readonly update: (status: unknown, generation: number | undefined) => object | undefined;
-  /** Fields of which all are written where one is: the server may still have the others in an older form. */
+  /** Fields that are all written if one of them is, because the server may still have the others in an older form. */
   readonly together?: readonly string[];
   /** Awaited before each write, with the status before and after it; must not reject. */
   readonly beforeWrite?: ((before: unknown, after: unknown) => Promise<void>) | undefined;
-  /** Whether it is written only as long as the object is exactly the known one: throws the 409 where it has changed. */
+  /** Whether to write only if the object is exactly the known one. If it has changed, the 409 is thrown. */
   readonly isExclusive?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -36,8 +37,8 @@ interface RawObject {
 const maxTries = 20;
 
 /**
- * Writes what `update` changes, guarded by resourceVersion; without a conflict that is one request. Returns the resulting object; undefined if there was nothing
- * to write for the known state, or if the object was deleted. Throws the last 409 after twenty tries: that many jobs and replicas may write at once, and each conflict means that one of them succeeded.
+ * Writes what `update` changes, guarded by resourceVersion; without a conflict that is one request. Returns the resulting object; undefined if there was
+ * nothing to write for the known state, or if the object was deleted. Throws the last 409 after twenty tries: each one means that another writer succeeded.
  */
 export async function patchStatus({
   client,
@@ -49,31 +50,36 @@ export async function patchStatus({
   isExclusive = false,
   signal,
 }: StatusPatch): Promise<unknown> {
-  let known = current;
-  let object: RawObject | undefined;
-  for (let tries = 1; ; tries++) {
+  const readAgain = async (): Promise<RawObject | undefined> => {
+    const read = await readObject<RawObject>(client, path, signal);
+    return current.uid === undefined || read?.metadata.uid === current.uid ? read : undefined;
+  };
+  const patch = async (known: KnownStatus, object: RawObject | undefined): Promise<unknown> => {
     const change = diffStatus(known, update, together);
     if (!change) return object;
     await beforeWrite?.(change.before, change.after);
-    try {
-      return await client.request({
-        method: 'PATCH',
-        path: `${path}/status`,
-        query: { fieldManager },
-        contentType: 'application/merge-patch+json',
-        body: { metadata: { resourceVersion: known.resourceVersion }, status: change.patch },
-        signal,
-      });
-    } catch (error) {
-      // A 404 is ambiguous: without the status subresource (an old CRD), the object may still exist.
-      if (!isKubeError(error, 404) && !isKubeError(error, 409)) throw error;
-      if (isExclusive && isKubeError(error, 409)) throw error;
-      object = await readObject<RawObject>(client, path, signal);
-      if (!object || (current.uid !== undefined && object.metadata.uid !== current.uid)) return undefined;
-      if (isKubeError(error, 404) || tries === maxTries) throw error;
-      const { resourceVersion, generation } = object.metadata;
-      known = { resourceVersion, generation, status: object.status };
-    }
+    return client.request({
+      method: 'PATCH',
+      path: `${path}/status`,
+      query: { fieldManager },
+      contentType: 'application/merge-patch+json',
+      body: { metadata: { resourceVersion: known.resourceVersion }, status: change.patch },
+      signal,
+    });
+  };
+  try {
+    return await retryOnConflict(
+      async (conflict) => {
+        if (conflict === undefined) return patch(current, undefined);
+        const object = await readAgain();
+        return object && patch({ ...object.metadata, status: object.status }, object);
+      },
+      isExclusive ? 1 : maxTries,
+    );
+  } catch (error) {
+    // A 404 is ambiguous, because without the status subresource (an old CRD) the object may still exist.
+    if (!isKubeError(error, 404) || (await readAgain()) !== undefined) throw error;
+    return undefined;
   }
 }
 
@@ -98,13 +104,13 @@ function diffStatus(
 }
 
 /**
- * The JSON merge patch (RFC 7386) that turns `before` into `after`, or undefined when they are equal. Removed keys are null at every depth, because a merge
- * would keep them; arrays are replaced whole.
+ * The JSON merge patch (RFC 7386) that turns `before` into `after`; undefined if they are equal. Removed keys are null at every depth, because a merge would
+ * keep them. Arrays are replaced whole.
  */
 export function diffMergePatch(before: JsonObject, after: JsonObject): JsonObject | undefined {
   const patch: Record<string, unknown> = {};
   for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
-    // In a merge patch null means absent, so the two must not count as different.
+    // In a merge patch, null means absent, so null and absent must not count as different.
     const [old, now] = [before[key] ?? null, after[key] ?? null];
     if (isSameJson(old, now)) continue;
     const change = isObject(old) && isObject(now) ? diffMergePatch(old, now) : now;

@@ -1,6 +1,6 @@
 /**
- * Access from inside a cluster, as Kubernetes documents it for pods ("Accessing the Kubernetes API from a Pod"): the address in two variables, and the files of
- * the service account. It needs no kubeconfig, so a process in a pod does not load @kubernetes/client-node.
+ * Opens access from inside a cluster, as Kubernetes documents it for pods ("Accessing the Kubernetes API from a Pod"): the address in two variables, and the
+ * files of the service account. It needs no kubeconfig, so a process in a pod does not load @kubernetes/client-node.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -15,7 +15,7 @@ export interface PodAddress {
   readonly port: string | undefined;
 }
 
-/** Where a pod finds the API server and its service account, and the clock. */
+/** The address of the API server, the folder of the service account, and the clock. */
 export interface PodOptions {
   readonly address: PodAddress;
   /** The folder with `token`, `ca.crt` and `namespace`. */
@@ -30,7 +30,7 @@ export function isInPod({ address, folder = serviceAccountFolder }: PodOptions):
   return Boolean(address.host) || existsSync(join(folder, 'token'));
 }
 
-/** The access of the pod's service account. The kubelet replaces the files while the process runs, so they are read again. Throws where something is missing. */
+/** Opens the access of the pod's service account. Its files are read again, because the kubelet replaces them. Throws if a file or the address is missing. */
 export function openPodAccess({ address, folder = serviceAccountFolder, now = Date.now }: PodOptions): KubeAccessSource {
   const server = serverOf(address);
   const files = { token: join(folder, 'token'), ca: join(folder, 'ca.crt'), namespace: join(folder, 'namespace') };

@@ -1,4 +1,4 @@
-/** Connections to a port of a pod through the API server, as `kubectl port-forward` makes them. Loaded only where one is opened: client-node is large. */
+/** Connects to a port of a pod through the API server, like `kubectl port-forward`. It is loaded only when a connection is opened: client-node is large. */
 import { Duplex, PassThrough } from 'node:stream';
 import { PortForward } from '@kubernetes/client-node';
 import { describeError } from '../../core/model/errors.ts';
@@ -12,15 +12,15 @@ export interface PodPort {
   readonly port: number;
 }
 
-/** One connection. */
+/** One connection to a port of a pod. */
 export interface PodConnection {
   readonly stream: Duplex;
-  /** What the node said of it, such as that nothing listens on the port; empty if nothing. */
+  /** The problem that the node reported, such as that nothing listens on the port; empty if none. */
   problem(): string;
   close(): void;
 }
 
-/** The API server did not open the connection; `status` is that of its answer, if there was one. */
+/** Thrown if the API server did not open the connection; `status` is the status of its answer, if there was one. */
 export class PortForwardError extends Error {
   override readonly name = 'PortForwardError';
   readonly status: number | undefined;
@@ -33,7 +33,7 @@ export class PortForwardError extends Error {
 
 const maxProblem = 500;
 
-/** Opens a connection: the API server proves who it is by its certificate, and leads to this pod. Throws PortForwardError. */
+/** Opens a connection to a port of a pod. The API server authenticates itself by its certificate, and connects to this pod. Throws PortForwardError. */
 export async function connectToPod(options: KubeAccessOptions, { namespace, pod, port }: PodPort): Promise<PodConnection> {
   const [toPod, fromPod, fromNode] = [new PassThrough(), new PassThrough(), new PassThrough()];
   let problem = '';
@@ -51,7 +51,7 @@ export async function connectToPod(options: KubeAccessOptions, { namespace, pod,
   };
 }
 
-/** client-node rejects with the event of the WebSocket, which has the status only in its text. */
+/** The error for client-node's rejection, which is an event of the WebSocket with the status only in its text. */
 function refusal(error: unknown): PortForwardError {
   const cause = error instanceof Error ? error : (error as { readonly error?: unknown } | null)?.error;
   const message = describeError(cause ?? error);

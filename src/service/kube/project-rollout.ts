@@ -1,3 +1,4 @@
+import { defined } from '../../core/model/defined.ts';
 import type { WorkloadRollout } from '../../core/model/workload.ts';
 import { fieldsOf, textOrEmpty } from '../../core/model/untyped.ts';
 
@@ -7,7 +8,7 @@ interface Parts {
   readonly status: Raw;
 }
 
-/** How the controller of each kind reports a rollout; other kinds have none. */
+/** Reads the rollout of each kind, as its controller reports it. Other kinds have none. */
 const readers: Readonly<Record<string, (parts: Parts) => WorkloadRollout>> = {
   Deployment: readDeployment,
   StatefulSet: readStatefulSet,
@@ -21,7 +22,7 @@ export function projectRollout(kind: string, raw: unknown): WorkloadRollout | un
   return read?.({ spec: fieldsOf(object['spec']), status: fieldsOf(object['status']) });
 }
 
-/** By the same fields as `kubectl rollout status`; the condition does not change while pods of a complete revision are replaced. */
+/** Reads the fields that `kubectl rollout status` uses. The condition does not change while pods of a complete revision are replaced. */
 function readDeployment({ spec, status }: Parts): WorkloadRollout {
   const wanted = replicasOf(spec);
   const updated = numberOf(status['updatedReplicas']);
@@ -62,11 +63,11 @@ function readStatefulSet({ spec, status }: Parts): WorkloadRollout {
     updated,
     available: numberOf(status['availableReplicas'] ?? status['readyReplicas']),
     outdated: 0,
-    // The current revision follows when all pods of the new one are ready; after a rollback to it, both are equal at once.
+    // The current revision becomes the new one when all pods are ready. After a rollback to the current revision, both are equal immediately.
     wasComplete: isCurrent && updated > 0 && updated >= numberOf(status['replicas']),
-    // With a partition, the revisions differ even when the rollout is complete.
+    // With a partition, the revisions differ even if the rollout is complete.
     ...(partition === 0 && { isIncomplete: !isCurrent }),
-    ...(haltedBecause !== undefined && { haltedBecause }),
+    ...defined({ haltedBecause }),
   };
 }
 
@@ -81,7 +82,7 @@ function readDaemonSet({ spec, status }: Parts): WorkloadRollout {
     available: numberOf(status['numberAvailable']),
     outdated: 0,
     wasComplete: false,
-    ...(haltedBecause !== undefined && { haltedBecause }),
+    ...defined({ haltedBecause }),
   };
 }
 
@@ -89,7 +90,7 @@ function haltOf(strategy: Raw): string | undefined {
   return strategy['type'] === 'OnDelete' ? 'its update strategy is OnDelete' : undefined;
 }
 
-/** An admission webhook or policy may refuse a pod because of its image; a quota would refuse any pod. */
+/** Whether a pod was refused because of its image, as an admission webhook or policy may do. A quota would refuse any pod. */
 function isDenied(message: string): boolean {
   return /\bdenied (?:the )?request\b/.test(message);
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../core/model/defined.ts';
 import { consentAnnotation } from '../../core/plan/consent.ts';
 import { findGitOpsTool } from '../../core/plan/guards/git-ops.ts';
 import { fieldLabel } from '../../core/model/field-path.ts';
@@ -31,13 +32,13 @@ interface RawMetadata {
 }
 
 /**
- * Raw object → Workload. Invalid or missing parts become empty values, and containers keep their indexes, because patches address them by index; throws only if
+ * Raw object → Workload. Invalid or missing parts become empty values, and containers keep their indexes, because patches address them by index. Throws only if
  * there is no name.
  */
 export function projectWorkload(target: TargetKind, raw: unknown): Workload {
   const metadata = (fieldsOf(raw)['metadata'] ?? {}) as RawMetadata;
   if (typeof metadata.name !== 'string' || metadata.name === '') throw new Error(`a ${target.kind} without a name`);
-  // A custom resource may have the kind of a built-in one, but not its status.
+  // A custom resource may have the kind of a built-in one, but does not have its status.
   const rollout = isCustomVersion(target.apiVersion) ? undefined : projectRollout(target.kind, raw);
   const entries = mainEntries(metadata.managedFields);
   const initContainers = projectImages(target, raw, 'initContainers', entries);
@@ -61,20 +62,20 @@ export function projectWorkload(target: TargetKind, raw: unknown): Workload {
     ...(initContainers.length > 0 && { initContainers }),
     ...(volumes.length > 0 && { volumes }),
     ...(fields !== undefined && { fields, ...projectFieldUpdates(raw, Object.keys(fields)) }),
-    ...(labels !== undefined && { labels }),
+    ...defined({ labels }),
     hasAnnotations: typeof metadata.annotations === 'object' && metadata.annotations !== null,
     ...(typeof consent === 'string' && { allowPoliciesFrom: consent }),
     ...(walk(raw, ['spec', 'paused']) === true && { paused: true }),
     ...(typeof metadata.deletionTimestamp === 'string' && { isDeleted: true }),
-    ...(gitOps !== undefined && { gitOps }),
+    ...defined({ gitOps }),
     ...projectPullAccess(walk(raw, target.podSpecPath)),
-    ...(rollout !== undefined && { rollout }),
+    ...defined({ rollout }),
   };
 }
 
 const containersPaths = new WeakMap<TargetKind, string>();
 
-/** The same text for all workloads of a kind. */
+/** The path of the containers in objects of a kind. All workloads of the kind share one string. */
 function containersPathOf(target: TargetKind): string {
   const known = containersPaths.get(target) ?? `/${[...target.podSpecPath, 'containers'].join('/')}`;
   containersPaths.set(target, known);
@@ -90,7 +91,7 @@ function projectPullAccess(podSpec: unknown): Pick<Workload, 'pullSecrets' | 'se
   };
 }
 
-/** Whether policies may select this object. */
+/** Whether policies may select an object. */
 export function isWanted({ withoutControlled }: TargetKind, raw: unknown): boolean {
   if (withoutControlled === undefined) return true;
   const owners = walk(raw, ['metadata', 'ownerReferences']);
@@ -113,9 +114,7 @@ function projectImages(target: TargetKind, raw: unknown, list: ImageList, entrie
     return {
       name,
       image: textOrEmpty(walk(entry, field)),
-      ...(manager !== undefined && { imageOwner: manager }),
-      ...(time !== undefined && { imageSetAt: time }),
-      ...(lastUpdate !== undefined && { lastUpdate }),
+      ...defined({ imageOwner: manager, imageSetAt: time, lastUpdate }),
     };
   });
 }
@@ -134,7 +133,7 @@ function readLastUpdate(annotations: Readonly<Record<string, unknown>>, containe
   return key === undefined ? undefined : parseLastUpdate(annotations[key]);
 }
 
-/** The image volumes: pods have many other volumes. */
+/** Reads the image volumes. Other volumes of the pod are left out. */
 function projectVolumes(target: TargetKind, raw: unknown, entries: ReturnType<typeof mainEntries>): ImageVolume[] {
   const volumes = projectImages(target, raw, 'volumes', entries).map((volume, index) => ({ ...volume, index }));
   return volumes.filter(({ image }) => image !== '');

@@ -7,6 +7,7 @@ import {
   type FieldSteps,
   type PatternProgress,
 } from '../../core/model/field-path.ts';
+import { defined } from '../../core/model/defined.ts';
 import { registryPathsOf, type FieldRule } from '../../core/model/field-rules.ts';
 import type { WorkloadField } from '../../core/model/workload.ts';
 import { findOwner, type mainEntries } from './field-owner.ts';
@@ -14,7 +15,7 @@ import { isObject } from '../../core/model/untyped.ts';
 
 type Entries = ReturnType<typeof mainEntries>;
 
-/** Whoever may write an object controls its size and depth; these limits are beyond what real objects need. */
+/** The limits for the fields and the depth of an object, beyond what real objects need. Anybody who may write the object controls its size. */
 const maxFields = 1_000;
 const maxDepth = 32;
 
@@ -58,7 +59,7 @@ interface Parent {
   readonly steps: FieldSteps;
 }
 
-/** All values in an object that a pattern matches, except below names that paths cannot have. */
+/** All values in an object that a pattern matches. Values below names that paths cannot have are left out. */
 function* parentsOf(
   parent: unknown,
   pattern: FieldSteps,
@@ -75,7 +76,7 @@ function* parentsOf(
   }
 }
 
-/** The value of a field of a raw object; null if it is not set and its parent exists. Entries of a list always are set: adding one would move the others. */
+/** The value of a field of a raw object; null if it is not set and its parent exists. Entries of a list are always set: adding one would move the others. */
 export function readField(raw: unknown, path: string, entries: Entries): WorkloadField {
   return readSteps(raw, parseFieldPath(path), entries);
 }
@@ -89,7 +90,7 @@ function readSteps(raw: unknown, steps: FieldSteps, entries: Entries): WorkloadF
   const value = childOf(parent, last) ?? null;
   if (typeof value !== 'string' && typeof value !== 'number' && value !== null) return { unusable: 'NotText' };
   const { manager, time } = findOwner(entries, steps.map(toFieldStep)) ?? {};
-  return { value, ...(manager !== undefined && { owner: manager }), ...(time !== undefined && { setAt: time }) };
+  return { value, ...defined({ owner: manager, setAt: time }) };
 }
 
 function childOf(parent: unknown, step: string | number): unknown {
@@ -97,7 +98,7 @@ function childOf(parent: unknown, step: string | number): unknown {
   return isObject(parent) && Object.hasOwn(parent, step) ? parent[step] : undefined;
 }
 
-/** Entries of a list have no owners of their own: no manager records such a step, so the owner of the list counts. */
+/** The step of a field in fieldsV1. Entries of a list have no step, because no manager records one, so the owner of the list counts. */
 function toFieldStep(step: string | number): string {
   return typeof step === 'number' ? `i:${step}` : `f:${step}`;
 }

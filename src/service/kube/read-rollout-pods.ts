@@ -1,3 +1,4 @@
+import { defined } from '../../core/model/defined.ts';
 import { formatSelector, type LabelSelector } from '../../core/model/label-selector.ts';
 import type { OnAnswered } from '../../core/model/server-clock.ts';
 import type { PodContainer, PodState } from '../../core/rollout/evaluate-pods.ts';
@@ -59,11 +60,11 @@ interface RawPod {
   };
 }
 
-/** A few pods show the state of all. */
+/** The number of pods that are read, because a few show the state of all. */
 const maxPods = 20;
 const maxReplicaSets = 100;
 
-/** Some of the pods of a workload's newest revision; none if they are not known yet. Two or three requests: called only while a rollout is under way. */
+/** Reads some of the pods of a workload's newest revision; none if they are not known yet. Takes two or three requests, so it is used only in a rollout. */
 export async function readRolloutPods(
   client: KubeClient,
   ref: WorkloadRef,
@@ -137,14 +138,14 @@ function toState({ metadata, spec: { containers = [], initContainers = [] } = {}
     name: metadata.name ?? '',
     startedAt: startTime ?? metadata.creationTimestamp ?? '',
     ready: conditions.some((condition) => condition.type === 'Ready' && condition.status === 'True'),
-    ...(trouble !== undefined && { trouble }),
+    ...defined({ trouble }),
     containers: [...initContainerStatuses, ...containerStatuses].map((container) =>
       toContainer(container, mountsOf([...initContainers, ...containers].find(({ name }) => name === container.name))),
     ),
   };
 }
 
-/** What keeps a pod from running whatever its containers are: the kubelet refused or ended it, it is being evicted, or it is not scheduled. */
+/** The reason why a pod does not run, apart from its containers: the kubelet refused or ended it, it is being evicted, or it is not scheduled. */
 function troubleOf({ phase, reason, message, conditions = [] }: NonNullable<RawPod['status']>): PodState['trouble'] {
   const found = (type: string, wanted: string) => conditions.find((one) => one.type === type && one.status === wanted);
   const isPods = reason !== undefined && reason !== '';
@@ -172,11 +173,11 @@ function toContainer(
     ready,
     restarts: restartCount,
     ...(mounts.length > 0 && { mounts }),
-    ...(reason !== undefined && { waiting: { reason, ...(message !== undefined && { message }) } }),
+    ...(reason !== undefined && { waiting: { reason, ...defined({ message }) } }),
     ...(end !== undefined && { lastEnd: toEnd(end) }),
   };
 }
 
 function toEnd({ reason = 'Error', exitCode, message }: RawEnd): NonNullable<PodContainer['lastEnd']> {
-  return { reason, ...(exitCode !== undefined && { exitCode }), ...(message !== undefined && { message }) };
+  return { reason, ...defined({ exitCode, message }) };
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../core/model/defined.ts';
 import type { OnAnswered } from '../../core/model/server-clock.ts';
 import type { Workload, WorkloadRef } from '../../core/model/workload.ts';
 import type { KubeClient } from './client.ts';
@@ -32,7 +33,7 @@ export async function listSelected(
     path: listPath(target, namespace),
     labelSelector: formatSelector(selector),
     pageSize,
-    ...(signal !== undefined && { signal }),
+    ...defined({ signal }),
   };
   for await (const { items } of listPages(client, query)) {
     found.push(...items.filter((raw) => isWanted(target, raw)).map((raw) => projectWorkload(target, raw)));

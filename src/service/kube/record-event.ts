@@ -6,44 +6,44 @@ import type { KubeClient } from './client.ts';
 import { isKubeError } from './kube-error.ts';
 import { listPath } from './objects.ts';
 
-/** Writes Kubernetes Events in the background: nothing waits for an Event or fails because of one. */
+/** Writes Kubernetes Events in the background. No other work waits for an Event or fails because of one. */
 export interface EventRecorder {
   record(event: EventRecord): void;
-  /** Resolves when all are written, or after the deadline; never rejects. */
+  /** Resolves when all Events are written, or after the deadline; never rejects. */
   flush(deadlineMs: number): Promise<void>;
 }
 
-/** The source of the Events, and the callback for those that could not be written. */
+/** The source of the Events, and the callback for Events that could not be written. */
 export interface EventRecorderOptions {
   readonly client: KubeClient;
   readonly component: string;
-  /** Which replica, for example the pod's name. */
+  /** The name of the replica, for example the name of its pod. */
   readonly instance: string;
-  /** One Event that was not written, and why. Must not throw. */
+  /** Called for each Event that was not written, with the error. Must not throw. */
   readonly onError?: (error: unknown) => void;
   readonly now?: () => Date;
-  /** Delays writing until nothing was recorded for `quietMs`, or the first Event is `atMostMs` old; absent: writes at once. */
+  /** Delays writing until nothing was recorded for `quietMs`, or the first Event is `atMostMs` old. Without it, Events are written immediately. */
   readonly lull?: { readonly quietMs: number; readonly atMostMs: number };
 }
 
 const maxWaiting = 5_000;
 const concurrency = 4;
 const retryPauseMs = 200;
-/** API servers keep Events for an hour by default, so that one an hour is always visible. */
+/** The interval of hourly Events. API servers keep Events for an hour by default, so one an hour is always visible. */
 const hourMs = 3_600_000;
 const maxRemembered = 10_000;
 const idLength = 16;
 
 /**
- * The queue holds 5,000 Events and drops the oldest; each is tried twice. An Event costs the API server as much as a patch: in a burst of pushes they are
- * written after the workloads are changed. Those of the same object and reason that wait at the same time become one, with a count.
+ * Creates a recorder. Its queue holds 5,000 Events and drops the oldest; each is tried twice. An Event costs the API server as much as a patch, so in a burst
+ * of pushes, Events are written after the workloads are changed. Waiting Events of the same object and reason become one, with a count.
  */
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
   const { client, component, instance, onError, now = () => new Date(), lull } = options;
-  /** By what is aggregated. */
+  /** The waiting Events, by the key by which they are aggregated. */
   const waiting = new Map<string, WaitingEvent>();
   const workers = new Set<Promise<void>>();
-  /** When hourly Events were recorded last, by subject and reason. */
+  /** The times when hourly Events were recorded last, by subject and reason. */
   const recorded = new BoundedMap<string, number>(maxRemembered);
   let quiet: NodeJS.Timeout | undefined;
   let patience: NodeJS.Timeout | undefined;
@@ -57,7 +57,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
         body: event,
       });
     } catch (error) {
-      // The first try had succeeded after all, or another replica has recorded the same in this hour.
+      // With 409, the first try had succeeded after all, or another replica has recorded the same Event in this hour.
       if (!isKubeError(error, 409)) throw error;
     }
   };
@@ -65,7 +65,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     try {
       await post(event);
     } catch {
-      // Unreferenced: it must not keep the process alive.
+      // The timer is unreferenced, so that it does not keep the process alive.
       await delay(retryPauseMs, undefined, { ref: false });
       await post(event);
     }
@@ -80,7 +80,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     }
   };
 
-  /** The same id in all replicas, for one Event in each hour of the clock; undefined if this one has recorded it within the last hour. */
+  /** The id of an hourly Event, which is the same in all replicas during one hour of the clock; undefined if this one has recorded it within the last hour. */
   const hourlyId = ({ regarding, reason }: EventRecord): string | undefined => {
     const at = now().getTime();
     const key = `${regarding.uid} ${reason}`;
@@ -125,17 +125,17 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   };
 }
 
-/** Events that will be written as one. */
+/** A waiting Event, in which repetitions are aggregated. */
 interface WaitingEvent {
   readonly record: EventRecord;
-  /** Makes the name unique. */
+  /** The part of the Event's name that makes it unique. */
   readonly id: string;
   readonly at: Date;
   readonly count: number;
   readonly lastAt: Date;
 }
 
-/** With both messages if they fit, or else the newer one. */
+/** Adds a repetition to a waiting Event. It has both messages if they fit, or else only the newer one. */
 function aggregate({ record, id, at, count }: WaitingEvent, { message }: EventRecord, lastAt: Date): WaitingEvent {
   const both = record.message === message ? message : `${record.message}; ${message}`;
   const isShort = Buffer.byteLength(both) <= maxNoteBytes;
@@ -160,20 +160,20 @@ export interface EventSubject {
   readonly resourceVersion?: string;
 }
 
-/** What happened, as `kubectl describe` shows it. */
+/** An Event to record, as `kubectl describe` shows it. */
 export interface EventRecord {
   readonly regarding: EventSubject;
   readonly type: 'Normal' | 'Warning';
-  /** UpperCamelCase, stable. */
+  /** The reason in UpperCamelCase; must be stable. */
   readonly reason: string;
-  /** What was being done, UpperCamelCase. */
+  /** The action that was being done, in UpperCamelCase. */
   readonly action: string;
   readonly message: string;
-  /** Of one subject and reason, only one an hour is recorded, whatever the message: for what is found again and again. */
+  /** Whether only one Event an hour is recorded for this subject and reason, whatever the message. For problems that are found repeatedly. */
   readonly atMostHourly?: boolean;
 }
 
-// Limits of events.k8s.io/v1 validation, in bytes.
+// The limits of the events.k8s.io/v1 validation, in bytes.
 const maxNoteBytes = 1024;
 const maxWordBytes = 128;
 
@@ -183,7 +183,7 @@ export function buildEvent(
   source: Omit<WaitingEvent, 'record'> & { readonly component: string; readonly instance: string },
 ): Record<string, unknown> {
   const { regarding, type, reason, action, message } = record;
-  // Cluster-scoped subjects have their Events in "default".
+  // Events of cluster-scoped subjects are in the namespace "default".
   const namespace = regarding.namespace || 'default';
   return {
     apiVersion: 'events.k8s.io/v1',
@@ -201,12 +201,12 @@ export function buildEvent(
   };
 }
 
-/** A MicroTime has exactly six digits. */
+/** Formats a MicroTime, which has exactly six digits. */
 function toMicroTime(time: Date): string {
   return time.toISOString().replace('Z', '000Z');
 }
 
-/** Leaves room for the id; no part of a name may end with a dash. */
+/** Shortens a name to leave room for the id. No part of a name may end with a dash. */
 function shortenName(name: string): string {
   return name.slice(0, 200).replace(/[-.]+$/, '');
 }

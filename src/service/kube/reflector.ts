@@ -13,7 +13,7 @@ export interface Reflector {
   /** Resolves after the first complete list; never rejects, and stays pending when stopped before. */
   readonly synced: Promise<void>;
   state(): ReflectorState;
-  /** Opens a new watch: for callers that have seen a state that the watch has not reported. */
+  /** Opens a new watch, for callers that have seen a state that the watch has not reported. */
   reconnect(): void;
   stop(): Promise<void>;
 }
@@ -21,47 +21,46 @@ export interface Reflector {
 /** The state of a reflector, for readiness pages and metrics. */
 export interface ReflectorState {
   readonly synced: boolean;
-  /** A watch is open now. */
+  /** Whether a watch is open now. */
   readonly connected: boolean;
-  /** The last error; absent once it works again. */
+  /** The last error; absent once the reflector works again. */
   readonly lastError?: string;
   /** Whether the last error was a 403. */
   readonly isForbidden: boolean;
-  /** The time since the last event of the watch, or since the last list began: what was changed before that is known. Undefined before the first list. */
+  /** The time since the last event of the watch, or since the last list began. All changes before that time are known. Undefined before the first list. */
   readonly quietMs?: number;
   readonly objects: number;
 }
 
-/** What to reflect, and into which store. */
+/** The collection to reflect, and the store. */
 export interface ReflectorOptions<T extends StoredObject> {
   readonly client: KubeClient;
   /** The collection: `/apis/apps/v1/deployments`, or `…/namespaces/shop/deployments` for one namespace. */
   readonly path: string;
-  /** Raw object → what to store; undefined for objects to leave out. If it throws, the object is reported and skipped. */
+  /** Raw object → the object to store; undefined for objects to leave out. If it throws, the object is reported and skipped. */
   readonly project: (raw: unknown) => T | undefined;
   readonly store: ObjectStore<T>;
-  /** Only these objects. */
+  /** Only objects that match this selector are read. */
   readonly fieldSelector?: string;
-  /** Reads only the metadata of objects. */
   readonly metadataOnly?: boolean;
   readonly pageSize?: number;
   readonly random?: () => number;
   /** The clock in milliseconds since 1970. */
   readonly now?: () => number;
-  /** Called for each failure, with the pause until the next try; without a pause, a single object was skipped. Must not throw. */
+  /** Called for each failure, with the pause until the next try. Without a pause, a single object was skipped. Must not throw. */
   readonly onError?: (error: unknown, nextTryMs: number | undefined) => void;
 }
 
 /** The longest time to process a list without yielding to the event loop. */
 const sliceMs = 5;
-// A watch that ends sooner than this counts as a failure, even without an error: resuming at once would spin.
+// A watch that ends sooner than this counts as a failure, even without an error, because resuming it without a pause could loop.
 const shortLifeMs = 1_000;
 const maxRetryAfterMs = 60_000;
 const maxRetryAfterFactor = 5;
 
 /**
- * Lists in pages, then watches with bookmarks and resumes; retries whatever fails with growing, jittered pauses. client-node's informer ends at the first 403, 429
- * or reset, lists all objects at once and has no bookmarks, and its Watch reads faster than its lines are processed.
+ * Lists in pages, then watches with bookmarks and resumes. Retries all failures with growing, jittered pauses. client-node's informer ends at the first 403,
+ * 429 or reset, lists all objects in one response and has no bookmarks, and its Watch reads faster than its lines are processed.
  */
 export function startReflector<T extends StoredObject>(options: ReflectorOptions<T>): Reflector {
   const { client, path, project, store, fieldSelector, pageSize = 500, random = Math.random, now = Date.now, onError } = options;
@@ -74,7 +73,7 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
   let state: Omit<ReflectorState, 'objects' | 'lastError' | 'isForbidden' | 'quietMs'> = { synced: false, connected: false };
   let lastError: unknown;
   let openedAt: number | undefined;
-  // Monotonic: `quietMs` decides whether a watch is trusted.
+  // The time is monotonic, because `quietMs` decides whether a watch is trusted.
   let lastEventAt: number | undefined;
   let reconnecting = new AbortController();
 
@@ -101,20 +100,20 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
           unreadable.push(readMetadata(raw));
           skip(readMetadata(raw), error);
         }
-        // Each of hundreds of objects may take milliseconds: tenants control their content.
+        // Objects are projected in slices. Each of hundreds may take milliseconds, because tenants control their content.
         if (performance.now() >= sliceEnd) await yieldTurn();
       }
     }
     const force = resourceVersion !== undefined && isNewer(resourceVersion, listVersion);
     try {
-      // A large list takes seconds to index.
+      // The store is replaced in slices, because a large list takes seconds to index.
       for (const _ of store.replaceInSteps({ objects, unreadable, resourceVersion: listVersion, namespace, force }))
         if (performance.now() >= sliceEnd) {
           await yieldTurn();
           if (signal.aborted) break;
         }
     } catch (error) {
-      // A bug in a listener: the store itself is complete, and another list would not help.
+      // A listener has a bug. The store itself is complete, and another list would not help.
       onError?.(error, undefined);
     }
     return listVersion;
@@ -125,7 +124,7 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
     lastEventAt = performance.now();
     try {
       const exists = event.type === 'ADDED' || event.type === 'MODIFIED';
-      // Already stored from the response to our own write: projecting it again is half of the cost of a status update.
+      // The response to our own write was already stored in this version. Projecting it again would be half of the cost of a status update.
       if (exists && store.get(event.namespace, event.name)?.resourceVersion === event.resourceVersion) return event.resourceVersion;
       const object = exists ? project(event.object) : undefined;
       if (object) store.put(object);
@@ -143,7 +142,7 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
   };
 
   const watch = async (): Promise<void> => {
-    // Random, so that the watches of many replicas do not reconnect at the same time.
+    // The timeout is random, so that the watches of many replicas do not reconnect at the same time.
     const timeoutSeconds = 240 + Math.floor(random() * 121);
     const timeoutMs = (timeoutSeconds + 15) * 1000;
     reconnecting = new AbortController();
@@ -167,8 +166,8 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
   };
 
   const run = async (): Promise<void> => {
-    // Counted separately. After a list has succeeded, a watch that finds it expired (410, at the start of an API server) is a first failure; so is the 410 after
-    // the many 429 of an API server that has to read 100,000 objects before it can say that.
+    // Failures are counted separately for each kind. After a list has succeeded, a watch that finds it expired (410, at the start of an API server) is a first
+    // failure; so is the 410 after the many 429 of an API server that has to read 100,000 objects before it can say that.
     const failures = { list: 0, watch: 0, version: 0 };
     let mustList = true;
     while (!signal.aborted) {
@@ -231,7 +230,7 @@ function explain(error: unknown): string {
   return `${describeError(error)}${hint}`;
 }
 
-/** The pause after a failure. A server that says when to come back is asked at most five times less often, however long it takes: it works on it. */
+/** The pause after a failure. If a server gives a time to come back, it is asked at most five times less often, however long it works on it. */
 export function pauseAfter(error: unknown, backoffMs: number): number {
   const retryAfterMs = error instanceof KubeError ? Math.min(error.retryAfterMs ?? 0, maxRetryAfterMs) : 0;
   return retryAfterMs === 0 ? backoffMs : Math.max(retryAfterMs, Math.min(backoffMs, retryAfterMs * maxRetryAfterFactor));

@@ -1,4 +1,5 @@
 /** Restarts the pods of a workload, as `kubectl rollout restart` does, and reads which images its pods run. */
+import { defined } from '../../core/model/defined.ts';
 import { formatSelector, type LabelSelector } from '../../core/model/label-selector.ts';
 import { describeError, PermanentError } from '../../core/model/errors.ts';
 import { isDigest } from '../../core/model/image-reference.ts';
@@ -12,9 +13,9 @@ import { listPath, objectPath, readObject } from './objects.ts';
 import { projectRollout } from './project-rollout.ts';
 import { findTarget } from './targets.ts';
 
-/** On a workload that was restarted by us: the digests that its pods were restarted for, the latest first. */
+/** An annotation of a workload that we restarted: the digests that its pods were restarted for, the latest first. */
 export const restartedForAnnotation = 'operator.technomad.dev/restarted-for';
-/** In its pod template: that of kubectl. */
+/** The annotation of the pod template with the time of the restart, which kubectl sets as well. */
 const restartedAtAnnotation = 'kubectl.kubernetes.io/restartedAt';
 
 interface Meta {
@@ -53,7 +54,7 @@ interface RawStatus {
 }
 
 const maxPods = 200;
-/** Of a workload with several images, and of several policies. */
+/** The limit for the recorded digests: a workload may have several images, and several policies. */
 const maxRestartedFor = 10;
 
 /** Reads a workload and its pods; undefined if it is gone or being deleted, or has no pods of its own, as a CronJob. Throws PermanentError if they may not be read. */
@@ -93,11 +94,9 @@ async function readPods(client: KubeClient, ref: WorkloadRef, signal: AbortSigna
     uid: metadata.uid ?? '',
     resourceVersion: metadata.resourceVersion ?? '',
     generation: metadata.generation ?? 0,
-    ...(metadata.labels !== undefined && { labels: metadata.labels }),
-    ...(rollout !== undefined && { rollout }),
-    ...(allowPoliciesFrom !== undefined && { allowPoliciesFrom }),
+    ...defined({ labels: metadata.labels, rollout, allowPoliciesFrom }),
     restartedFor: restartedFor.split(',', maxRestartedFor).filter(isDigest),
-    ...(restartedAt !== undefined && { restartedAt }),
+    ...defined({ restartedAt }),
     pullsAlways: containers.flatMap(({ name = '', imagePullPolicy }) => (imagePullPolicy === 'Always' ? [name] : [])),
     digests,
   };
@@ -111,7 +110,7 @@ function statusesOf({ status }: RawPod): readonly RawStatus[] {
   return [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
 }
 
-/** Restarts the workload as it was read: one patch, which also records what for. Returns false if it has changed meanwhile, or is gone. */
+/** Restarts the workload as it was read, by one patch that also records the digests. Returns false if it has changed since it was read, or is gone. */
 export async function restartWorkload(
   client: KubeClient,
   ref: WorkloadRef,
@@ -120,7 +119,7 @@ export async function restartWorkload(
 ): Promise<boolean> {
   const digests = [...new Set(restartedFor)].slice(0, maxRestartedFor).join(',');
   const body = {
-    // Both make the API server refuse the patch of any other state.
+    // With uid and resourceVersion, the API server refuses the patch of any other state.
     metadata: { uid, resourceVersion, annotations: { [restartedForAnnotation]: digests } },
     spec: { template: { metadata: { annotations: { [restartedAtAnnotation]: at.toISOString() } } } },
   };
@@ -136,7 +135,7 @@ export async function restartWorkload(
     return true;
   } catch (error) {
     if (isKubeError(error, 409) || isKubeError(error, 404)) return false;
-    // By an admission webhook or policy, or because of missing permissions.
+    // The restart was refused by an admission webhook or policy, or because of missing permissions.
     if (isKubeError(error, 403) || isKubeError(error, 422) || isKubeError(error, 400))
       throw new PermanentError('PatchRejected', describeError(error));
     throw error;

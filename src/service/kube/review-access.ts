@@ -9,18 +9,18 @@ export interface ReviewedUser {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** A verb on one kind of object; without a namespace: in all of them. */
+/** A verb on one kind of object. Without a namespace, it applies to all namespaces. */
 export interface ResourceAccess {
   readonly group: string;
   readonly resource: string;
   readonly subresource?: string | undefined;
   readonly verb: string;
-  /** One object only. */
+  /** The name, if the access is to one object only. */
   readonly name?: string | undefined;
   readonly namespace?: string | undefined;
 }
 
-/** Shorter than a client of the API waits for a response. */
+/** The timeout of a review. It is shorter than the time that a client of the API waits for a response. */
 const timeoutMs = 3_000;
 
 interface TokenReview {
@@ -53,7 +53,7 @@ export async function reviewAccess(
   return answer.status?.allowed === true;
 }
 
-/** Whether the user of this client has this access; every user may ask that. */
+/** Whether the user of this client has this access. Every user may make this request. */
 export async function reviewOwnAccess(client: KubeClient, access: ResourceAccess, signal?: AbortSignal): Promise<boolean> {
   const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes: access } };
   const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
@@ -61,7 +61,7 @@ export async function reviewOwnAccess(client: KubeClient, access: ResourceAccess
   return answer.status?.allowed === true;
 }
 
-/** A rule of RBAC. */
+/** A rule in RBAC's terms. */
 export interface AccessRule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
@@ -71,7 +71,7 @@ export interface AccessRule {
 
 const reviewsAtOnce = 8;
 
-/** What of the rules is not granted in the namespace (undefined: in all), `patch deployments.apps`; one question for each verb, resource and name. */
+/** The rules' accesses that are not granted in the namespace (undefined: in all), such as `patch deployments.apps`. Each costs a request. */
 export async function findMissingAccess(
   rules: readonly AccessRule[],
   namespace: string | undefined,
@@ -93,7 +93,7 @@ export async function findMissingAccess(
   });
 }
 
-/** As kubectl writes it. */
+/** Describes an access in kubectl's words. */
 function describeAccess({ verb, group, resource, subresource, name }: ResourceAccess): string {
   const what = [resource, subresource].filter((part) => part !== undefined).join('/');
   return [verb, `${what}${group === '' ? '' : `.${group}`}`, name].filter((part) => part !== undefined).join(' ');

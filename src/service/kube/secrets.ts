@@ -1,4 +1,4 @@
-/** Secrets: reading one, writing one that several processes share, and the names of those that pods use. */
+/** Reads a Secret, writes one that several processes share, and finds the names of those that pods use. */
 import { PermanentError } from '../../core/model/errors.ts';
 import type { SecretRef } from '../../core/model/image-source.ts';
 import { fieldManager } from '../../core/model/last-update.ts';
@@ -18,7 +18,7 @@ interface RawSecret {
 /** The content of a Secret (key → base64), or why there is none. */
 export type SecretRead = { readonly data: Readonly<Record<string, string>>; readonly resourceVersion: string } | { readonly why: string };
 
-/** Reads one Secret. A Secret that is missing or forbidden has no content; `why` explains this to users. */
+/** Reads one Secret. A missing or forbidden Secret has no content; `why` explains this to users. */
 export async function readSecretContent(client: KubeClient, { namespace, name }: SecretRef): Promise<SecretRead> {
   try {
     const secret = await readObject<RawSecret>(client, objectPath(resource, namespace, name));
@@ -34,11 +34,11 @@ export async function readSecretContent(client: KubeClient, { namespace, name }:
 /** The data of a Secret as text. */
 export type SecretText = Readonly<Record<string, string>>;
 
-/** A Secret that several processes write. */
+/** A Secret that several processes write, and how to change it. */
 export interface SharedSecret {
   readonly namespace: string;
   readonly name: string;
-  /** The type to create it with. */
+  /** The type with which the Secret is created. */
   readonly type: string;
 }
 
@@ -111,7 +111,7 @@ export interface ServiceAccount extends StoredObject {
 
 export const serviceAccountResource = { apiVersion: 'v1', resource: 'serviceaccounts' } as const;
 
-/** Raw object → ServiceAccount; undefined for those without imagePullSecrets, which is most of them. */
+/** Raw object → ServiceAccount; undefined without imagePullSecrets, as for most of them. */
 export function projectServiceAccount(raw: unknown): ServiceAccount | undefined {
   const { imagePullSecrets } = raw as { imagePullSecrets?: unknown };
   const pullSecrets = projectSecretNames(imagePullSecrets);

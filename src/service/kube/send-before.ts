@@ -1,16 +1,16 @@
-/** Requests that must not be sent late: they may wait for a free connection, and the process may be held up. */
+/** Limits when a request is sent. It may wait for a free connection, and the process may be delayed. */
 import type { Dispatcher } from 'undici';
 
-/** The request was not sent, because it was too late: nothing has happened. */
+/** Thrown if a request was not sent because it was too late. Nothing has happened at the server. */
 export class NotSentError extends Error {
   override readonly name = 'NotSentError';
 }
 
-/** Lets a request begin until a time of the monotonic clock (`performance.now()`); a later one fails with NotSentError instead. */
+/** Lets a request begin until a time of the monotonic clock (`performance.now()`). A later one fails with NotSentError. */
 export function sendBefore(latest: number): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (options, handler) =>
     dispatch(options, {
-      // undici has a connection for it, and has not written to it yet.
+      // At this moment, undici has a connection for the request, and has not written to it yet.
       onRequestStart(controller, context: unknown) {
         handler.onRequestStart?.(controller, context);
         const lateMs = performance.now() - latest;

@@ -2,10 +2,10 @@ import { describeError } from '../../core/model/errors.ts';
 import type { OnAnswered } from '../../core/model/server-clock.ts';
 import type { KubeClient, KubeRequest } from './client.ts';
 
-/** How much the clock of the API server is ahead of ours, and how exactly that is known; or why it is not. */
+/** How much the API server's clock is ahead of ours, and how exactly that is known; or why it is not known. */
 export type ServerTime = { readonly aheadMs: number; readonly toleranceMs: number } | { readonly why: string };
 
-/** Asks for the header Date of a response, for whoever wants to be told the time; it has whole seconds. */
+/** Passes the header Date of a response to `onAnswered`, if it is given. The header has whole seconds. */
 export function readDate(onAnswered: OnAnswered | undefined): Pick<KubeRequest, 'onDate'> {
   if (onAnswered === undefined) return {};
   return {
@@ -16,7 +16,7 @@ export function readDate(onAnswered: OnAnswered | undefined): Pick<KubeRequest, 
   };
 }
 
-/** Reads the clock of the API server by its header Date, which has whole seconds; a refusal has one, too. */
+/** Reads the clock of the API server from the header Date, which has whole seconds. A refusal has this header, too. */
 export async function readServerTime(client: KubeClient, now: () => number, signal?: AbortSignal): Promise<ServerTime> {
   let date: string | undefined;
   const sentAt = now();

@@ -6,14 +6,14 @@ import { isCustomVersion, type KindRef } from '../../core/model/workload.ts';
 /** A kind that can be updated: the location of its objects, and of the pod template in them. */
 export interface TargetKind {
   readonly kind: string;
-  /** `v1` or `group/version`. */
+  /** `v1` or `group/version`, as in manifests. */
   readonly apiVersion: string;
-  /** The plural in URLs. */
+  /** The plural of the kind in URLs. */
   readonly resource: string;
   readonly podSpecPath: readonly string[];
   /** Whether objects that have a controller are left out. */
   readonly withoutControlled?: true;
-  /** For custom resources: the fields that policies may write. */
+  /** The fields that policies may write; only for custom resources. */
   readonly fields?: readonly FieldRule[];
 }
 
@@ -23,7 +23,7 @@ export const deployment: TargetKind = { ...apps, kind: 'Deployment', resource: '
 export const statefulSet: TargetKind = { ...apps, kind: 'StatefulSet', resource: 'statefulsets' };
 export const daemonSet: TargetKind = { ...apps, kind: 'DaemonSet', resource: 'daemonsets' };
 
-/** Running jobs are unchanged; the next one has the new image. */
+/** The target CronJob. Running jobs are not changed, and the next one has the new image. */
 export const cronJob: TargetKind = {
   kind: 'CronJob',
   apiVersion: 'batch/v1',
@@ -31,18 +31,18 @@ export const cronJob: TargetKind = {
   podSpecPath: ['spec', 'jobTemplate', 'spec', 'template', 'spec'],
 };
 
-/** ReplicaSets without a controller: those of Deployments are managed by them, and ten times as many. */
+/** The target ReplicaSet, without ReplicaSets that have a controller. Deployments manage theirs, which are ten times as many. */
 export const replicaSet: TargetKind = { ...apps, kind: 'ReplicaSet', resource: 'replicasets', withoutControlled: true };
 
-/** Every built-in kind of Kubernetes whose images can be updated; custom resources are found by discovery. */
+/** Every built-in kind of Kubernetes whose images can be updated. Custom resources are found by discovery. */
 export const targets: readonly TargetKind[] = [deployment, statefulSet, daemonSet, cronJob, replicaSet];
 
-/** The target of a built-in kind; undefined for custom resources, which only discovery knows. */
+/** The target of a built-in kind; undefined for custom resources, which only discovery finds. */
 export function findBuiltIn({ apiVersion, kind }: KindRef): TargetKind | undefined {
   return isCustomVersion(apiVersion) ? undefined : targets.find((candidate) => candidate.kind === kind);
 }
 
-/** The same; throws PermanentError(UnsupportedTargetKind) with a list of the supported kinds. */
+/** The target of a built-in kind. Throws PermanentError(UnsupportedTargetKind) with a list of the supported kinds. */
 export function findTarget(ref: KindRef): TargetKind {
   const target = findBuiltIn(ref);
   if (target) return target;

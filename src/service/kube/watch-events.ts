@@ -1,10 +1,10 @@
 import { KubeError, kubeErrorFromStatus } from './kube-error.ts';
 import { textOrEmpty } from '../../core/model/untyped.ts';
 
-// etcd stores no object above 1.5 MiB by default; an endless line must not fill the memory.
+// The limit for a line, so that an endless one does not fill the memory. etcd stores no object above 1.5 MiB by default.
 const maxLineLength = 32 * 1024 * 1024;
 
-/** The complete, non-empty lines of a byte stream. Text after the last newline is dropped: it is incomplete. */
+/** The complete, non-empty lines of a byte stream. Text after the last newline is dropped, because it is incomplete. */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = '';
@@ -25,14 +25,14 @@ export interface WatchEvent {
   readonly resourceVersion: string;
 }
 
-/** A line that is not a watch event: events may have been missed, so a new list is needed. */
+/** Thrown for a line that is not a watch event. Events may have been missed, so a new list is needed. */
 export class MalformedWatchEvent extends Error {
   override readonly name = 'MalformedWatchEvent';
 }
 
 const types: ReadonlySet<string> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK']);
 
-/** Parses a line; throws KubeError for an ERROR event and MalformedWatchEvent for anything that is not an event. */
+/** Parses a line. Throws KubeError for an ERROR event and MalformedWatchEvent for any line that is not an event. */
 export function parseWatchEvent(path: string, line: string): WatchEvent {
   const event = parseObject(path, line);
   if (event.type === 'ERROR') throw kubeErrorFromStatus(`watch ${path}`, event.object ?? {});
@@ -41,7 +41,7 @@ export function parseWatchEvent(path: string, line: string): WatchEvent {
   return { type: event.type as WatchEvent['type'], object: event.object, name, namespace, resourceVersion };
 }
 
-/** Name, namespace and resourceVersion of anything, '' where they are missing. */
+/** The name, namespace and resourceVersion of any object; '' for those that are missing. */
 export function readMetadata(object: unknown): { name: string; namespace: string; resourceVersion: string } {
   const { metadata } = (object ?? {}) as { metadata?: Record<string, unknown> | null };
   return {
@@ -54,7 +54,7 @@ export function readMetadata(object: unknown): { name: string; namespace: string
 /** Whether the watch cannot resume after this error, so that a new list is needed. */
 export function needsNewList(error: unknown): boolean {
   if (error instanceof MalformedWatchEvent) return true;
-  // 410 expired, 404 the kind was removed, 400 the version is invalid, 504 "too large resource version" after a restored backup.
+  // 410: the version expired. 404: the kind was removed. 400: the version is invalid. 504: "too large resource version" after a restored backup.
   return error instanceof KubeError && [400, 404, 410, 504].includes(error.status);
 }
 
@@ -63,7 +63,7 @@ function parseObject(path: string, line: string): { type?: string; object?: unkn
     const parsed: unknown = JSON.parse(line);
     if (typeof parsed === 'object' && parsed !== null) return parsed;
   } catch {
-    // Reported below like every other invalid line.
+    // A line that is not JSON is reported below, like every other invalid line.
   }
   throw malformed(path, line);
 }

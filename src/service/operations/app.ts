@@ -5,27 +5,27 @@ import { addApi, type ApiOptions } from '../api/add-api.ts';
 import { boundConnections } from '../../core/async/bound-connections.ts';
 import { describeReadiness, type Check } from '../telemetry/readiness.ts';
 
-/** Adds the routes of the dashboard to `scope`; the API is in `app`, unless it is in another process. */
+/** Adds the routes of the dashboard to `scope`. The API is in `app`, unless it is in another process. */
 export type AddDashboard = (scope: FastifyInstance, app: FastifyInstance) => Promise<void>;
 
 export interface OperationsOptions {
-  /** The last known state of each dependency of the process; returns at once. */
+  /** The last known state of each dependency of the process, without a request. */
   readonly checks: () => readonly Check[];
   readonly metricsRegistry: Registry;
-  /** Brings gauges up to date before a scrape. */
+  /** Updates gauges before a scrape. */
   readonly beforeScrape: () => void;
-  /** The addresses or networks of proxies that say which client a request comes from. */
+  /** The addresses or networks of proxies whose header with the client's address is trusted. */
   readonly trustedProxies?: readonly string[];
-  /** Absent in a process without Redis. */
+  /** The options of the API; absent in a process without Redis. */
   readonly api?: ApiOptions | undefined;
-  /** Absent in a process without the role `web`. */
+  /** Adds the dashboard; absent in a process without the role `web`. */
   readonly dashboard?: AddDashboard | undefined;
 }
 
-/** A browser keeps up to six, the process of a dashboard more. */
+/** The limit for connections. A browser keeps up to six, the process of a dashboard more. */
 const maxConnections = 2_000;
 
-/** The Fastify app of the operations listener. */
+/** Builds the Fastify app of the operations listener. */
 export function buildOperationsApp({
   checks,
   metricsRegistry,
@@ -36,13 +36,13 @@ export function buildOperationsApp({
 }: OperationsOptions): FastifyInstance {
   const app = Fastify({
     logger: false,
-    // Without one, the header is not read.
+    // Without trusted proxies, the header with the client's address is not read.
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     forceCloseConnections: true,
-    // Anybody in the cluster may connect: whoever sends a request slowly is not waited for.
+    // Slow requests are ended, because anybody in the cluster may connect.
     requestTimeout: 15_000,
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
-    // Names of policies are as long.
+    // The length of parameters, which may be names of policies.
     routerOptions: { maxParamLength: 253 },
   });
   boundConnections(app.server, maxConnections);

@@ -3,13 +3,13 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 
-/** After this time without a request, load balancers are assumed to use other replicas. */
+/** The time without a request after which load balancers are assumed to use other replicas, in ms. */
 const quietMs = 250;
-/** After this, new connections are refused even if requests still arrive; proxies then try another replica. */
+/** The time after which new connections are refused even if requests still arrive. Proxies then try another replica. */
 const longestMs = 5_000;
 
 /**
- * Answers requests until none has arrived for a moment: load balancers notice later than we do that the process stops, and a connection that is closed under a
+ * Answers requests until none has arrived for a moment. Load balancers learn later than this process that it stops, and a connection that is closed during a
  * request is an error for its sender. Responses ask clients to use another connection next time.
  */
 export async function drainListener(server: Pick<Server, 'on' | 'off' | 'prependListener'>, longest = longestMs): Promise<void> {
@@ -27,19 +27,19 @@ export async function drainListener(server: Pick<Server, 'on' | 'off' | 'prepend
     const restMs = Math.min(lastSeen + quietMs, deadline) - now;
     if (restMs <= 0) break;
     await delay(restMs);
-    // After a stall of the event loop, timers run before the connections of the meantime are seen.
+    // After a stall of the event loop, timers run before the connections that arrived during the stall are seen.
     for (let turns = 0; turns < 2; turns++) await turn();
   }
   server.off('connection', note);
 }
 
-/** The address that a listener is opened at. */
+/** The address at which a listener is opened. */
 interface ListenAddress {
   readonly host: string;
   readonly port: number;
 }
 
-/** Opens the listener; if its address cannot be used, rejects with what `toError` makes of the part that is wrong and what to do about it. */
+/** Opens the listener. If its address cannot be used, rejects with the error that `toError` makes of the wrong part and the advice. */
 export async function openListener(
   app: { listen(address: ListenAddress): Promise<unknown> },
   { host, port }: ListenAddress,
@@ -69,7 +69,7 @@ function describeListenError(error: unknown, host: string, port: number): [part:
   }
 }
 
-/** The parts of a Fastify app that are used, plain or over TLS. */
+/** The parts of a Fastify app that a listener needs, plain or over TLS. */
 interface Listener {
   readonly server: { closeIdleConnections(): void; closeAllConnections(): void };
   addresses(): readonly (string | AddressInfo)[];
@@ -77,7 +77,7 @@ interface Listener {
 }
 
 /**
- * Closes a listener: requests in progress are answered within `closeMs`, which must be longer than any answer takes; slower senders are cut off. Kept-alive
+ * Closes a listener. Requests in progress are answered within `closeMs`, which must be longer than any answer takes; slower senders are cut off. Kept-alive
  * connections are closed after the current answer.
  */
 export async function closeListener(app: Listener, closeMs = 2_000): Promise<void> {
@@ -91,7 +91,7 @@ export async function closeListener(app: Listener, closeMs = 2_000): Promise<voi
   }
 }
 
-/** `http://127.0.0.1:8080` of a listening app. */
+/** The address of a listening app: `http://127.0.0.1:8080`. */
 export function addressOf(app: Listener, scheme: 'http' | 'https' = 'http'): string {
   const address = app.addresses()[0];
   if (address === undefined || typeof address === 'string') return 'not listening';

@@ -1,4 +1,5 @@
 import type { Candidate } from '../../core/model/image-reference.ts';
+import { asSeenBy } from '../../core/plan/consent.ts';
 import { markGoneTags } from '../../core/plan/running-images.ts';
 import { isUsable, type ImagePolicy } from '../../core/model/image-policy.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
@@ -8,12 +9,12 @@ import type { Selection } from '../reconcile/selection.ts';
 import { selectBest } from '../reconcile/select-best.ts';
 import { planWith } from '../reconcile/plan.ts';
 import { PermanentError } from '../../core/model/errors.ts';
-import type { ClusterView, HeadManifest, ListTags, Ports, Registry } from '../reconcile/ports.ts';
+import type { HeadManifest, ListTags, Ports, Registry, SeenCluster } from '../reconcile/ports.ts';
 
 /** The evaluation of one policy: its plan for the tags in the registry, or the error that prevented it. */
 export type PollEvaluation = { readonly policy: ImagePolicy } & (Decision | { readonly error: unknown });
 
-/** The plan, and the selection that it was made for. */
+/** A plan, and the selection that it was made for. */
 export interface Decision {
   readonly plan: UpdatePlan;
   readonly selection: Selection;
@@ -27,7 +28,7 @@ export interface Find {
   readonly resolved?: { readonly tag: string; readonly digest: string };
 }
 
-/** Asks the registry for all policies of a poll. An error of one policy (a mutable tag that cannot be read) does not delay the others. */
+/** Requests the registry's answers for all policies of a poll. An error of one policy (a mutable tag that cannot be read) does not delay the others. */
 export async function evaluatePolicies(
   policies: readonly ImagePolicy[],
   ask: SharedRequests,
@@ -39,9 +40,10 @@ export async function evaluatePolicies(
     if (!isUsable(policy.spec)) continue;
     try {
       const request = { announced: false, isOnlyFound: true };
-      const reconcile = { policy, spec: policy.spec, request, cluster, signal };
+      const seen = asSeenBy(policy, cluster);
+      const reconcile = { policy, spec: policy.spec, request, cluster: seen, signal };
       const selection = await selectBest({ ...reconcile, spec: await rememberTags(reconcile) }, { ...registry, ...ask });
-      if ('candidate' in selection) evaluations.push({ policy, selection, plan: planFor(policy, selection, ask, cluster) });
+      if ('candidate' in selection) evaluations.push({ policy, selection, plan: planFor(policy, selection, ask, seen) });
     } catch (error) {
       evaluations.push({ policy, error });
       if (signal.aborted) break;
@@ -77,7 +79,7 @@ export async function findsOf(
   return finds;
 }
 
-function planFor(policy: ImagePolicy, selection: Selection, ask: SharedRequests, cluster: ClusterView): UpdatePlan {
+function planFor(policy: ImagePolicy, selection: Selection, ask: SharedRequests, cluster: SeenCluster): UpdatePlan {
   const plan = planWith(policy, selection, cluster);
   const tags = selection.spec.strategy.mutableTag === undefined ? ask.listed() : undefined;
   return tags === undefined ? plan : markGoneTags(plan, tags, cluster.aliases);
@@ -87,7 +89,7 @@ async function digestOf(tag: string, source: ImageSource, ask: SharedRequests, s
   try {
     return (await ask.headManifest(source, tag, signal))?.digest;
   } catch {
-    // Each policy then asks and reports for itself.
+    // Without a shared answer, each policy asks the registry and reports for itself.
     return undefined;
   }
 }
@@ -102,7 +104,7 @@ export interface SharedRequests {
   failure(): unknown;
 }
 
-/** Creates it for one poll, whose policies all have the same access. */
+/** Creates the shared requests for one poll, whose policies all have the same access. */
 export function createSharedRequests(registry: Pick<SharedRequests, 'listTags' | 'headManifest'>): SharedRequests {
   let tags: ReturnType<ListTags> | undefined;
   let listed: ReadonlySet<string> | undefined;

@@ -1,9 +1,9 @@
 import { WaitError } from '../../core/model/errors.ts';
 import { backoffMs, jobBackoff } from '../../core/async/backoff.ts';
 
-/** Limits polls to a few at a time per host, so that slots remain for pushes, and pauses polls of a host that fails. */
+/** Limits the simultaneous polls of each host, so that slots remain for pushes, and pauses the polls of a host that fails. */
 export interface PollGate {
-  /** Takes a slot at the host; throws WaitError where none is free. */
+  /** Takes a slot at the host; throws WaitError if none is free. */
   enter(host: string, intervalMs: number): PollVisit;
 }
 
@@ -14,7 +14,7 @@ export interface PollVisit {
 }
 
 export interface PollGateOptions {
-  /** How many polls of a host may run at once in this process. */
+  /** How many polls of a host may run at the same time in this process. */
   readonly slotsOf: (host: string) => number;
   readonly now: () => number;
   readonly random: () => number;
@@ -22,17 +22,17 @@ export interface PollGateOptions {
 
 interface Host {
   running: number;
-  /** The number of failures in a row. */
+  /** The number of failures of the host in a row. */
   failures: number;
   pausedUntil: number;
 }
 
-/** Polls that found no free slot are retried within a tenth of their interval, and within this time at most. */
+/** The maximum delay of the next try if no slot is free; the other limit is a tenth of the interval. */
 const longestRetryMs = 60_000;
 const firstTryMs = 1_000;
 const maxHosts = 1_000;
 
-/** Creates the gate of this process. It is not shared: each replica detects a failing host by a request of its own. */
+/** Creates the gate of this process. Replicas do not share it: each one detects a failing host by a request of its own. */
 export function createPollGate({ slotsOf, now, random }: PollGateOptions): PollGate {
   const hosts = new Map<string, Host>();
   const waitFor = (until: number, spreadMs: number, why: string) => {
@@ -44,7 +44,7 @@ export function createPollGate({ slotsOf, now, random }: PollGateOptions): PollG
       prune();
       const host = hosts.get(name) ?? { running: 0, failures: 0, pausedUntil: 0 };
       hosts.set(name, host);
-      // Retries are spread; otherwise all delayed polls would come back together.
+      // The retries are spread, so that the delayed polls do not all come back together.
       if (host.pausedUntil > now()) throw waitFor(host.pausedUntil, intervalMs / 10, `polls of ${name} are paused after a failure`);
       if (host.running >= slotsOf(name))
         throw waitFor(now(), Math.min(intervalMs / 10, longestRetryMs), `other polls of ${name} are running`);
@@ -59,7 +59,7 @@ export function createPollGate({ slotsOf, now, random }: PollGateOptions): PollG
     },
   };
 
-  /** Tenants choose hosts: when there are too many, those that no longer fail are dropped. */
+  /** Drops hosts that no longer fail if there are too many, because tenants choose hosts. */
   function prune(): void {
     if (hosts.size < maxHosts) return;
     for (const [name, { running, pausedUntil }] of hosts) if (running === 0 && pausedUntil <= now()) hosts.delete(name);

@@ -1,16 +1,16 @@
-/** The schedule of polls: each repository is polled once per interval, at an offset derived from its name, so that polls are spread without stored state. */
+/** The schedule of polls. Each repository is polled once per interval, at an offset derived from its name, so that polls are spread without stored state. */
 import { isUsable, type ImagePolicy, type PolicySpec } from '../../core/model/image-policy.ts';
 import { formatRepository, type Repository } from '../../core/model/image-reference.ts';
 import { accessKey, type ImageSource } from '../../core/model/image-source.ts';
 
-/** The time between ticks. If the time of the last tick is unknown (Redis was wiped), a tick covers this period. */
+/** The time between ticks, in ms. If the time of the last tick is unknown (Redis was wiped), a tick covers this period. */
 export const tickMs = 5_000;
 
 export interface PollSchedule {
-  /** The same text for the same repository and interval. */
+  /** The key of the schedule, which is the same for the same repository and interval. */
   readonly key: string;
   readonly intervalMs: number;
-  /** Derived from the key: the same in every replica, and after every restart. */
+  /** The offset in the interval. It is derived from the key, so it is the same in every replica, and after every restart. */
   readonly offsetMs: number;
 }
 
@@ -28,8 +28,8 @@ function keyOf(repository: Repository, intervalMs: number): string {
 }
 
 /**
- * How long to delay the poll that became due after `from` and no later than `to`; undefined where none did. Polls that are long overdue do not all run at once:
- * they keep the order of their next regular times, and are spread like those.
+ * How long to delay the poll that became due after `from` and no later than `to`; undefined if none did. Long overdue polls do not all run together: they keep
+ * the order of their next regular times, and are spread like those.
  */
 export function dueIn(
   { intervalMs, offsetMs }: Pick<PollSchedule, 'intervalMs' | 'offsetMs'>,
@@ -54,7 +54,7 @@ function spreadMs(intervalMs: number): number {
   return Math.min(intervalMs / 10, hourMs);
 }
 
-/** FNV-1a. */
+/** Hashes a text with FNV-1a. */
 function hash(text: string): number {
   let hash = 2_166_136_261;
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 16_777_619) >>> 0;
@@ -71,7 +71,7 @@ export interface DuePoll {
 /** The polls of the policies that become due after `from` and no later than `to`, each once. */
 export type DuePolls = (policies: Iterable<ImagePolicy>, from: number, to: number) => DuePoll[];
 
-/** Caches the offset of each policy, since every tick needs all of them. `sourceOf` is called only for policies that are due. */
+/** Creates the function that finds due polls. It caches each policy's offset, which every tick needs. `sourceOf` is called only for policies that are due. */
 export function createDuePolls(sourceOf: (policy: ImagePolicy, spec: PolicySpec) => ImageSource): DuePolls {
   const offsets = new WeakMap<PolicySpec, number>();
   const offsetOf = (spec: PolicySpec): number => {

@@ -1,10 +1,10 @@
 import { normaliseRegistry } from '../../core/model/image-reference.ts';
 
-/** The largest share of a host's concurrency slots that polls use: the others are for pushes. */
+/** The largest share of a host's concurrency slots that polls use. The others are for pushes. */
 const share = 1 / 4;
 const defaultConcurrency = 8;
 
-/** How many polls of a host may run at once in one process, according to its settings. */
+/** How many polls of a host may run at the same time in one process, according to its settings. */
 export function pollSlotsOf(
   registries: readonly { readonly host: string; readonly concurrency?: number | undefined }[],
 ): (host: string) => number {

@@ -23,11 +23,11 @@ export interface PollPorts extends Ports, UnannouncedPorts {
   readonly poll: UnannouncedPorts['poll'] & { readonly gate: PollGate };
 }
 
-/** Lists one repository for all policies that share the poll, and enqueues those that have something to do. */
+/** Lists one repository for all policies that share the poll, and enqueues those that need a reconcile. */
 export async function processPoll(job: PollJob, context: JobContext, ports: PollPorts): Promise<void> {
   const policies = ports.policies.match(job.repository).filter((policy) => isPolled(policy, job, ports));
   if (policies.length === 0) return;
-  // Taken before the first request, because the oldest of the registry's answers may decide.
+  // The time is taken before the first request, because the oldest of the registry's answers may decide.
   const askedAt = ports.cluster.now();
   const { evaluations, finds } = await askRegistry(policies, job, context, ports);
   ports.report.metrics.polls.inc({ found: String(finds.length > 0) });
@@ -86,7 +86,7 @@ async function reportUnchanged(subject: Subject, { plan, selection: { spec, note
   const gone = goneContainers(plan);
   const outcome = withNotes({ ...outcomeOf(plan, [], { uid: policy.uid, isSelection: isBestSelection(spec, plan) }), gone }, notes);
   const { waiting } = policy.status;
-  // Nothing is better than what runs, so there is no pending candidate.
+  // If nothing is better than what runs, there is no pending candidate.
   await reportOutcome(subject, withPending(outcome, waiting === undefined ? {} : { seen: waiting }, false), ports);
   reportGoneTags(policy, gone, ports.report);
 }
@@ -102,7 +102,7 @@ function toPolicyJob({ policy: { namespace, name, uid }, candidate }: Find, job:
   return { schema: 1, policy: { namespace, name, uid }, source: 'Poll', cause: jobCauseOf(job, candidate), receivedAt, hint: candidate };
 }
 
-/** A retried poll may find another image, which needs a job of its own. */
+/** The cause of a policy's job. It contains the image, because a retried poll may find another one, which needs a job of its own. */
 function jobCauseOf({ receivedAt }: PollJob, { tag, digest = '' }: Find['candidate']): string {
   return `poll:${receivedAt}:${tag}@${digest}`;
 }

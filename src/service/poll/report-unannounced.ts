@@ -1,4 +1,4 @@
-/** Detects missing webhooks: images that polls find should have been announced. */
+/** Detects missing webhooks by images that polls find, which should have been announced. */
 import { isUsable, policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { formatRepository, type Repository } from '../../core/model/image-reference.ts';
 import type { IdentifiedNotice } from '../../core/model/notice.ts';
@@ -10,9 +10,9 @@ import type { Find } from './evaluate-policies.ts';
 export interface UnannouncedPorts extends Pick<Ports, 'report' | 'cluster'> {
   readonly poll: {
     readonly finds: UnannouncedFinds;
-    /** The name of a registry in metrics. It is limited because tenants choose hosts and could create any number of labels. */
+    /** The label of a registry in metrics. Labels are limited, because tenants choose hosts and could create any number of them. */
     readonly registryLabel: (registry: string) => string;
-    /** Has the targets of notifications told; never rejects. */
+    /** Passes a notice to the targets of notifications; never rejects. */
     readonly notify: (policy: ImagePolicy, notice: IdentifiedNotice) => Promise<void>;
   };
 }
@@ -26,17 +26,17 @@ export async function reportUnannounced(finds: readonly Find[], repository: Repo
     const image = formatTag(repository, candidate.tag);
     const expected = await ports.poll.finds.countWith(repository, candidate);
     if (expected === undefined) continue;
-    // Before it is counted: a process that dies in between reports the same count again, under the same identity.
+    // The report comes before the count. A process that dies in between then reports the same count again, under the same identity.
     if (isWorthReporting(expected)) await report(policy, image, { repository, count: expected }, ports);
     const count = await ports.poll.finds.add(repository, candidate, new Date(ports.cluster.now()));
     if (count === undefined) continue;
     ports.report.metrics.unannouncedFinds.inc({ registry: ports.poll.registryLabel(repository.registry) });
-    // Another poll has counted a find at the same time.
+    // Another poll has counted a find since the count was read.
     if (count !== expected && isWorthReporting(count)) await report(policy, image, { repository, count }, ports);
   }
 }
 
-/** Whether the registry holds a newer image than the policy had selected; otherwise somebody changed the running images or the policy, or deleted a tag. */
+/** Whether the registry holds a newer image than the policy had selected. Otherwise somebody changed the running images or the policy, or deleted a tag. */
 function isNews({ policy: { spec, generation, status }, candidate }: Find): boolean {
   const { latest } = status;
   if (latest === undefined || status.observedGeneration !== generation || !isUsable(spec)) return false;

@@ -14,7 +14,7 @@ export interface PollQueue {
   /** The end of the period that ticks have covered, in ms since 1970. */
   readonly readLastTick: () => Promise<number | undefined>;
   readonly writeLastTick: (at: number) => Promise<void>;
-  /** A clock that all replicas share, in ms since 1970. With their own clocks, a replica whose clock is behind would enqueue the same polls again. */
+  /** A clock that all replicas share, in ms since 1970. With clocks of their own, a replica whose clock is behind would enqueue the same polls again. */
   readonly readClock: () => Promise<number>;
 }
 
@@ -24,7 +24,7 @@ export interface ScheduledPoll {
   readonly delayMs: number;
 }
 
-/** After a failover, the clock is that of another server, and may be behind by up to this. A larger difference means that the clock was set back. */
+/** The tolerated difference between the clocks of servers, which appears after a failover. A larger one means that the clock was set back. */
 const clockSkewMs = 60_000;
 
 /** Enqueues the polls that became due since the last tick. It is idempotent. */

@@ -1,24 +1,24 @@
-/** Requests to everything but registries and the cluster: keys of issuers, chats, CI systems, identity providers, clouds. */
+/** Sends requests to everything but registries and the cluster: keys of issuers, chats, CI systems, identity providers, clouds. */
 import { Agent, type Dispatcher, fetch as send } from 'undici';
 import { normaliseRegistry } from '../../core/model/image-reference.ts';
 import type { Proxies } from '../../core/model/proxy.ts';
 import { openProxied, type Proxied } from './proxied.ts';
 import { createRegistryRoute, createRoutes, type RouteTo } from './route.ts';
 
-/** How requests leave the process, through the proxies of the environment. */
+/** The outgoing connections of the process, through the proxies of the environment. */
 export interface Outbound {
   readonly fetch: typeof fetch;
   readonly dispatcher: Dispatcher;
-  /** How requests to clouds leave that are for the access to a registry: by `registries[].proxy`, if it has one. */
+  /** The dispatcher for requests to clouds that give access to a registry. It uses `registries[].proxy` if the registry has one. */
   dispatcherFor(registry: string): Dispatcher;
-  /** How a request to a URL leaves. */
+  /** Returns the route of a request to a URL. */
   readonly routeTo: RouteTo;
   close(): Promise<void>;
 }
 
 const connectMs = 10_000;
 
-/** Opens nothing before the first request. */
+/** Creates the outgoing connections; none is opened before the first request. */
 export function openOutbound(proxies: Proxies): Outbound {
   const byEnvironment = createRoutes(proxies);
   const usual = open(byEnvironment);
@@ -40,7 +40,7 @@ function open(routeTo: RouteTo): Proxied {
   return openProxied({ direct: new Agent(), routeTo, timeoutMs: connectMs });
 }
 
-/** Node's own fetch belongs to another version of undici, whose dispatchers are not the same. */
+/** Creates a `fetch` of this version of undici. Node's own `fetch` belongs to another version, whose dispatchers are different. */
 function fetchThrough(dispatcher: Dispatcher): typeof fetch {
   return ((input: string | URL, init: Parameters<typeof send>[1]) => send(input, { ...init, dispatcher })) as unknown as typeof fetch;
 }

@@ -1,33 +1,34 @@
-/** Connections that go through a proxy where one applies. */
+/** Opens connections through a proxy if one applies. */
 import { type Agent, type buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { ProxyFailure } from '../../core/model/connection-failure.ts';
+import { defined } from '../../core/model/defined.ts';
 import type { Proxy } from '../../core/model/proxy.ts';
 import type { RouteTo } from './route.ts';
 
 export interface ProxiedOptions {
-  /** Connects to the hosts that need no proxy. */
-  readonly direct: Agent;
+  /** The connections to hosts that need no proxy. */
+  readonly direct: Dispatcher;
   readonly routeTo: RouteTo;
-  /** How long it may take to connect: to the proxy, from there to the host, and the handshake with it. */
+  /** The timeout of connecting, in ms: to the proxy, from there to the host, and for the TLS handshake with the host. */
   readonly timeoutMs: number;
   /** How long an idle connection is kept. */
   readonly keepAlive?: Pick<Agent.Options, 'keepAliveTimeout' | 'keepAliveMaxTimeout'>;
-  /** The authorities that hosts behind a proxy are verified with; those of Node unless given. */
+  /** The authorities with which hosts behind a proxy are verified; those of Node unless given. */
   readonly ca?: string[] | undefined;
 }
 
-/** A dispatcher for undici, and what closes its connections after the last running request. */
+/** A dispatcher for undici, and the function that closes its connections after the last running request. */
 export interface Proxied {
   readonly dispatcher: Dispatcher;
   close(): Promise<void>;
 }
 
 /**
- * https is tunnelled (CONNECT), so the proxy sees only host and port; plain http is forwarded. Names of hosts behind a proxy are resolved by the proxy. A proxy that
- * cannot be reached or that refuses is a ProxyFailure.
+ * Opens the connections. https is tunnelled (CONNECT), so the proxy sees only host and port; plain http is forwarded. The proxy resolves the names of hosts
+ * behind it. A proxy that cannot be reached or that refuses is a ProxyFailure.
  */
 export function openProxied({ direct, routeTo, timeoutMs, keepAlive = {}, ca }: ProxiedOptions): Proxied {
-  // The configuration names the proxies, so there are few.
+  // The agents by proxy. There are few, because the configuration names the proxies.
   const agents = new Map<Proxy, ProxyAgent>();
   const agentOf = (proxy: Proxy): ProxyAgent => {
     const known = agents.get(proxy);
@@ -37,8 +38,8 @@ export function openProxied({ direct, routeTo, timeoutMs, keepAlive = {}, ca }: 
       uri: proxy.url,
       connectTimeout: timeoutMs,
       proxyTls: { allowH2: false, timeout: timeoutMs },
-      // HTTP/2 gains nothing for a few requests at a time, and many registries are behind old proxies.
-      requestTls: { allowH2: false, timeout: timeoutMs, ...(ca !== undefined && { ca }) },
+      // HTTP/1.1 is used, because HTTP/2 gains nothing for a few requests at a time, and many registries are behind old proxies.
+      requestTls: { allowH2: false, timeout: timeoutMs, ...defined({ ca }) },
       clientFactory: (origin, options) => new Tunnels(origin, proxy, { ...options, headersTimeout: timeoutMs }),
       factory: (origin, options) => new Pool(origin, isProxy(origin, proxy) ? naming(proxy, options) : options),
     });
@@ -95,7 +96,7 @@ function isProxy(origin: string | URL, { url }: Proxy): boolean {
   return new URL(origin).origin === new URL(url).origin;
 }
 
-/** Options of a pool whose errors of connecting name the proxy. */
+/** The options of a pool whose connection errors name the proxy. */
 function naming({ name }: Proxy, options: Pool.Options): Pool.Options {
   const { connect } = options;
   if (typeof connect !== 'function') return options;

@@ -1,16 +1,16 @@
-/** Which proxy a request goes through: the one place that decides, for requests, their messages and the doctor. */
+/** Decides which proxy a request uses. Requests, their messages and the doctor all use this decision. */
 import { BlockList, isIP } from 'node:net';
 import type { EnvironmentProxies, Proxy, RegistryProxy } from '../../core/model/proxy.ts';
 import { isForbiddenAddress, plainHost } from './special-addresses.ts';
 
-/** How a request leaves: through a proxy, or directly for a reason. */
+/** The route of a request: through a proxy, or directly for a reason. */
 export type Route = { readonly proxy: Proxy } | { readonly proxy?: undefined; readonly why: string };
 
 export type RouteTo = (url: URL) => Route;
 
 /**
- * The route by the environment, as curl and Go understand it: HTTPS_PROXY is for https, HTTP_PROXY for http, and NO_PROXY lists exceptions. What exists only on this
- * machine or next to it (loopback, link-local addresses, metadata servers of clouds) never goes through a proxy.
+ * Creates the routes by the environment, as curl and Go understand it: HTTPS_PROXY is for https, HTTP_PROXY for http, and NO_PROXY lists exceptions. Hosts on
+ * this machine or next to it (loopback, link-local addresses, metadata servers of clouds) never use a proxy.
  */
 export function createRoutes({ http, https, noProxy }: EnvironmentProxies): RouteTo {
   const exceptions = noProxy
@@ -29,7 +29,7 @@ export function createRoutes({ http, https, noProxy }: EnvironmentProxies): Rout
   };
 }
 
-/** The route to everything that one registry needs: itself, its token server, and where it redirects. Its own setting comes before the environment. */
+/** Creates the route to everything that one registry needs: itself, its token server, and its redirects. Its own setting comes before the environment. */
 export function createRegistryRoute(proxy: RegistryProxy | undefined, byEnvironment: RouteTo): RouteTo {
   if (proxy === undefined) return byEnvironment;
   return (url) => {
@@ -38,7 +38,7 @@ export function createRegistryRoute(proxy: RegistryProxy | undefined, byEnvironm
   };
 }
 
-/** ` through the proxy NAME`, or nothing, to be added to a sentence. */
+/** ` through the proxy NAME`, to be added to a sentence; empty without a proxy. */
 export function describeVia({ proxy }: Route): string {
   return proxy === undefined ? '' : ` through the proxy ${proxy.name}`;
 }
@@ -55,7 +55,7 @@ function isNearby(host: string): boolean {
 
 type Matches = (host: string, port: number) => boolean;
 
-/** One entry of NO_PROXY: `*`, `example.com` and `.example.com` (with all below it), `*.example.com` (only below it), an address, a network; each but a network may have a port. */
+/** Reads an entry of NO_PROXY (`*`, `example.com`, `.example.com`: and all below, `*.example.com`: only below, an address, a network); most may have a port. */
 function readException(text: string): Matches {
   const network = readNetwork(text);
   if (network !== undefined) return (host) => isIP(host) !== 0 && network.check(host, isIP(host) === 6 ? 'ipv6' : 'ipv4');
@@ -77,7 +77,7 @@ function readNetwork(text: string): BlockList | undefined {
   return list;
 }
 
-/** An address of IPv6 with a port has brackets. */
+/** Splits a host and its port. An IPv6 address with a port has brackets. */
 function splitPort(text: string): { readonly name: string; readonly port?: number } {
   const [, name, port] = /^(\[[^\]]+\]|[^:]+):(\d{1,5})$/.exec(text) ?? [];
   return name === undefined ? { name: text } : { name, port: Number(port) };

@@ -1,9 +1,9 @@
 import { BlockList, isIP } from 'node:net';
 
-// The author of a policy names the registry, and a registry names its token server. Neither may make this service send requests to addresses that
-// only a node or a cloud instance should reach. Loopback and private addresses are allowed, since registries run there.
+// Addresses that get no requests from this service, because only a node or a cloud instance should reach them. The author of a policy names the registry, and a
+// registry names its token server. Loopback and private addresses are allowed, since registries run there.
 const forbidden = new BlockList();
-/** An address of IPv4 within one of IPv6, by its two halves, and how many bits stand before it. BlockList itself finds ::ffff:a.b.c.d. */
+/** The forms of an IPv4 address within an IPv6 address, by its two halves, and how many bits precede it. BlockList itself finds ::ffff:a.b.c.d. */
 const translations: readonly { readonly write: (high: string, low: string) => string; readonly before: number }[] = [
   { write: (high, low) => `64:ff9b::${high}:${low}`, before: 96 }, // NAT64
   { write: (high, low) => `64:ff9b:1::${high}:${low}`, before: 96 }, // NAT64 within one network
@@ -34,11 +34,11 @@ export function isForbiddenAddress(hostname: string): boolean {
   const host = plainHost(hostname);
   const family = isIP(host);
   if (family === 0) return forbiddenNames.has(host);
-  // An IPv4 address mapped into IPv6 is found by BlockList itself.
+  // BlockList itself finds an IPv4 address that is mapped into IPv6.
   return forbidden.check(host, family === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** A host as addresses are written: in lower case, without brackets, zone and the dot at the end. */
+/** A host in the form in which addresses are written: in lower case, without brackets, zone and the dot at the end. */
 export function plainHost(hostname: string): string {
   return hostname
     .toLowerCase()

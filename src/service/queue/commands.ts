@@ -1,7 +1,7 @@
 /** Sends several commands to Redis in one request. */
 import type { RedisConnection } from './connection.ts';
 
-/** ARGV: for each command, the number of its words, then the words. */
+/** The script that runs commands. ARGV: for each command, the number of its words, then the words. */
 const scriptWith = (functions: string) => `
 local functions = {}
 ${functions}
@@ -19,9 +19,9 @@ return answer`;
 export type Command = readonly (string | number)[];
 
 /**
- * Runs commands atomically in one request to Redis, and returns the answer to the last one; rejects at the first that fails. `keys`: all keys of the commands, in
- * one Cluster slot. `functions`: Lua that adds commands of its own to the table of that name. A transaction of ioredis would load all scripts of BullMQ each time,
- * which costs as much as a whole job (measured).
+ * Runs commands atomically in one request to Redis, and returns the answer to the last one; rejects at the first that fails. `keys`: all keys of the commands,
+ * in one Cluster slot. `functions`: Lua that adds commands to the table `functions`. A transaction of ioredis would load all scripts of BullMQ each time, which
+ * costs as much as a whole job (measured).
  */
 export async function runTogether(
   redis: RedisConnection,

@@ -1,4 +1,4 @@
-/** Why there is no connection to Redis, and what to do. */
+/** Explains why there is no connection to Redis, and what to do about it. */
 import { describeRedisError } from './connection.ts';
 
 /** The setting that most probably has to be corrected. */
@@ -6,7 +6,7 @@ export type RedisSetting = 'url' | 'password' | 'sentinels' | 'cluster';
 
 /** What a failed connection means. */
 export interface ConnectionFailure {
-  /** The error itself, without the parts that change with each try. */
+  /** The error of the connection, without the parts that change with each try. */
   readonly why: string;
   readonly setting: RedisSetting;
   readonly remedy: string;
@@ -68,12 +68,12 @@ export function explainConnection(error: unknown): ConnectionFailure | undefined
   return found && { why: text, setting: found[1], remedy: found[2] };
 }
 
-/** Redis answers all the same, from database 0. */
+/** Whether the URL names a database that does not exist. Redis still answers then, from database 0. */
 export function isWrongDatabase({ why }: ConnectionFailure): boolean {
   return why.startsWith('ERR DB index');
 }
 
-/** The error of a Cluster holds that of its last node. */
+/** The text of an error. The error of a Cluster holds the error of its last node. */
 function textOf(error: unknown): string {
   const own = describeRedisError(error).replace(/ Retrying from scratch after \d+ms\./, '');
   const ofNode =

@@ -1,10 +1,11 @@
 import { Cluster, type ClusterOptions, type Command, Redis } from 'ioredis';
+import { defined } from '../../core/model/defined.ts';
 
 /** The address of Redis; a string is the URL of a single server. */
 export type RedisAddress =
   | string
   | {
-      /** With `sentinels`, its host is the name of their group; with `cluster`, it is any node. */
+      /** The URL of Redis. With `sentinels`, its host is the name of their group; with `cluster`, it is any node. */
       readonly url: string;
       readonly sentinels: readonly string[];
       readonly sentinelPassword?: string | undefined;
@@ -14,14 +15,14 @@ export type RedisAddress =
 /** A client for any form of Redis. */
 export type RedisConnection = Redis | Cluster;
 
-/** A connection may recover at any moment, so it is retried at short intervals, without end. */
+/** The pause before the next connection, in ms. A connection may recover at any moment, so it is retried at short intervals, without end. */
 const retryStrategy = (times: number): number => Math.min(50 * times, 1_000);
 
-/** How long a worker waits for an answer before it considers the connection dead: longer than it lets Redis wait for a job (`drainDelay`). */
+/** How long a worker waits for an answer before it considers the connection dead. Redis may let a worker wait for a job (`drainDelay`) for less than this. */
 const silenceMs = 45_000;
 
 /**
- * Connects receivers of webhooks to Redis: every command is answered or rejected, at once when Redis is down, within `commandTimeoutMs` when it hangs. No
+ * Connects receivers of webhooks to Redis. Every command is answered or rejected: without delay when Redis is down, within `commandTimeoutMs` when it hangs. No
  * command waits in an offline queue, where a killed process would lose it.
  */
 export function connectProducer(address: RedisAddress, commandTimeoutMs = 2_000): RedisConnection {
@@ -33,7 +34,7 @@ export function connectProducer(address: RedisAddress, commandTimeoutMs = 2_000)
   return connection;
 }
 
-/** Connects workers: their commands wait until Redis is back, because a worker can do nothing without it. */
+/** Connects workers to Redis. Their commands wait until Redis is back, because a worker can do nothing without it. */
 export function connectWorker(address: RedisAddress): RedisConnection {
   const patience = { maxRetriesPerRequest: null, connectTimeout: 5_000, socketTimeout: silenceMs, reconnectOnError: andRepeat };
   const connection = connect(address, patience, true);
@@ -41,13 +42,13 @@ export function connectWorker(address: RedisAddress): RedisConnection {
   return connection;
 }
 
-/** A Cluster has a connection to each node. */
+/** Prepares each server of a connection. A Cluster has a connection to each node. */
 function ofEachServer(connection: RedisConnection, prepare: (server: Redis) => void): void {
   if (connection instanceof Cluster) connection.on('+node', prepare);
   else prepare(connection);
 }
 
-/** After a failover the address may belong to another server, which only a new connection reaches. */
+/** Whether a server refuses writes as a replica. After a failover, the address may belong to another server, which only a new connection reaches. */
 const isReadOnly = ({ message }: Error): boolean => message.includes('READONLY');
 const andFail = (error: Error): false | 1 => isReadOnly(error) && 1;
 const andRepeat = (error: Error): false | 2 => isReadOnly(error) && 2;
@@ -77,7 +78,7 @@ function connect(address: RedisAddress, patience: Patience, enableOfflineQueue: 
     ...single,
     name: new URL(url).hostname,
     sentinels: sentinels.map((text) => addressOf(`redis://${text}`, 26_379)),
-    ...(sentinelPassword !== undefined && { sentinelPassword }),
+    ...defined({ sentinelPassword }),
     // The Sentinels decide which server receives the pushes, so their connection is secured, too.
     ...(isSecure(url) && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
     sentinelRetryStrategy: retryStrategy,
@@ -93,7 +94,7 @@ function addressOf(url: string, defaultPort = 6_379): { host: string; port: numb
   return { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port || defaultPort) };
 }
 
-/** The options that all nodes of a Cluster share. */
+/** The login and TLS options that all nodes of a Cluster share. */
 function loginOf(url: string): Login {
   const { username, password } = new URL(url);
   return {
@@ -107,20 +108,20 @@ function isSecure(url: string): boolean {
   return url.startsWith('rediss:');
 }
 
-/** The message that ioredis uses for the same error. */
+/** The message of a command that timed out, the same as that of ioredis. */
 export const tooLate = 'Command timed out';
 
-/** What operators are shown of an error: while there is no connection, ioredis speaks of its own options. */
+/** The text of an error for operators. While there is no connection, ioredis only reports which of its own options ended the command. */
 export function describeRedisError(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return message.startsWith("Stream isn't writeable") ? 'there is no connection to it' : message;
 }
 
 /**
- * Sends the commands of one turn of the event loop in one write. Under load this saves a system call per command here, and in Redis a read and, with
- * `appendfsync always`, an fsync; a command leaves when what the turn has to do is done. ioredis has no hook for it, so `sendCommand` is wrapped, which it
- * declares but does not document; without the wrapper, everything works, with more writes. Not by `enableAutoPipelining`, which passes the same tests: it holds
- * all commands back until the ones before are answered, fsync and WAIT included, so a push takes 1.4 times as long with 200 at once (measured).
+ * Sends the commands of one turn of the event loop in one write. Under load, this saves a system call for each command here, and in Redis a read and, with
+ * `appendfsync always`, an fsync. Commands are sent at the end of the turn. ioredis has no hook for it, so the declared but undocumented `sendCommand` is
+ * wrapped; without the wrapper, everything works, with more writes. `enableAutoPipelining` is not used because it holds all commands back until the previous
+ * ones are answered, fsync and WAIT included: a push takes 1.4 times as long with 200 at the same time (measured).
  */
 function gatherWrites(server: Redis): void {
   const send = server.sendCommand.bind(server);
@@ -140,7 +141,7 @@ function gatherWrites(server: Redis): void {
  */
 export function limitCommands(connection: Redis, milliseconds: number): void {
   const send = connection.sendCommand.bind(connection);
-  // ioredis sends a command again after a lost connection or a redirection in a Cluster.
+  // The commands that have a deadline. ioredis sends a command again after a lost connection or a redirection in a Cluster.
   const limited = new WeakSet<Command>();
   connection.sendCommand = (command, stream) => {
     if (!limited.has(command)) {

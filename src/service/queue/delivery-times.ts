@@ -1,11 +1,11 @@
-/** When each receiver last answered with each status: beside the path of pushes, shared by all replicas. */
+/** Records when each receiver last answered with each status, shared by all replicas. No push waits for these writes. */
 import { runTogether } from './commands.ts';
 import type { RedisConnection } from './connection.ts';
 
 export interface DeliveryTimes {
-  /** Notes an answer, to be written within seconds; returns at once and never throws. */
+  /** Notes an answer, which is written within seconds. Returns before that, and never throws. */
   note(receiver: string, status: number): void;
-  /** Writes what is noted. */
+  /** Writes the times that are noted, and stops. */
   stop(): Promise<void>;
 }
 
@@ -19,8 +19,8 @@ export interface DeliveryTimesOptions {
 const lifeMs = 30 * 24 * 3_600_000;
 
 /**
- * The times in Redis, under the queue's prefix (one Cluster slot). One write every few seconds, however many deliveries there are: anybody can have them refused.
- * What cannot be written is dropped.
+ * Creates the times in Redis, under the queue's prefix (one Cluster slot). They are written every few seconds, however many deliveries anybody sends. Times
+ * that Redis does not accept are dropped.
  */
 export function createDeliveryTimes({ redis, prefix, now, flushMs = 5_000 }: DeliveryTimesOptions): DeliveryTimes {
   let noted = new Map<string, number>();
@@ -54,7 +54,7 @@ export function createDeliveryTimes({ redis, prefix, now, flushMs = 5_000 }: Del
   };
 }
 
-/** By receiver and status, in ms since 1970, of the last 30 days. */
+/** Reads when deliveries were answered in the last 30 days: times in ms since 1970, by receiver and status. */
 export async function readDeliveryTimes(
   redis: RedisConnection,
   prefix: string,
@@ -64,7 +64,7 @@ export async function readDeliveryTimes(
   for (const [field, value] of Object.entries(await redis.hgetall(keyOf(prefix)))) {
     const [receiver = '', status] = field.split(' ');
     const at = Number(value);
-    // Whoever can write to Redis can write anything.
+    // Times that no delivery can have are left out, because anybody with write access to Redis may have written them.
     if (!Number.isInteger(Number(status)) || !(Math.abs(now - at) < lifeMs)) continue;
     const ofReceiver = times.get(receiver) ?? new Map<number, number>();
     times.set(receiver, ofReceiver.set(Number(status), at));

@@ -16,34 +16,34 @@ import { recordCommand, recordFunction } from './record-result.ts';
 export interface PolicyResult extends Pick<Outcome, 'reason' | 'message' | 'tag' | 'digest' | 'changes'> {
   readonly kind: Outcome['kind'] | 'retrying' | 'waiting' | 'failed';
   readonly at: string;
-  /** Milliseconds since the push was received; a reader knows it also where the writer does not. */
+  /** Milliseconds since the push was received. Where the writer does not know when that was, the record's reader does. */
   readonly afterMs?: number;
-  /** The same until the image was verified at the registry, before workloads were changed; that of the first try that says so. */
+  /** Milliseconds from the push to the verification of the image at the registry, before workloads were changed, as the first try measured it. */
   readonly verifiedMs?: number;
-  /** The repository (`registry/path`) that the credentials of the policy have read; absent where they have read none. */
+  /** The repository (`registry/path`) that the credentials of the policy have read; absent if they have read none. */
   readonly hasRead?: string;
-  /** It is about the rollout of what was changed, or about a wait that a guard asks for, which no try of the push ends. */
+  /** The later stage that the result is about: the rollout of the change, or a wait that a guard asks for, which no try of the push ends. */
   readonly stage?: 'guard' | 'rollout';
 }
 
 export interface EventLog {
-  /** A push that no policy watches. */
+  /** Records a push that no policy watches. */
   unwatched(event: PushEvent, at: Date): Promise<void>;
   /** Records the policies that match a push, by name. */
   matched(event: PushEvent, policies: readonly string[]): Promise<void>;
-  /** Records the result for one policy; a final result is only replaced by a higher one (`record-result.ts`). With the push, it records the match as well. */
+  /** Records the result for one policy, and the match if `matched` has not. A final result is only replaced by a higher one (`record-result.ts`). */
   recordResult(eventId: string, policy: string, result: PolicyResult, push?: PushEvent): Promise<void>;
-  /** Records that a notice about one policy was given up; the same one again replaces it, and is not counted again. */
+  /** Records that a notice about one policy was given up. The same notice again replaces the record, and is not counted again. */
   recordGivenUp(eventId: string, policy: string, notice: GivenUpNotice): Promise<void>;
 }
 
-/** A push, and the policies that match it, by name. */
+/** A push, and the names of the policies that match it. */
 interface Match {
   readonly event: PushEvent;
   readonly policies: readonly string[];
 }
 
-/** The result of a push for one policy; with the push, where the match is recorded as well. */
+/** The result of a push for one policy. It contains the push if the match is still to be recorded. */
 interface Recorded {
   readonly eventId: string;
   readonly policy: string;
@@ -52,8 +52,8 @@ interface Recorded {
 }
 
 /**
- * KEYS: the hash of the event. ARGV: the counter and the field of the notice, its text, how many are kept, and the life of a hash that is no record: one that has
- * expired, or one of which only this is known yet.
+ * Records a notice that was given up. KEYS: the hash of the event. ARGV: the notice's counter and field, its text, how many are kept, and the life in ms of a
+ * hash that was no record before.
  */
 const givenUpScript = `
 if redis.call('HEXISTS', KEYS[1], ARGV[2]) == 0 and redis.call('HINCRBY', KEYS[1], ARGV[1], 1) > tonumber(ARGV[4]) then return end
@@ -61,15 +61,15 @@ redis.call('HSET', KEYS[1], ARGV[2], ARGV[3])
 if redis.call('TTL', KEYS[1]) < 0 then redis.call('EXPIRE', KEYS[1], ARGV[5]) end`;
 
 const maxEvents = 100_000;
-/** How many results are written in one request: a push may concern thousands of policies, and a request must not keep Redis from others. */
+/** How many results are written in one request. A push may concern thousands of policies, and a request must not keep Redis from other clients. */
 const maxTogether = 500;
 const maxUnwatched = 1_000;
-/** They are removed in batches of this size, which costs less than one by one. */
+/** How many unwatched pushes above the limit are kept before they are removed together, which costs less than one by one. */
 const unwatchedSlack = 100;
 
 /**
- * The log in Redis, under the queue's prefix (one Cluster slot). A full Redis accepts no records: `onFull` receives the error of each write that is skipped.
- * Failing the job instead would keep it in the queue, which is what fills Redis.
+ * Creates the log in Redis, under the queue's prefix (one Cluster slot). A full Redis accepts no records: `onFull` receives the error of each write that is
+ * skipped. If the job failed instead, it would stay in the queue and fill Redis further.
  */
 export function createEventLog(redis: RedisConnection, prefix: string, onFull: (error: Error) => void): EventLog {
   const write = (keys: readonly string[], commands: readonly Command[]) =>
@@ -90,7 +90,7 @@ export function createEventLog(redis: RedisConnection, prefix: string, onFull: (
   ): { readonly keys: readonly string[]; readonly commands: readonly Command[] } => {
     const events = matches.map(({ event }) => event);
     const indexes = new Map([[byTime, events], ...Map.groupBy(events, ({ repository }) => byRepository(formatRepository(repository)))]);
-    // A replay does not prove that webhooks arrive.
+    // Replays are left out, because they do not prove that webhooks arrive.
     const announced = events.filter(({ replayOf }) => replayOf === undefined);
     const oldest = Date.parse(matches[0].event.receivedAt) - recordSeconds * 1_000;
     const commands = [
@@ -121,12 +121,12 @@ export function createEventLog(redis: RedisConnection, prefix: string, onFull: (
     const lives = [...hashes].map((hash): Command => ['EXPIRE', hash, recordSeconds]);
     await write([...new Set([...hashes, ...matches.keys])], [...matches.commands, ...commands, ...lives]);
   };
-  /** A burst of pushes is written together, which costs a fraction. */
+  /** Results of a burst of pushes are written together, which costs a fraction of single writes. */
   const writeResults = batchWrites<Recorded>(async (results) => {
     for (let start = 0; start < results.length; start += maxTogether) await writeSome(results.slice(start, start + maxTogether));
   });
 
-  /** Removes index entries together with their records: if only the index were trimmed, a flood of pushes would fill Redis for a week. */
+  /** Removes index entries together with their records. If only the index were trimmed, a flood of pushes would fill Redis for a week. */
   const forgetUnwatched = async () => {
     const oldest = (await redis.zrange(unwatchedIndex, '0', String(-maxUnwatched - 1))).slice(0, maxUnwatched);
     if (oldest.length === 0) return;
@@ -169,14 +169,14 @@ export function createEventLog(redis: RedisConnection, prefix: string, onFull: (
   };
 }
 
-/** Alternating names and values. */
+/** The fields of a push as alternating names and values. */
 function flatten(event: PushEvent): string[] {
   const { repository, ...rest } = event;
   const fields = { ...rest, registry: repository.registry, repository: repository.path };
   return Object.entries(fields).flatMap(([name, value]) => (typeof value === 'string' ? [name, value] : []));
 }
 
-/** The memory of an audit record in Redis, with its index entries. */
+/** The memory of an audit record in Redis with its index entries, in bytes. */
 export const bytesPerRecord = 1_300;
 
 const forgetBatch = 500;

@@ -10,22 +10,22 @@ import { pushSchema } from './read-job.ts';
 /** How long a record is kept, in seconds. */
 export const recordSeconds = 7 * 24 * 3_600;
 
-/** A hash for each event, and sorted sets of ids by time of receipt (ms). They share one prefix, which is one Cluster slot. */
+/** The keys of the audit record: a hash for each event, and sorted sets of ids by time of receipt (ms). They share one prefix, which is one Cluster slot. */
 export interface EventKeys {
   readonly hash: (id: string) => string;
   readonly byTime: string;
-  /** `registry/path`. */
+  /** The index of one repository, given as `registry/path`. */
   readonly byRepository: (repository: string) => string;
   readonly unwatched: string;
-  /** All that receivers ignored. */
+  /** The index of all that receivers ignored. */
   readonly ignored: string;
-  /** What one receiver ignored for one reason. */
+  /** The index of what one receiver ignored for one reason. */
   readonly ignoredOf: (receiver: string, reason: IgnoredReason) => string;
-  /** Registries by the time of their last push that a policy watches. */
+  /** The sorted set of registries, by the time of their last push that a policy watches. */
   readonly announcements: string;
 }
 
-/** The keys under a prefix. */
+/** The keys of the audit record under a prefix. */
 export function eventKeys(prefix: string): EventKeys {
   return {
     hash: (id) => `${prefix}:event:${id}`,
@@ -48,25 +48,25 @@ export type PushState = 'matched' | 'unwatched' | 'queued' | 'waiting' | 'workin
 export interface PushRecord {
   readonly event: PushEvent;
   readonly state: PushState;
-  /** The last error of a push that is retried or failed before its policies were known, or what it waits for. */
+  /** The last error of a push that is retried or failed before its policies were known, or what the push waits for. */
   readonly why?: string;
-  /** The reason for a wait. */
+  /** The reason why the push waits. */
   readonly reason?: Extract<Reason, 'WaitsForScan'>;
-  /** By policy (`namespace/name`); undefined while the policy has no result yet. */
+  /** The results by policy (`namespace/name`); undefined for a policy that has no result yet. */
   readonly results: ReadonlyMap<string, PolicyResult | undefined>;
-  /** The policies whose credentials have read the repository: only their authors may learn of the push. */
+  /** The policies whose credentials have read the push's repository. Only the authors of these policies may learn of the push. */
   readonly readers: ReadonlySet<string>;
-  /** By policy: the notices about the push that were given up; undefined if there are none. */
+  /** The notices about the push that were given up, by policy; undefined if there are none. */
   readonly givenUp?: ReadonlyMap<string, readonly GivenUpNotice[]>;
 }
 
-/** The field of the hash with the repository that a policy has read. */
+/** The field of an event's hash for the repository that a policy has read. */
 export const readField = (policy: string) => `read:${policy}`;
 
 /** How many given up notices are kept for each policy of a push. */
 export const maxGivenUp = 10;
 
-/** The fields of the hash: a counter for each policy, and one field for each notice, the same at a repetition. */
+/** The fields of an event's hash for notices that were given up: a counter for each policy, and one field for each notice, which a repetition reuses. */
 export const givenUpCount = (policy: string) => `notices:${policy}`;
 export const givenUpField = (policy: string, { kind, target }: Pick<GivenUpNotice, 'kind' | 'target'>) =>
   `notice:${policy} ${kind} ${target}`;
@@ -76,14 +76,14 @@ export interface IgnoredEvent {
   readonly id: string;
   readonly receiver: string;
   readonly provider: string;
-  /** When it was last received, RFC 3339. */
+  /** When the ignored event was last received, in RFC 3339. */
   readonly receivedAt: string;
   readonly reason: IgnoredReason;
   readonly message: string;
   readonly registry?: string;
   readonly repository?: string;
   readonly tag?: string;
-  /** How often it was received. */
+  /** How often the ignored event was received. */
   readonly count: number;
 }
 
@@ -96,7 +96,7 @@ export interface IgnoredRecord {
 export type EventRecord = PushRecord | IgnoredRecord;
 
 const names = z.array(z.string().max(512)).max(100_000);
-/** Whoever can write to Redis must not add fields that the view of an event has from elsewhere. */
+/** The result of a push as stored. It has no other fields, so that writers to Redis cannot add those that the view of an event has from elsewhere. */
 const resultShape = z.object({
   reason: z.string().exactOptional(),
   message: z.string().exactOptional(),
@@ -107,7 +107,7 @@ const resultShape = z.object({
   at: z.string().max(40),
   afterMs: z.number().exactOptional(),
 });
-/** Senders chose these texts, which are shown on terminals: control characters are replaced. */
+/** A text that a sender chose. It is shown on terminals, so its control characters are replaced. */
 const text = z
   .string()
   .max(512)
@@ -145,7 +145,7 @@ export function readHash(hash: Readonly<Record<string, string>>): EventRecord | 
     event: event.data,
     state: outcome === 'unwatched' ? 'unwatched' : 'matched',
     results,
-    // The policy may have named another repository by the time of its result.
+    // A policy is a reader only if it has read the pushed repository: it may have named another one by the time of its result.
     readers: new Set(known.filter((name) => hash[readField(name)] === pushed)),
     ...(givenUp.size > 0 && { givenUp }),
   };
@@ -179,7 +179,7 @@ function parseJson(json: string | undefined): unknown {
   }
 }
 
-/** A push that exists only in the queue; undefined if the data of its job are invalid. */
+/** The record of a push that exists only in the queue; undefined if the data of its job are invalid. */
 export function readJob(data: unknown, state: PushState, why: string | undefined): PushRecord | undefined {
   const event = pushSchema.safeParse(data);
   if (!event.success) return undefined;
@@ -187,7 +187,7 @@ export function readJob(data: unknown, state: PushState, why: string | undefined
   return { event: event.data, state, results: new Map(), readers: new Set(), ...reason, ...(why && { why }) };
 }
 
-/** Whether a record is about this repository (`registry/path`). Of an ignored event without a registry, only the path is compared. */
+/** Whether a record is about this repository (`registry/path`). For an ignored event without a registry, only the path is compared. */
 export function isOfRepository(record: EventRecord, repository: string): boolean {
   if (record.state !== 'ignored') return formatRepository(record.event.repository) === repository;
   const { registry, repository: path } = record.event;

@@ -1,21 +1,22 @@
-/** Notices that exceed what a target is sent in a minute: they are held back, and sent as one summary. */
+/** Notices above the limit of a target per minute: they are held back, and sent as one summary. */
+import { defined } from '../../core/model/defined.ts';
 import { formatSubject, type Notice } from '../../core/model/notice.ts';
 import { cut } from '../../core/model/text.ts';
 import type { RedisConnection } from './connection.ts';
 import { readNotice } from './read-job.ts';
 
-/** What the target is sent in one message. */
+/** The notices that were held back for a target, which it receives as one message. */
 export interface NoticeSummary {
   readonly notices: readonly Notice[];
-  /** How many more there were than are kept. */
+  /** How many notices were held back in addition to those that are kept. */
   readonly more: number;
 }
 
-/** Shared by all replicas; rejects if Redis does not answer. */
+/** The held notices, shared by all replicas. Rejects if Redis does not answer. */
 export interface HeldNotices {
   /**
-   * Counts a notice for a target. Undefined if it may be sent now; otherwise it is held back in a group, whose summary is due in `afterMs`. A notice that is
-   * held back again under the same id counts once.
+   * Counts a notice for a target. Undefined if the notice may be sent now; otherwise it is held back in a group, whose summary is due in `afterMs`. A notice
+   * that is held back again under the same id counts once.
    */
   hold(
     target: string,
@@ -23,19 +24,19 @@ export interface HeldNotices {
     id: string,
     notice: Notice,
   ): Promise<{ readonly group: number; readonly afterMs: number } | undefined>;
-  /** Ends a group, so that nothing is added to it any more, and reads it; the same at every try. */
+  /** Closes a group, so that no more notices are added to it, and reads it. Returns the same at every try. */
   close(target: string, group: number): Promise<NoticeSummary>;
   /** Forgets a group that was sent. */
   forget(target: string, group: number): Promise<void>;
 }
 
 const maxHeld = 5_000;
-/** Longer than a summary is retried. */
+/** How long a group is kept: longer than the retries of its summary. */
 const groupLifeMs = 2 * 86_400_000;
-/** Longer than any group, so that a number is not used again while its group exists. */
+/** How long the number of a group is kept: longer than the group, so that no existing group's number is used again. */
 const numberLifeMs = 2 * groupLifeMs;
 
-/** KEYS: what the counts, the number of the current group and the groups begin with. ARGV: limit, id, text, the most that are held, life of a group. */
+/** Counts a notice or holds it back. KEYS: prefixes of the counts, of the group's number, of the groups. ARGV: limit, id, text, the most held, group life. */
 const holdScript = `
 local time = redis.call('TIME')
 local counts = KEYS[1] .. ':' .. math.floor(time[1] / 60)
@@ -52,12 +53,12 @@ end
 redis.call('PEXPIRE', held, ARGV[5])
 return {group, 60000 - (time[1] % 60) * 1000 - math.floor(time[2] / 1000)}`;
 
-/** KEYS: the number of the current group, and the group. ARGV: its number, and the life of numbers. */
+/** Closes a group. KEYS: the key of the current group's number, and the group. ARGV: the number of the group, and the life of numbers. */
 const closeScript = `
 if (tonumber(redis.call('GET', KEYS[1])) or 1) == tonumber(ARGV[1]) then redis.call('SET', KEYS[1], ARGV[1] + 1, 'PX', ARGV[2]) end
 return redis.call('HGETALL', KEYS[2])`;
 
-/** Under the queue's prefix (one Cluster slot). */
+/** Creates the held notices in Redis, under the queue's prefix (one Cluster slot). */
 export function createHeldNotices(redis: RedisConnection, prefix: string): HeldNotices {
   const keyOf = (what: 'counts' | 'number' | 'held', target: string) => `${prefix}:notices:${what}:${target}`;
   const groupKey = (target: string, group: number) => `${keyOf('held', target)}:${group}`;
@@ -88,21 +89,19 @@ export function createHeldNotices(redis: RedisConnection, prefix: string): HeldN
   };
 }
 
-/** What a summary shows of it, and the push whose record says what became of it. */
+/** The part of a notice that a summary shows, and the id of the push that it is about. */
 function shorten({ kind, subject, at, tag, digest, reason, message, eventId }: Notice): Notice {
   return {
     kind,
     subject,
     at,
-    ...(tag !== undefined && { tag }),
-    ...(digest !== undefined && { digest }),
-    ...(reason !== undefined && { reason }),
+    ...defined({ tag, digest, reason }),
     ...(message !== undefined && { message: cut(message, 200) }),
-    ...(eventId !== undefined && { eventId }),
+    ...defined({ eventId }),
   };
 }
 
-/** Anyone with write access to Redis may have written it: what cannot be read is left out. */
+/** The notices of a group that can be read. Others are left out, because anyone with write access to Redis may have written them. */
 function readHeld(text: string): Notice[] {
   try {
     return [readNotice(JSON.parse(text))];

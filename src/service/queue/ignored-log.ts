@@ -20,9 +20,9 @@ export interface IgnoredDelivery {
 }
 
 export interface IgnoredLog {
-  /** Adds ignored pushes to the next write, within a second; returns at once and never throws. */
+  /** Adds ignored pushes to the next write, within a second. Returns before that, and never throws. */
   add(delivery: IgnoredDelivery): void;
-  /** Writes everything that is pending. */
+  /** Writes everything that is pending, and stops. */
   stop(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export interface IgnoredLogOptions {
   readonly aliases: RegistryAliases;
   /** Whether Redis has enough memory for records. */
   readonly canWrite: () => boolean;
-  /** Called for ignored pushes that are not recorded. `rate`: too many of one receiver and reason at once. `redis`: Redis is slow, nearly full or unreachable. */
+  /** Called for ignored pushes that are not recorded. `rate`: too many of one receiver and reason together. `redis`: it is slow, nearly full or unreachable. */
   readonly onDropped: (of: Pick<IgnoredDelivery, 'receiver' | 'provider'>, why: 'rate' | 'redis', count: number) => void;
   readonly flushMs?: number;
 }
@@ -43,7 +43,7 @@ const maxOfDelivery = 20;
 const maxOfFlush = 20;
 /** The number of records that are kept for each receiver and reason. */
 const maxKept = 50;
-/** Older ones are removed in batches of at least this size. */
+/** The minimum number of old records that are removed together. */
 const slack = 10;
 const maxTextLength = 256;
 
@@ -60,7 +60,7 @@ interface Group extends Pick<IgnoredDelivery, 'receiver' | 'provider' | 'registr
   readonly entries: Map<string, Entry>;
 }
 
-/** The log in Redis, under the queue's prefix (one Cluster slot); one for each listener. */
+/** Creates the log in Redis, under the queue's prefix (one Cluster slot). Each listener has one. */
 export function createIgnoredLog({ redis, prefix, aliases, canWrite, onDropped, flushMs = 1_000 }: IgnoredLogOptions): IgnoredLog {
   const keys = eventKeys(prefix);
   let groups = new Map<string, Group>();
@@ -96,10 +96,10 @@ export function createIgnoredLog({ redis, prefix, aliases, canWrite, onDropped, 
     timer = undefined;
     const noted = groups;
     groups = new Map();
-    // Sequentially, so that Redis can store pushes in between.
+    // The groups are written one after the other, so that Redis can store pushes in between.
     for (const group of noted.values()) await write(group);
   };
-  /** Starts a write unless one is running; events that arrive meanwhile are part of the next. */
+  /** Starts a write unless one is running. Events that arrive during a write are part of the next one. */
   const start = (): void => {
     if (writing !== undefined || timer !== undefined) return;
     timer = setTimeout(() => {
@@ -152,7 +152,7 @@ async function writeGroup(redis: RedisConnection, keys: EventKeys, group: Group,
   await runTogether(redis, [...indexes, ...hashes], [...indexes.map((index) => ['ZREM', index, ...surplus]), ['UNLINK', ...hashes]]);
 }
 
-/** The hash of an entry, as alternating field names and values. Image names are normalised if possible, so that queries find them like those of pushes. */
+/** The hash of an ignored push, as alternating field names and values. Image names are normalised if possible, so that queries find them like pushes. */
 function toRecord(
   { receiver, provider, registryOverride, reason }: Group,
   { ignored, receivedAt, count }: Entry,

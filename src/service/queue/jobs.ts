@@ -29,20 +29,20 @@ export interface PushJob extends PushEvent, Versioned, Traced {}
 export interface PolicyJob extends Versioned, Traced {
   readonly policy: { readonly namespace: string; readonly name: string; readonly uid: string };
   readonly source: TriggerSource;
-  /** Distinguishes causes, so that replicas that see the same one make one job: a push's id, a generation … */
+  /** Identifies the cause (a push's id, a generation …), so that replicas that see the same one make one job. */
   readonly cause: string;
   readonly receivedAt: string;
-  /** The generation that the cause refers to: a worker must not reconcile an older one. */
+  /** The policy's generation that the cause refers to. A worker must not reconcile an older one. */
   readonly generation?: number;
-  /** Set in the delayed job for a wait: `until` is the end of the wait, `at` the earliest time for the job. */
+  /** The wait that this delayed job ends: `until` is the end of the wait, `at` the earliest time for the job. */
   readonly wait?: { readonly until: string; readonly at: string };
   readonly eventId?: string;
-  /** The receiver that the push came to. */
+  /** The receiver that accepted the push. */
   readonly receiver?: string;
   readonly hint?: { readonly tag: string; readonly digest?: string; readonly repository?: Repository };
-  /** The user's requests in annotations, where they are the cause: a worker must see them before it reconciles. */
+  /** The user's requests in annotations, if they are the cause of the job. A worker must see them before it reconciles. */
   readonly actions?: PolicyActions;
-  /** `rollout`: only checks the policy's rollouts; without it, the policy is reconciled. */
+  /** `rollout`: the job only checks the policy's rollouts. Without a task, it reconciles the policy. */
   readonly task?: 'rollout';
   /** The job is delayed until this time. */
   readonly notBefore?: string;
@@ -59,39 +59,39 @@ export interface PollJob extends Versioned {
 export interface BaseJob extends Versioned {
   readonly policy: { readonly namespace: string; readonly name: string; readonly uid: string };
   readonly source: TriggerSource;
-  /** Distinguishes causes, so that replicas that see the same one make one job. */
+  /** Identifies the cause, so that replicas that see the same one make one job. */
   readonly cause: string;
   readonly receivedAt: string;
-  /** Of the policy, as the replica that made the job knew it. */
+  /** The generation of the policy, as the replica that made the job knew it. */
   readonly generation?: number;
-  /** The push that caused it. */
+  /** The push that caused the job. */
   readonly eventId?: string;
-  /** The repository of an application that was pushed: what is known of its tags is outdated. */
+  /** The repository of an application that was pushed. What is known of its tags is outdated. */
   readonly pushed?: Repository;
-  /** The pushed tag, and its digest where the push named it. */
+  /** The pushed tag, and its digest if the push named it. */
   readonly hint?: { readonly tag: string; readonly digest?: string; readonly repository?: Repository };
   /** The job is delayed until this time. */
   readonly notBefore?: string;
 }
 
-/** One rebuild to request from a CI system. The data are not trusted: the policy says where it is requested, and with which Secret. */
+/** One rebuild to request from a CI system. The data are not trusted: the CI system and its Secret come from the policy. */
 export interface TriggerJob extends Versioned {
   readonly policy: { readonly namespace: string; readonly name: string; readonly uid: string };
-  /** Identifies the action of the policy. */
+  /** Identifies the action of the policy that requests the rebuild. */
   readonly pipeline: string;
   readonly base: { readonly repository: string; readonly tag: string; readonly digest: string };
   readonly source: string;
   readonly image: string;
-  /** The time of the record of an earlier request for the same rebuild, which this one repeats on purpose. */
+  /** The time of the record of an earlier request, if this job repeats the same rebuild on purpose. */
   readonly after?: string;
   readonly receivedAt: string;
 }
 
-/** One notice for one target of the configuration. The data are not trusted: the configuration says where it is sent, and with which secrets. */
+/** One notice for one target of the configuration. The data are not trusted: the target's address and secrets come from the configuration. */
 export interface NoticeJob extends Versioned {
   /** The name of the target. */
   readonly target: string;
-  /** The same for the same event, so that a repetition makes no second job. */
+  /** Identifies the event of the notice, so that a repetition makes no second job. */
   readonly identity: readonly string[];
   readonly notice: Notice;
   readonly receivedAt: string;
@@ -104,17 +104,17 @@ export interface SummaryJob extends Versioned {
   readonly receivedAt: string;
 }
 
-/** Whether this version of the program understands a job; jobs of a newer version are left to newer replicas. */
+/** Whether this version of the program understands a job. Jobs of a newer version are left to newer replicas. */
 export function isUnderstood(data: { readonly schema?: number } | null): boolean {
   return data?.schema === schema;
 }
 
-/** The same cause for the same policy makes one job, whichever replica saw it. */
+/** The job id of a policy. The same cause for the same policy makes one job, whichever replica saw it. */
 export function policyJobId(job: Pick<PolicyJob | BaseJob, 'policy' | 'cause'>): string {
   return hashId([job.policy.uid, job.cause]);
 }
 
-/** A rebuild is requested once for each policy, base, pipeline and source; also the id that CI systems see. */
+/** The job id of a rebuild, which CI systems also see. A rebuild is requested once for each policy, base, pipeline and source. */
 export function triggerJobId({
   policy,
   base,
@@ -125,31 +125,31 @@ export function triggerJobId({
   return hashId([policy.uid, base.digest, pipeline, source, after]);
 }
 
-/** Each target gets a notice once; also the id that targets see. */
+/** The job id of a notice, which targets also see. Each target gets a notice once. */
 export function noticeJobId({ target, identity }: Pick<NoticeJob, 'target' | 'identity'>): string {
   return hashId([target, ...identity]);
 }
 
-/** Each group of held notices has one summary. */
+/** The job id of a summary. Each group of held notices has one summary. */
 export function summaryJobId({ target, group }: Pick<SummaryJob, 'target' | 'group'>): string {
   return hashId(['summary', target, String(group)]);
 }
 
-/** Each repository, interval and access has one poll at a time: while it is retried, another one would do the same. */
+/** The job id of a poll. Each repository, interval and access has one poll at a time, because a second one would repeat the first while that is retried. */
 export function pollJobId(job: Pick<PollJob, 'repository' | 'intervalMs'>): string {
   return hashId([job.repository.registry, job.repository.path, String(job.intervalMs), accessKey(job.repository)]);
 }
 
 /**
- * Completed jobs are kept for an hour, which is how long a repeated delivery from a sender with ids is recognised; failed ones for a week, to be seen and
- * replayed, up to a limit: an outage of days must not fill Redis. Workers set this, so that jobs need not carry it through Redis.
+ * How long finished jobs are kept. Completed ones: an hour, in which a repeated delivery from a sender with ids is recognised. Failed ones: a week, to be seen
+ * and replayed, and not too many, so that an outage of days does not fill Redis. Workers set this, so that jobs need not carry it through Redis.
  */
 export const keptJobs = {
   removeOnComplete: { age: 3_600, count: 100_000 },
   removeOnFail: { age: 7 * 24 * 3_600, count: 10_000 },
 } as const;
 
-/** Retries end by age, not by number (see worker.ts); BullMQ's default would give up after one. */
+/** The options of all jobs. Retries end by age, not by number (see worker.ts); by BullMQ's default, a job would fail after one try. */
 export const jobOptions: JobsOptions = {
   attempts: 1_000_000,
   backoff: { type: 'custom' },
@@ -157,28 +157,28 @@ export const jobOptions: JobsOptions = {
   stackTraceLimit: 0,
 };
 
-/** The cause of what `requested-at` asks for. */
+/** The cause of a job for the annotation `requested-at`. */
 export const requestCause = (value: string) => `request:${value}`;
 
 /**
- * How long a policy's job is kept. The job of a request is removed at once: the policy's status holds the answer, which prevents a repetition, and a user may
- * make the same request again after another one. The job of a rollback is kept: run twice, it would roll back twice.
+ * How long a policy's job is kept. The job of a request is removed when it is done: the status holds the answer, which prevents a repetition, and a user may
+ * make the same request again after another one. The job of a rollback is kept, because a second run would roll back twice.
  */
 export function policyOptions({ cause }: Pick<PolicyJob, 'cause'>): JobsOptions {
   return cause.startsWith(requestCause('')) ? { removeOnComplete: true } : {};
 }
 
-/** The job of a BaseImagePolicy is removed when it is over: its status says what was found, and the same cause may come again. */
+/** The job of a BaseImagePolicy is removed when it is over. Its status holds the result, and the same cause may occur again. */
 export const baseOptions: JobsOptions = { removeOnComplete: true, removeOnFail: true };
 
-/** The job of a rebuild is removed when it is done: its record says how far it has come. */
+/** The job of a rebuild is removed when it is done. The rebuild's record holds its state. */
 export const triggerOptions: JobsOptions = { removeOnComplete: true, removeOnFail: true };
 
-/** The job of a notice is kept after its success, so that a repetition is recognised; one that was given up must not stop the next. */
+/** The job of a notice is kept after its success, so that a repetition is recognised. A failed job is removed, so that it does not stop the next one. */
 export const noticeOptions: JobsOptions = { removeOnComplete: { age: 3_600, count: 10_000 }, removeOnFail: true };
 
-/** The job of a summary is removed when it is over: its group is gone. */
+/** The job of a summary is removed when it is over, because its group is gone. */
 export const summaryOptions: JobsOptions = { removeOnComplete: true, removeOnFail: true };
 
-/** A poll's job is removed at once, because the next poll needs its id. */
+/** A poll's job is removed when it is over, because the next poll needs its id. */
 export const pollOptions: JobsOptions = { ...jobOptions, removeOnComplete: true, removeOnFail: true };

@@ -15,12 +15,12 @@ export interface WaitingOptions {
   readonly access: QueueAccess;
   readonly now: () => number;
   readonly onTimes: (times: WaitingTimes) => void;
-  /** What becomes of a read that has failed; the next one follows at its time. */
+  /** Receives the error of a failed read. The next read follows at its usual time. */
   readonly onUnread: (error: unknown) => void;
   readonly everyMs?: number;
 }
 
-/** Reads now and every 15 s: two small reads for each queue that is not empty. */
+/** Reads the queues now and every 15 s, with two small reads for each queue that is not empty. */
 export function watchWaiting({ access, now, onTimes, onUnread, everyMs = 15_000 }: WaitingOptions): WaitingWatch {
   const read = createWaitingReader(access, now);
   const update = () => void read().then(onTimes, onUnread);
@@ -43,7 +43,7 @@ export function createWaitingReader(access: QueueAccess, now: () => number): () 
   };
 }
 
-/** Since when the next job of a queue has been waiting; undefined where none is. */
+/** Creates the reader of one queue. It resolves to when the wait of the next job began; undefined if no job waits. */
 function createQueueReader(queue: Pick<Queue, 'getWaiting'>, now: () => number): () => Promise<number | undefined> {
   let seen: { readonly id: string | undefined; readonly at: number } | undefined;
   return async () => {
@@ -54,7 +54,7 @@ function createQueueReader(queue: Pick<Queue, 'getWaiting'>, now: () => number):
     }
     const at = seen !== undefined && seen.id === next.id ? seen.at : now();
     seen = { id: next.id, at };
-    // A retried or delayed job has waited for a worker since its pause ended, a time that is not recorded.
+    // A retried or delayed job has waited for a worker since its pause ended, but that time is not recorded.
     const isFresh = next.attemptsStarted === 0 && (next.opts.delay ?? 0) === 0;
     return isFresh ? next.timestamp : at;
   };

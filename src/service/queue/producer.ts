@@ -27,7 +27,7 @@ import {
 } from './jobs.ts';
 import { createReplicatedWrite } from './replicated-write.ts';
 
-/** How to reach the queues. */
+/** The Redis connection and prefix of the queues. */
 export interface QueueAccess {
   readonly redis: RedisConnection;
   readonly prefix: string;
@@ -37,15 +37,15 @@ export interface QueueAccess {
 /** The queue that receivers add pushes to. */
 export interface PushQueue {
   /**
-   * Resolves when Redis has stored all of them (on `minReplicas` replicas too), with the ids of their jobs; rejects when that is uncertain. Adding again is
-   * harmless. `traceparent`: the trace that they belong to.
+   * Resolves when Redis has stored all pushes (on `minReplicas` replicas too), with the ids of their jobs; rejects when that is uncertain. Adding a push again
+   * is harmless. `traceparent`: the trace of the pushes.
    */
   add(events: readonly PushEvent[], traceparent?: string): Promise<readonly PushEvent[]>;
 }
 
 /**
- * A queue for pushes whose `add` is an acknowledgement; replicas must confirm within `confirmWithinMs`, the write included. `onStoring`: called for each push in
- * the turn of the event loop that sends it to Redis.
+ * Creates a queue for pushes whose `add` is an acknowledgement. Replicas must confirm within `confirmWithinMs`, the write included. `onStoring` is called for
+ * each push in the turn of the event loop that sends it to Redis.
  */
 export function createPushQueue(
   access: QueueAccess,
@@ -63,7 +63,7 @@ export function createPushQueue(
     const added = await Promise.all(adding);
     return (await Promise.all(jobs.map((job, index) => confirmJob(job, added[index]?.id ?? job.data.id)))).flat();
   };
-  /** Returns the id of the job for a push. If BullMQ returned another `id`, that job is waiting: it gets the data of this push, or a new job is added if it has started. */
+  /** The id of the job for a push. If BullMQ returned another `id`, that job is waiting: it gets this push's data, or a new job is added if it has started. */
   const confirmJob = async (job: NewPush, id: string): Promise<readonly string[]> =>
     id === job.data.id || (await joinWaiting(queue, { ...job.data, id }, job.opts)) ? [id] : store([job]);
 
@@ -83,7 +83,7 @@ export function createPushQueue(
 type NewPush = ReturnType<typeof newPush>;
 type PushJobs = ReturnType<typeof openQueue<PushJob>>;
 
-/** A push without an id from its sender gets one, and is coalesced with an earlier job for the same push that has not started. */
+/** The job for a push. If the sender gave no id, the push gets one, and is merged into an earlier job for the same push that has not started. */
 function newPush({ isUnkeyed, ...data }: PushJob) {
   const { waitsUntil, receivedAt } = data;
   const options = waitsUntil === undefined ? {} : { delay: Math.max(0, Date.parse(waitsUntil) - Date.parse(receivedAt)) };
@@ -93,14 +93,14 @@ function newPush({ isUnkeyed, ...data }: PushJob) {
 }
 
 /**
- * Adds the push to the job of its id; returns whether that had not started. Until it starts, the job is for the latest push, which gives the registry the full
- * time to show it; a job that has started may have asked too early, so nothing is coalesced with it any more.
+ * Replaces the data of a waiting job with this push; returns whether the job had not started. Until a job starts, it is for the latest push, so the registry
+ * gets the full time to show it. A job that has started may have asked too early, so nothing is merged into it.
  */
 async function joinWaiting(queue: PushJobs, push: PushJob, { deduplication }: JobsOptions): Promise<boolean> {
   const job = await queue.getJob(push.id);
   if (job?.attemptsStarted === 0) {
     await job.updateData(push);
-    // It may have started before it had these data.
+    // The job may have started before it had these data.
     if ((await queue.getJob(push.id))?.attemptsStarted === 0) return true;
   }
   if (deduplication !== undefined) await queue.removeDeduplicationKey(deduplication.id);
@@ -117,14 +117,14 @@ export interface WorkQueues {
   addPolls(polls: readonly { readonly job: PollJob; readonly delayMs: number }[]): Promise<void>;
   /** Schedules one tick per `everyMs` in the whole cluster; idempotent. */
   scheduleTick(everyMs: number): Promise<void>;
-  /** Removes completed jobs to free memory; returns how many. A repetition of such a delivery is then a new event. */
+  /** Removes completed jobs to free memory; returns how many. A repeated delivery of a removed push then makes a new event. */
   forgetCompleted(): Promise<number>;
   /** Removes up to `count` of the oldest failed jobs; returns how many. */
   forgetFailed(count: number): Promise<number>;
   /** The end of the period that ticks have covered, in ms since 1970; undefined before the first tick. */
   readLastTick(): Promise<number | undefined>;
   writeLastTick(at: number): Promise<void>;
-  /** The time of Redis, in ms since 1970: the same for all replicas. */
+  /** The time by the clock of Redis, which all replicas share, in ms since 1970. */
   readClock(): Promise<number>;
 }
 
@@ -167,14 +167,14 @@ export function createWorkQueues(access: QueueAccess, now: () => number): WorkQu
     async forgetCompleted() {
       let count = 0;
       for (const queue of [pushes, policies, notices]) {
-        // BullMQ's event stream is not used, and trimming it works even in a completely full Redis.
+        // The event stream is trimmed because BullMQ's events are not used. Trimming works even in a completely full Redis.
         await queue.trimEvents(0);
         count += await clean(queue, 'completed', Infinity);
       }
       return count;
     },
     async forgetFailed(count) {
-      // The record of a push also holds its failures at policies.
+      // Failed jobs of policies are removed first, because the record of a push also holds its failures at policies.
       const ofPolicies = await clean(policies, 'failed', count);
       return ofPolicies + (await clean(pushes, 'failed', count - ofPolicies));
     },
@@ -192,12 +192,12 @@ export function createWorkQueues(access: QueueAccess, now: () => number): WorkQu
   };
 }
 
-/** The scheduler's own job: enqueues the polls that are due. */
+/** The scheduler's own job, which enqueues the polls that are due. */
 export interface TickJob {
   readonly schema: typeof schema;
 }
 
-/** A queue of BullMQ on a connection that others use too, so it is never closed. */
+/** A queue of BullMQ on a shared connection, so it is never closed. */
 export function openQueue<T>(name: QueueName, { redis, prefix, onError }: QueueAccess): Queue<T, unknown, string, T, unknown, string> {
   const options = { connection: redis, prefix, skipVersionCheck: true, skipWaitingForReady: true };
   const queue = new Queue<T, unknown, string, T, unknown, string>(name, options);
@@ -208,7 +208,7 @@ export function openQueue<T>(name: QueueName, { redis, prefix, onError }: QueueA
 /** Removes finished jobs, the oldest first; returns how many. */
 async function clean(queue: Pick<Queue, 'clean' | 'getJobCountByTypes'>, state: 'completed' | 'failed', count: number): Promise<number> {
   let removed = 0;
-  // With nothing to clean, BullMQ would still write, which a full Redis refuses.
+  // The count is read first because BullMQ would write even if there is nothing to clean, which a full Redis refuses.
   while (removed < count && (await queue.getJobCountByTypes(state)) > 0) {
     const { length } = await queue.clean(0, Math.min(bulkSize, count - removed), state);
     if (length === 0) break;
@@ -217,7 +217,7 @@ async function clean(queue: Pick<Queue, 'clean' | 'getJobCountByTypes'>, state: 
   return removed;
 }
 
-/** How long a job is delayed. */
+/** How long a job is delayed, in ms. */
 function delayOf({ wait, notBefore = wait?.at }: Pick<PolicyJob, 'wait' | 'notBefore'>, now: number): JobsOptions {
   return notBefore === undefined ? {} : { delay: Math.max(0, Date.parse(notBefore) - now) };
 }

@@ -1,5 +1,6 @@
-/** Reads the audit records, newest first, through their indexes: only what is requested is read, never all. */
+/** Reads the audit records, newest first, through their indexes. Only the requested records are read, never all. */
 import type { Job, JobType, Queue } from 'bullmq';
+import { defined } from '../../core/model/defined.ts';
 import type { RedisConnection } from './connection.ts';
 import { eventKeys, isOfRepository, readHash, readJob, type EventRecord, type PushRecord, type PushState } from './event-record.ts';
 import { isUnderstood, type PushJob } from './jobs.ts';
@@ -13,29 +14,29 @@ export interface Position {
 
 export interface EventReader {
   get(id: string): Promise<EventRecord | undefined>;
-  /** Batches of events; further ones are read as they are consumed. */
+  /** Lists events in batches. Further batches are read as they are consumed. */
   list(query: EventQuery): AsyncIterable<readonly EventRecord[]>;
 }
 
 export interface EventQuery {
-  /** `registry/path`; of all repositories unless given. */
+  /** Only events of this repository (`registry/path`); of all repositories unless given. */
   readonly repository?: string | undefined;
-  /** Only what comes after this. */
+  /** Only events that come after this position in the list. */
   readonly before?: Position | undefined;
-  /** Also what receivers ignored. */
+  /** Whether to list also what receivers ignored. */
   readonly ignored?: boolean;
 }
 
 interface Reference extends Position {
-  /** For events without a record. */
+  /** The push of an event that has no record yet. */
   readonly queued?: PushRecord;
 }
 
 const pageSize = 64;
-/** The limit per state, newest first, so that listing events does not read a whole long queue. */
+/** The limit for the queued pushes of each state, newest first. Listing events must not read the whole of a long queue. */
 const maxQueued = 1_000;
 
-/** Before the newest. */
+/** The position before the newest event. */
 const start: Position = { at: Infinity, id: '' };
 
 /** Reads the records of `createEventLog` and `createIgnoredLog`, and from the queue the pushes that no worker has recorded yet. */
@@ -50,14 +51,14 @@ export function createEventReader(access: QueueAccess): EventReader {
     async get(id) {
       const record = await readRecord(id);
       if (record !== undefined) return record;
-      // BullMQ keeps keys of its own beside the jobs: `wait`, `meta`.
+      // A key that is no job is skipped, because BullMQ keeps keys of its own (`wait`, `meta`) beside the jobs.
       const job = await queue.getJob(id).catch((error: unknown) => {
         if (error instanceof Error && error.message.startsWith('WRONGTYPE')) return undefined;
         throw error;
       });
       if (job === undefined || !isUnderstood(job.data)) return undefined;
       const state = stateOf(await job.getState());
-      // A job's record is written before the job ends: it exists by now, or has expired.
+      // A job's record is written before the job ends. Without a job, the record exists by now, or has expired.
       return state === undefined ? readRecord(id) : readQueuedJob(job, state);
     },
     async *list({ repository, before = start, ignored = false }) {
@@ -73,7 +74,7 @@ export function createEventReader(access: QueueAccess): EventReader {
   };
 }
 
-/** An index after a position, in pages. */
+/** Walks through an index after a position, in pages. */
 async function* walk(redis: RedisConnection, index: string, before: Position): AsyncGenerator<Reference> {
   let rank = before.at === Infinity ? 0 : await redis.zcount(index, `(${before.at}`, '+inf');
   for (;;) {
@@ -97,7 +98,7 @@ async function readQueued(queue: Queue<PushJob>): Promise<Reference[]> {
   const found = await Promise.all(
     states.map(async ([types, state]) => {
       const jobs: (Job<PushJob> | undefined)[] = await queue.getJobs(types, 0, maxQueued - 1);
-      // A job may be removed between the list and the read of its data.
+      // Jobs that were removed between the listing and the read of their data are left out.
       const known = jobs.filter((job) => job?.data !== undefined && isUnderstood(job.data));
       return known.flatMap((job) => (job && readQueuedJob(job, state)) ?? []);
     }),
@@ -106,14 +107,14 @@ async function readQueued(queue: Queue<PushJob>): Promise<Reference[]> {
 }
 
 function readQueuedJob(job: Job<PushJob>, state: PushState): PushRecord | undefined {
-  // Anything else that is delayed was tried before.
+  // A delayed job that does not wait for a scan was tried before.
   if (state !== 'retrying' || job.attemptsStarted > 0 || job.data.waitsUntil === undefined)
     return readJob(job.data, state, job.failedReason);
   const until = new Date(job.timestamp + job.delay).toISOString();
   return readJob(job.data, 'waiting', `until the registry announces the end of its scan, or until ${until}`);
 }
 
-/** Undefined: the queue no longer has the job, or has completed it. */
+/** The state of a push by the state of its job; undefined if the queue no longer has the job, or has completed it. */
 function stateOf(state: string): PushState | undefined {
   if (state === 'completed' || state === 'unknown') return undefined;
   if (state === 'active') return 'working';
@@ -142,7 +143,7 @@ async function* merge(sources: readonly AsyncGenerator<Reference>[]): AsyncGener
     const reference = first.next.value as Reference;
     const same = [first, ...others].filter(({ next }) => (next.value as Reference).id === reference.id);
     const queued = same.map(({ next }) => (next.value as Reference).queued).find((record) => record !== undefined);
-    yield { ...reference, ...(queued !== undefined && { queued }) };
+    yield { ...reference, ...defined({ queued }) };
     for (const head of same) head.next = await head.source.next();
   }
 }
@@ -170,7 +171,7 @@ function isAfter(reference: Position, before: Position): boolean {
   return before.at === Infinity || compare(reference, before) > 0;
 }
 
-/** Newest first. */
+/** Compares two positions; the newest comes first. */
 function compare(a: Position, b: Position): number {
   if (a.at !== b.at) return b.at - a.at;
   return a.id === b.id ? 0 : a.id < b.id ? 1 : -1;

@@ -1,5 +1,5 @@
 /**
- * Validates the data of jobs, which anybody with write access to Redis may have written: they are limited in size, and only hints. Decisions depend on the API
+ * Validates the data of jobs, which anybody with write access to Redis may have written. They are limited in size and only hints: decisions depend on the API
  * server and the registry. Unknown fields, such as `resolved` of earlier versions, are ignored.
  */
 import { z } from 'zod';
@@ -111,24 +111,29 @@ const triggerJob = z.object({
   receivedAt: time,
 });
 
+const count = z.int().min(0);
 const notice = z.object({
   kind: z.enum(noticeKinds),
   subject: z.union([
     z.object({ kind: z.enum(['ImagePolicy', 'BaseImagePolicy']), namespace: name, name, uid: word }),
+    z.object({ kind: z.literal('Image'), namespace: name, name: z.string().min(1).max(1_024), uid: word }),
     z.object({ kind: z.literal('Certificate'), name: word, uid: word }),
   ]),
   at: time,
   tag: tag.exactOptional(),
   digest: digest.exactOptional(),
+  base: z.string().max(1_024).exactOptional(),
+  images: z.object({ current: count, behind: count, refused: count, unknown: count }).exactOptional(),
   from: z.array(z.string().max(1_024)).max(32).exactOptional(),
   workloads: z.array(z.string().max(400)).max(32).exactOptional(),
   hasMore: z.boolean().exactOptional(),
   reason: z.string().max(1_024).exactOptional(),
   message: z.string().max(32_768).exactOptional(),
-  // As a status names it.
+  nextStep: z.string().max(1_024).exactOptional(),
+  // The id of an event, as long as a status may name it.
   eventId: z.string().max(128).exactOptional(),
 });
-/** The name of a target of the configuration, or `namespace/name`. */
+/** The name of a notification target: one of the configuration, or `namespace/name`. */
 const targetName = z
   .string()
   .max(512)

@@ -1,6 +1,6 @@
 /**
- * Which repositories have been read with which credentials, in Redis for all replicas: what a push announces is shown only to policies whose credentials have read
- * its repository.
+ * Remembers which repositories have been read with which credentials, in Redis for all replicas. What a push announces is shown only to policies whose
+ * credentials have read its repository.
  */
 import { BoundedMap } from '../../core/async/bounded-map.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
@@ -8,11 +8,11 @@ import { accessKey, type ImageSource } from '../../core/model/image-source.ts';
 import { hashId } from '../../core/model/push-event.ts';
 import type { RedisConnection } from './connection.ts';
 
-/** Never rejects: what Redis does not take is known to this process only, and what it does not answer counts as not read. */
+/** The repositories that credentials have read. Never rejects: what Redis does not accept is known here only, and what it does not answer is not read. */
 export interface ReadRepositories {
-  /** The registry has shown the repository to these credentials. */
+  /** Records that the registry has shown the repository to these credentials. */
   remember(source: ImageSource): void;
-  /** The registry has refused them. */
+  /** Records that the registry has refused these credentials. */
   forget(source: ImageSource): void;
   /** Whether these credentials have read the repository within a week, and have not been refused since. */
   has(source: ImageSource): Promise<boolean>;
@@ -22,17 +22,17 @@ export interface ReadRepositoriesOptions {
   readonly redis: RedisConnection;
   readonly prefix: string;
   readonly now: () => number;
-  /** The number of entries in Redis; the oldest are removed. */
+  /** The maximum number of entries in Redis; the oldest are removed. */
   readonly limit?: number;
 }
 
-/** As long as records of pushes are kept. */
+/** How long a read is remembered in Redis: as long as records of pushes are kept. */
 const lifeMs = 7 * 24 * 3_600_000;
-/** What this process has written or read counts for so long without a question, and is then written again. */
+/** How long this process uses what it has written or read without asking Redis. After that, it asks or writes again. */
 const knownMs = 3_600_000;
 const maxKnown = 50_000;
 
-/** The memory, under the queue's prefix (one Cluster slot): a sorted set of hashes by the time of the last answer, in ms since 1970. */
+/** Creates the memory, under the queue's prefix (one Cluster slot): a sorted set of hashes by the time of the last answer, in ms since 1970. */
 export function createReadRepositories({ redis, prefix, now, limit = 200_000 }: ReadRepositoriesOptions): ReadRepositories {
   const key = `${prefix}:repositories-read`;
   const known = new BoundedMap<string, number>(maxKnown);

@@ -1,18 +1,18 @@
 import { ownerOf, type RedisConnection } from './connection.ts';
 import { parseInfo } from './redis-health.ts';
 
-/** What the server that holds our keys says of itself. */
+/** Facts about the server that holds our keys, as the server reports them. */
 export interface ServerFacts {
-  /** INFO, by field. */
+  /** The fields of INFO, by name. */
   readonly info: Readonly<Record<string, string>>;
-  /** CONFIG GET of what durability depends on; undefined where the server refuses the command. */
+  /** The answers of CONFIG GET for settings that durability depends on; undefined if the server refuses the command. */
   readonly settings: Readonly<Record<string, string>> | undefined;
-  /** How much its clock is ahead of ours, and how exactly that is known. */
+  /** How much the server's clock is ahead of ours, and how exactly that is known. */
   readonly aheadMs: number;
   readonly toleranceMs: number;
 }
 
-/** Reads it; rejects if Redis does not answer. */
+/** Reads the facts about the server; rejects if Redis does not answer. */
 export async function readServer(redis: RedisConnection, prefix: string, now: () => number): Promise<ServerFacts> {
   const server = await ownerOf(redis, prefix);
   const info = parseInfo(await server.info());
@@ -27,13 +27,13 @@ const settingNames = ['appendfsync', 'save', 'maxmemory-policy'] as const;
 
 async function readSettings(server: Awaited<ReturnType<typeof ownerOf>>): Promise<Readonly<Record<string, string>> | undefined> {
   try {
-    // One by one: a Redis before 7 accepts a single name, and all settings (*) include passwords.
+    // Each setting is read alone: Redis before 7 accepts a single name, and a read of all settings (*) would include passwords.
     const answers: readonly unknown[] = await Promise.all(settingNames.map((name) => server.config('GET', name)));
     return Object.fromEntries(
       answers.flatMap((answer) => (Array.isArray(answer) && answer.length === 2 ? [[String(answer[0]), String(answer[1])]] : [])),
     );
   } catch (error) {
-    // A managed Redis has renamed the command or forbids it; any other error is one of the connection.
+    // With these errors, a managed Redis has renamed the command or forbids it. Any other error is one of the connection.
     if (error instanceof Error && /^(?:ERR|NOPERM)/.test(error.message)) return undefined;
     throw error;
   }

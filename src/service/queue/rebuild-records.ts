@@ -1,9 +1,9 @@
-/** How far the rebuilds that BaseImagePolicies have requested have come: in Redis, one hash for each policy and base. */
+/** Records in Redis how far requested rebuilds of BaseImagePolicies have come, in one hash for each policy and base. */
 import { z } from 'zod';
 import { hashId } from '../../core/model/push-event.ts';
 import type { RedisConnection } from './connection.ts';
 
-/** A record; the shape is that of `RebuildState` in triggers/order.ts. */
+/** A record of a rebuild, in the shape of `RebuildState` in triggers/order.ts. */
 const rebuildRecord = z.object({
   pipeline: z.string().max(128),
   source: z.string().max(512),
@@ -17,16 +17,16 @@ export type RebuildRecord = Readonly<z.output<typeof rebuildRecord>>;
 type Target = Pick<RebuildRecord, 'pipeline' | 'source'>;
 
 export interface RebuildRecords {
-  /** Those of these rebuilds that have a record. A record that cannot be read counts as none. */
+  /** Reads the records of these rebuilds. A rebuild without a readable record is left out. */
   read(uid: string, base: string, rebuilds: readonly Target[]): Promise<RebuildRecord[]>;
   write(uid: string, base: string, record: RebuildRecord): Promise<void>;
-  /** Writes it unless there is one for the same rebuild. */
+  /** Writes a record unless the same rebuild has one. */
   writeFirst(uid: string, base: string, record: RebuildRecord): Promise<void>;
 }
 
 const lifeSeconds = 30 * 24 * 3_600;
 
-/** Records expire 30 days after the last change to those of the same policy and base. */
+/** Creates the records. They expire 30 days after the last change to the records of the same policy and base. */
 export function createRebuildRecords(redis: RedisConnection, prefix: string): RebuildRecords {
   const keyOf = (uid: string, base: string) => `${prefix}:rebuilds:${hashId([uid, base])}`;
   return {

@@ -1,10 +1,11 @@
-/** Which result of a push for a policy replaces which: decided in Redis, because tries of the same push may run in several processes, and end in any order. */
+/** Decides which result of a push for a policy replaces which. Redis decides it, because tries of a push may run in several processes and end in any order. */
 import type { Command } from './commands.ts';
 import type { PolicyResult } from './event-log.ts';
 
 /**
- * 0: another try follows, and any later result replaces it. 1: a guard has the image wait, which ends the tries, so that the late failure of another try does not replace it. Those from 2 on are final, and only a higher one replaces them. Whichever result stands, what it tells to be
- * changed is what all results together contain: what changed an image did so, whatever later tries, or the rollouts of other workloads, find.
+ * 0: another try follows, and any later result replaces it. 1: a guard has the image wait, which ends the tries; the late failure of another try does not
+ * replace it. From 2 on, a result is final, and only a higher one replaces it. The result that stands contains the changes of all results, because later tries
+ * and the rollouts of other workloads do not undo a change.
  */
 export const resultRanks = {
   retrying: 0,
@@ -17,16 +18,16 @@ export const resultRanks = {
   updated: 3,
 } as const satisfies Readonly<Record<PolicyResult['kind'], number>>;
 
-/** What later stages found: a guard that has an image wait, and what became of the rollout, which replaces everything, an earlier result of the rollout too. */
+/** The ranks of results of later stages: a guard that has an image wait, and a rollout, which replaces every result, even an earlier one of its own. */
 export const stageRanks = { guard: 1, rollout: 4 } as const satisfies Readonly<Record<NonNullable<PolicyResult['stage']>, number>>;
 
 /** From this rank on, a result is final. */
 export const finalRank = resultRanks.unchanged;
 
-/** How many changes are recorded: a policy may change hundreds of workloads; the message counts them. */
+/** How many changes are recorded. A policy may change hundreds of workloads, which the message counts. */
 export const maxChanges = 20;
 
-/** `RECORD hash field result verifiedField [verifiedMs]`: records a result unless a higher one is known. What cannot be read is no result. */
+/** `RECORD hash field result verifiedField [verifiedMs]`: records a result unless a higher one is known. A result that cannot be read counts as none. */
 export const recordFunction = `
 local ranks = cjson.decode('${JSON.stringify(resultRanks)}')
 local stages = cjson.decode('${JSON.stringify(stageRanks)}')

@@ -1,16 +1,17 @@
+import { defined } from '../../core/model/defined.ts';
 import { type ConnectionFailure, explainConnection, isWrongDatabase } from './connection-failures.ts';
 import { describeRedisError, ownerOf, tooLate, type RedisConnection } from './connection.ts';
 
 export interface RedisHealth {
   readonly reachable: boolean;
-  /** Used share of `maxmemory`, 0 to 1; 0 without a limit. */
+  /** The used share of `maxmemory`, 0 to 1; 0 without a limit. */
   readonly memoryShare: number;
-  /** `maxmemory`; 0 without a limit. */
+  /** The limit `maxmemory` in bytes; 0 without a limit. */
   readonly memoryLimit?: number;
   /** A setting of Redis that may lose accepted pushes (no AOF, or eviction); undefined if there is none, or if Redis does not report its settings. */
   readonly durabilityProblem?: string;
   readonly error?: string;
-  /** Why there is no connection, and what to do; absent where that is not known. */
+  /** Why there is no connection, and what to do; absent if that is not known. */
   readonly failure?: ConnectionFailure;
 }
 
@@ -21,14 +22,14 @@ export interface RedisMonitor {
   stop(): void;
 }
 
-/** The memory of one push in Redis, with all keys derived from it. */
+/** The memory of one push in Redis with all keys derived from it, in bytes. */
 const bytesPerPush = 2_000;
-/** A small Redis may fill up within a second: a check is made early once this share may have been used since the last one. */
+/** The share of the memory after which a check is made early, if it may have been used since the last one. A small Redis may fill up within a second. */
 const shareBetweenChecks = 0.02;
 
 /**
- * Checks Redis once a second, at once when it connects or reconnects, and more often while much is stored, so that no webhook has to. A connection that
- * receives no answers is replaced: when a node crashes, nothing closes it, and TCP gives up after a quarter of an hour.
+ * Checks Redis once a second, when it connects or reconnects, and more often while much is stored. Webhooks rely on these checks and make none of their own. A
+ * connection that receives no answers is replaced: when a node crashes, nothing closes it, and TCP gives up only after a quarter of an hour.
  */
 export function monitorRedis(
   redis: RedisConnection,
@@ -44,7 +45,7 @@ export function monitorRedis(
   const check = async () => {
     if (isChecking) return;
     isChecking = true;
-    // Redis answers on this connection, which the pushes are also written on, after it has stored them.
+    // The check uses the connection that pushes are written on, so Redis answers it after it has stored them.
     const seenBytes = storedBytes;
     let next = await inspect(redis, prefix);
     // One timeout may be a busy disk; two in a row count as an outage.
@@ -63,7 +64,7 @@ export function monitorRedis(
     if (changed) onChange(next);
   };
   const checkNow = () => void check();
-  // While the first connection is being made, a check could only say that there is none; its error, or its success, starts the first check.
+  // No check is made during the first connection, because it could only say that there is none. The connection's error or success starts the first check.
   const timer = setInterval(() => {
     if (!isFirst || redis.status !== 'connecting') checkNow();
   }, everyMs);
@@ -95,13 +96,13 @@ export function monitorRedis(
   };
 }
 
-/** Checks the server that holds our keys once: INFO also shows what durability depends on (a managed Redis may hide CONFIG). */
+/** Checks the server that holds our keys once. INFO also shows what durability depends on, while a managed Redis may hide CONFIG. */
 export async function inspect(redis: RedisConnection, prefix: string): Promise<RedisHealth> {
   try {
     const server = await ownerOf(redis, prefix);
     const info = parseInfo(await server.info());
     if (info['role'] === 'slave') {
-      // After a failover the address may belong to another server.
+      // The connection is replaced, because after a failover the address may belong to another server.
       server.disconnect(true);
       return { reachable: false, memoryShare: 0, error: 'Redis is a replica and takes no writes' };
     }
@@ -112,7 +113,7 @@ export async function inspect(redis: RedisConnection, prefix: string): Promise<R
       reachable: true,
       memoryShare: limit > 0 ? used / limit : 0,
       memoryLimit: limit,
-      ...(durabilityProblem !== undefined && { durabilityProblem }),
+      ...defined({ durabilityProblem }),
     };
   } catch (error) {
     return { reachable: false, memoryShare: 0, error: describeRedisError(error) };
@@ -124,7 +125,7 @@ async function reconnect(redis: RedisConnection, prefix: string): Promise<void> 
     const server = await ownerOf(redis, prefix);
     server.disconnect(true);
   } catch {
-    // The Cluster does not name the server: the next check asks again.
+    // The Cluster does not name the server. The next check asks again.
   }
 }
 
@@ -135,7 +136,7 @@ function checkDurability({ aof_enabled: aof, maxmemory_policy: policy }: Record<
   return problems.length > 0 ? problems.join('; ') : undefined;
 }
 
-/** INFO, by field. */
+/** Parses the answer to INFO into its fields by name. */
 export function parseInfo(text: string): Record<string, string> {
   return Object.fromEntries([...text.matchAll(/^([^#:\r\n]+):([^\r\n]*)/gm)].map(([, key = '', value = '']) => [key, value]));
 }

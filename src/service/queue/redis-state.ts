@@ -1,11 +1,11 @@
-/** What the health of Redis means: whether pushes can be stored, and what is to be corrected. */
+/** Derives from the health of Redis whether pushes can be stored, and what has to be corrected. */
 import type { ConnectionFailure } from './connection-failures.ts';
 import type { RedisHealth } from './redis-health.ts';
 
-/** Above this share, pushes are refused: workers need memory to finish their jobs. */
+/** The share of the memory above which pushes are refused, because workers need memory to finish their jobs. */
 export const maxMemoryShare = 0.8;
 
-/** What pushes need of Redis: `warn` and `ignore` accept one that may lose them. */
+/** What to do with a Redis that may lose pushes: `enforce` refuses pushes, `warn` and `ignore` accept them. */
 export type Durability = 'warn' | 'enforce' | 'ignore';
 
 /** Why pushes cannot be stored at present, or undefined. */
@@ -15,20 +15,20 @@ export function refusalOf({ memoryShare, durabilityProblem }: RedisHealth, durab
   return undefined;
 }
 
-/** The error, or what else is worth knowing, in one line; undefined if there is nothing. */
+/** The health in one line: the error, or else the durability problem and the used memory; undefined if there is nothing to say. */
 export function describeHealth({ memoryShare, durabilityProblem, error }: RedisHealth): string | undefined {
   const share = memoryShare > 0 ? `${Math.round(memoryShare * 100)} % of maxmemory in use` : undefined;
   return error ?? ([durabilityProblem, share].filter(Boolean).join('; ') || undefined);
 }
 
-/** The settings that reach Redis; `password` is absent where there is no setting of its own for it. */
+/** The settings of the connection to Redis; `password` is absent if it has no setting of its own. */
 interface RedisSettings {
   readonly url: string;
   readonly password?: unknown;
   readonly durability: Durability;
 }
 
-/** The setting to correct, and how. */
+/** The setting that has to be corrected, and how. */
 export type Correction = Pick<ConnectionFailure, 'setting' | 'remedy'>;
 
 /** What is reported about Redis when its health has changed; `redis` is its URL without a login. */

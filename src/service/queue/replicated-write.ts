@@ -2,21 +2,21 @@ import type { Redis } from 'ioredis';
 import { type RedisConnection, ownerOf } from './connection.ts';
 import { batchWrites } from '../../core/async/serialize.ts';
 
-/** A WAIT blocks its connection, and all commands on it: several short ones replace one as long as the deadline. */
+/** The timeout of one WAIT. It blocks its connection and all commands on it, so several short ones replace one as long as the deadline. */
 const waitMs = 100;
 
 /** The state of a connection to the server that holds our keys. */
 interface ServerState {
   /** How often the connection was lost. */
   losses: number;
-  /** Returns how many replicas have everything written before; simultaneous callers share a WAIT. */
+  /** Returns how many replicas have everything that was written before. Simultaneous callers share a WAIT. */
   readonly countReplicas: () => Promise<number>;
 }
 
 /**
- * Writes, and resolves when `minReplicas` replicas have the write; rejects when that is uncertain after `withinMs`, the write included. WAIT covers only what
- * its own connection has written: on a new connection to a promoted server that never saw the write, it would still confirm. A confirmation therefore counts
- * only if the connection was not lost meanwhile.
+ * Creates a function that writes, and resolves when `minReplicas` replicas have the write; rejects when that is uncertain after `withinMs`, the write included.
+ * WAIT covers only what its own connection has written: on a new connection to a promoted server that never saw the write, it would still confirm. So a
+ * confirmation counts only if the connection was not lost since the write.
  */
 export function createReplicatedWrite(
   connection: RedisConnection,

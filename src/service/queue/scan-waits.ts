@@ -1,5 +1,6 @@
-/** The pushes that wait for a scan of their image, and the scans that have ended, in Redis: a scan and its push come in any order, to any replica. */
+/** Records in Redis which pushes wait for a scan of their image, and which scans have ended. A scan and its push come in any order, to any replica. */
 import { z } from 'zod';
+import { defined } from '../../core/model/defined.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
 import type { PushEvent } from '../../core/model/push-event.ts';
 import { scanWaitMs, startedByScan, wasScanned, type ScanEvent } from '../../core/model/scan-event.ts';
@@ -7,15 +8,15 @@ import { runTogether, type Command } from './commands.ts';
 import { openQueue, type QueueAccess } from './producer.ts';
 
 export interface ScanWaits {
-  /** Lets scans find pushes that are stored, and starts those whose scan has ended before. */
+  /** Records pushes that are stored so that scans find them, and starts those whose scan has already ended. */
   follow(pushes: readonly PushEvent[]): Promise<void>;
   /** Notes a scan, and starts the pushes that wait for it; returns how many. */
   end(scan: ScanEvent): Promise<number>;
 }
 
-/** Of one repository at one receiver: that is how many are remembered. */
+/** How many pushes and scans of one repository at one receiver are remembered. */
 const maxRemembered = 1_000;
-/** Longer than any wait. */
+/** How long the keys are kept, which is longer than any push waits. */
 const keyMs = scanWaitMs + 60_000;
 
 const names = { tag: z.string().exactOptional(), digest: z.string().exactOptional() };
@@ -39,7 +40,7 @@ export function createScanWaits(access: QueueAccess, now: () => number = Date.no
   ];
   const recent = (key: string): Command => ['ZRANGEBYSCORE', key, now() - scanWaitMs, '+inf'];
   const start = async (id: string): Promise<boolean> => {
-    // BullMQ keeps keys of its own beside the jobs.
+    // A key that is no job is skipped, because BullMQ keeps keys of its own beside the jobs.
     const job = await queue.getJob(id).catch((error: unknown) => {
       if (error instanceof Error && error.message.startsWith('WRONGTYPE')) return undefined;
       throw error;
@@ -48,19 +49,19 @@ export function createScanWaits(access: QueueAccess, now: () => number = Date.no
     return job.promote().then(
       () => true,
       async (error: unknown) => {
-        // Another replica has started it, or its time has come.
+        // A job that is no longer delayed was started by another replica, or its time has come.
         if (await job.isDelayed()) throw error;
         return false;
       },
     );
   };
   return {
-    // A push is noted before scans are read, and a scan before pushes are read: of two at the same moment, one finds the other.
+    // A push is recorded before scans are read, and a scan is recorded before pushes are read. If both happen at the same moment, one of them finds the other.
     async follow(pushes) {
       for (const push of pushes) {
         const { id, tag, digest } = push;
         const { waiting, ended } = keysOf(push);
-        const member = { id, tag, ...(digest !== undefined && { digest }) };
+        const member = { id, tag, ...defined({ digest }) };
         const known = await runTogether(redis, [waiting, ended], [...remember(waiting, member, now()), recent(ended)]);
         if (wasScanned(push, readMembers(scanSchema, known))) await start(id);
       }
@@ -68,7 +69,7 @@ export function createScanWaits(access: QueueAccess, now: () => number = Date.no
     async end(scan) {
       const { waiting, ended } = keysOf(scan);
       const { tag, digest } = scan;
-      const member = { ...(tag !== undefined && { tag }), ...(digest !== undefined && { digest }) };
+      const member = { ...defined({ tag, digest }) };
       const known = await runTogether(redis, [waiting, ended], [...remember(ended, member, now()), recent(waiting)]);
       let started = 0;
       for (const push of startedByScan(readMembers(waitingSchema, known), scan)) {
@@ -80,7 +81,7 @@ export function createScanWaits(access: QueueAccess, now: () => number = Date.no
   };
 }
 
-/** Anybody with write access to Redis may have written them: what cannot be read is left out. */
+/** Reads the members of a sorted set. Those that cannot be read are left out, because anybody with write access to Redis may have written them. */
 function readMembers<T>(schema: z.ZodType<T>, members: unknown): T[] {
   return (Array.isArray(members) ? members : []).flatMap((text) => {
     try {

@@ -3,8 +3,8 @@ import type { RedisConnection } from './connection.ts';
 import { runTogether } from './commands.ts';
 
 /**
- * For each host, a set holds the taken slots by their end, and a number the time when the next may start. Both use the clock of Redis, since those of replicas
- * differ. A value further ahead than a slot can be is ignored: it was not written by this program, or the clock was set back.
+ * Takes a slot for a request to a host. A set holds the taken slots by their end, and a number holds the earliest time of the next one, both by the clock of
+ * Redis, since the clocks of replicas differ. A value further ahead than a slot can be is ignored: this program did not write it, or the clock was set back.
  */
 const takeScript = `
 local lease, concurrency, spacing, life, ahead = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
@@ -47,7 +47,7 @@ function isKind(text: unknown): text is SlotAnswer['kind'] {
   return kinds.has(text);
 }
 
-/** Two minutes: replicas whose clocks are behind may still count for the previous one. */
+/** The counts are kept for two minutes, because replicas whose clocks are behind may still count for the previous one. */
 const lifeMs = 120_000;
 
 /** Counts of requests that all replicas share, by receiver and minute, under the queue's prefix. Rejects when Redis does not answer. */

@@ -1,14 +1,14 @@
-/** Takes jobs right behind their storing, by BullMQ's manual processing (https://docs.bullmq.io/patterns/manually-fetching-jobs). */
+/** Takes jobs right after they are stored, by BullMQ's manual processing (https://docs.bullmq.io/patterns/manually-fetching-jobs). */
 import { setTimeout as delay } from 'node:timers/promises';
 import { createRedisBackend, DelayedError, Worker, type Job, type WorkerOptions } from 'bullmq';
 import type { QueueName } from './jobs.ts';
 import type { QueueAccess } from './producer.ts';
 
-/** Repeats a command that a connection which fails fast may reject, as long as the job is certainly ours. */
+/** Repeats a command as long as the job is certainly ours. A connection that fails fast may reject it. */
 export type Insist = <R>(command: () => Promise<R>) => Promise<R>;
 
 export interface StoredTaker {
-  /** To be called in the turn of the event loop that stores a job: takes one job with the same write. Does nothing without room, before `start`, and after `stop`. */
+  /** Takes one job with the write that stores it; call it in the same turn of the event loop. Does nothing without room, before `start`, and after `stop`. */
   take(): void;
   start(): void;
   /** Resolves when all taken jobs have ended. */
@@ -16,11 +16,11 @@ export interface StoredTaker {
 }
 
 interface TakerOptions<T> {
-  /** How the jobs are stored. Its `onError` gets what fails while nothing is taken yet: the ordinary worker reports the same. */
+  /** The access that stores the jobs. Its `onError` receives failures before a job is taken, which the ordinary worker reports too. */
   readonly storedOn: QueueAccess;
   readonly queue: QueueName;
   readonly concurrency: number;
-  /** The options of the ordinary worker. */
+  /** The options that the ordinary worker of the queue has too. */
   readonly common: Omit<WorkerOptions, 'connection'> & { readonly lockDuration: number };
   readonly process: (job: Job<T>, token: string, insist: Insist) => Promise<void>;
   readonly onError: (error: Error) => void;
@@ -28,9 +28,9 @@ interface TakerOptions<T> {
 
 const retryMs = 100;
 
-/** A taker of one queue. What it does not take, or loses, is left to the ordinary workers, whose checks find jobs without a lock. */
+/** Creates a taker for one queue. Jobs that it does not take, or loses, are left to the ordinary workers, whose checks find jobs without a lock. */
 export function createStoredTaker<T>({ storedOn, queue, concurrency, common, process, onError }: TakerOptions<T>): StoredTaker {
-  // Nothing waits here, so the connection that blocks while it waits for a job is left out.
+  // The worker has no blocking connection, because nothing here waits for a job.
   const worker = new Worker<T>(queue, null, { ...common, connection: storedOn.redis, skipWaitingForReady: true }, (name, options) =>
     createRedisBackend(name, options),
   );
@@ -55,7 +55,7 @@ export function createStoredTaker<T>({ storedOn, queue, concurrency, common, pro
         }
       }
     };
-    // As often as BullMQ's own workers do.
+    // The lock is renewed as often as BullMQ's own workers do it.
     const renewal = setInterval(() => void renew().catch(onError), common.lockDuration / 4);
     const ended = await process(job, token, insist).then(
       () => undefined,
@@ -74,7 +74,7 @@ export function createStoredTaker<T>({ storedOn, queue, concurrency, common, pro
   return {
     take() {
       if (!isTaking || running.size >= concurrency) return;
-      // The immediate of this turn comes after the command that stores the job and before the end of their common write.
+      // This immediate runs after the command that stores the job is queued, and before the write of this turn ends.
       const stored = new Promise<void>((resolve) => setImmediate(resolve));
       const one = stored
         .then(takeNext)

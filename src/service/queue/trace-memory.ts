@@ -4,7 +4,7 @@ import type { RedisConnection } from './connection.ts';
 /** A change and its trace. */
 export interface TracedChange {
   readonly traceparent: string;
-  /** When it was made, in ms since 1970. */
+  /** When the change was made, in ms since 1970. */
   readonly at: number;
 }
 
@@ -20,7 +20,7 @@ function isTraceparent(text: string): boolean {
   return /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(text);
 }
 
-/** The store in Redis, under the queue's prefix. */
+/** Creates the store in Redis, under the queue's prefix. */
 export function createTraceMemory(redis: RedisConnection, prefix: string): TraceMemory {
   const keyOf = (policyUid: string) => `${prefix}:trace:${policyUid}`;
   return {

@@ -17,19 +17,19 @@ export interface TrimPorts {
   readonly prefix: string;
   readonly health: () => RedisHealth;
   readonly queues: Pick<WorkQueues, 'forgetCompleted' | 'forgetFailed'>;
-  /** Called if something was removed. */
+  /** Called if a check removed something. */
   readonly onTrimmed: (trimmed: Trimmed) => void;
-  /** Called if it failed, which is repeated. */
+  /** Called if a check failed; the next check repeats it. */
   readonly onError: (error: unknown) => void;
 }
 
-/** Checks once a second, from its start on. */
+/** Checks the memory of Redis once a second after its start. */
 export interface Trimming {
   start(): void;
   stop(): void;
 }
 
-/** Receivers refuse pushes above 0.8: finished work must be removed before that. */
+/** The used share of the memory above which finished work is removed. Receivers refuse pushes above 0.8, so this must be lower. */
 export const crowdedShare = 0.7;
 const everyMs = 1_000;
 
@@ -47,7 +47,7 @@ export function createTrimming({ redis, prefix, health, queues, onTrimmed, onErr
     wasNearlyFull = share > crowdedShare;
     if (!wasNearlyFull) return;
     const jobs = await queues.forgetCompleted();
-    // Half of the excess: other replicas do the same.
+    // Only half of the excess is removed, because other replicas do the same.
     const excess = isStillNearlyFull ? Math.ceil(((share - crowdedShare) * memoryLimit) / bytesPerRecord / 2) : 0;
     const records = await forgetOldestRecords(redis, prefix, excess);
     const failedJobs = await queues.forgetFailed(excess - records);

@@ -5,37 +5,37 @@ import { eventKeys } from './event-record.ts';
 import type { EventReader } from './read-events.ts';
 
 export interface UnannouncedFinds {
-  /** Whether a webhook announced the image, as far back as the audit record goes; pushes in the queue count. */
+  /** Whether a webhook announced the image, as far back as the audit record goes. Pushes in the queue count. */
   isAnnounced(repository: Repository, image: Candidate): Promise<boolean>;
-  /** How many finds the registry would have with this one; undefined when it was counted before. Counts nothing. */
+  /** How many finds the registry would have with this image; undefined if it was counted before. Counts nothing. */
   countWith(repository: Repository, image: Candidate): Promise<number | undefined>;
-  /** Counts a find; returns how many the registry has had since its last announced push, or undefined when this one was counted before. */
+  /** Counts a find; returns how many the registry has had since its last announced push, or undefined if this image was counted before. */
   add(repository: Repository, image: Candidate, at: Date): Promise<number | undefined>;
 }
 
-/** What was announced of a registry. */
+/** What webhooks have announced of a registry. */
 export interface Announcements {
-  /** In ms since 1970; undefined: nothing in the last days. */
+  /** The time of the last announced push, in ms since 1970; undefined if there was none in the last days. */
   readonly lastPush: number | undefined;
-  /** Images that polls found since then although no webhook had announced them. */
+  /** The number of images that polls found since the last announced push although no webhook had announced them. */
   readonly unannounced: number;
 }
 
-/** Reads it, in the order of the registries. */
+/** Reads the announcements of these registries, in their order. */
 export async function readAnnouncements(redis: RedisConnection, prefix: string, registries: readonly string[]): Promise<Announcements[]> {
   const { announcements } = eventKeys(prefix);
   return Promise.all(
     registries.map(async (registry) => {
       const lastPush = await redis.zscore(announcements, registry);
       const unannounced = await redis.zcount(findsKey(prefix, registry), lastPush ?? '-inf', '+inf');
-      // Whoever can write to Redis can write anything.
+      // A time that no Date can hold is ignored, because anybody with write access to Redis may have written it.
       const at = Number(lastPush ?? Number.NaN);
       return { lastPush: Math.abs(at) < maxTime ? at : undefined, unannounced };
     }),
   );
 }
 
-/** The last time that a Date can hold. */
+/** The last time that a Date can hold, in ms since 1970. */
 const maxTime = 8.64e15;
 
 function findsKey(prefix: string, registry: string): string {
@@ -44,10 +44,10 @@ function findsKey(prefix: string, registry: string): string {
 
 const lifeSeconds = 7 * 24 * 3_600;
 const maxFinds = 10_000;
-/** A repository with more pushes than this is assumed to be announced: its webhooks do arrive. */
+/** How many pushes of a repository are read. With more, an image is assumed to be announced, because webhooks of the repository do arrive. */
 const maxRead = 2_000;
 
-/** Finds in Redis, under the queue's prefix (one Cluster slot). */
+/** Creates the finds in Redis, under the queue's prefix (one Cluster slot). */
 export function createUnannouncedFinds(redis: RedisConnection, prefix: string, events: Pick<EventReader, 'list'>): UnannouncedFinds {
   const { announcements } = eventKeys(prefix);
   return {

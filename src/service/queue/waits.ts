@@ -1,31 +1,31 @@
-/** How long jobs still have to wait, by a clock that nobody sets. */
+/** Measures how long jobs still have to wait, by a monotonic clock. */
 import { BoundedMap } from '../../core/async/bounded-map.ts';
 import { sleep } from '../../core/async/backoff.ts';
 
-/** A job of the queue; a later one may have the same id. */
+/** Identifies a job of the queue. A later job may have the same id. */
 export interface WaitingJob {
   readonly id?: string | undefined;
   readonly timestamp: number;
 }
 
 /**
- * The waits that this process has asked for. The queue compares the time at which a job is due with the clock of whichever worker looks: one whose clock is ahead brings
- * the job back at once, and this process may take it again.
+ * The waits that this process has asked for. The queue compares the due time of a job with the clock of the worker that takes it. A worker whose clock is ahead
+ * brings the job back too early, and this process may take it again.
  */
 export interface Waits {
-  /** The job is not to be tried for this time. Returns how long to leave it in the queue. */
+  /** Begins a wait during which the job must not be tried. Returns how long to leave the job in the queue, in ms. */
   begin(job: WaitingJob, ms: number): number;
-  /** Resolves when the wait is over, or soon, with what is left of it. Ends early when the process stops. */
+  /** Resolves to the rest of the wait in ms, when the wait is over or after a short time. Ends early when the process stops. */
   finish(job: WaitingJob, signal: AbortSignal): Promise<number>;
 }
 
-/** A time that has passed already, by the clock of another machine, must not make a job run in circles. */
+/** The minimum delay of a job, so that a time that has passed by the clock of another machine does not make the job run in circles. */
 const leastMs = 100;
-/** Short enough for other jobs, and long enough that a job that comes back too early costs little. */
+/** The longest wait in a worker: short enough for other jobs, and long enough that a job that comes back too early costs little. */
 const longestInHandMs = 500;
 const maxWaits = 10_000;
 
-/** No job waits. `elapsed`: in ms. */
+/** Creates an empty set of waits. `elapsed`: a monotonic clock in ms. */
 export function createWaits(elapsed: () => number = () => performance.now()): Waits {
   const ends = new BoundedMap<string, number>(maxWaits);
   return {

@@ -11,15 +11,15 @@ import { createWaits, type Waits } from './waits.ts';
 export interface JobContext {
   readonly jobId: string;
   readonly name: string;
-  /** 0 in the first try. */
+  /** How many tries of the job have failed before; 0 in the first try. */
   readonly failures: number;
-  /** No retry follows: a failure is final. */
+  /** Whether a failure is final, because no retry follows. */
   readonly isLastTry: boolean;
-  /** Another worker was taken for dead while it had the job: what that one did may not have reached this process yet. */
+  /** Whether another worker had the job and was taken for dead. Its changes may not have reached this process yet. */
   readonly wasLost: boolean;
-  /** Whether this worker still has the job, which costs a request to Redis: another takes up the jobs of one that stands still, and nothing that the first says of them counts. */
+  /** Whether this worker still has the job; costs a request to Redis. The jobs of a worker that stands still go to others, and its results no longer count. */
   readonly isOurs: () => Promise<boolean>;
-  /** Aborted when the process stops: end a wait early by throwing; another replica continues at once. */
+  /** Aborted when the process stops. A processor should then throw to end a wait early; another replica takes the job. */
   readonly signal: AbortSignal;
 }
 
@@ -28,9 +28,9 @@ export type Processor<T> = (data: T, context: JobContext) => Promise<void>;
 
 export interface QueueWorker {
   start(): void;
-  /** To be called in the turn of the event loop that stores a job by `storedOn`: takes one at once. Without that option, it does nothing. */
+  /** Takes one job that `storedOn` stores; call it in the turn of the event loop that stores the job. Without that option, it does nothing. */
   takeStored(): void;
-  /** Takes no new jobs; resolves when the running ones have finished. Another worker takes up the unfinished ones within seconds. */
+  /** Takes no new jobs. Resolves when the running ones have finished. Another worker takes unfinished ones within seconds. */
   stop(deadlineMs: number): Promise<void>;
 }
 
@@ -38,28 +38,28 @@ export interface WorkerOptions<T> {
   readonly access: QueueAccess;
   readonly queue: QueueName;
   readonly concurrency: number;
-  /** How the same process stores jobs of the queue: half of the concurrency is then for jobs that are taken right behind their storing. */
+  /** How the same process stores jobs of the queue. If set, half of the concurrency is for jobs that are taken right after they are stored. */
   readonly storedOn?: QueueAccess | undefined;
-  /** The validated data; throws where they cannot be read. */
+  /** Validates the data of a job; throws if they cannot be read. */
   readonly read: (data: unknown) => T;
   readonly process: Processor<T>;
   readonly now: () => number;
   readonly random: () => number;
-  /** The longest pause between two tries; 5 min unless given. */
+  /** The longest pause between two tries in ms; 5 min unless given. */
   readonly longestPauseMs?: (data: T) => number;
 }
 
-/** A push that could not be completed within a day has failed and is visible; `replay` runs it again. */
+/** How long a job is retried. A push that could not be completed within a day has failed and is visible; `replay` runs it again. */
 const deadlineMs = 24 * 3_600_000;
 const lockMs = 5_000;
 
 /**
- * A worker of one queue. Locks and stall checks are short, and no number of crashes fails a job: BullMQ's defaults lose the jobs
- * of killed workers and notice after a minute (both measured).
+ * Creates a worker of one queue. Locks and stall checks are short, and no number of crashes fails a job. BullMQ's defaults would lose the jobs of killed
+ * workers, and notice killed workers only after a minute (both measured).
  */
 export function createWorker<T extends { readonly schema: number; readonly receivedAt?: string }>(options: WorkerOptions<T>): QueueWorker {
   const { access, queue, concurrency, storedOn, read, now, random, longestPauseMs } = options;
-  /** Anyone with write access to Redis wrote the data: unreadable data pause like any other. An error here would leave the job for other workers to fail on. */
+  /** The longest pause for the data, or undefined if they are unreadable. An error here would leave the job for other workers to fail on. */
   const pauseOf = (data: unknown): number | undefined => {
     try {
       return longestPauseMs?.(read(data));
@@ -113,7 +113,7 @@ export function createWorker<T extends { readonly schema: number; readonly recei
       const deadline = now() + stopDeadlineMs;
       const closed = Promise.all([worker.close(), taker?.stop()]);
       stopping.abort(new Error('the process is stopping'));
-      // Late jobs, and those that wait for an unreachable Redis, end with the process: a second close(), forced or not, would only return the first one's
+      // Late jobs, and jobs that wait for an unreachable Redis, end with the process. A second close(), forced or not, would only return the first one's
       // promise.
       await within(Math.max(0, deadline - now()), closed);
     },
@@ -132,7 +132,7 @@ async function run<T extends { readonly schema: number; readonly receivedAt?: st
   };
   const restMs = await waits.finish(job, signal);
   if (restMs > 0) return pause(restMs);
-  // Data without a schema are read below, and the job is given up like every unreadable one.
+  // Data without a schema are not refused here: the read below fails, and the job is given up like every unreadable one.
   if (typeof job.data?.schema === 'number' && !isUnderstood(job.data))
     throw new Error(`the job has schema ${job.data.schema}: a newer version of the program must take it`);
   const expires = startOf(job) + deadlineMs;
@@ -148,7 +148,7 @@ async function run<T extends { readonly schema: number; readonly receivedAt?: st
   }
 }
 
-/** When the day of a job began: its own time, unless that is invalid or later than its first scheduled run. */
+/** The start of a job's day: the time in its data, unless that is invalid or later than its first scheduled run. */
 function startOf({ data, timestamp, opts: { delay = 0 } }: Job<{ readonly receivedAt?: string } | null>): number {
   const received = Date.parse(data?.receivedAt ?? '');
   return Math.min(Number.isNaN(received) ? timestamp : received, timestamp + delay);

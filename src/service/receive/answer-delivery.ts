@@ -1,4 +1,5 @@
 /** Processes a delivery apart from HTTP: authenticates its sender, counts it, reads its payload and stores its pushes. */
+import { defined } from '../../core/model/defined.ts';
 import type { RegistryAliases } from '../../core/model/image-reference.ts';
 import type { IgnoredPush, PushEvent } from '../../core/model/push-event.ts';
 import type { ScanEvent } from '../../core/model/scan-event.ts';
@@ -11,19 +12,19 @@ export interface Receiver extends Authentication, ReceiverNames {
   readonly requestsPerMinute?: number | undefined;
 }
 
-/** Stores events; resolves when Redis has confirmed them, with the ids of their jobs. */
+/** Stores events. Resolves when Redis has confirmed them, with the ids of their jobs. */
 export type StorePushes = (events: readonly PushEvent[]) => Promise<readonly PushEvent[]>;
 
 export interface DeliveryContext {
   readonly aliases: RegistryAliases;
   readonly storePushes: StorePushes;
-  /** Starts the pushes that wait for this scan. */
+  /** Starts the pushes that wait for a scan which has now ended. */
   readonly endScan: (scan: ScanEvent) => Promise<unknown>;
-  /** Why nothing can be stored at present (Redis is unreachable or nearly full); undefined if it can. */
+  /** Why no push can be stored at present (Redis is unreachable or nearly full); undefined if pushes can be stored. */
   readonly refusal: () => string | undefined;
   readonly startWaiting: StartWaiting;
   readonly now: () => Date;
-  /** Counts a request of a receiver: 0 if it is within the rate limit, otherwise the seconds until the next one is. */
+  /** Counts a request of a receiver. Resolves to 0 if it is within the rate limit, otherwise to the seconds until the next request is. */
   readonly countRequest: (receiver: Receiver) => Promise<number>;
 }
 
@@ -39,9 +40,9 @@ export type Answer =
   | { readonly status: 413 | 503; readonly why: string }
   | { readonly status: 429; readonly retryAfterSeconds: number };
 
-/** How many of the ignored entries an answer lists; it counts the others. */
+/** The maximum number of ignored entries that a response lists; the others are only counted. */
 const maxListed = 20;
-/** Longer than any repository or tag. */
+/** The maximum length of a name in a response; no repository or tag is longer. */
 const maxNameLength = 256;
 
 /** Answers a delivery. Requests that are not authenticated are not counted, so that they cannot use up the receiver's rate limit. */
@@ -96,9 +97,9 @@ export function toResponseBody(answer: Extract<Answer, { accepted: unknown }>): 
       registry: repository.registry,
       repository: repository.path,
       tag,
-      ...(digest !== undefined && { digest }),
+      ...defined({ digest }),
     })),
-    // The codes are for metrics only; the sender gets `reason`, a sentence.
+    // The response contains the sentence `reason` and not the code, which is for metrics only.
     ignored: answer.ignored.slice(0, maxListed).map(({ reason, repository, tag }) => ({
       reason,
       ...(repository !== undefined && { repository: repository.slice(0, maxNameLength) }),
@@ -108,17 +109,17 @@ export function toResponseBody(answer: Extract<Answer, { accepted: unknown }>): 
   };
 }
 
-/** The memory of all deliveries that wait for Redis: enough for thousands of ordinary ones, and far below that of the container. */
+/** The limit for the memory of all deliveries that wait for Redis. It is enough for thousands of ordinary ones, and far below the container's memory. */
 const maxWaitingBytes = 64 * 1024 * 1024;
-/** For each delivery: the request, its connection, promises. */
+/** The memory of a waiting delivery apart from its body: the request, its connection, promises. */
 const bytesPerDelivery = 10_000;
-/** For each push: the event, and the command that is sent to Redis. */
+/** The memory of each push of a waiting delivery: the event, and the command that is sent to Redis. */
 const bytesPerPush = 3_000;
 
 /** Lets a delivery of this size wait for Redis, and returns the function that ends its wait; undefined if too many wait already. */
 export type StartWaiting = (size: { readonly bodyBytes: number; readonly pushes: number }) => (() => void) | undefined;
 
-/** Bounds the memory of the deliveries that wait for Redis, which pile up while it hangs. One for each listener. A single delivery of any size may wait. */
+/** Bounds the memory of the deliveries that wait for Redis while it hangs. Each listener has a bound of its own. A single delivery of any size may wait. */
 export function boundWaiting(): StartWaiting {
   let waitingBytes = 0;
   return ({ bodyBytes, pushes }) => {

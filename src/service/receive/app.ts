@@ -1,4 +1,4 @@
-/** The public listener: webhooks and nothing else. It is built here, and started in compose. */
+/** The public listener, which serves webhooks and nothing else. It is built here, and started in `compose`. */
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { within } from '../../core/async/deadline.ts';
 import type { IgnoredPush } from '../../core/model/push-event.ts';
@@ -16,19 +16,19 @@ export type RecordIgnored = (receiver: Receiver, ignored: readonly IgnoredPush[]
 export type TraceDelivery = (receiver: Receiver, headers: Delivery['headers'], answer: () => Promise<Answer>) => Promise<Answer>;
 
 export interface ReceiveOptions extends Omit<DeliveryContext, 'startWaiting' | 'countRequest'>, ReportOptions {
-  /** Records the ignored parts of an authentic delivery; returns at once and never throws. */
+  /** Records the ignored parts of an authentic delivery. Returns before they are written, and never throws. */
   readonly recordIgnored: RecordIgnored;
-  /** Notes how a delivery was answered; returns at once and never throws. */
+  /** Notes the status with which a delivery was answered. Returns before it is written, and never throws. */
   readonly noteAnswer?: (receiver: Receiver, status: number) => void;
   readonly trace?: TraceDelivery | undefined;
   readonly receivers: readonly Receiver[];
   readonly limits: ListenLimits;
-  /** For receivers without a limit of their own. */
+  /** The rate limit of receivers that configure none. */
   readonly requestsPerMinute: number;
   readonly addToCount: AddToCount;
-  /** Every delivery is answered within this time, authentication and Redis included: senders give up on slow webhooks, or disable them. */
+  /** The time within which every delivery is answered, authentication and Redis included. Senders give up on slow webhooks, or disable them. */
   readonly confirmWithinMs: number;
-  /** The limit of the memory of all bodies that are being read; 128 MiB by default. */
+  /** The limit for the memory of all request bodies that are being read, in bytes; 128 MiB by default. */
   readonly readingBytes?: number;
 }
 
@@ -41,14 +41,14 @@ interface Params {
 export async function buildReceiveApp(options: ReceiveOptions): Promise<FastifyInstance> {
   const app = Fastify({
     ...serverOptions(options.limits),
-    // Paths may contain tokens, so Fastify's request log is off; ours names the receiver.
+    // Fastify's request log is off because paths may contain tokens. Our log names the receiver.
     logger: false,
-    // Queries are never used, and therefore not parsed.
+    // Query strings are not parsed, because they are never used.
     routerOptions: { maxParamLength: 512, querystringParser: () => ({}) },
     forceCloseConnections: 'idle',
-    // Deliveries are stored until the last connection is closed.
+    // Deliveries that arrive during the shutdown are stored until the last connection is closed.
     return503OnClosing: false,
-    // Fastify's own answer to a path that cannot be decoded repeats the path.
+    // Fastify's own answer to a path that cannot be decoded would repeat the path, which may contain a token.
     frameworkErrors: (error, request, reply) => answerError(error, request, reply, options),
   });
   app.server.maxConnections = options.limits.maxConnections;
@@ -87,7 +87,7 @@ export async function buildReceiveApp(options: ReceiveOptions): Promise<FastifyI
       });
     const delivery = { headers: request.headers, body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0) };
     const decide = async () => {
-      // The write may still happen after the deadline. If the sender repeats the delivery, the same id makes it one event.
+      // The write to Redis may still happen after the deadline. If the sender repeats the delivery, the same id makes it one event.
       const answer = (await within(
         options.confirmWithinMs,
         answerDelivery(delivery, (request.params as Params).token, receiver, context),
@@ -146,7 +146,7 @@ export type HandshakeAnswer =
   | { readonly status: 200; readonly headers: Readonly<Record<string, string>> }
   | { readonly status: 400; readonly error: string };
 
-/** A DNS name, as the specification demands, and harmless in a header of our answer. */
+/** Matches an origin: a DNS name, as the CloudEvents specification demands. Its characters are harmless in a header of our response. */
 const origin = /^[\w.:/*-]{1,255}$/;
 
 /**

@@ -1,16 +1,16 @@
-/** Who may deliver: the receiver's configuration decides, never the request. */
+/** Decides who may deliver, by the receiver's configuration and never by the request. */
 import { setImmediate } from 'node:timers/promises';
 import { describeError } from '../../core/model/errors.ts';
 import { matchesAny } from './providers/headers.ts';
 import type { Delivery, Provider } from './providers/provider.ts';
 
-/** The ways to authenticate at a receiver; each of them is enough. */
+/** The ways to authenticate at a receiver. A delivery needs only one of them. */
 export interface Authentication {
   readonly provider: Provider;
-  /** No authentication is required. */
+  /** Whether deliveries are accepted without authentication. */
   readonly unauthenticated: boolean;
   readonly secrets: () => readonly string[];
-  /** Proofs that are verified with keys of others: OIDC tokens, signatures of SNS. */
+  /** Proofs that are verified with keys that a third party publishes: OIDC tokens, signatures of SNS. */
   readonly proofs?: readonly VerifyProof[];
 }
 
@@ -18,17 +18,17 @@ export interface Authentication {
 export type ProofResult =
   | {
       readonly kind: 'authentic';
-      /** A further action that the delivery requests, such as confirming a subscription; called after the delivery has passed the rate limit. */
+      /** A further action that the delivery requests, such as confirming a subscription. It is called after the delivery has passed the rate limit. */
       readonly onAdmitted?: () => void;
     }
   | {
       readonly kind: 'refused';
       readonly why: string;
-      /** The claim of a genuine token that does not match: a name from the configuration or from a list of ours. */
+      /** The claim of a genuine token that does not match. Its name comes from the configuration or from a list in our code. */
       readonly claim?: string;
     };
 
-/** Verifies a proof that needs keys of others: a token, a signature. Rejects with ProofUnavailable if these cannot be fetched at present. */
+/** Verifies a proof, such as a token, with keys that a third party publishes. Rejects with ProofUnavailable if the keys cannot be fetched at present. */
 export type VerifyProof = (delivery: Delivery) => Promise<ProofResult>;
 
 /** The keys that a proof needs cannot be fetched at present. The sender should try again, since it may be genuine. */
@@ -36,7 +36,7 @@ export class ProofUnavailable extends Error {
   override readonly name = 'ProofUnavailable';
 }
 
-/** A refused proof. */
+/** The result for a proof that is refused for this reason. */
 export function refused(why: string): ProofResult {
   return { kind: 'refused', why };
 }
@@ -79,7 +79,7 @@ export async function authenticate(
 /** Bodies up to this size are hashed with all secrets of a receiver in less than a millisecond. */
 const smallBodyBytes = 65_536;
 
-/** A signature covers the whole body, and is computed for each secret: with a large body, other requests run in between. */
+/** Whether a delivery proves that its sender knows a secret. A large body is hashed for each secret, and other requests run in between. */
 async function knowsSecret(delivery: Delivery, secrets: readonly string[], provider: Provider): Promise<boolean> {
   if (secrets.length < 2 || delivery.body.length <= smallBodyBytes) return secrets.length > 0 && provider.verify(delivery, secrets);
   let knows = false;

@@ -1,6 +1,6 @@
 import { type Dispatcher, request } from 'undici';
 
-/** Fetches a text, only from URLs of the configuration or of our code. */
+/** Fetches a text. The URL comes from the configuration or from our code only. */
 export type FetchText = (url: string, signal: AbortSignal) => Promise<string>;
 
 /** The server answered with a status other than 200. */
@@ -17,8 +17,8 @@ export class FetchRefused extends Error {
 const maxBytes = 512 * 1_024;
 
 /**
- * Makes what fetches through a dispatcher of undici. It fetches a text of at most 512 kB over https (http on loopback, for tests and sidecars); follows no redirect. Throws FetchRefused for any status but 200. For
- * keys and certificates only, whose URLs come from the configuration or from our code, never from a payload.
+ * Creates a function that fetches a text of at most 512 kB over https (http on loopback, for tests and sidecars). It follows no redirects, and throws
+ * FetchRefused for any status but 200. For keys and certificates only, whose URLs come from the configuration or from our code, never from a payload.
  */
 export function createFetchText(dispatcher: Dispatcher): FetchText {
   return (url, signal) => fetchText(url, signal, dispatcher);

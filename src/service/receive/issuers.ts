@@ -1,4 +1,4 @@
-/** Known issuers of tokens: Google, and those that many customers share. */
+/** Known issuers of tokens: Google, and issuers that many customers share. */
 
 /** The names of Google in its tokens. https://docs.cloud.google.com/pubsub/docs/authenticate-push-subscriptions */
 export const googleIssuers = ['https://accounts.google.com', 'accounts.google.com'] as const;
@@ -52,7 +52,7 @@ export function readRequiredClaims(written: Readonly<Record<string, ClaimValue |
   return Object.fromEntries(Object.entries(written).map(([name, value]) => [name, [value].flat().map(String)]));
 }
 
-/** The claims of which one must be required because the issuer is shared and no required claim identifies the customer; otherwise undefined. */
+/** The claims of which the configuration must require one, because the issuer is shared and no required claim identifies the customer; otherwise undefined. */
 export function missingCustomerClaims(issuer: string, required: RequiredClaims): readonly string[] | undefined {
   const shared = sharedIssuers.get(issuer);
   if (shared === undefined || shared.customerClaims.some((name) => Object.hasOwn(required, name))) return undefined;

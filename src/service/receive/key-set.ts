@@ -12,7 +12,7 @@ export interface KeySet {
 }
 
 export interface KeySetOptions {
-  /** From the configuration. */
+  /** The JWKS address, from the configuration or from our code. */
   readonly url: string;
   readonly fetchText: FetchText;
   readonly now: () => number;
@@ -20,17 +20,17 @@ export interface KeySetOptions {
 }
 
 const timeoutMs = 5_000;
-/** Issuers publish a new key hours before they use it. */
+/** The age at which known keys are refreshed. Issuers publish a new key hours before they use it. */
 const refreshAfterMs = 10 * 60_000;
 /** How long known keys are used while the issuer's server does not answer. */
 const lifeMs = 24 * 3_600_000;
-/** A token with an unknown key causes a refresh, but unauthenticated clients can send any number of those. */
+/** The pause between refreshes for unknown keys. A token with an unknown key causes one, and unauthenticated clients can send any number of those. */
 const cooldownMs = 30_000;
 const retryMs = 2_000;
 
 /**
- * A key set that is fetched once for all who wait for it, refreshed in the background, and used for a day while its server does not answer. With jose's own
- * remote set, requests wait for each refresh, and are refused when it fails.
+ * Creates a key set. It is fetched once for all who wait for it, refreshed in the background, and used for a day while its server does not answer. With jose's
+ * own remote set, requests would wait for each refresh, and be refused when it fails.
  */
 export function createKeySet({ url, fetchText, now, onError }: KeySetOptions): KeySet {
   let keys: JWTVerifyGetKey | undefined;
@@ -49,7 +49,7 @@ export function createKeySet({ url, fetchText, now, onError }: KeySetOptions): K
       return false;
     }
   };
-  /** Whether the keys are newer than before. */
+  /** Fetches the keys, once for all callers; resolves to whether they are newer than before. */
   const refresh = (): Promise<boolean> => {
     if (flight !== undefined) return flight;
     if (now() - failedAt < retryMs) return Promise.resolve(false);

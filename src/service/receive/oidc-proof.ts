@@ -1,4 +1,4 @@
-/** Tokens of OpenID Connect. */
+/** Authenticates deliveries by OpenID Connect tokens. */
 import { errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
 import type { RequiredClaims } from './issuers.ts';
 import { authentic, ProofUnavailable, refused, type ProofResult, type VerifyProof } from './authenticate.ts';
@@ -14,9 +14,9 @@ export interface OidcOptions {
   readonly now: () => Date;
 }
 
-/** Clocks differ; Google's libraries allow the same. */
+/** The tolerated difference between clocks. Google's libraries allow the same. */
 const toleranceSeconds = 10;
-/** Asymmetric algorithms only: nobody can sign with the public key. */
+/** The accepted algorithms. All are asymmetric, so nobody can sign with the public key. */
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'] as const;
 
 /**
@@ -39,7 +39,7 @@ export function createOidcProof({ issuers, audience, email, claims = {}, findKey
         requiredClaims: ['iss', 'aud', 'exp', 'iat'],
       });
       if ((payload.iat ?? 0) > currentDate.getTime() / 1_000 + toleranceSeconds) return refusedFor('iat', 'the token is not valid yet');
-      // Any customer of a public issuer can get a token for any audience: only e-mail and claims identify the customer.
+      // Any customer of a public issuer can get a token for any audience, so only the e-mail and the claims identify the customer.
       if (email !== undefined && payload['email'] !== email) return refusedFor('email', "the token's e-mail is not receivers[].oidc.email");
       if (email !== undefined && payload['email_verified'] !== true) return refusedFor('email', "the token's e-mail is not verified");
       for (const [claim, values] of Object.entries(claims)) {
@@ -61,7 +61,7 @@ function textsOf(payload: JWTPayload, claim: string): readonly string[] | undefi
   if (!Object.hasOwn(payload, claim)) return undefined;
   const value = payload[claim];
   if (Array.isArray(value)) return value.filter((entry): entry is string => typeof entry === 'string');
-  // A longer number may have been changed by parsing.
+  // An integer beyond the safe range may have been changed by parsing.
   const isExact = typeof value === 'string' || typeof value === 'boolean' || Number.isSafeInteger(value);
   return isExact ? [String(value)] : [];
 }
@@ -70,9 +70,9 @@ function refusedFor(claim: string, why: string): ProofResult {
   return { kind: 'refused', why, claim };
 }
 
-/** Which check failed, by jose's code: its messages may contain parts of the token. */
+/** Describes which check failed by jose's code, because jose's messages may contain parts of the token. */
 function describeRefusal(error: unknown): ProofResult {
-  // The signature of the token is valid.
+  // These errors occur only after the signature of the token was found valid.
   if (error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired)
     return refusedFor(error.claim, `the token's ${error.claim} does not match the receiver's configuration (${error.code})`);
   if (error instanceof errors.JOSEError) return refused(`the token is not valid (${error.code})`);

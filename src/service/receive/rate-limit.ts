@@ -5,18 +5,18 @@ import { within } from '../../core/async/deadline.ts';
 export type AddToCount = (receiver: string, window: number, count: number) => Promise<number>;
 
 export interface RateLimit {
-  /** Counts a request: 0 if it is within the limit, otherwise the seconds until the next one is. */
+  /** Counts a request. Resolves to 0 if it is within the limit, otherwise to the seconds until the next request is. */
   count(receiver: string, perMinute: number): Promise<number>;
 }
 
 interface RateLimitOptions {
   readonly addToCount: AddToCount;
   readonly now: () => number;
-  /** The longest wait of a request for the sum of all replicas. */
+  /** The longest time that a request waits for the sum of all replicas. */
   readonly patienceMs?: number;
 }
 
-/** Requests whose number is not sent to Redis yet. */
+/** Requests whose number has not been sent to Redis yet. */
 interface Batch {
   size: number;
   /** The sum of all replicas before this batch; undefined if Redis does not answer. */
@@ -26,11 +26,11 @@ interface Batch {
 
 interface Count {
   readonly window: number;
-  /** The requests of this process. */
+  /** The number of requests that this process has received in the window. */
   own: number;
-  /** The last known sum of all replicas. */
+  /** The last known number of requests of all replicas in the window. */
   known: number;
-  /** The requests of this process that are not sent yet. */
+  /** The number of requests of this process that have not been sent to Redis yet. */
   unsent: number;
   open: Batch | undefined;
   sending: boolean;
@@ -38,15 +38,15 @@ interface Count {
 }
 
 const windowMs = 60_000;
-/** Far from the limit, replicas exchange their counts this often, and no request waits. */
+/** How often replicas exchange their counts far from the limit, where no request waits. */
 const exchangeMs = 200;
-/** Up to this limit (a hundred requests a second), each request may wait for the exact count: no large burst fits into the limit. */
+/** The highest limit (a hundred requests a second) at which each request may wait for the exact count, because no large burst fits into the limit. */
 const exactBelow = 6_000;
 
 /**
- * Fixed windows of a minute. Far from the limit, a request is counted here and sent to the other replicas within 200 ms. From half of the limit on, and always
- * with a small limit, it waits for the sum of all replicas, 50 ms at most. If Redis does not answer, the count of this process decides:
- * Redis is never the reason to refuse a request.
+ * Creates a rate limit with fixed windows of a minute. Far from the limit, a request is counted here and sent to the other replicas within 200 ms. From half of
+ * the limit on, and always with a small limit, it waits for the sum of all replicas, 50 ms at most. If Redis does not answer, the count of this process
+ * decides: Redis is never the reason to refuse a request.
  */
 export function createRateLimit({ addToCount, now, patienceMs = 50 }: RateLimitOptions): RateLimit {
   const counts = new Map<string, Count>();

@@ -1,4 +1,5 @@
 /** Reads an authentic delivery: parses its payload and applies the receiver's configured image names. Pure; problems are returned, not thrown. */
+import { defined } from '../../core/model/defined.ts';
 import { tryNormaliseRepository, type RegistryAliases } from '../../core/model/image-reference.ts';
 import { acceptPush, isPushEvent, type ClaimedPush, type IgnoredPush, type PushEvent } from '../../core/model/push-event.ts';
 import { acceptScan, isScanEvent, scanWaitMs, type ScanEvent } from '../../core/model/scan-event.ts';
@@ -15,15 +16,15 @@ export type PulledNames = Readonly<Record<string, string | readonly string[]>>;
 export interface ReceiverNames {
   readonly name: string;
   readonly provider: Provider;
-  /** The setting `registry`: replaces the host that payloads claim. */
+  /** The receiver's setting `registry`, which replaces the host that payloads claim. */
   readonly registryOverride?: string | undefined;
-  /** The setting `repositories`. */
+  /** The receiver's setting `repositories`. */
   readonly repositories?: PulledNames | undefined;
-  /** The setting `waitForScan`: whether a push waits until its image is scanned. */
+  /** The receiver's setting `waitForScan`: whether a push waits until its image is scanned. */
   readonly waitForScan?: boolean | undefined;
 }
 
-/** A push that is to be stored, and the sender's key for it, if it sends one. */
+/** A push that is to be stored, and the idempotency key that its sender gave it, if any. */
 export interface AcceptedPush {
   readonly event: PushEvent;
   readonly idempotencyKey?: string;
@@ -56,7 +57,7 @@ export function readPushes(
     provider: provider.id,
     aliases,
     now,
-    ...(registryOverride !== undefined && { registryOverride }),
+    ...defined({ registryOverride }),
     ...(waitForScan && { scanWaitMs }),
   };
   const pushes = new Map<string, AcceptedPush>();
@@ -64,7 +65,7 @@ export function readPushes(
   for (const claimed of parsed.pushes) {
     const event = acceptPush(claimed, context);
     const { idempotencyKey } = claimed;
-    if (isPushEvent(event)) pushes.set(event.id, { event, ...(idempotencyKey !== undefined && { idempotencyKey }) });
+    if (isPushEvent(event)) pushes.set(event.id, { event, ...defined({ idempotencyKey }) });
     else ignored.push(event);
   }
   const scans: ScanEvent[] = [];
@@ -78,17 +79,17 @@ export function readPushes(
 }
 
 export interface Simulation {
-  /** `accept`: 202. `ignore`, `malformed`, `handshake`: 200, and nothing is stored. `refuse`: 413. */
+  /** What would happen to the delivery. `accept`: 202. `ignore`, `malformed`, `handshake`: 200, and nothing is stored. `refuse`: 413. */
   readonly decision: 'accept' | 'ignore' | 'malformed' | 'handshake' | 'refuse';
   readonly pushes: readonly AcceptedPush[];
   readonly ignored: readonly IgnoredPush[];
-  /** What is wrong with the body. */
+  /** The problem of a malformed body. */
   readonly malformed?: string;
-  /** Why it is refused. */
+  /** Why the delivery is refused. */
   readonly refused?: string;
 }
 
-/** A receiver that needs neither secrets nor a queue. */
+/** A receiver for `simulateDelivery`, which needs neither secrets nor a queue. */
 export interface SimulatedReceiver extends ReceiverNames {
   readonly aliases: RegistryAliases;
 }
@@ -112,10 +113,10 @@ export function simulateDelivery(delivery: Delivery, receiver: SimulatedReceiver
 }
 
 const placeholder = '{key}';
-/** A repository key without characters that could change the host of an image name, since senders choose it. */
+/** Matches a repository key without characters that could change the host of an image name. Senders choose the key. */
 const plainKey = /^[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?$/i;
 
-/** A push under each name that the configuration gives to its repository; under the sender's name if it gives none. */
+/** One push under each name that the configuration gives to its repository, or under the sender's name if it gives none. */
 export function pulledNames(push: ClaimedPush, names: PulledNames | undefined): readonly ClaimedPush[] {
   if (names === undefined || push.within === undefined) return [push];
   const { key, image } = push.within;

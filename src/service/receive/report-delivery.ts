@@ -1,4 +1,4 @@
-/** Metrics and log of deliveries. Labels are bounded, and senders cannot choose their values. */
+/** Metrics and log of deliveries. Metric labels are bounded, and senders cannot choose their values. */
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Answer, Receiver } from './answer-delivery.ts';
@@ -13,7 +13,7 @@ export interface Reporter {
   answered(receiver: Receiver, status: number, seconds: number): void;
 }
 
-/** The label of a refused delivery, by status. */
+/** The metric label of a refused delivery, by status. */
 const rejections: Readonly<Record<number, string>> = {
   401: 'unauthorized',
   413: 'too-large',
@@ -26,14 +26,14 @@ export function createReporter({ logger, metrics }: ReportOptions): Reporter {
   const lastProblem = new Map<string, string>();
   const refusals = new Set<string>();
 
-  /** A misconfigured sender repeats the same problem: it is logged as a warning once, until the problem changes. */
+  /** Logs a problem of a misconfigured sender, which repeats it, as a warning once until the problem changes. */
   const reportMalformed = (why: string, receiver: Receiver, requestId: string) => {
     const level = lastProblem.get(receiver.name) === why ? 'debug' : 'warn';
     lastProblem.set(receiver.name, why);
     metrics.malformed.inc({ receiver: receiver.name, provider: receiver.provider.id });
     logger[level]({ receiver: receiver.name, provider: receiver.provider.id, why, requestId }, 'delivery not understood');
   };
-  /** The response does not contain the reason, but an administrator needs it. Unauthenticated clients may repeat a request for ever, so each reason is logged once. */
+  /** Logs why a request was refused, which the response does not contain. Each reason is logged once, because clients may repeat a request for ever. */
   const reportRefusal = (why: string, receiver: Receiver) => {
     const level = refusals.has(`${receiver.name} ${why}`) ? 'debug' : 'warn';
     refusals.add(`${receiver.name} ${why}`);

@@ -5,13 +5,13 @@ import { ByteBudget } from '../../core/model/byte-budget.ts';
 
 export interface ListenLimits {
   readonly bodyLimitBytes: number;
-  /** All headers of a request together. */
+  /** The limit for all headers of a request together, in bytes. */
   readonly maxHeaderBytes: number;
-  /** Until the last header is received. */
+  /** The time until the last header of a request must be received. */
   readonly headersTimeoutMs: number;
-  /** Until the last byte of the body is received. */
+  /** The time until the last byte of a request's body must be received. */
   readonly requestTimeoutMs: number;
-  /** How long a connection may be idle between requests. It must be longer than that of the load balancer in front, which would otherwise use closed connections. */
+  /** How long a connection may idle between requests. It must be longer than at the load balancer in front, which would otherwise use closed connections. */
   readonly keepAliveTimeoutMs: number;
   readonly maxConnections: number;
 }
@@ -23,33 +23,33 @@ export function serverOptions({ bodyLimitBytes, maxHeaderBytes, headersTimeoutMs
     bodyLimit: bodyLimitBytes,
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
-    // Responses are never slow, so a connection without traffic for longer than this is dead.
+    // A connection without traffic for longer than this is dead, because responses are never slow.
     connectionTimeout: requestTimeoutMs + 5_000,
     http: {
       maxHeaderSize: maxHeaderBytes,
-      // Node requires it to be at most the request's timeout.
+      // Node requires the headers' timeout to be at most the request's timeout.
       headersTimeout: soonest,
-      // How often Node checks: every half minute by default.
+      // How often Node checks these timeouts. Its default is every half minute.
       connectionsCheckingInterval: Math.max(20, Math.min(1_000, Math.floor(soonest / 4))),
     },
   };
 }
 
 /**
- * Each chunk of a request is an event and a buffer of its own, so a megabyte in chunks of one byte costs seconds. Senders write kilobytes at a time: this many
- * chunks are free, and beyond them the average chunk must have this many bytes.
+ * The number of chunks of a request that are free of a check; beyond it, the average chunk must have `bytesPerChunk`. Each chunk is an event and a buffer of
+ * its own, so a megabyte in chunks of one byte costs seconds. Senders write kilobytes at a time.
  */
 const freeChunks = 512;
 const bytesPerChunk = 512;
 
-/** The memory of all bodies that are being read, in bytes: their senders are not authenticated yet. */
+/** The limit for the memory of all bodies that are being read, in bytes. Their senders are not authenticated yet. */
 const defaultReadingBytes = 128 * 1024 * 1024;
 
 /** Gives handlers the exact bytes of every body, which authentication needs, whatever its content type. */
 export function acceptAnyContentType(app: FastifyInstance, readingBytes = defaultReadingBytes): void {
   const budget = new ByteBudget(readingBytes);
   app.removeAllContentTypeParsers();
-  // Fastify finds a parser by name much faster than by `*`.
+  // JSON has a parser under its own name because Fastify finds it much faster than by `*`.
   app.addContentTypeParser(['application/json', '*'], (request, payload, done) => {
     const { bodyLimit } = request.routeOptions;
     if (Number(request.headers['content-length']) > bodyLimit) done(new BodyRefused(413));
@@ -99,6 +99,6 @@ function readBody(
   };
   const end = () => finish(null, Buffer.concat(chunks, length));
   const fail = () => finish(new BodyRefused(400));
-  // An aborted request is closed; whether it also emits an error depends on how it was aborted.
+  // An aborted request emits `close`, but an error only for some ways in which it was aborted.
   payload.on('data', read).on('end', end).on('error', fail).on('close', fail);
 }

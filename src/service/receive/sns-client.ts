@@ -15,20 +15,20 @@ export interface SigningCertificatesOptions {
 
 const certificateTimeoutMs = 5_000;
 const refreshAfterMs = 24 * 3_600_000;
-/** How much longer a certificate is used while AWS does not answer. */
+/** How much longer than usual a certificate is used while AWS does not answer. */
 const staleMs = 24 * 3_600_000;
-/** Unauthenticated clients choose file names, so both the pauses after a miss and the number of requests are limited. Known certificates are refreshed apart from them. */
+/** The pause after a certificate was not found. Pauses and requests are limited because unauthenticated clients choose the file names. */
 const pauseMs = 30_000;
 const maxCertificates = 32;
 const maxFetches = { perKey: 12, total: 60 };
-/** The names in the certificates: sns.amazonaws.com, and others with the region. */
+/** Matches the names in the certificates: sns.amazonaws.com, and names with the region. */
 const signerName = /^sns[a-z0-9.-]*\.amazonaws\.com(?:\.cn)?$/;
 
 interface CachedCertificate {
   readonly certificate: X509Certificate;
-  /** Not used from then on. */
+  /** The time from which the certificate is not used any more. */
   readonly until: number;
-  /** Not refreshed before. */
+  /** The time before which the certificate is not refreshed. */
   refreshAt: number;
 }
 
@@ -37,11 +37,11 @@ interface CachedCertificate {
  * it is trusted because TLS proves the host that it comes from. Its name and its validity are checked as well.
  */
 export function createSigningCertificates({ fetchText, now, onError }: SigningCertificatesOptions): FindSigningKey {
-  /** Two maps: however many names a client invents, none of them evicts a certificate. */
+  /** Found and missing certificates have a map each: however many names a client invents, none of them evicts a certificate. */
   const known = new BoundedMap<string, CachedCertificate>(maxCertificates);
   const missingUntil = new BoundedMap<string, number>(maxCertificates);
   const flights = new SingleFlight<X509Certificate | undefined>();
-  /** By topic, so that a client who knows one topic uses up nothing of the others. The configuration names all topics. */
+  /** The limits by topic, so that a client who knows one topic uses up nothing of the others. The configuration names all topics. */
   const limits = new Map<string, (address: string) => boolean>();
 
   const fetchCertificate = async (url: string): Promise<X509Certificate | undefined> => {
@@ -49,7 +49,7 @@ export function createSigningCertificates({ fetchText, now, onError }: SigningCe
       return new X509Certificate(await fetchText(url, AbortSignal.timeout(certificateTimeoutMs)));
     } catch (error) {
       onError(new Error(`fetching the signing certificate ${url}: ${describeConnectionError(error)}`));
-      // 4xx: AWS has no such certificate. Anything else may be temporary.
+      // With 4xx, AWS has no such certificate. Any other failure may be temporary.
       if (error instanceof FetchRefused && error.status < 500 && error.status !== 429) return undefined;
       throw new ProofUnavailable('the signing certificate cannot be fetched', { cause: error });
     }
@@ -78,7 +78,7 @@ export function createSigningCertificates({ fetchText, now, onError }: SigningCe
     limits.set(arn, isAllowed);
     if (!isAllowed(address)) throw new ProofUnavailable('too many signing certificates were requested in this minute');
   };
-  /** One request for all deliveries that wait for it. */
+  /** Loads a certificate with one request for all deliveries that wait for it. */
   const loadShared = (url: string, topic: SnsTopic, address: string): Promise<X509Certificate | undefined> =>
     flights.run(url, () => {
       limitFetches(known.get(url), topic, address);
@@ -118,7 +118,7 @@ export interface ConfirmationOptions {
 }
 
 const confirmationTimeoutMs = 10_000;
-/** A topic is subscribed once in years. A confirmation is genuine, but anybody who has seen one can send it again. */
+/** The limits of confirmations in a minute. A topic is subscribed once in years, but anybody who has seen a genuine confirmation can send it again. */
 const maxConfirmations = { perKey: 6, total: 60 };
 const maxRemembered = 64;
 
@@ -141,14 +141,14 @@ export function createConfirmation({ fetchText, now, onResult }: ConfirmationOpt
 
 interface MinuteLimit {
   readonly perKey: number;
-  /** The limit of all keys together, and the number of keys that are remembered. */
+  /** The limit of all keys together, which is also the number of keys that are remembered. */
   readonly total: number;
   readonly now: () => number;
 }
 
 const minuteMs = 60_000;
 
-/** Whether something may happen once more within a minute: limited for each key, and for all keys together. In this process only. */
+/** Creates a limit for this process: whether something may happen once more within a minute, for one key and for all keys together. */
 function createMinuteLimit({ perKey, total, now }: MinuteLimit): (key: string) => boolean {
   let recent: { readonly key: string; readonly at: number }[] = [];
   return (key) => {

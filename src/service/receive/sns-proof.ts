@@ -1,18 +1,18 @@
-/** Signatures of Amazon SNS messages. */
+/** Authenticates deliveries by the signatures of Amazon SNS messages. */
 import { verify, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
 import { authentic, refused, type ProofResult, type VerifyProof } from './authenticate.ts';
 import { type Delivery, MalformedBody, OversizedDelivery } from './providers/provider.ts';
 import { limitedText, parseJsonBody } from './providers/read-payload.ts';
 
-/** A topic of Amazon SNS. Every URL of AWS that we request is built from it. */
+/** A topic of Amazon SNS. Every AWS URL that we request is built from it. */
 export interface SnsTopic {
   readonly arn: string;
-  /** `sns.eu-west-1.amazonaws.com` */
+  /** The host of SNS in the topic's region: `sns.eu-west-1.amazonaws.com` */
   readonly host: string;
 }
 
-/** The ARNs of topics. */
+/** Matches the ARNs of topics. */
 export const topicPattern = /^arn:(aws|aws-cn|aws-us-gov):sns:([a-z]{2}(?:-[a-z]+)+-\d):\d{12}:[\w-]{1,256}(?:\.fifo)?$/;
 
 /** Reads the ARN of a topic; undefined if it is not one. */
@@ -22,7 +22,7 @@ export function parseTopic(arn: string): SnsTopic | undefined {
   return { arn, host: `sns.${region}.amazonaws.com${partition === 'aws-cn' ? '.cn' : ''}` };
 }
 
-/** The proof is inside the message, so it is parsed before its sender is known, up to this size. An event of a registry has a few kilobytes. */
+/** The size up to which messages are parsed before their sender is known, because the proof is inside. An event of a registry has a few kilobytes. */
 const maxMessageBytes = 65_536;
 
 const text = z.string();
@@ -43,7 +43,7 @@ type SnsMessage = z.output<typeof message>;
 
 /**
  * Finds the public key of the certificate with this file name; undefined if AWS has no such certificate, or an unusable one. `address` is the client that named
- * it: requests for unknown certificates are limited by it. Rejects with ProofUnavailable.
+ * the file; its requests for unknown certificates are limited. Rejects with ProofUnavailable.
  */
 export type FindSigningKey = (topic: SnsTopic, fileName: string, address: string) => Promise<KeyObject | undefined>;
 
@@ -90,7 +90,7 @@ export function createSnsProof({ topics, findSigningKey, confirm }: SnsOptions):
   };
 }
 
-/** The client as the proxy in front reports it. Without a proxy, clients can write anything here; it only divides a limit between them. */
+/** The client's address as the proxy in front reports it. Without a proxy, clients can choose it, but it only divides a limit between them. */
 function addressOf(headers: Delivery['headers']): string {
   return [headers['x-forwarded-for']].flat().at(-1)?.split(',').at(-1)?.trim() ?? '';
 }
@@ -104,7 +104,7 @@ function read(body: Buffer): SnsMessage | undefined {
   }
 }
 
-/** Of the URL in the message only the file name is used, and only if everything else is as we would build it from the topic. */
+/** The file name of the certificate's URL, the only part of it that is used. The rest of the URL must be what we would build from the topic. */
 function fileOf(url: string, { host }: SnsTopic): string | undefined {
   if (!URL.canParse(url)) return undefined;
   const { origin, pathname, search, username, password } = new URL(url);

@@ -17,12 +17,12 @@ import { isOld, type Selected } from './selection.ts';
 
 export type ApplyPorts = Pick<Ports, 'policies' | 'workloads'>;
 
-/** A plan after all of it was applied, except what is blocked, has a problem, or is not due. */
+/** A plan after it was applied, except changes that are blocked, have a problem, or are not due. */
 export interface Applied {
   readonly selected: Selected;
   readonly decision: PendingDecision;
   readonly plan: UpdatePlan;
-  /** The attempt that applied it, and knows the workloads as they are now. */
+  /** The attempt that applied the plan, with the workloads as they are now. */
   readonly attempt: Attempt;
 }
 
@@ -31,14 +31,14 @@ export const defaultParallel = 10;
 
 type ChangingPlan = TargetPlan & { readonly workload: Workload };
 
-/** Applies a plan. Throws where a workload failed for the moment; the others are changed all the same. */
+/** Applies a plan. Throws if a workload failed with an error that may pass; the other workloads are changed all the same. */
 export async function apply(attempt: Attempt, { selected, decision, plan }: Planned, ports: ApplyPorts): Promise<Applied | StartAgain> {
   const { policy } = attempt;
   const { selection, running } = selected;
   const { consents, read, confirm: confirmConsent } = await gatherConsents(attempt, plan, ports.workloads);
   const { fresh, applied, refused } = attempt.progress;
   const asked = withProgress(attempt, { ...attempt.progress, selected, fresh: new Map([...fresh, ...read]) });
-  // These reads may show that another writer was faster, or that a consent was withdrawn.
+  // The reads of the consents may show that another writer was faster, or that a consent was withdrawn.
   if (imagesOf({ ...asked, spec: selection.spec }) !== running) return { again: 'TargetChanged', progress: asked.progress };
   const candidate = plan.candidate;
   const planAgain = (known: Progress['refused']) =>
@@ -54,7 +54,7 @@ export async function apply(attempt: Attempt, { selected, decision, plan }: Plan
   const failures = results.flatMap(({ result }) => (result.kind === 'failed' ? [result.reason] : []));
   if (failures.length > 0) {
     attempt.request.onPartlyApplied?.(progress.applied);
-    // One represents all; a wait says when to come back.
+    // One failure represents all. A WaitError is preferred, because it says when to try again.
     throw failures.find((reason) => reason instanceof WaitError) ?? failures[0];
   }
   if (results.some(({ result }) => result.kind === 'outdated')) return { again: 'Outdated', progress };
@@ -63,7 +63,7 @@ export async function apply(attempt: Attempt, { selected, decision, plan }: Plan
   return { selected, decision, plan: withRefusals(made, progress.refused), attempt: withProgress(asked, progress) };
 }
 
-/** What became of one workload, as it is now. `outdated`: the policy, a consent or the answer of the registry is not what it was planned for, and the workload is not read. */
+/** The result of the patch of one workload, as it is now. `outdated`: the plan no longer applies (policy, consent or registry's answer); nothing is read. */
 type PatchResult =
   | { readonly kind: 'patched'; readonly workload: Workload }
   | { readonly kind: 'conflict'; readonly workload: Workload | undefined }
@@ -76,7 +76,7 @@ interface TargetResult {
   readonly result: PatchResult;
 }
 
-/** Whether the workload is newer than it was planned with: each such conflict means that somebody else has got on. */
+/** Whether the workload is newer than the one that the change was planned with. Each such conflict means that another writer has made progress. */
 function isOvertaken({ target: { workload: planned }, result }: TargetResult): boolean {
   return result.kind === 'conflict' && result.workload !== undefined && isNewer(result.workload.resourceVersion, planned.resourceVersion);
 }
@@ -87,15 +87,15 @@ type PatchAll = (plan: UpdatePlan, targets: readonly ChangingPlan[]) => Promise<
 interface WaveToPatch {
   readonly plan: UpdatePlan;
   readonly refused: Progress['refused'];
-  /** The plan as it is when the API server refuses these changes. Consents were gathered for all that wait for a wave. */
+  /** Makes the plan again, without the changes that the API server has refused. It uses the consents of all workloads that wait for a wave. */
   readonly planAgain: (refused: Progress['refused']) => UpdatePlan;
   readonly patch: PatchAll;
 }
 
 /**
- * Patches a wave: its first workload alone and, once that is accepted, the others. A refused one leaves its place to another, or ends the roll-out, as
- * `maxFailures` says. Nothing remembers a refusal, and nothing has to: what was refused before comes first again, so its refusal is known before anything else is
- * changed. Returns the plan that was carried out, too.
+ * Patches a wave: its first workload alone and, once that is accepted, the others. A refused workload leaves its place to another one, or ends the rollout if
+ * `maxFailures` says so. No refusal is stored: a workload that was refused before comes first again, so its refusal is known before anything else is changed.
+ * Also returns the plan that was carried out.
  */
 async function patchWave({ plan, refused, planAgain, patch }: WaveToPatch): Promise<{ made: UpdatePlan; results: TargetResult[] }> {
   const [first, ...others] = plan.targets.filter(isChanging).toSorted((a, b) => (workloadKey(a.target) < workloadKey(b.target) ? -1 : 1));
@@ -108,7 +108,7 @@ async function patchWave({ plan, refused, planAgain, patch }: WaveToPatch): Prom
   return { made: next.made, results: [...begun, ...next.results] };
 }
 
-/** Patches several workloads at a time. */
+/** Patches several workloads in parallel. */
 async function patchAll(
   plan: UpdatePlan,
   changing: readonly ChangingPlan[],
@@ -182,7 +182,7 @@ function refusalsIn(results: readonly TargetResult[]): [string, TargetProblem][]
   );
 }
 
-/** Admission may have rewritten the image. Fields of custom resources are left to their controller. */
+/** The change with the image that the workload has now, because admission may have rewritten it. Fields of custom resources are left to their controller. */
 function toApplied(change: ContainerChange, workload: Workload, patched: Workload): AppliedChange {
   const { container, fields, to } = change;
   const became = fields === undefined ? findContainer(patched, container)?.image : undefined;

@@ -1,4 +1,4 @@
-/** What the stages of a reconcile work with: the policy and the cluster as they are, what earlier attempts have done, and why there is another one. */
+/** The data that the stages of a reconcile share: the policy and the cluster as they are, what earlier attempts have done, and why an attempt starts again. */
 import type { AppliedChange, TargetProblem } from '../../core/plan/plan-update.ts';
 import { asSeenBy } from '../../core/plan/consent.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';
@@ -7,16 +7,17 @@ import type { ImagePolicy, PolicySpec } from '../../core/model/image-policy.ts';
 import type { TriggerSource } from '../../core/model/policy-status.ts';
 import { resolveTargets } from '../../core/model/resolve-target.ts';
 import { workloadKey, type Workload } from '../../core/model/workload.ts';
-import type { ClusterView } from './ports.ts';
+import type { ClusterView, SeenCluster } from './ports.ts';
 import type { Selected, SelectRequest } from './selection.ts';
 
 /** A policy for which an image is selected. */
 export interface Reconcile {
   readonly policy: ImagePolicy;
-  /** That of the policy; its strategy may remember its answers. */
+  /** The spec of the policy. Its strategy may remember its answers. */
   readonly spec: PolicySpec;
   readonly request: SelectRequest;
-  readonly cluster: ClusterView;
+  /** What the policy may see. */
+  readonly cluster: SeenCluster;
   readonly signal: AbortSignal;
 }
 
@@ -25,11 +26,11 @@ export interface ReconcileRequest extends SelectRequest {
   readonly policy: { readonly namespace: string; readonly name: string; readonly uid: string };
   /** When the push, or whatever else caused the reconcile, was received. */
   readonly sinceMs?: number;
-  /** The cause of the reconcile, to be recorded on the workloads. */
+  /** The cause of the reconcile, which is recorded on the workloads. */
   readonly source?: TriggerSource;
-  /** The push that caused it, likewise. */
+  /** The push that caused the reconcile, which is recorded on the workloads. */
   readonly eventId?: string | undefined;
-  /** Called when the image is known to be the right one, before anything is changed. */
+  /** Called before anything is changed, when the image is known to be the right one. */
   readonly onVerified?: () => void;
   /** Called with the changes that a failing reconcile had already made. */
   readonly onPartlyApplied?: (changes: readonly AppliedChange[]) => void;
@@ -41,32 +42,32 @@ export interface Attempt extends Reconcile {
   readonly progress: Progress;
 }
 
-/** What survives when a reconcile starts again. */
+/** The data that survive when a reconcile starts again. */
 export interface Progress {
-  /** Absent until an image is selected. From then on the mutex of the policy is held, and the registry is asked again only if the running images change, or after 20 s. */
+  /** The selection, if an image is selected. The policy's mutex is then held, and the registry is asked again if running images change, or after 20 s. */
   readonly selected?: Selected;
   /** The digest whose signatures were verified. */
   readonly verified?: string | undefined;
-  /** The versions of the Secrets that the registry was asked with. */
+  /** The versions of the Secrets that the registry was asked with, as one text. */
   readonly secrets?: string;
   readonly applied: readonly AppliedChange[];
-  /** The workloads that were read from the API server, by key; undefined for one that is gone. */
+  /** The workloads that were read from the API server, by key; undefined for a workload that does not exist any more. */
   readonly fresh: ReadonlyMap<string, Workload | undefined>;
-  /** Why the API server rejects a change, by workload; retrying would not help. */
+  /** Why the API server rejects a change, by workload. A retry would not help. */
   readonly refused: ReadonlyMap<string, TargetProblem>;
 }
 
 export const noProgress: Progress = { applied: [], fresh: new Map(), refused: new Map() };
 
 /**
- * Why a reconcile starts again. Prepared: an image is selected, and from now on the mutex is held · Verified: the registry was asked for signatures, and may have
- * been slow · TargetChanged: what was read last differs from what was planned with · Conflict: the API server found the same · Overtaken: the
- * same, because another writer was faster · Outdated: the policy or a consent is
- * not as it was planned for, or the answer of the registry is too old · PolicyChanged, SecretChanged: all that was found is outdated.
+ * Why a reconcile starts again. Prepared: an image is selected, and from now on the mutex is held · Verified: the registry was asked for signatures, and may
+ * have been slow · TargetChanged: the targets differ from those that were planned with · Conflict: the API server found that they differ · Overtaken: it found
+ * so because another writer was faster · Outdated: the policy or a consent is not as it was planned for, or the answer of the registry is too old ·
+ * PolicyChanged, SecretChanged: everything that was found is outdated.
  */
 export type Again = 'Prepared' | 'Verified' | 'TargetChanged' | 'Conflict' | 'Overtaken' | 'Outdated' | 'PolicyChanged' | 'SecretChanged';
 
-/** The reconcile starts again, with what survives. */
+/** The request to start the reconcile again, with the data that survive. */
 export interface StartAgain {
   readonly again: Again;
   readonly progress: Progress;
@@ -80,17 +81,18 @@ export async function next<A extends object, B>(step: A | End, stage: (value: A)
   return 'again' in step || 'kind' in step ? step : stage(step);
 }
 
-/** The attempt after more was done or read; what was read takes precedence over the caches. */
+/** The attempt after more was done or read. Workloads that were read take precedence over the caches. */
 export function withProgress(attempt: Omit<Attempt, 'progress'>, progress: Progress): Attempt {
   const { fresh } = progress;
-  const { cluster } = attempt;
+  const { policy, cluster } = attempt;
   if (fresh.size === 0) return { ...attempt, progress };
   const findWorkload: ClusterView['findWorkload'] = (ref) =>
     fresh.has(workloadKey(ref)) ? fresh.get(workloadKey(ref)) : cluster.findWorkload(ref);
-  return { ...attempt, progress, cluster: { ...cluster, findWorkload } };
+  // What was read may show that a consent was withdrawn.
+  return { ...attempt, progress, cluster: asSeenBy(policy, { ...cluster, findWorkload }) };
 }
 
 /** What the policy's targets run, as far as it may see them; the same text as long as that is the same. */
-export function imagesOf({ policy, spec, cluster }: Pick<Reconcile, 'policy' | 'spec' | 'cluster'>): string {
-  return runningImages(resolveTargets(spec.targets, asSeenBy(policy, cluster)));
+export function imagesOf({ spec, cluster }: Pick<Reconcile, 'spec' | 'cluster'>): string {
+  return runningImages(resolveTargets(spec.targets, cluster));
 }

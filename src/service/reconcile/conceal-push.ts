@@ -1,6 +1,6 @@
 /**
- * Keeps what a push announces from a policy that has not read its repository: whoever can write a policy can name any repository, and its status, its Events and its
- * notifications are read by its author.
+ * Conceals what a push announces from a policy whose credentials have not read its repository. Anybody who can write a policy can name any repository, and read
+ * the status, the Events and the notifications of that policy.
  */
 import { describeError, PermanentError, WaitError } from '../../core/model/errors.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
@@ -8,7 +8,7 @@ import type { Outcome } from '../../core/plan/outcome.ts';
 import type { Registry } from './ports.ts';
 import type { Hint } from './resolve-tag.ts';
 
-/** The hint, if the credentials of the source have not read the repository; otherwise undefined. */
+/** Returns the hint if the credentials of the source have not read the repository; otherwise undefined. */
 export async function concealedHint(
   hint: Hint | undefined,
   source: ImageSource | undefined,
@@ -22,7 +22,7 @@ export function concealInOutcome({ tag: _tag, digest: _digest, ...outcome }: Out
   return { ...outcome, message: conceal(outcome.message, hint) };
 }
 
-/** The failure, with what happens next, whose message names neither of them. */
+/** The failure, of the same class, with a message that names neither the tag nor the digest of the hint. */
 export function concealInError(error: unknown, hint: Hint): Error {
   const message = conceal(describeError(error), hint);
   if (error instanceof WaitError) return new WaitError(error.reason, error.until, message);

@@ -1,4 +1,4 @@
-/** What the owners of targets in other namespaces allow, read from the API server. */
+/** Reads from the API server what the owners of targets in other namespaces allow. */
 import { evaluateConsent, needsConsent, type Asker, type Consent } from '../../core/plan/consent.ts';
 import { wantsChange, type UpdatePlan } from '../../core/plan/plan-update.ts';
 import { confirmedForMs } from '../../core/model/confirmation.ts';
@@ -17,29 +17,29 @@ export async function readConsents({ policy, spec, cluster, signal }: Reconcile,
   if (asked.length > 0) await refreshConsents([...new Set(asked.map(({ namespace }) => namespace))], signal);
 }
 
-/** The policy that asks, and whether it has to. */
+/** The policy that asks for consent, and whether it needs consent. */
 type Asking = Pick<Reconcile, 'signal'> & { readonly policy: Asker; readonly cluster: Pick<Reconcile['cluster'], 'crossNamespace'> };
 
-/** The consents by workload, and the workloads as they were read for them. */
+/** The consents by workload, and the workloads that were read for them. */
 interface Gathered {
   readonly consents: ReadonlyMap<string, Consent>;
   readonly read: ReadonlyMap<string, Workload | undefined>;
   /**
-   * Confirms the consent to change a workload as it was read, before each try of its patch. Returns when it was given, by the monotonic clock; undefined if it is not
-   * given any more. The first try goes by what was gathered, for a short time; each other one asks again.
+   * Confirms the consent to change a workload as it was read, before each try of its patch. Returns when the consent was given, by the monotonic clock;
+   * undefined if it is not given any more. The first try uses the gathered consent, for a short time; each later try reads it again.
    */
   readonly confirm: (workload: Workload) => Promise<number | undefined>;
 }
 
 export type ConfirmConsent = Gathered['confirm'];
 
-/** A Namespace with hundreds of targets is asked once for all that come together. */
+/** How long one read of a Namespace's consent is shared. A Namespace may have hundreds of targets. */
 const sharedForMs = 500;
 const maxNamespaces = 1_000;
 
 /**
- * The consents of the owners of targets in other namespaces. They are read anew for each patch, because a consent may have been withdrawn, and only for
- * workloads that the plan changes, whose owners had consented when it was made.
+ * Gathers the consents of the owners of targets in other namespaces. They are read anew for each patch, because a consent may have been withdrawn. They are
+ * read only for workloads that the plan changes, whose owners had consented when the plan was made.
  */
 export async function gatherConsents(
   asking: Asking,
@@ -50,7 +50,7 @@ export async function gatherConsents(
   const { policy, cluster } = asking;
   const gatheredAt = monotonicNow();
   const asked = plan.targets.filter((planned) => wantsChange(planned) && needsConsent(planned.target, policy, cluster.crossNamespace));
-  // Hundreds of targets may be in one namespace, whose annotation is read once.
+  // Each Namespace's annotation is read once, because hundreds of targets may be in one namespace.
   const namespaces = new Map<string, Promise<string | null>>();
   const readConsent: Workloads['readConsent'] = (namespace, signal) => {
     const answer = namespaces.get(namespace) ?? workloads.readConsent(namespace, signal);
@@ -85,7 +85,7 @@ function confirmConsent(
   });
   return async (workload) => {
     const { namespace, allowPoliciesFrom: onTarget } = workload;
-    // Its own annotation is tested by the patch.
+    // A consent on the workload needs no read here, because the patch tests the workload's own annotation.
     if (onTarget !== undefined || !needsConsent(workload, policy, crossNamespace)) return monotonicNow();
     const isFirst = !tried.has(workloadKey(workload));
     tried.add(workloadKey(workload));

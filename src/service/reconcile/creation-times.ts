@@ -10,7 +10,7 @@ export interface TimesRequest {
   readonly source: ImageSource;
   /** The running and the pending tags, which are read first. */
   readonly needed: readonly string[];
-  /** The image that was selected before: its time is known even when the registry no longer holds it. */
+  /** The image that was selected before. Its time is known even if the registry no longer holds the image. */
   readonly latest: LatestImage | undefined;
   readonly now: () => number;
   readonly signal: AbortSignal;
@@ -25,13 +25,13 @@ export interface KnownTimes {
 }
 
 const maxReads = 100;
-/** The limit for artifacts that are no images; they are counted apart, so that they delay no image. */
+/** How many artifacts that are no images are read. They are counted apart from images, so that they delay no image. */
 const maxArtifacts = 300;
 const parallelReads = 8;
-/** How long a time is taken as fresh: policies of one repository are reconciled one after the other. */
+/** How long a time counts as just read. Policies of one repository are reconciled one after the other, and share it. */
 const freshMs = 10_000;
 
-/** The times of a few tags; remembered ones cost no request. */
+/** The creation times of a few tags. Times that are remembered cost no request. */
 export async function readSomeTimes(timesRequest: TimesRequest, registry: Registry): Promise<KnownTimes> {
   const { source, needed, latest } = timesRequest;
   const isUnknown = (tag: string) => registry.tagMemory.get(source, tag) === undefined && latestTime(latest, tag) === undefined;
@@ -96,8 +96,8 @@ async function readAll(
 }
 
 /**
- * One broken image among many does not block the others. It does when it is what runs, because no image could be called newer than it, or when no image could
- * be read.
+ * Throws if failed reads block the selection. One broken image among many does not. It does if it is the running one, because no image could be called newer
+ * than it, or if no image could be read.
  */
 function checkFailures(failures: ReadonlyMap<string, unknown>, created: CreationTimes, needed: readonly string[]): void {
   for (const [tag, error] of failures) {

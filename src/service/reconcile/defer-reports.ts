@@ -10,8 +10,8 @@ export interface ReportDeferral {
 }
 
 /**
- * `quietMs`: the next of several pushes must not wait behind the report of the one before, whose status costs the API server several times a patch. `atMostMs`: the
- * longest deferral, so that a stream of changes or a slow API server cannot defer a report for ever.
+ * `quietMs`: the pause after a change, so that the next of several pushes does not wait for the report of the previous one, whose status costs the API server
+ * several times a patch. `atMostMs`: the longest deferral, so that a stream of changes or a slow API server cannot defer a report for ever.
  */
 export function createReportDeferral({ quietMs, atMostMs }: { readonly quietMs: number; readonly atMostMs: number }): ReportDeferral {
   let changes = 0;

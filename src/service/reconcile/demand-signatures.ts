@@ -1,28 +1,28 @@
-/** Demands the signatures of an image that is about to be used, and says what happens next where it has none. */
+/** Demands the signatures of an image that is about to be used, and decides what happens next if it has none. */
 import { hasWaitedForSignature, nextSignatureCheck } from '../../core/plan/await-signature.ts';
 import { PermanentError, WaitError } from '../../core/model/errors.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
 import type { Verification } from '../../core/model/verification.ts';
 import type { Signatures } from './ports.ts';
 
-/** What is demanded, of which image, and on whose behalf. */
+/** A demand of signatures: the image, the accepted signatures, and the policy that would use the image. */
 export interface SignatureDemand {
   readonly source: ImageSource;
-  /** For messages: `harbor.example.com/shop/web:1.2`. */
+  /** The image in messages: `harbor.example.com/shop/web:1.2`. */
   readonly name: string;
   readonly digest: string;
   readonly verification: Verification;
-  /** The namespace with the keys. */
+  /** The namespace that contains the keys. */
   readonly namespace: string;
-  /** Who demands it, where that is not the policy itself; before the reason. */
+  /** The part of the message before the reason that names another policy which demands the signatures; absent if the policy itself does. */
   readonly by?: string;
-  /** The policy that would use the image. Since when it could have been signed, and the time now, in ms since 1970. */
+  /** The policy that would use the image; `sinceMs` is when the image could first have been signed, and `nowMs` the time now, in ms since 1970. */
   readonly policy: Parameters<typeof hasWaitedForSignature>[0];
   readonly sinceMs: number;
   readonly nowMs: number;
 }
 
-/** Resolves where the signatures are there. Not signed: WaitError for some minutes, because signatures follow their image, then PermanentError; wrong signatures: PermanentError. */
+/** Resolves if the image has the signatures. Throws WaitError for some minutes if it is not signed (signatures follow their image), else PermanentError. */
 export async function demandSignatures(demand: SignatureDemand, { verify }: Signatures, signal: AbortSignal): Promise<void> {
   const { source, name, digest, verification, namespace, by = '' } = demand;
   const result = await verify({ source, digest, verification, namespace }, signal);
@@ -30,7 +30,7 @@ export async function demandSignatures(demand: SignatureDemand, { verify }: Sign
   if (result.kind === 'unsigned') throw notSigned(demand, `${name} (${digest}) is not signed: ${by}${result.why}`);
 }
 
-/** The failure of an image that has signatures, but none that is accepted. */
+/** The error for an image that has signatures, but none that is accepted. */
 export function notUsed(name: string, digest: string, why: string): PermanentError {
   return new PermanentError('SignatureInvalid', `${name} (${digest}) is not used: ${why}`);
 }

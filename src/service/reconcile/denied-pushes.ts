@@ -1,33 +1,33 @@
-/** Decides which pushes are retried while a registry refuses all credentials: an outage of its token service looks the same as wrong credentials. */
+/** Decides which pushes are retried while a registry refuses all credentials. An outage of its token service looks the same as wrong credentials. */
 import type { ReconcileCause } from '../../core/status/next-status.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';
 import type { TriggerSource } from '../../core/model/policy-status.ts';
 
-/** Causes that do not recur. Users can repeat a request, polls recur, and a changed policy, target or Secret is a cause of its own. */
+/** Causes that do not recur by themselves. Users can repeat a request, polls recur, and a changed policy, target or Secret is a cause of its own. */
 const notRepeated: ReadonlySet<TriggerSource> = new Set<TriggerSource>(['Webhook', 'WaitOver', 'Approval']);
 
-/** Pushes of a policy that is always refused would pile up for a day, so only this many of the newest are kept. */
+/** How many of the newest pushes of a policy are kept. The pushes of a policy that is always refused would otherwise pile up for a day. */
 const maxWaiting = 32;
 const maxPolicies = 10_000;
-/** Every push is given up after this time. */
+/** The time after which a push is given up. */
 const lifeMs = 24 * 3_600_000;
 
-/** The pushes that wait for a retry, by policy, as far as this process knows: each retry adds its push again. */
+/** The pushes that wait for a retry, by policy, as far as this process knows. Each retry adds its push again. */
 export interface DeniedPushes {
-  /** The outcome, which keeps the time of the next try only where there will be one. */
+  /** Returns the outcome, with the time of the next try only if there will be a next try. */
   recordResult(outcome: Outcome, uid: string, cause: ReconcileCause, isLastTry: boolean): Outcome;
 }
 
-/** When the cause became known, for `ImageSource.causedAt`; undefined where the registry is to be asked in any case. */
+/** When the cause became known, for `ImageSource.causedAt`; undefined if the registry is to be asked in any case. */
 export function causedAt({ source, receivedAt }: ReconcileCause, isLastTry: boolean): number | undefined {
   return notRepeated.has(source) && !isLastTry ? Date.parse(receivedAt) : undefined;
 }
 
-/** Starts without any pushes. */
+/** Creates an empty memory of denied pushes. */
 export function createDeniedPushes(now: () => number): DeniedPushes {
-  // The most recently used come last.
+  // The policies with waiting pushes, in the order of their last use.
   const policies = new Map<string, { readonly pushes: Map<string, number>; usedAt: number }>();
-  /** Newer pushes replace the oldest, whose images the next poll finds. */
+  /** Whether a push may wait for a retry. Newer pushes replace the oldest ones, whose images the next poll finds. */
   const mayWait = (uid: string, { eventId, receivedAt, source }: ReconcileCause): boolean => {
     const { pushes } = policies.get(uid) ?? { pushes: new Map<string, number>() };
     policies.delete(uid);

@@ -1,4 +1,3 @@
-import { asSeenBy } from '../../core/plan/consent.ts';
 import { hasChanges, type UnchangedContainer, type UpdatePlan } from '../../core/plan/plan-update.ts';
 import { isForVolumesAlone, knownDigests, runningTags } from '../../core/plan/running-images.ts';
 import { describeMissing, missingPlatforms } from '../../core/select/missing-platforms.ts';
@@ -10,16 +9,16 @@ import { isRebasedTag } from '../../core/model/rebased-tag.ts';
 import { tagOfImage } from '../../core/model/running-image.ts';
 import { planWith } from './plan.ts';
 import type { Reconcile } from './attempt.ts';
-import type { ClusterView, Registry } from './ports.ts';
+import type { Registry, SeenCluster } from './ports.ts';
 import { formatTag, resolveCandidate, toUse } from './resolve-tag.ts';
 import { inSlices } from '../../core/async/in-parallel.ts';
 
-/** A reconcile that asks this source, which is found once. */
+/** A reconcile with the source of its images, which is computed once. */
 export interface Examination extends Reconcile {
   readonly source: ImageSource;
 }
 
-/** The examined candidate, or why it cannot be used. */
+/** The examined candidate, or the reason why it cannot be used. */
 type Examined = { readonly candidate: Candidate } | { readonly reason: Reason; readonly message: string };
 
 /** Asks the registry what a tag points to, and whether that image meets the policy's demands. A tag that would change nothing costs no request. */
@@ -27,11 +26,11 @@ export async function examineTag(tag: string, examination: Examination, registry
   const { policy, spec, source, request, cluster, signal } = examination;
   const planFor = (candidate: Candidate) => planWith(policy, { spec, candidate }, cluster);
   const changes = (candidate: Candidate) => hasChanges(planFor(candidate));
-  // Where names have no order, it is not known yet whether the image is newer than what runs.
+  // If names have no order, it is not known yet whether the image is newer than the running one.
   const isComparable = spec.strategy.withCreationTimes === undefined || request.hint === undefined;
   const named = isComparable && spec.pin === 'Tag' ? planFor({ tag }) : undefined;
   const isUseless = named !== undefined && !hasChanges(named) && isCompared(named) && !runsUnknownDigest(named);
-  // What a push names is believed without a request only where the policy may know it.
+  // The tag of a push is accepted without a request only if the policy may know it.
   if (isUseless && (request.hint === undefined || (await registry.hasRead(source)))) return { candidate: { tag } };
   if (request.isOnlyFound === true && spec.pin === 'Tag' && spec.platforms === undefined) return findByName(tag, examination, registry);
   const isHinted = request.hint?.tag === tag;
@@ -40,7 +39,7 @@ export async function examineTag(tag: string, examination: Examination, registry
   const lackOf = async (digest: string) => findLack(tag, digest, examination, registry);
   const isNew = (digest: string) => !isKnown({ tag, digest }, policy, spec, cluster);
   const { resolved } = request;
-  // An answer that was shared between policies waited neither for all platforms nor for a digest that is new to this policy.
+  // An answer that policies share did not wait for all platforms, nor for a digest that is new to this policy.
   const isDone =
     request.hint?.digest !== undefined || (spec.platforms === undefined && resolved?.digest !== undefined && isNew(resolved.digest));
   const candidate =
@@ -62,12 +61,12 @@ export async function examineTag(tag: string, examination: Examination, registry
   return lack === undefined ? { candidate } : { reason: 'PlatformMissing', message: lack };
 }
 
-/** Whether anything runs the repository. Where a target is not known yet, nothing says that the tag is an image: later, only its name is compared. */
+/** Whether any container runs the repository. If a target is not known yet, nothing shows that the tag is an image, because later only its name is compared. */
 function isCompared({ targets }: UpdatePlan): boolean {
   return targets.some(({ unchanged }) => unchanged.length > 0);
 }
 
-/** Whether a container runs a digest that nothing knows by a tag: it may be that of the candidate, which only the registry knows. */
+/** Whether a container runs a digest without a known tag. It may be the digest of the candidate, which only the registry knows. */
 function runsUnknownDigest({ targets }: UpdatePlan): boolean {
   return targets.some(({ unchanged }) => unchanged.some(isUnknownDigest));
 }
@@ -76,7 +75,7 @@ function isUnknownDigest({ reason, image }: UnchangedContainer): boolean {
   return reason === 'NotComparable' && tagOfImage(image, {}) === undefined;
 }
 
-/** A better name is enough to be found, unless it is known to be an artifact. The reconcile that applies it asks and reports for itself. */
+/** Finds an image by its name, which is enough unless it is known to be an artifact. The reconcile that applies the image asks the registry and reports. */
 async function findByName(tag: string, examination: Examination, registry: Registry): Promise<Examined> {
   const { source, signal } = examination;
   try {
@@ -90,15 +89,15 @@ async function findByName(tag: string, examination: Examination, registry: Regis
 }
 
 /** Whether a policy may select a plain artifact: image volumes mount it and need not run it. Artifacts have no known creation time. */
-function mayBeArtifact({ policy, spec, cluster }: Reconcile): boolean {
-  return spec.strategy.withCreationTimes === undefined && isForVolumesAlone(spec, asSeenBy(policy, cluster), cluster.aliases);
+function mayBeArtifact({ spec, cluster }: Reconcile): boolean {
+  return spec.strategy.withCreationTimes === undefined && isForVolumesAlone(spec, cluster, cluster.aliases);
 }
 
 function notAnImage(repository: Repository, tag: string, why: string): Examined {
   return { reason: 'NotAnImage', message: `${formatTag(repository, tag)} is no image that can run: ${why}` };
 }
 
-/** Why a policy cannot use an image. A digest never changes its content, so asking again costs nothing. */
+/** The reason why a policy cannot use an image. A digest never changes its content, so the answer is cached. */
 export async function findLack(
   tag: string,
   digest: string,
@@ -115,28 +114,26 @@ export async function findLack(
 /** The tags that a candidate is compared with: the running, the selected and the pending ones. */
 export function neededTags({ policy, spec, cluster }: Reconcile): string[] {
   const { latest, waiting } = policy.status;
-  const running = runningTags({ spec, status: policy.status }, asSeenBy(policy, cluster), cluster.aliases);
+  const running = runningTags({ spec, status: policy.status }, cluster, cluster.aliases);
   const remembered = [latest?.tag, waiting?.tag].filter((tag) => tag !== undefined);
-  // An image that was set by hand may be outside of what the policy selects, and yet be older or newer than that.
+  // An image that was set by hand may be outside of what the policy selects, and still be older or newer than the candidate.
   const byAge = spec.strategy.compareAges === undefined ? [] : running.filter((tag) => !isRebasedTag(tag));
   const candidates = [...running, ...remembered].filter((tag) => spec.strategy.reject(tag) === undefined);
   return [...new Set([...candidates, ...byAge])];
 }
 
 /** Whether a policy knew this digest of a tag before the registry was asked. */
-export function isKnown({ tag, digest }: Candidate, policy: ImagePolicy, spec: PolicySpec, cluster: ClusterView): boolean {
-  return digest !== undefined && knownDigests(tag, spec, policy.status, asSeenBy(policy, cluster), cluster.aliases).has(digest);
+export function isKnown({ tag, digest }: Candidate, policy: ImagePolicy, spec: PolicySpec, cluster: SeenCluster): boolean {
+  return digest !== undefined && knownDigests(tag, spec, policy.status, cluster, cluster.aliases).has(digest);
 }
 
 /**
- * The spec with a strategy that caches its answers about tags for one reconcile. The running tags are evaluated first, in slices, because plans compare all of
- * them at once.
+ * The spec with a strategy that caches its answers about tags for one reconcile. The running tags are evaluated first, in slices, because each plan
+ * compares all of them.
  */
 export async function rememberTags({ policy, spec, cluster, signal }: Reconcile): Promise<PolicySpec> {
   const strategy = spec.strategy.remembering?.();
   if (strategy === undefined) return spec;
-  await inSlices(runningTags({ spec, status: policy.status }, asSeenBy(policy, cluster), cluster.aliases), signal, (tag) =>
-    strategy.reject(tag),
-  );
+  await inSlices(runningTags({ spec, status: policy.status }, cluster, cluster.aliases), signal, (tag) => strategy.reject(tag));
   return { ...spec, strategy };
 }

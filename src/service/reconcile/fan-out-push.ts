@@ -1,7 +1,9 @@
 /** A push that several policies watch: the registry is asked once for each source, and each policy that wants the push gets a job. */
+import { defined } from '../../core/model/defined.ts';
 import { WaitError } from '../../core/model/errors.ts';
 import { isUsable, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { accessKey, type ImageSource } from '../../core/model/image-source.ts';
+import { asSeenBy } from '../../core/plan/consent.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';
 import type { PolicyJob, PushJob } from '../queue/jobs.ts';
 import type { ReconcileCause } from '../../core/status/next-status.ts';
@@ -10,7 +12,7 @@ import type { Ports } from './ports.ts';
 import { reportOutcome } from './report.ts';
 import { resolveCandidate, toUse, type Hint } from './resolve-tag.ts';
 
-/** A policy that watches the repository of a push, and its outcome where it need not be reconciled. */
+/** A policy that watches the repository of a push, and its outcome if it need not be reconciled. */
 export interface Match {
   readonly policy: ImagePolicy;
   readonly outcome: Outcome | undefined;
@@ -26,7 +28,7 @@ export async function fanOutPush(push: PushJob, matches: readonly Match[], ports
     }),
   );
   if (interested.length > 0) await ports.queues.addPolicyJobs(jobs.flat());
-  // Policies that do not want the push must not delay those that do.
+  // Outcomes of policies that do not want the push are reported last, so that they do not delay those that do.
   const cause = causeOf(push);
   await Promise.all(
     matches.flatMap(({ policy, outcome }) => (outcome === undefined ? [] : [reportOutcome({ policy, cause, signal }, outcome, ports)])),
@@ -51,13 +53,14 @@ function bySource(push: PushJob, policies: readonly ImagePolicy[], { registry }:
 }
 
 /**
- * Asks the registry once for all policies that this process handles. When that fails or finds nothing, each policy asks and reports for itself. Asking here
- * means waiting for the registry once instead of in each job.
+ * Asks the registry once for all policies that this process handles. If that fails or finds nothing, each policy asks and reports for itself. This way, the
+ * policies wait for the registry once instead of in each job.
  */
 async function resolveOnce(push: PushJob, { source, policies }: SourceGroup, ports: Ports, signal: AbortSignal): Promise<void> {
   const { tag } = push;
   const { registry, cluster, report } = ports;
-  const isNewTo = (policy: ImagePolicy, digest: string) => isUsable(policy.spec) && !isKnown({ tag, digest }, policy, policy.spec, cluster);
+  const isNewTo = (policy: ImagePolicy, digest: string) =>
+    isUsable(policy.spec) && !isKnown({ tag, digest }, policy, policy.spec, asSeenBy(policy, cluster));
   try {
     const askedAt = cluster.now();
     const patience = {
@@ -65,7 +68,7 @@ async function resolveOnce(push: PushJob, { source, policies }: SourceGroup, por
       announcedAt: registry.announcements.since(push.id, push.receivedAt),
       signal,
       now: cluster.now,
-      // A policy that knows the digest already asks for itself and delays no other.
+      // A policy that already knows the digest asks for itself and delays no other.
       mayBePushed: async (digest: string) => policies.some((policy) => isNewTo(policy, digest)),
     };
     const asked = { ...source, causedAt: Date.parse(push.receivedAt) };
@@ -101,5 +104,5 @@ function jobCauseOf({ id }: PushJob): string {
 
 /** The image that a push announces. */
 export function hintOf({ tag, digest, repository }: Pick<PushJob, 'tag' | 'digest' | 'repository'>): Hint {
-  return { tag, ...(digest !== undefined && { digest }), repository };
+  return { tag, ...defined({ digest }), repository };
 }

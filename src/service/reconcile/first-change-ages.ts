@@ -9,8 +9,8 @@ import type { Registry } from './ports.ts';
 import type { Selection } from './selection.ts';
 
 /**
- * The selection with the ages of its image and of those that it would replace, where a container is changed for the first time: the guard `unlikely-version` decides
- * by them. Any later change costs no request. An image that cannot be read has no age: that must not keep a policy from its first change.
+ * The selection with the ages of its image and of the images that it would replace, if a container is changed for the first time: the guard `unlikely-version`
+ * decides by these ages. Any later change costs no request. An image that cannot be read has no age, so it does not keep a policy from its first change.
  */
 export async function withAges(reconcile: Reconcile, selection: Selection, registry: Registry): Promise<Selection> {
   const { policy, spec, cluster, signal } = reconcile;

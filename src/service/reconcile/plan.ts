@@ -1,5 +1,6 @@
 /** The stage `plan`: what would change, and what blocks it. Computed from the caches; costs no request. */
-import { asSeenBy, unseenProblem } from '../../core/plan/consent.ts';
+import { defined } from '../../core/model/defined.ts';
+import { unseenProblem } from '../../core/plan/consent.ts';
 import { guardPlan } from '../../core/plan/guard-plan.ts';
 import type { GuardContext } from '../../core/plan/guards/guard.ts';
 import { pastOf } from '../../core/plan/guards/last-change.ts';
@@ -10,21 +11,22 @@ import { tracksOf } from '../../core/plan/tracks.ts';
 import type { ImagePolicy, PolicyTarget } from '../../core/model/image-policy.ts';
 import type { Candidate } from '../../core/model/image-reference.ts';
 import { resolveTargets } from '../../core/model/resolve-target.ts';
+import { snapshotOf } from '../../core/model/target-snapshot.ts';
 import type { Attempt } from './attempt.ts';
-import type { ClusterView } from './ports.ts';
+import type { SeenCluster } from './ports.ts';
 import { waveProgress } from '../../core/rollout/wave-progress.ts';
 import { mayGoBack, withTime, type Plannable, type Selected } from './selection.ts';
 
-/** What is to be done about a selection. */
+/** The plan for a selection, and the decision that it is based on. */
 export interface Planned {
   readonly selected: Selected;
-  /** Which candidate is applied now, if any: the selected or the pending one. And which one is pending afterwards. */
+  /** Which candidate is applied now, if any (the selected or the pending one), and which one is pending afterwards. */
   readonly decision: PendingDecision;
-  /** The plan for it; for the selected one where nothing is applied now. */
+  /** The plan for the candidate that is applied now, or for the selected candidate if none is. */
   readonly plan: UpdatePlan;
 }
 
-/** Decides between the selected and the pending candidate, and plans the change to it. Consents are read later. */
+/** Decides between the selected and the pending candidate, and plans the change to it. Consents are read in a later stage. */
 export function plan(attempt: Attempt, selected: Selected): Planned {
   const { selection } = selected;
   const decision = decide(attempt, selected);
@@ -32,44 +34,43 @@ export function plan(attempt: Attempt, selected: Selected): Planned {
   return { selected, decision, plan: planFor(attempt, { ...selection, candidate }) };
 }
 
-/** Without a minimum age, the selected candidate is applied now. */
+/** Decides which candidate is applied. Without a minimum age, it is the selected candidate. */
 function decide(attempt: Attempt, { selection, status, pending }: Selected): PendingDecision {
   const { candidate, spec } = selection;
   const { minAgeMs } = spec;
   if (minAgeMs === undefined) return { apply: candidate };
   const isWanted = (image: Candidate) => hasChanges(planFor(attempt, { ...selection, candidate: image }));
-  // Where the best image runs already, applying the pending candidate would be a downgrade.
+  // If the best image runs already, the change to the pending candidate would be a downgrade.
   const mayStay = pending !== undefined && (!mayGoBack(spec) || isWanted(candidate));
   return decidePending({ minAgeMs, candidate, status, isWanted, now: attempt.cluster.now(), ...(mayStay && { pending }) });
 }
 
-/** The plan of an attempt, which knows what it has changed already, and what the API server has refused. */
+/** The plan of an attempt, with the changes that it has already made and those that the API server has refused. */
 export function planFor({ policy, cluster, progress: { applied, refused } }: Attempt, selection: Plannable): UpdatePlan {
   return planWith(policy, selection, cluster, { applied, refused });
 }
 
 /**
- * Plans a change from the caches, limited to what the policy may see. Without `consents`, the plan must not be applied to targets in other namespaces. Throws
- * where a kind has not been listed yet: unknown workloads must not be taken for missing ones.
+ * Plans a change from the caches, limited to the workloads that the policy may see. Without `consents`, the plan must not be applied to targets in other
+ * namespaces. Throws if a kind has not been listed yet, because unknown workloads must not be taken for missing ones.
  */
 export function planWith(
   policy: ImagePolicy,
   selection: Plannable,
-  cluster: ClusterView,
+  cluster: SeenCluster,
   known: Pick<GuardContext, 'consents' | 'applied' | 'refused'> = {},
 ): UpdatePlan {
   const { plan, context } = propose(policy, selection, cluster);
   return guardPlan(plan, { ...context, ...known }, selection.rules?.guards);
 }
 
-/** The plan before guards narrow it, and what they decide by. */
+/** The plan before guards narrow it, and the context in which guards decide. */
 export function propose(
   policy: ImagePolicy,
   { spec, candidate, rules, ages }: Plannable,
-  cluster: ClusterView,
+  cluster: SeenCluster,
 ): { readonly plan: UpdatePlan; readonly context: GuardContext } {
-  const { targetState, aliases, crossNamespace, repeatsPerHour, now } = cluster;
-  const { findWorkload, listWorkloads } = asSeenBy(policy, cluster);
+  const { targetState, aliases, crossNamespace, repeatsPerHour, now, findWorkload, listWorkloads } = cluster;
   let digests: ReturnType<typeof digestsOfTags> | undefined;
   const kindProblem = (target: PolicyTarget) => {
     const state = targetState(target, policy);
@@ -82,7 +83,7 @@ export function propose(
     ...(rules?.isFirst === true ? { hasApplied: false } : pastOf(policy)),
     aliases,
     tracks: tracksOf(policy, spec, cluster.policiesOf),
-    digestOf: (tag) => (digests ??= digestsOfTags(policy, resolveTargets(spec.targets, { findWorkload, listWorkloads }))).get(tag),
+    digestOf: (tag) => (digests ??= digestsOfTags(policy, resolveTargets(spec.targets, cluster))).get(tag),
     status: policy.status,
     kindProblem,
     findWorkload,
@@ -90,7 +91,7 @@ export function propose(
     unseenProblem: (target) => unseenProblem(target, policy, crossNamespace),
   });
   const at = new Date(now());
-  const progress = waveProgress(policy, candidate, { findWorkload, listWorkloads }, at);
+  const progress = spec.rollout?.waves && waveProgress(policy, candidate, snapshotOf(policy, cluster, at));
   return {
     plan,
     context: {
@@ -100,8 +101,7 @@ export function propose(
       crossNamespace,
       repeatsPerHour,
       now: at,
-      ...(ages !== undefined && { ages }),
-      ...(progress !== undefined && { progress }),
+      ...defined({ ages, progress }),
     },
   };
 }

@@ -1,4 +1,4 @@
-/** What the processors reach the world through: a few bundles, each one concept. Every stage names those that it uses; `compose/work-ports.ts` makes the real ones. */
+/** The ports of the processors: a few bundles, each one concept. Every stage names the bundles that it uses; `compose/work-ports.ts` creates the real ones. */
 import type { KeyedMutex } from '../../core/async/serialize.ts';
 import type { Confirm } from '../../core/model/confirmation.ts';
 import type { ImagePolicy, PolicySpec, PolicyTarget } from '../../core/model/image-policy.ts';
@@ -12,7 +12,7 @@ import type { WorkloadView } from '../../core/model/resolve-target.ts';
 import type { Verification, VerificationResult } from '../../core/model/verification.ts';
 import type { WriteStatus } from '../../core/model/write-status.ts';
 import type { ContainerChange, KindRef, Workload, WorkloadRef } from '../../core/model/workload.ts';
-import type { ConsentRules } from '../../core/plan/consent.ts';
+import type { ConsentRules, Seen } from '../../core/plan/consent.ts';
 import type { GuardContext } from '../../core/plan/guards/guard.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';
 import type { TargetState } from '../../core/plan/plan-update.ts';
@@ -38,7 +38,7 @@ export interface Ports {
 
 /** The BaseImagePolicies, for pushes of their bases. */
 export interface Bases {
-  /** Enqueues those that watch the repository; returns their names for the record of the push. */
+  /** Enqueues the BaseImagePolicies that watch the repository; returns their names for the record of the push. */
   readonly onPush: (push: PushEvent) => Promise<readonly string[]>;
 }
 
@@ -53,59 +53,62 @@ export interface Policies {
   /** Whether the watch on policies is connected at present. */
   readonly isWatching: () => boolean;
   /**
-   * Whether the cache shows all policies that existed when this was first asked for `key`; false: ask again later. Usually it costs no request of its own, but shares
-   * a list with others.
+   * Whether the cache shows all policies that existed when this was first asked for `key`; if false, ask again later. Usually it costs no request of its own,
+   * but shares a list with other callers.
    */
   readonly isComplete: (key: string, signal: AbortSignal) => Promise<boolean>;
-  /** The policy as read from the API server. */
+  /** Reads the policy from the API server. */
   readonly read: (namespace: string, name: string, signal: AbortSignal) => Promise<ImagePolicy | undefined>;
   /**
-   * Confirms that the policy is still as it was when the plan was made, in all that decides. Returns when that was true, by the monotonic clock; undefined if it is
-   * not true any more.
+   * Confirms that the policy has not changed since the plan was made, in all that decides. Returns when that was true, by the monotonic clock; undefined if it
+   * has changed.
    */
   readonly confirm: (policy: ImagePolicy, signal: AbortSignal) => Promise<number | undefined>;
   readonly secretVersions: SecretVersions;
   readonly writeStatus: WriteStatus;
-  /** Keeps the jobs of one policy apart, by its key. */
+  /** Runs the jobs of one policy one after the other, by the policy's key. */
   readonly mutex: KeyedMutex;
 }
 
-/** The Secrets that a policy depends on, with their versions as far as they are known, as one text. */
+/** The Secrets that a policy depends on, with their known versions, as one text. */
 export type SecretVersions = (policy: ImagePolicy, spec: PolicySpec) => string;
 
-/** What a plan is made from, without any request: the workloads in the caches, what their owners and the configuration permit, and the clock. */
+/** The data that a plan is made from without any request: the workloads in the caches, what their owners and the configuration permit, and the clock. */
 export interface ClusterView extends WorkloadView, ConsentRules, Pick<GuardContext, 'repeatsPerHour'> {
   readonly targetState: (target: PolicyTarget, policy: Pick<ImagePolicy, 'namespace'>) => TargetState;
-  /** Changes with each change of the Namespace; absent where that decides nothing. */
+  /** A text that changes with each change of the Namespace; absent if the caller needs none. */
   readonly namespaceVersion?: (namespace: string) => string;
-  /** Whether policies may use the registry; absent where that is not asked. */
+  /** Whether policies may use the registry; absent if the caller does not need it. */
   readonly mayUseRegistry?: (registry: string) => boolean;
-  /** Whether there is anything to verify keyless signatures with; absent where that is not asked. */
+  /** Whether there is a trust root to verify keyless signatures; absent if the caller does not need it. */
   readonly hasTrustRoot?: boolean;
   readonly aliases: RegistryAliases;
-  /** The policies that name this workload, or select it, and may see it; absent where others are not known. */
+  /** The policies that name or select this workload and may see it; absent if other policies are not known. */
   readonly policiesOf?: (workload: Workload) => readonly ImagePolicy[];
-  /** The one clock, in ms since 1970. */
+  /** The only wall clock of the processors, in ms since 1970. */
   readonly now: () => number;
 }
 
+/** The same, limited to what one policy may see. */
+export type SeenCluster = ClusterView & Seen;
+
 /** The workloads at the API server, and the consent of their owners. */
 export interface Workloads {
-  /** Resolves when the workloads of these kinds are known, or when waiting longer is pointless. */
+  /** Resolves when the workloads of the kinds of the targets are known, or when a longer wait is pointless. */
   readonly awaitTargets: (policy: Pick<ImagePolicy, 'namespace'>, spec: PolicySpec, signal: AbortSignal) => Promise<void>;
   readonly read: (ref: WorkloadRef, signal: AbortSignal, onAnswered?: OnAnswered) => Promise<Workload | undefined>;
-  /** The workloads that a selector matches. */
+  /** Reads the workloads that a selector matches. */
   readonly readSelected: (
     target: KindRef & { namespace: string; selector: LabelSelector },
     signal: AbortSignal,
   ) => Promise<readonly Workload[]>;
-  /** Pods of the workload's newest revision; read only while it is rolling out. */
+  /** Reads the pods of the workload's newest revision. Used only while the workload is rolling out. */
   readonly readPods: (workload: WorkloadRef, signal: AbortSignal, onAnswered?: OnAnswered) => Promise<readonly PodState[]>;
-  /** A Namespace's consent annotation, null where it has none; throws PermanentError(NoConsent) where it may not be read. */
+  /** Reads a Namespace's consent annotation, null if it has none; throws PermanentError(NoConsent) if the Namespace may not be read. */
   readonly readConsent: (namespace: string, signal: AbortSignal) => Promise<string | null>;
-  /** Brings `namespaceConsent` up to date for these Namespaces; does not fail when one may not be read. */
+  /** Brings `namespaceConsent` up to date for these Namespaces; does not fail if one may not be read. */
   readonly refreshConsents: (namespaces: readonly string[], signal: AbortSignal) => Promise<void>;
-  /** One guarded patch, which asks `confirm` before each try. `conflict`: the workload differs from the one that was planned with; `outdated`: `confirm` said so. */
+  /** Sends one guarded patch; calls `confirm` before each try. `conflict`: the workload is not the planned one. `outdated`: `confirm` returned undefined. */
   readonly patchImages: (
     workload: Workload,
     changes: readonly ContainerChange[],
@@ -116,21 +119,21 @@ export interface Workloads {
   readonly onConflict: () => void;
 }
 
-/** What registries are asked, and what this process remembers of their answers. */
+/** Requests to registries, and the answers that this process remembers. */
 export interface Registry {
-  /** Where a policy's images come from, and on whose behalf the registry is asked. */
+  /** The source of a policy's images, and the policy on whose behalf the registry is asked. */
   readonly sourceOf: (policy: ImagePolicy, spec: PolicySpec) => ImageSource;
   readonly headManifest: HeadManifest;
   readonly listTags: ListTags;
-  /** Reads what a tag or digest points to; undefined when it does not exist. A digest that was read before costs no request. */
+  /** Reads what a tag or digest points to; undefined if it does not exist. A digest that was read before costs no request. */
   readonly readImage: (source: ImageSource, reference: string, signal: AbortSignal) => Promise<ImageFacts | undefined>;
-  /** The same without the creation time, for fewer requests. */
+  /** Reads what a tag or digest points to without the creation time, which takes fewer requests. */
   readonly readPlatforms: (
     source: ImageSource,
     reference: string,
     signal: AbortSignal,
   ) => Promise<Pick<ImageFacts, 'digest' | 'platforms'> | undefined>;
-  /** Why a digest is not an image that can run, for the end of a sentence; undefined where it is one. Rejects where it does not exist. */
+  /** Why a digest is not an image that can run, for the end of a sentence; undefined if it can. Rejects if the digest does not exist. */
   readonly whyNotRunnable: (source: ImageSource, digest: string, signal: AbortSignal) => Promise<string | undefined>;
   /** Whether the credentials of the source have read the repository. */
   readonly hasRead: (source: ImageSource) => Promise<boolean>;
@@ -141,8 +144,8 @@ export interface Registry {
 }
 
 /**
- * Resolves a tag at the registry; undefined when it does not exist. It is a HEAD, which does not count as a pull; for a tag that is about to be used (`use`), a
- * request that also says what it is.
+ * Resolves a tag at the registry; undefined if it does not exist. It is a HEAD, which does not count as a pull. For a tag that is about to be used (`use`), it
+ * is a request that also says what the tag is.
  */
 export type HeadManifest = (
   source: ImageSource,
@@ -151,7 +154,7 @@ export type HeadManifest = (
   purpose?: 'use',
 ) => Promise<{ digest: string } | undefined>;
 
-/** All tags of a repository; undefined when the registry does not know the repository. */
+/** Lists all tags of a repository; undefined if the registry does not know the repository. */
 export type ListTags = (source: ImageSource, signal: AbortSignal) => Promise<readonly string[] | undefined>;
 
 /** What the registry says about an image. */
@@ -159,39 +162,39 @@ export interface ImageFacts {
   readonly digest: string;
   /** `linux/amd64`, `linux/arm/v7`; empty for an artifact that is no image. */
   readonly platforms: readonly string[];
-  /** When it was created, as the image itself states. */
+  /** When the image was created, as the image itself states. */
   readonly created?: Date;
-  /** Why it cannot be run, for the end of a sentence; absent where it can. */
+  /** Why the image cannot be run, for the end of a sentence; absent if it can. */
   readonly notRunnable?: string;
 }
 
 export interface Signatures {
-  /** Whether an image has the signatures that are demanded; throws PermanentError where nothing can be verified. */
+  /** Whether an image has the demanded signatures; throws PermanentError if nothing can be verified. */
   readonly verify: (
     request: { source: ImageSource; digest: string; verification: Verification; namespace: string },
     signal: AbortSignal,
   ) => Promise<VerificationResult>;
 }
 
-/** Where results are reported, beside the status. */
+/** The sinks of results beside the status: Events, audit record, metrics, log. */
 export interface Report {
   readonly recordEvent: (event: ObjectEvent) => void;
   readonly eventLog: EventLog;
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly observer?: DecisionObserver;
-  /** Resolves when no image is being patched, or after a while: reports that can wait are written after that. */
+  /** Resolves when no image is being patched, or after a while. Reports that can wait are written after that. */
   readonly untilPatched?: () => Promise<void>;
 }
 
-/** A Kubernetes Event, about a policy or a workload. */
+/** A Kubernetes Event about a policy or a workload. */
 export interface ObjectEvent {
   readonly regarding: { apiVersion: string; kind: string; namespace: string; name: string; uid: string };
   readonly type: 'Normal' | 'Warning';
   readonly reason: Reason;
   readonly action: string;
   readonly message: string;
-  /** Whether only one an hour is recorded of this reason. */
+  /** Whether at most one Event with this reason is recorded in an hour. */
   readonly atMostHourly?: boolean;
 }
 
@@ -202,11 +205,11 @@ export interface Decision extends Pick<Outcome, 'reason' | 'message' | 'tag' | '
 
 /** Receives decisions as they are reported, for traces; must not throw. */
 export interface DecisionObserver {
-  /** The policies that watch the repository of a push; may be empty. */
+  /** Receives the policies that watch the repository of a push; may be empty. */
   readonly matched?: (policies: readonly string[]) => void;
-  /** `policy` is `namespace/name`. */
+  /** Receives the decision about a policy; `policy` is `namespace/name`. */
   readonly decided?: (policy: string, decision: Decision) => void;
-  /** A rollout has completed or failed. */
+  /** Called when a rollout has completed or failed. */
   readonly rolledOut?: (policy: string, workload: Workload, result: { readonly reason: Reason; readonly message: string }) => void;
 }
 

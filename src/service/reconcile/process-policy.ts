@@ -1,3 +1,4 @@
+import { defined } from '../../core/model/defined.ts';
 import type { Candidate } from '../../core/model/image-reference.ts';
 import { WaitError } from '../../core/model/errors.ts';
 import { isUsable, policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
@@ -25,18 +26,18 @@ import { reportGone, reportOutcome } from './report.ts';
 import { openRollback } from '../../core/plan/rollback.ts';
 import { watchRollouts } from './rollouts/watch-rollouts.ts';
 
-/** How often rollbacks may be asked for during one reconcile. */
+/** How many rollbacks may be requested during one reconcile. */
 const maxRollbacks = 3;
 const rollbackPauseMs = 1_000;
 
-/** One try of a job to reconcile a policy: what is requested, and why. */
+/** One try of a job to reconcile a policy: the request, its cause, and the state of the job. */
 export interface ReconcileTry extends Pick<JobContext, 'failures' | 'isLastTry' | 'wasLost' | 'isOurs' | 'signal'> {
   readonly request: ReconcileRequest;
   readonly cause: ReconcileCause;
 }
 
 /**
- * Reconciles one policy and reports the result. Returns when the registry, the API server and the audit record have confirmed it; throws WaitError where a
+ * Reconciles one policy and reports the result. Returns when the registry, the API server and the audit record have confirmed it; throws WaitError if a
  * registry refuses and is to be asked again. `prepare` may replace the ports; if it fails, the reconcile has failed.
  */
 export async function reconcileAndReport(
@@ -54,7 +55,7 @@ export async function reconcileAndReport(
   throw new WaitError('RollbackRequested', until, 'a rollback was asked for again and again');
 }
 
-/** Brings back the image that a user has asked for, before anything else is done: also where the job of that request was lost. */
+/** Applies the rollback that a user has requested before anything else is done, also if the job of that request was lost. */
 async function rollBackFirst(attempted: ReconcileTry, ports: Ports): Promise<void> {
   const { policy: named, rollbackTo } = attempted.request;
   const policy = ports.policies.find(named.namespace, named.name);
@@ -64,12 +65,12 @@ async function rollBackFirst(attempted: ReconcileTry, ports: Ports): Promise<voi
   const cause = { source: 'Rollback', receivedAt, rollback } as const;
   const request = { policy: named, announced: false, rollbackTo: rollback };
   await reconcileAndReport({ ...attempted, request, cause }, ports);
-  // What was attempted may be about another image than the selected one, and no job may follow for a request that is handled.
+  // The attempt may have been about another image than the selected one, and no job may follow for a request that is handled.
   if (policy !== undefined && attempted.request.hint !== undefined)
     await ports.queues.addPolicyJobs([completingJob(policy, new Date(ports.cluster.now()))]);
 }
 
-/** Undefined if a user has asked for a rollback meanwhile, which comes first. */
+/** Makes one try and reports it; undefined if a user has requested a rollback since, which comes first. */
 async function tryAndReport(
   { request, cause, failures, isLastTry, wasLost, isOurs, signal }: ReconcileTry,
   ports: Ports,
@@ -109,7 +110,7 @@ async function tryAndReport(
     const concealed = await concealedOf(request, policy, ports);
     const image = concealed === undefined ? request.hint : undefined;
     await reportFailure(
-      { policy, key, cause, failures, isLastTry, isOurs, applied, ...(image !== undefined && { image }), signal },
+      { policy, key, cause, failures, isLastTry, isOurs, applied, ...defined({ image }), signal },
       concealed === undefined ? error : concealInError(error, concealed),
       seen,
     );
@@ -117,14 +118,14 @@ async function tryAndReport(
   }
 }
 
-/** What a push names, where the policy may not learn it. */
+/** The hint of a push whose content the policy may not see; otherwise undefined. */
 async function concealedOf({ hint }: ReconcileRequest, policy: ImagePolicy | undefined, { registry }: Ports): Promise<Hint | undefined> {
   if (policy === undefined || !isUsable(policy.spec)) return undefined;
   if (hint !== undefined && isElsewhere(hint, policy.spec)) return hint;
   return concealedHint(hint, registry.sourceOf(policy, policy.spec), registry);
 }
 
-/** The ports with the targets of a policy as they are: a worker that is lost may have changed them, and its changes belong into this report. */
+/** The ports with the targets of a policy read from the API server. A worker that is lost may have changed them, and its changes belong into this report. */
 async function withTargetsOf({ namespace, name }: ReconcileRequest['policy'], ports: Ports, signal: AbortSignal): Promise<Ports> {
   const policy = ports.policies.find(namespace, name);
   return policy === undefined ? ports : { ...ports, cluster: await withTargetsRead(policy, ports, signal) };
@@ -134,7 +135,7 @@ function withCause(registry: Registry, causedAt: number): Registry {
   return { ...registry, sourceOf: (...of) => ({ ...registry.sourceOf(...of), causedAt }) };
 }
 
-/** Also the try of a worker that was taken for dead may have written that it has failed. */
+/** Whether the status says that a try has failed. A worker that was taken for dead may have written it, too. */
 function saysRetrying({ namespace, name }: ReconcileRequest['policy'], { policies }: Ports): boolean {
   const { conditions = [] } = policies.find(namespace, name)?.status ?? {};
   return conditions.some(({ type, reason }) => type === 'Ready' && reason === 'Retrying');
@@ -154,38 +155,36 @@ export async function processPolicyJob(job: PolicyJob, context: JobContext, allP
     policy,
     announced: source === 'Webhook',
     announcedAt: ports.registry.announcements.since(eventId ?? job.cause, receivedAt),
-    ...(hint !== undefined && { hint }),
-    ...(resolved !== undefined && { resolved }),
-    // What a failed try has written is cleared by a whole reconcile only.
+    ...defined({ hint, resolved }),
+    // What a failed try has written to the status is cleared only by a whole reconcile.
     ...(isAboutTargets && context.failures === 0 && !saysRetrying(policy, ports) && { isAboutTargets }),
   };
   const cause: ReconcileCause = {
     source,
     receivedAt,
-    ...(eventId !== undefined && { eventId }),
-    ...(receiver !== undefined && { receiver }),
+    ...defined({ eventId, receiver }),
     isHinted: hint !== undefined,
     ...(source === 'Request' && actions?.requestedAt !== undefined && { request: actions.requestedAt }),
   };
   const prepare = () => withFreshState(job, ports, context.signal);
   const rollback = source === 'Rollback' ? actions?.rollbackTo : undefined;
   const isOpen = ports.policies.find(policy.namespace, policy.name)?.status.lastHandledRollback !== rollback;
-  // A normal reconcile follows: it reports what the policy selects, and that the policy is held.
+  // A normal reconcile follows the rollback. It reports what the policy selects, and that the policy is held.
   if (rollback !== undefined && isOpen)
     await reconcileAndReport({ ...context, request: { ...request, rollbackTo: rollback }, cause: { ...cause, rollback } }, ports, prepare);
-  // What it brings is something new, which the rollback did not cause.
+  // The changes of the following reconcile have a cause of their own, because the rollback did not cause them.
   const next = source === 'Rollback' ? { ...cause, source: 'TargetChange' as const } : cause;
   await reconcileAndReport({ ...context, request, cause: next }, ports, prepare);
 }
 
-/** What the registry answered on behalf of this policy, with its present spec, when this process made the job. */
+/** The answer of the registry that this process had on behalf of this policy, with its present spec, when it made the job. */
 function recallAnswer({ policy: { namespace, name }, cause, hint }: PolicyJob, ports: Ports): Candidate | undefined {
   const policy = ports.policies.find(namespace, name);
   if (hint === undefined || policy === undefined || !isUsable(policy.spec)) return undefined;
   return ports.registry.sharedAnswers.recall(cause, ports.registry.sourceOf(policy, policy.spec), hint.tag);
 }
 
-/** A job must not answer a request that its policy does not carry: a user may make the same request later. */
+/** The cause with only those requests that the policy still carries. A job must not answer any other, because a user may make it later. */
 function onlyAsked({ request, rollback, ...cause }: ReconcileCause, { actions = {} }: ImagePolicy): ReconcileCause {
   return {
     ...cause,

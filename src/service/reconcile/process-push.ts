@@ -11,15 +11,15 @@ import type { Ports } from './ports.ts';
 import { reconcileAndReport } from './process-policy.ts';
 import { rejectPush } from './selection.ts';
 
-/** In the record of a push. */
+/** How many policies of namespaces that are not selected are named in the record of a push. */
 const maxUnselected = 100;
 const watchPauseMs = { least: 1_000, most: 5_000 } as const;
 
-/** Brings one push to all policies that watch its repository. Where several do, each gets a job of its own, whose result is recorded with the push. */
+/** Passes one push to all policies that watch its repository. If there are several, each gets a job of its own, whose result is recorded with the push. */
 export async function processPush(push: PushJob, context: JobContext, ports: Ports): Promise<void> {
   let matches = await findMatches(push, context, ports);
   if (!isWanted(matches)) {
-    // "No policy wants it" is final, so a cache that may be outdated must not decide it.
+    // A push that no policy wants is final, so a cache that may be outdated must not decide it.
     const isKnown = ports.policies.isWatching() && (await ports.policies.isComplete(push.id, context.signal));
     matches = await findMatches(push, context, ports);
     if (!isKnown && !isWanted(matches)) {
@@ -52,7 +52,7 @@ export async function processPush(push: PushJob, context: JobContext, ports: Por
   ]);
 }
 
-/** The policies that watch the repository. There may be a thousand, each with patterns of its own. */
+/** The policies that watch the repository, with their outcomes. They are evaluated in slices: there may be a thousand, each with patterns of its own. */
 async function findMatches(push: PushJob, { signal }: JobContext, { policies }: Pick<Ports, 'policies'>): Promise<Match[]> {
   const matches: Match[] = [];
   await inSlices(policies.match(push.repository), signal, (policy) => void matches.push({ policy, outcome: rejectPush(policy, push) }));
@@ -63,7 +63,7 @@ function isWanted(matches: readonly Match[]): boolean {
   return matches.some(({ outcome }) => outcome === undefined);
 }
 
-/** Records for policies of other namespaces that the push is not for them; nothing is written to the policies. */
+/** Records that policies in namespaces that are not selected do not get the push. Nothing is written to the policies. */
 async function reportUnselected(
   push: PushJob,
   {
@@ -90,7 +90,7 @@ async function reportUnselected(
   );
 }
 
-/** The match is recorded together with its result: this saves a write to Redis, and nothing is written before the image is applied. */
+/** Reconciles one policy for a push. The match is recorded together with the result, which saves a write to Redis before the image is applied. */
 async function reconcileOne(push: PushJob, policy: ImagePolicy, context: JobContext, ports: Ports): Promise<void> {
   const { report, registry } = ports;
   const recordResult: EventLog['recordResult'] = (id, key, result) => report.eventLog.recordResult(id, key, result, push);

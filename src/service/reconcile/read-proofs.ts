@@ -1,4 +1,4 @@
-/** Proofs that policies have read what they name: taken from the registry's answers, and recorded with each result of a push. */
+/** Proofs that policies have read the repositories which they name: they are taken from the registry's answers, and recorded with each result of a push. */
 import { PermanentError } from '../../core/model/errors.ts';
 import { isUsable } from '../../core/model/image-policy.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
@@ -9,12 +9,12 @@ import type { Policies, Registry } from './ports.ts';
 
 type Reads = Pick<Registry, 'headManifest' | 'listTags'>;
 
-/** The same requests, whose answers prove that the credentials read the repository, or that they do not any more. */
+/** Wraps requests to registries, whose answers prove that the credentials can read the repository, or that they cannot any more. */
 export function proveReads(registry: Reads, reads: ReadRepositories): Reads {
   const prove = async <T>(source: ImageSource, ask: () => Promise<T | undefined>): Promise<T | undefined> => {
     try {
       const answer = await ask();
-      // A registry may answer 404 instead of admitting that a repository exists.
+      // An empty answer proves nothing, because a registry may answer 404 instead of admitting that a repository exists.
       if (answer !== undefined) reads.remember(source);
       return answer;
     } catch (error) {
@@ -28,10 +28,10 @@ export function proveReads(registry: Reads, reads: ReadRepositories): Reads {
   };
 }
 
-/** Finds where a policy's images come from by its name in the record of a push; undefined for one that is gone or cannot be used. */
+/** Finds the source of a policy's images by the policy's name in the record of a push; undefined for a policy that is gone or cannot be used. */
 export type FindSource = (key: string) => ImageSource | undefined;
 
-/** Of ImagePolicies, and of what wings have. */
+/** Creates the function that finds sources: of ImagePolicies, and of the policies that wings have. */
 export function createFindSource(find: Policies['find'], others: readonly FindSource[], sourceOf: Registry['sourceOf']): FindSource {
   return (key) => {
     for (const findOther of others) {
@@ -44,7 +44,7 @@ export function createFindSource(find: Policies['find'], others: readonly FindSo
   };
 }
 
-/** The same log, in which each result says which repository its policy has read. */
+/** Wraps the log so that each result says which repository its policy has read. */
 export function recordReads(log: EventLog, findSource: FindSource, reads: ReadRepositories): EventLog {
   return {
     ...log,

@@ -1,7 +1,8 @@
 /**
- * The one path to a patch: select → plan → verify → apply → result, each a function from a value to a value. It reads all state itself and takes a job only as a
+ * The one path to a patch: select → plan → verify → apply → result, each a function from a value to a value. It reads all state itself and uses a job only as a
  * hint, so lost, repeated and reordered events do no harm.
  */
+import { defined } from '../../core/model/defined.ts';
 import { asSeenBy } from '../../core/plan/consent.ts';
 import type { Basis, Outcome } from '../../core/plan/outcome.ts';
 import { PermanentError } from '../../core/model/errors.ts';
@@ -21,12 +22,12 @@ import { verify, type VerifyPorts } from './verify.ts';
 
 export type ReconcilePorts = SelectPorts & VerifyPorts & ApplyPorts & Pick<Ports, 'cluster'>;
 
-/** In a row, without any change of an image. */
+/** How many attempts are made in a row without a change of any image. */
 const maxAttempts = 5;
-/** Including those in which another writer was faster: many policies of one workload change it one after the other. */
+/** How many attempts are made in all, including those in which another writer was faster. Many policies of one workload change it one after the other. */
 const maxOvertaken = 20;
 
-/** What had changed when an attempt ended; taking the mutex is no change. */
+/** What had changed when an attempt ended, for messages. A reconcile that has only taken the mutex is not included, because that is no change. */
 const changed: Readonly<Record<Exclude<Again, 'Prepared'>, string>> = {
   Verified: 'what it selects',
   TargetChanged: 'its targets',
@@ -38,9 +39,9 @@ const changed: Readonly<Record<Exclude<Again, 'Prepared'>, string>> = {
 };
 
 /**
- * Brings the targets of one policy to the image that it selects. Expected results are values; an exception means wait or try again. The first attempt selects, and
- * verifies if it can, without the mutex of the policy, so that a slow registry holds up nobody else. The mutex is then held until a result, or until so much has
- * changed that another image must be selected.
+ * Brings the targets of one policy to the image that it selects. Expected results are values; an exception causes a wait or a retry. The first attempt selects,
+ * and verifies if it can, without the mutex of the policy, so that a slow registry delays nobody else. The mutex is then held until a result, or until so much
+ * has changed that another image must be selected.
  */
 export async function reconcilePolicy(request: ReconcileRequest, ports: ReconcilePorts, signal: AbortSignal): Promise<Outcome> {
   const key = policyKey(request.policy);
@@ -66,12 +67,12 @@ export async function reconcilePolicy(request: ReconcileRequest, ports: Reconcil
   throw new Error(`${key} changed during ${changes.length} attempts in a row: ${[...what].join(', ')}`);
 }
 
-/** The outcome with all that was changed: the last attempt may have ended before it came to that, because the policy was suspended or deleted meanwhile. */
+/** The outcome with all changes of the reconcile. The last attempt may have ended early, because the policy was suspended or deleted during the reconcile. */
 function withMade(outcome: Outcome, { applied }: Progress): Outcome {
   return applied.length > (outcome.changes?.length ?? 0) ? { ...outcome, changes: applied } : outcome;
 }
 
-/** What is left when all that was found is outdated. */
+/** The progress that remains if everything that was found is outdated: the changes that were made. */
 function onlyMade({ applied }: Progress): Progress {
   return { ...noProgress, applied };
 }
@@ -91,7 +92,8 @@ async function attemptOnce(request: ReconcileRequest, progress: Progress, ports:
   const { selected } = progress;
   if (selected !== undefined && !isSelectedFor(selected, policy)) return { again: 'PolicyChanged', progress: onlyMade(progress) };
   const { secrets = ports.policies.secretVersions(policy, spec) } = progress;
-  const end = await unlessStalled(withProgress({ policy, spec, request, cluster: ports.cluster, signal }, { ...progress, secrets }), ports);
+  const cluster = asSeenBy(policy, ports.cluster);
+  const end = await unlessStalled(withProgress({ policy, spec, request, cluster, signal }, { ...progress, secrets }), ports);
   // Reported now, it might overwrite the result of the reconcile that the change caused, and no other would follow.
   const isOutdated = 'kind' in end && isClearedBySecret(end) && ports.policies.secretVersions(policy, spec) !== secrets;
   return isOutdated ? { again: 'SecretChanged', progress: onlyMade(progress) } : end;
@@ -107,7 +109,7 @@ async function unlessStalled(attempt: Attempt, ports: ReconcilePorts): Promise<E
   }
 }
 
-/** The story. */
+/** Runs the stages of one attempt in their order. */
 async function runStages(attempt: Attempt, ports: ReconcilePorts): Promise<End> {
   const selected = await select(attempt, ports);
   const planned = await next(selected, (selection) => plan(attempt, selection));
@@ -119,17 +121,17 @@ async function runStages(attempt: Attempt, ports: ReconcilePorts): Promise<End> 
   return next(applied, (done) => ({ ...resultOf(done), basis: basisOf(done) }));
 }
 
-/** What the outcome was made from, so that it is not reported when that no longer holds. */
+/** The basis of the outcome, so that the outcome is not reported if its basis has changed. */
 function basisOf({ selected, attempt }: Applied): Basis {
   const { policy, spec, cluster } = attempt;
   const { latest } = selected.status;
-  const { history } = policy.status;
-  const workloads = resolveTargets(spec.targets, asSeenBy(policy, cluster));
+  const { history, rejected } = policy.status;
+  const workloads = resolveTargets(spec.targets, cluster);
   const selectedAt = timeAfter(latest?.selectedAt, new Date(selected.selectedAt)).getTime();
-  return { status: { ...(latest && { latest }), ...(history && { history }) }, workloads, selectedAt };
+  return { status: { ...defined({ latest, history, rejected }) }, workloads, selectedAt };
 }
 
-/** The policy of the request; a policy that was deleted and created anew under the same name is another one. */
+/** Finds the policy of the request. A policy that was deleted and created anew under the same name is another one. */
 function findSame({ policy: { namespace, name, uid } }: ReconcileRequest, { find }: Policies): ImagePolicy | undefined {
   const policy = find(namespace, name);
   return policy?.uid === uid ? policy : undefined;

@@ -1,4 +1,5 @@
-/** Records changes with the pushes that caused them, whoever reports them: each workload records which push it was. */
+/** Records changes with the pushes that caused them. Each workload records which push caused its change, so any reporter can do this. */
+import { defined } from '../../core/model/defined.ts';
 import { policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { lastUpdateOf, pastChanges } from '../../core/model/last-update.ts';
 import { isTriggered, type HistoryEntry, type PolicyStatus } from '../../core/model/policy-status.ts';
@@ -10,7 +11,7 @@ import type { AppliedChange } from '../../core/plan/plan-update.ts';
 import type { PolicyResult } from '../queue/event-log.ts';
 import type { Ports } from './ports.ts';
 
-/** What the record of a push gets of the changes of a policy. */
+/** The fields that a policy's changes set in the record of a push. */
 export type ChangesResult = Pick<PolicyResult, 'kind' | 'reason' | 'message' | 'stage'> & { readonly at: string };
 
 type RecordPorts = Pick<Ports, 'cluster' | 'report'>;
@@ -21,13 +22,13 @@ export interface ChangesOwner {
   readonly before: PolicyStatus;
 }
 
-/** What a reconcile has written to the status, and reports beside. */
+/** The status that a reconcile has written, and the changes that it reports beside it. */
 interface Report extends Pick<Outcome, 'changes'> {
   readonly written: PolicyStatus | undefined;
   readonly cause: { readonly eventId?: string };
 }
 
-/** The push that caused a change, as the workload records it or, where it does not, as far as the status knows it. */
+/** The push that caused a change, as the workload records it or, if the workload does not, as far as the status knows it. */
 export function eventOf(status: PolicyStatus, entry: HistoryEntry, { cluster }: Pick<Ports, 'cluster'>): string | undefined {
   const workload = cluster.findWorkload(entry);
   const change = workload && pastChanges(lastUpdateOf(workload, entry.container)).find(({ at }) => at === entry.at);
@@ -50,15 +51,15 @@ export async function recordChanges(
     await ports.report.eventLog.recordResult(event, policyKey(policy), {
       ...result,
       tag,
-      ...(digest !== undefined && { digest }),
+      ...defined({ digest }),
       ...(changes.length > 0 && { changes }),
     });
   }
 }
 
 /**
- * Records what the history of a policy has taken over from its workloads beside the changes of an outcome: whoever made these changes could neither report them to
- * the policy nor to the push.
+ * Records changes that the history of a policy has taken over from its workloads, beside those of an outcome. The process that made them could report them
+ * neither to the policy nor to the push.
  */
 export async function recordForgotten(owner: ChangesOwner, { written, cause, changes = [] }: Report, ports: RecordPorts): Promise<void> {
   const { history: known = [] } = owner.before;

@@ -1,7 +1,9 @@
-/** What is recorded with a push: the result of each policy, with all that the push has changed. */
+/** Records the result of each policy with its push, with all that the push has changed. */
+import { defined } from '../../core/model/defined.ts';
 import { tryParseImageReference } from '../../core/model/image-reference.ts';
 import { listFew } from '../../core/model/text.ts';
-import { asSeenBy } from '../../core/plan/consent.ts';
+import type { WorkloadView } from '../../core/model/resolve-target.ts';
+import type { Seen } from '../../core/plan/consent.ts';
 import { describeChange, type Outcome } from '../../core/plan/outcome.ts';
 import type { AppliedChange } from '../../core/plan/plan-update.ts';
 import { pushChanges } from '../../core/plan/push-changes.ts';
@@ -23,21 +25,21 @@ export async function recordResult(
   await ports.report.eventLog.recordResult(cause.eventId, key, { ...result, at: new Date(at).toISOString(), afterMs: at - received });
 }
 
-/** `foundAt`: when an earlier try made the changes, in ms since 1970, where this one made none. */
+/** The result of a try. `foundAt`: when an earlier try made the changes, in ms since 1970, if this one made none. */
 export type Result = Omit<PolicyResult, 'at' | 'afterMs'> & { readonly foundAt?: number };
 
 /**
- * The result with what the push changed in earlier tries, whose reports may never have been written. `isOver`: no other try follows; then a change is the result,
- * unless a user must act.
+ * The result with the changes that the push made in earlier tries, whose reports may never have been written. `isOver`: no other try follows; then a change is
+ * the result, unless a user must act.
  */
 export function withFound(
   result: Result,
   made: readonly AppliedChange[] = [],
   { policy, cause, isOver }: Pick<Subject, 'cause'> & { readonly policy: Subject['policy'] | undefined; readonly isOver: boolean },
-  { cluster }: ReportPorts,
+  view: (WorkloadView & Seen) | undefined,
 ): Result {
-  if (policy === undefined || cause.eventId === undefined) return result;
-  const changes = pushChanges(policy, cause.eventId, asSeenBy(policy, cluster), made);
+  if (policy === undefined || view === undefined || cause.eventId === undefined) return result;
+  const changes = pushChanges(policy, cause.eventId, view, made);
   if (changes.length === made.length) return result;
   const complete = { ...result, changes };
   if (!isOver || result.kind === 'stalled') return complete;
@@ -47,27 +49,26 @@ export function withFound(
   return { ...complete, ...imageOf(changes, result), kind: 'updated', reason: 'Updated', message, foundAt };
 }
 
-/** The image that was changed to; the result may be about another one. */
+/** The image that the changes have set. The result may be about another one. */
 function imageOf(changes: readonly AppliedChange[], { tag, digest }: Result): Pick<Result, 'tag' | 'digest'> {
   const to = tryParseImageReference(changes.at(-1)?.to ?? '');
-  if (to?.tag === undefined || to.tag === tag) return { ...(tag !== undefined && { tag }), ...(digest !== undefined && { digest }) };
-  return { tag: to.tag, ...(to.digest !== undefined && { digest: to.digest }) };
+  if (to?.tag === undefined || to.tag === tag) return { ...defined({ tag, digest }) };
+  return { tag: to.tag, ...defined({ digest: to.digest }) };
 }
 
-/** The outcome as the record keeps it. */
+/** The outcome in the shape of the audit record. */
 export function resultOf({ kind, reason, message, tag, digest, changes, retryAt }: Outcome): Result {
   return {
     kind: retryAt === undefined ? kind : 'waiting',
     ...(retryAt === undefined && kind === 'waiting' && { stage: 'guard' }),
     reason,
     message: retryAt === undefined ? message : `${message}; the next try is at ${retryAt.toISOString()}`,
-    ...(tag !== undefined && { tag }),
-    ...(digest !== undefined && { digest }),
+    ...defined({ tag, digest }),
     ...(changes !== undefined && { changes: changes.map(toRecorded) }),
   };
 }
 
-/** The change without what the workload records of it. */
+/** The change without the fields that only the workload records. */
 export function toRecorded(change: AppliedChange): AppliedChange {
   const { update: _, ...recorded } = change;
   return recorded;

@@ -1,26 +1,26 @@
-/** What this process remembers of registries' answers. It never passes through Redis. */
+/** The registries' answers that this process remembers. They never pass through Redis. */
 import { BoundedMap } from '../../core/async/bounded-map.ts';
 import { formatRepository, type Candidate } from '../../core/model/image-reference.ts';
 import { accessKey, type ImageSource } from '../../core/model/image-source.ts';
 
 /**
  * The registry's answers about a tag from when this process made the jobs of a push or a poll, for those of the jobs that this process runs. They never pass
- * through Redis: whoever can write there could choose what runs.
+ * through Redis, because anybody who can write to Redis could otherwise choose what runs.
  */
 export interface SharedAnswers {
-  /** `cause` is that of the jobs; `askedAt` is when the registry was asked, in ms since 1970. */
+  /** Remembers an answer. `cause` is the cause of the jobs; `askedAt` is when the registry was asked, in ms since 1970. */
   remember(cause: string, source: ImageSource, answer: Candidate, askedAt: number): void;
-  /** A recent answer that was given on the same behalf; undefined where the registry has to be asked. */
+  /** Returns a recent answer that was given on the same behalf; undefined if the registry has to be asked. */
   recall(cause: string, source: ImageSource, tag: string): Candidate | undefined;
-  /** The recent answer, or that of `ask`, which is called once for all who ask meanwhile; undefined where the registry holds no such tag. */
+  /** The recent answer, or the answer of `ask`, which is called once for all simultaneous callers; undefined if the registry holds no such tag. */
   share(cause: string, source: ImageSource, tag: string, ask: () => Promise<Candidate | undefined>): Promise<Candidate | undefined>;
 }
 
-/** Shorter than a lock of the queue: after a worker was killed, its jobs ask again. */
+/** How long an answer is shared: shorter than a lock of the queue, so that the jobs of a killed worker ask again. */
 const lastsMs = 3_000;
 const maxAnswers = 10_000;
 
-/** Creates an empty memory. */
+/** Creates an empty memory of answers. */
 export function createSharedAnswers(now: () => number): SharedAnswers {
   const answers = new Map<string, { readonly answer: Candidate; readonly askedAt: number }>();
   const asked = new Map<string, Promise<Candidate | undefined>>();
@@ -33,7 +33,7 @@ export function createSharedAnswers(now: () => number): SharedAnswers {
   };
   const recall: SharedAnswers['recall'] = (cause, source, tag) => {
     const known = answers.get(answerKeyOf(cause, source, tag));
-    // An answer stays old even when the clock is set back.
+    // The age is absolute, so an answer stays old even if the clock is set back.
     const ageMs = known === undefined ? lastsMs : Math.abs(now() - known.askedAt);
     return ageMs < lastsMs ? known?.answer : undefined;
   };
@@ -63,15 +63,15 @@ function answerKeyOf(cause: string, source: ImageSource, tag: string): string {
 
 /** What was found about a tag when its image was last read. */
 export interface RememberedTag {
-  /** Undefined where the image does not state it. */
+  /** When the image was created; undefined if the image does not state it. */
   readonly created: Date | undefined;
-  /** Whether it is an artifact that cannot run as an image. */
+  /** Whether the tag is an artifact that cannot run as an image. */
   readonly isArtifact: boolean;
-  /** In ms since 1970. */
+  /** When the image was read, in ms since 1970. */
   readonly readAt: number;
 }
 
-/** The creation times of tagged images, as far as this process has read them, kept apart by what a reader may access. */
+/** The creation times of tagged images that this process has read, separate for readers with different access. */
 export interface TagMemory {
   get(source: ImageSource, tag: string): RememberedTag | undefined;
   set(source: ImageSource, tag: string, found: RememberedTag): void;
@@ -79,7 +79,7 @@ export interface TagMemory {
 
 const maxTags = 100_000;
 
-/** An empty memory. When it is full, it drops the least recently used entries. */
+/** Creates an empty memory of tags. If it is full, it drops the least recently used entries. */
 export function createTagMemory(): TagMemory {
   const tags = new BoundedMap<string, RememberedTag>(maxTags);
   return {

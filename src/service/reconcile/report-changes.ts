@@ -1,4 +1,4 @@
-/** What every report of a reconcile has: whom it is about, its count and log line, and its changes. */
+/** The common part of all reports of a reconcile: their subject, the count and the log line of a decision, and the changes. */
 import { policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { workloadKey } from '../../core/model/workload.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';
@@ -7,7 +7,7 @@ import type { Decision, Ports } from './ports.ts';
 
 export type ReportPorts = Pick<Ports, 'report' | 'policies' | 'cluster' | 'queues'>;
 
-/** What a report is about: the reconcile of a policy, and why there was one. */
+/** The subject of a report: the reconcile of a policy, and its cause. */
 export interface Subject {
   readonly policy: ImagePolicy;
   readonly cause: ReconcileCause;
@@ -16,7 +16,7 @@ export interface Subject {
   readonly verifiedAt?: number | undefined;
 }
 
-/** Counts and logs a decision. */
+/** Counts a decision in the metrics and logs it. */
 export function count(
   key: string,
   decision: Decision,

@@ -5,12 +5,12 @@ import { describeBlocked } from '../../core/status/condition-states.ts';
 import type { ObjectEvent, Report } from './ports.ts';
 import { describeGone } from '../../core/plan/running-images.ts';
 
-/** A policy as what an Event is about. */
+/** A policy as the object that an Event is about. */
 export function toObject({ apiVersion, namespace, name, uid }: ImagePolicy): ObjectEvent['regarding'] {
   return { apiVersion, kind: 'ImagePolicy', namespace, name, uid };
 }
 
-/** Records an Event when the guards block something new, not each time that they block it, and when a rollback could not be done. */
+/** Records an Event if the guards block something new, or if a rollback could not be done. Nothing is recorded if the same is blocked again. */
 export function reportBlocked(policy: ImagePolicy, outcome: Outcome, report: Report): void {
   const event = noticeOf(policy, outcome);
   if (event === undefined) return;
@@ -21,7 +21,7 @@ export function reportBlocked(policy: ImagePolicy, outcome: Outcome, report: Rep
 function noticeOf({ status }: ImagePolicy, outcome: Outcome): Pick<ObjectEvent, 'type' | 'reason' | 'message'> | undefined {
   const { reason, message } = outcome;
   if (reason === 'NoEarlierImage') return { type: 'Warning', reason, message };
-  // A change that waits for a time is reported like every wait.
+  // A change that waits for a time is not reported here, but like every wait.
   if (outcome.kind === 'waiting' || outcome.selection === undefined) return undefined;
   const blocked = describeBlocked(outcome.blocked ?? []);
   if (blocked === undefined) return undefined;
@@ -30,12 +30,12 @@ function noticeOf({ status }: ImagePolicy, outcome: Outcome): Pick<ObjectEvent, 
   return { type: blocked.reason === 'TooManyChanges' ? 'Warning' : 'Normal', ...blocked };
 }
 
-/** Records an Event when an attempt fails: of each reason the first one, and one an hour as long as it goes on. */
+/** Records an Event when an attempt fails: the first one for each reason, and one an hour as long as it goes on. */
 export function reportRepeated(policy: ImagePolicy, reason: Reason, message: string, { recordEvent }: Report): void {
   recordEvent({ regarding: toObject(policy), type: 'Warning', reason, action: 'Reconcile', message, atMostHourly: true });
 }
 
-/** Records an Event when running tags are found deleted, or other ones than before; not each time that they are found so. */
+/** Records an Event when running tags are found deleted, if the last status did not name the same tags. */
 export function reportGoneTags(
   { apiVersion, namespace, name, uid, status }: ImagePolicy,
   gone: readonly string[],
@@ -44,7 +44,7 @@ export function reportGoneTags(
   if (gone.length === 0) return;
   const message = describeGone(gone);
   const before = status.conditions?.find(({ type }) => type === 'TagGone');
-  // The condition's message may have been cut to the length of its field.
+  // The messages are compared by their beginning, because the condition's message may have been cut to the length of its field.
   if (before?.status === 'True' && message.startsWith(before.message.replace(/…$/, ''))) return;
   const regarding = { apiVersion, kind: 'ImagePolicy', namespace, name, uid };
   recordEvent({ regarding, type: 'Warning', reason: 'TagGone', action: 'Poll', message });

@@ -1,4 +1,5 @@
-/** Reports a try of a reconcile that failed: to the status only where that lasts. */
+/** Reports a failed try of a reconcile. The status shows it only if the failure lasts. */
+import { defined } from '../../core/model/defined.ts';
 import { WaitError, describeError } from '../../core/model/errors.ts';
 import type { ImagePolicy } from '../../core/model/image-policy.ts';
 import type { Candidate } from '../../core/model/image-reference.ts';
@@ -11,20 +12,20 @@ import { openRollback } from '../../core/plan/rollback.ts';
 import { changedTargets } from '../../core/plan/seen-targets.ts';
 import { isOlderThanSelected, nextStatus, type ReconcileCause } from '../../core/status/next-status.ts';
 import { completingJob } from './enqueue/completing-job.ts';
-import type { Ports } from './ports.ts';
+import type { SeenCluster } from './ports.ts';
 import { recordResult, toRecorded, withFound } from './record-result.ts';
 import { count, reportChanges, type ReportPorts, type Subject } from './report-changes.ts';
 import { reportRepeated } from './report-events.ts';
 
-/** A failure may be over at the next try, so it is written to the policy's status only when it lasts, or when the status says nothing yet. */
+/** How many failed tries are needed before the status shows the failure, unless the status is empty. A failure may be over at the next try. */
 const failuresBeforeStatus = 2;
-/** A wait for a registry may be as short, and hundreds of policies may wait for the same registry. */
+/** A wait that is longer than this is written to the status. Waits for a registry may be short, and hundreds of policies may wait for the same one. */
 const shortWaitMs = 5_000;
 const registryWaits: ReadonlySet<Reason> = new Set<Reason>(['NotShownYet', 'RegistryThrottled', 'RegistryUnavailable', 'RegistryBusy']);
 
 /** A failed try: its job, and how many tries failed before it. */
 export interface FailedTry extends Omit<Subject, 'policy'> {
-  /** Undefined where it was deleted. */
+  /** The policy; undefined if it was deleted. */
   readonly policy: ImagePolicy | undefined;
   readonly key: string;
   readonly failures: number;
@@ -33,16 +34,17 @@ export interface FailedTry extends Omit<Subject, 'policy'> {
   readonly isOurs: () => Promise<boolean>;
   /** The image that the job was about. */
   readonly image?: Candidate;
-  /** What was changed in spite of the failure. */
+  /** The changes that were made in spite of the failure. */
   readonly applied?: readonly AppliedChange[];
 }
 
-/** Reports that a try failed and what happens next; never throws, because the failure itself matters more. */
+/** Reports that a try failed and what happens next. Never throws, because the failure itself matters more. */
 export async function reportFailure(
   { policy, key, cause, failures, isLastTry, isOurs, image, applied = [], signal }: FailedTry,
   error: unknown,
   ports: ReportPorts,
 ): Promise<void> {
+  const view = policy && asSeenBy(policy, ports.cluster);
   if (policy !== undefined) reportChanges(policy, { changes: applied }, cause, ports);
   const isWait = error instanceof WaitError;
   const isShortWait = isWait && registryWaits.has(error.reason) && error.until.getTime() - ports.cluster.now() < shortWaitMs;
@@ -55,25 +57,27 @@ export async function reportFailure(
   );
   const kind = isLastTry ? 'failed' : isWait ? 'waiting' : 'retrying';
   const postponement: Postponement = { kind: 'postponed', reason, message, ...(isWait && { until: error.until, ...pickImage(image) }) };
-  // A registry that fails is asked again and again, and meanwhile nothing would be said of a new policy.
+  // A failing registry is asked again and again. The status of a new policy would be empty during that time, so its first failure is written.
   const isSaid = policy?.status.conditions !== undefined || (isShortWait && reason !== 'RegistryUnavailable');
   const needed = isSaid ? failuresBeforeStatus : 0;
   const isLasting = (isWait && !isShortWait) || isLastTry || failures >= needed;
-  const isWrittenToStatus = policy !== undefined && (isLasting || saysOtherwise(policy, ports.cluster));
+  // A change is recorded at once: another policy of the same container may soon take its place in the record of the workload.
+  const hasChanged = applied.length > 0 || saysOtherwise(policy, view);
+  const isWrittenToStatus = policy !== undefined && (isLasting || hasChanged);
   // Other waits are no failures. A process that stops aborts its attempts, and others repeat them at once.
   const hasFailed = !isWait || (registryWaits.has(error.reason) && (isWrittenToStatus || !isShortWait));
   if (policy !== undefined && hasFailed && !signal.aborted) reportRepeated(policy, reason, message, ports.report);
   const result = { kind, reason, message, ...(applied.length > 0 && { changes: applied.map(toRecorded) }) } as const;
   const results = await Promise.allSettled([
-    recordResult(key, withFound(result, applied, { policy, cause, isOver: false }, ports), cause, ports),
+    recordResult(key, withFound(result, applied, { policy, cause, isOver: false }, view), cause, ports),
     isWrittenToStatus &&
       ports.policies.writeStatus(
         policy,
-        // Whether the registry shows an older image says nothing about the one that is selected, and nothing would end that state.
+        // A failure about an older image than the selected one is not written: it says nothing about the selected one, and nothing would end that state.
         (status) =>
           isRollbackOver(policy, status, cause, ports) || (image !== undefined && isOlderThanSelected({ ...policy, status }, image.tag))
             ? undefined
-            : nextStatus({ ...policy, status }, postponement, cause, new Date(ports.cluster.now()), asSeenBy(policy, ports.cluster)),
+            : nextStatus({ ...policy, status }, postponement, cause, new Date(ports.cluster.now()), view),
         signal,
         cause.eventId,
       ),
@@ -86,21 +90,25 @@ export async function reportFailure(
 }
 
 function pickImage(image: Candidate | undefined): Candidate | undefined {
-  return image && { tag: image.tag, ...(image.digest !== undefined && { digest: image.digest }) };
+  return image && { tag: image.tag, ...defined({ digest: image.digest }) };
 }
 
-/** Whether it was the try of a rollback that another job has done since, or that the user has taken back: no other try follows. */
+/** Whether the try was for a rollback that another job has done since, or that the user has taken back. No other try follows then. */
 function isRollbackOver(policy: ImagePolicy, status: PolicyStatus, { rollback }: ReconcileCause, { policies }: ReportPorts): boolean {
   const current = policies.find(policy.namespace, policy.name) ?? policy;
   return rollback !== undefined && openRollback({ ...current, status }) !== rollback;
 }
 
-/** The worker that has the job by now may have reported its end, and nothing repeats this try. */
+/** Completes the status if another worker has the job now. That worker may have reported the job's end, and nothing repeats this try. */
 async function completeIfLost(policy: FailedTry['policy'], isOurs: FailedTry['isOurs'], { queues, cluster }: ReportPorts): Promise<void> {
   if (policy !== undefined && !(await isOurs())) await queues.addPolicyJobs([completingJob(policy, new Date(cluster.now()))]);
 }
 
 /** Whether the status says that the targets run something else than they do: that must not wait until the failure is over. */
-function saysOtherwise(policy: ImagePolicy, cluster: Ports['cluster']): boolean {
-  return changedTargets(policy, asSeenBy(policy, cluster), { now: new Date(cluster.now()), withNew: false }).length > 0;
+function saysOtherwise(policy: ImagePolicy | undefined, cluster: SeenCluster | undefined): boolean {
+  return (
+    policy !== undefined &&
+    cluster !== undefined &&
+    changedTargets(policy, cluster, { now: new Date(cluster.now()), withNew: false }).length > 0
+  );
 }

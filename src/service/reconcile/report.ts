@@ -1,5 +1,6 @@
 /** Reports how a reconcile of a policy ended: status, Kubernetes Events, audit record, metrics, log. */
 import { isDeepStrictEqual } from 'node:util';
+import { defined } from '../../core/model/defined.ts';
 import { asSeenBy } from '../../core/plan/consent.ts';
 import { policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { listFew } from '../../core/model/text.ts';
@@ -20,17 +21,17 @@ export async function reportOutcome({ policy, cause, signal, verifiedAt }: Subje
   const now = new Date(ports.cluster.now());
   count(policyKey(policy), outcome, cause, ports);
   reportChanges(policy, outcome, cause, ports);
+  const view = asSeenBy(policy, ports.cluster);
   let replaced = policy.status;
   let written: PolicyStatus | undefined;
   let isLate = false;
   const isIgnored = outcome.kind === 'ignored' && outcome.changes === undefined;
   const writeStatus = async () => {
-    // An ignored push is not written to the status, unless an attempt before had changed something.
+    // An ignored push is not written to the status, unless an earlier attempt had changed something.
     if (isIgnored) return;
     await ports.policies.writeStatus(
       policy,
       (status) => {
-        const view = asSeenBy(policy, ports.cluster);
         replaced = status;
         isLate = isOutdated({ status }, outcome, view);
         written = nextStatus({ ...policy, status }, outcome, cause, now, view);
@@ -41,13 +42,13 @@ export async function reportOutcome({ policy, cause, signal, verifiedAt }: Subje
     );
   };
   const verifiedMs = verifiedAt === undefined || outcome.kind !== 'updated' ? undefined : verifiedAt - Date.parse(cause.receivedAt);
-  const result = { ...resultOf(outcome), ...(verifiedMs !== undefined && { verifiedMs }) };
-  const complete = withFound(result, outcome.changes, { policy, cause, isOver: outcome.retryAt === undefined }, ports);
+  const result = { ...resultOf(outcome), ...defined({ verifiedMs }) };
+  const complete = withFound(result, outcome.changes, { policy, cause, isOver: outcome.retryAt === undefined }, view);
   // The next push must not wait behind the report of this one.
   if (!isIgnored) await ports.report.untilPatched?.();
   await Promise.all([writeStatus(), recordResult(policyKey(policy), complete, cause, ports, now)]);
   await recordForgotten({ policy, before: replaced }, { ...outcome, written, cause }, ports);
-  // What is later may have been told in part, by a reconcile of another tag or by this one.
+  // The policy needs another reconcile if the report is incomplete: it is late, older than the selection, or about another image than the status.
   if (isLate || isBehindSelected({ ...policy, status: replaced }, outcome, cause) || showsOthers(replaced, written, outcome))
     await ports.queues.addPolicyJobs([completingJob(policy, now)]);
   // A concurrent reconcile may have reported the outcome already.
@@ -59,12 +60,12 @@ export async function reportOutcome({ policy, cause, signal, verifiedAt }: Subje
   reportNotWatched(policy, outcome, ports);
 }
 
-/** Whether an image was applied that is older than the selected one: that one may have run before, and have been replaced by another policy or by a person. */
+/** Whether an image was applied that is older than the selected one, which may have run before and been replaced by another policy or by a person. */
 function isBehindSelected(policy: ImagePolicy, { changes, tag }: Outcome, { isHinted }: ReconcileCause): boolean {
   return isHinted === true && changes !== undefined && tag !== undefined && isOlderThanSelected(policy, tag);
 }
 
-/** Whether the status shows what somebody else has set since, and the outcome, of another image, does not say what that means for the selected one. */
+/** Whether the status shows an image that somebody else has set since, and the outcome is about another image, so it does not evaluate the selected one. */
 function showsOthers(before: PolicyStatus, after: PolicyStatus | undefined, { selection, changes, seen }: Outcome): boolean {
   if (selection !== undefined || changes !== undefined || seen === undefined || before.latest === undefined || after === undefined)
     return false;
@@ -81,7 +82,7 @@ export async function reportGone(key: string, outcome: Outcome, cause: Reconcile
   await recordResult(key, resultOf(outcome), cause, ports);
 }
 
-/** Records an Event of the policy where an update changes what its condition says: each change has an Event of its workload, and an entry in the history. */
+/** Records an Event of the policy if an update changes its condition. Each single change has an Event of its workload, and an entry in the history. */
 function reportUpdate(policy: ImagePolicy, written: PolicyStatus | undefined, { changes = [] }: Outcome, { recordEvent }: Report): void {
   if (changes.length === 0 || reasonOf(policy.status) === reasonOf(written ?? policy.status)) return;
   const message = listFew(changes, describeChange);
@@ -92,7 +93,7 @@ function reasonOf({ conditions = [] }: PolicyStatus): string | undefined {
   return conditions.find(({ type }) => type === 'Ready')?.reason;
 }
 
-/** Records an Event when a policy becomes Stalled or its reason changes, not each time that it is found so. */
+/** Records an Event when a policy becomes Stalled or its reason changes, but not if it was Stalled for the same reason before. */
 function reportStalled(policy: ImagePolicy, outcome: Outcome, ports: ReportPorts): void {
   const before = policy.status.conditions?.find((condition) => condition.type === 'Stalled');
   if (before?.status === 'True' && before.reason === outcome.reason && before.message === outcome.message) return;
@@ -101,7 +102,7 @@ function reportStalled(policy: ImagePolicy, outcome: Outcome, ports: ReportPorts
   ports.report.recordEvent({ regarding: toObject(policy), type: 'Warning', reason, action: 'Reconcile', message });
 }
 
-/** Records an Event when a wait begins, not each time that it is found to last. */
+/** Records an Event when a wait begins, but not while it lasts. */
 function reportWaiting(policy: ImagePolicy, { reason, message, pending }: Outcome, ports: ReportPorts): void {
   if (pending?.next?.until === policy.status.waiting?.until) return;
   ports.report.logger.info({ policy: policyKey(policy), reason, why: message }, 'policy waiting');

@@ -1,4 +1,4 @@
-/** The last stage: what became of an attempt, as a value that is reported (`report.ts`). */
+/** The last stage: makes the result of an attempt, as a value that `report.ts` reports. */
 import { consentTo } from '../../core/plan/consent.ts';
 import { isBestSelection, isSelection } from '../../core/plan/is-selection.ts';
 import { outcomeOf, withNotes, withPending, type Outcome } from '../../core/plan/outcome.ts';
@@ -19,13 +19,13 @@ export function resultOf({ selected, decision, plan, attempt }: Applied): Outcom
   const isNowSelected = decision.apply !== undefined && isSelected(selection, plan, policy);
   const outcome = describe(selection, plan, attempt, isNowSelected);
   const { waiting } = status;
-  // An image that is too young waits for its age first, whatever would block it now.
+  // An image that is too young first waits for its age, even if something else would block it now.
   const guarded = decision.apply && guardWait(plan, waiting, new Date(cluster.now()));
-  // Nothing pending concerns what a user asked for, and an image older than the selected one does not replace the pending candidate.
+  // A user's request does not change the pending candidate, and neither does an image that is older than the selected one.
   if (selection.basis === 'UserRequest' || (guarded !== undefined && !isNowSelected)) return outcome;
   const noted = noteRetagged(outcome, policy, request);
-  // Nor does a tag that changes nothing: without a minimum age, only a reconcile of the pending image itself, or of all tags, can say whether it is still
-  // pending.
+  // A tag that changes nothing does not change the pending candidate, either: without a minimum age, only a reconcile of the pending image itself, or of all
+  // tags, can decide whether it is still pending.
   if (!isNowSelected && selection.basis === 'OneTag' && selection.spec.minAgeMs === undefined) return noted;
   const isWanted = decision.next !== undefined && hasChanges(planFor(attempt, { spec: selection.spec, candidate: decision.next }));
   const next = guarded ?? (isWanted ? decision.next : undefined);

@@ -1,8 +1,9 @@
 /**
- * Pushes whose sender names no digest (Docker Hub, Quay, Gitea, Nexus). The first image that is new to the policy is taken for the pushed one, so that nobody waits; but
- * where a tag is pushed twice within seconds, that may be the image of the push before. So the tag is read once more when the registry has had its time.
+ * For pushes without a digest (Docker Hub, Quay, Gitea, Nexus). The first image that is new to the policy is taken for the pushed one, so that nobody waits. If
+ * a tag is pushed twice within seconds, that may be the image of the first push, so the tag is read once more when the registry has had its time.
  */
 import { isUsable, type ImagePolicy } from '../../core/model/image-policy.ts';
+import { asSeenBy } from '../../core/plan/consent.ts';
 import { isKnown } from './examine-tag.ts';
 import type { Ports } from './ports.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';
@@ -13,12 +14,12 @@ import { shownBy } from './resolve-tag.ts';
 
 const prefix = 'shown:';
 
-/** Whether a job reads a tag once more, and believes the answer. */
+/** Whether a job reads a tag a second time, and accepts the answer. */
 export function isSecondLook({ cause }: { readonly cause: string }): boolean {
   return cause.startsWith(prefix);
 }
 
-/** The cause and the time of that job for a push that was announced then; undefined where the registry has had its time. In ms since 1970. */
+/** The cause and the time of a second look for a push; undefined if the registry has already had its time. All times are in ms since 1970. */
 export function lookAgain(
   eventId: string,
   announcedAt: number,
@@ -28,7 +29,7 @@ export function lookAgain(
   return at <= now ? undefined : { cause: `${prefix}${eventId}`, notBefore: new Date(at).toISOString() };
 }
 
-/** Whether the registry shows an image by now that the policy does not know; all policies that the push was for share one answer. Mostly it shows the same, and nothing is to be done. */
+/** Whether the registry now shows an image that the policy does not know, which is rare. All policies of the push share one answer. */
 export async function showsNew(
   { cause, policy: { namespace, name }, hint }: PolicyJob,
   { policies, registry, cluster }: Pick<Ports, 'policies' | 'registry' | 'cluster'>,
@@ -42,10 +43,10 @@ export async function showsNew(
     const head = await registry.headManifest(source, tag, signal);
     return head && { tag, digest: head.digest };
   });
-  return found !== undefined && !isKnown(found, policy, policy.spec, cluster);
+  return found !== undefined && !isKnown(found, policy, policy.spec, asSeenBy(policy, cluster));
 }
 
-/** The job that reads the tag of a push once more; undefined where its image is known. `now`: in ms since 1970. */
+/** The job that reads the tag of a push a second time; undefined if the digest of its image is known. `now`: in ms since 1970. */
 export function secondLook(
   { namespace, name, uid, generation, spec }: ImagePolicy,
   { announced, announcedAt, hint }: SelectRequest,
@@ -54,10 +55,10 @@ export function secondLook(
   now: number,
 ): PolicyJob | undefined {
   if (!announced || announcedAt === undefined || eventId === undefined) return undefined;
-  // A policy that writes names does not follow the content of a name.
+  // A policy that pins tags does not follow the content of a tag, so it needs no second look.
   if (hint === undefined || hint.digest !== undefined || digest === undefined || !isUsable(spec) || spec.pin !== 'Digest') return undefined;
   const again = lookAgain(eventId, announcedAt, now);
   if (again === undefined) return undefined;
-  // Which push the image that is found then belongs to is not known.
+  // The job names no push, because it is not known which push the image belongs to that it finds.
   return { schema: 1, policy: { namespace, name, uid }, generation, source: 'Poll', receivedAt, hint, ...again };
 }

@@ -11,7 +11,7 @@ import type { Reconcile } from './attempt.ts';
 import type { ListTags, Registry } from './ports.ts';
 import type { Selection } from './selection.ts';
 
-/** How many images are examined before the search for a usable one is given up; artifacts are counted apart. */
+/** How many images are examined before the search for a usable one is given up. Artifacts are counted apart. */
 const maxExamined = 10;
 const maxArtifacts = 100;
 
@@ -26,7 +26,7 @@ async function selectInSlices(
   return best;
 }
 
-/** The best tag of all that the registry holds; where its image cannot be used, the next best. Throws PermanentError when there is none. */
+/** Selects the best tag that the registry holds; if its image cannot be used, the next best. Throws PermanentError if there is none. */
 export async function selectBest(reconcile: Reconcile, registry: Registry): Promise<Selection | Outcome> {
   const { policy, spec, request, cluster, signal } = reconcile;
   const source = registry.sourceOf(policy, spec);
@@ -66,10 +66,10 @@ export async function selectBest(reconcile: Reconcile, registry: Registry): Prom
   throw new PermanentError(best.reason, best.message + others);
 }
 
-/** Pattern instructions times characters of tags, at most; checked in slices, some seconds in all: 100,000 tags of 20 characters, 95 instructions. */
+/** The limit for pattern instructions times characters of tags; checked in slices, some seconds in all: 100,000 tags of 20 characters, 95 instructions. */
 const maxSteps = 200_000_000;
 
-/** Which tags are listed, and for which strategy. */
+/** The source of the tags, the strategy that selects from them, and the announced tag. */
 interface Listing {
   readonly strategy: TagStrategy;
   readonly source: ImageSource;
@@ -78,7 +78,7 @@ interface Listing {
 }
 
 /**
- * The tags among which a policy chooses: all that the registry lists, and the announced tag, which it may not list yet. Throws PermanentError when there are
+ * The tags among which a policy chooses: all that the registry lists, and the announced tag, which it may not list yet. Throws PermanentError if there are
  * none.
  */
 export async function listCandidates({ strategy, source, announced, signal }: Listing, listTags: ListTags): Promise<readonly string[]> {

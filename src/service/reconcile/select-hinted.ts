@@ -7,7 +7,7 @@ import { formatTag, resolveCandidate, toUse, type Hint } from './resolve-tag.ts'
 import { selectBest } from './select-best.ts';
 import { mayGoBack, rejectTag, type Selection } from './selection.ts';
 
-/** The image of a hint: it is only compared with what runs. */
+/** Selects the image of a hint, which is compared only with what runs. */
 export async function selectHinted(reconcile: Reconcile, { tag }: Hint, registry: Registry): Promise<Selection | Outcome> {
   const { policy, spec } = reconcile;
   const found = await examineTag(tag, { ...reconcile, source: registry.sourceOf(policy, spec) }, registry);
@@ -20,7 +20,7 @@ export async function selectHinted(reconcile: Reconcile, { tag }: Hint, registry
 
 /**
  * Selects again, because the running images changed since the registry was asked. Names that have an order need no second choice. Digests have no order, and a
- * policy that may downgrade does not go by it: whoever changed the running images may have had a newer answer.
+ * policy that may downgrade ignores the order: another process may have changed the running images with a newer answer.
  */
 export async function selectAgain(reconcile: Reconcile, selection: Selection, registry: Registry): Promise<Selection> {
   const { policy, spec, cluster, signal } = reconcile;
@@ -29,14 +29,14 @@ export async function selectAgain(reconcile: Reconcile, selection: Selection, re
     const best = await selectBest({ ...reconcile, request: { announced: false, selectedBefore: candidate.tag } }, registry);
     return 'kind' in best ? selection : best;
   }
-  // A candidate whose digest was not asked for may have been rejected meanwhile.
+  // A candidate whose digest was not asked for may have been rejected since.
   const isAsked = candidate.digest !== undefined;
   if (isAsked && spec.pin !== 'Digest' && spec.strategy.withCreationTimes === undefined) return selection;
   const source = registry.sourceOf(policy, spec);
   const patience = { announced: false, signal, now: cluster.now };
   const found = await resolveCandidate(source, { tag: candidate.tag }, toUse(registry.headManifest), patience);
   const notRunnable = found?.digest === undefined ? undefined : await registry.whyNotRunnable(source, found.digest, signal);
-  // The next reconcile finds that out for itself and selects another image.
+  // The next reconcile finds that the image cannot be run, and selects another one.
   if (notRunnable !== undefined) throw new Error(`${formatTag(source, candidate.tag)} was an image a moment ago: ${notRunnable}`);
   return found === undefined ? selection : compareAnew({ ...selection, candidate: found }, reconcile, registry);
 }

@@ -1,6 +1,5 @@
 import { strategies } from '../../core/select/strategies/index.ts';
 import { withRollback } from '../../core/status/next-actions.ts';
-import { asSeenBy } from '../../core/plan/consent.ts';
 import { rollbackGuards } from '../../core/plan/guard-plan.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';
 import { leftImages, rollbackImage } from '../../core/plan/rollback.ts';
@@ -13,8 +12,9 @@ import { formatTag } from './resolve-tag.ts';
 import type { Selection } from './selection.ts';
 
 /**
- * Selects the image that a user wants to roll back to (`plan/rollback.ts` finds it in what has happened). It replaces whatever runs, at once, whatever the policy
- * selects; with select.replace, only the tag that the policy has written. The image that is left is recorded before anything is changed: otherwise the reconcile after a crash could apply it again.
+ * Selects the image that a user wants to roll back to (`plan/rollback.ts` finds it in the history). It replaces any running image without a wait, whatever the
+ * policy selects; with select.replace, it replaces only the tag that the policy has written. The image that is left is recorded before anything is changed:
+ * otherwise the reconcile after a crash could apply it again.
  */
 export async function selectRollback(
   reconcile: Reconcile,
@@ -25,7 +25,7 @@ export async function selectRollback(
   const name = parseRollback(wanted);
   if (name === undefined) return refuse(`"${wanted}" is neither a tag nor "previous"`);
   const { uid, namespace, status } = policy;
-  const { findWorkload, listWorkloads, aliases } = asSeenBy(policy, cluster);
+  const { findWorkload, listWorkloads, aliases } = cluster;
   const past = { spec, uid, namespace, status, findWorkload, listWorkloads, aliases };
   const image = status.rollback?.request === wanted ? status.rollback : rollbackImage(past, name);
   if (image === undefined)
@@ -33,12 +33,12 @@ export async function selectRollback(
   const { tag } = image;
   const head = await registry.headManifest(registry.sourceOf(policy, spec), tag, signal);
   if (head === undefined) return refuse(`the registry holds no ${formatTag(spec.repository, tag)} any more`);
-  // A pinned digest is what ran; a tag is resolved anew.
+  // A pinned digest is what ran before. A tag is resolved anew.
   const candidate = { tag, digest: spec.pin === 'Digest' ? (image.digest ?? head.digest) : head.digest };
   const images = leftImages(past, candidate);
   const { mutableTag, replaces } = spec.strategy;
   const written = replaces === undefined ? undefined : mutableTag;
-  // It may have been asked before it selected anything, and must not begin after the rollback.
+  // If the rollback was requested before the policy selected anything, the tag that it writes is left, so that the policy does not begin after the rollback.
   if (written !== undefined && images.length === 0 && written !== tag) images.push({ tag: written });
   const left = await withDigests(images, candidate, (unknown) => registry.headManifest(registry.sourceOf(policy, spec), unknown, signal));
   const when = { now: new Date(cluster.now()), released: releaseTime(policy.actions) };
@@ -53,7 +53,7 @@ export async function selectRollback(
     return { kind: 'ignored', reason: 'Withdrawn', message: `the rollback to ${wanted} was carried out already` };
   if (isBegun(found, rollback))
     return selectRollback({ ...reconcile, policy: { ...policy, status: found } }, wanted, { registry, policies });
-  // What such a policy has not written is not its own: somebody may have updated it meanwhile.
+  // A policy with select.replace owns only the tag that it has written. Another image may have been set by somebody since.
   const strategy = written === undefined ? strategies.digest({ tag }) : strategies.replace({ from: written, to: tag });
   const comparison = { strategy, allowDowngrade: true };
   const { minAgeMs: _, ...atOnce } = spec;
@@ -62,12 +62,12 @@ export async function selectRollback(
   return { candidate, spec: atOnce, basis: 'UserRequest', rules, notes: [] };
 }
 
-/** Another process has begun the same rollback, to another image. */
+/** Whether another process has begun the same rollback, to another image. */
 function isBegun({ rollback: begun }: PolicyStatus, rollback: NonNullable<PolicyStatus['rollback']>): boolean {
   return begun?.request === rollback.request && (begun.tag !== rollback.tag || begun.digest !== rollback.digest);
 }
 
-/** The images with the digests that their tags have now, where they are not known; without those that are gone, and the candidate itself. */
+/** The images with the digests that their tags have now, if they are not known. The candidate itself, and images that no longer exist, are left out. */
 async function withDigests(
   images: readonly Candidate[],
   candidate: Candidate,

@@ -1,6 +1,6 @@
 /**
- * The stage `select`: which image should run. All ways to it lead to the same value: what a push names (`select-hinted.ts`), the best of all tags
- * (`select-best.ts`), and the earlier image that a user asked for (`select-rollback.ts`).
+ * The stage `select`: decides which image should run. All ways lead to the same kind of value: the image that a push names (`select-hinted.ts`), the best of
+ * all tags (`select-best.ts`), and the earlier image that a user asked for (`select-rollback.ts`).
  */
 import type { Outcome } from '../../core/plan/outcome.ts';
 import { isPending, isSameImage, type PendingCandidate } from '../../core/plan/pending-candidate.ts';
@@ -18,7 +18,7 @@ import { isOld, mayGoBack, rejectTag, selectKnown, type Selected, type Selection
 
 export type SelectPorts = Pick<Ports, 'registry' | 'policies' | 'workloads'>;
 
-/** Selects an image. A later attempt keeps it, unless the running images changed and it would change them. */
+/** Selects an image. A later attempt keeps it, unless the running images changed and the selection would change them. */
 export async function select(attempt: Attempt, ports: SelectPorts): Promise<Selected | End> {
   const { progress } = attempt;
   if (progress.selected !== undefined) return reconsider(attempt, progress.selected, ports);
@@ -27,7 +27,7 @@ export async function select(attempt: Attempt, ports: SelectPorts): Promise<Sele
   return { again: 'Prepared', progress: { ...progress, selected } };
 }
 
-/** Whether signatures can be verified before the mutex is held. With a minimum age, only images of that age are verified, which is decided later. */
+/** Whether signatures can be verified before the mutex is held. With a minimum age, only images of that age are verified, and their age is decided later. */
 function isVerifiedAhead({ spec }: Selection): boolean {
   return spec.verification !== undefined && spec.minAgeMs === undefined;
 }
@@ -54,7 +54,7 @@ async function selectAnew(attempt: Attempt, ports: SelectPorts): Promise<Selecte
   };
 }
 
-/** The image, or the result where there is none; throws PermanentError where no tag of the repository can be selected. */
+/** The image, or the result if there is none; throws PermanentError if no tag of the repository can be selected. */
 async function selectImage(reconcile: Reconcile, ports: SelectPorts): Promise<Selection | Outcome> {
   const { spec, request } = reconcile;
   const { hint, rollbackTo, isAboutTargets } = request;
@@ -66,11 +66,11 @@ async function selectImage(reconcile: Reconcile, ports: SelectPorts): Promise<Se
   if (rejected !== undefined) return rejected;
   if (mayGoBack(spec)) return selectBest(reconcile, ports.registry);
   const hinted = await selectHinted(reconcile, hint, ports.registry);
-  // What was selected last cannot be used any more: a push of such an image would change nothing, but the policy has to select another one.
+  // The image that was selected last cannot be used any more. A push of it would change nothing, so the policy has to select another one.
   return 'kind' in hinted && !request.announced ? selectBest(reconcile, ports.registry) : hinted;
 }
 
-/** What was selected last, if it changes nothing that runs now; undefined where the registry has to be asked for more than that. */
+/** The last selected image, if it changes nothing that runs now; undefined if that does not suffice and the registry has to be asked. */
 function selectRemembered({ policy, spec, cluster }: Reconcile): Selection | undefined {
   const selection = selectKnown(policy, spec);
   const { waiting } = policy.status;
@@ -86,10 +86,10 @@ async function reconsider(attempt: Attempt, selected: Selected, ports: SelectPor
   const reconcile = { ...attempt, spec: selection.spec };
   const running = imagesOf(reconcile);
   if (running === selected.running) return selected;
-  // Among names that have an order nothing is chosen again, so what was pushed since is not considered.
+  // If tags have an order, no new choice is made, so pushes since the selection are not considered.
   const isChosenAnew = mayGoBack(selection.spec) || selection.spec.strategy.mutableTag !== undefined;
   const selectedAt = isChosenAnew ? attempt.cluster.now() : selected.selectedAt;
-  // What was applied meanwhile is left, too.
+  // A rollback is selected anew, because it must also leave what was applied since.
   if (attempt.request.rollbackTo !== undefined) return selectAnew(attempt, ports);
   if (!hasChanges(planFor(attempt, selection))) return { ...selected, running };
   const again = await selectAgain(reconcile, selection, ports.registry);
@@ -97,8 +97,8 @@ async function reconsider(attempt: Attempt, selected: Selected, ports: SelectPor
 }
 
 /**
- * The pending candidate, if it is still valid: the policy selects it, and the registry still gives the same digest. Costs one request to the registry unless it
- * is the image that was just selected.
+ * The pending candidate, if it is still valid: the policy selects it, and the registry still returns the same digest. Costs one request to the registry unless
+ * it is the image that was just selected.
  */
 async function confirmPending(
   reconcile: Reconcile,

@@ -1,4 +1,5 @@
-/** The image that a reconcile brings its targets to, as a value: what it was selected for, and the rules for the change to it. */
+/** The image that a reconcile brings its targets to, as a value: its origin, and the rules for the change to it. */
+import { defined } from '../../core/model/defined.ts';
 import type { Guard } from '../../core/plan/guards/guard.ts';
 import { suspendedOutcome, type Outcome } from '../../core/plan/outcome.ts';
 import { openRollback } from '../../core/plan/rollback.ts';
@@ -10,108 +11,108 @@ import type { CreationTimes } from '../../core/model/tag-strategy.ts';
 import { isSameJson } from '../../core/model/untyped.ts';
 import type { Hint } from './resolve-tag.ts';
 
-/** Which image to consider, and how far the hint is trusted. */
+/** Which image to consider, and how far to trust the hint. */
 export interface SelectRequest {
-  /** Without a hint, the whole repository is listed. */
+  /** The image to consider. Without a hint, the whole repository is listed. */
   readonly hint?: Hint;
-  /** Whether a webhook announced the hint, so that the registry may still be about to show it. */
+  /** Whether a webhook announced the hint, so that the registry may not show it yet. */
   readonly announced: boolean;
-  /** When it was announced, in ms since 1970. */
+  /** When the hint was announced, in ms since 1970. */
   readonly announcedAt?: number;
-  /** What the registry answered about the hint a moment ago. */
+  /** The answer of the registry about the hint from a moment ago. */
   readonly resolved?: Candidate;
   /** The tag that was selected before the running images changed: a tag of equal rank does not replace it. */
   readonly selectedBefore?: string;
-  /** Whether only the targets have changed: if what was selected last changes nothing, the registry is not asked. */
+  /** Whether only the targets have changed. If the last selected image changes nothing, the registry is not asked. */
   readonly isAboutTargets?: boolean;
-  /** Whether the image is only to be found and not yet applied: then a name is enough where policies pin names. */
+  /** Whether the image is only to be found and not yet applied. Then a name is enough for policies that pin names. */
   readonly isOnlyFound?: boolean;
-  /** `previous` or a tag: a user asked to roll back to that image, which then replaces what the policy selects. */
+  /** `previous` or a tag: a user asked to roll back to that image, which then replaces the image that the policy selects. */
   readonly rollbackTo?: string;
 }
 
 /** The image that should run, and the rules for the change to it. */
 export interface Selection {
   readonly candidate: Candidate;
-  /** The policy's spec, with all that its strategy must know to compare the image. */
+  /** The policy's spec, with all data that its strategy needs to compare the image. */
   readonly spec: PolicySpec;
   /**
-   * AllTags: it is the best that the registry holds · OneTag: it was only compared with what runs · UserRequest: a user asked for it by name, so it says nothing
-   * about what the policy selects, and no pending candidate is in its way.
+   * AllTags: the image is the best that the registry holds · OneTag: it was compared only with what runs · UserRequest: a user asked for it by name, so it says
+   * nothing about what the policy selects, and a pending candidate does not prevent it.
    */
   readonly basis: 'AllTags' | 'OneTag' | 'UserRequest';
-  /** How it is planned; where absent, as the policy's spec and history say, with all guards. */
+  /** The rules for the plan. If absent, the policy's spec and history decide, with all guards. */
   readonly rules?: PlanRules;
-  /** Creation times, for strategies that order by them. */
+  /** The creation times of images, for strategies that order by them. */
   readonly created?: CreationTimes;
-  /** When the image and those that it replaces were created, where a first change must be likely. */
+  /** When the image and those that it replaces were created, if a first change must be likely. */
   readonly ages?: CreationTimes;
-  /** It was selected earlier, and the registry was not asked again. */
+  /** Whether the image was selected earlier, and the registry was not asked again. */
   readonly isRemembered?: boolean;
   /** Remarks that a user needs to understand the selection. */
   readonly notes: readonly string[];
 }
 
-/** Rules for an image that replaces whatever runs. */
+/** Rules for an image that replaces any running image. */
 export interface PlanRules {
-  /** How it compares with what runs. */
+  /** How the image is compared with what runs. */
   readonly comparison: Pick<PolicySpec, 'strategy' | 'allowDowngrade'>;
-  /** Whether it is planned as the policy's first change. */
+  /** Whether the change is planned as the policy's first change. */
   readonly isFirst: boolean;
-  /** The guards that its changes must pass. */
+  /** The guards that the changes must pass. */
   readonly guards: readonly Guard[];
-  /** The digest that a rollback leaves. */
+  /** The digest that a rollback replaces. */
   readonly left?: string;
 }
 
-/** What is planned: the rules of the policy apply to a candidate that brings none. */
+/** The input of a plan. If a candidate brings no rules, the rules of the policy apply. */
 export type Plannable = Pick<Selection, 'candidate' | 'spec'> & Partial<Selection>;
 
-/** A selection, and what it was based on. */
+/** A selection, and the data that it was based on. */
 export interface Selected {
   readonly selection: Selection;
-  /** What the targets run, as far as the selection was compared with it. */
+  /** The images of the targets with which the selection was compared, as one text. */
   readonly running: string;
   /** When the registry was asked, in ms since 1970. */
   readonly selectedAt: number;
-  /** When it had answered, in ms since 1970. */
+  /** When the registry had answered, in ms since 1970. */
   readonly answeredAt: number;
-  /** Of the policy, before the registry was asked; with the defaults of its namespace. */
+  /** The spec of the policy before the registry was asked, with the defaults of its namespace. */
   readonly policySpec: ImagePolicy['spec'];
   readonly generation: number;
   readonly status: PolicyStatus;
-  /** The pending candidate of that status, if it is still valid. */
+  /** The pending candidate of the status, if it is still valid. */
   readonly pending?: PendingCandidate;
 }
 
-/** For how long a change may rest on an answer of the registry. A process that stood still goes on with what it had read before. */
+/** How long an answer of the registry may justify a change. A process that stood still goes on with the answer that it had read before. */
 const answerCountsMs = 20_000;
 
 /** Whether the registry must be asked again before anything is changed. */
 export function isOld({ answeredAt }: Selected, now: number): boolean {
-  // A clock that was set back says nothing about the age.
+  // The age is absolute, because a clock that was set back says nothing about it.
   return Math.abs(now - answeredAt) > answerCountsMs;
 }
 
-/** Whether a selection still counts for the policy as it is now. An image that has to wait for its age is decided about by what waited before. */
+/** Whether a selection still applies to the present state of the policy. If an image has to wait for its age, the waiting image must also be the same. */
 export function isSelectedFor({ generation, policySpec, status }: Selected, policy: ImagePolicy): boolean {
   if (generation !== policy.generation || policySpec !== policy.spec) return false;
   return !isUsable(policy.spec) || policy.spec.minAgeMs === undefined || isSameJson(status.waiting, policy.status.waiting);
 }
 
-/** The result of a rollback that the user has taken back; undefined for any other reconcile. */
+/** The result of a rollback that the user has withdrawn; undefined for any other reconcile. */
 export function withdrawnRollback({ actions }: ImagePolicy, { rollbackTo }: SelectRequest): Outcome | undefined {
   if (rollbackTo === undefined || actions?.rollbackTo === rollbackTo) return undefined;
   return { kind: 'ignored', reason: 'Withdrawn', message: `the rollback to ${rollbackTo} was taken back before it was its turn` };
 }
 
-/** Why nothing else is done while a rollback that a user has asked for is open; undefined where none is. */
+/** Why nothing else is done while a requested rollback is open; undefined if none is open. */
 export function rollbackBefore(policy: ImagePolicy, { rollbackTo }: SelectRequest): Outcome | undefined {
   const open = rollbackTo === undefined ? openRollback(policy) : undefined;
   return open === undefined ? undefined : { kind: 'waiting', reason: 'RollbackRequested', message: `the rollback to ${open} comes first` };
 }
 
-/** Why a policy does not want a tag; undefined where it does. Costs no request. */
+/** Why a policy does not want a tag; undefined if it does. Costs no request. */
 export function rejectTag({ strategy }: PolicySpec, tag: string): Outcome | undefined {
   const why = strategy.reject(tag);
   return why === undefined ? undefined : { kind: 'ignored', reason: 'NotSelected', message: why, tag };
@@ -122,12 +123,12 @@ export function rejectPush(policy: ImagePolicy, { tag }: Hint): Outcome | undefi
   return suspendedOutcome(policy) ?? (isUsable(policy.spec) ? rejectTag(policy.spec, tag) : undefined);
 }
 
-/** Whether a hint is about another repository than the one that the policy names by now. */
+/** Whether a hint is about another repository than the one that the policy names now. */
 export function isElsewhere({ repository }: Hint, spec: PolicySpec): boolean {
   return repository !== undefined && !sameRepository(repository, spec.repository);
 }
 
-/** The result of a push where the policy names another repository since; undefined for any other reconcile. */
+/** The result of a push if the policy names another repository since; undefined for any other reconcile. */
 export function pushedElsewhere(spec: PolicySpec, { hint }: SelectRequest): Outcome | undefined {
   if (hint === undefined || !isElsewhere(hint, spec)) return undefined;
   return { kind: 'ignored', reason: 'NotSelected', message: 'the policy names another repository since' };
@@ -139,9 +140,7 @@ export function usableSpec(policy: ImagePolicy): PolicySpec | Outcome {
   return suspendedOutcome(policy) ?? (isUsable(spec) ? spec : { kind: 'stalled', ...spec.problem });
 }
 
-/**
- * A fourth way to select (see `select.ts`), without any request: the hint or, without one, what the policy selected last. Undefined where that is nothing yet.
- */
+/** Selects the hint or, without one, the policy's last selected image, without any request (other ways: `select.ts`). Undefined if nothing was selected yet. */
 export function selectKnown({ status: { latest } }: ImagePolicy, spec: PolicySpec, hint?: Hint): Selection | Outcome | undefined {
   const isLatest = latest !== undefined && (hint ?? latest).tag === latest.tag && (hint?.digest ?? latest.digest) === latest.digest;
   const candidate = isLatest ? toCandidate(latest) : hint;
@@ -150,16 +149,16 @@ export function selectKnown({ status: { latest } }: ImagePolicy, spec: PolicySpe
 }
 
 function toCandidate({ tag, digest, createdAt }: LatestImage): Candidate {
-  return { tag, ...(digest !== undefined && { digest }), ...(createdAt !== undefined && { createdAt }) };
+  return { tag, ...defined({ digest, createdAt }) };
 }
 
-/** The candidate, with the time of its image where that is known. */
+/** The candidate, with the creation time of its image if that is known. */
 export function withTime(candidate: Candidate, { created }: Pick<Selection, 'created'>): Candidate {
   const at = created?.get(candidate.tag);
   return at === undefined ? candidate : { ...candidate, createdAt: at.toISOString() };
 }
 
-/** Whether a policy may downgrade: then a pushed tag may be older than the best one, and only a comparison with all tags can say. */
+/** Whether a policy may downgrade. A pushed tag may then be older than the best one, which only a comparison with all tags can show. */
 export function mayGoBack({ allowDowngrade, strategy }: PolicySpec): boolean {
   return allowDowngrade && strategy.mutableTag === undefined;
 }

@@ -1,4 +1,4 @@
-/** What changed targets run, where nothing is to be done about it now: it is written to the status without asking the registry. */
+/** Writes to the status what changed targets run, without asking the registry, if no other action is needed now. */
 import { asSeenBy } from '../../core/plan/consent.ts';
 import { isUsable, type ImagePolicy, type PolicySpec } from '../../core/model/image-policy.ts';
 import { fieldManager, lastUpdateOf } from '../../core/model/last-update.ts';
@@ -8,12 +8,12 @@ import type { PolicyJob } from '../queue/jobs.ts';
 import { nextStatus, withSeenTargets } from '../../core/status/next-status.ts';
 import { withFreshState, withTargetsRead } from './enqueue/fresh-state.ts';
 import { planWith } from './plan.ts';
-import type { ClusterView, Ports } from './ports.ts';
+import type { Ports, SeenCluster } from './ports.ts';
 import { selectKnown } from './selection.ts';
 
 /**
- * Writes what the targets run into the status of a policy that has selected nothing yet, or whose image another policy has replaced: if each of two policies undid
- * the change of the other at once, containers would be restarted until the loop breaker stops both. False where the policy is to be reconciled.
+ * Writes what the targets run into the status of a policy that has selected nothing yet, or whose image another policy has replaced. If two policies undid each
+ * other's changes without a pause, containers would be restarted until the loop breaker stops both. False if the policy is to be reconciled.
  */
 export async function showTargetsAlone(job: PolicyJob, ports: Ports, signal: AbortSignal): Promise<boolean> {
   const fresh = await withFreshState(job, ports, signal);
@@ -23,22 +23,22 @@ export async function showTargetsAlone(job: PolicyJob, ports: Ports, signal: Abo
   const { spec } = policy;
   if (!isUsable(spec) || spec.suspended) return false;
   const isNew = policy.status.latest === undefined;
-  if (!isNew && replacedByOthers(policy, spec, fresh.cluster) === undefined) return false;
+  const seen = asSeenBy(policy, fresh.cluster);
+  if (!isNew && replacedByOthers(policy, spec, seen) === undefined) return false;
   // A watch that is silent shows the image before ours as one that has replaced ours.
-  const cluster = isNew ? fresh.cluster : await withTargetsRead(policy, fresh, signal);
+  const cluster = isNew ? seen : asSeenBy(policy, await withTargetsRead(policy, fresh, signal));
   const replaced = replacedByOthers(policy, spec, cluster);
   if (!isNew && replaced === undefined) return false;
-  const view = asSeenBy(policy, cluster);
   const now = new Date(cluster.now());
   const cause = { source: job.source, receivedAt: job.receivedAt, isHinted: true };
   const update = (current: ImagePolicy) =>
-    replaced === undefined ? withSeenTargets(current, view, now) : nextStatus(current, replaced, cause, now, view);
+    replaced === undefined ? withSeenTargets(current, cluster, now) : nextStatus(current, replaced, cause, now, cluster);
   await policies.writeStatus(policy, (status) => update({ ...policy, status }), signal);
   return true;
 }
 
 /** The state of a policy whose image was replaced by another policy; undefined where anything else is to be changed, or nothing. */
-function replacedByOthers(policy: ImagePolicy, spec: PolicySpec, cluster: ClusterView): Postponement | undefined {
+function replacedByOthers(policy: ImagePolicy, spec: PolicySpec, cluster: SeenCluster): Postponement | undefined {
   if (policy.status.latest === undefined) return undefined;
   const selection = selectKnown(policy, spec);
   if (selection === undefined || 'kind' in selection) return undefined;

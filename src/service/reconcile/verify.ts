@@ -1,4 +1,4 @@
-/** The stage `verify`: whether the image that is about to be applied has the signatures that the policy demands. */
+/** The stage `verify`: checks that the image that is about to be applied has the signatures that the policy demands. */
 import { consentTo, type ConsentRules } from '../../core/plan/consent.ts';
 import { hasChanges, wantsChange, type UpdatePlan } from '../../core/plan/plan-update.ts';
 import { PermanentError } from '../../core/model/errors.ts';
@@ -17,8 +17,8 @@ import { formatTag } from './resolve-tag.ts';
 export type VerifyPorts = Pick<Ports, 'registry' | 'signatures' | 'policies'>;
 
 /**
- * Lets a plan pass whose image is verified or need not be. The policy's author chooses the registry, which may be slow: after it has answered, the reconcile
- * starts again, so that policy and consents are read later. Before the mutex is held, nothing may be applied, and it starts again in any case.
+ * Lets a plan pass if its image is verified or need not be. The policy's author chooses the registry, which may be slow: after its answer, the reconcile starts
+ * again, so that policy and consents are read later. Before the mutex is held, nothing may be applied, so the reconcile starts again in any case.
  */
 export async function verify(attempt: Attempt, planned: Planned, ports: VerifyPorts): Promise<Planned | StartAgain> {
   const { progress } = attempt;
@@ -30,8 +30,8 @@ export async function verify(attempt: Attempt, planned: Planned, ports: VerifyPo
 }
 
 /**
- * The digest of a plan's candidate, once it was verified; undefined for a plan that changes nothing, which is not verified. Not signed: WaitError for some
- * minutes, because signatures follow their image, then PermanentError; wrong signatures: PermanentError.
+ * The digest of a plan's candidate, once it was verified; undefined for a plan that changes nothing, which is not verified. Throws a WaitError for some minutes
+ * if the image is not signed, because signatures follow their image, then a PermanentError. Wrong signatures: PermanentError.
  */
 async function verifyCandidate(
   { policy, request, cluster, signal }: Attempt,
@@ -44,13 +44,13 @@ async function verifyCandidate(
   if (demands.length === 0) return undefined;
   const { tag, digest } = plan.candidate;
   const name = formatTag(spec.repository, tag);
-  // The running images changed after the selection: the next try asks for the digest.
+  // The running images changed after the selection. The next try asks for the digest.
   if (digest === undefined) throw new Error(`${name} has to be verified, and its digest was not asked for`);
   const source = ports.registry.sourceOf(policy, spec);
   for (const { verification, by } of demands) {
     const others = by === policy ? {} : { by: `ImagePolicy ${policyKey(by)} has the same target and demands signatures: ` };
     const nowMs = cluster.now();
-    // The image could have been signed since the push, or another cause of the reconcile.
+    // The image could have been signed since the push, or since another cause of the reconcile.
     const { sinceMs = nowMs } = request;
     const demand = { source, name, digest, verification, namespace: by.namespace, policy, sinceMs, nowMs, ...others };
     await demandSignatures(demand, ports.signatures, signal);
@@ -59,16 +59,16 @@ async function verifyCandidate(
   return digest;
 }
 
-/** Signatures that an image must have, and the policy that demands them, in whose namespace the keys are. */
+/** Signatures that an image must have, and the policy that demands them. The keys are in that policy's namespace. */
 interface Demand {
   readonly verification: Verification;
   readonly by: ImagePolicy;
 }
 
 /**
- * Those of the policy itself. One that replaces a tag changes images that are not its own, so those of the other policies of its targets apply as well, if
- * they may change the workload: a rebased image would otherwise run without the signatures that the application's own policy demands. The tag that is replaced
- * has run before, and is rolled back to without them.
+ * The demands of the policy itself. A policy that replaces a tag changes images that are not its own, so the demands of its targets' other policies apply as
+ * well, if these may change the workload: a rebased image would otherwise run without the signatures that the application's own policy demands. The replaced
+ * tag has run before, so a rollback to it does not need them.
  */
 function demandsOn(
   policy: ImagePolicy,
@@ -89,8 +89,8 @@ function demandsOn(
 }
 
 /**
- * Demands the signatures of an earlier image of the repository, by its digest or by what its tag points to now: it may have run before signatures were
- * demanded, or may no longer be trusted. Throws PermanentError where they are missing: an old image is not waited for.
+ * Demands the signatures of an earlier image of the repository, by its digest or by what its tag points to now. It may have run before signatures were
+ * demanded, or may no longer be trusted. Throws PermanentError if they are missing, without a wait.
  */
 export async function verifyEarlier(
   { policy, spec, signal }: Pick<Reconcile, 'policy' | 'spec' | 'signal'>,
@@ -108,7 +108,7 @@ export async function verifyEarlier(
   if (pinned === undefined) await checkTag(source, { tag, digest }, ports.registry.headManifest, signal);
 }
 
-/** A tag is written without its digest, so it has to point to the verified one, checked as late as possible. */
+/** Checks, as late as possible, that a tag which is written without its digest points to the verified digest. */
 async function checkTag(source: ImageSource, { tag, digest }: Candidate, headManifest: HeadManifest, signal: AbortSignal): Promise<void> {
   const head = await headManifest(source, tag, signal);
   if (head?.digest === digest) return;

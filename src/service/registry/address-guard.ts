@@ -28,7 +28,7 @@ for (const [network, prefix] of [
 ] as const) {
   privateAddresses.addSubnet(network, prefix, 'ipv6');
 }
-/** Names that resolve only inside a private network. */
+/** Matches names that resolve only inside a private network. */
 const privateName = /^[^.]+$|\.(?:local|localhost|internal|intranet|lan|corp|home\.arpa|svc)$/;
 
 /** Whether a host can be reached only from inside a private network. `hostname`: a name or an IP address, as a URL or DNS has it. */
@@ -37,11 +37,11 @@ export function isPrivateAddress(hostname: string): boolean {
   const family = isIP(host);
   if (family === 0) return privateName.test(host);
   if (family === 4) return privateAddresses.check(host, 'ipv4');
-  // A NAT64 or 6to4 address may contain any IPv4 address, so all of them count as private.
+  // NAT64 and 6to4 addresses count as private, because they may contain any IPv4 address.
   return privateAddresses.check(host, 'ipv6') || /^(?:64:ff9b::|2002:)/.test(host);
 }
 
-/** A DNS lookup for sockets that fails with PermanentError(RegistryRefused) if any of the addresses is forbidden. `onAddresses` gets those of each other name. */
+/** A DNS lookup for sockets that fails with PermanentError(RegistryRefused) if any address is forbidden. `onAddresses` gets the addresses of other names. */
 export function guardedLookup(
   lookup: LookupFunction = systemLookup,
   onAddresses: (hostname: string, addresses: readonly string[]) => void = () => undefined,

@@ -4,13 +4,13 @@ import type { Clock } from './answer-errors.ts';
 import type { HostEvent } from './host-limits.ts';
 import type { Registry } from './registries.ts';
 
-/** More than twice the memory of the longest permitted tag list. */
+/** The default memory limit: more than twice the memory of the longest permitted tag list. */
 const defaultBytes = 96 * 1024 * 1024;
 const waitMs = 30_000;
-// Jitter, so that answers that were given up together are not requested again together.
+// The jitter of the wait, as a share, so that answers that were given up together are not requested again together.
 const spread = 0.5;
 
-/** The answer that is read: `what` names it in messages. */
+/** The answer that is to be read: `what` names it in messages. */
 export interface ReadingRequest {
   readonly what: string;
   readonly registry: Pick<Registry, 'origin'>;

@@ -9,7 +9,7 @@ export interface Clock {
   random: () => number;
 }
 
-// Jitter, so that requests that were refused together are not repeated together.
+// The jitter of a pause, as a share, so that requests that were refused together are not repeated together.
 const spread = 0.1;
 
 /** The error for an unexpected answer: a WaitError if the host asked for a pause, otherwise a plain Error (retry). */
@@ -25,7 +25,7 @@ export function unexpectedAnswer(what: string, answer: HttpAnswer, { now, random
   return new Error(message);
 }
 
-/** ` (CODE: message)` of the first error in an OCI error document, or nothing. */
+/** ` (CODE: message)` of the first error in an OCI error document; empty for any other body. */
 export function describeBody(body: Buffer): string {
   try {
     const document = parseBoundedJson(body) as { errors?: { code?: unknown; message?: unknown }[] } | null;
@@ -33,7 +33,7 @@ export function describeBody(body: Buffer): string {
     const text = [code, message].filter((part) => typeof part === 'string' && part !== '').join(': ');
     return text === '' ? '' : ` (${text.length > 200 ? `${text.slice(0, 200)}…` : text})`;
   } catch {
-    // Not JSON, such as the error page of a proxy, which would not help in a message.
+    // A body that is not JSON, such as the error page of a proxy, would not help in a message.
     return '';
   }
 }

@@ -1,7 +1,7 @@
 import { WaitError } from '../../core/model/errors.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
 import { BoundedMap } from '../../core/async/bounded-map.ts';
-import { type Challenge, challengedScope, parseChallenges, pullScope, pushScope, type TokenScope } from './challenge.ts';
+import { type Challenge, challengedScope, deleteScope, parseChallenges, pullScope, pushScope, type TokenScope } from './challenge.ts';
 import { basicAuthorization, type Credential } from './credential.ts';
 import type { Http, HttpAnswer, HttpRequest } from './http.ts';
 import type { Tokens } from './token.ts';
@@ -15,12 +15,12 @@ export type Attempt = (source: ImageSource, request: HttpRequest, credential: Cr
 /** A request that was sent: its Authorization header and the answer. Without an answer, the token server refused the credential. */
 interface Sent {
   readonly authorization: string | undefined;
-  /** It was sent with a token of an earlier request. */
+  /** Whether the request was sent with a token of an earlier request. */
   readonly isRemembered?: boolean;
   readonly answer?: HttpAnswer;
 }
 
-/** What a registry wants: without a challenge, no authentication; without a scope, that of the kind of request. */
+/** The authentication that a registry demands. Without a challenge, it demands none; without a scope, the scope is that of the kind of request. */
 interface Wanted {
   readonly challenge?: Challenge;
   readonly scope?: TokenScope | undefined;
@@ -28,6 +28,8 @@ interface Wanted {
 
 const maxRemembered = 10_000;
 const bearer = 'Bearer ';
+/** The scopes of requests that write. All others only read. */
+const writeScopes: Readonly<Partial<Record<HttpRequest['kind'], TokenScope>>> = { push: pushScope, delete: deleteScope };
 
 /**
  * ```
@@ -44,7 +46,7 @@ export function createAttempts(http: Http, tokens: Tokens): Attempt {
     const sent = parseChallenges(answer.headers['www-authenticate']);
     const challenge = sent.find(({ scheme }) => scheme === 'bearer') ?? sent.find(({ scheme }) => scheme === 'basic');
     if (!challenge) return;
-    const scope = challengedScope(challenge, source.path, request.kind === 'push');
+    const scope = challengedScope(challenge, source.path, writeScopes[request.kind]);
     for (const key of keys)
       known.set(key, key === request.registry.name ? { challenge } : { challenge, scope: scope ?? known.get(key)?.scope });
   };
@@ -69,12 +71,12 @@ export function createAttempts(http: Http, tokens: Tokens): Attempt {
     const { realm, service } = challenge?.parameters ?? {};
     if (realm === undefined) return { authorization: undefined };
     try {
-      const own = (scopeFor ?? (request.kind === 'push' ? pushScope : pullScope))(source.path);
+      const own = (scopeFor ?? writeScopes[request.kind] ?? pullScope)(source.path);
       const scope = request.alsoReads === undefined ? own : `${own} ${pullScope(request.alsoReads)}`;
       const found = await tokens.get({ registry, repository: source, realm, service, scope, credential }, refused, signal);
       return found && { authorization: bearer + found.token, isRemembered: found.isRemembered };
     } catch (error) {
-      // The token server may have moved: the next attempt gets a new challenge from the registry.
+      // The challenge is forgotten, because the token server may have moved. The next attempt gets a new challenge from the registry.
       if (!signal?.aborted && !(error instanceof WaitError)) for (const key of keys) known.delete(key);
       throw error;
     }
@@ -95,7 +97,7 @@ export function createAttempts(http: Http, tokens: Tokens): Attempt {
   /** Whether the repository, requested without authentication, names another token server than the one that refused the credential. */
   const hasOtherRealm = async (source: ImageSource, request: HttpRequest): Promise<boolean> => {
     const [own = '', ...ofRegistry] = keysOf(source, request);
-    if (known.has(own) || request.kind === 'push') return false;
+    if (known.has(own) || writeScopes[request.kind] !== undefined) return false;
     const tried = ofRegistry.map((key) => known.get(key)).find((wanted) => wanted !== undefined)?.challenge?.parameters;
     const answer = await http(request);
     if (isRefusal(request, answer)) remember([own], source, request, answer);
@@ -112,15 +114,15 @@ export function createAttempts(http: Http, tokens: Tokens): Attempt {
   };
 }
 
-/** Where the challenge for a request is remembered, in the order in which it is looked up. */
+/** The keys under which the challenge for a request is remembered, in the order of the lookup. */
 function keysOf({ path }: ImageSource, { registry: { name }, kind }: HttpRequest): readonly string[] {
   return [`${name} ${kind} ${path}`, `${name} ${kind}`, name];
 }
 
-/** What may be missing, whoever requests it. */
-const mayBeMissing: ReadonlySet<HttpRequest['kind']> = new Set(['manifest', 'referrers', 'push']);
+/** The kinds of requests whose 404 may mean that the resource is missing, whatever the credentials. */
+const mayBeMissing: ReadonlySet<HttpRequest['kind']> = new Set(['manifest', 'referrers', 'push', 'delete']);
 
-/** Whether an answer may be that to a token which has expired or was revoked: some registries answer 400 or 404 instead of 401. */
+/** Whether an answer may mean that a token has expired or was revoked. Some registries answer 400 or 404 instead of 401. */
 function mayBeOldToken({ registry, kind }: HttpRequest, { status, url }: HttpAnswer): boolean {
   if (status === 429 || (status === 404 && mayBeMissing.has(kind))) return false;
   return status >= 400 && status < 500 && url.origin === registry.origin;

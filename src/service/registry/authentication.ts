@@ -43,7 +43,7 @@ interface Candidate {
   readonly offer?: CredentialOffer;
 }
 
-/** The source and credential that last gave access to a repository. */
+/** The source and the credential that last gave access to a repository. */
 interface LastAccess {
   readonly source: string;
   readonly credential: Credential | undefined;
@@ -126,7 +126,7 @@ export function createAuthentication({
         results.push(tried);
         if (tried.kind !== 'accepted') continue;
         const { credential, answer } = tried;
-        // For a public image, a credential is preferred to anonymous access: some registries have higher limits for authenticated users.
+        // For a public image, a credential is preferred to anonymous access, because some registries have higher limits for authenticated users.
         const isPreferred = offer !== undefined || results.some(({ kind }) => kind === 'refused');
         if (answer.status < 400 && isPreferred) lastAccess.set(key, { source: name, credential });
         const isLast = name === best?.source && credential?.username === best.credential?.username;
@@ -160,7 +160,7 @@ export function createAuthentication({
   };
 
   return async (source, request) => {
-    // Pages of a list that the registry redirected. Credentials are for the registry only.
+    // Pages of a list that the registry redirected get no credentials, which are for the registry only.
     if (request.url.origin !== request.registry.origin) return http(request);
     const key = `${formatRepository(source)} ${accessKey(source)} ${credentialVersions(source)}`;
     // A user who may pull is not always allowed to list tags, so refusals are recorded per kind of request.
@@ -176,7 +176,7 @@ export function createAuthentication({
   };
 }
 
-/** The origin of a credential, as errors show it. */
+/** The origin of a credential, as error messages show it. */
 type Origin = Pick<CredentialOffer, 'source' | 'isOwn'>;
 
 function originOf({ source, isOwn = false }: Origin): Pick<CredentialResult, 'source' | 'isOwn'> {

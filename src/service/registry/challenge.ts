@@ -4,7 +4,7 @@ export interface Challenge {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-// Sticky patterns: each is tried exactly where the one before ended, so that the time is linear in the length of the header.
+// These patterns are sticky: each is tried exactly where the previous match ended, so that the time is linear in the length of the header.
 const separators = /[\s,]*/y;
 const token = /[!#$%&'*+.^_`|~0-9A-Za-z-]+/y;
 const token68 = /[ \t]+[A-Za-z0-9._~+/-]+=*(?=[ \t]*(?:,|$))/y;
@@ -21,21 +21,24 @@ export const pullScope: TokenScope = (path) => `repository:${path}:pull`;
 /** The scope of a token for pushing to a repository. */
 export const pushScope: TokenScope = (path) => `repository:${path}:pull,push`;
 
-// `metadata_read` is Azure's name for the permission to list tags.
+/** The scope of a token for deleting a tag of a repository. */
+export const deleteScope: TokenScope = (path) => `repository:${path}:pull,push,delete`;
+
+// The actions that only read. `metadata_read` is Azure's name for the permission to list tags.
 const readActions = new Set(['pull', 'metadata_read']);
 
 /**
  * The scope that a challenge for a repository (by its path) names, applied to any repository of the registry. It is limited to reading, whatever the challenge
- * names, and to `pushScope` for a push. Undefined if the challenge names no scope, or that of another repository.
+ * names, or to `write` for a request that writes. Undefined if the challenge names no scope, or the scope of another repository.
  */
-export function challengedScope({ parameters: { scope = '' } }: Challenge, path: string, isPush = false): TokenScope | undefined {
+export function challengedScope({ parameters: { scope = '' } }: Challenge, path: string, write?: TokenScope): TokenScope | undefined {
   if (/^[\w*.-]{1,64}$/.test(scope)) return () => scope;
   const [, name = '', actions = ''] = /^repository:(\S{1,512}):([a-z_,*]+)$/.exec(scope) ?? [];
   const wanted = actions.split(',').filter((action) => readActions.has(action));
   const isAboutIt = name === path || name.endsWith(`/${path}`);
   if (!isAboutIt || wanted.length === 0) return undefined;
   const prefix = name.slice(0, -path.length);
-  if (isPush) return (path) => pushScope(prefix + path);
+  if (write !== undefined) return (path) => write(prefix + path);
   return (path) => `repository:${prefix}${path}:${wanted.join(',')}`;
 }
 

@@ -14,24 +14,24 @@ export type CircuitState = 'closed' | 'open' | 'half-open';
  */
 export interface Circuit {
   readonly state: CircuitState;
-  /** Whether there are failures to remember. */
+  /** Whether the circuit remembers failures. */
   readonly hasFailures: boolean;
   /** Why and until when requests are refused; undefined if they are allowed. */
   refusal(): { readonly until: number; readonly why: string } | undefined;
-  /** A request begins. */
+  /** Records that a request begins. */
   begin(): void;
-  /** The host has answered. */
+  /** Records that the host has answered. */
   succeed(): void;
-  /** The host has not answered; `subject` is the requested resource, if others might have been answered. */
+  /** Records that the host has not answered. `subject` is the requested resource, if requests for other resources might have been answered. */
   fail(why: string, subject?: string): void;
-  /** The request was aborted or blocked, which shows nothing about the host. */
+  /** Records that the request was aborted or blocked, which shows nothing about the host. */
   forget(): void;
 }
 
 const threshold = 5;
 const firstPauseMs = 1_000;
 const maxPauseMs = 60_000;
-// The pause of requests that arrive while the half-open circuit runs its one request.
+// The pause for requests that arrive while the half-open circuit runs its one request.
 const whileProbingMs = 1_000;
 
 /** Creates a closed circuit. */
@@ -78,12 +78,12 @@ export function createCircuit(
       change('closed');
     },
     fail(why, subject) {
-      // Requests that were running when it opened show nothing new.
+      // Failures of requests that were running when the circuit opened show nothing new.
       if (state === 'open') return;
       failures++;
       lastWhy = why;
       if (subject !== undefined && subjects.size < threshold) subjects.add(subject);
-      // One repository that cannot be read shows nothing about the others.
+      // Failures of a single repository show nothing about the other repositories of the host.
       const isWholeHost = subject === undefined || subjects.size > 1;
       if (state === 'half-open' || (failures >= threshold && isWholeHost)) open();
     },

@@ -1,4 +1,5 @@
 import type { LookupFunction } from 'node:net';
+import type { Dispatcher } from 'undici';
 import { formatRepository, type Repository } from '../../core/model/image-reference.ts';
 import { accessKey, type ImageSource } from '../../core/model/image-source.ts';
 import type { Proxies } from '../../core/model/proxy.ts';
@@ -32,8 +33,8 @@ export interface RegistryClient {
   /** The digest and media type of a tag or digest, by HEAD; undefined for 404. */
   headManifest(source: ImageSource, reference: string, signal?: AbortSignal): Promise<ManifestHead | undefined>;
   /**
-   * The digest of a tag that is about to be applied, by a GET, whose manifest is cached for `whyNotRunnable`. Docker Hub counts each GET as a pull, so there it is a
-   * HEAD, and `whyNotRunnable` costs another request. Undefined for 404.
+   * The digest of a tag that is about to be applied, by a GET, whose manifest is cached for `whyNotRunnable`. Docker Hub counts each GET as a pull, so it gets
+   * a HEAD, and `whyNotRunnable` costs another request. Undefined for 404.
    */
   resolveTag(source: ImageSource, tag: string, signal?: AbortSignal): Promise<{ readonly digest: string } | undefined>;
   /** Why a digest is not a runnable image, as the end of a sentence; undefined if it is one. No request after `resolveTag`. */
@@ -50,42 +51,46 @@ export interface RegistryClient {
   listReferrers(source: ImageSource, digest: string, artifactType?: string, signal?: AbortSignal): Promise<readonly Descriptor[]>;
   /** All tags of a repository, from all pages of the list; undefined if the registry does not know the repository (404). */
   listTags(source: ImageSource, signal?: AbortSignal): Promise<string[] | undefined>;
-  /** Whether a repository can be read, and with which credentials: one cheap request for the tag or, without one, for the beginning of the list of tags. */
+  /** Whether a repository can be read, and with which credentials. Costs one cheap request for the tag or, without one, for the beginning of the tag list. */
   probe(source: ImageSource, tag: string | undefined, signal?: AbortSignal): Promise<Probe>;
-  /** How requests to the API of a registry leave; undefined if the configuration does not allow it. */
+  /** The route of requests to the API of a registry; undefined if the configuration does not allow the registry. */
   routeOf(registry: string): Route | undefined;
-  /** Writes to a repository, with these credentials and no others, not even for reading what is written there. `confirm` is asked before each request that writes, also a repeated one. */
+  /** Writes to a repository with only these credentials, also for reading what is written. `confirm` is called before each request that writes, and retries. */
   openPush(repository: Repository, credentials: CredentialSource, confirm?: Confirm): RegistryPush;
   /** Closes the connections after the last running request. */
   close(): Promise<void>;
 }
 
 export interface RegistryClientOptions {
-  /** Settings of hosts. All other hosts have the defaults, with https. */
+  /** The settings of hosts. All other hosts have the defaults, with https. */
   registries: readonly RegistrySettings[];
-  /** The hosts that may get requests; empty: all. Link-local and metadata addresses are always refused. */
+  /** The hosts that may get requests; all hosts if empty. Link-local and metadata addresses are always refused. */
   allowedRegistries: readonly string[];
-  /** Further hosts that the configuration names: their failures are shown in full, also at private addresses. */
+  /** Further hosts that the configuration names. Their failures are shown in full, even at private addresses. */
   namedHosts?: readonly string[];
+  /** Whether errors show how private addresses answer, as a command on the user's own machine may; not unless given. */
+  showsPrivate?: boolean;
   /** The proxies of requests; none unless given. */
   proxies?: Proxies;
   credentials: CredentialSource;
   /**
-   * The known versions of a source's credentials. A request with newer credentials does not join one that is already running with older ones, whose answer may
-   * be a refusal.
+   * The known versions of a source's credentials. A request with newer credentials does not join a running request with older ones, whose answer may be a
+   * refusal.
    */
   credentialVersions?: (source: ImageSource) => string;
   now?: () => number;
   random?: () => number;
   /** The DNS lookup; the system's unless given. */
   lookup?: LookupFunction;
+  /** The connections of requests that use no proxy, to all hosts; those of the client unless given. */
+  connections?: Dispatcher;
   /** Called after each request, for metrics. */
   onRequest?: (request: RequestRecord) => void;
   /** Called when the state of a host changes, for metrics and logs. */
   onHostEvent?: (event: HostEvent) => void;
-  /** Shares the configured limits of hosts between replicas; without it, each replica has these limits for itself. */
+  /** Shares the configured limits of hosts between replicas. Without it, each replica has the full limits. */
   sharedSlots?: SharedSlots;
-  /** After this time without a finished request of a host, fewer requests may wait for it. */
+  /** The time without a finished request of a host after which fewer requests may wait for it, in ms. */
   stuckAfterMs?: number;
   /** The memory limit of all answers that are being read, in bytes. */
   readingBytes?: number;
@@ -102,9 +107,11 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     registries: options.registries,
     allowedRegistries,
     namedHosts: options.namedHosts,
+    showsPrivate: options.showsPrivate,
     proxies: options.proxies,
     timeoutMs,
     lookup,
+    connections: options.connections,
   });
   const limits = new HostLimits({ settings: (host) => registries.settings(host), clock, timeoutMs, shared, onEvent, stuckAfterMs });
   const onDetails = (host: string, why: string) => onEvent?.({ host, kind: 'details', why });

@@ -6,11 +6,11 @@ import type { HttpAnswer, HttpRequest } from './http.ts';
 import type { Registries } from './registries.ts';
 
 /**
- * Prevents port scans of private networks: policies name hosts, and registries name token servers and redirects, so error messages must not show how a private
+ * Prevents port scans of private networks. Policies name hosts, and registries name token servers and redirects, so error messages must not show how a private
  * address answers.
  */
 export interface Concealment {
-  /** Observes each request; throws if it went to a private address whose answer is an error, but not one of a registry. */
+  /** Observes each request. Throws if the request went to a private address whose answer is an error that no registry sends. */
   readonly onHop: (request: HttpRequest, answer: HttpAnswer | undefined) => void;
   /** Runs a request. If its registry is at a private address, or led to one, every failure becomes the same error without details. */
   run<T>(source: ImageSource, request: () => Promise<T>, signal?: AbortSignal): Promise<T>;
@@ -18,7 +18,7 @@ export interface Concealment {
 
 const maxRegistries = 10_000;
 
-/** `onDetails` gets the details that the author of a policy must not see. */
+/** Creates a concealment. `onDetails` gets the details that the author of a policy must not see. */
 export function createConcealment(
   registries: Pick<Registries, 'isConcealed'>,
   onDetails: (registry: string, why: string) => void,
@@ -45,7 +45,7 @@ export function createConcealment(
   };
 }
 
-/** It has no `cause`, because the messages of causes are shown as well. */
+/** The error without details. It has no `cause`, because the messages of causes are shown as well. */
 function concealedError(source: ImageSource): Error {
   const where = 'the log of image-watcher has them ("registry failed, details")';
   const remedy = 'if it is a registry, have it added to registries or allowedRegistries of the configuration';
@@ -54,7 +54,7 @@ function concealedError(source: ImageSource): Error {
   );
 }
 
-/** Whether an answer is that of a registry: it has the API version header, or an error document of the distribution specification. */
+/** Whether an answer comes from a registry: it has the API version header, or an error document of the distribution specification. */
 function isOfRegistry({ headers, body }: HttpAnswer): boolean {
   return headers['docker-distribution-api-version'] !== undefined || /^\s*\{\s*"errors"\s*:/.test(body.toString('utf8', 0, 200));
 }

@@ -2,10 +2,10 @@ import { accessKey } from '../../core/model/image-source.ts';
 import type { AuthenticatedHttp } from './authentication.ts';
 import type { HttpAnswer } from './http.ts';
 
-/** The total size of the cached answers. A list of a thousand tags has about 20 kB. */
+/** The limit for the total size of the cached answers. A list of a thousand tags has about 20 kB. */
 const maxBytes = 16 * 1024 * 1024;
 
-/** Last-Modified has whole seconds, and clocks differ: if it is newer than this, a push right after it could be missed for ever. */
+/** The minimum age of a usable Last-Modified. It has whole seconds, and clocks differ, so with a newer one, a push right after it could be missed for ever. */
 const lastModifiedMarginMs = 60_000;
 
 interface CachedAnswer {
@@ -15,7 +15,7 @@ interface CachedAnswer {
 
 /**
  * Adds conditional requests to GETs: if the last answer had an ETag, or a Last-Modified that is old enough, it is cached, and returned again when the registry
- * answers 304. Few registries support this for tag lists; the answers of the others are not cached.
+ * answers 304. Few registries support this for tag lists, and answers without these headers are not cached.
  */
 export function conditional(send: AuthenticatedHttp, limitBytes = maxBytes): AuthenticatedHttp {
   const answers = new Map<string, CachedAnswer>();
@@ -35,7 +35,7 @@ export function conditional(send: AuthenticatedHttp, limitBytes = maxBytes): Aut
     }
   };
   return async (source, request) => {
-    // Answers are shared only between policies with the same access.
+    // The key contains the access, because answers are shared only between policies with the same access.
     const key = `${accessKey(source)} ${request.url.href}`;
     const known = answers.get(key);
     const answer = await send(source, { ...request, headers: { ...request.headers, ...known?.condition } });

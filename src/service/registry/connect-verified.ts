@@ -3,22 +3,23 @@ import type { LookupFunction } from 'node:net';
 import { connect } from 'node:tls';
 import { buildConnector } from 'undici';
 import { codeOf } from '../../core/model/connection-failure.ts';
+import { defined } from '../../core/model/defined.ts';
 
 export interface ConnectOptions {
   readonly lookup: LookupFunction;
   readonly timeoutMs: number;
-  /** The authorities that are trusted; those of Node unless given. */
+  /** The certificate authorities that are trusted; those of Node unless given. */
   readonly ca?: string[];
 }
 
 const wrongDates = new Set(['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID']);
 
 /**
- * Opens connections for undici. Node attaches a certificate to the error for a wrong name, but not to that for a wrong date: there, the certificate is read by a
- * second connection, over which nothing is sent, and attached in the same way (`cert`).
+ * Opens connections for undici. Node attaches a certificate to the error for a wrong name, but not to the error for a wrong date. For a wrong date, the
+ * certificate is read by a second connection, over which nothing is sent, and attached in the same way (`cert`).
  */
 export function connectVerified({ lookup, timeoutMs, ...ca }: ConnectOptions): buildConnector.connector {
-  // HTTP/2 gains nothing for a few requests at a time, and many registries are behind old proxies.
+  // HTTP/1.1 is used, because HTTP/2 gains nothing for a few requests at a time, and many registries are behind old proxies.
   const open = buildConnector({ lookup, timeout: timeoutMs, allowH2: false, ...ca });
   return (options, callback) => {
     open(options, (...result) => {
@@ -31,7 +32,7 @@ export function connectVerified({ lookup, timeoutMs, ...ca }: ConnectOptions): b
   };
 }
 
-/** As in Node's PeerCertificate. */
+/** The dates of a certificate, as in Node's PeerCertificate. */
 interface Dates {
   readonly valid_from: string;
   readonly valid_to: string;
@@ -47,7 +48,7 @@ function readCertificate(
     host: hostname,
     port: Number(port === '' ? 443 : port),
     lookup,
-    ...(servername !== undefined && { servername }),
+    ...defined({ servername }),
     rejectUnauthorized: false,
     timeout: timeoutMs,
   });
@@ -57,7 +58,7 @@ function readCertificate(
     socket.destroy();
   });
   socket.once('timeout', () => socket.destroy());
-  // The first error has been reported, and this one adds nothing.
+  // Errors of this connection are ignored, because the first error has been reported.
   socket.on('error', () => undefined);
   socket.once('close', () => onDates(dates));
 }

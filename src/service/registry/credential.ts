@@ -4,7 +4,7 @@ import type { ImageSource } from '../../core/model/image-source.ts';
 export interface Credential {
   readonly username: string;
   readonly password: string;
-  /** An OAuth2 refresh token, which replaces user and password where the registry has a token endpoint. */
+  /** An OAuth2 refresh token, which replaces user and password if the registry has a token endpoint. */
   readonly identityToken?: string;
   /** A bearer token for the registry itself, which is sent unchanged, without a token server. */
   readonly registryToken?: string;
@@ -17,14 +17,14 @@ export interface NoCredential {
   readonly why: string;
 }
 
-/** A credential that may be tried for an image. */
+/** A source that may have a credential for an image. */
 export interface CredentialOffer {
-  /** Its origin, worded for users: `Secret operators/oci-registry-creds`. */
+  /** The origin of the credential, worded for users: `Secret operators/oci-registry-creds`. */
   readonly source: string;
-  /** Whether the policy itself names it: only then may the policy's status show its user name and its problems. */
+  /** Whether the policy itself names the credential. Only then may the policy's status show its user name and its problems. */
   readonly isOwn?: boolean;
   /**
-   * Returns the credential, or why there is none. `refresh` is set when the registry has refused the credential: the answer must not come from a cache that may
+   * Returns the credential, or why there is none. `refresh` is set if the registry has refused the credential: the answer must not come from a cache that may
    * be older than the refusal. Rejects if it cannot be determined (retry).
    */
   read(options: ReadOptions): Promise<Credential | NoCredential>;

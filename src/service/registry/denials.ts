@@ -7,22 +7,22 @@ import type { CredentialResult } from './authentication.ts';
 import type { HttpRequest } from './http.ts';
 
 /**
- * Remembers refused requests. Some registries count failed logins per address, so a refused request is not repeated at once: the pauses grow with the time since
- * the first refusal, and one request at a time is sent to find out whether the refusal still holds.
+ * Remembers refused requests. Some registries count failed logins per address, so a refused request is repeated only after a pause. The pauses grow with the
+ * time since the first refusal, and one request at a time finds out whether the refusal still holds.
  */
 export interface Denials {
   /**
-   * Begins a request and returns its time. Throws the known refusal instead if that is newer than `causedAt`, the time of the event that caused the request;
-   * without `causedAt`, the request is always sent.
+   * Begins a request and returns its time. Throws the known refusal instead if it is newer than `causedAt`, the time of the event that caused the request.
+   * Without `causedAt`, the request is always sent.
    */
   begin(key: string, causedAt?: number): number;
   /** Records a refusal; returns the error, which contains the time of the next attempt. */
   refuse(key: string, askedAt: number, message: string): PermanentError;
-  /** Records that the request was not refused any more. */
+  /** Records that the request is no longer refused. */
   forget(key: string): void;
 }
 
-/** Times are in ms since 1970. */
+/** A remembered refusal; its times are in ms since 1970. */
 interface Denial {
   readonly message: string;
   /** The time of the first refusal in a row. */
@@ -35,13 +35,13 @@ interface Denial {
 const shortestMs = 5_000;
 const longestMs = 1_800_000;
 const maxDenials = 10_000;
-/** A refusal is forgotten this many pauses after its end. */
+/** The number of pauses after its end at which a refusal is forgotten. */
 const forgottenAfter = 4;
-// Jitter, so that requests that were refused together are not repeated together.
+// The jitter of a pause, as a share, so that requests that were refused together are not repeated together.
 const spread = 0.1;
 const minSpreadMs = 500;
 
-/** Creates an empty memory. */
+/** Creates an empty memory of refusals. */
 export function createDenials({ now, random }: Clock): Denials {
   const denials = new BoundedMap<string, Denial>(maxDenials);
   const denied = (message: string, until: number) => {
@@ -73,7 +73,7 @@ export function createDenials({ now, random }: Clock): Denials {
 /** How many credentials a message lists, so that it fits into a condition. */
 const maxListed = 12;
 
-/** The reader of a message: the author of a policy may see only the credentials that the policy names, the operator all of them. */
+/** The reader of a message. The author of a policy may see only the credentials that the policy names; the operator may see all of them. */
 type Reader = 'author' | 'operator';
 
 /** The message that no credential was accepted, with the result of each, as far as the reader may see it. */
@@ -93,7 +93,7 @@ export function describeDenial(
   return `${what}: ${registry.name} gives no access: ${[...listed, ...more].join('; ')}. To do: ${remedy}`;
 }
 
-/** The error (retry) if an offer, which may have a valid credential, could not be read. */
+/** The error (retry) for an offer that could not be read, and may have a valid credential. */
 export function unreadableError(what: string, { source, isOwn, error }: Extract<CredentialResult, { kind: 'failed' }>): Error {
   return new Error(`${what}: cannot read the credentials of ${source}`, isOwn ? { cause: error } : {});
 }

@@ -1,6 +1,7 @@
-/** What limits the requests to each host: concurrency slots, a rate, pauses and a circuit breaker. */
+/** Limits the requests to each host by concurrency slots, a rate, pauses and a circuit breaker. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { defined } from '../../core/model/defined.ts';
 import { WaitError } from '../../core/model/errors.ts';
 import type { Reason } from '../../core/model/reasons.ts';
 import type { Clock } from './answer-errors.ts';
@@ -25,16 +26,16 @@ export interface HostLimitsOptions {
   timeoutMs: number;
   shared?: SharedSlots | undefined;
   onEvent?: ((event: HostEvent) => void) | undefined;
-  /** After this time without a finished request, fewer requests may wait for a host. */
+  /** The time without a finished request after which fewer requests may wait for a host. */
   stuckAfterMs?: number | undefined;
 }
 
 /** A request to a host. */
 export interface SlotRequest {
   readonly host: string;
-  /** For messages. */
+  /** The name of the request in messages. */
   readonly what: string;
-  /** The account whose pull quota it uses, if it is a pull. */
+  /** The account whose pull quota the request uses, if the request is a pull. */
   readonly pullBy?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -45,7 +46,7 @@ export type RequestEnd =
   | { readonly kind: 'failure'; readonly why: string; readonly subject?: string }
   | { readonly kind: 'nothing' };
 
-/** An answer; `account` is the one whose quota the host may count the request against. */
+/** The answer that ended a request; `account` is the account whose quota the host may count the request against. */
 interface AnswerEnd {
   readonly kind: 'answer';
   readonly status: number;
@@ -56,7 +57,7 @@ interface AnswerEnd {
 }
 
 export interface Slot {
-  /** Must be called once. Returns the time before which the request must not be repeated, if the answer asks for that. */
+  /** Releases the slot; must be called once. Returns the time before which the request must not be repeated, if the answer demands that. */
   release(end: RequestEnd): number | undefined;
 }
 
@@ -69,15 +70,15 @@ interface Host {
 }
 
 const defaultConcurrency = 8;
-/** Workers process 256 pushes and 256 policies at a time. One host must not occupy all of them, and a host that does not answer only a few. */
+/** The limit for slots of a host. Workers process 256 pushes and 256 policies at a time: no host may occupy all of them, and a silent host only a few. */
 const maxSlots = 248;
 const maxRunning = 48;
 const maxWaitingWhenStuck = 8;
 const maxHosts = 10_000;
-// Jitter, so that requests that were refused together are not repeated together.
+// The jitter of a pause, as a share, so that requests that were refused together are not repeated together.
 const spread = 0.1;
 const minSpreadMs = 500;
-/** Busy hosts have a retry schedule already, but each replica has its own. */
+/** The minimum jitter for busy hosts. They have a retry schedule already, but each replica has its own. */
 const minBusySpreadMs = 100;
 
 /** The limits, pauses and circuit of each host. A slow or broken host never affects another. */
@@ -89,7 +90,7 @@ export class HostLimits {
     this.#options = options;
   }
 
-  /** Waits for a slot of the host. Rejects with WaitError if the host must not be asked now, and with the signal's reason. */
+  /** Waits for a slot of the host. Rejects with WaitError if the host must not be requested now, and with the signal's reason. */
   async acquire(request: SlotRequest): Promise<Slot> {
     const host = this.#hosts.get(request.host) ?? this.#create(request.host);
     this.#hosts.set(request.host, host);
@@ -102,7 +103,7 @@ export class HostLimits {
       this.#refuse(host, request);
       releases.push(await host.limiter.acquire(request.signal));
       if (host.gate) releases.push(await host.gate(request.signal));
-      // The host may have failed or asked for a pause meanwhile.
+      // The host may have failed or asked for a pause during the wait for the slot.
       this.#refuse(host, request);
     } catch (error) {
       release();
@@ -118,7 +119,7 @@ export class HostLimits {
     };
   }
 
-  /** Throws WaitError if the host must not be asked now. */
+  /** Throws WaitError if the host must not be requested now. */
   #refuse({ pause, quota, circuit }: Host, request: SlotRequest): void {
     const now = this.#options.clock.now();
     const { host, pullBy } = request;
@@ -151,7 +152,7 @@ export class HostLimits {
     const rate = account === undefined ? undefined : quota.observe(account, headers);
     if (rate) this.#options.onEvent?.({ host: name, kind: 'pulls', remaining: rate.remaining, limit: rate.limit });
     const { now } = this.#options.clock;
-    // With a spent pull quota, only pulls wait; HEAD requests continue.
+    // If a pull quota is spent, only pulls wait; HEAD requests continue.
     const isSpent = status === 429 && isPull && rate?.remaining === 0;
     const until = isSpent && account !== undefined ? quota.until(account) : pause.observe(status, headers);
     if (status < 500 || status === 501 || (until !== undefined && until > now())) circuit.succeed();
@@ -162,7 +163,7 @@ export class HostLimits {
   #create(name: string): Host {
     const { settings: find, clock, timeoutMs, shared, onEvent, stuckAfterMs = 1_000 } = this.#options;
     const { concurrency, requestsPerSecond } = find(name) ?? {};
-    const limits = { ...(concurrency !== undefined && { concurrency }), ...(requestsPerSecond !== undefined && { requestsPerSecond }) };
+    const limits = { ...defined({ concurrency, requestsPerSecond }) };
     const running = Math.min(concurrency ?? defaultConcurrency, maxRunning);
     const refuse = (why: string, waitMs: number) => new Busy(`${name} is busy: ${why}`, clock.now() + waitMs);
     return {
@@ -190,14 +191,14 @@ export class HostLimits {
     };
   }
 
-  /** Drops the state of a host without running requests, pauses or failures, unless the configuration names it: tenants choose how many hosts there are. */
+  /** Drops the state of a host without running requests, pauses or failures, unless it is configured, because tenants choose how many hosts there are. */
   #forget(name: string, { limiter, circuit, pause, quota }: Host): void {
     const isKnown = circuit.hasFailures || pause.until > 0 || quota.isKnown || this.#options.settings(name) !== undefined;
     if (!isKnown && limiter.isIdle) this.#hosts.delete(name);
   }
 }
 
-/** Too many requests wait for a host. */
+/** Thrown if too many requests wait for a host. */
 class Busy extends Error {
   readonly until: number;
 

@@ -1,11 +1,11 @@
-/** The pauses that a host asks for: of all clients (429, Retry-After), or of the pulls of an account. */
+/** The pauses that a host asks for. They apply to all clients (429, Retry-After), or to the pulls of an account. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { BoundedMap } from '../../core/async/bounded-map.ts';
 import { parseRetryAfter } from '../../core/async/backoff.ts';
 
-/** The pause that a host asked all clients for. */
+/** The pause that a host asked of all clients. */
 export interface HostPause {
-  /** No request before this time (ms since 1970); 0 without a pause. */
+  /** The time before which no request may be sent (ms since 1970); 0 without a pause. */
   readonly until: number;
   /** Observes an answer; returns the time before which its request must not be repeated, or undefined. */
   observe(status: number, headers: IncomingHttpHeaders): number | undefined;
@@ -13,10 +13,10 @@ export interface HostPause {
 
 const firstPauseMs = 1_000;
 const maxPauseMs = 300_000;
-/** A pause of Retry-After is at least a second, and at most an hour. */
+/** The limits for the pause of a Retry-After: at least a second, and at most an hour. */
 const retryAfterMs = { min: 1_000, max: 3_600_000 };
 
-/** 429 and 503 with Retry-After pause until then; 429 without it pauses for 1 s, and twice as long each time, up to 5 min. */
+/** Creates a pause. 429 and 503 with Retry-After pause until then. 429 without it pauses for 1 s, and twice as long each time, up to 5 min. */
 export function createHostPause(now: () => number): HostPause {
   let until = 0;
   let pauseMs = 0;
@@ -30,7 +30,7 @@ export function createHostPause(now: () => number): HostPause {
       const retryAt = pause === undefined ? undefined : at + Math.min(Math.max(pause, retryAfterMs.min), retryAfterMs.max);
       if (retryAt !== undefined) until = Math.max(until, retryAt);
       else if (status === 429) {
-        // Requests that were refused together count once.
+        // Requests that were refused together double the pause only once.
         if (at >= until) {
           pauseMs = Math.min(pauseMs === 0 ? firstPauseMs : pauseMs * 2, maxPauseMs);
           until = at + pauseMs;
@@ -41,7 +41,7 @@ export function createHostPause(now: () => number): HostPause {
   };
 }
 
-/** The pulls that a registry allows an account or address, by its headers: https://docs.docker.com/docker-hub/usage/pulls/ */
+/** The pulls that a registry allows an account or address, as its headers state: https://docs.docker.com/docker-hub/usage/pulls/ */
 export interface PullRate {
   readonly limit: number;
   readonly remaining: number;
@@ -52,7 +52,7 @@ export interface PullRate {
 export interface PullQuota {
   /** Whether any account must wait. */
   readonly isKnown: boolean;
-  /** The account should not pull before this time; 0 if it may. */
+  /** The time before which the account should not pull; 0 if it may pull. */
   until(account: string): number;
   /** Observes an answer to an account; returns the rate in its headers, or undefined. */
   observe(account: string, headers: IncomingHttpHeaders): PullRate | undefined;
@@ -61,7 +61,7 @@ export interface PullQuota {
 const maxAccounts = 1_000;
 const quotaPauseMs = { min: 60_000, max: 3_600_000 };
 
-/** `ratelimit-limit: 100;w=21600` and `ratelimit-remaining: 76;w=21600`; undefined for anything else. */
+/** Parses `ratelimit-limit: 100;w=21600` and `ratelimit-remaining: 76;w=21600`; undefined for anything else. */
 export function parsePullRate(headers: IncomingHttpHeaders): PullRate | undefined {
   const limit = parse(headers['ratelimit-limit']);
   const remaining = parse(headers['ratelimit-remaining']);
@@ -69,7 +69,7 @@ export function parsePullRate(headers: IncomingHttpHeaders): PullRate | undefine
   return { limit: limit.count, remaining: remaining.count, windowSeconds: limit.windowSeconds };
 }
 
-/** When none remain, pulls wait as long as another one takes on average: the window slides, and no header says when the next is allowed. */
+/** Creates a quota. If no pulls remain, pulls wait for the average time between two pulls: the window slides, and no header says when the next is allowed. */
 export function createPullQuota(now: () => number): PullQuota {
   const spent = new BoundedMap<string, number>(maxAccounts);
   return {

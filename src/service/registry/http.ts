@@ -1,7 +1,8 @@
-/** Requests to hosts: within their limits, with redirects, deadlines and bounded answers. */
+/** Sends requests to hosts: within their limits, with redirects, deadlines and bounded answers. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { request as send } from 'undici';
 import { codeOf, ProxyFailure } from '../../core/model/connection-failure.ts';
+import { defined } from '../../core/model/defined.ts';
 import { PermanentError } from '../../core/model/errors.ts';
 import { describeVia } from '../proxy/route.ts';
 import { refusedAddress } from './address-guard.ts';
@@ -12,9 +13,9 @@ import { startDeadline } from '../../core/async/deadline.ts';
 import type { HostLimits } from './host-limits.ts';
 import type { Registry } from './registries.ts';
 
-export type RequestKind = 'manifest' | 'tags' | 'token' | 'blob' | 'referrers' | 'push';
+export type RequestKind = 'manifest' | 'tags' | 'token' | 'blob' | 'referrers' | 'push' | 'delete';
 
-export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT';
+export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE';
 
 /** A finished request, for metrics. `host` is the registry as policies name it, also for requests to its token server. */
 export interface RequestRecord {
@@ -42,8 +43,10 @@ export interface HttpRequest {
   /** The account whose quota the host may count the request against. */
   account?: string;
   maxBytes: number;
+  /** The timeout including the body, if it is not the usual one. */
+  timeoutMs?: number;
   maxRedirects: number;
-  /** Called immediately before each time that the request is sent; when it rejects, the request is not sent. */
+  /** Called each time immediately before the request is sent. If it rejects, the request is not sent. */
   confirm?: Confirm | undefined;
   signal?: AbortSignal | undefined;
   /** The memory budget of the operation that the request belongs to, such as a list of many pages; without it, the request has its own. */
@@ -56,9 +59,9 @@ export interface HttpAnswer {
   headers: IncomingHttpHeaders;
   body: Buffer;
   url: URL;
-  /** The host asks for no requests before this time. */
+  /** The time before which the host asks for no requests. */
   retryAt?: number;
-  /** Where the credentials that the registry accepted come from, in words for a user; absent for a request that was sent without authentication. */
+  /** The origin of the credentials that the registry accepted, worded for users; absent for a request that was sent without authentication. */
   credentials?: string;
 }
 
@@ -77,7 +80,7 @@ export interface HttpOptions {
  */
 export type Http = (request: HttpRequest) => Promise<HttpAnswer>;
 
-// The beginning of an error page is enough.
+// The number of bytes that are read of an error answer. The beginning of an error page is enough.
 const maxErrorBytes = 64 * 1024;
 const redirects = new Set([301, 302, 303, 307, 308]);
 
@@ -131,14 +134,14 @@ async function exchangeTwice(options: HttpOptions, request: HttpRequest): Promis
   try {
     return await exchangeOnce(options, request);
   } catch (error) {
-    // Every request may be sent twice, also those that write, so one whose connection was closed is repeated at once.
+    // Every request may be sent twice, also those that write. So a request whose connection was closed is repeated without a pause.
     if (request.signal?.aborted || !(error instanceof Error) || !isClosedConnection(error.cause)) throw error;
     return exchangeOnce(options, request);
   }
 }
 
 async function exchangeOnce(options: HttpOptions, request: HttpRequest): Promise<HttpAnswer> {
-  // Only now: a request may have waited for its slot, for memory, for a token.
+  // `confirm` is called this late because a request may have waited for its slot, for memory, or for a token.
   const send = async (reading: BudgetedReading) => {
     await request.confirm?.();
     return exchangeWith(reading, options, request);
@@ -146,8 +149,9 @@ async function exchangeOnce(options: HttpOptions, request: HttpRequest): Promise
   return request.reading === undefined ? options.budget.run(request, send) : send(request.reading);
 }
 
-async function exchangeWith(reading: BudgetedReading, { timeoutMs, onRequest }: HttpOptions, request: HttpRequest): Promise<HttpAnswer> {
-  const { registry, kind, method, what, url } = request;
+async function exchangeWith(reading: BudgetedReading, options: HttpOptions, request: HttpRequest): Promise<HttpAnswer> {
+  const { onRequest } = options;
+  const { registry, kind, method, what, url, timeoutMs = options.timeoutMs } = request;
   const { signal } = reading;
   const deadline = startDeadline(timeoutMs, signal);
   const startedAt = performance.now();
@@ -181,9 +185,9 @@ async function transfer(request: HttpRequest, reading: BudgetedReading, signal: 
     method,
     headers,
     signal,
-    // By default, undici closes the connection after each HEAD, and the next push would need a TLS handshake.
+    // The connection is kept open. By default, undici closes it after each HEAD, and the next push would need a TLS handshake.
     reset: false,
-    ...(body !== undefined && { body }),
+    ...defined({ body }),
   });
   const chunks: Buffer[] = [];
   let size = 0;
@@ -201,14 +205,14 @@ async function transfer(request: HttpRequest, reading: BudgetedReading, signal: 
     }
     return { status: answer.statusCode, headers: answer.headers, body: Buffer.concat(chunks), url };
   } finally {
-    // Callers reduce the answer to something smaller at once.
+    // The memory is released here, because callers reduce the answer to something smaller right away.
     reading.grow(-counted);
   }
 }
 
 class BodyTooLarge extends Error {}
 
-/** There was no answer, or only a part of one. */
+/** Thrown if a host gave no answer, or only a part of one. */
 class HostFailure extends Error {
   readonly why: string;
   readonly isWholeHost: boolean;

@@ -9,7 +9,7 @@ import { creationTime, latestTime, annotatedTime, parseImageConfig, parseManifes
 import type { Session } from './session.ts';
 import { SingleFlight } from '../../core/async/single-flight.ts';
 
-/** The platforms of an image. Reading them costs one or two requests: of an index, only the index itself is read. */
+/** The platforms of an image. Reading them costs one or two requests; of an index, only the index itself is read. */
 export interface ImagePlatforms {
   readonly digest: string;
   readonly mediaType: string;
@@ -21,7 +21,7 @@ export interface ImagePlatforms {
 export interface Image extends ImagePlatforms {
   /** The creation time that the image names; for an index without one, the latest of its images. */
   readonly created?: Date;
-  /** Why it is not a runnable image, as the end of a sentence; absent if it is one. */
+  /** Why the digest is not a runnable image, as the end of a sentence; absent if it is one. */
   readonly notRunnable?: string;
 }
 
@@ -35,13 +35,13 @@ interface Summary {
   /** The digest of an image's configuration. */
   readonly config?: string | undefined;
   readonly platforms: readonly string[];
-  /** The images of an index whose entries have no platform: it must be read from their configurations. */
+  /** The images of an index whose entries have no platform. It must be read from their configurations. */
   readonly withoutPlatform: readonly string[];
-  /** The images of an index whose entries have no creation time: it must be read from their manifests and configurations. */
+  /** The images of an index whose entries have no creation time. It must be read from their manifests and configurations. */
   readonly withoutTime: readonly string[];
 }
 
-/** The platforms and creation time, from the manifest and the configuration. */
+/** The details of an image that are read from its manifest and its configuration. */
 type Details = Pick<Image, 'platforms' | 'created'>;
 
 /** A cached reader of images. */
@@ -62,7 +62,7 @@ const maxConfigBytes = maxJsonBytes;
 // How many images of an index are read one by one because their entries have no platform or no creation time.
 const maxReadEntries = 8;
 
-/** Creates a reader. The content of a digest never changes, so each is read once for all policies with the same access. */
+/** Creates a reader of images. The content of a digest never changes, so each digest is read once for all policies with the same access. */
 export function createImages(credentialVersions: (source: ImageSource) => string): Images {
   const summaries = createDigestCache<Summary>(credentialVersions);
   const details = createDigestCache<Details>(credentialVersions);
@@ -133,7 +133,7 @@ export function createImages(credentialVersions: (source: ImageSource) => string
   };
 }
 
-/** A cache by digest and access; concurrent reads of the same digest share one request. */
+/** Creates a cache by digest and access. Concurrent reads of the same digest share one request. */
 function createDigestCache<T extends object>(credentialVersions: (source: ImageSource) => string) {
   const known = new BoundedMap<string, T>(maxImages);
   const flights = new SingleFlight<T | undefined>();
@@ -184,7 +184,7 @@ function summarise({ digest, mediaType, bytes }: Manifest): Summary {
 
 async function readConfig(session: Session, digest: string, annotated: Date | undefined): Promise<Details> {
   const bytes = await readBlob(session, digest, maxConfigBytes);
-  // A registry accepts a manifest only after its configuration, so the configuration may appear soon: retry.
+  // A missing configuration is retried. A registry accepts a manifest only after its configuration, so the configuration may appear soon.
   if (!bytes)
     throw new Error(`reading an image of ${formatRepository(session.source)}: the registry does not hold its configuration ${digest}`);
   const { os, architecture, variant, config, created: built } = parseImageConfig(bytes);

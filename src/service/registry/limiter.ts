@@ -2,7 +2,7 @@
 import { type Sleep, sleep as defaultSleep } from '../../core/async/backoff.ts';
 
 export interface LimiterOptions {
-  /** The number of requests that run at once. */
+  /** The number of requests that run at the same time. */
   concurrency: number;
   /** The number of requests that start in a second, evenly spaced; unlimited unless given. */
   requestsPerSecond?: number | undefined;
@@ -14,7 +14,7 @@ export interface LimiterOptions {
 /** How many requests may wait for a slot. Further ones are refused, so that their workers are free for other jobs. */
 export interface QueueLimits {
   readonly maxWaiting: number;
-  /** The limit if no request has ended for a while. */
+  /** The limit that applies if no request has ended for a while. */
   readonly maxWaitingWhenStuck: number;
   readonly stuckAfterMs: number;
   /** The longest wait that `requestsPerSecond` may cause. */
@@ -37,9 +37,9 @@ interface Waiter {
 const shortMs = 100;
 const longMs = 1_000;
 
-/** Limits how many requests run at once, and how fast they follow each other. */
+/** Creates a limiter of how many requests run at the same time, and how fast they follow each other. */
 export function createLimiter({ concurrency, requestsPerSecond, queue, now = Date.now, sleep = defaultSleep }: LimiterOptions): Limiter {
-  // A Set keeps the order of arrival, and an aborted waiter is removed at once.
+  // The waiting requests. A Set keeps the order of arrival, and an aborted waiter can be removed without a search.
   const waiting = new Set<Waiter>();
   const spacingMs = requestsPerSecond === undefined ? 0 : 1000 / requestsPerSecond;
   const retries = createRetrySchedule(spacingMs, now);
@@ -131,22 +131,22 @@ export function createLimiter({ concurrency, requestsPerSecond, queue, now = Dat
   };
 }
 
-/** When refused requests should be repeated. */
+/** Decides when refused requests should be repeated. */
 export interface RetrySchedule {
-  /** A slot was released, to the next waiting request if there is one. */
+  /** Records that a slot was released; `isTaken`: the next waiting request has it now. */
   onRelease(isTaken: boolean): void;
-  /** The pause of one more refused request: milliseconds from now, at least `soonestMs`. */
+  /** The pause of a further refused request, in ms from now; at least `soonestMs`. */
   next(soonestMs: number): number;
 }
 
-/** The longest pause: the host may become faster, and requests that wait longer need a reported reason. */
+/** The longest pause. The host may become faster, and requests that wait longer need a reported reason. */
 const longestMs = 4_000;
-/** The weight of the latest time between two releases in the average. */
+/** The weight of the latest time between two releases in the moving average. */
 const weight = 0.1;
 
 /**
- * Refused requests are repeated one after the other, as fast as slots become free, and at least `spacingMs` apart: together they would only be refused again,
- * each at the cost of a write to Redis. The pause is at most 4 s, or `soonestMs`.
+ * Creates a schedule. Refused requests are repeated one after the other, as fast as slots become free, and at least `spacingMs` apart. Together, they would
+ * only be refused again, each at the cost of a write to Redis. The pause is at most 4 s, or `soonestMs`.
  */
 export function createRetrySchedule(spacingMs: number, now: () => number): RetrySchedule {
   /** The average time between two releases while requests wait; 0 if unknown. */

@@ -1,4 +1,4 @@
-/** Manifests and blobs of the OCI distribution specification: https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pull */
+/** Reads manifests and blobs of the OCI distribution specification: https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pull */
 import { createHash } from 'node:crypto';
 import { maxJsonBytes } from '../../core/model/bounded-json.ts';
 import { formatRepository, isDigest, isTag } from '../../core/model/image-reference.ts';
@@ -30,7 +30,7 @@ const accept = [
 /** The largest manifest that is read or written. */
 export const maxManifestBytes = maxJsonBytes;
 
-/** The digest of a tag by HEAD, which no registry counts as a pull; by GET and from the bytes if HEAD does not return it. */
+/** The digest of a tag by HEAD, which no registry counts as a pull. If HEAD returns no digest, it is computed from the bytes of a GET. */
 export async function headManifest(session: Session, reference: string): Promise<ManifestHead | undefined> {
   if (!isReference(reference)) return undefined;
   const head = manifestCall('HEAD', session, reference);
@@ -52,17 +52,17 @@ export async function readManifest(session: Session, reference: string): Promise
   const answer = await session.send(session.source, get);
   if (answer.status === 404) return undefined;
   if (answer.status !== 200) throw unexpectedAnswer(get.what, answer, session.clock);
-  // The error page of a proxy, answered with 200, must not become the digest of a new image.
+  // The document must be a manifest: the error page of a proxy, answered with 200, must not become the digest of a new image.
   const document = parseManifest(answer.body);
   if (!document) throw new Error(`${get.what}: the answer is not a manifest`);
   const expected = isDigest(reference) ? reference : claimedDigest(answer);
   if (expected !== undefined) checkDigest(get.what, expected, answer.body);
-  // A media type that the digest covers takes precedence over a header.
+  // The media type in the document takes precedence over a header, because the digest covers it.
   const mediaType = document.mediaType ?? mediaTypeOf(answer) ?? 'application/octet-stream';
   return { digest: expected ?? digestLike(undefined, answer.body), mediaType, bytes: answer.body };
 }
 
-/** Anything but a tag or a digest cannot exist, and must not become part of a URL. */
+/** Whether a text is a tag or a digest. Any other reference cannot exist, and must not become part of a URL. */
 function isReference(text: string): boolean {
   return isTag(text) || isDigest(text);
 }
@@ -101,7 +101,7 @@ export function claimedDigest({ headers }: HttpAnswer): string | undefined {
   return typeof digest === 'string' && isDigest(digest) ? digest : undefined;
 }
 
-/** The digest of bytes, with the algorithm of another digest; sha256 without one. */
+/** The digest of bytes, with the algorithm of another digest; sha256 if there is no other. */
 export function digestLike(other: string | undefined, bytes: Buffer): string {
   const algorithm = other?.startsWith('sha512:') ? 'sha512' : 'sha256';
   return `${algorithm}:${createHash(algorithm).update(bytes).digest('hex')}`;
@@ -113,13 +113,18 @@ export function checkDigest(what: string, digest: string, bytes: Buffer): void {
   if (actual !== digest) throw new Error(`${what}: the digest is ${digest}, but that of the received bytes is ${actual}`);
 }
 
+/** Blobs that may be larger than this have more time: a minute for the whole body. */
+const smallBytes = 4 * 1024 * 1024;
+const largeTimeoutMs = 60_000;
+
 /** The bytes of a blob, checked against its digest; undefined for 404. Registries redirect to their storage, without the credential. */
 export async function readBlob(session: Session, digest: string, maxBytes: number): Promise<Buffer | undefined> {
   if (!isDigest(digest)) return undefined;
   const { registry, source, signal } = session;
   const what = `GET blob ${formatRepository(source)}@${digest}`;
   const url = new URL(`/v2/${source.path}/blobs/${digest}`, registry.origin);
-  const call: HttpRequest = { registry, kind: 'blob', what, method: 'GET', url, headers: {}, maxBytes, maxRedirects: 3, signal };
+  const time = maxBytes > smallBytes ? { timeoutMs: largeTimeoutMs } : {};
+  const call: HttpRequest = { registry, kind: 'blob', what, method: 'GET', url, headers: {}, maxBytes, ...time, maxRedirects: 3, signal };
   const answer = await session.send(source, call);
   if (answer.status === 404) return undefined;
   if (answer.status !== 200) throw unexpectedAnswer(what, answer, session.clock);

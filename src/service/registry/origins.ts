@@ -1,4 +1,4 @@
-/** Reads where images were built from: at most an index, a manifest and a configuration for each. */
+/** Reads where images were built from. Each costs at most an index, a manifest and a configuration. */
 import { isAttestation } from '../../core/model/artifact.ts';
 import { BoundedMap } from '../../core/async/bounded-map.ts';
 import { type ImageOrigin, readOrigin } from '../../core/model/image-origin.ts';
@@ -13,7 +13,7 @@ const maxConfigBytes = 1024 * 1024;
 /** The origin of a tag or digest; undefined if it names none. Rejects as the registry client does. */
 export type ReadOrigin = (source: ImageSource, reference: string, signal: AbortSignal) => Promise<ImageOrigin | undefined>;
 
-/** A reader that remembers the last digests: what one is built from never changes. */
+/** Creates a reader that remembers the origins of the last digests. The origin of a digest never changes. */
 export function createOriginReader(registry: Pick<RegistryClient, 'readManifest' | 'readBlob'>): ReadOrigin {
   const known = new BoundedMap<string, { readonly origin: ImageOrigin | undefined }>(maxImages);
   return async (source, reference, signal) => {
@@ -44,6 +44,6 @@ async function read(
   if (inner?.revision !== undefined || config === undefined || (config.size ?? 0) > maxConfigBytes) return inner ?? own;
   const bytes = await registry.readBlob(source, config.digest, maxConfigBytes, signal);
   const labels = bytes === undefined ? {} : (parseImageConfig(bytes).config?.Labels ?? {});
-  // A base image's label names the base image's source, so the annotations of this image come first.
+  // The annotations of this image take precedence, because its labels may be inherited from a base image and name the base image's source.
   return inner ?? own ?? readOrigin([labels]);
 }

@@ -1,4 +1,4 @@
-/** Reads manifests, indexes and image configurations: only the fields that are needed; fields of another shape are left out. */
+/** Parses manifests, indexes and image configurations. Only the needed fields are read, and fields of another shape are left out. */
 import { z } from 'zod';
 import { isDigest } from '../../core/model/image-reference.ts';
 import { isCredibleTime } from '../../core/select/strategies/newest.ts';
@@ -10,22 +10,22 @@ export type Descriptor = z.output<typeof descriptor>;
 /** A manifest (`config`) or an index (`manifests`). */
 export type ManifestDocument = z.output<typeof manifest>;
 
-/** Artifacts may have more layers than images, as may the signatures of cosign 2. */
+/** The limit for the layers of a manifest. Artifacts may have more layers than images, as may the signatures of cosign 2. */
 const maxLayers = 1_024;
-/** Of an index, or a page of referrers. */
+/** The limit for the entries of an index, or of a page of referrers. */
 const maxEntries = 2_048;
 
 const text = z.string().max(4_096);
-/** Of an image, or of one of its entries; more are left out, because each takes microseconds. */
+/** The limit for the annotations of an image, or of one of its entries. Records with more are left out, because each takes microseconds. */
 const maxAnnotations = 4_096;
-// Checked by hand: a schema of a record takes still longer.
+// The count is checked without a schema, because a schema of a record takes still longer.
 const annotations = z
   .custom<object>((record) => isRecord(record) && Object.keys(record).length <= maxAnnotations)
   .transform((record) => {
     const texts = Object.entries(record).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
     return Object.fromEntries(texts);
   });
-/** Short, since the platforms of thousands of images are cached. */
+/** A text of a platform. It is short, since the platforms of thousands of images are cached. */
 const platformText = z.string().max(64);
 const platform = z.object({ os: platformText, architecture: platformText, variant: platformText.optional().catch(undefined) });
 const descriptor = z.object({
@@ -51,22 +51,23 @@ const manifest = z
     manifests: descriptors(maxEntries).optional().catch(undefined),
     annotations: annotations.optional().catch(undefined),
   })
-  // Some registries omit it in their indexes of referrers.
+  // `schemaVersion` is optional for an index, because some registries omit it in their indexes of referrers.
   .refine(({ schemaVersion, manifests }) => schemaVersion !== undefined || manifests !== undefined);
-const labelled = z.object({ Labels: annotations.optional().catch(undefined) }).optional();
-/** No builder makes an image of more layers: overlay file systems mount at most 128. */
+/** The settings of containers. Fields other than the labels are kept as they are. */
+const labelled = z.looseObject({ Labels: annotations.optional().catch(undefined) }).optional();
+/** The layers in a configuration. No builder makes images of more than these, because overlay file systems mount at most 128. */
 const rootfs = z.object({ diff_ids: z.array(z.string().refine(isDigest)).max(512) }).optional();
 const imageConfig = platform
   .partial()
   .extend({ created: text.optional(), config: labelled.catch(undefined), rootfs: rootfs.catch(undefined) })
   .catch({});
 
-/** A manifest or an index, or undefined for anything else. */
+/** Parses a manifest or an index; undefined for anything else. */
 export function parseManifest(bytes: Buffer): ManifestDocument | undefined {
   return manifest.safeParse(parseJson(bytes)).data;
 }
 
-/** The platform, creation time, labels and layers of an image configuration, as far as they can be read. */
+/** Parses the platform, creation time, labels and layers of an image configuration, as far as they can be read. */
 export function parseImageConfig(bytes: Buffer): z.output<typeof imageConfig> {
   return imageConfig.parse(parseJson(bytes));
 }
@@ -82,7 +83,7 @@ function parseJson(bytes: Buffer): unknown {
 /** Annotations of a manifest, or labels of a configuration. */
 type Labels = Readonly<Record<string, string>> | undefined;
 
-/** The annotation of the OCI, then that of label-schema.org, which images more often inherit from their base image. https://github.com/opencontainers/image-spec/blob/main/annotations.md */
+/** Keys of the creation time: OCI's, and label-schema.org's, more often inherited. https://github.com/opencontainers/image-spec/blob/main/annotations.md */
 const names = ['org.opencontainers.image.created', 'org.label-schema.build-date'];
 
 /** The creation time in annotations or labels. */
@@ -91,8 +92,8 @@ export function annotatedTime(annotations: Labels): Date | undefined {
 }
 
 /**
- * The creation time of an image: that of its manifest's annotations, otherwise the later one of its labels and its configuration. A label may be inherited from
- * the base image, and the time of a configuration may be that of cached layers; both are earlier. A reproducible build may have a label only.
+ * The creation time of an image: the one in its manifest's annotations, otherwise the later one of its labels and its configuration. A label may be inherited
+ * from the base image, and the time of a configuration may be that of cached layers; both are earlier. A reproducible build may have a label only.
  */
 export function creationTime(
   annotated: Date | undefined,
@@ -106,13 +107,13 @@ export function latestTime(times: readonly (Date | undefined)[]): Date | undefin
   return times.reduce((latest, time) => (latest === undefined || (time !== undefined && time > latest) ? time : latest), undefined);
 }
 
-/** The first credible time; if none is credible, the first one. */
+/** The first credible time, or the first time if none is credible. */
 function mostCredible(times: readonly (Date | undefined)[]): Date | undefined {
   const known = times.filter((time) => time !== undefined);
   return known.find(isCredibleTime) ?? known[0];
 }
 
-/** Builders write Go's zero time if they do not know the time. */
+/** Parses a time. Go's zero time counts as unknown, because builders write it if they do not know the time. */
 function parseTime(text: string | undefined): Date | undefined {
   const at = new Date(text ?? Number.NaN);
   return Number.isNaN(at.getTime()) || at.getUTCFullYear() <= 1 ? undefined : at;

@@ -9,18 +9,18 @@ import { type Descriptor, parseManifest } from './parse-manifest.ts';
 
 const maxPages = 20;
 const maxPageBytes = maxJsonBytes;
-/** The fallback tag has at most this many hex digits: with all digits of a sha512 digest it would be too long for a tag. */
+/** The maximum number of hex digits in a fallback tag. With all digits of a sha512 digest, it would be too long for a tag. */
 const maxFallbackDigits = 64;
 /** The media type of an index of referrers. */
 export const indexType = 'application/vnd.oci.image.index.v1+json';
-// The statuses with which registries without this endpoint answer.
+// The statuses that registries without the referrers endpoint answer.
 const unsupported = new Set([400, 404, 405, 406, 501]);
 
-/** The referrers of a digest (signatures, attestations), by the endpoint of OCI 1.1, or from its fallback: an index whose tag is derived from the digest. */
+/** The referrers of a digest (signatures, attestations), from the endpoint of OCI 1.1, or from its fallback, an index whose tag is derived from the digest. */
 export async function listReferrers(session: Session, digest: string, artifactType?: string): Promise<Descriptor[]> {
   if (!isDigest(digest)) return [];
   const found = (await askEndpoint(session, digest, artifactType)) ?? (await readFallback(session, digest));
-  // The specification allows registries to ignore the filter.
+  // The entries are filtered here as well, because the specification allows registries to ignore the filter.
   return artifactType === undefined ? found : found.filter((entry) => entry.artifactType === artifactType);
 }
 
@@ -48,7 +48,7 @@ async function askEndpoint(session: Session, digest: string, artifactType: strin
     if (page === 0 && unsupported.has(answer.status)) return undefined;
     if (answer.status !== 200) throw unexpectedAnswer(what, answer, clock);
     const entries = parseManifest(answer.body)?.manifests;
-    // Some registries answer 200 with an HTML page for unknown paths.
+    // The content type is checked, because some registries answer 200 with an HTML page for unknown paths.
     if (!entries && page === 0 && !answer.headers['content-type']?.startsWith(indexType)) return undefined;
     if (!entries) throw new Error(`${what}: the answer is not an index`);
     found.push(...entries);
@@ -62,7 +62,7 @@ async function readFallback(session: Session, digest: string): Promise<Descripto
   return manifest ? (parseManifest(manifest.bytes)?.manifests ?? []) : [];
 }
 
-/** The tag of the index of referrers, where the registry does not keep one itself. */
+/** The tag of the index of referrers, for registries without the referrers endpoint. */
 export function fallbackTag(digest: string): string {
   const [algorithm = '', digits = ''] = digest.split(':');
   return `${algorithm}-${digits.slice(0, maxFallbackDigits)}`;

@@ -14,9 +14,9 @@ import { connectVerified } from './connect-verified.ts';
 /** The configured settings of one registry host. */
 export interface RegistrySettings {
   host: string;
-  /** Uses plain http, also for its token server and redirects; https is never downgraded without it. */
+  /** Whether to use plain http, also for the registry's token server and redirects. Without it, https is never downgraded. */
   insecure: boolean;
-  /** PEM file of certificate authorities that are trusted besides the public ones. */
+  /** The path of a PEM file with certificate authorities that are trusted besides the public ones. */
   caFile?: string | undefined;
   requestsPerSecond?: number | undefined;
   concurrency?: number | undefined;
@@ -24,47 +24,63 @@ export interface RegistrySettings {
 
 /** A registry that may get requests. */
 export interface Registry {
-  /** Its name in policies: `docker.io`. */
+  /** The name of the registry in policies: `docker.io`. */
   readonly name: string;
-  /** The origin of its API: `https://registry-1.docker.io`. */
+  /** The origin of the registry's API: `https://registry-1.docker.io`. */
   readonly origin: string;
   readonly insecure: boolean;
-  /** Connections that trust what this registry trusts; its token server and redirects use them too. */
+  /** The connections, which trust what this registry trusts. Its token server and redirects use them, too. */
   readonly agent: Dispatcher;
-  /** How requests to a URL leave on behalf of this registry. */
+  /** The route of requests to a URL on behalf of this registry. */
   readonly routeTo: RouteTo;
 }
 
 export interface RegistriesOptions {
   registries: readonly RegistrySettings[];
   allowedRegistries: readonly string[];
-  /** Further hosts that the configuration names, such as those of receivers: their failures are shown in full. */
+  /** Further hosts that the configuration names, such as those of receivers. Their failures are shown in full. */
   namedHosts?: readonly string[] | undefined;
+  /** Whether errors show how private addresses answer. Only for users who send the requests themselves. */
+  showsPrivate?: boolean | undefined;
   proxies?: Proxies | undefined;
   timeoutMs: number;
   lookup?: LookupFunction | undefined;
+  /** The connections of requests that use no proxy; opened as the settings say unless given. */
+  connections?: Dispatcher | undefined;
 }
 
-/** Tenants choose the names of registries, so the cache is bounded. */
+/** The limit for cached names of registries, which tenants choose. */
 const maxNames = 10_000;
 const apiHosts: Readonly<Record<string, string>> = { 'docker.io': 'registry-1.docker.io' };
 
-/** Finds registries: those of the configuration with their settings, all others with the defaults. Each `caFile` is read once, by the constructor. */
+/** Finds registries: the configured ones with their settings, all others with the defaults. The constructor reads each `caFile` once. */
 export class Registries {
   readonly #settings: ReadonlyMap<string, RegistrySettings>;
   readonly #allowed: ReadonlySet<string>;
   readonly #named: ReadonlySet<string>;
   readonly #own: ReadonlyMap<string, Connections>;
   readonly #others: Connections;
+  readonly #showsPrivate: boolean;
   readonly #privateNames = new BoundedMap<string, boolean>(maxNames);
   #closed: Promise<unknown> | undefined;
 
-  constructor({ registries, allowedRegistries, namedHosts = [], proxies = noProxies, timeoutMs, lookup }: RegistriesOptions) {
+  constructor(options: RegistriesOptions) {
+    const {
+      registries,
+      allowedRegistries,
+      namedHosts = [],
+      showsPrivate = false,
+      proxies = noProxies,
+      timeoutMs,
+      lookup,
+      connections,
+    } = options;
+    this.#showsPrivate = showsPrivate;
     const guarded = guardedLookup(lookup, (name, addresses) => this.#privateNames.set(name, addresses.some(isPrivateAddress)));
     const byEnvironment = createRoutes(proxies);
     const open = (proxy?: RegistryProxy, settings?: RegistrySettings): Connections => {
       const routeTo = createRegistryRoute(proxy, byEnvironment);
-      return { ...openConnections({ timeoutMs, lookup: guarded, routeTo }, settings), routeTo };
+      return { ...openConnections({ timeoutMs, lookup: guarded, routeTo, connections }, settings), routeTo };
     };
     const ofRegistries = new Map([...proxies.registries].map(([host, proxy]) => [normaliseRegistry(host), proxy]));
     const named = registries.map((settings) => [normaliseRegistry(settings.host), settings] as const);
@@ -79,7 +95,7 @@ export class Registries {
     this.#others = open();
   }
 
-  /** The registry of a repository; throws PermanentError(RegistryRefused) when the configuration does not allow it. */
+  /** The registry of a repository; throws PermanentError(RegistryRefused) if the configuration does not allow it. */
   find({ registry: name }: Repository): Registry {
     if (this.#allowed.size > 0 && !this.#allowed.has(name)) {
       throw new PermanentError(
@@ -95,7 +111,7 @@ export class Registries {
     return { name, origin, insecure, agent, routeTo };
   }
 
-  /** How requests to the API of a registry leave; undefined if the configuration does not allow it. */
+  /** The route of requests to the API of a registry; undefined if the configuration does not allow it. */
   routeOf(registry: string): Route | undefined {
     try {
       const { origin, routeTo } = this.find({ registry, path: '' });
@@ -112,11 +128,11 @@ export class Registries {
   }
 
   /**
-   * Whether error messages must not show how a URL of this registry answers: its host resolved to a private address, and the configuration names neither the host
-   * nor the registry.
+   * Whether error messages must not show how a URL of this registry answers. That is so if its host resolved to a private address, and the configuration names
+   * neither the host nor the registry; never for users who send the requests themselves.
    */
   isConcealed({ hostname, host }: URL, { name }: Registry): boolean {
-    if ([name, normaliseRegistry(host)].some((known) => this.#named.has(known))) return false;
+    if (this.#showsPrivate || [name, normaliseRegistry(host)].some((known) => this.#named.has(known))) return false;
     return isPrivateAddress(hostname) || this.#privateNames.get(hostname) === true;
   }
 
@@ -127,7 +143,7 @@ export class Registries {
   }
 }
 
-/** The connections on behalf of one registry, or of all that have no settings of their own. */
+/** The connections on behalf of one registry, or of all registries without settings of their own. */
 interface Connections extends Proxied {
   readonly routeTo: RouteTo;
 }
@@ -136,15 +152,16 @@ interface ConnectionMeans {
   readonly timeoutMs: number;
   readonly lookup: LookupFunction;
   readonly routeTo: RouteTo;
+  readonly connections: Dispatcher | undefined;
 }
 
-function openConnections({ timeoutMs, lookup, routeTo }: ConnectionMeans, settings?: RegistrySettings): Proxied {
-  // Those of NODE_EXTRA_CA_CERTS are among them: a proxy that reads TLS has an authority of its own.
+function openConnections({ timeoutMs, lookup, routeTo, connections }: ConnectionMeans, settings?: RegistrySettings): Proxied {
+  // The default authorities include those of NODE_EXTRA_CA_CERTS, because a proxy that inspects TLS has an authority of its own.
   const ca =
     settings?.caFile === undefined ? {} : { ca: [...getCACertificates('default'), readCertificates(settings.host, settings.caFile)] };
-  // Long enough for the next push to reuse the connection, shorter than the idle timeouts of common load balancers.
+  // The idle timeout is long enough for the next push to reuse the connection, and shorter than the timeouts of common load balancers.
   const keepAlive = { keepAliveTimeout: 30_000, keepAliveMaxTimeout: 50_000 };
-  const direct = new Agent({ ...keepAlive, connect: connectVerified({ lookup, timeoutMs, ...ca }) });
+  const direct = connections ?? new Agent({ ...keepAlive, connect: connectVerified({ lookup, timeoutMs, ...ca }) });
   return openProxied({ direct, routeTo, timeoutMs, keepAlive, ...ca });
 }
 

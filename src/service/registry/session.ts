@@ -1,4 +1,4 @@
-/** A session with the registry of a repository, and the pages of its lists. */
+/** A session with the registry of a repository, and the URLs of its resources and pages. */
 import type { ImageSource } from '../../core/model/image-source.ts';
 import type { AnswerBudget } from './answer-budget.ts';
 import type { Clock } from './answer-errors.ts';
@@ -46,8 +46,8 @@ function tryNextLink(what: string, header: string | string[] | undefined): strin
 }
 
 /**
- * The target of `rel="next"` in Link headers (RFC 8288), unresolved; undefined if there is none. If no link has that relation, one without any relation
- * counts: some registries write that, and a list that ends too early would not be noticed. Throws an Error if the header cannot be parsed.
+ * The target of `rel="next"` in Link headers (RFC 8288), unresolved; undefined if there is none. If no link has that relation, one without any relation counts:
+ * some registries write that, and nobody would notice a list that ends too early. Throws an Error if the header cannot be parsed.
  */
 export function nextLink(header: string | readonly string[] | undefined): string | undefined {
   const text = header === undefined ? '' : typeof header === 'string' ? header : header.join(',');

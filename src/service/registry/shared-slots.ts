@@ -8,15 +8,15 @@ export interface SharedLimits {
   readonly requestsPerSecond?: number;
 }
 
-/** `start`: a slot, which begins after `waitMs` · `full`: all slots are taken · `late`: the rate allows none before `waitMs`. */
+/** An answer about a slot. `start`: a slot begins after `waitMs` · `full`: all slots are taken · `late`: the rate allows none before `waitMs`. */
 export interface SlotAnswer {
   readonly kind: 'start' | 'full' | 'late';
   readonly waitMs: number;
 }
 
-/** The store of slots. A slot that is not released, because its replica was killed, expires after `lifeMs`. */
+/** A store of slots. A slot that is not released, because its replica was killed, expires after `lifeMs`. */
 export interface SharedSlots {
-  /** May reject if the store cannot be reached. */
+  /** Takes a slot; may reject if the store cannot be reached. */
   take(host: string, lease: string, limits: SharedLimits, times: { lifeMs: number; maxAheadMs: number }): Promise<SlotAnswer>;
   release(host: string, lease: string): Promise<void>;
 }
@@ -39,10 +39,10 @@ export type SharedGate = (signal?: AbortSignal) => Promise<() => void>;
 const maxAheadMs = 1_000;
 const patienceMs = 2_000;
 const pollMs = 50;
-// The pause after the store was unreachable. Only the replica's own limits hold meanwhile: correctness does not depend on the shared ones.
+// The pause after the store was unreachable, during which only the replica's own limits apply. Correctness does not depend on the shared ones.
 const awayMs = 2_000;
 
-/** Creates a gate. Only one request of a replica polls the store at a time, because the others queue behind it. If the store cannot be reached, only the replica's own limits hold. */
+/** Creates a gate. Only one request of a replica polls the store at a time; others queue. If the store is unreachable, only the replica's own limits apply. */
 export function createSharedGate(options: SharedGateOptions): SharedGate {
   const { slots, host, limits, lifeMs, newLease, refuse, now, sleep = defaultSleep } = options;
   const head = createLimiter({ concurrency: 1 });
@@ -54,7 +54,7 @@ export function createSharedGate(options: SharedGateOptions): SharedGate {
     try {
       return await slots.take(host, lease, limits, { lifeMs, maxAheadMs });
     } catch {
-      // The store reports its own failures.
+      // The error is not reported here, because the store reports its own failures.
       awayUntil = now() + awayMs;
       return undefined;
     }
@@ -64,7 +64,7 @@ export function createSharedGate(options: SharedGateOptions): SharedGate {
     freed = Promise.withResolvers<void>();
   };
   const release = (lease: string) => {
-    // A slot that cannot be released expires.
+    // A failed release is ignored, because a slot that cannot be released expires.
     slots.release(host, lease).then(notify, notify);
   };
 

@@ -1,15 +1,15 @@
-/** Reads a page of a tag list in pieces: a registry chooses how long its answer is, and what else it holds. */
+/** Reads a page of a tag list in pieces, because a registry chooses how long its answer is, and what else it contains. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { endOfText } from '../../core/model/bounded-json.ts';
 
-/** How many tags are parsed in one turn of the event loop, and how many bytes: some milliseconds. */
+/** How many tags are parsed in one turn of the event loop, which takes some milliseconds; `bytesPerTurn` limits their bytes. */
 export const tagsPerTurn = 5_000;
 const bytesPerTurn = 1024 * 1024;
 const [quote, comma, colon, openList, closeList, openObject, closeObject] = Buffer.from('",:[]{}');
 
 /**
- * The entries of `tags`, in pieces; nothing else of the page is parsed, and nothing inside of an entry: some registries describe each manifest beside the tags. Throws
- * an Error for anything but a tag list.
+ * The entries of `tags`, in pieces. Nothing else of the page is parsed, because some registries describe each manifest beside the tags. Throws an Error for
+ * anything but a tag list.
  */
 export async function* readTagPage(body: Buffer): AsyncGenerator<readonly unknown[]> {
   const list = await findTags(body);
@@ -29,11 +29,11 @@ export async function* readTagPage(body: Buffer): AsyncGenerator<readonly unknow
   yield parseEntries(list.subarray(from));
 }
 
-/** What stands between the brackets of the list; nothing for `null`, as older registries write it for an empty repository, and for a repository with a name alone. */
+/** The bytes between the brackets of the list; empty for a repository with a name alone, and for `null`, which older registries write for an empty one. */
 async function findTags(body: Buffer): Promise<Buffer> {
   const document = trim(body);
   const isObject = document[0] === openObject && document.at(-1) === closeObject;
-  // The page of a proxy, or a part of an answer.
+  // The answer is the page of a proxy, or incomplete.
   if (!isObject && document.toString('latin1', 0, 4) !== 'null') throw new Error('the answer is not valid JSON');
   const members = await findMembers(document);
   const value = members.get('tags');
@@ -44,7 +44,7 @@ async function findTags(body: Buffer): Promise<Buffer> {
   return text.subarray(1, -1);
 }
 
-/** The members `name` and `tags` of an object, as they are written. */
+/** The members `name` and `tags` of an object, unparsed. */
 async function findMembers(body: Buffer): Promise<Map<string, Buffer>> {
   const members = new Map<string, Buffer>();
   let depth = 0;
@@ -91,7 +91,7 @@ function trim(bytes: Buffer): Buffer {
 }
 
 function parseEntries(bytes: Buffer): readonly unknown[] {
-  // No tag is so long.
+  // A piece that is longer than any tag is no tag list.
   if (bytes.length > bytesPerTurn) throw new Error('the answer is not a tag list');
   try {
     return JSON.parse(`[${bytes.toString('utf8')}]`) as readonly unknown[];

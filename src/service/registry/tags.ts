@@ -1,4 +1,4 @@
-/** Tag lists of the OCI distribution specification: https://github.com/opencontainers/distribution-spec/blob/main/spec.md#listing-tags */
+/** Lists tags by the OCI distribution specification: https://github.com/opencontainers/distribution-spec/blob/main/spec.md#listing-tags */
 import { isArtifactTag } from '../../core/model/artifact.ts';
 import { describeError } from '../../core/model/errors.ts';
 import { formatRepository, isTag } from '../../core/model/image-reference.ts';
@@ -10,12 +10,12 @@ import { readTagPage } from './tag-page.ts';
 
 const pageSize = 1000;
 const maxPages = 1000;
-/** All tags are in memory until the best one is selected. */
+/** The limit for the tags of a repository. All of them are in memory until the best one is selected. */
 const maxTags = 200_000;
 const maxPageBytes = 8 * 1024 * 1024;
-/** Each page may take seconds: a slow registry must not occupy a worker for hours. */
+/** The time limit for a list. Each page may take seconds, and a slow registry must not occupy a worker for hours. */
 const maxMs = 5 * 60_000;
-/** The memory of an entry in a Set, without its characters. */
+/** The memory of an entry in a Set, without its characters, in bytes. */
 const bytesPerTag = 64;
 
 /** All tags of a repository, without duplicates, invalid names and the tags of artifacts such as signatures. Undefined if the registry does not know the repository (404). */
@@ -50,7 +50,7 @@ async function readPages(what: string, session: Session, reading: BudgetedReadin
       reading,
     };
     const answer = await send(source, page);
-    // A missing page is no missing repository.
+    // Only a 404 for the first page means that the repository is missing; a later page may be missing for other reasons.
     if (answer.status === 404 && seen.size === 1) return undefined;
     if (answer.status !== 200) throw unexpectedAnswer(what, answer, clock);
     for await (const entries of readPage(what, answer)) {

@@ -1,5 +1,6 @@
-/** The token flow of the distribution specification: https://distribution.github.io/distribution/spec/auth/token/ */
+/** Requests tokens by the distribution specification: https://distribution.github.io/distribution/spec/auth/token/ */
 import { hash } from 'node:crypto';
+import { defined } from '../../core/model/defined.ts';
 import type { Repository } from '../../core/model/image-reference.ts';
 import { type Clock, unexpectedAnswer } from './answer-errors.ts';
 import { BoundedMap } from '../../core/async/bounded-map.ts';
@@ -9,7 +10,7 @@ import type { Registry } from './registries.ts';
 import { SingleFlight } from '../../core/async/single-flight.ts';
 import { parseBoundedJson } from '../../core/model/bounded-json.ts';
 
-/** A token to request: for a repository and scope, with a credential, at the token server `realm`. */
+/** A request for a token for a repository and scope, with a credential, at the token server `realm`. */
 export interface TokenRequest {
   readonly registry: Registry;
   readonly repository: Repository;
@@ -22,7 +23,7 @@ export interface TokenRequest {
 
 type TokenQuery = Pick<TokenRequest, 'registry' | 'realm' | 'credential'> & {
   readonly what: string;
-  /** The request parameters of the specification: `service` and `scope`. */
+  /** The fields `service` and `scope` of a request, as the specification names them. */
   readonly fields: Readonly<Record<string, string>>;
 };
 
@@ -38,7 +39,7 @@ const defaultLifetimeSeconds = 60;
 const maxIdentityTokens = 1_000;
 const visible = /^[\x21-\x7e]+$/;
 
-/** A token, and whether it was requested for an earlier request: then its server may have forgotten it meanwhile. */
+/** A token; `isRemembered`: it was fetched for an earlier request, so its server may have forgotten it since. */
 export interface KnownToken {
   readonly token: string;
   readonly isRemembered: boolean;
@@ -48,7 +49,7 @@ export interface KnownToken {
 export class Tokens {
   readonly #cache = new BoundedMap<string, { token: string; usableUntil: number }>(maxTokens);
   readonly #flights = new SingleFlight<string | undefined>();
-  /** The identity tokens with which token servers replaced those of credentials. */
+  /** The newest identity tokens, where token servers have replaced those of credentials. */
   readonly #identityTokens = new BoundedMap<string, string>(maxIdentityTokens);
   readonly #options: TokensOptions;
 
@@ -56,7 +57,7 @@ export class Tokens {
     this.#options = options;
   }
 
-  /** Returns a token; `refused` is one that the registry has refused, which is not returned again. Undefined if the token server refuses the credential. */
+  /** Returns a token other than `refused`, which the registry has refused. Undefined if the token server refuses the credential. */
   async get(request: TokenRequest, refused: string | undefined, signal?: AbortSignal): Promise<KnownToken | undefined> {
     const key = cacheKey(request);
     const cached = this.#cache.get(key);
@@ -78,13 +79,13 @@ export class Tokens {
     }
     if (answer.status !== 200) throw unexpectedAnswer(what, answer, clock);
     const { token, lifetimeSeconds } = parseToken(what, answer);
-    // The margin keeps a token from expiring in transit. It counts from the request, because the server's clock may differ.
+    // The margin keeps a token from expiring in transit. The lifetime counts from the request, because the server's clock may differ.
     const usableMs = (lifetimeSeconds - Math.min(lifetimeSeconds / 5, 30)) * 1000;
     this.#cache.set(key, { token, usableUntil: askedAt + usableMs });
     return token;
   }
 
-  /** The token server's answer; undefined if it refuses the credential. */
+  /** Requests a token; undefined if the token server refuses the credential. */
   async #ask(call: TokenQuery, signal: AbortSignal): Promise<HttpAnswer | undefined> {
     const { http } = this.#options;
     const { identityToken } = call.credential ?? {};
@@ -108,7 +109,7 @@ export class Tokens {
       tried.add(current);
       const answer = await this.#options.http({ ...postCall(call, current), signal });
       if (answer.status === 404 || answer.status === 405) return undefined;
-      // 400 is how OAuth2 (RFC 6749 §5.2) refuses a refresh token.
+      // With 400, OAuth2 (RFC 6749 §5.2) refuses a refresh token.
       if (!isRefused(answer) && answer.status !== 400) {
         const replaced = answer.status === 200 ? parseObject(answer)?.refresh_token : undefined;
         if (typeof replaced === 'string' && visible.test(replaced)) this.#identityTokens.set(owner, replaced);
@@ -124,13 +125,13 @@ function isRefused({ status }: HttpAnswer): boolean {
 }
 
 function callOf({ registry, realm, service, scope, credential }: TokenRequest, what: string): TokenQuery {
-  return { registry, realm, credential, what, fields: { ...(service !== undefined && { service }), scope } };
+  return { registry, realm, credential, what, fields: { ...defined({ service }), scope } };
 }
 
-/** The request with Basic authentication, or anonymous. An identity token serves as the password if there is none. */
+/** The request with Basic authentication, or anonymous. Without a password, an identity token serves as the password. */
 function getCall({ registry, realm, credential, what, fields }: TokenQuery): HttpRequest {
   const url = new URL(realm);
-  // RFC 6749 separates scopes by spaces; token servers of registries want a parameter for each.
+  // RFC 6749 separates scopes by spaces, but the token servers of registries expect a parameter for each.
   for (const [name, value] of Object.entries(fields)) {
     url.searchParams.delete(name);
     for (const one of name === 'scope' ? value.split(' ') : [value]) url.searchParams.append(name, one);
@@ -156,7 +157,7 @@ function parseToken(what: string, answer: HttpAnswer): { token: string; lifetime
   return { token, lifetimeSeconds: typeof lifetime === 'number' && lifetime > 0 ? lifetime : defaultLifetimeSeconds };
 }
 
-/** Undefined for invalid JSON. The message of the parser is not kept, because it quotes the text, which may contain a token. */
+/** Parses an object; undefined for invalid JSON. The parser's message is not kept, because it quotes the text, which may contain a token. */
 function parseObject({ body }: HttpAnswer): Readonly<Record<string, unknown>> | undefined {
   try {
     const document: unknown = parseBoundedJson(body);

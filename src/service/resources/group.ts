@@ -1,4 +1,4 @@
-/** The names of the resources, and the version that users write and the cluster stores. */
+/** The names of the API group and its resources, and the version that users write and the cluster stores. */
 export const group = 'operator.technomad.dev';
 export const version = 'v1';
 export const apiVersion = `${group}/${version}`;
@@ -12,3 +12,7 @@ export const baseKind = 'BaseImagePolicy';
 export const basePlural = 'baseimagepolicies';
 export const baseShortName = 'bipol';
 export const baseCrdName = `${basePlural}.${group}`;
+
+export const recordKind = 'BaseImageRecord';
+export const recordPlural = 'baseimagerecords';
+export const recordShortName = 'birec';

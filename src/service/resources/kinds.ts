@@ -1,9 +1,9 @@
-/** The kinds of the API group: ImagePolicy, and what wings add. */
+/** The kinds of the API group: ImagePolicy, and the kinds of wings. */
 import type { z } from 'zod';
 import type { CheckContext } from './rules.ts';
 import type { Keys, Problem } from './validation/problem.ts';
 
-/** A column of `kubectl get`; only -o wide prints those of priority 1. */
+/** A column of `kubectl get`. Columns of priority 1 are printed only with -o wide. */
 export interface Column {
   readonly name: string;
   readonly type: string;
@@ -16,33 +16,35 @@ export interface AddedKind {
   readonly kind: string;
   readonly plural: string;
   readonly shortName: string;
-  /** The whole resource below `metadata`. */
+  /** The schema of the whole resource below `metadata`. */
   readonly schema: z.ZodType;
-  /** Its `spec`, as users write it. */
+  /** The schema of `spec`, as users write it. */
   readonly specSchema: z.ZodType;
   readonly columns: readonly Column[];
+  /** Whether only the service writes it, and users only read it. */
+  readonly isRecord?: true;
 }
 
 /** An older version of ImagePolicy, which clients may still write. Objects are stored, and read by the service, as v1. */
 export interface OlderVersion {
-  /** `v1alpha1`. */
+  /** The name of the version: `v1alpha1`. */
   readonly version: string;
   readonly apiVersion: string;
-  /** Its `spec`, as users write it. */
+  /** The schema of `spec` in this version, as users write it. */
   readonly specSchema: z.ZodType;
-  /** Everything that is wrong with a spec of this version, in its own words. */
+  /** All problems of a spec of this version, in the words of this version. */
   readonly problems: (spec: unknown, context: CheckContext) => readonly Problem[];
   /** A problem of a v1 spec, in the words of this version. */
   readonly inItsWords: <T extends Omit<Problem, 'keys'>>(problem: T) => T;
   /** Whether a spec of v1 could have been written in this version. */
   readonly couldHaveWritten: (spec: unknown) => boolean;
-  /** An object of this version, as the API server would store it. */
+  /** Converts an object of this version to v1, as the API server would store it. */
   readonly toV1: (object: unknown) => unknown;
-  /** Where it has the target that v1 has at this index. */
+  /** The location of a target in this version, given its index in v1. */
   readonly targetKeys: (index: number) => Keys;
 }
 
-/** What is known of the definition of ImagePolicy that a cluster has. */
+/** The known parts of the installed definition of ImagePolicy. */
 export interface InstalledDefinition {
   readonly spec: {
     readonly versions: readonly { readonly name: string; readonly served?: boolean }[];
@@ -51,7 +53,7 @@ export interface InstalledDefinition {
   readonly status?: { readonly storedVersions?: readonly string[] };
 }
 
-/** A definition, by its versions. */
+/** A definition of ImagePolicy, with its versions. */
 export interface PolicyDefinition {
   readonly spec: {
     readonly versions: readonly {
@@ -63,10 +65,10 @@ export interface PolicyDefinition {
   };
 }
 
-/** What a wing adds to the API group. */
+/** The kinds and versions that a wing adds to the API group. */
 export interface WingKinds {
   readonly kinds?: readonly AddedKind[];
   readonly olderVersions?: readonly OlderVersion[];
-  /** The definition of ImagePolicy that `crd apply` would write over the installed one, where the wing adds versions to it. */
+  /** The definition of ImagePolicy that `crd apply` would write over the installed one, if the wing adds versions to it. */
   readonly policyDefinition?: (installed: InstalledDefinition | undefined) => PolicyDefinition;
 }

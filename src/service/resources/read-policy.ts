@@ -1,6 +1,7 @@
-/** Objects of the API server, in the shape of v1, as the policies that the program works with. */
+/** Reads objects of the API server, in the shape of v1, as the policies that the program works with. */
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import { defined } from '../../core/model/defined.ts';
 import { PermanentError, describeError } from '../../core/model/errors.ts';
 import { baseAnnotation, workloadAnnotation } from '../../core/model/base-policy.ts';
 import { isUsable, type ImagePolicy, type PolicyParent, type PolicyProblem, type PolicySpec } from '../../core/model/image-policy.ts';
@@ -38,32 +39,30 @@ const ownerReference = z.object({
 });
 const maxMessageLength = 1000;
 
-/** A hash of what each spec was read from, and of its author's version: the status changes a hundred times as often as the spec. */
+/** For each spec, a hash of its source and its author's version, to recognise unchanged specs: the status changes a hundred times as often. */
 const sources = new WeakMap<PolicySpec | PolicyProblem, string>();
 
 /**
- * Reads an object. What is wrong with its spec becomes the policy's problem, so that other policies are not affected; throws only without metadata. A spec
- * that has not changed since `before` was read (in the same context) is not read again.
+ * Reads an object. An error in its spec becomes the policy's problem, so that other policies are not affected; throws only without metadata. A spec that has
+ * not changed since `before` was read (in the same context) is not read again.
  */
 export function readPolicy(raw: unknown, context: ReadContext, before?: ImagePolicy): ImagePolicy {
   const object = envelope.parse(raw);
   const { annotations, creationTimestamp: createdAt, labels, managedFields, ownerReferences, ...names } = object.metadata;
   const parent = parentOf(ownerReferences, annotations);
   const actions = readActions(annotations);
-  const requested = readRequest(annotations, actions);
+  const requested = readRequest(annotations);
   const source: SpecSource = { namespace: names.namespace, writtenIn: writtenIn(managedFields, context) };
   const spec = readSpecOnce(object.spec, source, context, before?.namespace === names.namespace ? before.spec : undefined);
   return {
     ...names,
     apiVersion,
-    ...(createdAt !== undefined && { createdAt }),
+    ...defined({ createdAt }),
     ...legacyTargetOf(spec, object.spec, names.namespace, context),
     spec,
     status: readStatus(object.status, names.generation),
     ...(Object.keys(actions).length > 0 && { actions }),
-    ...(requested !== undefined && { requested }),
-    ...(labels !== undefined && { labels }),
-    ...(parent !== undefined && { parent }),
+    ...defined({ requested, labels, parent }),
   };
 }
 
@@ -83,7 +82,7 @@ function parentOf(references: readonly unknown[], annotations: Readonly<Record<s
   return undefined;
 }
 
-/** Only a target in another namespace can be a legacy target: most policies have none, and their specs are not examined any further. */
+/** The legacy target of a policy. Only a target in another namespace can be one; most policies have none, and their specs are not examined any further. */
 function legacyTargetOf(
   spec: ImagePolicy['spec'],
   raw: unknown,
@@ -95,14 +94,14 @@ function legacyTargetOf(
   return olderVersions.some(({ couldHaveWritten }) => couldHaveWritten(withoutNulls(raw))) ? { legacyTarget: refOf(target) } : {};
 }
 
-/** A stored policy is of v1; managedFields record in which version each of its authors wrote, and the last one of them counts. */
+/** The version in which the author of a policy last wrote. Stored policies are of v1, but managedFields record the version of each author. */
 function writtenIn(managedFields: readonly unknown[], { olderVersions }: ReadContext): SpecSource['writtenIn'] {
   const writes = managedFields.filter((entry) => has(fieldOf(entry, 'fieldsV1'), 'f:spec'));
   const last = writes.toSorted((a, b) => timeOf(a) - timeOf(b)).at(-1);
   return olderVersions.find((older) => older.apiVersion === fieldOf(last, 'apiVersion'))?.version ?? v1;
 }
 
-/** In ms since 1970; 0 if it cannot be read. */
+/** The time of an entry in ms since 1970; 0 if it cannot be read. */
 function timeOf(entry: unknown): number {
   return Date.parse(String(fieldOf(entry, 'time'))) || 0;
 }

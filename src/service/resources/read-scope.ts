@@ -1,4 +1,4 @@
-/** What can be read of a spec that cannot be used: which repository it watches, and what its targets are. Nothing is selected or changed for it. */
+/** Reads the parts of a spec that cannot be used: its repository and its targets. They are only for showing; no image is selected for them. */
 import type { PolicyScope } from '../../core/model/image-policy.ts';
 import { PermanentError } from '../../core/model/errors.ts';
 import { isObject } from '../../core/model/untyped.ts';
@@ -8,8 +8,8 @@ import { isTooLarge, specProblems } from './validation/spec-problems.ts';
 import { withoutNulls } from './validation/walk-schema.ts';
 
 /**
- * The repository and those targets with which nothing is wrong; undefined without a repository. A target with a problem of its own is left out: it may name a
- * kind or a field that the operator does not allow the policy to read.
+ * The repository and the valid targets; undefined without a repository. A target with a problem of its own is left out, because it may name a kind or a field
+ * that the operator does not allow the policy to read.
  */
 export function readScope(raw: unknown, { namespace }: Pick<SpecSource, 'namespace'>, context: ReadContext): PolicyScope | undefined {
   const spec = withoutNulls(raw);

@@ -1,6 +1,7 @@
-/** `spec` of v1, as the program works with it. */
+/** Reads `spec` of v1 into the form that the program works with. */
 import type { z } from 'zod';
 import { BoundedMap } from '../../core/async/bounded-map.ts';
+import { defined } from '../../core/model/defined.ts';
 import { parseDuration } from '../../core/model/text.ts';
 import { PermanentError } from '../../core/model/errors.ts';
 import { checkFields, type FieldContext } from '../../core/model/field-rules.ts';
@@ -26,31 +27,31 @@ import { validateSpec } from './validate.ts';
 import { unknownFields } from './validation/spec-problems.ts';
 import { withoutNulls } from './validation/walk-schema.ts';
 
-/** What the meaning of a policy depends on besides its text; defaults are added later (`withDefaults`). */
+/** The context that the meaning of a policy depends on besides its text. Defaults are added later (`withDefaults`). */
 export interface ReadContext extends FieldContext {
-  /** The versions other than v1 that its author may have written. */
+  /** The versions other than v1 that the policy's author may have written. */
   readonly olderVersions: readonly OlderVersion[];
 }
 
 type Spec = z.output<typeof specSchema>;
 type Target = Spec['targets'][number];
 
-/** Where a spec comes from. */
+/** The namespace and the version that a spec comes from. */
 export interface SpecSource {
-  /** That of the policy. */
+  /** The namespace of the policy. */
   readonly namespace: string;
-  /** The name of the version that its author writes, whose words problems are reported in: `v1`, or that of an older one. */
+  /** The version that the policy's author writes, in whose words problems are reported: `v1`, or the name of an older one. */
   readonly writtenIn: string;
 }
 
-/** Reads a spec, in the shape of v1, with the built-in values for what it leaves out; throws a PermanentError that names everything that is wrong with it. */
+/** Reads a spec in the shape of v1, with the built-in values for missing settings; throws a PermanentError that names everything that is wrong with it. */
 export function readSpec(raw: unknown, { namespace, writtenIn }: SpecSource, context: ReadContext): PolicySpec {
   const spec = parseValid(raw, { namespace, writtenIn }, context);
   const strategy = readStrategy(spec);
   const repository = inField('spec.image', () => readRepository(spec.image, context.aliases));
   const written = readSettings(spec, spec.update?.windows, 'spec.');
   const { platforms = [] } = spec;
-  // Mistakes are reported first: a newer version would not accept them either.
+  // Mistakes are reported before unknown fields, because a newer version would not accept them either.
   const unknown = unknownFields(specSchema, withoutNulls(raw), ['spec']);
   if (unknown.length > 0) throw notYetSupported(unknown.map(({ path }) => path));
   return {
@@ -59,7 +60,7 @@ export function readSpec(raw: unknown, { namespace, writtenIn }: SpecSource, con
     pin: spec.update?.pin ?? (spec.select.digest === undefined && spec.verify === undefined ? 'Tag' : 'Digest'),
     allowDowngrade: spec.update?.allowDowngrade ?? false,
     ...(platforms.length > 0 && { platforms }),
-    ...(written.minAge !== undefined && { minAgeMs: written.minAge }),
+    ...defined({ minAgeMs: written.minAge }),
     mode: spec.update?.mode ?? 'Automatic',
     windows: written.windows ?? builtInSettings.windows,
     targets: spec.targets.map((target, index) => readTarget(target, index, { ...context, namespace, repository })),
@@ -72,23 +73,21 @@ export function readSpec(raw: unknown, { namespace, writtenIn }: SpecSource, con
   };
 }
 
-/** The settings that have defaults, as they are written in a policy or in the configuration. */
+/** The settings that have defaults, in the form in which a policy or the configuration writes them. */
 type WrittenSettings = Partial<Pick<Spec, 'poll' | 'minAge' | 'rollout'>>;
 type WrittenWindows = NonNullable<Spec['update']>['windows'];
 
-/** Reads the settings that are written; `prefix` is the path of what they are written in. */
+/** Reads the settings that are written; `prefix` is the path of their parent. */
 export function readSettings({ poll, minAge, rollout }: WrittenSettings, windows: WrittenWindows | undefined, prefix = ''): SettingValues {
   const pollMs = readDuration(`${prefix}poll.interval`, poll?.interval);
   const minAgeMs = readDuration(`${prefix}minAge`, minAge);
   return {
-    ...(pollMs !== undefined && { poll: pollMs }),
-    ...(minAgeMs !== undefined && { minAge: minAgeMs }),
-    ...(windows !== undefined && { windows }),
+    ...defined({ poll: pollMs, minAge: minAgeMs, windows }),
     ...(rollout !== undefined && { rollout: { settings: readRollout(rollout), maxParallel: rollout.maxParallel } }),
   };
 }
 
-/** Where the values come from. */
+/** The origin of each setting: the policy, or the built-in value. */
 export function originsOf(written: SettingValues): Origins {
   const origin = (setting: DefaultedSetting): Origin => (written[setting] === undefined ? 'built-in' : 'policy');
   return { poll: origin('poll'), minAge: origin('minAge'), windows: origin('windows'), rollout: origin('rollout') };
@@ -115,7 +114,7 @@ export function readStrategy({ select, tags = {} }: Pick<Spec, 'select' | 'tags'
     : withoutRebased(inField('spec', () => filterTags(strategyOf(select), tags), '.'));
 }
 
-/** Without a filter, which remembers tags of its own, a strategy has no state: most policies of a large cluster select in the same few ways. */
+/** Strategies that policies share: most select in the same few ways. Without a filter, which remembers tags of its own, a strategy has no state. */
 const shared = new BoundedMap<string, TagStrategy>(1_000);
 
 function sharedStrategy(select: Spec['select']): TagStrategy {
@@ -163,14 +162,14 @@ export function readVerification({ cosign: { keys = [], keyless = [] } }: NonNul
   };
 }
 
-/** Undefined where rollouts are not watched. */
+/** Reads the settings of rollouts; undefined if rollouts are not watched. */
 function readRollout({ watch, timeout, onFailure, waves }: NonNullable<Spec['rollout']>): RolloutSettings | undefined {
   if (!watch) return undefined;
   const timeoutMs = parseDuration(timeout) ?? builtInSettings.rollout.settings.timeoutMs;
   return { timeoutMs, onFailure, ...(waves !== undefined && { waves: readWaves(waves) }) };
 }
 
-/** The order in which workloads are changed, with its defaults; also that of a BaseImagePolicy. */
+/** Reads the order in which workloads are changed, with its defaults; also for a BaseImagePolicy. */
 export function readWaves({ maxParallel = 5, canaries, pause, maxFailures = 1 }: NonNullable<Spec['rollout']>['waves'] = {}): WaveSettings {
   const pauseMs = (pause === undefined ? undefined : parseDuration(pause)) ?? 600_000;
   return { maxParallel, maxFailures, pauseMs, ...(canaries && { canaries }) };
@@ -182,7 +181,7 @@ interface TargetContext extends FieldContext {
   readonly repository: Repository;
 }
 
-/** A target. Its API version is kept only for custom resources, which it identifies. */
+/** Reads a target. Its API version is kept only for custom resources, which it identifies. */
 export function readTarget(target: Target, index: number, context: TargetContext): PolicyTarget {
   const { apiVersion, kind, name, selector, namespace = context.namespace } = target;
   const ref = { ...(isCustomVersion(apiVersion) && { apiVersion }), kind };
@@ -194,7 +193,7 @@ export function readTarget(target: Target, index: number, context: TargetContext
 
 function readParts({ containers, initContainers, volumes, takeOver, fields }: Target, ref: KindRef, context: TargetContext): TargetParts {
   return {
-    ...(containers !== undefined && { containers }),
+    ...defined({ containers }),
     ...(initContainers && { initContainers }),
     ...(volumes === true && { volumes }),
     ...(takeOver === true && { takeOver }),
@@ -202,7 +201,7 @@ function readParts({ containers, initContainers, volumes, takeOver, fields }: Ta
   };
 }
 
-/** With the field of the repository, also where the policy does not name it. */
+/** Reads the fields of a target, with the field of the repository even if the policy does not name it. */
 function readFields(written: TargetFields, ref: KindRef, context: TargetContext): TargetFields {
   const allowed = checkFields(ref, written, context.repository, context);
   if ('fields' in allowed) return allowed.fields;

@@ -1,16 +1,16 @@
-/** The API group: ImagePolicy, and what wings add to it. */
+/** The API group: ImagePolicy, and the kinds that wings add to it. */
 import { fieldsOf } from '../../core/model/untyped.ts';
 import { policyDefinition } from './definitions.ts';
 import { apiVersion } from './group.ts';
 import type { OlderVersion, WingKinds } from './kinds.ts';
 
-/** The group with what all wings add. */
+/** The group with the kinds of all wings. */
 export type ResourceGroup = Required<WingKinds>;
 
-/** Without wings: ImagePolicy v1 alone. */
+/** The group without wings: only ImagePolicy v1. */
 export const policiesAlone: ResourceGroup = { kinds: [], olderVersions: [], policyDefinition };
 
-/** The group with what these wings add. */
+/** The group with the kinds of these wings. */
 export async function groupOf(wings: readonly { readonly kinds?: () => Promise<WingKinds> }[]): Promise<ResourceGroup> {
   const added = await Promise.all(wings.flatMap(({ kinds }) => kinds?.() ?? []));
   return {
@@ -20,13 +20,13 @@ export async function groupOf(wings: readonly { readonly kinds?: () => Promise<W
   };
 }
 
-/** The older version that an ImagePolicy is written in; undefined for v1. */
+/** The older version in which an ImagePolicy is written; undefined for v1. */
 export function olderVersionOf(object: unknown, olderVersions: readonly OlderVersion[]): OlderVersion | undefined {
   const { apiVersion: written } = fieldsOf(object);
   return olderVersions.find((older) => older.apiVersion === written);
 }
 
-/** An ImagePolicy as the API server would store it: in v1. */
+/** An ImagePolicy in v1, as the API server would store it. */
 export function asStored(object: unknown, olderVersions: readonly OlderVersion[]): Readonly<Record<string, unknown>> {
   const older = olderVersionOf(object, olderVersions);
   return older === undefined ? { ...fieldsOf(object), apiVersion } : fieldsOf(older.toV1(object));

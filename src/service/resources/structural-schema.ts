@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** The keywords of a structural schema (OpenAPI 3.0, "specifying a structural schema"); the rest of zod's output is dropped. */
+/** The keywords of a structural schema (OpenAPI 3.0, "specifying a structural schema"). The rest of zod's output is dropped. */
 const kept = new Set([
   'type',
   'description',
@@ -27,13 +27,13 @@ const kept = new Set([
   'x-kubernetes-preserve-unknown-fields',
   'x-kubernetes-validations',
 ]);
-/** zod's bounds for integers, which the format implies. */
+/** The bound that zod writes for integers, which the format implies. */
 const safeInteger = 9_007_199_254_740_991;
 
 /** The structural schema of a zod schema, for a CustomResourceDefinition. */
 export function toStructuralSchema(schema: z.ZodType): Json {
   const generated = z.toJSONSchema(schema, { target: 'openapi-3.0', io: 'input', reused: 'inline' });
-  // A round trip drops the parts that are not JSON.
+  // The round trip through JSON drops the parts that are not JSON.
   return simplify(JSON.parse(JSON.stringify(generated)) as Json);
 }
 
@@ -46,13 +46,13 @@ function simplify(node: Json): Json {
     else if (key === 'items') result[key] = simplify(value);
     else result[key] = value;
   }
-  // Of a map; false, which zod writes for an object, is the API server's default.
+  // `additionalProperties` is kept only for a map. For an object, zod writes false, which is the API server's default.
   const values = node['additionalProperties'];
   if (values !== null && typeof values === 'object' && !isEmpty(values)) result['additionalProperties'] = simplify(values);
   if (result['type'] === 'integer') tidyInteger(result);
-  // The API server drops an empty object, and would take each write of it for a change.
+  // Empty properties are left out: the API server drops them, and would take each write of them for a change.
   if (isEmpty(result['properties'])) delete result['properties'];
-  // The API server checks the format; zod's pattern would be a second, slower check.
+  // The pattern of a date-time is left out, because the API server checks the format, and the pattern would be a second, slower check.
   if (result['format'] === 'date-time') delete result['pattern'];
   return result;
 }

@@ -1,7 +1,7 @@
 /** ImagePolicy v1, which users write and the cluster stores. The definition, the reference and the types are generated from these schemas. */
 import { z } from 'zod';
 import { storedStatusSchema } from '../../core/model/stored-status.ts';
-import { fieldOf, has, withChecks, withRules } from './rules.ts';
+import { withChecks, withRules } from './rules.ts';
 import { repositoryField } from './v1-fields/image.ts';
 import { select, tags } from './v1-fields/select.ts';
 import { target } from './v1-fields/target.ts';
@@ -12,7 +12,7 @@ import { checkFollowedTag, checkPatterns } from './validation/check-tags.ts';
 import { checkAllowedFields, checkPinnedFields } from './validation/check-target-fields.ts';
 import { checkTargetsDiffer } from './validation/check-targets.ts';
 
-/** `spec`, as users write it. Each check that only code can make is a line below its schema. */
+/** Schema of `spec`, as users write it. Each check that only code can make is a line below its schema. */
 export const specSchema = withChecks(
   withRules(
     z
@@ -35,7 +35,6 @@ export const specSchema = withChecks(
       {
         rule: "!has(self.select) || !has(self.select.digest) || !has(self.update) || !has(self.update.pin) || self.update.pin != 'Tag'",
         message: 'select.digest with update.pin: Tag would never change anything: remove pin, or write Digest',
-        holds: (self) => !has(fieldOf(self, 'select'), 'digest') || fieldOf(fieldOf(self, 'update'), 'pin') !== 'Tag',
       },
     ],
   ),
@@ -49,7 +48,7 @@ export type Spec = z.input<typeof specSchema>;
 
 export { apiVersion, version } from './group.ts';
 
-/** The whole resource below `metadata`. Only new objects need a spec: clusters have stored objects without one. */
+/** Schema of the whole resource below `metadata`. Only new objects need a spec, because clusters have stored objects without one. */
 export const schema = withRules(
   z
     .object({ spec: specSchema.exactOptional(), status: storedStatusSchema.exactOptional() })
@@ -59,8 +58,6 @@ export const schema = withRules(
       rule: 'has(self.spec) || (oldSelf.hasValue() && !has(oldSelf.value().spec))',
       message: 'write a spec: image, select and targets',
       optionalOldSelf: true,
-      // Code checks every object as a new one.
-      holds: (self) => has(self, 'spec'),
     },
   ],
 );

@@ -1,4 +1,4 @@
-/** Everything that is wrong with a policy, for the reconcile and for `lint`. */
+/** Finds everything that is wrong with a policy, for the reconcile and for `lint`. */
 import { isObject } from '../../core/model/untyped.ts';
 import { group, kind } from './group.ts';
 import type { ResourceGroup } from './resource-group.ts';
@@ -11,7 +11,7 @@ import { specProblems, unknownFields, unknownKeys } from './validation/spec-prob
 /** The kinds and versions that a document is compared with. */
 type Known = Pick<ResourceGroup, 'kinds' | 'olderVersions'>;
 
-/** Whether a document claims to be of a kind of this group, however invalid it is. */
+/** Whether a document claims to be of a kind of this group, even if it is invalid. */
 export function isPolicy(document: unknown, { kinds }: Pick<Known, 'kinds'>): boolean {
   if (!isObject(document)) return false;
   const { apiVersion } = document;
@@ -20,11 +20,13 @@ export function isPolicy(document: unknown, { kinds }: Pick<Known, 'kinds'>): bo
 }
 
 /**
- * Everything that is wrong with a document that claims to be of a kind of the group: its kind, metadata, unknown fields and spec. `status` is not
- * checked: the service writes it. Without what the operator allows, only built-in fields of custom resources are valid.
+ * Everything that is wrong with a document that claims to be of a kind of the group: its kind, metadata, unknown fields and spec. `status` is not checked,
+ * because the service writes it. If the operator's permissions are not given, only built-in fields of custom resources are valid.
  */
 export function validatePolicy(document: unknown, known: Known, operator: Omit<CheckContext, 'namespace'> = {}): readonly Problem[] {
   if (!isObject(document)) return [problem([], 'is not an object: write apiVersion, kind, metadata and spec')];
+  const record = known.kinds.find((one) => one.kind === document['kind'] && one.isRecord);
+  if (record !== undefined) return [problem(['kind'], `${record.kind} is written by image-watcher alone: remove it from the manifests`)];
   const { metadata } = document;
   const problems = [
     ...kindProblems(document, known),
@@ -43,7 +45,7 @@ function problemsOfSpec(
   const added = known.kinds.find((one) => one.kind === written);
   const older = added === undefined ? known.olderVersions.find((one) => one.apiVersion === apiVersion) : undefined;
   if (older !== undefined) return [...unknownFields(older.specSchema, spec, ['spec']), ...older.problems(spec, context)];
-  // An unknown version is reported elsewhere; its spec is checked as v1, which users should write.
+  // An unknown version is reported elsewhere. Its spec is checked as v1, which users should write.
   const { specSchema } = added ?? v1;
   return [...unknownFields(specSchema, spec, ['spec']), ...specProblems(specSchema, spec, context)];
 }
@@ -59,15 +61,16 @@ function kindProblems({ apiVersion, kind: written }: Readonly<Record<string, unk
     problems.push(problem(['apiVersion'], `"${apiVersion}" is ${expected}`));
   }
   if (written !== kind && added === undefined) {
-    const names = new Intl.ListFormat('en').format([kind, ...kinds.map((one) => one.kind)]);
+    const written = kinds.flatMap((one) => (one.isRecord === true ? [] : [one.kind]));
+    const names = new Intl.ListFormat('en').format([kind, ...written]);
     problems.push(problem(['kind'], `the group ${group} has only the ${kinds.length > 0 ? 'kinds' : 'kind'} ${names}`));
   }
   return problems;
 }
 
 /**
- * Everything that is wrong with the spec of a v1 policy: types and limits, the rules that the API server checks in CEL, and what only code can check. Empty
- * if it can be used. Unknown fields are not reported here, because a newer schema may have them (`validatePolicy` reports them).
+ * Everything that is wrong with the spec of a v1 policy: types and limits, the rules in CEL, and the checks that only code can make.
+ * Empty if it can be used. Unknown fields are not reported here, because a newer schema may have them (`validatePolicy` reports them).
  */
 export function validateSpec(spec: unknown, context: CheckContext = {}): readonly Omit<Problem, 'keys'>[] {
   return specProblems(v1.specSchema, spec, context).map(({ path, message, reason }) => ({ path, message, reason }));

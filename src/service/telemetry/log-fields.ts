@@ -67,5 +67,4 @@ export const logFields = {
   bodyLimitBytes: 'The maximum size of a request body',
 } as const satisfies Readonly<Record<string, string>>;
 
-/** The fields of a log line. */
 export type LogFields = { readonly [F in keyof typeof logFields]?: unknown };

@@ -1,4 +1,4 @@
-/** Every log message. The logger accepts no other ones. */
+/** Every log message. The logger accepts no other messages. */
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
@@ -7,7 +7,7 @@ interface Line {
   readonly meaning: string;
 }
 
-/** By message. With two levels: logged at the higher one first, and at the lower one when it is repeated. */
+/** The levels of each message. With two levels, it is logged at the higher one first, and at the lower one when it is repeated. */
 export const logMessages = {
   started: { levels: ['info'], meaning: 'The listeners are up; connections to Redis and the API server may still be missing' },
   stopping: { levels: ['info'], meaning: 'The process received a signal to stop, and accepts no new work' },

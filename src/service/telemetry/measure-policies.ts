@@ -2,7 +2,7 @@ import type { ImagePolicy } from '../../core/model/image-policy.ts';
 import { isReason } from '../../core/model/reasons.ts';
 import { otherLabel, type Metrics } from './metrics.ts';
 
-/** Sets the metric of each policy, of at most `max`; the others are counted. With 0, there are no such metrics. */
+/** Sets the metric of at most `max` policies; the others are only counted. With 0, no policy has the metric. */
 export function measurePolicies(
   policies: Iterable<ImagePolicy>,
   max: number,
@@ -23,14 +23,14 @@ interface State {
   readonly isReady: boolean;
 }
 
-/** Others may be permitted to write a status: unknown reasons are no labels of their own. */
+/** The state of a policy for its metric. Unknown reasons get no label of their own, because other writers may be permitted to write a status. */
 function stateOf({ namespace, name, status }: ImagePolicy): State {
   const ready = status.conditions?.find(({ type }) => type === 'Ready');
   const reason = ready === undefined ? 'NotReconciled' : isReason(ready.reason) ? ready.reason : otherLabel;
   return { namespace, name, reason, isReady: ready?.status === 'True' };
 }
 
-/** Those that are not ready first; the same policies in each scrape. */
+/** The most urgent states, with policies that are not ready first. Each scrape selects the same policies. */
 function mostUrgent(states: readonly State[], max: number): State[] {
   const notReady = inTurns(
     states.filter(({ isReady }) => !isReady),
@@ -46,8 +46,8 @@ function mostUrgent(states: readonly State[], max: number): State[] {
 }
 
 /**
- * One of each namespace, then a second one of each, and so on, in the order of their names, so that a namespace with many policies does not crowd out others.
- * Only the names in a namespace are sorted: a scrape of 100,000 policies must not delay pushes.
+ * One state of each namespace, then a second one of each, and so on, in the order of their names. A namespace with many policies therefore does not crowd out
+ * others. Only the names in a namespace are sorted, because a scrape of 100,000 policies must not delay pushes.
  */
 function inTurns(states: readonly State[], max: number): State[] {
   const namespaces = [...Map.groupBy(states, ({ namespace }) => namespace)].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);

@@ -1,4 +1,4 @@
-/** Every metric, in one list. Labels are bounded: names from the configuration, ids and reasons from lists of ours. */
+/** Every metric, in one list. Labels are bounded: they are names from the configuration, or ids and reasons from lists in our code. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from '@prometheus-io/client';
 
 const latency = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -10,7 +10,7 @@ export type Metrics = ReturnType<typeof createMetrics>;
 export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];
-  // The defaults would wake an idle process 110 times a second.
+  // With the defaults, timers would run 110 times a second in an idle process.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100, eventLoopUtilizationTimeout: 1_000 });
   return {
     registry,
@@ -111,7 +111,7 @@ export function createMetrics() {
     }),
     registryRequests: new Counter({
       name: 'image_watcher_registry_requests_total',
-      help: 'Requests to registries by host (the first 200, then other), kind (manifest, blob, tags, referrers, token, push) and answer (a status class or error)',
+      help: 'Requests to registries by host (the first 200, then other), kind (manifest, blob, tags, referrers, token, push, delete) and answer (a status class or error)',
       labelNames: ['host', 'kind', 'answer'],
       registers,
     }),
@@ -191,13 +191,19 @@ export function createMetrics() {
     }),
     baseImages: new Gauge({
       name: 'image_watcher_base_images',
-      help: 'Images that the workloads of a BaseImagePolicy run, by how they relate to the base: current, behind, unknown or unrelated; of 200 policies at most',
+      help: 'Images that the workloads of a BaseImagePolicy run, by how they relate to the base: current, behind, other_line, unknown or unrelated; of 200 policies at most',
       labelNames: ['namespace', 'name', 'state'],
       registers,
     }),
     baseBehindSince: new Gauge({
       name: 'image_watcher_base_behind_since_seconds',
       help: 'Since when an image of a BaseImagePolicy is behind its base, in seconds since 1970; absent where none is',
+      labelNames: ['namespace', 'name'],
+      registers,
+    }),
+    baseRebuildsOverdue: new Gauge({
+      name: 'image_watcher_base_rebuilds_overdue',
+      help: 'Images of a BaseImagePolicy whose rebuild was requested and has not come in time, among those that its status lists',
       labelNames: ['namespace', 'name'],
       registers,
     }),
@@ -231,7 +237,7 @@ export function createMetrics() {
 /** The label of all values beyond the limit. */
 export const otherLabel = 'other';
 
-/** Tenants choose the hosts of registries: only this many get a label of their own. */
+/** How many registries get a label of their own, because tenants choose the hosts. */
 export const maxRegistryLabels = 200;
 
 /** Limits a label whose values tenants choose: keeps the first `limit` different values, and returns `other` for all further ones. */

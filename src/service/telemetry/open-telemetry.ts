@@ -5,7 +5,7 @@ import type { ExportNews, TracingOptions } from './open-tracing.ts';
 /** The logger and traces of a process. */
 export interface Telemetry {
   readonly logger: Logger;
-  /** undefined: traces are off. */
+  /** The traces; undefined if they are off. */
   readonly tracing: Tracing | undefined;
 }
 
@@ -23,7 +23,7 @@ export async function openTelemetry(
   return { logger, tracing };
 }
 
-/** Logs failures of exports; dropped spans at warn only once, because a slow collector causes them again and again. */
+/** Logs failures of exports. Dropped spans are logged at warn only once, because a slow collector causes them again and again. */
 function logExports(logger: Logger, endpoint: string): (news: ExportNews) => void {
   let isDropLogged = false;
   return (news) => {

@@ -1,4 +1,4 @@
-/** Spans by OpenTelemetry's SDK, exported in batches over OTLP/HTTP (protobuf). Loaded only where traces are on. */
+/** Creates spans with OpenTelemetry's SDK, exported in batches over OTLP/HTTP (protobuf). It is loaded only if traces are on. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { hostname } from 'node:os';
 import {
@@ -24,37 +24,38 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import { within } from '../../core/async/deadline.ts';
+import { defined } from '../../core/model/defined.ts';
 import { describeError, PermanentError, WaitError } from '../../core/model/errors.ts';
 import type { OpenSpan, SpanStart, Tracing } from './tracing.ts';
 
-/** Where spans are exported, how many are sampled, and the callback for failures. */
+/** The collector of spans, the share of sampled traces, and the callback for failures. */
 export interface TracingOptions {
-  /** The base of a collector's OTLP/HTTP receiver: `http://collector:4318`. */
+  /** The base URL of a collector's OTLP/HTTP receiver: `http://collector:4318`. */
   readonly endpoint: string;
   readonly headers: () => Readonly<Record<string, string>>;
   /** The share of traces that is kept, 0 to 1; a trace is sampled as a whole or not at all. */
   readonly sampleRatio: number;
   readonly roles: readonly string[];
   readonly onNews: (news: ExportNews) => void;
-  /** How long a collector may take for a batch; 10 s unless given. */
+  /** How long a collector may take for a batch, in ms; 10 s unless given. */
   readonly exportTimeoutMs?: number;
 }
 
-/** Limits the memory while a collector hangs; no push waits for it: further spans are dropped. */
+/** The number of spans that wait for export, which limits the memory while a collector hangs. Further spans are dropped, so that no push waits. */
 const maxQueueSize = 4_096;
 const pauseMs = 2_000;
 const maxTextLength = 1_024;
 
 const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, producer: SpanKind.PRODUCER, consumer: SpanKind.CONSUMER };
 
-/** A span and its scope; timers and connections that outlive the work do not belong to the span. */
+/** A span and its scope. Timers and connections that outlive the work do not belong to the span. */
 interface Scope {
   readonly context: Context;
   readonly span: Span;
   isOver: boolean;
 }
 
-/** Does not connect before the first export. */
+/** Opens the traces, without connecting before the first export. */
 export function openTracing(options: TracingOptions): Tracing {
   const provider = createProvider(options);
   const tracer = provider.getTracer('image-watcher');
@@ -95,7 +96,7 @@ export function openTracing(options: TracingOptions): Tracing {
 }
 
 function createProvider({ endpoint, headers, sampleRatio, roles, onNews, exportTimeoutMs = 10_000 }: TracingOptions): TracerProvider {
-  // The SDK reports dropped spans only to this logger.
+  // Only this logger receives the SDK's report of dropped spans; its other messages are ignored.
   const ignored = { error: ignore, info: ignore, debug: ignore, verbose: ignore };
   const warn = (message: string) => message.startsWith('Dropped') && onNews({ kind: 'dropped', why: message });
   diag.setLogger({ ...ignored, warn }, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
@@ -105,7 +106,7 @@ function createProvider({ endpoint, headers, sampleRatio, roles, onNews, exportT
     timeoutMillis: exportTimeoutMs,
   });
   const own = { 'service.name': 'image-watcher', 'service.instance.id': hostname(), 'image_watcher.roles': [...roles] };
-  // OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME take precedence.
+  // The variables OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME take precedence.
   const resource = defaultResource()
     .merge(resourceFromAttributes(own))
     .merge(detectResources({ detectors: [envDetector] }));
@@ -130,7 +131,7 @@ function startSpan(tracer: Tracer, { name, kind, link, startedAt, attributes }: 
     name,
     {
       ...(kind !== undefined && { kind: kinds[kind] }),
-      ...(attributes !== undefined && { attributes }),
+      ...defined({ attributes }),
       ...(startedAt !== undefined && { startTime: new Date(startedAt) }),
       ...(linked !== null && { links: [{ context: linked }] }),
     },
@@ -176,7 +177,7 @@ function fail(span: Span, why: string): void {
   span.setStatus({ code: SpanStatusCode.ERROR, message: why.slice(0, maxTextLength) });
 }
 
-/** Without a valid `traceparent`, a new trace begins. */
+/** The context of a parent span. Without a valid `traceparent`, a new trace begins. */
 function contextOf(parent: string): Context {
   const remote = parseTraceParent(parent);
   return remote === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, { ...remote, isRemote: true });
@@ -189,13 +190,13 @@ function formatTraceParent(scope: Scope | undefined): string | undefined {
 }
 
 function ignore(): void {
-  // Reported by the exporter, or not relevant.
+  // Errors are ignored here, because the exporter reports them, or they are not relevant.
 }
 
-/** failing: batches are lost from now on · working: they are exported again · dropped: spans are created faster than they are exported. */
+/** News of the export. failing: batches are lost from now on · working: they are exported again · dropped: spans are created faster than they are exported. */
 export type ExportNews = { readonly kind: 'failing' | 'dropped'; readonly why: string } | { readonly kind: 'working' };
 
-/** An exporter that reports when its collector fails and when it recovers, not every batch. */
+/** Wraps an exporter so that it reports when its collector fails and when it recovers, but not for every batch. */
 export function reportFailures(exporter: SpanExporter, onNews: (news: ExportNews) => void): SpanExporter {
   let isFailing = false;
   return {

@@ -3,17 +3,17 @@ import type { Attributes } from '@opentelemetry/api';
 
 export type { Attributes } from '@opentelemetry/api';
 
-/** How a span begins. */
+/** The start of a span. */
 export interface SpanStart {
-  /** One of a few names: details are attributes. */
+  /** The name of the span, one of a few. Details are attributes. */
   readonly name: string;
-  /** Absent: work within this process. */
+  /** The kind of the span; absent for work within this process. */
   readonly kind?: 'server' | 'client' | 'producer' | 'consumer';
-  /** The span that it belongs to, as a `traceparent` of W3C Trace Context; the current one unless given. */
+  /** The parent of the span, as a `traceparent` of W3C Trace Context; the current span unless given. */
   readonly parent?: string | undefined;
   /** A related span of another trace, as a `traceparent`; ignored if it is not valid. */
   readonly link?: string | undefined;
-  /** When it began, in ms since 1970; now unless given. */
+  /** When the span began, in ms since 1970; now unless given. */
   readonly startedAt?: number;
   readonly attributes?: Attributes;
 }
@@ -21,16 +21,16 @@ export interface SpanStart {
 /** A span while its work lasts. */
 export interface OpenSpan {
   set(attributes: Attributes): void;
-  /** Marks it as failed although nothing is thrown. */
+  /** Marks the span as failed although nothing is thrown. */
   fail(why: string): void;
-  /** Discards the span: it is not exported. */
+  /** Discards the span, so that it is not exported. */
   forget(): void;
 }
 
 export interface Tracing {
-  /** Runs the work in a span, which is the current one as long as it lasts. What is thrown marks it as failed; a wait is no failure. */
+  /** Runs the work in a span, which is the current one as long as the work lasts. An exception marks it as failed, except for a WaitError. */
   span<T>(start: SpanStart, work: (span: OpenSpan) => Promise<T>): Promise<T>;
-  /** The same, but only within another span; outside of one, the work alone. */
+  /** Runs the work in a span within the current one. Without a current span, it runs the work alone. */
   step<T>(start: SpanStart, work: () => Promise<T>): Promise<T>;
   /** Records a span that began at `startedAt` and has ended; without a `parent`, only within another span. */
   record(start: SpanStart & { readonly startedAt: number }, failure?: string): void;

@@ -31,7 +31,7 @@ export function traceDecisions(tracing: Tracing): DecisionObserver {
   };
 }
 
-/** The results of successful rollouts; all others are failures. */
+/** The results of successful rollouts. All other results are failures. */
 const good = new Set<string>(['RolledOut']);
 
 /** Records a finished rollout as a span from the change to its end. */

@@ -7,12 +7,12 @@ import type { JobContext } from '../queue/worker.ts';
 import type { Attributes, SpanStart, Tracing } from '../telemetry/tracing.ts';
 import { traceRollouts } from './trace-decisions.ts';
 
-/** Returns the change whose rollout is checked; undefined if it is not known (any more). */
+/** Returns the change whose rollout is checked; undefined if the change is not known (any more). */
 export type RecallChange = (policyUid: string) => Promise<TracedChange | undefined>;
 
 /**
- * Runs jobs as spans, which continue the trace in the job's data or begin a new one. A check of rollouts continues the trace of the change, whatever enqueued the
- * check.
+ * Runs jobs as spans, which continue the trace in the job's data or begin a new one. A check of rollouts continues the trace of the change, even if another
+ * cause enqueued the check.
  */
 export function traceJobs(ports: PollPorts, tracing: Tracing, recall: RecallChange): JobRunner {
   return {
@@ -67,7 +67,7 @@ function jobSpan(name: string, queue: QueueName, { jobId, failures }: JobContext
 /** Runs the work of a job with its ports. */
 export type RunJob<T> = (job: T, context: JobContext, work: (ports: PollPorts) => Promise<void>) => Promise<void>;
 
-/** How jobs are run, by their queue. */
+/** Runs jobs; one function for each queue. */
 export interface JobRunner {
   readonly push: RunJob<PushJob>;
   readonly policy: RunJob<PolicyJob>;

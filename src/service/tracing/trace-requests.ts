@@ -1,9 +1,10 @@
 /** Records outgoing requests as spans with host, path and status, never with headers, queries or bodies. */
+import { defined } from '../../core/model/defined.ts';
 import type { KubeClient, KubeRequest } from '../kube/client.ts';
 import type { RequestRecord } from '../registry/http.ts';
 import type { Attributes, Tracing } from '../telemetry/tracing.ts';
 
-/** A client whose requests are spans within the current span, if there is one; watches are not traced. */
+/** Wraps a client so that its requests are spans within the current span, if there is one. Watches are not traced. */
 export function traceCluster(client: KubeClient, tracing: Tracing): KubeClient {
   return {
     request: <T>(request: KubeRequest) => tracing.step(describeRequest(request), () => client.request<T>(request)),
@@ -12,7 +13,7 @@ export function traceCluster(client: KubeClient, tracing: Tracing): KubeClient {
   };
 }
 
-/** A finished request to a registry as a span. */
+/** Records a finished request to a registry as a span. */
 export function recordRegistryRequest({ host, kind, method, status, durationMs }: RequestRecord, tracing: Tracing): void {
   const attributes = {
     'http.request.method': method,
@@ -24,13 +25,13 @@ export function recordRegistryRequest({ host, kind, method, status, durationMs }
   tracing.record(start, failureOf(status));
 }
 
-/** `registry.example.com:5000` → its two parts. */
+/** Splits an address such as `registry.example.com:5000` into its two parts. */
 function addressOf(host: string): Attributes {
   const { hostname, port } = new URL(`https://${host}`);
   return { 'server.address': hostname, ...(port !== '' && { 'server.port': Number(port) }) };
 }
 
-/** Other 4xx are part of the protocol: a 401 names the token server, a 404 means that the tag does not exist. */
+/** Whether a status is a failure. Most 4xx are part of the protocol: a 401 names the token server, a 404 means that the tag does not exist. */
 function failureOf(status: RequestRecord['status']): string | undefined {
   if (status === 'error') return 'there was no response';
   return status >= 500 || status === 429 ? `the registry answered ${status}` : undefined;
@@ -50,14 +51,13 @@ function describeRequest({ method, path }: KubeRequest) {
   } as const;
 }
 
-/** `/apis/apps/v1/namespaces/shop/deployments/web/status` → `deployments/status`, shop, web. */
+/** The object in a path: `/apis/apps/v1/namespaces/shop/deployments/web/status` → `deployments/status`, shop, web. */
 function readPath(path: string): { resource: string; namespace?: string; name?: string } {
   const [, root = '', namespace, resource = 'unknown', name, subresource] =
     /^\/(api\/[^/]+|apis\/[^/]+\/[^/]+)(?:\/namespaces\/([^/]+))?\/([^/]+)(?:\/([^/]+))?(?:\/([^/]+))?/.exec(path) ?? [];
   if (root === '') return { resource };
   return {
     resource: subresource === undefined ? resource : `${resource}/${subresource}`,
-    ...(namespace !== undefined && { namespace }),
-    ...(name !== undefined && { name }),
+    ...defined({ namespace, name }),
   };
 }

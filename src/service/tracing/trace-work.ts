@@ -14,7 +14,7 @@ export interface WorkTraces {
   readonly runner: (ports: PollPorts) => JobRunner;
 }
 
-/** What traces are written with; `tracing` is absent where they are off. */
+/** The dependencies of the traces; `tracing` is absent if they are off. */
 export interface WorkTracing {
   readonly settings: { readonly config: { readonly redis: { readonly prefix: string } } };
   readonly logger: Pick<Logger, 'debug'>;
@@ -24,12 +24,12 @@ export interface WorkTracing {
 /** The ports that traces are added to. */
 type TracedPorts = Pick<PollPorts, 'workloads' | 'signatures' | 'queues' | 'report'>;
 
-/** Changes nothing where traces are off. `redis` must be a connection that fails fast, so that no job waits for a trace. */
+/** Opens the traces of jobs; without tracing, nothing is changed. `redis` must be a connection that fails fast, so that no job waits for a trace. */
 export function openWorkTraces({ settings, logger, tracing }: WorkTracing, redis: RedisConnection): WorkTraces {
   if (tracing === undefined) return { ports: (ports) => ports, runner: runDirectly };
   const memory = createTraceMemory(redis, settings.config.redis.prefix);
   const onError = (error: unknown) => logger.debug({ why: describeError(error) }, 'trace memory error');
-  // Several workloads are patched in one trace, which is stored once.
+  // The last stored trace. Several workloads are patched in one trace, which is stored once.
   let last = '';
   const remember = (policyUid: string, change: TracedChange) => {
     const key = `${policyUid} ${change.traceparent}`;
@@ -39,7 +39,7 @@ export function openWorkTraces({ settings, logger, tracing }: WorkTracing, redis
   };
   const recall = async (policyUid: string) => {
     try {
-      // A single timeout is no outage, so it is retried once.
+      // A single timeout is no outage, so the read is retried once.
       return await memory.recall(policyUid).catch(() => memory.recall(policyUid));
     } catch (error) {
       onError(error);
@@ -56,10 +56,10 @@ type RememberChange = (policyUid: string, change: TracedChange) => void;
 export function tracePorts<T extends TracedPorts>(ports: T, tracing: Tracing, remember: RememberChange): T {
   const { workloads, signatures, queues } = ports;
   const patchImages: Workloads['patchImages'] = (workload, changes, ...rest) => {
-    // Workloads that do not roll out are never checked later.
+    // Only the traces of workloads that roll out are stored, because others are never checked later.
     const policyUid = workload.rollout && changes.find(({ update }) => update !== undefined)?.update?.policy;
     const traceparent = tracing.current();
-    // Before the patch, because another replica may see the rollout before this one has the response.
+    // The trace is stored before the patch, because another replica may see the rollout before this one has the response.
     if (policyUid !== undefined && traceparent !== undefined) remember(policyUid, { traceparent, at: Date.now() });
     return workloads.patchImages(workload, changes, ...rest);
   };
@@ -72,7 +72,7 @@ export function tracePorts<T extends TracedPorts>(ports: T, tracing: Tracing, re
     };
     return tracing.step({ name: 'send policy', kind: 'producer', attributes }, () => {
       const traceparent = tracing.current();
-      // Rollout checks find the trace of their change by `RecallChange`.
+      // Jobs that check rollouts carry no trace, because they find the trace of their change by `RecallChange`.
       return queues.addPolicyJobs(
         traceparent === undefined ? jobs : jobs.map((job) => (job.task === 'rollout' ? job : { ...job, traceparent })),
       );

@@ -7,7 +7,7 @@ import { parseBoundedJson } from '../../core/model/bounded-json.ts';
 
 /** The parts of the registry client that reading signatures needs. */
 export interface SignatureRegistry {
-  /** By tag or digest; undefined for 404. */
+  /** Reads a manifest by tag or digest; undefined for 404. */
   readManifest(source: ImageSource, reference: string, signal?: AbortSignal): Promise<{ readonly bytes: Buffer } | undefined>;
   readBlob(source: ImageSource, digest: string, maxBytes: number, signal?: AbortSignal): Promise<Buffer | undefined>;
   listReferrers(source: ImageSource, digest: string, artifactType?: string, signal?: AbortSignal): Promise<readonly Referrer[]>;
@@ -54,16 +54,16 @@ const manifestSchema = z.object({
 type Layer = z.output<typeof manifestSchema>['layers'][number];
 
 const simpleType = 'application/vnd.dev.cosign.simplesigning.v1+json';
-/** The artifact type of cosign 2's signatures if it stores them as referrers (experimental there). */
+/** The artifact type of cosign 2's signatures if it stores them as referrers, which is experimental in cosign 2. */
 const simpleReferrer = 'application/vnd.dev.cosign.artifact.sig.v1+json';
-/** The predicate of the statement that cosign 3 makes when it signs an image; all others are attestations. */
+/** The predicate of the statement that cosign 3 makes when it signs an image. Statements with any other predicate are attestations. */
 export const signaturePredicate = 'https://sigstore.dev/cosign/sign/v1';
 const bundleType = /^application\/vnd\.dev\.sigstore\.bundle(?:\.v|\+json)/;
 const predicateAnnotation = 'dev.sigstore.bundle.predicateType';
 const maxBytes = { simple: 65_536, bundle: 1_048_576 };
-/** Anybody who may push to the repository may push signatures. Only this many are read: the latest, which are the last in the list. */
+/** How many signatures are read: the latest, which are the last in the list. Anybody who may push to the repository may push signatures. */
 const maxSignatures = 32;
-/** The time limit for reading all signatures of an image: each may take seconds, and may have several layers. */
+/** The time limit for reading all signatures of an image. Each may take seconds, and may have several layers. */
 const maxMs = 5 * 60_000;
 
 /**
@@ -91,7 +91,7 @@ interface Search extends SignaturePorts {
   readonly checkTime: () => void;
 }
 
-/** Attestations have the same artifact type. If an entry has no predicate, as in an index that cosign writes, its bundle shows it. */
+/** Whether a referrer is a signature; attestations have the same artifact type. Without a predicate, as in an index that cosign writes, its bundle shows it. */
 function isSignature({ artifactType = '', annotations = {} }: Referrer): boolean {
   const { [predicateAnnotation]: predicate = signaturePredicate } = annotations;
   return artifactType === simpleReferrer || (bundleType.test(artifactType) && predicate === signaturePredicate);
@@ -115,7 +115,7 @@ function parseLayers(bytes: Buffer): readonly Layer[] | undefined {
   try {
     return manifestSchema.safeParse(parseBoundedJson(bytes)).data?.layers;
   } catch {
-    // The caller reports that it is not a manifest.
+    // A text that is no manifest is reported by the caller.
     return undefined;
   }
 }

@@ -1,5 +1,6 @@
 import type { TrustMaterial } from '@sigstore/verify';
 import { BoundedMap } from '../../core/async/bounded-map.ts';
+import { defined } from '../../core/model/defined.ts';
 import { PermanentError } from '../../core/model/errors.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
 import type { VerificationResult, Verification } from '../../core/model/verification.ts';
@@ -11,7 +12,7 @@ import { readKeys, type ReadSecret } from './public-keys.ts';
 export interface ImageVerifierOptions {
   readonly registry: SignatureRegistry;
   readonly readSecret: ReadSecret;
-  /** The trust root of keyless signatures. */
+  /** The trust root of keyless signatures; undefined if none is configured. */
   readonly trustRoot?: TrustMaterial | undefined;
   readonly now?: () => number;
 }
@@ -26,21 +27,21 @@ export interface VerifyRequest {
 }
 
 /**
- * Verifies the signatures of a digest. Throws PermanentError (VerificationKeyInvalid, TrustRootMissing) if there is nothing to verify them with, and
- * whatever the registry client throws.
+ * Verifies the signatures of a digest. Throws PermanentError (VerificationKeyInvalid, TrustRootMissing) if there is nothing to verify them with, and any error
+ * of the registry client.
  */
 export type VerifyImage = (request: VerifyRequest, signal: AbortSignal) => Promise<VerificationResult>;
 
 const maxRemembered = 10_000;
 
-/** Creates a verifier that caches verified images by digest and the content of the keys: a valid signature stays valid. */
+/** Creates a verifier that caches verified images by digest and the content of the keys, because a valid signature stays valid. */
 export function createImageVerifier({ registry, readSecret, trustRoot, now = Date.now }: ImageVerifierOptions): VerifyImage {
   const verified = new BoundedMap<string, VerificationResult>(maxRemembered);
   return async ({ source, digest, verification, namespace }, signal) => {
     const { usable, problems } = await readKeys(verification.keys, namespace, readSecret, signal);
     const signers = trustRoot === undefined ? [] : verification.signers;
     if (usable.length + signers.length === 0) throw nothingToVerifyWith(verification, problems);
-    const trust: Trust = { keys: usable, signers, ...(trustRoot !== undefined && { trustRoot }) };
+    const trust: Trust = { keys: usable, signers, ...defined({ trustRoot }) };
     const known = cacheKey(digest, trust);
     const remembered = verified.get(known);
     if (remembered !== undefined) return remembered;

@@ -1,4 +1,4 @@
-/** The public keys of a policy, from Secrets of its namespace. */
+/** Reads the public keys of a policy from Secrets of its namespace. */
 import { createPublicKey, hash, type KeyObject, verify } from 'node:crypto';
 import { describeError } from '../../core/model/errors.ts';
 import type { SecretContent, SecretRef } from '../../core/model/image-source.ts';
@@ -6,10 +6,10 @@ import type { KeyRef } from '../../core/model/verification.ts';
 
 /** A public key that verifies signatures. */
 export interface PublicKey {
-  /** Its origin, worded for users: `Secret shop/cosign, key cosign.pub`. */
+  /** The origin of the key, worded for users: `Secret shop/cosign, key cosign.pub`. */
   readonly name: string;
   readonly key: KeyObject;
-  /** SHA-256 of the key, as cosign writes it into bundles: base64. */
+  /** SHA-256 of the key in base64, as cosign writes it into bundles. */
   readonly fingerprint: string;
 }
 
@@ -17,7 +17,7 @@ const pem = /^\s*-----BEGIN (RSA )?PUBLIC KEY-----[A-Za-z0-9+/=\s]+-----END (RSA
 const curves = ['prime256v1', 'secp384r1', 'secp521r1'];
 const minRsaBits = 2048;
 const maxPemLength = 16_384;
-/** cosign 2 uses SHA-256 with every key, cosign 3 the hash that fits the size of the curve. */
+/** The hashes of signatures: cosign 2 uses SHA-256 with every key, cosign 3 the hash that fits the size of the curve. */
 const hashes = ['sha256', 'sha384', 'sha512'];
 
 /** Reads a PEM public key: ECDSA (P-256, P-384, P-521), RSA from 2048 bits, or Ed25519. Throws an Error that says what is wrong with it. */
@@ -54,13 +54,13 @@ function weaknessOf({ asymmetricKeyType: type, asymmetricKeyDetails: details = {
 /** Reads one Secret; rejects if the API server does not answer. */
 export type ReadSecret = (secret: SecretRef, signal: AbortSignal) => Promise<SecretContent>;
 
-/** The usable keys, and the problems of the others. */
+/** The usable keys, and the problems of the unusable ones. */
 export interface Keys {
   readonly usable: readonly PublicKey[];
   readonly problems: readonly string[];
 }
 
-/** Reads the keys of a policy, from its own namespace; an unusable one does not affect the others. */
+/** Reads the keys of a policy from its own namespace. An unusable key does not affect the others. */
 export async function readKeys(refs: readonly KeyRef[], namespace: string, readSecret: ReadSecret, signal: AbortSignal): Promise<Keys> {
   const names = [...new Set(refs.map(({ secret }) => secret))];
   const read = async (name: string) => [name, await readSecret({ namespace, name }, signal)] as const;

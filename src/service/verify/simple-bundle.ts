@@ -1,4 +1,4 @@
-/** The format of cosign 2: a signed payload, with certificate and log entry in annotations. */
+/** The signature format of cosign 2: a signed payload, with certificate and log entry in annotations. */
 import { hash } from 'node:crypto';
 import { type Bundle, bundleFromJSON } from '@sigstore/bundle';
 import { z } from 'zod';
@@ -84,8 +84,8 @@ const payloadSchema = z.object({
 });
 
 /**
- * The digest in a payload of cosign 2. Its docker-reference is ignored: images are signed where they were built, and then copied. Throws an
- * Error for anything else. https://github.com/containers/image/blob/main/docs/containers-signature.5.md
+ * The digest in a payload of cosign 2; throws an Error for any other text. Its docker-reference is ignored, because images are signed where they were built,
+ * and then copied. https://github.com/containers/image/blob/main/docs/containers-signature.5.md
  */
 export function readSimplePayload(bytes: Buffer): string {
   const { critical } = parseJson(payloadSchema, bytes.toString('utf8'), 'it');

@@ -13,7 +13,7 @@ export interface Trust {
   readonly trustRoot?: TrustMaterial;
 }
 
-/** The result of verifying one signature. `unrelated`: it is an attestation, not a signature. */
+/** The result of verifying one signature. `unrelated`: the object is an attestation, not a signature. */
 export type SignatureResult =
   | { readonly kind: 'valid'; readonly by: string }
   | { readonly kind: 'invalid'; readonly why: string }
@@ -56,7 +56,7 @@ function readSigner(bundle: Bundle, artifact: Buffer | undefined, trustRoot: Tru
   const name = identity?.subjectAlternativeName;
   const issuer = identity?.extensions?.issuer;
   if (name === undefined || issuer === undefined) throw new Error('the certificate names no e-mail address or URL, or no issuer');
-  // The library reads these as ASCII and drops the eighth bit, so that other bytes could look like a trusted identity.
+  // Only ASCII texts are accepted: the library drops the eighth bit of each byte, so other bytes could look like a trusted identity.
   if (!isLiteral(identity, [subjectAlternativeName], name) || !isLiteral(identity, issuerExtensions, issuer)) {
     throw new Error('the identity in the certificate is not ASCII');
   }

@@ -98,10 +98,10 @@ function preAuthEncoding({ payloadType, payload }: Envelope): Buffer {
   return Buffer.concat([Buffer.from(`DSSEv1 ${type.length} ${payloadType} ${payload.length} `), payload]);
 }
 
-/** An in-toto statement, as far as signatures need it. https://github.com/in-toto/attestation/blob/main/spec/v1/statement.md */
+/** The fields of an in-toto statement that signatures need. https://github.com/in-toto/attestation/blob/main/spec/v1/statement.md */
 interface Statement {
   readonly predicateType: string;
-  /** `sha256:…` of all subjects. */
+  /** The digests of all subjects, as `sha256:…`. */
   readonly digests: readonly string[];
 }
 

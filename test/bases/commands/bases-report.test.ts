@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { formatBases, summarize } from '../../../src/bases/commands/bases/report.ts';
-import type { ExaminedImage } from '../../../src/bases/commands/bases/resolve-images.ts';
+import type { JudgedImage } from '../../../src/bases/commands/bases/resolve-images.ts';
 
 const digest = (digit: string) => `sha256:${digit.repeat(64)}`;
 const base = { registry: 'harbor.example.com', path: 'library/base-java' };
@@ -11,29 +11,36 @@ const selected = { tag: '21.0.2', digest: digest('2'), created: '2026-03-01T12:0
 const now = new Date('2026-03-04T12:00:00Z');
 
 const repository = 'harbor.example.com/library/base-java';
-const image = (name: string, ...workloads: string[]): ExaminedImage['image'] => ({
+const image = (name: string, ...workloads: string[]): JudgedImage['image'] => ({
   name: `harbor.example.com/shop/${name}`,
   source: { registry: 'harbor.example.com', path: 'shop/web' },
   digest: digest('a'),
   workloads,
 });
-const examined: readonly ExaminedImage[] = [
+const examined: readonly JudgedImage[] = [
   {
     image: image('api:2', 'Deployment shop/api'),
-    recognition: { kind: 'recognized', base: { repository, ...selected }, by: 'Annotation' },
+    recognition: { kind: 'recognized', base: { repository, tags: [selected.tag], digest: selected.digest }, by: 'Annotation' },
+    state: 'Current',
   },
   {
     image: image('web:10', 'Deployment shop/web', 'StatefulSet shop/web'),
-    recognition: { kind: 'recognized', base: { repository, tag: '21.0.1', digest: digest('1') }, by: 'Layers' },
+    recognition: { kind: 'recognized', base: { repository, tags: ['21.0.1'], digest: digest('1') }, by: 'Layers' },
+    state: 'Behind',
   },
   {
     image: image('web:9', 'CronJob shop/report'),
-    recognition: { kind: 'recognized', base: { repository, digest: digest('0') }, by: 'Buildpacks' },
+    recognition: { kind: 'recognized', base: { repository, tags: [], digest: digest('0') }, by: 'Buildpacks' },
+    state: 'Behind',
   },
-  { image: image('odd:1', 'Deployment shop/odd'), recognition: { kind: 'unknown', reason: 'a\u001B[31m reason that is red' } },
-  { image: image('other:1', 'Deployment shop/other'), recognition: { kind: 'unrelated' } },
+  {
+    image: image('odd:1', 'Deployment shop/odd'),
+    recognition: { kind: 'unknown', reason: 'a\u001B[31m reason that is red' },
+    state: 'Unknown',
+  },
+  { image: image('other:1', 'Deployment shop/other'), recognition: { kind: 'unrelated' }, state: undefined },
 ];
-const report = summarize(base, selected, examined);
+const report = summarize(base, { selected, judged: examined, uncompared: 0 });
 const show = (view: { columns?: number; isWide?: boolean }) =>
   formatBases(report, { isWide: view.isWide ?? false, now }, { columns: view.columns, out: assert.fail, err: assert.fail });
 const counts = '5 images, 2 behind, 1 unknown, 1 not built on it\n';
@@ -83,13 +90,21 @@ test('programs get every field', () => {
     workloads: ['Deployment shop/web', 'StatefulSet shop/web'],
   });
   assert.deepEqual(report.images[2]?.reason, 'a\u001B[31m reason that is red');
-  assert.deepEqual(report.summary, { images: 5, current: 1, behind: 2, unknown: 1, unrelated: 1 });
+  assert.deepEqual(report.summary, {
+    images: 5,
+    current: 1,
+    behind: 2,
+    otherLine: 0,
+    unknown: 1,
+    unrelated: 1,
+    uncomparedTags: 0,
+  });
 });
 
 test('without any image on the base there is no table', () => {
-  const none = summarize(base, { tag: '1', digest: digest('2') }, examined.slice(4));
+  const none = summarize(base, { selected: { tag: '1', digest: digest('2') }, judged: examined.slice(4), uncompared: 30 });
   assert.equal(
     formatBases(none, { isWide: false, now }, { out: assert.fail, err: assert.fail }),
-    `selected base: ${repository}:1 (sha256:222222222222)\n1 image, 0 behind, 0 unknown, 1 not built on it\n`,
+    `selected base: ${repository}:1 (sha256:222222222222)\n1 image, 0 behind, 0 unknown, 1 not built on it\n30 tags of the base not compared: see --tags\n`,
   );
 });

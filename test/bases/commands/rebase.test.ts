@@ -37,6 +37,14 @@ const tagsOf = async ({ order }: Pushed) => {
   return ((await answer.json()) as { tags: string[] }).tags.filter((tag) => !tag.startsWith('sha256-')).toSorted();
 };
 
+/** The command ends with 1, and one sentence. */
+async function assertSentence(running: ReturnType<typeof run>, pattern: RegExp): Promise<void> {
+  const { code, out, err } = await running;
+  assert.deepEqual([code, out], [1, '']);
+  assert.match(err, pattern);
+  assert.match(err, /^[^\n]+\n$/);
+}
+
 test('the base is found, the image is written under a new tag, and repeating it changes nothing', async () => {
   const pushed = await push();
   const image = `${pushed.app}:1.2.3`;
@@ -95,14 +103,17 @@ test('an encrypted key signs the image, if the base is signed, and the applicati
   const signer = ecSigner();
   writeFileSync(baseKey, pemOf(signer));
   const verified = ['--base-key', baseKey, ...allowed];
-  await assert.rejects(
+  await assertSentence(
     run(image, ...onto(pushed), ...signing, ...verified),
     /21\.0\.2 \(sha256:\S+\) is not used: a signature by \S+base\.pub/,
   );
   await pushSimple(base, pushed.digests.newBase, [signSimple(pushed.digests.newBase, ecSigner())]);
-  await assert.rejects(run(image, ...onto(pushed), ...signing, ...verified), /is not used: a signature was made with another key/);
+  await assertSentence(run(image, ...onto(pushed), ...signing, ...verified), /is not used: a signature was made with another key/);
   assert.deepEqual(await tagsOf(pushed), ['1.2.3']);
   await pushSimple(base, pushed.digests.newBase, [signSimple(pushed.digests.newBase, signer)]);
+  // The old base, whose layers are removed, has to be signed as well.
+  assert.match((await run(image, ...onto(pushed), ...signing, ...verified)).out, /"reason": "BaseUnverified"/);
+  await pushSimple(base, pushed.digests.oldBase, [signSimple(pushed.digests.oldBase, signer)]);
   const { code, out } = await run(image, ...onto(pushed), ...signing, ...verified);
   assert.equal(code, 0);
   const { rebasedDigest = '' } = JSON.parse(out) as Record<string, string>;
@@ -121,7 +132,10 @@ test('wrong usage is explained', async () => {
     [['localhost/shop/web', '--onto', 'localhost/base'], /IMAGE: name a tag or a digest of localhost\/shop\/web/],
     [['localhost/shop/web:1', '--onto', 'localhost/base:1', '--allow', 'Everything'], /--allow is UserChanged, .*, not "Everything"/],
     [['localhost/shop/web:1', '--onto', 'localhost/base:1', '--sign-password-file', 'x'], /goes with --sign-key/],
-    [['localhost/shop/web:1', '--onto', 'localhost/base:1', '--sign-key', join(folder, 'none')], /--sign-key: ENOENT/],
+    [
+      ['localhost/shop/web:1', '--onto', 'localhost/base:1', '--sign-key', join(folder, 'none')],
+      /^--sign-key \S+none does not exist: create it/,
+    ],
   ];
   for (const [args, message] of cases) {
     await assert.rejects(run(...args), (error) => error instanceof UsageError && message.test(error.message), `${message}`);
@@ -130,12 +144,22 @@ test('wrong usage is explained', async () => {
 
 test('a base that the image is not built on is said, with what to do', async () => {
   const [one, other] = [await push(), await push({ oldBase: { layers: [{ 'etc/os-release': 'Alpine' }] } })];
-  await assert.rejects(
+  await assertSentence(
     run(`${other.app}:1.2.3`, ...onto(other)),
     /is built on no version of .*; name the version that it is built on with --from/,
   );
   const from = ['--from', `${registry.host}/${other.order.newBase.source.path}:21.0.1`];
   const { code, err } = await run(`${one.app}:1.2.3`, ...onto(one), ...from);
   assert.equal(code, 1);
-  assert.match(err, /\(LayersDiffer\).*other files/);
+  assert.match(err, /^[^\n]*\(LayersDiffer\).*other files[^\n]*\n$/);
+});
+
+test('an image, a base or a registry that is not there is one sentence', async () => {
+  const pushed = await push();
+  await assertSentence(run(`${pushed.app}:9.9.9`, ...onto(pushed)), /^the registry does not have \S+:9\.9\.9: check the name\n/);
+  await assertSentence(
+    run(`${pushed.app}:1.2.3`, '--onto', `${registry.host}/none:1`),
+    /^the registry does not know \S+\/none: check the name\n/,
+  );
+  await assertSentence(run('127.0.0.1:1/web:1', '--onto', '127.0.0.1:1/base:2'), /127\.0\.0\.1:1/);
 });

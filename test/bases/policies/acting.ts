@@ -4,9 +4,13 @@ import { readBasePolicy } from '../../../src/bases/resource/read-base-policy.ts'
 import { act, type ActPorts, type ImageBehind } from '../../../src/bases/policies/act.ts';
 import type { ChildManifest } from '../../../src/bases/policies/child-policies.ts';
 import type { RebuildOrder } from '../../../src/bases/policies/request-rebuilds.ts';
-import type { RebaseResult } from '../../../src/bases/policies/roll-out-rebased.ts';
+import type { Discarded } from '../../../src/core/model/discarded-image.ts';
+import type { RebaseResult } from '../../../src/bases/policies/rebase-images.ts';
 import { isUsableBase } from '../../../src/core/model/base-policy.ts';
 import type { RunningPods } from '../../../src/core/rollout/running-pods.ts';
+import type { FactsReader } from '../../../src/bases/recognize/facts-reader.ts';
+import type { KnownBase } from '../../../src/bases/recognize/layers.ts';
+import type { Workload, WorkloadRef } from '../../../src/core/model/workload.ts';
 import type { RebuildState } from '../../../src/bases/triggers/order.ts';
 
 const context = { aliases: new Map<string, string>(), customTargets: [] };
@@ -40,8 +44,18 @@ export const imageOf = (name: string, more: Partial<ImageBehind> = {}): ImageBeh
 interface Options {
   readonly status?: object;
   readonly annotations?: object;
-  readonly rebased?: (name: string) => RebaseResult;
+  readonly rebased?: (name: string) => RebaseResult | undefined;
+  /** What the registry does with the tag of what was rebased on a rejected base, by the path of the repository. */
+  readonly discarded?: (path: string) => Discarded | undefined;
+  /** The images that workloads name, without their registry. */
+  readonly inUse?: readonly string[];
   readonly rebuilds?: readonly RebuildState[];
+  /** Images that are built on the base already. */
+  readonly rebuilt?: readonly ImageBehind[];
+  readonly findWorkload?: (ref: WorkloadRef) => Workload | undefined;
+  /** What the registry knows about images. */
+  readonly facts?: FactsReader;
+  readonly known?: readonly KnownBase[];
   /** Images on the base, and the pods of their workloads. */
   readonly current?: { readonly images: readonly ImageBehind[]; readonly pods: RunningPods };
 }
@@ -50,19 +64,46 @@ interface Options {
 export async function run(
   spec: object,
   images: readonly ImageBehind[],
-  { status, annotations, rebased, rebuilds = [], current }: Options = {},
+  {
+    status,
+    annotations,
+    rebased,
+    discarded,
+    inUse = [],
+    rebuilds = [],
+    rebuilt = [],
+    findWorkload,
+    facts,
+    known = [],
+    current,
+  }: Options = {},
 ) {
   const created: ChildManifest[] = [];
   const requested: RebuildOrder[] = [];
   const dates: string[] = [];
+  const steps: string[] = [];
   const ports: ActPorts = {
-    rebase({ image, date }) {
+    isRebaseKnown: () => false,
+    discard({ image }, { message, isInUse }) {
+      const { source, tag } = image;
+      const rebased = `${tag}-base.20261123`;
+      steps.push(`discard ${source.path}:${rebased}: ${message}`);
+      return Promise.resolve(
+        isInUse({ tag: rebased, digest: image.digest }) ? { tag: rebased, result: 'InUse' } : discarded?.(source.path),
+      );
+    },
+    rebase({ image, date, isOnlyPlanned }) {
       dates.push(date.toISOString());
-      return Promise.resolve().then(() => rebased?.(image.source.path) ?? { tag: `${image.tag}-base.20261123`, digest: image.digest });
+      steps.push(`${isOnlyPlanned ? 'plan' : 'rebase'} ${image.source.path}`);
+      return Promise.resolve().then(
+        () =>
+          rebased?.(image.source.path) ??
+          (isOnlyPlanned ? { isPlanned: true } : { tag: `${image.tag}-base.20261123`, digest: image.digest }),
+      );
     },
     children: {
       list: () => Promise.resolve([]),
-      create: (manifest) => Promise.resolve(void created.push(manifest)),
+      create: (manifest) => Promise.resolve(void created.push(manifest)).then(() => void steps.push(`create for ${manifest.spec.image}`)),
       remove: () => Promise.reject(new Error('there is nothing to remove')),
       rollBack: () => Promise.reject(new Error('there is nothing to roll back')),
     },
@@ -76,7 +117,7 @@ export async function run(
       restart: () => Promise.reject(new Error('no workload is to be restarted')),
       readConsent: () => Promise.resolve(null),
     },
-    facts: { read: () => Promise.resolve(undefined) },
+    facts: facts ?? { read: () => Promise.resolve(undefined) },
     cluster: { crossNamespace: 'consent', namespaceConsent: () => undefined },
   };
   const policy = policyWith(spec, { ...(status && { status }), ...(annotations && { annotations }) });
@@ -86,11 +127,16 @@ export async function run(
       policy,
       base,
       behind: images,
-      current: current?.images ?? [],
-      versions: { source: { registry: 'harbor.example.com', path: 'library/base-java' }, versions: [base] },
-      findWorkload: () => undefined,
+      current: current?.images ?? rebuilt,
+      versions: {
+        source: { registry: 'harbor.example.com', path: 'library/base-java' },
+        known,
+        line: { description: 'any', relationOf: () => 'older' },
+      },
+      findWorkload: findWorkload ?? (() => undefined),
       selects: () => true,
       permits: () => true,
+      isInUse: ({ repository: { path }, tag }) => inUse.includes(`${path}:${tag}`),
       confirm: () => Promise.resolve(),
       beginWave: () => Promise.resolve(),
       confirmUnchanged: () => Promise.resolve(),
@@ -99,5 +145,5 @@ export async function run(
     },
     ports,
   );
-  return { ...acted, created, requested, dates, stateOf: (image: ImageBehind) => acted.states.get(image) };
+  return { ...acted, created, requested, dates, steps, stateOf: (image: ImageBehind) => acted.states.get(image) };
 }

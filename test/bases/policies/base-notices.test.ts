@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { baseNotices } from '../../../src/bases/policies/base-notices.ts';
-import type { BaseStatus } from '../../../src/core/model/base-policy.ts';
+import type { BaseStatus } from '../../../src/core/model/base-status.ts';
 
 const policy = { namespace: 'platform', name: 'java', uid: 'u1' };
 const now = '2026-11-23T12:00:00Z';
@@ -17,6 +17,18 @@ const entry = (digest: string, result: 'Selected' | 'Rejected' = 'Selected') => 
   result,
 });
 const images = (current: number, behind: number) => ({ total: current + behind, current, behind, unknown: 0, unrelated: 0 });
+const counts = (current: number, behind: number, more: { refused?: number; reported?: number }) => ({
+  ...images(current, behind),
+  ...more,
+});
+const dependents = (count: number): NonNullable<BaseStatus['dependents']> =>
+  Array.from({ length: count }, (_, index) => ({
+    image: `shop/app-${index}:1`,
+    state: 'Refused',
+    behindSince: now,
+    workloads: 1,
+    reason: 'UserChanged',
+  }));
 const statusOf = (digest: string, counts: BaseStatus['images'], more: BaseStatus = {}): BaseStatus => ({
   latest: { tag: '21', digest, selectedAt: now },
   ...(counts && { images: counts }),
@@ -55,6 +67,31 @@ const rows: Readonly<Record<string, { before: BaseStatus; after: BaseStatus; exp
     before: statusOf(second, images(29, 1)),
     after: statusOf(second, images(30, 0)),
     expected: ['RolledOut b'],
+  },
+  'the roll-out is over, although some images are refused or only reported': {
+    before: statusOf(second, counts(27, 3, { refused: 1, reported: 1 })),
+    after: statusOf(second, counts(28, 2, { refused: 1, reported: 1 }), { dependents: dependents(1) }),
+    expected: ['RolledOut b'],
+  },
+  'the last image is given up': {
+    before: statusOf(second, counts(28, 2, { refused: 1 })),
+    after: statusOf(second, counts(28, 2, { refused: 2 })),
+    expected: ['RolledOut b'],
+  },
+  'some images are refused at once, and others are under way': {
+    before: statusOf(second, undefined),
+    after: statusOf(second, counts(10, 20, { refused: 5 })),
+    expected: [],
+  },
+  'images are refused and nothing was under way': {
+    before: statusOf(second, counts(25, 5, { refused: 5 })),
+    after: statusOf(second, counts(26, 4, { refused: 4 })),
+    expected: [],
+  },
+  'nothing is under way, because the base is rejected': {
+    before: statusOf(second, images(5, 25), { waves: waves(0, 5, 0), rejected }),
+    after: statusOf(second, counts(5, 25, { refused: 25 }), { waves: waves(0, 0, 5), rejected }),
+    expected: [],
   },
   'a wave is still rolling out': {
     before: statusOf(second, images(29, 1)),
@@ -106,6 +143,18 @@ describe('notices between two statuses of a BaseImagePolicy', () => {
       );
       assert.deepEqual(found, expected);
     });
+
+  it('count the images, and name some of those that are refused', () => {
+    const before = statusOf(second, counts(20, 10, { refused: 9 }));
+    const after = statusOf(second, counts(21, 9, { refused: 9 }), {
+      dependents: dependents(9),
+      conditions: [condition('Ready', 'ImagesBehind')],
+    });
+    const [found] = baseNotices(policy, before, after, now);
+    assert.deepEqual(found?.notice.images, { current: 21, behind: 9, refused: 9, unknown: 0 });
+    const named = Array.from({ length: 5 }, (_, index) => `shop/app-${index}:1 (UserChanged)`).join(', ');
+    assert.equal(found?.notice.message, `because of ImagesBehind; refused: ${named}, and 4 more`);
+  });
 
   it('are about the push that led to them', () => {
     const found = baseNotices(policy, old, statusOf(second, images(0, 30)), now, 'push-1');

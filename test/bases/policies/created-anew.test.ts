@@ -33,6 +33,8 @@ async function rollOut(cached: string | undefined, stored: string | undefined): 
   const done: string[] = [];
   const ports: RebasePorts = {
     readWorkload: () => Promise.resolve(done.push('read')).then(() => (stored === undefined ? undefined : runs(stored))),
+    isRebaseKnown: () => false,
+    discard: () => Promise.reject(new Error('the base is not rejected')),
     rebase: () => Promise.resolve({ tag: replacement.to, digest: image.digest }),
     children: {
       list: () => Promise.resolve([child]),
@@ -46,10 +48,11 @@ async function rollOut(cached: string | undefined, stored: string | undefined): 
     base,
     behind: [image],
     current: [],
-    versions: { source: image.source, versions: [base] },
+    versions: { source: image.source, known: [], line: { description: 'any', relationOf: () => 'older' } },
     findWorkload: () => (cached === undefined ? undefined : runs(cached)),
     selects: () => true,
     permits: () => true,
+    isInUse: () => true,
     confirm: () => Promise.resolve(),
     beginWave: () => Promise.resolve(),
     confirmUnchanged: () => Promise.resolve(),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { readBasePolicy } from '../../../src/bases/resource/read-base-policy.ts';
-import { listImages, type ImagesView } from '../../../src/bases/policies/list-images.ts';
+import { isImageInUse, listImages, type ImagesView } from '../../../src/bases/policies/list-images.ts';
 import { isUsableBase } from '../../../src/core/model/base-policy.ts';
 import { matchesSelector } from '../../../src/core/model/label-selector.ts';
 import type { Workload } from '../../../src/core/model/workload.ts';
@@ -98,4 +98,16 @@ it('selects by labels and kinds', () => {
     namesOf(listImages(policyWith([{ selector: { matchLabels: { runtime: 'java' } }, kinds }]), viewOf(workloads))).map(([, name]) => name);
   assert.deepEqual(select(['Deployment']), ['java']);
   assert.deepEqual(select(['Deployment', 'StatefulSet']), ['java', 'set']);
+});
+
+it('knows an image in use by any workload of any kind, by its tag or its digest', () => {
+  const digest = digestOf('a');
+  const rebased = { repository: { registry: 'harbor.example.com', path: 'shop/web' }, tag: '1.2.3-base.20261123', digest };
+  const isUsedBy = (name: string, more: Partial<Workload> = {}) =>
+    isImageInUse(() => [inNamespace('elsewhere', 'a', { app: name }, more)], { aliases: noAliases })(rebased);
+  assert.ok(isUsedBy(`${image}:1.2.3-base.20261123`));
+  assert.ok(isUsedBy(`${image}:1.2.3-base.20261123`, { kind: 'StatefulSet' }));
+  assert.ok(isUsedBy(`${image}@${digest}`, { kind: 'CronJob' }));
+  assert.ok(isUsedBy('nginx', { volumes: [{ index: 0, name: 'files', image: `${image}:1.2.3-base.20261123` }] }));
+  assert.ok(!isUsedBy(`${image}:1.2.3`) && !isUsedBy(`${image}@${digestOf('b')}`) && !isUsedBy('nginx@sha256:1'));
 });

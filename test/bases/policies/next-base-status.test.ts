@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readBasePolicy } from '../../../src/bases/resource/read-base-policy.ts';
+import type { ImageState } from '../../../src/bases/policies/act.ts';
 import type { ExaminedImage } from '../../../src/bases/policies/examine-images.ts';
-import { nextBaseStatus, whileSuspended, withProblem, type Findings } from '../../../src/bases/policies/next-base-status.ts';
-import type { BaseStatus } from '../../../src/core/model/base-policy.ts';
+import {
+  nextBaseStatus,
+  whileExamining,
+  whileSuspended,
+  withProblem,
+  type Findings,
+} from '../../../src/bases/policies/next-base-status.ts';
+import type { BaseStatus } from '../../../src/core/model/base-status.ts';
 
 const at = new Date('2026-11-23T12:00:00Z');
 const digestOf = (letter: string) => `sha256:${letter.repeat(64)}`;
@@ -36,7 +43,7 @@ function imageOf(name: string, state: ExaminedImage['state']): ExaminedImage {
           by: 'Layers',
           base: {
             repository: 'harbor.example.com/library/base-java',
-            tag: state === 'Current' ? base.tag : '21.0.6',
+            tags: [state === 'Current' ? base.tag : '21.0.6'],
             digest: state === 'Current' ? base.digest : older,
           },
         }
@@ -47,7 +54,9 @@ function imageOf(name: string, state: ExaminedImage['state']): ExaminedImage {
 const found = (images: readonly ExaminedImage[], more: Partial<Findings> = {}): Findings => ({
   base,
   images,
+  versions: { known: 2, unread: 0, isBeingRead: false },
   stateOf: () => undefined,
+  unpermitted: [],
   acted: {},
   checkedAt: at.getTime(),
   ...more,
@@ -58,7 +67,7 @@ const readyOf = ({ conditions = [] }: BaseStatus) => conditions.find(({ type }) 
 describe('nextBaseStatus', () => {
   it('counts images, and lists those that are built on the base or may be', () => {
     const status = next({}, found([imageOf('a', 'Behind'), imageOf('b', 'Current'), imageOf('c', 'Unknown'), imageOf('d', 'Unrelated')]));
-    assert.deepEqual(status.images, { total: 4, current: 1, behind: 1, unknown: 1, unrelated: 1 });
+    assert.deepEqual(status.images, { total: 4, current: 1, behind: 1, otherLine: 0, unknown: 1, unrelated: 1 });
     assert.deepEqual(
       status.dependents?.map(({ image, state, base }) => [image, state, base]),
       [
@@ -68,7 +77,84 @@ describe('nextBaseStatus', () => {
       ],
     );
     assert.deepEqual([readyOf(status)?.status, readyOf(status)?.reason, status.observedGeneration], ['True', 'ImagesBehind', 3]);
-    assert.equal(readyOf(status)?.message, '1 of 4 images are behind 21.0.7, and of 1 the base is not known');
+    assert.equal(readyOf(status)?.message, '1 of 4 images are behind 21.0.7; of 1 the base is not known: see status.dependents for why');
+  });
+
+  it('counts the images behind for which somebody must act, and those that are only reported', () => {
+    const states: Readonly<Record<string, ImageState>> = {
+      a: { state: 'Refused', action: 'rebase', reason: 'UserChanged' },
+      b: { state: 'Failed', action: 'rebase' },
+      c: { state: 'RebuildOverdue', action: 'trigger' },
+      d: { state: 'Behind', action: 'report' },
+      e: { state: 'Behind', action: 'rebase', reason: 'Retrying' },
+      f: { state: 'Rebased', action: 'rebase' },
+    };
+    const images = Object.keys(states).map((name) => imageOf(name, 'Behind'));
+    const stateOf: Findings['stateOf'] = ({ source }) => states[source.path.slice('shop/'.length)];
+    const { behind, refused, reported } = next({}, found(images, { stateOf })).images ?? {};
+    assert.deepEqual({ behind, refused, reported }, { behind: 6, refused: 3, reported: 1 });
+  });
+
+  it('says what to add to the configuration where images may not be pushed, also while none is behind', () => {
+    const repositoriesOf = (registry: string, ...names: string[]) => names.map((name) => ({ registry, path: `shop/${name}` }));
+    const one = next({}, found([imageOf('a', 'Current')], { unpermitted: repositoriesOf('harbor.example.com', 'a') }));
+    assert.equal(
+      readyOf(one)?.message,
+      'no image is behind 21.0.7 (of 1); the images of 1 repository are not rebased, because nothing permits to push them: add {policiesFrom: platform, push: [harbor.example.com/shop/a]} to consents in the configuration of image-watcher, or name a pushSecret in the action',
+    );
+    const names = Array.from({ length: 12 }, (_, index) => `a${index + 10}`);
+    const many = next(
+      {},
+      found([imageOf('a10', 'Behind')], {
+        unpermitted: [...repositoriesOf('harbor.example.com', ...names), ...repositoriesOf('other.example.com', 'b')],
+      }),
+    );
+    assert.match(
+      readyOf(many)?.message ?? '',
+      /the images of 13 repositories .*: add \{policiesFrom: platform, push: \[harbor\.example\.com\/shop\/a10, .*\/a19\]\} and 3 more, or patterns with "\*", to consents/,
+    );
+  });
+
+  it('is UpToDate only if every image was compared with every version', () => {
+    const shown = (images: readonly ExaminedImage[], versions: Partial<Findings['versions']> = {}) => {
+      const status = next({}, found(images, { versions: { known: 2, unread: 0, isBeingRead: false, ...versions } }));
+      return [readyOf(status)?.status, readyOf(status)?.reason, readyOf(status)?.message];
+    };
+    const current = imageOf('a', 'Current');
+    assert.deepEqual(shown([current]), ['True', 'UpToDate', 'no image is behind 21.0.7 (of 1)']);
+    assert.deepEqual(shown([current, imageOf('b', 'OtherLine')]), [
+      'True',
+      'UpToDate',
+      'no image is behind 21.0.7 (of 2); 1 is built on a version of another line, which spec.from may name',
+    ]);
+    assert.deepEqual(shown([current, imageOf('b', 'Unknown')]), [
+      'True',
+      'ImagesUnknown',
+      'no image is known to be behind 21.0.7 (of 2); of 1 the base is not known: see status.dependents for why',
+    ]);
+    assert.deepEqual(shown([current], { unread: 3, fault: '20: the registry answers 500' }), [
+      'True',
+      'ImagesUnknown',
+      'no image is known to be behind 21.0.7 (of 1); 3 tags of the base are not compared: 20: the registry answers 500',
+    ]);
+    assert.deepEqual(shown([current], { unread: 900, isBeingRead: true }), [
+      'False',
+      'Progressing',
+      'no image is known to be behind 21.0.7 (of 1); 900 tags of the base are not compared yet: they are being read',
+    ]);
+  });
+
+  it('says that images are being examined when a new base was selected, and counts none before', () => {
+    const before = next({}, found([imageOf('a', 'Current')]));
+    const status = whileExamining(policyOf(before), { tag: '21.0.8', digest: digestOf('c') }, at);
+    assert.deepEqual(
+      [status.latest?.tag, status.images, readyOf(status)?.status, readyOf(status)?.reason],
+      ['21.0.8', undefined, 'False', 'Progressing'],
+    );
+    assert.deepEqual(
+      status.dependents?.map(({ state, message }) => [state, message]),
+      [['Unknown', 'it is being compared with 21.0.8']],
+    );
   });
 
   it('keeps since when an image is behind, over newer bases', () => {

@@ -149,7 +149,14 @@ describe('planRollOut', () => {
     const first = plan({ a: undefined, b: done }, { waves, canary: 'b' });
     assert.deepEqual([first.created, first.until], [[], new Date(now + 600_000)]);
     const status = { waves: { ...first.waves, lastDoneAt: new Date(now - 600_000).toISOString() } };
-    assert.deepEqual(plan({ a: undefined, b: done }, { waves, canary: 'b', status }).created, ['a']);
+    const next = plan({ a: undefined, b: done }, { waves, canary: 'b', status });
+    assert.deepEqual([first.admitsBetween, next.created, next.admitsBetween], [false, ['a'], true]);
+  });
+
+  it('admits no base in between while a canary is rolling out, or after it has failed', () => {
+    const waves = { maxParallel: 2, canaries: { matchLabels: { canary: 'true' } } };
+    const admits = (canary: object | undefined) => plan({ a: undefined, b: canary }, { waves, canary: 'b' }).admitsBetween;
+    assert.deepEqual([undefined, progressing, blocked, failed].map(admits), [false, false, false, false]);
   });
 
   it('waits for the pause after a wave, also where workloads were restarted before', () => {

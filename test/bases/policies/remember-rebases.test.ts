@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readBasePolicy } from '../../../src/bases/resource/read-base-policy.ts';
 import { rememberRebases } from '../../../src/bases/policies/remember-rebases.ts';
-import type { RebaseOrder, RebaseResult } from '../../../src/bases/policies/roll-out-rebased.ts';
+import type { RebaseOrder, RebaseResult } from '../../../src/bases/policies/rebase-images.ts';
 import { isUsableBase } from '../../../src/core/model/base-policy.ts';
 
 const digest = (letter: string) => `sha256:${letter.repeat(64)}`;
 const minute = 60_000;
+const discard = () => Promise.reject(new Error('no base is rejected'));
 const permit = { signal: new AbortController().signal, confirm: () => Promise.resolve() };
 
 function orderOf(generation = 1, annotations: object = {}): RebaseOrder {
@@ -26,16 +27,20 @@ function orderOf(generation = 1, annotations: object = {}): RebaseOrder {
     image: { source, tag: '1.2.3', digest: digest('a'), isPinned: false, base: digest('0'), workloads: [] },
     base: { tag: '21.0.2', digest: digest('b') },
     date: new Date('2026-11-23T10:00:00Z'),
+    isOnlyPlanned: false,
   };
 }
 
 /** Asks for rebases one after the other, with a time before each in ms; returns how often the registry was asked. */
 async function countOf(asked: readonly [afterMs: number, order: RebaseOrder][], result: RebaseResult): Promise<number> {
   let [now, count] = [0, 0];
-  const rebase = rememberRebases(
-    () => {
-      count += 1;
-      return Promise.resolve(result);
+  const { rebase } = rememberRebases(
+    {
+      rebase() {
+        count += 1;
+        return Promise.resolve(result);
+      },
+      discard,
     },
     () => now,
   );
@@ -57,7 +62,7 @@ describe('rememberRebases', () => {
     assert.equal(await countOf([...steps, [11 * minute, order]], rebased), 2);
   });
 
-  it('asks again for another image, base, old base, repository, date or access', async () => {
+  it('asks again for another image, base, old base, repository, date or access, and to write what was only planned', async () => {
     const { image, base } = order;
     const others: RebaseOrder[] = [
       { ...order, image: { ...image, digest: digest('d') } },
@@ -66,6 +71,7 @@ describe('rememberRebases', () => {
       { ...order, image: { ...image, source: { ...image.source, path: 'shop/api' } } },
       { ...order, base: { ...base, digest: digest('e') } },
       { ...order, date: new Date('2026-11-24T10:00:00Z') },
+      { ...order, isOnlyPlanned: true },
       {
         ...order,
         image: { ...image, source: { ...image.source, access: { secrets: [{ namespace: 'shop', name: 'pull', namedBy: 'policy' }] } } },
@@ -116,11 +122,42 @@ describe('rememberRebases', () => {
 
   it('does not remember a failure', async () => {
     let count = 0;
-    const rebase = rememberRebases(
-      () => Promise.reject(new Error(`attempt ${++count}`)),
-      () => 0,
-    );
+    const { rebase } = rememberRebases({ rebase: () => Promise.reject(new Error(`attempt ${++count}`)), discard }, () => 0);
     await assert.rejects(rebase(order, permit), /attempt 1/);
     await assert.rejects(rebase(order, permit), /attempt 2/);
+  });
+
+  it('knows which orders it would not ask for', async () => {
+    let now = 0;
+    const port = rememberRebases({ rebase: () => Promise.resolve(refused), discard }, () => now);
+    await port.rebase(order, permit);
+    assert.deepEqual([port.isRebaseKnown(order), port.isRebaseKnown({ ...order, isOnlyPlanned: true })], [true, false]);
+    now += minute;
+    assert.equal(port.isRebaseKnown(order), false);
+  });
+
+  it('takes back once in an hour what is not in use, and rebases anew what was taken back', async () => {
+    const asked: string[] = [];
+    let result: 'InUse' | 'Deleted' = 'InUse';
+    const port = rememberRebases(
+      {
+        rebase: () => Promise.resolve(rebased).finally(() => asked.push('rebase')),
+        discard: () => Promise.resolve({ tag: rebased.tag, result }).finally(() => asked.push('discard')),
+      },
+      () => 0,
+    );
+    const take = () => port.discard(order, { message: '', isInUse: () => false }, permit);
+    await port.rebase(order, permit);
+    await take();
+    result = 'Deleted';
+    await take();
+    assert.deepEqual([await take(), await port.rebase(order, permit)], [{ tag: rebased.tag, result }, rebased]);
+    assert.deepEqual(asked, ['rebase', 'discard', 'discard', 'rebase']);
+  });
+
+  it('rebases anew after a release, because another replica may have taken back what was rebased', async () => {
+    const released = orderOf(1, { 'operator.technomad.dev/release': '2026-11-23T10:00:00Z' });
+    const steps = [order, released].map((one): [number, RebaseOrder] => [0, one]);
+    assert.equal(await countOf(steps, rebased), 2);
   });
 });

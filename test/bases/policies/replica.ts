@@ -4,8 +4,10 @@ import { BoundedMap } from '../../../src/core/async/bounded-map.ts';
 import { PolicyChanged } from '../../../src/bases/policies/brake.ts';
 import type { BasePorts } from '../../../src/bases/policies/ports.ts';
 import { processBaseJob } from '../../../src/bases/policies/reconcile-base.ts';
+import type { SeenVersion } from '../../../src/bases/record/seen-version.ts';
 import { createVersionsMemory } from '../../../src/bases/policies/select-base.ts';
-import { readBaseStatus, type BaseImagePolicy } from '../../../src/core/model/base-policy.ts';
+import { type BaseImagePolicy } from '../../../src/core/model/base-policy.ts';
+import { readBaseStatus } from '../../../src/core/model/base-status.ts';
 import type { BaseJob } from '../../../src/service/queue/jobs.ts';
 import type { PolicyResult } from '../../../src/service/queue/event-log.ts';
 import type { ObjectEvent, Registry, Signatures } from '../../../src/service/reconcile/ports.ts';
@@ -70,6 +72,7 @@ export function createReplica({ settings = {}, layers = {}, pods, signatures = {
       { aliases: new Map(), customTargets: [] },
     );
   const jobs: BaseJob[] = [];
+  let remembered: readonly SeenVersion[] = [];
   let version = 1;
   let policy = read({}, '1');
   const write = (status: object) => (policy = read(status, String(++version)));
@@ -97,8 +100,11 @@ export function createReplica({ settings = {}, layers = {}, pods, signatures = {
       ...ports.cluster,
       listWorkloads: () => [workload],
       namespacesWith: () => ['shop'],
+      listEveryWorkload: () => [workload],
       namespaceMatches: () => true,
     },
+    notices: { add: () => Promise.resolve() },
+    reported: { read: () => Promise.resolve(new Set()), add: () => Promise.resolve() },
     signatures: ports.signatures,
     registry: { ...ports.registry, listTags: () => Promise.resolve(['1.2.3']) },
     facts: {
@@ -109,11 +115,23 @@ export function createReplica({ settings = {}, layers = {}, pods, signatures = {
         }),
     },
     versions: createVersionsMemory(),
+    records: {
+      read: () => Promise.resolve(remembered),
+      add: (_, versions) => {
+        const added = new Set(versions.map(({ digest }) => digest));
+        remembered = [...remembered.filter(({ digest }) => !added.has(digest)), ...versions];
+        return Promise.resolve(remembered);
+      },
+    },
+    dependents: { keep: () => Promise.resolve() },
     digests: new BoundedMap(10),
     waits: new BoundedMap(10),
     queues: { addBaseJobs: (added) => Promise.resolve(void jobs.push(...added)) },
     report: ports.report,
     rebase: unused,
+    isRebaseKnown: () => false,
+    discard: unused,
+    mayPush: () => false,
     readWorkload: unused,
     children: { list: () => Promise.resolve([]), create: unused, remove: unused, rollBack: unused },
     rebuilds: { request: unused, read: () => Promise.resolve([]) },

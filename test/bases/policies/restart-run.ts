@@ -1,6 +1,7 @@
 /** One step of a roll-out of restarts, over pods that a test names. */
 import assert from 'node:assert/strict';
 import { readBasePolicy } from '../../../src/bases/resource/read-base-policy.ts';
+import { knownBase } from '../../../src/bases/recognize/layers.ts';
 import type { Acting, ImageBehind } from '../../../src/bases/policies/act.ts';
 import type { RestartPorts } from '../../../src/bases/policies/examine-restarts.ts';
 import { restartOutdated } from '../../../src/bases/policies/restart-outdated.ts';
@@ -16,6 +17,7 @@ const bases = [
   imageOf({ name: '21.0.1', layers: { [platform]: 'os java1' } }),
 ];
 const [selected] = bases;
+const known = bases.map((facts) => knownBase(facts, { repository: 'harbor.example.com/library/base-java', tags: [] }));
 export const base = { tag: '21.0.2', digest: selected?.digest ?? '' };
 export const now = Date.parse('2026-11-23T12:00:00Z');
 export const rebuilt = digestFor('rebuilt');
@@ -45,10 +47,15 @@ function actingOf({ waves = {}, windows, status = {} }: { waves?: object; window
     base,
     behind: [],
     current: [],
-    versions: { source: { registry: 'harbor.example.com', path: 'library/base-java' }, versions: bases.map(({ digest }) => ({ digest })) },
+    versions: {
+      source: { registry: 'harbor.example.com', path: 'library/base-java' },
+      known,
+      line: { description: 'any', relationOf: () => 'older' },
+    },
     findWorkload: () => undefined,
     selects: ({ labels }) => labels?.['unselected'] === undefined,
     permits: () => true,
+    isInUse: () => true,
     confirm: () => Promise.resolve(),
     beginWave: () => Promise.resolve(),
     confirmUnchanged: () => Promise.resolve(),

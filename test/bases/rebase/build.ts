@@ -97,7 +97,7 @@ async function pushStatement(target: PushTarget, digest: string, statement: InTo
 }
 
 /** An archive of files, in the format of POSIX (ustar), without owners and times. */
-function tar(files: Files, platform: string): Buffer {
+export function tar(files: Files, platform: string): Buffer {
   const blocks = Object.entries(files).flatMap(([path, text]) => {
     const slash = path.lastIndexOf('/') + 1;
     const name = text === null ? `${path.slice(0, slash)}.wh.${path.slice(slash)}` : path;
@@ -108,7 +108,8 @@ function tar(files: Files, platform: string): Buffer {
   return Buffer.concat([...blocks, Buffer.alloc(1024)]);
 }
 
-function header(name: string, size: number): Buffer {
+/** The block before a file: `type` is that of POSIX, such as `x` for metadata of the next file. */
+export function header(name: string, size: number, type = '0'): Buffer {
   const block = Buffer.alloc(512);
   const octal = (value: number, width: number) => value.toString(8).padStart(width - 1, '0');
   block.write(name, 0);
@@ -118,7 +119,7 @@ function header(name: string, size: number): Buffer {
   block.write(octal(size, 12), 124);
   block.write(octal(0, 12), 136);
   block.write(' '.repeat(8), 148);
-  block.write('0', 156);
+  block.write(type, 156);
   block.write('ustar\u000000', 257);
   const sum = block.reduce((total, byte) => total + byte, 0);
   block.write(`${sum.toString(8).padStart(6, '0')}\u0000 `, 148);

@@ -38,7 +38,7 @@ export const newBase: RealBuild = {
     Labels: { vendor: 'platform team', patch: '2' },
   },
 };
-const application: RealBuild = {
+export const application: RealBuild = {
   layers: [...oldBase.layers, app1, app2],
   created: '2026-02-01T00:00:00Z',
   history: [...oldHistory, ...appHistory],
@@ -84,8 +84,17 @@ export async function pushJava(hosts: { registry: string; proxy: string }, chang
       date: new Date('2026-11-23T10:00:00Z'),
       allow: [],
       isBaseVerified: true,
+      isOldBaseVerified: true,
     },
     digests: { application: app.digest, oldBase: old.digest, newBase: next.digest },
     layerBytes: next.layerBytes,
   };
+}
+
+/** The digest of an index under a tag of the application, in the registry itself; null if there is none. */
+export async function digestOfTag({ app }: Pushed, tag: string): Promise<string | null> {
+  const [host = '', ...path] = app.split('/');
+  const headers = { accept: 'application/vnd.oci.image.index.v1+json' };
+  const answer = await fetch(`http://${host}/v2/${path.join('/')}/manifests/${tag}`, { method: 'HEAD', headers });
+  return answer.headers.get('docker-content-digest');
 }

@@ -88,6 +88,18 @@ describe('fields of the configuration', () => {
     });
   });
 
+  test('content that a descriptor embeds does not stay with another digest', () => {
+    const platforms = { platforms: ['linux/amd64'] };
+    const { application, ...others } = request({ application: platforms, oldBase: platforms, newBase: platforms });
+    const embed = <D extends object>(descriptor: D) => ({ ...descriptor, data: 'dGhlIGZvcm1lciBjb250ZW50' });
+    const embedded = application.platforms.map(({ entry, manifest, ...one }) => {
+      return { ...one, ...(entry && { entry: embed(entry) }), manifest: { ...manifest, config: embed(manifest.config) } };
+    });
+    const planned = planRebase({ application: { ...application, platforms: embedded }, ...others });
+    assert.ok(planned.kind === 'plan');
+    for (const { bytes } of planned.manifests) assert.doesNotMatch(bytes.toString(), /"data"/);
+  });
+
   test('names like __proto__ are names', () => {
     const labels = JSON.parse('{"__proto__": "x", "constructor": "y"}') as Record<string, string>;
     const config = runConfig({}, { Env: ['__proto__=2'] }, { Labels: labels });
@@ -201,6 +213,34 @@ describe('versions of the old base', () => {
     assert.deepEqual(planRebase(request({ application: { layers: 'os java2 patch app' } })), { kind: 'current' });
     // The old base has more layers: the new one is an older version of it.
     assert.equal(planRebase(request({ allow: all, newBase: { layers: 'os' } })).kind, 'plan');
+  });
+
+  test('a base with the same layers and other settings replaces the settings that are inherited', () => {
+    const [before, after] = [{ Env: ['A=1', 'B=1'] }, { Env: ['A=2', 'B=2'] }];
+    const same = (application: RunConfig) =>
+      planRebase(
+        request({
+          allow: all,
+          oldBase: { config: before },
+          newBase: { layers: 'os java1', config: after },
+          application: { config: application },
+        }),
+      );
+    const planned = same({ Env: ['A=1', 'B=own'] });
+    assert.ok(planned.kind === 'plan');
+    assert.deepEqual(configOf(planned).config?.Env, ['A=2', 'B=own']);
+    assert.deepEqual(manifestOf(planned).layers.length, 3);
+    assert.deepEqual(same({ Env: ['A=2', 'B=2'] }), { kind: 'current' });
+    assert.deepEqual(same({ Env: ['A=own', 'B=own'] }), { kind: 'current' });
+  });
+
+  test('of versions with the same layers, the one whose settings are inherited is taken', () => {
+    const versions = ['1', '2', '3'].map((value) =>
+      image('library/java', { tag: `21.0.${value}`, layers: 'os java1', config: { Env: [`A=${value}`] } }),
+    );
+    const planned = planRebase({ ...request({ allow: all, application: { config: { Env: ['A=2'] } } }), oldBases: versions });
+    assert.ok(planned.kind === 'plan');
+    assert.equal(planned.oldBase.tag, '21.0.2');
   });
 
   test('none fits', () => {

@@ -5,17 +5,18 @@ import type { RebaseAction } from '../../../src/core/model/base-policy.ts';
 import { PermanentError, WaitError } from '../../../src/core/model/errors.ts';
 import type { Verification } from '../../../src/core/model/verification.ts';
 import type { SecretContent } from '../../../src/core/model/image-source.ts';
-import { createPolicyRebase, type PolicyRebase } from '../../../src/bases/rebase/rebase-for-policy.ts';
+import { createPolicyRebases, type PolicyRebase } from '../../../src/bases/rebase/rebase-for-policy.ts';
 import { createRegistryClient, type RegistryClient } from '../../../src/service/registry/client.ts';
 import { basicAuthorization } from '../../../src/service/registry/credential.ts';
 import { readPublicKey } from '../../../src/service/verify/public-keys.ts';
+import { createImageVerifier } from '../../../src/service/verify/image-verifier.ts';
 import { findSignatures } from '../../../src/service/verify/find-signatures.ts';
 import { verifySignatures } from '../../../src/service/verify/verify-signatures.ts';
 import { type Registry, startRegistry } from '../../harness/registry.ts';
 import { type RegistryProxy, startRegistryProxy } from '../../harness/registry-proxy.ts';
 import { ecSigner, pemOf, signSimple } from '../../service/verify/cosign.ts';
 import { pushSimple } from '../../service/verify/push-signature.ts';
-import { type Pushed, pushJava, type PushJava } from './java-images.ts';
+import { application, digestOfTag, type Pushed, pushJava, type PushJava } from './java-images.ts';
 
 let registry: Registry;
 let proxy: RegistryProxy;
@@ -24,6 +25,7 @@ const signal = AbortSignal.timeout(300_000);
 const reader = { username: 'reader', password: 'reads' };
 const pusher = { username: 'pusher', password: 'writes' };
 const signer = ecSigner();
+const baseSigner = ecSigner();
 
 before(async () => {
   registry = await startRegistry();
@@ -62,7 +64,10 @@ const secretsOf = (): Record<string, SecretContent> => ({
     },
   },
   'platform/signer': { data: { 'rebase.pem': base64(signer.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()), empty: '' } },
+  'platform/base': { data: { 'cosign.pub': base64(pemOf(baseSigner)) } },
 });
+
+const notOwn = { credentials: () => assert.fail('the credentials of image-watcher are not for this policy'), mayPush: () => true };
 
 async function run(
   pushed: Pushed,
@@ -72,12 +77,14 @@ async function run(
     image = {},
     secrets = {},
     confirm = () => Promise.resolve(),
+    isOnlyPlanned = false,
   }: {
     action?: Partial<RebaseAction>;
     verification?: Verification | null;
     image?: object;
     secrets?: Record<string, SecretContent>;
     confirm?: () => Promise<void>;
+    isOnlyPlanned?: boolean;
   } = {},
 ) {
   const { order, digests } = pushed;
@@ -96,25 +103,24 @@ async function run(
     image: { source: order.application.source, tag: '1.2.3', digest: digests.application, base: digests.oldBase, ...image },
     base: { tag: '21.0.2', digest: digests.newBase },
     date: order.date,
+    isOnlyPlanned,
   };
-  return createPolicyRebase({ registry: client, readSecret, now: Date.now })(policyRebase, { signal, confirm });
+  const verify = createImageVerifier({ registry: client, readSecret });
+  return createPolicyRebases({ registry: client, readSecret, verify, own: notOwn, now: Date.now }).rebase(policyRebase, {
+    signal,
+    confirm,
+  });
 }
-
-const digestOf = async ({ order }: Pushed, tag: string) => {
-  const { path } = order.application.source;
-  const accept = 'application/vnd.oci.image.index.v1+json';
-  const answer = await fetch(`http://${registry.host}/v2/${path}/manifests/${tag}`, { method: 'HEAD', headers: { accept } });
-  return answer.headers.get('docker-content-digest');
-};
 
 test('the image is rebased, and repeating it has the same result and writes nothing', async () => {
   const pushed = await push();
   guard(pushed);
   const first = await run(pushed);
   assert.ok('tag' in first, JSON.stringify(first));
-  assert.deepEqual([first.tag, await digestOf(pushed, first.tag)], ['1.2.3-base.20261123', first.digest]);
+  assert.deepEqual([first.tag, await digestOfTag(pushed, first.tag)], ['1.2.3-base.20261123', first.digest]);
   const seen = proxy.requests.length;
   assert.deepEqual(await run(pushed), first);
+  assert.deepEqual(await run(pushed, { isOnlyPlanned: true }), { isPlanned: true });
   assert.ok(!proxy.requests.slice(seen).some(({ method }) => method !== 'GET' && method !== 'HEAD'));
 });
 
@@ -128,7 +134,7 @@ test('nothing is written any more once that is not permitted', async () => {
     await assert.rejects(run(pushed, { confirm }), /suspended meanwhile/);
     const written = proxy.requests.slice(seen).filter(({ method }) => method !== 'GET' && method !== 'HEAD');
     assert.equal(written.length, permitted);
-    assert.equal(await digestOf(pushed, '1.2.3-base.20261123'), null);
+    assert.equal(await digestOfTag(pushed, '1.2.3-base.20261123'), null);
   }
 });
 
@@ -216,7 +222,7 @@ describe('refused, and nothing is written', () => {
       'MajorVersionChanged',
       /the version of the base changes from "17\.0\.9" to "21\.0\.2"/,
     ],
-    'when the layers are those of the new base': [{ image: {} }, 'LayersUnchanged', /begin with those of 21\.0\.2 already/],
+    'when the new base would change nothing': [{ image: {} }, 'LayersUnchanged', /has the layers of 21\.0\.2 already, and no setting/],
   };
   for (const [name, [how, reason, message]] of Object.entries(cases)) {
     test(name, async () => {
@@ -262,10 +268,13 @@ describe('signatures', () => {
     pushSimple({ host: registry.host, repository: pushed.order.application.source.path }, pushed.digests.application, [
       signSimple(pushed.digests.application, by),
     ]);
+  const signOldBase = ({ order, digests: { oldBase } }: Pushed, by = baseSigner) =>
+    pushSimple({ host: registry.host, repository: order.newBase.source.path }, oldBase, [signSimple(oldBase, by)]);
 
   test('an image that is signed with the key is signed again, once', async () => {
     const pushed = await push();
     await sign(pushed);
+    await signOldBase(pushed);
     const result = await run(pushed, { action });
     assert.ok('tag' in result, JSON.stringify(result));
     assert.deepEqual(await run(pushed, { action }), result);
@@ -284,8 +293,22 @@ describe('signatures', () => {
     await sign(pushed);
     const result = await run(pushed, { action, verification: null });
     assert.equal('refused' in result && result.refused.reason, 'BaseUnverified');
-    assert.equal(await digestOf(pushed, '1.2.3-base.20261123'), null);
+    assert.equal(await digestOfTag(pushed, '1.2.3-base.20261123'), null);
     const allowed = await run(pushed, { action: { ...action, allow: ['BaseUnverified'] }, verification: null });
+    assert.ok('tag' in allowed, JSON.stringify(allowed));
+  });
+
+  test('an image is not signed without layers that somebody has declared to be those of the old base', async () => {
+    // Whoever can push to the repository of the base pushes one that has layers of the application as well.
+    const pushed = await push({ oldBase: { layers: application.layers.slice(0, -1) } });
+    await sign(pushed);
+    for (const by of [undefined, ecSigner()]) {
+      if (by !== undefined) await signOldBase(pushed, by);
+      const result = await run(pushed, { action });
+      assert.equal('refused' in result && result.refused.reason, 'BaseUnverified', JSON.stringify(result));
+    }
+    assert.equal(await digestOfTag(pushed, '1.2.3-base.20261123'), null);
+    const allowed = await run(pushed, { action: { ...action, allow: ['BaseUnverified'] } });
     assert.ok('tag' in allowed, JSON.stringify(allowed));
   });
 
@@ -296,6 +319,6 @@ describe('signatures', () => {
       const result = await run(pushed, how);
       assert.equal('refused' in result && result.refused.reason, 'SignatureLost');
     }
-    assert.equal(await digestOf(pushed, '1.2.3-base.20261123'), null);
+    assert.equal(await digestOfTag(pushed, '1.2.3-base.20261123'), null);
   });
 });

@@ -1,6 +1,8 @@
 /** Rebases in a real registry, checked with other tools. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { readContent, type ReadContent } from '../../../src/bases/rebase/read-content.ts';
+import { createFileSigns, type ReadFileSigns } from '../../../src/bases/rebase/read-file-signs.ts';
 import { formatRebased, type Rebased, rebaseImage, type RebaseOrder, type RebaseResult } from '../../../src/bases/rebase/rebase-image.ts';
 import { createRegistryClient, type RegistryClient } from '../../../src/service/registry/client.ts';
 import { formats, provenanceOf } from '../recognize/build-image.ts';
@@ -31,8 +33,17 @@ after(async () => {
 });
 
 const push: PushJava = (change, all) => pushJava({ registry: registry.host, proxy: proxy.host }, change, all);
+const readBase: ReadContent = (located, signal) => readContent(located, client, signal);
+const readFileSigns: ReadFileSigns = (source, base, signal) => createFileSigns(client)(source, base, signal);
 const run = (order: RebaseOrder) =>
-  rebaseImage(order, { registry: client, push: client.openPush(order.application.source, () => []), signal, now: Date.now });
+  rebaseImage(order, {
+    registry: client,
+    readFileSigns,
+    readBase,
+    push: client.openPush(order.application.source, () => []),
+    signal,
+    now: Date.now,
+  });
 
 function rebased(result: RebaseResult): Rebased {
   assert.equal(result.kind, 'rebased', 'message' in result ? result.message : '');
@@ -209,10 +220,32 @@ test('an image on the new base is left alone', async () => {
   assert.equal(result.kind, 'current');
 });
 
+test('a base of another distribution is refused, and one layer of each base is read for it', async () => {
+  const alpine = { 'etc/os-release': 'Alpine', 'lib/apk/db/installed': 'P:musl', 'lib/ld-musl-x86_64.so.1': 'ELF' };
+  const debian = { ...os, 'var/lib/dpkg/status': 'Package: libc6', 'usr/lib/x86_64-linux-gnu/libc.so.6': 'ELF' };
+  const layers = { old: [debian, java2], next: [alpine, java2] };
+  const { order } = await push(
+    {
+      oldBase: { layers: layers.old },
+      newBase: { layers: layers.next },
+      application: { layers: [...layers.old, { 'app/main.jar': 'main' }] },
+    },
+    { platforms: ['linux/amd64'] },
+  );
+  const seen = proxy.requests.length;
+  const result = await run(order);
+  assert.ok(result.kind === 'refused', result.kind);
+  assert.equal(result.reason, 'DistributionChanged');
+  assert.match(result.message, /C library of the base changes from glibc to musl/);
+  // Three configurations, and two layers.
+  assert.equal(proxy.requests.slice(seen).filter(({ method, path }) => method === 'GET' && path.includes('/blobs/')).length, 5);
+  rebased(await run({ ...order, allow: ['DistributionChanged'] }));
+});
+
 test('without permission to write, the plan is shown and nothing is written', async () => {
   const { order } = await push();
   const seen = proxy.requests.length;
-  const result = await rebaseImage(order, { registry: client, signal, now: Date.now });
+  const result = await rebaseImage(order, { registry: client, readFileSigns, readBase, signal, now: Date.now });
   assert.equal(result.kind, 'planned');
   assert.ok(!proxy.requests.slice(seen).some(({ method }) => method === 'PUT' || method === 'POST'));
   assert.deepEqual(rebased(await run(order)).plan, result.plan);
@@ -222,7 +255,8 @@ test('a failure at any request leaves no tag, and a repetition writes the same i
   const { order } = await push({}, { platforms: bothPlatforms });
   const isWrite = (method: string) => method === 'PUT' || method === 'POST';
   const isTag = (path: string) => /\/manifests\/1\.2\.3-base/.test(path);
-  const expected = ((await rebaseImage(order, { registry: client, signal, now: Date.now })) as Rebased).plan.image.digest;
+  const expected = ((await rebaseImage(order, { registry: client, readFileSigns, readBase, signal, now: Date.now })) as Rebased).plan.image
+    .digest;
   let failures = 0;
   for (let allowed = 0; ; allowed++) {
     let left = allowed;
@@ -231,9 +265,14 @@ test('a failure at any request leaves no tag, and a repetition writes the same i
     const own = createRegistryClient({ registries: [{ host: proxy.host, insecure: true }], allowedRegistries: [], credentials: () => [] });
     const seen = proxy.requests.length;
     try {
-      const result = await rebaseImage(order, { registry: own, push: own.openPush(source, () => []), signal, now: Date.now }).catch(
-        (error: Error) => error,
-      );
+      const result = await rebaseImage(order, {
+        registry: own,
+        readFileSigns,
+        readBase: (located, signal) => readContent(located, own, signal),
+        push: own.openPush(source, () => []),
+        signal,
+        now: Date.now,
+      }).catch((error: Error) => error);
       if (!(result instanceof Error)) {
         assert.equal(rebased(result).plan.image.digest, expected);
         const writes = proxy.requests.slice(seen).filter(({ method }) => isWrite(method));

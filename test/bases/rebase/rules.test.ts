@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { planRebase } from '../../../src/bases/rebase/plan-rebase.ts';
+import type { FileSigns } from '../../../src/bases/rebase/file-signs.ts';
 import { rules } from '../../../src/bases/rebase/rules/index.ts';
 import { request, type RequestSample, unsigned } from './samples.ts';
 import type { RunConfig } from '../../../src/bases/rebase/content.ts';
@@ -14,12 +15,15 @@ const configs = (oldBase: RunConfig, newBase: RunConfig, application: RunConfig 
 });
 const env = (oldBase: string[], newBase: string[], application = oldBase) =>
   configs({ Env: oldBase }, { Env: newBase }, { Env: application });
+const signed = { isSigned: true, isSignedByOwnKey: true, willBeSigned: true, isBaseVerified: true, isOldBaseVerified: true };
+const files = (oldBase: FileSigns, newBase: FileSigns): RequestSample => ({ oldBase: { files: oldBase }, newBase: { files: newBase } });
 const windows = (version: string) => ({ fields: { 'os.version': version } });
 
 const refused: Record<string, readonly (readonly [name: string, sample: RequestSample, message: RegExp])[]> = {
   UserChanged: [
     ['the user changes', configs({ User: 'app' }, { User: 'root' }), /user of the base changes from "app" to "root"/],
     ['a user is new', configs({}, { User: 'app' }), /from nothing to "app"/],
+    ['the user is root then', configs({ User: 'app' }, {}), /from "app" to nothing/],
     [
       'on one platform',
       {
@@ -43,7 +47,22 @@ const refused: Record<string, readonly (readonly [name: string, sample: RequestS
       /entrypoint/,
     ],
   ],
+  LifecycleChanged: [
+    [
+      'the stop signal changes',
+      configs({ StopSignal: 'SIGQUIT' }, { StopSignal: 'SIGTERM' }),
+      /stop signal of the base changes from "SIGQUIT" to "SIGTERM"/,
+    ],
+    [
+      'a health check is new',
+      configs({}, { Healthcheck: { Test: ['CMD', '/check'] } }),
+      /health check of the base changes from nothing to/,
+    ],
+  ],
   EnvironmentChanged: [
+    ['an option of Java is set', env([], ['_JAVA_OPTIONS=-Xmx64m']), /"_JAVA_OPTIONS" of the base is new/],
+    ['options of Node change', env(['NODE_OPTIONS=--a'], ['NODE_OPTIONS=--b']), /"NODE_OPTIONS"/],
+    ['Python searches elsewhere', env([], ['PYTHONPATH=/opt']), /"PYTHONPATH" of the base is new/],
     ['a variable is removed', env(['TZ=UTC'], []), /variable "TZ" of the base is removed; it was "UTC"/],
     ['PATH loses a folder', env(['PATH=/opt/a:/bin'], ['PATH=/bin']), /"PATH" of the base changes/],
     ['PATH has another order', env(['PATH=/opt/a:/bin'], ['PATH=/bin:/opt/a']), /"PATH"/],
@@ -72,6 +91,14 @@ const refused: Record<string, readonly (readonly [name: string, sample: RequestS
     ],
     ['it needs a feature', { newBase: { fields: { 'os.features': ['win32k'] } } }, /os\.features/],
   ],
+  DistributionChanged: [
+    ['the C library changes', files({ libc: 'glibc' }, { libc: 'musl' }), /C library of the base changes from glibc to musl/],
+    [
+      'the package manager changes',
+      files({ libc: 'glibc', packages: 'dpkg' }, { libc: 'glibc', packages: 'apk' }),
+      /package manager of the base changes from dpkg to apk/,
+    ],
+  ],
   AbiChanged: [
     [
       'another stack',
@@ -79,6 +106,14 @@ const refused: Record<string, readonly (readonly [name: string, sample: RequestS
       /stack\.id/,
     ],
     ['another ABI', configs({ Labels: { 'com.example.abi': '1' } }, { Labels: { 'com.example.abi': '2' } }), /com\.example\.abi/],
+    [
+      'a mixin is lost',
+      configs(
+        { Labels: { 'io.buildpacks.stack.mixins': '["git","curl"]' } },
+        { Labels: { 'io.buildpacks.stack.mixins': '["curl","wget"]' } },
+      ),
+      /no longer has the mixin "git"/,
+    ],
     ['the application forbids it', configs({}, {}, { Labels: { 'io.buildpacks.rebasable': 'false' } }), /rebasable=false/],
   ],
   MajorVersionChanged: [
@@ -101,10 +136,11 @@ const refused: Record<string, readonly (readonly [name: string, sample: RequestS
     ['a key signs it for the first time', { signatures: { ...unsigned, willBeSigned: true } }, /application is not signed, but/],
   ],
   BaseUnverified: [
+    ["the base may be anybody's", { signatures: { ...signed, isBaseVerified: false } }, /signatures of the base are not verified/],
     [
-      "the base may be anybody's",
-      { signatures: { isSigned: true, isSignedByOwnKey: true, willBeSigned: true, isBaseVerified: false } },
-      /signatures of the base are not verified/,
+      "the old base, whose layers are removed, may be anybody's",
+      { signatures: { ...signed, isOldBaseVerified: false } },
+      /without the layers of the old base, whose signatures are missing/,
     ],
   ],
 };
@@ -131,7 +167,13 @@ test('every rule refuses something', () =>
   ));
 
 const accepted: Record<string, RequestSample> = {
+  'the same C library': files({ libc: 'musl', packages: 'apk' }, { libc: 'musl', packages: 'apk' }),
+  'a base without signs': files({ libc: 'glibc', packages: 'dpkg' }, {}),
   'nothing changes': {},
+  'root is named': configs({}, { User: 'root' }),
+  'root is named by its number': configs({ User: 'root' }, { User: '0' }),
+  'a mixin only for builds is lost': configs({ Labels: { 'io.buildpacks.stack.mixins': '["build:git"]' } }, {}),
+  'the application has its own stop signal': configs({ StopSignal: 'SIGINT' }, { StopSignal: 'SIGTERM' }, { StopSignal: 'SIGQUIT' }),
   'the application has its own user': configs({ User: 'a' }, { User: 'b' }, { User: 'own' }),
   'the application has its own entrypoint': configs(
     { Entrypoint: ['a'], Cmd: ['x'] },
@@ -149,8 +191,8 @@ const accepted: Record<string, RequestSample> = {
   'the ports are in another order': configs({ ExposedPorts: { '1/tcp': {}, '2/tcp': {} } }, { ExposedPorts: { '2/tcp': {}, '1/tcp': {} } }),
   'the same major version': { oldBase: { tag: '21.0.1-jre' }, newBase: { tag: '21-jre' } },
   'no version is known': { oldBase: { tag: 'bookworm' }, newBase: { tag: 'trixie' } },
-  'the same key signs it': { signatures: { isSigned: true, isSignedByOwnKey: true, willBeSigned: true, isBaseVerified: true } },
-  'nothing is signed, on a base that is not verified': { signatures: { ...unsigned, isBaseVerified: false } },
+  'the same key signs it': { signatures: signed },
+  'nothing is signed, on bases that are not verified': { signatures: { ...unsigned, isBaseVerified: false, isOldBaseVerified: false } },
 };
 
 for (const [name, sample] of Object.entries(accepted)) {

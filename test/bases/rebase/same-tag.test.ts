@@ -1,6 +1,8 @@
 /** Two replicas rebase at the same time: the same image twice, and two images that would get the same tag. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { readContent } from '../../../src/bases/rebase/read-content.ts';
+import { createFileSigns } from '../../../src/bases/rebase/read-file-signs.ts';
 import {
   type Rebased,
   rebaseImage,
@@ -34,6 +36,8 @@ const tagsOf = async ({ application }: RebaseOrder) =>
 function run(order: RebaseOrder, ports: Partial<RebasePorts> = {}): Promise<RebaseResult> {
   return rebaseImage(order, {
     registry: client,
+    readFileSigns: createFileSigns(client),
+    readBase: (located, signal) => readContent(located, client, signal),
     push: client.openPush(order.application.source, () => []),
     signal,
     now: Date.now,

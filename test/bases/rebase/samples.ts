@@ -1,6 +1,7 @@
 /** Images for tests of the plan: name only what matters. */
 import { createHash } from 'node:crypto';
 import type { ConfigDocument, Descriptor, ImageContent, PlatformContent, RunConfig } from '../../../src/bases/rebase/content.ts';
+import type { FileSigns } from '../../../src/bases/rebase/file-signs.ts';
 import type { RebaseRequest } from '../../../src/bases/rebase/plan-rebase.ts';
 
 export const digestFor = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`;
@@ -13,6 +14,7 @@ export interface Sample {
   readonly platforms?: readonly string[];
   readonly config?: RunConfig;
   readonly fields?: Partial<ConfigDocument> & Readonly<Record<string, unknown>>;
+  readonly files?: FileSigns;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly layer?: Partial<Descriptor>;
   /** How layers are compressed. */
@@ -52,13 +54,15 @@ export function image(path: string, { tag, layers = '', platforms, ...rest }: Sa
         annotations: undefined,
       },
     }),
-    platforms: platforms ? own : own.map(({ platform, mediaType, manifest, config }) => ({ platform, mediaType, manifest, config })),
+    platforms: platforms
+      ? own
+      : own.map(({ platform, mediaType, manifest, config, files }) => ({ platform, mediaType, manifest, config, ...(files && { files }) })),
     otherEntries: 0,
   };
 }
 
 function platformOf(platform: string, layers: readonly string[], sample: Sample): PlatformContent {
-  const { config = {}, fields, annotations, layer, compression = 'gzip', isDocker } = sample;
+  const { config = {}, fields, files, annotations, layer, compression = 'gzip', isDocker } = sample;
   const [os = '', architecture = '', variant] = platform.split('/');
   const type = isDocker ? types.docker : types.oci;
   const own = { os, architecture, ...(variant !== undefined && { variant }) };
@@ -93,6 +97,7 @@ function platformOf(platform: string, layers: readonly string[], sample: Sample)
       config,
       ...fields,
     },
+    ...(files && { files }),
   };
 }
 
@@ -104,7 +109,7 @@ export interface RequestSample {
   readonly signatures?: RebaseRequest['signatures'];
 }
 
-export const unsigned = { isSigned: false, isSignedByOwnKey: false, willBeSigned: false, isBaseVerified: true };
+export const unsigned = { isSigned: false, isSignedByOwnKey: false, willBeSigned: false, isBaseVerified: true, isOldBaseVerified: true };
 
 /** An application on 21.0.1, to be rebased onto 21.0.2. */
 export function request({ application, oldBase, newBase, allow = [], signatures = unsigned }: RequestSample = {}): RebaseRequest {

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Redis as Connection } from 'ioredis';
 import { createFactsReader, type FactsReader } from '../../../src/bases/recognize/facts-reader.ts';
-import { baseState } from '../../../src/bases/recognize/recognize-base.ts';
+import { knownBase } from '../../../src/bases/recognize/layers.ts';
+import { judge } from '../../../src/bases/recognize/recognize-base.ts';
 import { recognizeImages } from '../../../src/bases/recognize/recognize-images.ts';
 import { createImageFactsStore } from '../../../src/service/queue/image-facts.ts';
 import { createRegistryClient, type RegistryClient } from '../../../src/service/registry/client.ts';
@@ -46,15 +47,19 @@ const { signal } = new AbortController();
 /** As a reconcile does it. */
 async function examine(reader: FactsReader): Promise<Record<string, string>> {
   const source = { registry: registry.host, path: basePath };
-  const known = [
-    { tag: '21', digest: versions.new.digest },
-    { tag: '21.0.1', digest: versions.old.digest },
-  ];
+  const known = await Promise.all(
+    Object.entries({ 21: versions.new, '21.0.1': versions.old }).map(async ([tag, { digest }]) => {
+      const facts = await reader.read(source, digest, signal);
+      assert.ok(facts);
+      return knownBase(facts, { repository: `${registry.host}/${basePath}`, tags: [tag] });
+    }),
+  );
   const images = applications.map(({ name, path, digest }) => ({ name, digest, source: { registry: registry.host, path } }));
-  const results = await recognizeImages(images, { source, versions: known }, { reader, signal });
+  const results = await recognizeImages(images, { source, known }, { reader, signal });
+  const line = { description: 'any', relationOf: () => 'older' as const };
   return Object.fromEntries(
-    results.map(({ image: { name }, recognition }) => {
-      const state = baseState(recognition, versions.new) ?? 'unrelated';
+    results.images.map(({ image: { name }, recognition }) => {
+      const { state = 'unrelated' } = judge(recognition, { digest: versions.new.digest, line });
       return [name, recognition.kind === 'recognized' ? `${state} by ${recognition.by}` : state];
     }),
   );
@@ -88,8 +93,8 @@ test('facts in Redis that were replaced by others are read again from the regist
   assert.ok(app);
   const forged = JSON.stringify({ digest: app.digest, platforms: [] });
   const texts = ['', '{', '[]', '{"digest":7}', forged, `"${'a'.repeat(100_000)}"`];
-  const keys = await redis.hkeys('{iw}:images:v1');
-  for (const [index, key] of keys.entries()) await redis.hset('{iw}:images:v1', key, texts[index % texts.length] ?? '');
+  const keys = await redis.hkeys('{iw}:images:v3');
+  for (const [index, key] of keys.entries()) await redis.hset('{iw}:images:v3', key, texts[index % texts.length] ?? '');
   requests = [];
   assert.deepEqual(await examine(openReader()), expected());
   assert.ok(requests.length > keys.length);

@@ -88,7 +88,10 @@ function plans(host: string, versions: Versions): Plan[] {
       { statements: (own) => [provenanceOf(own, [{ uri: `pkg:docker/${name}@21`, digest: versions.new.digest }])] },
     ];
     const build = isWrong ? { indexAnnotations: named(name, versions.old.digest) } : builds[index % 5];
-    return { name: `other-${index}`, expected: isWrong ? 'Unknown' : 'unrelated', build: { layers: `os other-${index}`, ...build } };
+    // The first five begin with the lowest layer of the base, so that they may be built on a version that nobody knows.
+    const lowest = index < 5 ? 'os' : 'alpine';
+    const expected = isWrong || index < 5 ? 'Unknown' : 'unrelated';
+    return { name: `other-${index}`, expected, build: { layers: `${lowest} other-${index}`, ...build } };
   });
   const gone = versions.gone.digest;
   const untagged: Plan = {

@@ -181,6 +181,18 @@ test('of a long list, only the first entries are checked', () => {
   assert.equal(padded(2_000).length, 0);
 });
 
+test('of the thousands of images that a statement names, only the first 16 are read', (t) => {
+  const { mock } = t.mock.method(URL, 'canParse');
+  const uris = Array.from({ length: 2_000 }, (_, index) => `pkg:docker/a-${index}`);
+  find({ statements: [slsa02(uris.map((uri) => ({ uri })))] });
+  const sbom = {
+    packages: [{ SPDXID: 'base', externalRefs: uris.map((referenceLocator) => ({ referenceType: 'purl', referenceLocator })) }],
+    relationships: [{ relationshipType: 'DESCENDANT_OF', relatedSpdxElement: 'base' }],
+  };
+  find({ statements: [{ _type: 'https://in-toto.io/Statement/v1', predicateType: 'https://spdx.dev/Document', predicate: sbom }] });
+  assert.equal(mock.callCount(), 32);
+});
+
 test('provenance is read before SBOMs, and nothing else is read', () => {
   const rank = (type: string) => predicateRank(type) ?? Number.NaN;
   assert.ok(rank('https://slsa.dev/provenance/v0.2') < rank('https://spdx.dev/Document'));

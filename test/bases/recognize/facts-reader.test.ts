@@ -55,7 +55,7 @@ test('facts are read once for a digest and its access, also by concurrent caller
   const digest = addManifest(fake, runnable, { annotations: { 'org.opencontainers.image.base.digest': fakeDigest('b') } });
   const facts = {
     digest,
-    platforms: [{ platform: 'linux/amd64', digest, diffIds, named: [{ by: 'Annotation', digest: fakeDigest('b') }] }],
+    platforms: [{ platform: 'linux/amd64', digest, diffIds, settings: {}, named: [{ by: 'Annotation', digest: fakeDigest('b') }] }],
   };
   assert.deepEqual(await Promise.all([read(digest), read(digest)]), [facts, facts]);
   assert.deepEqual(await read(digest), facts);

@@ -1,7 +1,7 @@
 /** Images and bases for tests: name only what matters. */
 import { createHash } from 'node:crypto';
 import type { BuildFacts, NamedBase, PlatformFacts } from '../../../src/bases/recognize/facts.ts';
-import type { KnownBase } from '../../../src/bases/recognize/layers.ts';
+import { knownBase, type KnownBase } from '../../../src/bases/recognize/layers.ts';
 
 export const repository = 'harbor.example.com/library/base-java';
 export const other = 'docker.io/library/ubuntu';
@@ -38,5 +38,5 @@ export function image({ name = 'app', layers, named = [] }: SampleImage): BuildF
 
 /** A version of the base; its digest is that of its tag. */
 export function base(tag: string, layers: Readonly<Record<string, string>>): KnownBase {
-  return { repository, tag, ...image({ name: tag, layers }) };
+  return knownBase(image({ name: tag, layers }), { repository, tags: [tag] });
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readBasePolicy } from '../../../src/bases/resource/read-base-policy.ts';
+import { matchesSelector } from '../../../src/core/model/label-selector.ts';
 import { isUsableBase } from '../../../src/core/model/base-policy.ts';
 
 const context = { aliases: new Map(), customTargets: [] };
@@ -30,6 +31,19 @@ describe('readBasePolicy', () => {
     assert.deepEqual(spec.workloads, [{ kinds: ['Deployment', 'StatefulSet', 'DaemonSet', 'CronJob'] }]);
     assert.deepEqual(spec.onNewBase, [{ kind: 'report' }]);
     assert.deepEqual(spec.waves, { maxParallel: 5, pauseMs: 600_000, maxFailures: 1 });
+  });
+
+  it('selects all workloads of all namespaces where it names none', () => {
+    const { workloads: _, ...rest } = minimal;
+    const { workloads } = readUsable(rest);
+    const labels = { 'kubernetes.io/metadata.name': 'shop' };
+    assert.deepEqual(
+      workloads.map(({ namespaceSelector, selector }) => [namespaceSelector && matchesSelector(namespaceSelector, labels), selector]),
+      [
+        [undefined, undefined],
+        [true, undefined],
+      ],
+    );
   });
 
   it('reads every action in its order, and reports what none applies to', () => {
@@ -68,6 +82,20 @@ describe('readBasePolicy', () => {
       },
       { kind: 'report' },
     ]);
+  });
+
+  it('rebases all images, with the credentials of image-watcher, where an action says only rebase: {}', () => {
+    const { onNewBase } = readUsable({ ...minimal, onNewBase: [{ rebase: {} }] });
+    assert.deepEqual(onNewBase, [{ kind: 'rebase', images: ['*'], tag: '$tag-base.$date', allow: [] }, { kind: 'report' }]);
+    const trigger = {
+      images: ['harbor.example.com/shop/*'],
+      gitlab: { project: '42', ref: 'main', secretRef: { name: 'ci', key: 'token' } },
+    };
+    assert.match(
+      problemOf({ ...minimal, onNewBase: [{ rebase: {} }, { trigger }] }),
+      /onNewBase\[1\]: never applies, because onNewBase\[0\] comes first/,
+    );
+    assert.equal(readUsable({ ...minimal, onNewBase: [{ trigger }, { rebase: {} }] }).onNewBase.length, 3);
   });
 
   const secretRef = { name: 'ci', key: 'token' };

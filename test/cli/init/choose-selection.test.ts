@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { chooseSelection, strategyOf } from '../../../src/cli/init/choose-selection.ts';
+import { chooseSelection, strategyOf } from '../../../src/service/command-line/selection/choose-selection.ts';
 import { selectTag } from '../../../src/core/select/select-tag.ts';
 
 /** The tag that runs, the others that the registry has, how the next one is selected, and which it is now; `none` where names do not show it. */

@@ -96,6 +96,17 @@ test('one command proposes the right policy for each image of forty services, an
   assert.deepEqual(out.map(([name]) => name).toSorted(), Object.keys(leftOut).toSorted());
   for (const [name, why] of out) assert.match(why, leftOut[name] ?? /never/, name);
   for (const { policy } of found.policies) assert.equal(policy.spec.update?.mode, 'Approval');
+  const notesOf = (name: string) => found.policies.find(({ policy }) => policy.metadata.name === name)?.notes.join('\n') ?? '';
+  const ofHelm = found.policies.filter(({ notes }) => notes.join('').includes('helm'));
+  assert.deepEqual(
+    ofHelm.map(({ policy }) => policy.metadata.name),
+    ['blog'],
+  );
+  assert.match(
+    notesOf('blog'),
+    /Deployment \S+\/by-helm is of the Helm release site: the next "helm upgrade" puts the image back to that of/,
+  );
+  assert.match(notesOf('blog'), /"helm get values site --namespace web --all"/);
 });
 
 test('--diff shows that nothing would change at once, and what waits for an approval', async () => {
@@ -184,7 +195,7 @@ test('a namespace without workloads is a failure that says what to do', async ()
 test('the API server accepts the printed policies, after which nothing is proposed any more', async () => {
   const { code, out, err } = await run([], { interactive: true });
   assert.equal(code, 0);
-  assert.match(err, /35 policies with [0-9]+ targets; 10 images left out\n$/);
+  assert.match(err, /37 policies with [0-9]+ targets; 9 images left out\n$/);
   assert.match(out, /^# Nothing changes when these policies are applied: /);
   assert.match(
     out,

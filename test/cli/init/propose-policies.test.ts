@@ -5,7 +5,7 @@ import { readPolicy } from '../../../src/service/resources/read-policy.ts';
 import { planNow } from '../../../src/service/explain/plan-now.ts';
 import { proposePolicies, type Mode, type Proposal, type RunningImage } from '../../../src/cli/init/propose-policies.ts';
 import { withStatus } from '../../../src/cli/init/preview.ts';
-import { strategyOf } from '../../../src/cli/init/choose-selection.ts';
+import { strategyOf } from '../../../src/service/command-line/selection/choose-selection.ts';
 import { parseImageReference } from '../../../src/core/model/image-reference.ts';
 import { originTag } from '../../../src/core/model/rebased-tag.ts';
 import type { ImageList } from '../../../src/core/model/workload.ts';

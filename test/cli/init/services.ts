@@ -22,6 +22,8 @@ const statefulSet = (name: string, image: string): Service => ({ kind: 'Stateful
 /** The tags of each repository. */
 export const repositories: Readonly<Record<string, string>> = {
   'shop/web': '1.4.1 1.4.2 1.5.0 2.0.0 latest',
+  'shop/blog': '1.4.2 1.5.0',
+  'shop/odd': '1.4.2',
   'shop/api': 'v2.0.0 v2.1.0 v2.1.1 v3.0.0-rc.1',
   'shop/worker': '0.4.2 0.4.9 0.5.0',
   'shop/frontend': 'main-3f2a1b7 main-9c0ffee',
@@ -91,9 +93,16 @@ export const services: readonly Service[] = [
   // What other tools write.
   deployment('by-argo', 'shop/web:1.4.2', { annotations: { 'argocd.argoproj.io/tracking-id': 'shop:apps/Deployment:shop/by-argo' } }),
   deployment('by-flux', 'shop/web:1.4.2', { labels: { 'kustomize.toolkit.fluxcd.io/name': 'shop' } }),
-  deployment('by-helm', 'shop/web:1.4.2', {
+  deployment('by-flux-chart', 'shop/web:1.4.2', {
+    labels: { 'app.kubernetes.io/managed-by': 'Helm', 'helm.toolkit.fluxcd.io/name': 'shop' },
     annotations: { 'meta.helm.sh/release-name': 'shop', 'meta.helm.sh/release-namespace': 'shop' },
   }),
+  // What Helm alone writes.
+  deployment('by-helm', 'shop/blog:1.4.2', {
+    labels: { 'app.kubernetes.io/managed-by': 'Helm' },
+    annotations: { 'meta.helm.sh/release-name': 'site', 'meta.helm.sh/release-namespace': 'web' },
+  }),
+  deployment('by-odd-helm', 'shop/odd:1.4.2', { annotations: { 'meta.helm.sh/release-name': 'a\nkind: Secret; $(id)' } }),
   {
     ...statefulSet('prometheus-main', 'shop/web:1.4.2'),
     owner: { apiVersion: 'monitoring.coreos.com/v1', kind: 'Prometheus', name: 'main' },
@@ -109,6 +118,8 @@ export const services: readonly Service[] = [
 /** What the policies select, by name: the selection, its candidates' pattern where there is one, and the tag now. */
 export const expected: Readonly<Record<string, readonly [targets: string, select: string, selects: string]>> = {
   web: ['web web-admin', 'semver 1.x', '1.5.0'],
+  blog: ['by-helm', 'semver 1.x', '1.5.0'],
+  odd: ['by-odd-helm', 'semver 1.x', '1.4.2'],
   'web-canary': ['web-canary', 'semver 2.x', '2.0.0'],
   'web-pinned': ['web-pinned', 'semver 1.x', '1.5.0'],
   api: ['api', 'semver 2.x', 'v2.1.1'],
@@ -150,7 +161,7 @@ export const leftOut: Readonly<Record<string, RegExp>> = {
   'web-frozen': /pinned by its digest only/,
   'by-argo': /^Argo CD manages the workload/,
   'by-flux': /^Flux manages the workload/,
-  'by-helm': /^Helm manages the workload/,
+  'by-flux-chart': /^Flux manages the workload/,
   'prometheus-main': /^Prometheus main controls the workload/,
   known: /^ImagePolicy .*\/known updates it already/,
   private: /tags cannot be read: .*(?:credentials|denie)/,

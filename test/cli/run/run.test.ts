@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { UsageError } from '../../../src/service/command-line/command.ts';
 import type { PolicyStatus } from '../../../src/core/model/policy-status.ts';
+import { freePort } from '../../harness/free-port.ts';
 import { kubeconfigWithRules } from '../../harness/service-account.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 import { type CliWorld, startCliWorld, withNamespace } from '../cluster-world.ts';
@@ -159,6 +160,18 @@ test('what the user may not know is said, and the rest is done', async () => {
   const { code, err } = await world.run('unseen', '--kubeconfig', kubeconfig);
   assert.equal(code, 0, err);
   assert.match(err, /^you may not list the ImagePolicies of all namespaces, so what others of them follow and demand is not known here$/m);
+});
+
+test('why a registry at a private address does not answer is said to the user, and not to who reads the status', async () => {
+  const image = `127.0.0.1:${await freePort()}/shop/dark`;
+  await create('dark', { image });
+  await world.deploy('dark', 'shop/web:1.0.0');
+  const dry = await world.run('dark', '--dry-run', '-o', 'json');
+  assert.match(resultsIn(dry)['dark']?.message ?? '', /the connection was refused by/);
+  const { out, err } = await world.run('dark', '-o', 'json');
+  assert.match(resultsIn({ code: 2, out, err })['dark']?.message ?? '', /no details are shown here/);
+  assert.match(err, /^registry failed, details: 127\.0\.0\.1:\d+: .*the connection was refused by/m);
+  assert.doesNotMatch(JSON.stringify((await statusOf('dark')) ?? {}), /refused by/);
 });
 
 test('a policy that there is not is a failure', async () => {

@@ -6,6 +6,7 @@ import {
   evaluateConsent,
   mayHaveConsent,
   unseenProblem,
+  withGrants,
   type ConsentRules,
   type CrossNamespace,
 } from '../../../src/core/plan/consent.ts';
@@ -159,3 +160,18 @@ test('the child of a BaseImagePolicy sees only the workload that it was created 
     asSeenBy(policyOf({ parent: { name: 'java', uid: 'p', ...(uid !== undefined && { workload: uid }) } }), all).findWorkload(workload);
   assert.deepEqual([seenBy(undefined), seenBy(workload.uid), seenBy('former')], [workload, workload, undefined]);
 });
+
+const granted: [name: string, consent: string | null | undefined, namespace: string, expected: string | null | undefined][] = [
+  ['nobody has answered', null, 'team-a', 'platform'],
+  ['the Namespace lets others', 'ops', 'team-a', 'ops,platform'],
+  ['the Namespace lets it already', 'platform', 'team-a', 'platform'],
+  ['the owners refuse', 'nobody', 'team-a', 'nobody'],
+  ['the owners refuse with an empty answer', '', 'team-a', ''],
+  ['the Namespace is not known', undefined, 'team-a', undefined],
+  ['the pattern is of other namespaces', null, 'kube-system', null],
+];
+for (const [name, consent, namespace, expected] of granted)
+  test(`the operator's grant makes ${String(expected)} of ${String(consent)} where ${name}`, () => {
+    const grants = [{ policiesFrom: 'platform', namespaces: ['shop', 'team-*'] }];
+    assert.equal(withGrants(consent, namespace, grants), expected);
+  });

@@ -22,7 +22,7 @@ import {
   stuckRollout,
   image,
   rolledOut,
-  viewOf,
+  snapshotFrom,
 } from '../rollout/rollout-samples.ts';
 import { digestOf, noAliases, policyOf, thisDeployment, webDeployment, workloadOf } from '../model/samples.ts';
 
@@ -66,7 +66,10 @@ test('the policy starts over with a recreated workload, whatever it runs', () =>
 test('neither the rollout nor former failures of a recreated workload are attributed to the policy', () => {
   const running = changedWorkload(stuckRollout);
   assert.deepEqual(
-    holdsFor((entry) => currentRollouts(rolloutOwnerOf({ history: [entry] }), viewOf(running)).length > 0),
+    holdsFor((entry) => {
+      const policy = rolloutOwnerOf({ history: [entry] });
+      return currentRollouts(policy, snapshotFrom(policy, [running])).length > 0;
+    }),
     ofThisOne,
   );
   assert.deepEqual(
@@ -82,7 +85,7 @@ test('a rollback is reported for the workload where it happened', () => {
     const failed = entryOf({ result: 'RolledBack', ...(entry.uid !== undefined && { uid: entry.uid }) });
     const latest = { tag: '1.3.0', digest: entryOf().digest ?? '', selectedAt: changedAt };
     const policy = rolloutOwnerOf({ latest, history: [entry, failed], rejected });
-    const standings = rolloutStatesOf(policy, viewOf(changedWorkload(rolledOut, {}, '1.2.3')), afterChange(60));
+    const standings = rolloutStatesOf(policy, snapshotFrom(policy, [changedWorkload(rolledOut, {}, '1.2.3')]));
     return rolloutConditions(policy, standings, afterChange(60)).instead?.[0]?.reason === 'RejectedDigest';
   };
   assert.deepEqual(holdsFor(isSaid, back), ofThisOne);

@@ -4,12 +4,13 @@ import { countRollouts, nextCompletion, rolloutStatesOf } from '../../../src/cor
 import { currentRollouts, followedWorkloads } from '../../../src/core/rollout/current-rollouts.ts';
 import type { PolicySpec } from '../../../src/core/model/image-policy.ts';
 import type { HistoryEntry, PolicyStatus } from '../../../src/core/model/policy-status.ts';
+import { snapshotOf } from '../../../src/core/model/target-snapshot.ts';
 import type { Workload, WorkloadRollout } from '../../../src/core/model/workload.ts';
 import {
   changedAt,
   rolloutOwnerOf,
   entryOf,
-  viewOf,
+  snapshotFrom,
   watchedSpec,
   afterChange,
   changedWorkload,
@@ -20,10 +21,15 @@ import {
 import { digestOf, policyOf, thisDeployment } from '../model/samples.ts';
 
 const settings = { timeoutMs: 600_000, onFailure: 'Rollback' } as const;
+const rolloutsOf = (status: PolicyStatus, ...workloads: Workload[]) => {
+  const policy = rolloutOwnerOf(status);
+  return currentRollouts(policy, snapshotFrom(policy, workloads));
+};
 const countsOf = (status: PolicyStatus, ...workloads: Workload[]) => {
-  const rollouts = rolloutStatesOf(rolloutOwnerOf(status), viewOf(...workloads), afterChange(60));
+  const policy = rolloutOwnerOf(status);
+  const rollouts = rolloutStatesOf(policy, snapshotFrom(policy, workloads));
   return {
-    counts: countRollouts(rolloutOwnerOf(status), rollouts, afterChange(60)),
+    counts: countRollouts(policy, rollouts, afterChange(60)),
     settlement: nextCompletion(status, rollouts, settings),
   };
 };
@@ -32,23 +38,20 @@ const rejected = [{ digest: digestOf('b'), reason: 'CrashLoop', at: changedAt }]
 const settled = { progressing: 0, done: 1, failed: 0, rolledBack: 0, settledAt: changedAt };
 
 test("a workload's memory is followed without any history, and the history without a memory", () => {
-  const follow = (status: PolicyStatus) => currentRollouts(rolloutOwnerOf(status), viewOf(changedWeb({})))[0]?.entries[0];
+  const follow = (status: PolicyStatus) => rolloutsOf(status, changedWeb({}))[0]?.entries[0];
   const latest = { tag: '1.3.0', digest: digestOf('b'), selectedAt: changedAt };
   assert.deepEqual(follow({ latest }), { ...entryOf(thisDeployment), result: 'Applied' });
   const { digest: _, ...unproven } = entryOf(thisDeployment);
   assert.deepEqual(follow({}), { ...unproven, result: 'Applied' }, 'of the digest, the workload is no witness');
   const history = [entryOf()];
-  assert.deepEqual(currentRollouts(rolloutOwnerOf({ history }), viewOf(changedWorkload()))[0]?.entries, history);
-  assert.deepEqual(currentRollouts(rolloutOwnerOf({ history }), viewOf(changedWeb({})))[0]?.entries, history, 'the same change once');
-  assert.deepEqual(currentRollouts(rolloutOwnerOf({}), viewOf(changedWorkload())), [], 'nobody knows whose it was');
-  assert.deepEqual(currentRollouts(rolloutOwnerOf({}), viewOf(withLastUpdate(changedWorkload(), { policy: 'another' }))), []);
+  assert.deepEqual(rolloutsOf({ history }, changedWorkload())[0]?.entries, history);
+  assert.deepEqual(rolloutsOf({ history }, changedWeb({}))[0]?.entries, history, 'the same change once');
+  assert.deepEqual(rolloutsOf({}, changedWorkload()), [], 'nobody knows whose it was');
+  assert.deepEqual(rolloutsOf({}, withLastUpdate(changedWorkload(), { policy: 'another' })), []);
 });
 
 test('the newer of memory and history counts', () => {
-  const [followed] = currentRollouts(
-    rolloutOwnerOf({ history: [entryOf({ at: '2026-03-01T11:00:00Z', result: 'Failed' })] }),
-    viewOf(changedWeb({})),
-  );
+  const [followed] = rolloutsOf({ history: [entryOf({ at: '2026-03-01T11:00:00Z', result: 'Failed' })] }, changedWeb({}));
   assert.deepEqual([followed?.entries[0]?.result, followed?.entries[0]?.at], ['Applied', changedAt]);
 });
 
@@ -63,15 +66,19 @@ test('a custom resource with the kind of another is a different workload', () =>
   const target = { kind: 'StatefulSet', namespace: 'shop', name: 'web' };
   const spec = watchedSpec('Rollback', { targets: [target, { ...target, apiVersion: kruise }] });
   const follow = (entry: ReturnType<typeof entryOf>) =>
-    followedWorkloads(policyOf({ spec, status: { history: [entry] } }), view).map(({ workload }) => workload);
+    followedWorkloads(policyOf({ spec, status: { history: [entry] } }), snapshotOf({ spec }, view, afterChange(60))).map(
+      ({ workload }) => workload,
+    );
   assert.deepEqual(follow(entryOf({ kind: 'StatefulSet' })), [own]);
   assert.deepEqual(follow(entryOf({ kind: 'StatefulSet', apiVersion: kruise })), [custom]);
 });
 
 test('a former target is not followed, nor one in another namespace that only the history attributes to us', () => {
   const ops = { namespace: 'ops' };
-  const follow = (targets: PolicySpec['targets'], entry: HistoryEntry, workload: Workload) =>
-    currentRollouts(policyOf({ spec: watchedSpec('Rollback', { targets }), status: { history: [entry] } }), viewOf(workload)).length;
+  const follow = (targets: PolicySpec['targets'], entry: HistoryEntry, workload: Workload) => {
+    const policy = policyOf({ spec: watchedSpec('Rollback', { targets }), status: { history: [entry] } });
+    return currentRollouts(policy, snapshotFrom(policy, [workload])).length;
+  };
   const web = { kind: 'Deployment', namespace: 'shop', name: 'web' };
   assert.equal(follow([web], entryOf(), changedWeb({})), 1);
   assert.equal(follow([{ ...web, name: 'api' }], entryOf(), changedWeb({})), 0, 'it is another');
@@ -108,7 +115,7 @@ test('without any change there is nothing to count', () => assert.equal(countsOf
 
 test('a rollout that ended stays so, whatever happens to the workload later, and a later change is followed again', () => {
   const status = { rollouts: settled };
-  assert.deepEqual(currentRollouts(rolloutOwnerOf(status), viewOf(changedWeb({}))), []);
+  assert.deepEqual(rolloutsOf(status, changedWeb({})), []);
   const later = withLastUpdate(changedWorkload(), { at: '2026-03-01T12:00:01Z' });
-  assert.equal(currentRollouts(rolloutOwnerOf(status), viewOf(later)).length, 1);
+  assert.equal(rolloutsOf(status, later).length, 1);
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { rollbacksOf } from '../../../src/core/rollout/automatic-rollback.ts';
 import { currentRollouts } from '../../../src/core/rollout/current-rollouts.ts';
 import type { HistoryEntry } from '../../../src/core/model/policy-status.ts';
-import { viewOf, watchedSpec } from './rollout-samples.ts';
+import { snapshotFrom, watchedSpec } from './rollout-samples.ts';
 import { noAliases, policyOf, webDeployment, workloadOf } from '../model/samples.ts';
 
 const [from, to] = ['registry.example.com/shop/web:1.2.3', 'registry.example.com/shop/web:1.3.0'];
@@ -28,7 +28,7 @@ test('init containers and image volumes are followed and rolled back like contai
   const history = ['web', 'migrate', 'volumes/web'].map((name) => entry(name, 'Failed'));
   const spec = watchedSpec('Rollback', { targets: [{ ...webDeployment, initContainers: true, volumes: true }] });
   const policy = policyOf({ spec, status: { history } });
-  const [rollout] = currentRollouts(policy, viewOf(workload));
+  const [rollout] = currentRollouts(policy, snapshotFrom(policy, [workload]));
   assert.deepEqual(
     rollout?.entries.map(({ container }) => container),
     ['web', 'migrate', 'volumes/web'],

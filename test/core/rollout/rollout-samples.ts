@@ -1,12 +1,13 @@
 /** Rollouts for tests: name only what matters. */
 import type { ConsentRules } from '../../../src/core/plan/consent.ts';
-import type { PolicySpec } from '../../../src/core/model/image-policy.ts';
+import type { ImagePolicy, PolicySpec } from '../../../src/core/model/image-policy.ts';
 import type { PodState } from '../../../src/core/rollout/evaluate-pods.ts';
 import type { PodEvidence } from '../../../src/core/rollout/evaluate-rollout.ts';
 import type { RegistryAliases } from '../../../src/core/model/image-reference.ts';
 import type { LastUpdate } from '../../../src/core/model/last-update.ts';
 import type { HistoryEntry, PolicyStatus } from '../../../src/core/model/policy-status.ts';
 import type { WorkloadView } from '../../../src/core/model/resolve-target.ts';
+import { snapshotOf, type TargetSnapshot } from '../../../src/core/model/target-snapshot.ts';
 import { isSameWorkload, type Workload, type WorkloadContainer, type WorkloadRollout } from '../../../src/core/model/workload.ts';
 import { digestOf, noAliases, policyOf, specOf, webDeployment, workloadOf } from '../model/samples.ts';
 
@@ -51,6 +52,15 @@ export function viewOf(...workloads: readonly (Workload | undefined)[]): Workloa
     findWorkload: (ref) => there.find((one) => isSameWorkload(one, ref)),
     listWorkloads: (kind, namespace) => there.filter((one) => one.namespace === namespace && one.kind === kind.kind),
   };
+}
+
+/** What a policy sees of these workloads a minute after the change, or at another time. */
+export function snapshotFrom(
+  policy: Pick<ImagePolicy, 'spec'>,
+  workloads: readonly (Workload | undefined)[],
+  at: Date = afterChange(60),
+): TargetSnapshot {
+  return snapshotOf(policy, viewOf(...workloads), at);
 }
 
 /** The workload, which remembers that it was changed from 1.2.3 by the policy. */

@@ -14,7 +14,7 @@ import {
   entryOf,
   image,
   rolledOut,
-  viewOf,
+  snapshotFrom,
   watchedSpec,
   withLastUpdate,
 } from './rollout-samples.ts';
@@ -31,7 +31,8 @@ function policyWith(status: PolicyStatus, policy: Partial<ImagePolicy> = {}): Im
 
 /** The progress of Deployment shop/web. */
 function progressOf(workload: Workload, status: PolicyStatus = {}, policy: Partial<ImagePolicy> = {}): string {
-  const found = waveProgress(policyWith(status, policy), candidate, viewOf(workload), now)?.get(key);
+  const owner = policyWith(status, policy);
+  const found = waveProgress(owner, candidate, snapshotFrom(owner, [workload], now))?.get(key);
   if (found === undefined) return 'none';
   if (found.state === 'Failed') return found.state;
   return `${found.state} ${toSeconds(found.state === 'Done' ? found.at : found.deadline)}`;
@@ -80,15 +81,16 @@ test('a kind that does not roll out is done when it was changed', () => {
 });
 
 test('a policy without waves has no progress', () => {
-  assert.equal(waveProgress(policyOf({ spec: watchedSpec() }), candidate, viewOf(out), now), undefined);
+  const policy = policyOf({ spec: watchedSpec() });
+  assert.equal(waveProgress(policy, candidate, snapshotFrom(policy, [out], now)), undefined);
 });
 
 test('failures are counted from the history and from the workloads, each workload once', () => {
-  const digest = digestOf('b');
-  assert.deepEqual([...failedWorkloads(policyWith(recorded('Failed')), digest, viewOf(rolledBack()), now)], [key]);
-  assert.deepEqual(
-    [...failedWorkloads(policyWith({ history: [entryOf({ result: 'RolledBack', uid: out.uid })] }), digest, viewOf(out), now)],
-    [key],
-  );
-  assert.deepEqual([...failedWorkloads(policyWith(recorded('RolledOut')), digest, viewOf(out), now)], []);
+  const failedOn = (workload: Workload, status: PolicyStatus) => {
+    const policy = policyWith(status);
+    return [...failedWorkloads(policy, digestOf('b'), snapshotFrom(policy, [workload], now))];
+  };
+  assert.deepEqual(failedOn(rolledBack(), recorded('Failed')), [key]);
+  assert.deepEqual(failedOn(out, { history: [entryOf({ result: 'RolledBack', uid: out.uid })] }), [key]);
+  assert.deepEqual(failedOn(out, recorded('RolledOut')), []);
 });

@@ -69,6 +69,20 @@ const rows: [name: string, status: PolicyStatus, found: Outcome, view: ReturnTyp
   ['a cache that is behind', {}, outcome, viewOf(running('1.0.0', '10')), false],
   ['another change of the workload', {}, outcome, viewOf(running('1.1.0', '12')), false],
   ['a later selection', { latest: { tag: '1.2.0', selectedAt: second(2) } }, outcome, viewOf(), true],
+  [
+    'a rejection of the image',
+    { rejected: [{ digest: digestOf('1'), reason: 'RollbackRequested', at: second(2) }] },
+    outcome,
+    viewOf(),
+    true,
+  ],
+  [
+    'a rejection of another image',
+    { rejected: [{ digest: digestOf('2'), reason: 'RollbackRequested', at: second(2) }] },
+    outcome,
+    viewOf(),
+    false,
+  ],
   ['an earlier selection', { latest: { tag: '1.2.0', selectedAt: second(-2) } }, outcome, viewOf(), false],
   [
     'a selection of a clock that is ahead, which it knew',

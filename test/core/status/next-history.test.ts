@@ -100,6 +100,21 @@ test('an entry is not added twice', () => {
   assert.equal(statusAfter(written, updatedOutcome, 2), undefined, 'a status whose write was not answered');
 });
 
+test('a full history of the same mutable tag gets the change that its own report could not show yet', () => {
+  const at = (second: number) => new Date(reconcileTime.getTime() + second * 1_000).toISOString();
+  const own = (container: string, second: number) => {
+    const images = { from: `${image}:latest@sha256:${'1'.repeat(64)}`, to: `${image}:latest@sha256:${'2'.repeat(64)}` };
+    const update = { policy: 'p', at: at(second), trigger: 'Poll', ...images } as const;
+    return { workload: webDeployment, container, image: images.to, update };
+  };
+  const outcome = (...ours: ReturnType<typeof own>[]): Outcome => ({ ...ownImagesOutcome, tag: 'latest', ours });
+  const full = writtenStatusAfter({}, outcome(...Array.from({ length: 10 }, (_, index) => own(`c${index}`, index))));
+  const after = (second: number) => statusAfter(full, outcome(own('late', second)), 2)?.history?.map(({ container }) => container);
+  assert.equal(after(10)?.[0], 'late');
+  assert.deepEqual(after(5.5)?.slice(3, 6), ['c6', 'late', 'c5']);
+  assert.equal(after(-1), undefined, 'it was made before the history begins');
+});
+
 test('a change, its reversal and the same change within a second are three entries', () => {
   const [change] = updatedOutcome.changes ?? [];
   const made = (tag: string, milliseconds: number): Outcome => {

@@ -281,7 +281,8 @@ test("the time of the registry's answer is set only when there is one", () => {
 test('a newer reconcile is not overwritten by an older one', () => {
   assert.equal(statusAfter({ observedGeneration: 3 }, unchangedOutcome, 2), undefined);
   const { history, ...others } = writtenStatusAfter({ observedGeneration: 3 }, updatedOutcome);
-  assert.deepEqual(others, { observedGeneration: 3, lastAppliedTag: '1.3.0' }, 'what it changed has happened all the same');
+  const latest = { tag: '1.3.0', digest: digestOf('a'), selectedAt: reconcileInstant };
+  assert.deepEqual(others, { observedGeneration: 3, lastAppliedTag: '1.3.0', latest }, 'what it changed has happened all the same');
   assert.equal(history?.length, 1);
   assert.notEqual(statusAfter({ observedGeneration: 2 }, updatedOutcome, 3), undefined);
 });

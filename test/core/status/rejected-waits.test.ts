@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { recordRollbacks, withRolloutConditions } from '../../../src/core/status/record-rollouts.ts';
+import { recordRollbacks } from '../../../src/core/rollout/record-results.ts';
+import { progressOf } from '../../../src/core/rollout/count-rollouts.ts';
+import { withRollouts } from '../../../src/core/status/with-rollouts.ts';
 import { addRejection } from '../../../src/core/plan/rejections.ts';
 import { rollbacksOf } from '../../../src/core/rollout/automatic-rollback.ts';
 import { digestOf, noAliases, policyOf } from '../model/samples.ts';
@@ -12,7 +14,7 @@ import {
   rolledOut,
   rolloutOwnerOf,
   stuckRollout,
-  viewOf,
+  snapshotFrom,
   watchedSpec,
 } from '../rollout/rollout-samples.ts';
 
@@ -29,7 +31,7 @@ test('an image that is rejected waits for nothing, also where a replica that was
   };
   const back = recordRollbacks(failed, rollbacksOf(rolloutOwnerOf(failed), changedWorkload(stuckRollout), noAliases), later);
   const policy = policyOf({ spec: watchedSpec(), status: { ...back, observedGeneration: 1, conditions, waiting } });
-  const next = withRolloutConditions(policy, policy.status, viewOf(changedWorkload(rolledOut, {}, '1.2.3')), later);
+  const next = withRollouts(policy, progressOf(policy, snapshotFrom(policy, [changedWorkload(rolledOut, {}, '1.2.3')])), later);
   assert.equal(next?.waiting, undefined);
   assert.deepEqual(
     next?.conditions?.map(({ type, status, reason }) => `${type}=${status} ${reason}`),

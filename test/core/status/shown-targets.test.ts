@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { policyRow } from '../../../src/cli/get/policy-row.ts';
 import { nextStatus } from '../../../src/core/status/next-status.ts';
-import { showTargets } from '../../../src/core/status/target-states.ts';
+import { showTargets } from '../../../src/core/plan/target-states.ts';
 import type { ContainerState } from '../../../src/core/model/policy-status.ts';
 import { digestOf, latestSpec, policyOf, webDeployment, workloadOf } from '../model/samples.ts';
 import { viewOf } from '../rollout/rollout-samples.ts';

@@ -1,6 +1,7 @@
 /** The list of families: a new one is a line here, cases and differences. */
 import type { Family } from '../family.ts';
 import { credentials } from './credentials.ts';
+import { aiuSelections, fluxFilters, fluxRanges, fluxSelections } from './imports.ts';
 import { keelPolls, keelPushes } from './keel.ts';
 import { references } from './references.ts';
 import { challenges, creationTimes, referrers, tagLists } from './registry.ts';
@@ -30,4 +31,8 @@ export const families: readonly Family[] = [
   webhookSecrets,
   keelPushes,
   keelPolls,
+  fluxRanges,
+  fluxSelections,
+  fluxFilters,
+  aiuSelections,
 ];

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { connect, type AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { AccessError, type Caller } from '../../../src/service/api/access.ts';
-import type { OperationsAuth } from '../../../src/service/api/authenticate.ts';
+import { createAuthenticate, type OperationsAuth } from '../../../src/service/api/authenticate.ts';
 import { boundReviews } from '../../../src/service/api/review-tokens.ts';
-import { createPolicyFeed, createStreams } from '../../../src/service/api/stream.ts';
+import { createPolicyFeed, createStreams, policyStream } from '../../../src/service/api/stream.ts';
 import { policyOf } from '../../core/model/samples.ts';
 import { eventTime, recordOf, startApi } from './fake-events.ts';
 import { samplePorts } from './sample-policies.ts';
@@ -81,6 +81,42 @@ test('made-up addresses share one limit', async () => {
   );
   for (let count = 0; count < 30; count++) await review(tokenOf(`guess-${count}`), from(`made up ${count}`));
   await assert.rejects(review(tokenOf('guess'), from('made up')), refused(429));
+});
+
+test('the addresses of one network share one limit', async () => {
+  const review = boundReviews(
+    () => Promise.resolve(undefined),
+    () => 0,
+  );
+  for (let count = 0; count < 240; count++) await review(tokenOf(`guess-${count}`), from(`2001:db8::${count.toString(16)}:1`));
+  await assert.rejects(review(tokenOf('guess'), from('2001:db8::ffff')), refused(429));
+  assert.equal(await review(tokenOf('guess'), from('2001:db8:0:1::1')), undefined);
+});
+
+test('whoever names ever new namespaces has the API server asked about few of them', async () => {
+  let now = 0;
+  const asked: string[] = [];
+  const authenticate = createAuthenticate(
+    {
+      kind: 'kubernetes',
+      reviewToken: (user) => Promise.resolve({ user, groups: [] }),
+      reviewAccess: ({ user }) => {
+        asked.push(user);
+        return Promise.resolve(false);
+      },
+    },
+    () => now,
+  );
+  const accessOf = async (user: string) =>
+    authenticate({ valuesOf: (name) => (name === 'authorization' ? [`Bearer ${user}`] : []), peer: '10.0.0.1', client: '10.0.0.1' });
+  const may = async (user: string, namespace: string) => (await accessOf(user)).may({ verb: 'get', namespace });
+  let refusals = 0;
+  for (let count = 0; count < 8_000; count++)
+    await may('eve', `made-up-${count}`).catch((error: unknown) => assert.ok(refused(429)(error) && ++refusals > 0));
+  assert.ok(asked.length < 6_100 && refusals > 1_900, `${asked.length} questions, ${refusals} refusals`);
+  assert.equal(await may('ann', 'shop'), false);
+  now += 60_000;
+  assert.equal(await may('eve', 'shop'), false);
 });
 
 test('callers without a valid token are answered 429, and cause one warning in ten seconds', async (t) => {
@@ -164,7 +200,7 @@ test('a stream of changes in more than two hundred namespaces says to read the l
   const feed = createPolicyFeed();
   let asked = 0;
   const access = { user: 'ann', credentials: { kind: 'none' }, may: () => Promise.resolve(++asked > 0) } as const;
-  const stream = createStreams().open(feed, access, undefined);
+  const stream = createStreams().open(policyStream(feed), access, undefined);
   await stream.next();
   const next = stream.next();
   for (let index = 0; index < 300; index++) feed.publish({ type: 'updated', object: policyOf({ namespace: `n${index}` }) });

@@ -3,8 +3,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describeApi } from '../../../src/service/api/openapi.ts';
-import { routes } from '../../../src/service/api/routes/index.ts';
+import { createBaseRoutes } from '../../../src/bases/api/routes.ts';
+import { routes as own } from '../../../src/service/api/routes/index.ts';
 import { startApi } from './fake-events.ts';
+
+const added = { features: ['bases'], routes: createBaseRoutes(undefined) };
+const routes = [...own, ...added.routes];
 
 test('the document has no finding of the linter', async () => {
   const config = await createConfig({ extends: ['recommended-strict'] });
@@ -16,7 +20,7 @@ test('the document has no finding of the linter', async () => {
 });
 
 test('the document names every route once, with all of its parameters', async (t) => {
-  const { app } = startApi(t, { kind: 'none' }, []);
+  const { app } = startApi(t, { kind: 'none' }, [], { added });
   const { statusCode, json } = await app.inject({ url: '/api/v1/openapi.json', headers: { host: 'localhost' } });
   assert.equal(statusCode, 200);
   const { paths } = json<{ paths: Record<string, Record<string, { operationId: string; parameters: { name: string; in: string }[] }>> }>();

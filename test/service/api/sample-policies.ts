@@ -44,6 +44,8 @@ export interface Patched {
   readonly policy: string;
   readonly caller: string;
   readonly body: object;
+  /** The plural name of its kind, if it is not an ImagePolicy. */
+  readonly of?: string;
 }
 
 /** The ports of an API with the samples; changes are added to `patched`. */
@@ -62,17 +64,18 @@ export function samplePorts(patched: Patched[], more: Partial<PolicyPorts> = {})
     feed: createPolicyFeed(),
     read: ({ namespace, name }) => Promise.resolve({ metadata: { namespace, name }, spec: {} }),
     noActions: undefined,
-    patch: (caller, { namespace, name }, body) => {
-      patched.push({ policy: `${namespace}/${name}`, caller: caller.kind, body });
+    patch: (caller, { namespace, name, of }, body) => {
+      patched.push({ policy: `${namespace}/${name}`, caller: caller.kind, body, ...(of && { of: of.plural }) });
       return Promise.resolve();
     },
     ...more,
   };
 }
 
-/** Ann, who has these rights: `get shop`, `list *`. */
+/** Ann, who has these rights: `get shop`, `list *`, `get baseimagepolicies shop`. */
 export const ann = (...rights: string[]): OperationsAuth => ({
   kind: 'kubernetes',
   reviewToken: (token) => Promise.resolve(token === 'anns-token' ? { user: 'ann', groups: [] } : undefined),
-  reviewAccess: (_, { verb, namespace = '*' }) => Promise.resolve(rights.includes(`${verb} ${namespace}`)),
+  reviewAccess: (_, { verb, resource, namespace = '*' }) =>
+    Promise.resolve(rights.includes([verb, ...(resource === undefined ? [] : [resource]), namespace].join(' '))),
 });

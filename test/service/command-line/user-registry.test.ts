@@ -1,10 +1,12 @@
-/** Commands reach registries through the proxies of their environment. */
+/** Commands reach registries through the proxies of their environment, and say why they do not. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
+import { describeError } from '../../../src/core/model/errors.ts';
 import { openRegistry } from '../../../src/service/command-line/user-registry.ts';
 import { ConfigError } from '../../../src/service/config/config-error.ts';
 import { readConfig } from '../../../src/service/config/settings.ts';
 import { startForwardProxy } from '../../harness/forward-proxy.ts';
+import { freePort } from '../../harness/free-port.ts';
 
 const ask = async (env: Readonly<Record<string, string>>) => {
   const kept = { ...process.env };
@@ -40,4 +42,26 @@ test('what is no proxy is refused', async () => {
     ask({ https_proxy: 'socks5://me:secret@proxy:1080' }),
     (error) => error instanceof ConfigError && !error.message.includes('secret'),
   );
+});
+
+describe('a registry at a private address that does not answer', () => {
+  const askedWith = async (onDetails?: (why: string) => void) => {
+    const host = `127.0.0.1:${await freePort()}`;
+    const { registry } = openRegistry(readConfig({ env: {} }), '/dev/null', [], onDetails);
+    const error = await registry.listTags({ registry: host, path: 'shop/web' }).then(() => assert.fail('it was answered'), describeError);
+    await registry.close();
+    return { host, error };
+  };
+
+  test('is explained to the user, who sends the request', async () => {
+    const { host, error } = await askedWith();
+    assert.match(error, new RegExp(`cannot connect to ${host}: the connection was refused by ${host} `));
+  });
+
+  test('is explained beside the error, where others read that as well', async () => {
+    const details: string[] = [];
+    const { host, error } = await askedWith((why) => details.push(why));
+    assert.match(error, /It leads to a private address, for which no details are shown here/);
+    assert.match(details.join('\n'), new RegExp(`^${host}: .*the connection was refused by ${host} `));
+  });
 });

@@ -78,6 +78,7 @@ test('an empty configuration has the defaults', () => {
     poll: { interval: 3_600_000 },
     policyDefaults: { namespaces: [] },
     crossNamespace: 'consent',
+    consents: [],
     customTargets: [],
     guards: { repeatsPerHour: 5 },
     metrics: { policies: 0 },
@@ -89,12 +90,11 @@ test('an empty configuration has the defaults', () => {
 
 test('the namespace is the configured one, that of the service account, or image-watcher', () => {
   const namespaceFile = write('namespace', 'operators\n');
-  const namespaceOf = (text: string, file: string) =>
-    loadSettings({ file: write('config.yaml', text), env: {}, namespaceFile: file }).namespace;
+  const namespaceOf = (text: string, namespaceFile: string) =>
+    loadSettings({ file: write('config.yaml', text), env: {}, namespaceFile }).namespace;
   assert.equal(namespaceOf('namespace: shop', namespaceFile), 'shop');
   assert.equal(namespaceOf('', namespaceFile), 'operators');
-  assert.equal(namespaceOf('', write('empty', '')), 'image-watcher');
-  assert.equal(namespaceOf('', join(folder, 'nowhere')), 'image-watcher');
+  for (const file of [write('empty', ''), join(folder, 'nowhere')]) assert.equal(namespaceOf('', file), 'image-watcher');
 });
 
 test('reads the settings of the conversion listener', () => {

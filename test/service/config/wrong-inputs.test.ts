@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { parse, stringify } from 'yaml';
 import { ConfigError } from '../../../src/service/config/config-error.ts';
 import { loadSettings } from '../../../src/service/config/settings.ts';
+import { mainProgram } from '../../harness/program.ts';
 import { askRedis, probeMs, startRedis } from '../../harness/redis.ts';
 import { type RunningProcess, startProcess } from '../../harness/process.ts';
 import { waitFor } from '../../harness/wait-for.ts';
@@ -90,7 +91,7 @@ function read({ env = {} }: WrongInput, folder: string): string {
 /** The first message of the program, or its first warning about Redis. */
 async function run({ args = [], env = {} }: WrongInput, folder: string): Promise<string> {
   const { PATH = '', NODE_COMPILE_CACHE } = process.env;
-  const main = join(import.meta.dirname, '../../../src/main.ts');
+  const main = await mainProgram();
   const options = { cwd: folder, env: { PATH, NODE_COMPILE_CACHE, HOME: folder, ...env } };
   const argv = [main, ...args.map((word) => (word === 'config.yaml' ? join(folder, word) : word))];
   if (!args.includes('receive,work')) {

@@ -51,6 +51,17 @@ test('after a conflict the object is read and written again at once, until the w
   assert.equal(tries(), 5);
 });
 
+test('each try gets the conflict of the try before, so that it reads the object anew', async () => {
+  const conflicts = [conflict(), conflict()];
+  const got: unknown[] = [];
+  await retryOnConflict(async (before) => {
+    got.push(before);
+    const next = conflicts[got.length - 1];
+    if (next !== undefined) throw next;
+  });
+  assert.deepEqual(got, [undefined, ...conflicts]);
+});
+
 test('after five conflicts the last one is thrown, and any other error at once', async () => {
   const often = failing(...Array.from({ length: 9 }, conflict));
   await assert.rejects(retryOnConflict(often.work), { name: 'KubeError', status: 409 });

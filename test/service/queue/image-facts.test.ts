@@ -24,7 +24,7 @@ function open(options: { limit?: number; canWrite?: boolean } = {}) {
   const canWrite = () => options.canWrite ?? true;
   const create = () =>
     createImageFactsStore({ redis, prefix, now: () => clock.at, canWrite, ...(options.limit !== undefined && { limit: options.limit }) });
-  return { store: create(), other: create(), clock, key: `${prefix}:images:v1` };
+  return { store: create(), other: create(), clock, key: `${prefix}:images:v3` };
 }
 
 test('texts are shared by all replicas, and both keys expire', async () => {

@@ -4,7 +4,7 @@ import type { PolicyStatus } from '../../../src/core/model/policy-status.ts';
 import type { Workload } from '../../../src/core/model/workload.ts';
 import type { PolicyJob } from '../../../src/service/queue/jobs.ts';
 import { processPolicyJob } from '../../../src/service/reconcile/process-policy.ts';
-import { rolloutJob } from '../../../src/service/reconcile/rollouts/next-rollout-check.ts';
+import { rolloutJob } from '../../../src/service/reconcile/rollouts/rollout-job.ts';
 import { digestOf, policyOf } from '../../core/model/samples.ts';
 import { entryOf, watchedSpec } from '../../core/rollout/rollout-samples.ts';
 import { contextOf, createWorld, startTime, type PortOverrides, type World } from './world.ts';

@@ -7,10 +7,11 @@ import { strategies } from '../../../src/core/select/strategies/index.ts';
 import { type Workload, workloadKey } from '../../../src/core/model/workload.ts';
 import { reconcileAndReport, processPolicyJob } from '../../../src/service/reconcile/process-policy.ts';
 import { newTargetJob, neededReconciles } from '../../../src/service/reconcile/enqueue/needs-reconcile.ts';
-import { rolloutJob } from '../../../src/service/reconcile/rollouts/next-rollout-check.ts';
+import { rolloutJob } from '../../../src/service/reconcile/rollouts/rollout-job.ts';
 import { digestOf, policyOf, specOf, stalledStatus, webDeployment, workloadOf } from '../../core/model/samples.ts';
 import { stuckRollout, rolledOut } from '../../core/rollout/rollout-samples.ts';
 import { contextOf, createWorld, image, startTime, type World, withPorts } from './world.ts';
+import { runsOf } from '../../harness/full-tests.ts';
 
 const at = new Date(startTime - 60_000).toISOString().replace('.000', '');
 const name = fc.constantFrom('web', 'db', 'api');
@@ -133,6 +134,6 @@ test('a workload without consent changes nothing about what a policy does and re
       const policy = policyFor(given);
       assert.deepEqual(await observe(policy, given, given.workloads), await observe(policy, given, []));
     }),
-    { numRuns: 1_000 },
+    { numRuns: runsOf(1_000) },
   );
 });

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { PodState } from '../../../src/core/rollout/evaluate-pods.ts';
 import type { Workload, WorkloadRollout } from '../../../src/core/model/workload.ts';
 import { reconcileAndReport, processPolicyJob } from '../../../src/service/reconcile/process-policy.ts';
-import { rolloutJob } from '../../../src/service/reconcile/rollouts/next-rollout-check.ts';
+import { rolloutJob } from '../../../src/service/reconcile/rollouts/rollout-job.ts';
 import { image, rolledOut, rolloutOf, waitingPod, watchedSpec } from '../../core/rollout/rollout-samples.ts';
 import { digestOf, policyOf, workloadOf } from '../../core/model/samples.ts';
 import { contextOf, createWorld, startTime } from './world.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { ImagePolicy } from '../../../src/core/model/image-policy.ts';
 import type { HistoryEntry, PolicyStatus } from '../../../src/core/model/policy-status.ts';
 import type { Workload } from '../../../src/core/model/workload.ts';
-import { rolloutJob } from '../../../src/service/reconcile/rollouts/next-rollout-check.ts';
+import { rolloutJob } from '../../../src/service/reconcile/rollouts/rollout-job.ts';
 import { policyOf, webDeployment } from '../../core/model/samples.ts';
 import { afterChange, changedWorkload, entryOf, stuckRollout, rolledOut, viewOf, watchedSpec } from '../../core/rollout/rollout-samples.ts';
 

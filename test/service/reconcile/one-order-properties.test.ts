@@ -12,6 +12,7 @@ import { processPolicyJob } from '../../../src/service/reconcile/process-policy.
 import { processPush } from '../../../src/service/reconcile/process-push.ts';
 import { digestOf, policyOf, specOf, web } from '../../core/model/samples.ts';
 import { contextOf, createWorld, image, pushOf, setWorkload, startTime, type World } from './world.ts';
+import { runsOf } from '../../harness/full-tests.ts';
 
 /** Strategies by name, each with tags of which several rank equal. */
 const families: Record<string, { readonly strategy: TagStrategy; readonly tags: readonly string[] }> = {
@@ -126,6 +127,6 @@ test('nothing is downgraded in whatever order pushes arrive: an image of equal r
       await polls();
       assert.deepEqual(world.images(), settled, 'the next poll chooses something else');
     }),
-    { numRuns: 500 },
+    { numRuns: runsOf(500) },
   );
 });

@@ -6,7 +6,7 @@ import type { ImagePolicy } from '../../../src/core/model/image-policy.ts';
 import { reconcilePolicy } from '../../../src/service/reconcile/reconcile-policy.ts';
 import type { ReconcileRequest } from '../../../src/service/reconcile/attempt.ts';
 import { newTargetJob, neededReconciles } from '../../../src/service/reconcile/enqueue/needs-reconcile.ts';
-import { rolloutJob } from '../../../src/service/reconcile/rollouts/next-rollout-check.ts';
+import { rolloutJob } from '../../../src/service/reconcile/rollouts/rollout-job.ts';
 import type { Workload } from '../../../src/core/model/workload.ts';
 import { digestOf, latestSpec, policyOf, specOf, stalledStatus, webDeployment } from '../../core/model/samples.ts';
 import { createWorld, image, setWorkload, type World, withPorts, type PortOverrides } from './world.ts';

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { processPoll } from '../../../src/service/poll/process-poll.ts';
 import { createTick } from '../../../src/service/poll/tick.ts';
+import { processPolicyJob } from '../../../src/service/reconcile/process-policy.ts';
 import { processPush } from '../../../src/service/reconcile/process-push.ts';
 import { reconcilePolicy } from '../../../src/service/reconcile/reconcile-policy.ts';
-import { latestSpec, policyOf, specOf, web } from '../../core/model/samples.ts';
+import { digestOf, latestSpec, policyOf, specOf, web } from '../../core/model/samples.ts';
 import { contextOf, createWorld, image, pushOf, startTime } from './world.ts';
 
 const signal = new AbortController().signal;
@@ -68,4 +69,22 @@ test('a suspended policy is not polled', async () => {
   const receivedAt = new Date(at).toISOString();
   await processPoll({ schema: 1, repository: web, intervalMs: 3_600_000, receivedAt }, contextOf(), world.ports);
   assert.deepEqual([world.polls, world.requests, world.statusOf('web')], [[], [], {}]);
+});
+
+test('what was pushed while the policy was suspended, and what the registry did not show when it was resumed, is found by the poll', async () => {
+  const world = createWorld();
+  world.put(suspended);
+  await processPush(pushOf({ tag: '1.4.0' }), contextOf(), world.ports);
+  assert.equal(world.results.get('push-1 shop/web')?.kind, 'suspended');
+  world.put(policyOf({ generation: 2 }));
+  const request = { policy: { namespace, name, uid }, announced: false };
+  await reconcilePolicy(request, world.ports, signal);
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+  world.tags.set('1.4.0', digestOf('d'));
+  const receivedAt = new Date(startTime).toISOString();
+  await processPoll({ schema: 1, repository: web, intervalMs: 3_600_000, receivedAt }, contextOf(), world.ports);
+  const [job] = world.jobs.filter(({ source }) => source === 'Poll');
+  assert.deepEqual(job?.hint, { tag: '1.4.0' });
+  await processPolicyJob(job, contextOf(), world.ports);
+  assert.deepEqual(world.images(), [`${image}:1.4.0`]);
 });

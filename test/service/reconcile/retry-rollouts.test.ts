@@ -7,7 +7,7 @@ import { retryPausesMs } from '../../../src/core/plan/retries.ts';
 import { waitJob } from '../../../src/service/reconcile/enqueue/wait-job.ts';
 import { actionJob } from '../../../src/service/reconcile/enqueue/requested-actions.ts';
 import { processPolicyJob } from '../../../src/service/reconcile/process-policy.ts';
-import { rolloutJob } from '../../../src/service/reconcile/rollouts/next-rollout-check.ts';
+import { rolloutJob } from '../../../src/service/reconcile/rollouts/rollout-job.ts';
 import type { PodState } from '../../../src/core/rollout/evaluate-pods.ts';
 import { digestOf } from '../../core/model/samples.ts';
 import { changedWorkload, image, rolledOut, rolloutOf, runningPod } from '../../core/rollout/rollout-samples.ts';

@@ -54,6 +54,10 @@ describe('the first change of a policy without a range', () => {
       assert.equal(reason, 'UnlikelyVersion');
       assert.match(message, why);
       assert.match(message, /set select\.semver\.range, or, if .* is right, release it/);
+      assert.deepEqual(
+        world.events.filter((event) => event.reason === reason).map((event) => event.message),
+        [message],
+      );
       const policy = world.policies.get('shop/web') ?? assert.fail();
       world.put({ ...policy, actions: { release: new Date(startTime).toISOString() } });
       const job = actionJob(world.policies.get('shop/web') ?? assert.fail()) ?? assert.fail('no job for the release');

@@ -20,10 +20,10 @@ const v1alpha1 = {
 const linesOf = (document: unknown, known: typeof resources) =>
   validatePolicy(document, known).map(({ path, message }) => `${path}: ${message}`);
 
-test('the wings add two kinds and an older version', () => {
+test('the wings add three kinds and an older version', () => {
   assert.deepEqual(
     resources.kinds.map(({ kind }) => kind),
-    ['BaseImagePolicy', 'NotificationTarget'],
+    ['BaseImagePolicy', 'BaseImageRecord', 'NotificationTarget'],
   );
   assert.deepEqual(
     resources.olderVersions.map(({ version }) => version),
@@ -31,6 +31,13 @@ test('the wings add two kinds and an older version', () => {
   );
   assert.deepEqual(linesOf(v1, resources), []);
   assert.deepEqual(linesOf(v1alpha1, resources), []);
+});
+
+test('a kind that only the service writes does not belong in a manifest', () => {
+  const record = { apiVersion, kind: 'BaseImageRecord', metadata: { name: 'java-1' }, spec: { versions: [] } };
+  assert.deepEqual(linesOf(record, resources), ['kind: BaseImageRecord is written by image-watcher alone: remove it from the manifests']);
+  const [other] = linesOf({ ...record, kind: 'BaseImage' }, resources);
+  assert.match(other ?? '', /^kind: the group \S+ has only the kinds ImagePolicy, BaseImagePolicy, and NotificationTarget$/);
 });
 
 test('without wings, the group is ImagePolicy v1 alone', async () => {

@@ -88,3 +88,10 @@ for (const [name, spec] of [
 test('fields that are not in the schema are not reported as problems of the spec', () => {
   assert.deepEqual(validateSpec(specWith({ colour: 'blue' })), []);
 });
+
+test('a text that is too long is compared with no pattern, which would take hours', () => {
+  assert.deepEqual(
+    validateSpec(specWith({ image: '/'.repeat(4_000_000) })).map(({ message }) => message),
+    ['is too long: at most 255 characters'],
+  );
+});

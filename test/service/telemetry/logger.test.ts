@@ -16,6 +16,15 @@ test('a log line has a constant message, level by name, time, service and fields
   assert.match(String(time), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 });
 
+test('no text of others reaches the terminal of whoever reads the log', () => {
+  const why = 'a\u001B[2J\u009B2J\u202Eb\u2028c\r\nd\u3164é🐳';
+  const lines: string[] = [];
+  createLogger('info', { write: (line: string) => void lines.push(line) }).info({ why }, 'started');
+  assert.equal(lines.length, 1);
+  assert.doesNotMatch(lines[0]?.slice(0, -1) ?? '', /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u);
+  assert.equal(log({ why })['why'], why);
+});
+
 for (const field of ['authorization', 'cookie', 'password', 'token', 'secret', 'secrets', 'signature', 'x-hub-signature-256', 'auth']) {
   test(`${field} is redacted`, () => {
     const objectsWithSecret = [

@@ -1,4 +1,5 @@
 /** The images of the workloads in a cluster, and the digests that their pods run. */
+import { defined } from '../../../core/model/defined.ts';
 import type { KubeClient } from '../../../service/kube/client.ts';
 import { isKubeError } from '../../../service/kube/kube-error.ts';
 import { listPages, listPath } from '../../../service/kube/objects.ts';
@@ -10,24 +11,32 @@ import { formatWorkload, imagesOf } from '../../../core/model/workload.ts';
 
 export interface Where {
   readonly kinds: readonly TargetKind[];
-  /** undefined: all. */
+  /** The namespace of the workloads; undefined for all namespaces. */
   readonly namespace: string | undefined;
-  /** As the API server reads it. */
+  /** A label selector for workloads, in the syntax of the API server. */
   readonly selector: string | undefined;
 }
 
-/** An image of one container of a workload; `digests`: those that its pods run, if the reference has none. */
+/** An image of one container of a workload. `digests` are those that its pods run, if the reference has none. */
 export interface ListedImage {
   readonly reference: ImageReference;
   readonly workload: string;
+  readonly owner: WorkloadOwner;
   readonly digests: readonly string[];
+}
+
+/** Whose workload it is: its namespace, and its own consent annotation. */
+export interface WorkloadOwner {
+  readonly namespace: string;
+  readonly allowPoliciesFrom?: string | undefined;
 }
 
 interface Container {
   readonly reference: ImageReference;
   readonly workload: string;
+  readonly owner: WorkloadOwner;
   readonly selector: LabelSelector | undefined;
-  /** What its containers are found by in pods. */
+  /** The key that identifies the container among those of the pods. */
   readonly key: string;
 }
 
@@ -43,7 +52,7 @@ interface Reading {
   readonly signal: AbortSignal;
 }
 
-/** Rejects if there are no workloads; `note`: why the digests of pods are not known. */
+/** Lists the images. Rejects if there are no workloads. `note` says why the digests of pods are not known. */
 export async function listImages(
   client: KubeClient,
   where: Where,
@@ -64,11 +73,11 @@ export async function listImages(
   const open = new Set(containers.flatMap(({ reference, key }) => (reference.digest === undefined ? [key] : [])));
   const { running, note } =
     open.size === 0 ? { running: new Map<string, RunningContainer[]>() } : await listRunning(client, where, { open, signal });
-  const images = containers.map(({ reference, workload, selector, key }) => {
+  const images = containers.map(({ reference, workload, owner, selector, key }) => {
     const same = (running.get(key) ?? []).filter(({ labels }) => selector === undefined || matchesSelector(selector, labels));
-    return { reference, workload, digests: [...new Set(same.map(({ digest }) => digest))] };
+    return { reference, workload, owner, digests: [...new Set(same.map(({ digest }) => digest))] };
   });
-  return { images, ...(note !== undefined && { note }) };
+  return { images, ...defined({ note }) };
 }
 
 function describeNone({ kinds, namespace, selector }: Where): string {
@@ -84,8 +93,10 @@ function containersOf(kind: TargetKind, raw: unknown, aliases: RegistryAliases):
     .filter(({ position }) => position.list !== 'volumes')
     .flatMap(({ container: { name, image } }) => {
       const reference = tryParseImageReference(image, aliases);
-      const key = keyOf(workload.namespace, name, image);
-      return reference === undefined ? [] : [{ reference, workload: formatWorkload(workload), selector: spec?.selector, key }];
+      const { namespace, allowPoliciesFrom } = workload;
+      const owner = { namespace, allowPoliciesFrom };
+      const key = keyOf(namespace, name, image);
+      return reference === undefined ? [] : [{ reference, workload: formatWorkload(workload), owner, selector: spec?.selector, key }];
     });
 }
 
@@ -106,7 +117,7 @@ interface RawContainer {
 
 interface RawStatus {
   readonly name?: string;
-  /** `harbor.example.com/shop/web@sha256:…`, with containerd the digest of the index. */
+  /** The image as the kubelet reports it: `harbor.example.com/shop/web@sha256:…`, with containerd the digest of the index. */
   readonly imageID?: string;
 }
 
@@ -145,7 +156,7 @@ function digestsOf({ metadata, spec, status }: RawPod): [key: string, digest: st
   const containers = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])];
   return containers.flatMap(({ name = '', image = '' }): [string, string][] => {
     const id = statuses.find((one) => one.name === name)?.imageID ?? '';
-    // Without a repository it is the digest of the configuration.
+    // An id without a repository is the digest of the configuration.
     const digest = id.includes('@') ? id.slice(id.indexOf('@') + 1) : '';
     return isDigest(digest) ? [[keyOf(metadata?.namespace ?? '', name, image), digest]] : [];
   });

@@ -1,19 +1,21 @@
 /** What `image-watcher bases` shows: data for programs, a table for people. Pure. */
-import { baseState, type BaseState } from '../../recognize/recognize-base.ts';
+import { defined } from '../../../core/model/defined.ts';
+import type { BaseState } from '../../recognize/recognize-base.ts';
 import type { RecognizedBy } from '../../recognize/facts.ts';
 import { formatRepository, type Repository } from '../../../core/model/image-reference.ts';
 import { naturalOrder } from '../../../core/select/select-tag.ts';
 import { paintFor, type Terminal } from '../../../service/command-line/command.ts';
 import { countOf, fit, formatAge, formatTable } from '../../../service/command-line/output.ts';
 import { printable } from '../../../service/command-line/printable.ts';
+import type { Examined } from './examine.ts';
 import type { SelectedBase } from './find-versions.ts';
-import type { ExaminedImage } from './resolve-images.ts';
+import type { JudgedImage } from './resolve-images.ts';
 
 /** The images that are built on a base, or may be. */
 export interface BasesReport {
   readonly base: SelectedBase & { readonly repository: string };
   readonly images: readonly ImageRow[];
-  readonly summary: Readonly<Record<'images' | 'current' | 'behind' | 'unknown' | 'unrelated', number>>;
+  readonly summary: Readonly<Record<'images' | 'current' | 'behind' | 'otherLine' | 'unknown' | 'unrelated' | 'uncomparedTags', number>>;
 }
 
 interface ImageRow {
@@ -21,19 +23,19 @@ interface ImageRow {
   readonly digest?: string;
   readonly state: BaseState;
   readonly base?: { readonly tag?: string; readonly digest: string };
-  /** When the selected version was created, if the image is behind it. */
+  /** When the selected version was created; present if the image is behind it. */
   readonly behindSince?: string;
   readonly recognizedBy?: RecognizedBy;
-  /** Why its base is unknown, or what limits the recognition. */
+  /** Why the base of the image is unknown, or what limits the recognition. */
   readonly reason?: string;
   readonly workloads: readonly string[];
 }
 
-const order: readonly BaseState[] = ['Behind', 'Unknown', 'Current'];
+const order: readonly BaseState[] = ['Behind', 'Unknown', 'OtherLine', 'Current'];
 
-/** Those that are behind come first. */
-export function summarize(base: Repository, selected: SelectedBase, examined: readonly ExaminedImage[]): BasesReport {
-  const images = examined
+/** The report on the images of a base. Images that are behind come first. */
+export function summarize(base: Repository, { selected, judged, uncompared }: Examined): BasesReport {
+  const images = judged
     .flatMap((one) => rowOf(one, selected))
     .toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state) || naturalOrder(a.image, b.image));
   const count = (wanted: BaseState) => images.filter(({ state }) => state === wanted).length;
@@ -41,43 +43,49 @@ export function summarize(base: Repository, selected: SelectedBase, examined: re
     base: { repository: formatRepository(base), ...selected },
     images,
     summary: {
-      images: examined.length,
+      images: judged.length,
       current: count('Current'),
       behind: count('Behind'),
+      otherLine: count('OtherLine'),
       unknown: count('Unknown'),
-      unrelated: examined.length - images.length,
+      unrelated: judged.length - images.length,
+      uncomparedTags: uncompared,
     },
   };
 }
 
-function rowOf({ image: { name: image, digest, workloads }, recognition }: ExaminedImage, selected: SelectedBase): ImageRow[] {
-  const state = baseState(recognition, selected);
+function rowOf({ image: { name: image, digest, workloads }, recognition, state }: JudgedImage, selected: SelectedBase): ImageRow[] {
   if (state === undefined || recognition.kind === 'unrelated') return [];
   const { reason } = recognition;
-  const row = { image, ...(digest !== undefined && { digest }), state, ...(reason !== undefined && { reason }), workloads };
+  const row = { image, ...defined({ digest }), state, ...defined({ reason }), workloads };
   if (recognition.kind === 'unknown') return [row];
-  const { tag, digest: version } = recognition.base;
+  const {
+    tags: [tag],
+    digest: version,
+  } = recognition.base;
   const since = state === 'Behind' && selected.created !== undefined ? { behindSince: selected.created } : {};
-  return [{ ...row, base: { ...(tag !== undefined && { tag }), digest: version }, ...since, recognizedBy: recognition.by }];
+  return [{ ...row, base: { ...defined({ tag }), digest: version }, ...since, recognizedBy: recognition.by }];
 }
 
-const colours = { Behind: 'yellow', Unknown: 'gray', Current: 'green' } as const;
-/** `sha256:` and twelve digits. */
+const colours = { Behind: 'yellow', Unknown: 'gray', OtherLine: 'gray', Current: 'green' } as const;
+/** The length of `sha256:` and twelve digits. */
 const shortDigest = 19;
 
 interface View {
-  /** With digests, all workloads, and reasons. */
+  /** Whether the table shows digests, all workloads, and reasons. */
   readonly isWide: boolean;
   readonly now: Date;
 }
 
-/** The selected base, a row for each image, and the counts. Where a terminal is too narrow, workloads are below their images. */
+/** The selected base, a row for each image, and the counts. If the terminal is too narrow, workloads are below their images. */
 export function formatBases({ base, images, summary }: BasesReport, { isWide, now }: View, terminal: Terminal): string {
   const paint = paintFor(terminal);
   const age = base.created === undefined ? '' : `, created ${formatAge(new Date(base.created), now)} ago`;
   const head = `selected base: ${base.repository}:${base.tag} (${base.digest.slice(0, shortDigest)}${age})`;
-  const { behind, unknown, unrelated } = summary;
-  const counts = `${countOf(summary.images, 'image')}, ${behind} behind, ${unknown} unknown, ${unrelated} not built on it`;
+  const { behind, otherLine, unknown, unrelated, uncomparedTags } = summary;
+  const others = otherLine === 0 ? '' : `, ${otherLine} on another line of versions`;
+  const uncompared = uncomparedTags === 0 ? '' : `\n${countOf(uncomparedTags, 'tag')} of the base not compared: see --tags`;
+  const counts = `${countOf(summary.images, 'image')}, ${behind} behind${others}, ${unknown} unknown, ${unrelated} not built on it${uncompared}`;
   if (images.length === 0) return `${printable(head)}\n${counts}\n`;
 
   const columns = columnsOf({ isWide, now });
@@ -120,7 +128,7 @@ function tableOf(images: readonly ImageRow[], columns: readonly Column[]): strin
   return formatTable(cells, widths).map((line) => line.trimEnd());
 }
 
-/** `3: Deployment shop/web, …`. */
+/** The number of workloads and the first of them: `3: Deployment shop/web, …`. */
 function firstOf(workloads: readonly string[]): string {
   return `${workloads.length}: ${workloads[0] ?? ''}${workloads.length > 1 ? ', …' : ''}`;
 }

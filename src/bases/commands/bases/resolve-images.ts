@@ -1,6 +1,6 @@
 /** The digests of the images of workloads, each image once. */
 import { inParallel } from '../../../core/async/in-parallel.ts';
-import type { Recognition } from '../../recognize/recognize-base.ts';
+import type { Judged, Recognition } from '../../recognize/recognize-base.ts';
 import type { RunningImage } from '../../recognize/recognize-images.ts';
 import { describeError } from '../../../core/model/errors.ts';
 import { formatRepository, type ImageReference, type Repository } from '../../../core/model/image-reference.ts';
@@ -9,19 +9,24 @@ import type { ListedImage } from './list-images.ts';
 
 /** An image, and the workloads that run it. */
 export interface WorkloadImage {
-  /** `registry/repository:tag`, or with `@digest` if there is no tag. */
+  /** The name of the image: `registry/repository:tag`, or with `@digest` if there is no tag. */
   readonly name: string;
   readonly source: Repository;
-  /** Absent if the registry does not have its tag, or does not answer. */
+  /** The digest of the image. Absent if the registry does not have its tag, or does not answer. */
   readonly digest?: string;
-  /** `Deployment shop/web`, in order. */
+  /** The workloads in order, each as `Deployment shop/web`. */
   readonly workloads: readonly string[];
 }
 
-/** An image, and what is known of its base. */
+/** An image, and what is known about its base. */
 export interface ExaminedImage {
   readonly image: WorkloadImage;
   readonly recognition: Recognition;
+}
+
+/** An image, and its relation to the selected version of the base. */
+export interface JudgedImage extends Judged {
+  readonly image: WorkloadImage;
 }
 
 interface Resolving {
@@ -34,8 +39,8 @@ interface Resolving {
 const parallelReads = 8;
 
 /**
- * Each digest of a repository once: that of the reference, else those that pods run, else that of the tag at the registry. `unreadable`: images whose tag the
- * registry does not resolve.
+ * Each digest of a repository once: that of the reference, else those that pods run, else that of the tag at the registry. `unreadable` are images whose tag
+ * the registry does not resolve.
  */
 export async function resolveImages(
   listed: readonly ListedImage[],

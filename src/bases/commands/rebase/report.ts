@@ -1,9 +1,9 @@
-/** What `rebase` shows. */
+/** The output of `image-watcher rebase`. */
 import { nameOf } from '../../rebase/match-layers.ts';
 import { formatRebased, type RebaseResult } from '../../rebase/rebase-image.ts';
 import { countOf } from '../../../service/command-line/output.ts';
 
-/** The result as data, for programs. */
+/** The result of a rebase as data, for programs. */
 export function summarize(result: RebaseResult) {
   if (result.kind === 'refused') return result;
   const { application, newBase } = result;
@@ -25,7 +25,7 @@ export function summarize(result: RebaseResult) {
   };
 }
 
-/** The result as sentences. */
+/** The result of a rebase as sentences, for people. */
 export function formatResult(result: RebaseResult): string {
   if (result.kind === 'refused') {
     const remedy = result.rules.length === 0 ? '' : `; to rebase it anyway: ${result.rules.map((rule) => `--allow ${rule}`).join(' ')}`;

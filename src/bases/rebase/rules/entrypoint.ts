@@ -1,7 +1,8 @@
-import { isInherited, isSame } from '../merge-config.ts';
+import { isInherited } from '../merge-config.ts';
+import { isSame } from '../../recognize/settings.ts';
 import { type Rule, shown } from './rule.ts';
 
-/** What containers run. */
+/** Compares what containers run by default: entrypoint and command. */
 export const entrypoint: Rule = {
   id: 'EntrypointChanged',
   about: 'The base has another entrypoint or command, which the application takes over.',

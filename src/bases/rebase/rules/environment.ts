@@ -1,18 +1,19 @@
 import type { Texts } from '../content.ts';
-import { variables } from '../merge-config.ts';
+import { variables } from '../../recognize/settings.ts';
 import { type Rule, shown } from './rule.ts';
 
-/** Variables on which it depends what runs and how. Their versions change with each patch. */
-const decisive = /^(?:PATH|.*_HOME|LD_.*|JAVA_.*|JDK_.*|NODE_OPTIONS|PYTHON.*|GEM_.*|CLASSPATH|DOTNET_.*|ASPNETCORE_.*)$/;
-const harmless = /_VERSION$|^PYTHON_(?:SHA256|GET_PIP_.*)$|^GPG_KEY$/;
-/** Shorter values are contained in others by chance. */
+/** Variables that decide which programs run and how. Version variables are not among them, because they change with each patch. */
+const decisive =
+  /^(?:PATH|.*_HOME|.*_OPTS|.*_OPTIONS|LD_.*|MALLOC_.*|GLIBC_TUNABLES|JAVA_.*|JDK_.*|CLASSPATH|NODE_.*|NPM_CONFIG_.*|PYTHON.*|PIP_.*|RUBY(?:LIB|OPT)|GEM_.*|BUNDLE_.*|PERL5.*|PHP_INI_.*|PHPRC|GO(?:DEBUG|GC|MEMLIMIT)|DOTNET_.*|ASPNETCORE_.*|COMPlus_.*|CORECLR_.*|SSL_CERT_.*|OPENSSL_.*|BASH_ENV|ENV)$/;
+const harmless = /_VERSION$|^PYTHON_(?:SHA256|GET_PIP_.*|PIP_.*|SETUPTOOLS_.*)$|^GPG_KEYS?$/;
+/** The minimum length of a value to search for in others: shorter ones are contained by chance. */
 const minContained = 4;
 
-/** The environment of containers. */
+/** Compares the environment variables of containers. */
 export const environment: Rule = {
   id: 'EnvironmentChanged',
   about:
-    'A variable that the application takes over is removed, a decisive one (`PATH`, `*_HOME`, `LD_*`, `JAVA_*` and the like, but not versions) has another value, or the application has built a value of its own from one that changes. Additions to `PATH` are accepted.',
+    'A variable that the application takes over is removed, a decisive one (`PATH`, `*_HOME`, `LD_*`, `JAVA_*`, `*_OPTIONS` and the like, but not versions) has another value, or the application has built a value of its own from one that changes. Additions to `PATH` are accepted.',
   check({ application, oldBase, newBase }) {
     const [own = {}, before = {}, after = {}] = [application, oldBase, newBase].map(({ config }) => variables(config.config?.Env));
     const isInherited = (name: string) => own[name] === before[name];

@@ -1,30 +1,58 @@
 import type { PlatformContent } from '../content.ts';
-import { type Rule, shown } from './rule.ts';
+import { variables } from '../../recognize/settings.ts';
+import { majorsOf, sameMajors } from './major-numbers.ts';
+import { type BaseChange, type Rule, shown } from './rule.ts';
 
-const name = 'org.opencontainers.image.version';
+const label = 'org.opencontainers.image.version';
 
-/** The first number of a version decides whether programs still work. */
+/**
+ * The variables in which images of runtimes name their version, and how many of its numbers decide whether programs still work. The images are those of Docker's
+ * official library and of Microsoft: eclipse-temurin, node, python, golang, ruby, php, erlang, nginx, dotnet/runtime and dotnet/aspnet.
+ */
+const runtimes: Readonly<Record<string, number>> = {
+  JAVA_VERSION: 1,
+  NODE_VERSION: 1,
+  PYTHON_VERSION: 2,
+  GOLANG_VERSION: 1,
+  RUBY_VERSION: 2,
+  PHP_VERSION: 2,
+  OTP_VERSION: 1,
+  NGINX_VERSION: 1,
+  DOTNET_VERSION: 1,
+  ASPNET_VERSION: 1,
+};
+
+/** Compares every sign of the version of a base. One that shows another major version is enough, because the others may be about something else. */
 export const majorVersion: Rule = {
   id: 'MajorVersionChanged',
-  about: `The first number of the base's tag differs, or, if a tag has none, that of \`${name}\`.`,
-  check({ oldBase, newBase, tags }) {
-    for (const [before, after] of [
-      [tags.oldBase, tags.newBase],
-      [versionOf(oldBase), versionOf(newBase)],
-    ]) {
-      const [old, next] = [majorOf(before), majorOf(after)];
-      if (old === undefined || next === undefined) continue;
-      return old === next ? undefined : `the version of the base changes from ${shown(before)} to ${shown(after)}`;
-    }
-    return undefined;
+  about: `A sign of the major version differs: a number in the tags of the base with the same word (21 of \`21.0.1\`, 17 of \`jre-17\`, 12 of \`nodejs20-debian12\`), the label or annotation \`${label}\`, or the variable of a runtime, such as \`JAVA_VERSION\` (of Python, Ruby and PHP, the second number counts as well).`,
+  check(change) {
+    const { tags, oldBase, newBase } = change;
+    if (tags.oldBase !== undefined && tags.newBase !== undefined && !sameMajors(majorsOf(tags.oldBase), majorsOf(tags.newBase)))
+      return `the version of the base changes from ${shown(tags.oldBase)} to ${shown(tags.newBase)}`;
+    const [before, after] = [versionOf(oldBase), versionOf(newBase)];
+    if (before !== undefined && after !== undefined && numbersOf(before, 1) !== numbersOf(after, 1))
+      return `the version of the base changes from ${shown(before)} to ${shown(after)}`;
+    return changedRuntime(change);
   },
 };
 
-function versionOf({ manifest, entry, config }: PlatformContent): string | undefined {
-  return manifest.annotations?.[name] ?? entry?.annotations?.[name] ?? config.config?.Labels?.[name];
+function changedRuntime({ oldBase, newBase }: BaseChange): string | undefined {
+  const [before = {}, after = {}] = [oldBase, newBase].map(({ config }) => variables(config.config?.Env));
+  for (const [name, count] of Object.entries(runtimes)) {
+    const [old, next] = [before[name], after[name]];
+    if (old === undefined || next === undefined || numbersOf(old, count) === numbersOf(next, count)) continue;
+    return `the variable ${name} of the base changes from ${shown(old)} to ${shown(next)}`;
+  }
+  return undefined;
 }
 
-/** `21` of `21.0.2`, `v21` and `21-jre`; undefined for `bookworm`. */
-function majorOf(version: string | undefined): string | undefined {
-  return /^v?0*(\d{1,9})(?![A-Za-z0-9])/.exec(version ?? '')?.[1];
+function versionOf({ manifest, entry, config }: PlatformContent): string | undefined {
+  return manifest.annotations?.[label] ?? entry?.annotations?.[label] ?? config.config?.Labels?.[label];
+}
+
+/** The first numbers of a version: `21` of `jdk-21.0.1+12`, and `3.12` of `3.12.1`. Empty if it has none. */
+function numbersOf(version: string, count: number): string {
+  const [, numbers = ''] = /^(?:[a-z]+-?)?(\d{1,9}(?:\.\d{1,9}){0,3})/i.exec(version) ?? [];
+  return numbers.split('.', count).map(Number).join('.');
 }

@@ -1,7 +1,7 @@
-import { isSame } from '../merge-config.ts';
+import { isSame } from '../../recognize/settings.ts';
 import { type Rule, shown } from './rule.ts';
 
-/** Instructions of the base that ran when the application was built; a rebase does not run them. */
+/** Compares the ONBUILD instructions of the bases. They ran when the application was built, and a rebase does not run them. */
 export const onBuild: Rule = {
   id: 'OnBuildChanged',
   about: 'The base has other `ONBUILD` instructions, which only a build runs.',

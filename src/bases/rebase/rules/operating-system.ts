@@ -1,7 +1,7 @@
-import { isSame } from '../merge-config.ts';
+import { isSame } from '../../recognize/settings.ts';
 import { type Rule, shown } from './rule.ts';
 
-/** The operating system that an image needs; only images for Windows name one. */
+/** Compares the version of the operating system that an image needs. Only images for Windows name one. */
 export const operatingSystem: Rule = {
   id: 'OperatingSystemChanged',
   about: 'The base needs another version or other features of the operating system (`os.version`, `os.features`).',

@@ -1,7 +1,7 @@
 import { changedName } from './volumes.ts';
 import { type Rule, shown } from './rule.ts';
 
-/** The ports that the image documents. */
+/** Compares the ports that the images document. */
 export const ports: Rule = {
   id: 'PortsChanged',
   about: 'The base exposes other ports, which the application takes over.',

@@ -1,36 +1,41 @@
-/** What a rule is. */
+/** The interface of the rules that may refuse a rebase. */
 import type { RebaseRule } from '../../../core/model/rebase-rules.ts';
 import type { PlatformContent } from '../content.ts';
+import type { FileSigns } from '../file-signs.ts';
 import type { Bases } from '../merge-config.ts';
 
-/** A new base for an image of one platform. */
+/** A change of the base of an image for one platform. */
 export interface BaseChange extends Bases<PlatformContent> {
   /** The tags of the bases, if they are known. */
   readonly tags: { readonly oldBase?: string | undefined; readonly newBase?: string | undefined };
   readonly signatures: Signatures;
+  /** What the files of the bases show; absent if they were not read. */
+  readonly files?: { readonly oldBase: FileSigns; readonly newBase: FileSigns } | undefined;
 }
 
-/** Who has signed the application, who signs the result, and whether it is known who has signed the base. */
+/** Whether the application is signed, with which key, and whether the base is verified. */
 export interface Signatures {
   readonly isSigned: boolean;
-  /** With the key that signs the result. */
+  /** Whether the application is signed with the key that signs the result. */
   readonly isSignedByOwnKey: boolean;
   readonly willBeSigned: boolean;
-  /** Whether the signatures of the new base were verified, by its digest. */
+  /** Whether the signatures of the new base were verified by its digest. */
   readonly isBaseVerified: boolean;
+  /** Whether the signatures of the old base were verified by its digest. */
+  readonly isOldBaseVerified: boolean;
 }
 
-/** A change of the base that would surprise the application. */
+/** A rule that refuses a change of the base that would surprise the application. */
 export interface Rule {
-  /** The name in `allow`. */
+  /** The name of the rule in `allow`. */
   readonly id: RebaseRule;
-  /** What it refuses, for the documentation. */
+  /** What the rule refuses, for the documentation. */
   readonly about: string;
-  /** Why the image is not rebased, as a sentence without an end; undefined if nothing speaks against it. */
+  /** Why the image is not rebased, as a sentence without a full stop; undefined if the rule does not refuse it. */
   readonly check: (change: BaseChange) => string | undefined;
 }
 
-/** A value for a message: short, and without characters that could disguise it. */
+/** Formats a value for a message: short, and without characters that could disguise it. */
 export function shown(value: unknown): string {
   const text =
     typeof value === 'string'

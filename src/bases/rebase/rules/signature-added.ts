@@ -1,6 +1,6 @@
 import type { Rule } from './rule.ts';
 
-/** Whoever can push an image could otherwise get it signed. */
+/** Refuses to sign an image that was not signed before. Anybody who can push an image could otherwise get it signed. */
 export const signatureAdded: Rule = {
   id: 'SignatureAdded',
   about:

@@ -1,6 +1,6 @@
 import type { Rule } from './rule.ts';
 
-/** Signatures are for a digest, and the rebased image has another one. */
+/** Refuses to rebase a signed image without signing the result. Signatures are for a digest, and the rebased image has another one. */
 export const signature: Rule = {
   id: 'SignatureLost',
   about:

@@ -1,6 +1,6 @@
 import { type BaseChange, type Rule, shown } from './rule.ts';
 
-/** Folders that get a volume; files of the application in such a folder are hidden or lost. */
+/** Compares the folders that get a volume. Files of the application in such a folder are hidden or lost. */
 export const volumes: Rule = {
   id: 'VolumesChanged',
   about: 'The base declares other volumes, which the application takes over.',
@@ -10,7 +10,7 @@ export const volumes: Rule = {
   },
 };
 
-/** A name that only one of the two bases has; not one that the application has set or removed itself. */
+/** A name that only one of the two bases has, unless the application has set or removed it itself. */
 export function changedName(
   { application, oldBase, newBase }: BaseChange,
   field: 'ExposedPorts' | 'Volumes',

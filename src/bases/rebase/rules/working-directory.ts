@@ -1,7 +1,8 @@
-import { isInherited, isSame } from '../merge-config.ts';
+import { isInherited } from '../merge-config.ts';
+import { isSame } from '../../recognize/settings.ts';
 import { type Rule, shown } from './rule.ts';
 
-/** The folder in which containers start. */
+/** Compares the folders in which containers start. */
 export const workingDirectory: Rule = {
   id: 'WorkingDirectoryChanged',
   about: 'The base starts in another folder, which the application takes over.',

@@ -6,8 +6,8 @@ const name = 'org.opencontainers.image.base.name';
 const digest = 'org.opencontainers.image.base.digest';
 
 /**
- * The annotations of the OCI, on manifest, entry or index, or as labels of the configuration. Name and digest are read from the same place, because labels may
- * be inherited from the base. https://github.com/opencontainers/image-spec/blob/main/annotations.md
+ * Finds the base in the annotations of the OCI: on manifest, entry or index, or as labels of the configuration. Name and digest are read from the same place,
+ * because labels may be inherited from the base. https://github.com/opencontainers/image-spec/blob/main/annotations.md
  */
 export const annotation: Evidence = {
   id: 'Annotation',

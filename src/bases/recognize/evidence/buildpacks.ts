@@ -9,8 +9,8 @@ const text = z.string().optional().catch(undefined);
 const metadata = z.object({ runImage: z.object({ topLayer: text, reference: text, image: text }) });
 
 /**
- * The run image of Cloud Native Buildpacks: its reference by digest, and the diff id of its last layer, from which `pack rebase` continues. Builds without a
- * registry write the id of a local image as the reference, which identifies nothing here. https://github.com/buildpacks/spec/blob/main/platform.md
+ * Finds the run image of Cloud Native Buildpacks: its reference by digest, and the diff id of its last layer, from which `pack rebase` continues. Builds
+ * without a registry write the id of a local image as the reference, which is ignored. https://github.com/buildpacks/spec/blob/main/platform.md
  */
 export const buildpacks: Evidence = {
   id: 'Buildpacks',

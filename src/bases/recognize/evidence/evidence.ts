@@ -1,14 +1,15 @@
+import { defined } from '../../../core/model/defined.ts';
 import { tryParseImageReference, formatRepository, type RegistryAliases } from '../../../core/model/image-reference.ts';
 import type { NamedBase } from '../facts.ts';
 
 /** Annotations or labels. */
 export type Texts = Readonly<Record<string, string>>;
 
-/** Everything about one platform of an image in which a base may be named. */
+/** The documents about one platform of an image that may name a base. */
 export interface BuildRecords {
-  /** The annotations of the manifest, of its entry in the index, and of the index: the nearest first. */
+  /** The annotations of the manifest, of its entry in the index, and of the index, in this order. */
   readonly annotations: readonly Texts[];
-  /** The labels of the configuration. Images inherit those of their base. */
+  /** The labels of the configuration. Images inherit the labels of their base. */
   readonly labels: Texts;
   /** The statements of attestations, parsed from JSON. */
   readonly statements: readonly unknown[];
@@ -18,7 +19,7 @@ export interface BuildRecords {
 /** One kind of evidence of the base of an image. */
 export interface Evidence {
   readonly id: NamedBase['by'];
-  /** The bases that the records name, without those that this kind of evidence cannot identify. Never throws: the author of the image chose every byte. */
+  /** The bases that the records name, except those that this kind of evidence cannot identify. Never throws, although the records are untrusted. */
   readonly find: (records: BuildRecords) => readonly NamedBase[];
 }
 
@@ -27,5 +28,5 @@ export function readReference(text: string | undefined, aliases: RegistryAliases
   const parsed = text === undefined ? undefined : tryParseImageReference(text, aliases);
   if (parsed === undefined) return undefined;
   const { repository, tag, digest } = parsed;
-  return { repository: formatRepository(repository), ...(tag !== undefined && { tag }), ...(digest !== undefined && { digest }) };
+  return { repository: formatRepository(repository), ...defined({ tag, digest }) };
 }

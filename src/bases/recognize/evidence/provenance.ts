@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { defined } from '../../../core/model/defined.ts';
 import { isDigest, type RegistryAliases } from '../../../core/model/image-reference.ts';
 import { type NamedBase, maxNamed } from '../facts.ts';
 import { type Evidence, readReference } from './evidence.ts';
@@ -6,7 +7,7 @@ import { type Evidence, readReference } from './evidence.ts';
 /** Reads the bases from the predicate of a statement. */
 type ReadPredicate = (predicate: unknown, aliases: RegistryAliases) => Omit<NamedBase, 'by'>[];
 
-/** The in-toto predicates that can name a base, by the beginning of their type: provenance first, because SBOMs are larger and seldom name one. */
+/** The in-toto predicates that can name a base, by the beginning of their type. Provenance comes first, because SBOMs are larger and seldom name a base. */
 const predicates: readonly (readonly [type: string, read: ReadPredicate])[] = [
   ['https://slsa.dev/provenance/v0.2', (predicate, aliases) => readMaterials(slsa02.safeParse(predicate).data?.materials, aliases)],
   [
@@ -17,18 +18,21 @@ const predicates: readonly (readonly [type: string, read: ReadPredicate])[] = [
   ['https://cyclonedx.org/bom', readCycloneDx],
 ];
 
-/** How early the attestations with this predicate are read; undefined for those that cannot name a base. */
+/** The position of a predicate in the order of reading attestations; undefined for predicates that cannot name a base. */
 export function predicateRank(predicateType: string): number | undefined {
   const rank = predicates.findIndex(([type]) => predicateType.startsWith(type));
   return rank === -1 ? undefined : rank;
 }
 
-/** Checking an entry takes microseconds, and a statement of 1 MiB may have a hundred thousand. */
+/** The maximum number of entries to check: each takes microseconds, and a statement of 1 MiB may have a hundred thousand. */
 const maxEntries = 2_000;
-/** The first entries of a list in a document, without those of another shape; none if it is not a list. */
-export const listOf = <T extends z.ZodType>(entry: T) =>
+/** The maximum number of packages in an SBOM that may be a base, and of the references of each. */
+const maxAncestors = 16;
+const maxReferences = 128;
+/** The first entries of a list that have the expected shape; none if the value is not a list. */
+export const listOf = <T extends z.ZodType>(entry: T, most = maxEntries) =>
   z.unknown().transform((list) => {
-    const entries: readonly unknown[] = Array.isArray(list) ? list.slice(0, maxEntries) : [];
+    const entries: readonly unknown[] = Array.isArray(list) ? list.slice(0, most) : [];
     return entries.flatMap((one) => entry.safeParse(one).data ?? []);
   });
 const hashes = z.object({ sha256: z.string().optional().catch(undefined), sha512: z.string().optional().catch(undefined) });
@@ -42,8 +46,8 @@ const statement = z.object({
 });
 
 /**
- * The images among the inputs of a build (SLSA provenance), and the ancestors of an image in an SBOM. Provenance lists the images of all stages of the build,
- * so it proves a base only together with the layers. https://slsa.dev/spec/v1.1/provenance
+ * Finds the images among the inputs of a build (SLSA provenance), and the ancestors of an image in an SBOM. Provenance lists the images of all stages of the
+ * build, so it proves a base only together with the layers. https://slsa.dev/spec/v1.1/provenance
  */
 export const provenance: Evidence = {
   id: 'Provenance',
@@ -58,8 +62,25 @@ export const provenance: Evidence = {
 };
 
 function readMaterials(found: z.output<typeof materials> | undefined, aliases: RegistryAliases) {
-  return (found ?? []).flatMap(({ uri, digest }) => readImageUri(uri, digestIn(digest), aliases) ?? []).slice(0, maxNamed);
+  return readUris(
+    (found ?? []).map(({ uri, digest }) => ({ uri, digest: digestIn(digest) })),
+    aliases,
+  );
 }
+
+interface Uri {
+  readonly uri: string;
+  readonly digest?: string | undefined;
+}
+
+/** The images of the first URIs that name one. To read a URI takes much longer than to check an entry. */
+function readUris(uris: readonly Uri[], aliases: RegistryAliases): Omit<NamedBase, 'by'>[] {
+  const ofImages = uris.filter(({ uri }) => packageUri.test(uri) || plainUri.test(uri)).slice(0, maxNamed);
+  return ofImages.flatMap(({ uri, digest }) => readImageUri(uri, digest, aliases) ?? []);
+}
+
+const packageUri = /^pkg:(?:docker|oci)\//;
+const plainUri = /^(?:oci|docker|docker-image):\/\/(.+)$/;
 
 function digestIn({ sha256, sha512 }: z.output<typeof hashes> = {}): string | undefined {
   return [`sha256:${sha256}`, `sha512:${sha512}`].find(isDigest);
@@ -70,24 +91,24 @@ function digestIn({ sha256, sha512 }: z.output<typeof hashes> = {}): string | un
  * Undefined for any other URI. https://github.com/package-url/purl-spec
  */
 function readImageUri(uri: string, digest: string | undefined, aliases: RegistryAliases): Omit<NamedBase, 'by'> | undefined {
-  const isPackage = /^pkg:(?:docker|oci)\//.test(uri);
-  const plain = /^(?:oci|docker|docker-image):\/\/(.+)$/.exec(uri)?.[1];
+  const isPackage = packageUri.test(uri);
+  const plain = plainUri.exec(uri)?.[1];
   const read = isPackage ? readPackageUrl(uri, aliases) : readReference(plain, aliases);
   if (!isPackage && plain === undefined) return undefined;
   const known = digest ?? read?.digest;
-  return { ...read, ...(known !== undefined && { digest: known }) };
+  return { ...read, ...defined({ digest: known }) };
 }
 
 function readPackageUrl(uri: string, aliases: RegistryAliases): Omit<NamedBase, 'by'> | undefined {
   if (!URL.canParse(uri)) return undefined;
   const { pathname, searchParams } = new URL(uri);
   const [, type, path, version = ''] = /^(docker|oci)\/([^@]+)(?:@(.+))?$/.exec(tryDecode(pathname)) ?? [];
-  // `pkg:oci/nginx` alone has no registry; `pkg:docker/nginx` is on Docker Hub.
+  // The name `pkg:oci/nginx` alone has no registry. The name `pkg:docker/nginx` is on Docker Hub.
   const name = searchParams.get('repository_url') ?? (type === 'docker' ? path : undefined);
   const given = [version, searchParams.get('digest') ?? '', searchParams.get('checksum') ?? ''].find(isDigest);
   const tag = isDigest(version) || version === '' ? (searchParams.get('tag') ?? '') : version;
   const read = (tag === '' ? undefined : readReference(name && `${name}:${tag}`, aliases)) ?? readReference(name, aliases);
-  return { ...read, ...(given !== undefined && { digest: given }) };
+  return { ...read, ...defined({ digest: given }) };
 }
 
 function tryDecode(text: string): string {
@@ -98,30 +119,34 @@ function tryDecode(text: string): string {
   }
 }
 
-const spdxPackage = z.object({
-  SPDXID: z.string(),
-  externalRefs: listOf(z.object({ referenceType: z.literal('purl'), referenceLocator: z.string().max(2_048) })),
-});
+const spdxPackage = z.object({ SPDXID: z.string(), externalRefs: z.unknown() });
+const spdxReferences = listOf(z.object({ referenceType: z.literal('purl'), referenceLocator: z.string().max(2_048) }), maxReferences);
 const spdxRelationship = z.object({ relationshipType: z.literal('DESCENDANT_OF'), relatedSpdxElement: z.string() });
 const spdx = z.object({ packages: listOf(spdxPackage), relationships: listOf(spdxRelationship) });
 
-/** SPDX: the images that something in the document is a `DESCENDANT_OF`. */
+/** The base images in SPDX: those of which something in the document is a `DESCENDANT_OF`. */
 function readSpdx(predicate: unknown, aliases: RegistryAliases) {
   const { packages = [], relationships = [] } = spdx.safeParse(predicate).data ?? {};
   const ancestors = new Set(relationships.map(({ relatedSpdxElement }) => relatedSpdxElement));
-  return packages
+  const references = packages
     .filter(({ SPDXID }) => ancestors.has(SPDXID))
-    .flatMap(({ externalRefs }) => externalRefs)
-    .flatMap(({ referenceLocator }) => readImageUri(referenceLocator, undefined, aliases) ?? [])
-    .slice(0, maxNamed);
+    .slice(0, maxAncestors)
+    .flatMap(({ externalRefs }) => spdxReferences.parse(externalRefs));
+  return readUris(
+    references.map(({ referenceLocator }) => ({ uri: referenceLocator })),
+    aliases,
+  );
 }
 
 const cycloneDx = z.object({
   metadata: z.object({ component: z.object({ pedigree: z.object({ ancestors: listOf(z.object({ purl: z.string().max(2_048) })) }) }) }),
 });
 
-/** CycloneDX: the ancestors in the pedigree of what the document describes. */
+/** The base images in CycloneDX: the ancestors in the pedigree of the component that the document describes. */
 function readCycloneDx(predicate: unknown, aliases: RegistryAliases) {
   const { ancestors = [] } = cycloneDx.safeParse(predicate).data?.metadata.component.pedigree ?? {};
-  return ancestors.flatMap(({ purl }) => readImageUri(purl, undefined, aliases) ?? []).slice(0, maxNamed);
+  return readUris(
+    ancestors.map(({ purl }) => ({ uri: purl })),
+    aliases,
+  );
 }

@@ -1,6 +1,6 @@
 import { inputsOf, type CiSystemKind } from '../order.ts';
 
-/** A workflow of Gitea or Forgejo Actions: POST /repos/{owner}/{repo}/actions/workflows/{workflow}/dispatches (Gitea 1.23, Forgejo 7). */
+/** Runs a workflow of Gitea or Forgejo Actions: POST /repos/{owner}/{repo}/actions/workflows/{workflow}/dispatches (Gitea 1.23, Forgejo 7). */
 export const gitea: CiSystemKind = {
   id: 'gitea',
   build(rebuild, { url, project, name, ref, secret }) {

@@ -1,7 +1,7 @@
 import { inputsOf, type CiSystemKind } from '../order.ts';
 import { githubHeaders, githubUrl, publicGithub } from './github.ts';
 
-/** The event workflow_dispatch of GitHub: https://docs.github.com/en/rest/actions/workflows#create-a-workflow-dispatch-event */
+/** Sends the event workflow_dispatch of GitHub: https://docs.github.com/en/rest/actions/workflows#create-a-workflow-dispatch-event */
 export const githubWorkflow: CiSystemKind = {
   id: 'githubWorkflow',
   publicUrl: publicGithub,

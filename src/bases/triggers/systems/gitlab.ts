@@ -1,6 +1,6 @@
 import { inputsOf, type CiSystemKind } from '../order.ts';
 
-/** A pipeline trigger of GitLab: https://docs.gitlab.com/ci/triggers/ */
+/** Calls a pipeline trigger of GitLab: https://docs.gitlab.com/ci/triggers/ */
 export const gitlab: CiSystemKind = {
   id: 'gitlab',
   publicUrl: 'https://gitlab.com',

@@ -1,6 +1,6 @@
 import { inputsOf, type CiSystemKind } from '../order.ts';
 
-/** A job of Jenkins with parameters: https://www.jenkins.io/doc/book/using/remote-access-api/ ; the Secret holds USER:TOKEN. */
+/** Starts a job of Jenkins with parameters: https://www.jenkins.io/doc/book/using/remote-access-api/ The Secret holds USER:TOKEN. */
 export const jenkins: CiSystemKind = {
   id: 'jenkins',
   build(rebuild, { url, name, secret }) {

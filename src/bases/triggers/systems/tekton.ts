@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { CiSystemKind } from '../order.ts';
 
-/** An EventListener of Tekton; signed as its interceptor for GitHub expects: https://tekton.dev/docs/triggers/interceptors/ */
+/** Calls an EventListener of Tekton, signed as its interceptor for GitHub expects: https://tekton.dev/docs/triggers/interceptors/ */
 export const tekton: CiSystemKind = {
   id: 'tekton',
   build(rebuild, { url, secret }) {

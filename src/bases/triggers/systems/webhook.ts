@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { CiSystemKind } from '../order.ts';
 
-/** A CloudEvent 1.0 in structured mode, signed by Standard Webhooks: https://github.com/standard-webhooks/standard-webhooks */
+/** Sends a CloudEvent 1.0 in structured mode, signed by Standard Webhooks: https://github.com/standard-webhooks/standard-webhooks */
 export const webhook: CiSystemKind = {
   id: 'webhook',
   build(rebuild, { url, secret, now }) {
@@ -31,7 +31,7 @@ export const webhook: CiSystemKind = {
   },
 };
 
-/** The key behind `whsec_` is in base64; any other text is the key itself. */
+/** The signing key in a secret: base64 after `whsec_`; any other text is the key itself. */
 function keyOf(secret: string): Buffer {
   return secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : Buffer.from(secret);
 }

@@ -8,16 +8,16 @@ import { type SourceWorkload, textsOf } from '../workload.ts';
 import { repositoryOf, targetOf } from '../workload-target.ts';
 import type { ImageSettings } from './settings.ts';
 
-/** An Application of Argo CD, or what an ImageUpdater says of one that is not in the files. */
+/** An Application of Argo CD, or the data that an ImageUpdater has about one that is not in the files. */
 export interface Application {
   readonly namespace: string;
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   readonly value: JsonObject;
-  /** Where its workloads are. */
+  /** The namespace to which the Application deploys its workloads. */
   readonly destination: string;
-  /** Whether the destination is not known, but assumed. */
+  /** Whether the destination is assumed, because it is not known. */
   readonly isAssumed: boolean;
 }
 
@@ -35,7 +35,7 @@ export function readApplication({ namespace, name, value }: SourceObject, assume
   };
 }
 
-/** The cluster that it deploys to; undefined for the one that Argo CD is in. */
+/** The cluster that an Application deploys to; undefined for the cluster of Argo CD itself. */
 export function otherCluster({ value }: Application): string | undefined {
   const { server, name } = fieldsOf(fieldsOf(value['spec'])['destination']);
   const cluster = textOrEmpty(name) || textOrEmpty(server);
@@ -44,7 +44,7 @@ export function otherCluster({ value }: Application): string | undefined {
 
 type Found = Pick<Draft, 'namespace' | 'target' | 'notes'>;
 
-/** The targets for an image of an Application: its Helm values if they hold the image, else the workloads that it manages. */
+/** The targets for an image of an Application: its Helm values if they contain the image, else the workloads that it manages. */
 export function findTargets(
   application: Application,
   settings: ImageSettings,
@@ -77,7 +77,7 @@ function isSame(a: Repository | undefined, b: Repository): boolean {
   return a !== undefined && sameRepository(a, b);
 }
 
-/** Argo CD 2 labels what it manages by default; without the status, nothing else says what that is. */
+/** A target that selects by the label with which Argo CD 2 marks managed objects by default. It is used if nothing else shows them. */
 function byLabel({ name, destination, isAssumed }: Application, notes: readonly string[]): Found {
   const label = 'app.kubernetes.io/instance';
   return {
@@ -91,7 +91,7 @@ function byLabel({ name, destination, isAssumed }: Application, notes: readonly 
   };
 }
 
-/** Values in the Application itself, where they name the image: Argo CD sets the workload from them. */
+/** The Helm values in the Application itself, if they name the image. Argo CD sets the workload from them. */
 function findValues({ namespace, name, value }: Application, { helm }: ImageSettings, repository: Repository): Found[] {
   const sources = fieldsOf(value['spec'])['sources'];
   const bases = [
@@ -113,7 +113,7 @@ function findValues({ namespace, name, value }: Application, { helm }: ImageSett
 }
 
 function notesOnHelm({ name }: Application, { helm }: ImageSettings): string[] {
-  // With spec, the other two are ignored.
+  // Argo CD Image Updater ignores the Helm parameters for name and tag if there is one for the whole image.
   const parameters = (helm.spec === '' ? [helm.name, helm.tag] : [helm.spec]).filter((parameter) => parameter !== '');
   if (parameters.length === 0) return [];
   return [

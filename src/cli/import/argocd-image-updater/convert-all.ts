@@ -20,7 +20,7 @@ interface Updated {
   readonly notes: readonly string[];
 }
 
-/** Policies for everything that Argo CD Image Updater updates. */
+/** The policies for everything that Argo CD Image Updater updates. */
 export function convertAll({ objects, areFiles, assumedNamespace = 'default' }: Sources): Imported {
   const skipped: Skipped[] = [];
   const applications = objects
@@ -50,7 +50,7 @@ export function convertAll({ objects, areFiles, assumedNamespace = 'default' }: 
   return { policies: merged.policies, skipped: [...skipped, ...merged.skipped], remarks };
 }
 
-/** Of the ImageUpdaters in its namespace, the most specific reference counts; before version 1 there were only annotations. */
+/** The settings of an Application: the most specific reference of the ImageUpdaters in its namespace. Before version 1 there were only annotations. */
 function settingsFor(application: Application, updaters: readonly SourceObject[]): Updated | undefined {
   const annotated = readAnnotations(application.annotations);
   const [best] = updaters
@@ -83,7 +83,7 @@ function isExact(pattern: string): boolean {
   return pattern !== '' && !/[*?[\\]/.test(pattern);
 }
 
-/** An exact name comes first, then labels, then the number of characters that are no wildcards. */
+/** The rank of a reference: an exact name first, then labels, then the number of characters that are no wildcards. */
 function specificity({ namePattern, labelSelectors }: JsonObject): number {
   const pattern = textOrEmpty(namePattern);
   const { matchLabels, matchExpressions } = fieldsOf(labelSelectors);
@@ -129,7 +129,7 @@ function draftsFor({ application, settings, notes }: Updated, workloads: readonl
   });
 }
 
-/** The name of the Application; with the alias if it has several images. */
+/** The name of a policy: that of the Application, with the alias if there are several images. */
 function nameOf({ name }: Application, { alias, image }: ImageSettings, images: number): string {
   const own = (alias || (image.split('/').at(-1) ?? ''))
     .toLowerCase()

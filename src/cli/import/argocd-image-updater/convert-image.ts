@@ -14,7 +14,7 @@ import { findAnywhere, globPattern } from '../tag-patterns.ts';
 import { convertConstraint } from '../version-constraint.ts';
 import type { ImageSettings, WriteBack } from './settings.ts';
 
-/** What the settings of an image mean for each target, before it is known. */
+/** The converted settings of an image, before its targets are known. */
 export interface ConvertedImage {
   readonly repository: Repository;
   readonly spec: Omit<Spec, 'targets'>;
@@ -25,7 +25,7 @@ export interface ConvertedImage {
 
 type OrProblem<T> = T | { readonly problem: string };
 
-/** The policy for an image, without targets; or why no policy does the same. */
+/** The policy for an image, without targets, or why no policy is equivalent. */
 export function convertImage(settings: ImageSettings, { isMerged }: WriteBack): OrProblem<ConvertedImage> {
   try {
     const { repository } = parseImageReference(settings.image);
@@ -112,7 +112,7 @@ function convertVersions({ strategy, constraint }: ImageSettings, tags: NonNulla
   };
 }
 
-/** Tags of two numbers are no versions: where a pattern admits only such, a third is put on. */
+/** The pattern for versions of two numbers, which are not semantic versions. Where a pattern admits only these, a third number is appended. */
 function twoNumbers(allow: string | undefined): { allow: string; extract: string } | undefined {
   if (allow === undefined || allow.includes('|') || !allow.startsWith('^') || !allow.endsWith('$')) return undefined;
   const pattern = compilePattern(allow);

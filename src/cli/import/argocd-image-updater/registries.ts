@@ -4,10 +4,10 @@ import { fieldsOf, type JsonObject, textOrEmpty } from '../../../core/model/unty
 import { readDocuments } from '../../manifests/read-documents.ts';
 import type { SourceObject } from '../importer.ts';
 
-/** Where Argo CD Image Updater has its registries. */
+/** The name of the ConfigMap with the registries of Argo CD Image Updater. */
 export const registriesName = 'argocd-image-updater-config';
 
-/** What `registries.conf` means for the configuration of image-watcher. */
+/** Converts `registries.conf` to the configuration of image-watcher. */
 export function convertRegistries(objects: readonly SourceObject[]): string[] {
   return objects
     .filter(({ kind, name }) => kind === 'ConfigMap' && name === registriesName)

@@ -1,12 +1,12 @@
-/** How an image is updated, by the annotations of an Application or by an ImageUpdater. */
+/** The update settings of images, in annotations of an Application or in an ImageUpdater. */
 import { fieldsOf, type JsonObject, textOrEmpty } from '../../../core/model/untyped.ts';
 
 /** The settings of one image. */
 export interface ImageSettings {
   readonly alias: string;
-  /** Without the version constraint. */
+  /** The name of the image without the version constraint. */
   readonly image: string;
-  /** What is behind the name: a constraint, or the tag that is followed. */
+  /** The text after the name: a version constraint, or the tag that is followed. */
   readonly constraint: string;
   readonly strategy: string;
   readonly allowTags: string;
@@ -20,10 +20,10 @@ export interface ImageSettings {
   readonly verification: JsonObject;
 }
 
-/** How the Application is written: by Argo CD's API, or to Git. */
+/** How changes reach the Application: through Argo CD's API, or through Git. */
 export interface WriteBack {
   readonly usesGit: boolean;
-  /** Where somebody merges: a pull request, or a branch of its own. */
+  /** Whether somebody has to merge a change: a pull request, or a separate branch. */
   readonly isMerged: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface ApplicationSettings {
 
 const prefix = 'argocd-image-updater.argoproj.io/';
 
-/** Undefined without the annotation image-list. */
+/** The settings in annotations; undefined without the annotation image-list. */
 export function readAnnotations(annotations: Readonly<Record<string, string>>): ApplicationSettings | undefined {
   const read = (key: string) => annotations[`${prefix}${key}`]?.trim() ?? '';
   const list = read('image-list');
@@ -47,7 +47,7 @@ export function readAnnotations(annotations: Readonly<Record<string, string>>): 
     .map((entry): ImageSettings => {
       const equals = entry.indexOf('=');
       const alias = equals === -1 ? '' : entry.slice(0, equals).trim();
-      // A slash of the alias is an underscore in annotations.
+      // In the names of annotations, a slash of the alias is an underscore.
       const own = (key: string) => (alias === '' ? '' : read(`${alias.replaceAll('/', '_')}.${key}`));
       const either = (key: string) => own(key) || read(key);
       return {
@@ -70,7 +70,7 @@ export function readAnnotations(annotations: Readonly<Record<string, string>>): 
   return { images, writeBack: { usesGit, isMerged: usesGit && branch.includes(':') } };
 }
 
-/** The settings of one entry of `applicationRefs`, with those of the ImageUpdater that it does not override. */
+/** The settings of one entry of `applicationRefs`. Settings of the ImageUpdater apply unless the entry overrides them. */
 export function readReference(spec: JsonObject, reference: JsonObject): ApplicationSettings {
   const layers = [spec, reference];
   const images: readonly unknown[] = Array.isArray(reference['images']) ? reference['images'] : [];
@@ -110,12 +110,12 @@ function text(value: unknown): string {
   return textOrEmpty(value).trim();
 }
 
-/** The fields of the later layers come before those of the earlier ones. */
+/** Merges a field of several layers. Later layers have precedence. */
 function merge(layers: readonly JsonObject[], field: string): JsonObject {
   return Object.assign({}, ...layers.map((layer) => fieldsOf(layer[field]))) as JsonObject;
 }
 
-/** A constraint such as `~1.26` is no tag, so the name is not read as an image with a tag. */
+/** Splits the name of an image from its constraint. A constraint such as `~1.26` is not a tag, so the text is not an image reference. */
 function splitName(text: string): Pick<ImageSettings, 'image' | 'constraint'> {
   const colon = text.lastIndexOf(':');
   const hasConstraint = colon > text.lastIndexOf('/');
@@ -129,7 +129,7 @@ function listOf(text: string): string[] {
     .filter((part) => part !== '');
 }
 
-/** Also of a text with commas, as the documentation writes it in places. */
+/** The texts of a list, also if it is one text with commas, as in some places of the documentation. */
 function textsIn(value: unknown): string[] {
   if (typeof value === 'string') return listOf(value);
   return Array.isArray(value) ? value.filter((part): part is string => typeof part === 'string' && part !== '') : [];

@@ -12,7 +12,7 @@ import { type FluxAutomation, type FluxPolicy, isOfFlux, keyOf, readAutomation, 
 const gitRemark =
   'Flux writes images to Git, and image-watcher writes them to the cluster: what Flux applies from Git must not hold the tag (see docs/targets.md, "Who else writes there?").';
 
-/** Policies for everything that Flux's ImagePolicies update. */
+/** The policies for everything that Flux's ImagePolicies update. */
 export function convertAll({ objects, areFiles }: Sources): Imported {
   const policies = objects.filter((object) => isOfFlux(object, 'ImagePolicy')).map(readFluxPolicy);
   const automations = objects.filter((object) => isOfFlux(object, 'ImageUpdateAutomation')).map(readAutomation);
@@ -69,7 +69,7 @@ function convertOne(
   };
 }
 
-/** Without requirements, a selector of Flux selects every policy of its namespace. */
+/** Whether an automation selects a policy. A selector of Flux without requirements selects every policy of its namespace. */
 function selects({ selector }: FluxAutomation, { labels }: FluxPolicy): boolean {
   const { matchLabels, matchExpressions } = fieldsOf(selector);
   const isEmpty = Object.keys(fieldsOf(matchLabels)).length + Object.keys(fieldsOf(matchExpressions)).length === 0;
@@ -82,7 +82,7 @@ function unknown({ policyKey }: FoundTarget, known: ReadonlySet<string>): string
     : `its marker names the ImagePolicy ${policyKey}, which is not in the files`;
 }
 
-/** A policy replaces an image only by another one of the same repository; Flux writes its image over any other. */
+/** Why a policy cannot update a target. A policy replaces an image only by one of the same repository; Flux replaces any image. */
 function whyNot({ runs, policyKey }: FoundTarget, { repository }: ConvertedPolicy): string | undefined {
   if (runs === undefined || sameRepository(runs, repository)) return undefined;
   return `ImagePolicy ${policyKey} replaces ${formatRepository(runs)} by ${formatRepository(repository)}: set the new repository once by hand`;

@@ -7,13 +7,13 @@ import { findAnywhere, onlyTagOf } from '../tag-patterns.ts';
 import { convertConstraint } from '../version-constraint.ts';
 import type { FluxAutomation, FluxPolicy, FluxRepository } from './resources.ts';
 
-/** What Flux's resources mean for each target, before it is known. */
+/** The converted resources of Flux, before their targets are known. */
 export interface ConvertedPolicy {
   readonly repository: Repository;
   readonly spec: Omit<Spec, 'targets'>;
-  /** Whether Flux writes the digest behind the tag. */
+  /** Whether Flux writes the digest after the tag. */
   readonly hasDigest: boolean;
-  /** The Secret with the credentials, and its namespace. */
+  /** The Secret with the credentials of the registry, and its namespace. */
   readonly secret?: { readonly name: string; readonly namespace: string };
   readonly notes: readonly string[];
 }
@@ -21,7 +21,7 @@ export interface ConvertedPolicy {
 type Part<T> = T | { readonly problem: string };
 type Selected = Part<{ readonly select: Spec['select']; readonly ignore?: readonly string[]; readonly notes?: readonly string[] }>;
 
-/** What a policy of Flux selects, of its repository; or why no policy does the same. */
+/** The selection of a policy of Flux in its repository, or why no policy is equivalent. */
 export function convertPolicy(
   policy: FluxPolicy,
   { namespace, spec: repository }: FluxRepository,
@@ -104,7 +104,7 @@ function convertFilter({ pattern, extract }: JsonObject): Part<NonNullable<Spec[
   return { allow: found.allow ?? '^.*$', extract: template };
 }
 
-/** Signatures, which Flux leaves out by default, are never candidates here. */
+/** Patterns that Flux ignores by default, and that need no equivalent: signatures are never candidates in a policy. */
 const always = new Set([String.raw`^.*\.sig$`]);
 
 function convertExclusions({ exclusionList }: JsonObject): string[] {
@@ -112,7 +112,7 @@ function convertExclusions({ exclusionList }: JsonObject): string[] {
   return list.filter((pattern): pattern is string => typeof pattern === 'string' && !always.has(pattern));
 }
 
-/** The shorter of the two intervals: a policy has one for tags and digests. */
+/** The shorter of the two intervals of Flux, because a policy has one interval for tags and digests. */
 function convertPoll(policy: JsonObject, repository: JsonObject, reflection: string): { interval?: string; note?: string } {
   const text = reflection === 'Always' && typeof policy['interval'] === 'string' ? policy['interval'] : repository['interval'];
   if (typeof text !== 'string') return {};

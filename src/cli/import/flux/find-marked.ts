@@ -8,13 +8,13 @@ import { repositoryOf, targetOf } from '../workload-target.ts';
 import type { FoundTarget } from './found-target.ts';
 import { type Marker, readMarkers } from './markers.ts';
 
-/** The targets that markers name, and those that cannot be policies' targets. */
+/** The targets that markers name, and those that a policy cannot have. */
 export interface Marked {
   readonly targets: readonly FoundTarget[];
   readonly skipped: readonly Skipped[];
 }
 
-/** Reads the markers of all objects: of workloads, of custom resources, and of kustomizations, which set images of workloads. */
+/** Finds the targets that markers name in all objects: workloads, custom resources, and kustomizations, which set images of workloads. */
 export function findMarked(objects: readonly SourceObject[]): Marked {
   const workloads = objects.flatMap((object) => readWorkload(object) ?? []);
   const targets: FoundTarget[] = [];
@@ -71,7 +71,7 @@ function findContainers(object: SourceObject, workload: SourceWorkload, markers:
   return [found(object, targetOf(workload, marked, runs), { takesDigest: true, runs })];
 }
 
-/** One target for each image: a whole reference, or the name, the tag and the digest of one parent. */
+/** One target for each image: a field with a whole reference, or the fields for name, tag and digest below one parent. */
 function findFields(object: SourceObject, markers: readonly Marker[]): Found[] {
   const { apiVersion, kind, name } = object;
   const parents = Map.groupBy(markers, ({ part, keys }) => formatFieldPath(part === 'image' ? keys : keys.slice(0, -1)));
@@ -91,7 +91,7 @@ function findFields(object: SourceObject, markers: readonly Marker[]): Found[] {
   });
 }
 
-/** An entry of `images` replaces the image that workloads of the files name. */
+/** The targets of a kustomization. An entry of `images` replaces the image of workloads in the files. */
 function findKustomized(object: SourceObject, markers: readonly Marker[], workloads: readonly SourceWorkload[]): Found[] {
   const entries = new Map(
     markers.map(({ keys }) => {

@@ -13,7 +13,7 @@ export interface KnownPolicy {
   readonly repository: Repository;
 }
 
-/** Finds targets by what they run: the API server stores no comments, so the markers are only in Git. */
+/** Finds targets by the images that they run, because the API server stores no comments, and so no markers. */
 export function findRunning(
   objects: readonly SourceObject[],
   policies: readonly KnownPolicy[],
@@ -58,7 +58,7 @@ export function findRunning(
   return { targets, skipped };
 }
 
-/** The policy of a repository; of several the one whose latest tag runs. Undefined if there is none. */
+/** The policy for a repository. Of several, the one whose latest tag runs is taken; undefined if there is none. */
 function choose(
   policies: readonly KnownPolicy[],
   repository: Repository,
@@ -106,7 +106,7 @@ interface ValuesImage {
   readonly fields: Fields;
 }
 
-/** Image blocks (`{repository, tag}`) and whole references (`image: web:1.4.2`) in the values of a chart. */
+/** The image blocks (`{repository, tag}`) and whole references (`image: web:1.4.2`) in the values of a chart. */
 function imagesInValues(values: unknown, steps: FieldSteps): ValuesImage[] {
   if (Array.isArray(values)) return values.flatMap((value: unknown, index) => imagesInValues(value, [...steps, index]));
   if (!isObject(values)) return [];

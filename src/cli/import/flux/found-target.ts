@@ -3,15 +3,15 @@ import type { Repository } from '../../../core/model/image-reference.ts';
 
 /** A target that Flux updates by a policy. */
 export interface FoundTarget {
-  /** `flux-system/web`. */
+  /** The policy of Flux: `flux-system/web`. */
   readonly policyKey: string;
-  /** `Deployment shop/web`. */
+  /** The object that Flux updates: `Deployment shop/web`. */
   readonly object: string;
   readonly namespace: string;
   readonly target: Spec['targets'][number];
-  /** Whether Flux can write a digest there. */
+  /** Whether Flux can write a digest into the target. */
   readonly takesDigest: boolean;
-  /** The repository that is there now; undefined where the field does not name it. */
+  /** The current repository of the target; undefined if the field does not contain one. */
   readonly runs: Repository | undefined;
   readonly notes: readonly string[];
 }

@@ -8,7 +8,7 @@ export type MarkedPart = 'image' | 'name' | 'tag' | 'digest';
 
 /** A field that Flux writes: `image: web:1.4.2 # {"$imagepolicy": "flux-system:web"}`. */
 export interface Marker {
-  /** `flux-system/web`. */
+  /** The policy of Flux: `flux-system/web`. */
   readonly policyKey: string;
   readonly part: MarkedPart;
   readonly keys: Keys;
@@ -20,7 +20,7 @@ function isPart(text: string): text is MarkedPart {
   return parts.includes(text);
 }
 
-/** The fields of an object that Flux writes. A comment that only resembles a marker is none, as for Flux. */
+/** The fields of an object that Flux writes. As in Flux, a comment that only resembles a marker is ignored. */
 export function readMarkers({ comments }: SourceObject): Marker[] {
   return comments.flatMap(({ keys, text }) => {
     const setter = setterIn(text);

@@ -1,17 +1,17 @@
-/** What is read of Flux's resources for image updates. */
+/** Reads the fields of Flux's resources for image updates. */
 import { fieldsOf, type JsonObject, textOrEmpty } from '../../../core/model/untyped.ts';
 import type { SourceObject } from '../importer.ts';
 import { textsOf } from '../workload.ts';
 
-/** The group of the three kinds. */
+/** The API group of the three kinds of Flux. */
 export const group = 'image.toolkit.fluxcd.io';
 
-/** An object of Flux by its kind; the objects of other groups that are called the same are not its. */
+/** Whether an object has this kind of Flux. Other groups have kinds with the same names. */
 export function isOfFlux({ apiVersion, kind }: SourceObject, wanted: 'ImagePolicy' | 'ImageRepository' | 'ImageUpdateAutomation'): boolean {
   return kind === wanted && apiVersion.startsWith(`${group}/`);
 }
 
-/** `flux-system/podinfo`. */
+/** The key of an object: `flux-system/podinfo`. */
 export function keyOf({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
   return `${namespace}/${name}`;
 }
@@ -31,7 +31,7 @@ export function readFluxPolicy({ namespace, name, value }: SourceObject): FluxPo
   const spec = fieldsOf(value['spec']);
   const reference = fieldsOf(spec['imageRepositoryRef']);
   const { latestRef, latestImage } = fieldsOf(value['status']);
-  // Until v1beta2 the status had the whole image in one field.
+  // Until v1beta2, one field of the status contains the whole image.
   const image = textOrEmpty(latestImage);
   const tag = textOrEmpty(fieldsOf(latestRef)['tag']) || image.slice(image.lastIndexOf(':') + 1);
   return {
@@ -51,12 +51,12 @@ export interface FluxRepository {
   readonly spec: JsonObject;
 }
 
-/** An ImageUpdateAutomation of Flux, by what it means for policies. */
+/** An ImageUpdateAutomation of Flux, reduced to the fields that affect policies. */
 export interface FluxAutomation {
   readonly namespace: string;
   readonly name: string;
   readonly isSuspended: boolean;
-  /** The branch that it pushes to, where it is another one than the one that is deployed. */
+  /** The branch to which Flux pushes, if it is not the branch that is deployed. */
   readonly pushesTo: string | undefined;
   readonly selector: unknown;
 }
@@ -66,7 +66,7 @@ export function readAutomation({ namespace, name, value }: SourceObject): FluxAu
   const { push, checkout } = fieldsOf(git);
   const { branch, refspec } = fieldsOf(push);
   const checkedOut = fieldsOf(fieldsOf(checkout)['ref'])['branch'];
-  // Without a checkout, the branch that is deployed is in the GitRepository.
+  // Without a checkout, the GitRepository names the branch that is deployed.
   const pushesTo = checkedOut !== undefined && branch !== checkedOut ? textOrEmpty(branch) || textOrEmpty(refspec) : '';
   return { namespace, name, isSuspended: suspend === true, pushesTo: pushesTo === '' ? undefined : pushesTo, selector: policySelector };
 }

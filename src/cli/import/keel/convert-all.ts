@@ -3,7 +3,7 @@ import { policiesOf } from '../merge-drafts.ts';
 import type { SourceWorkload } from '../workload.ts';
 import { convertWorkload } from './convert-workload.ts';
 
-/** Policies for all workloads that Keel updates. */
+/** The policies for all workloads that Keel updates. */
 export function convertAll(workloads: readonly SourceWorkload[]): Imported {
   const converted = workloads.map(convertWorkload);
   const { policies, skipped } = policiesOf(converted.flatMap(({ drafts }) => drafts));

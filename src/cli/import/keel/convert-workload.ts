@@ -6,7 +6,7 @@ import { type KeelSettings, readKeelSettings } from './settings.ts';
 import type { Draft, Skipped } from '../importer.ts';
 import type { NamedImage, SourceWorkload } from '../workload.ts';
 
-/** The policies that replace Keel for a workload: one for each repository that it runs. None if Keel does nothing. */
+/** The policies that replace Keel for a workload: one for each repository that it runs. Empty if Keel does not update the workload. */
 export function convertWorkload(workload: SourceWorkload): { drafts: readonly Draft[]; skipped: readonly Skipped[] } {
   const settings = readKeelSettings(workload);
   if (settings === undefined) return { drafts: [], skipped: [] };
@@ -102,11 +102,11 @@ function notesOn(settings: KeelSettings, needsApproval: boolean): string[] {
   ];
 }
 
-/** Keel's own default. */
+/** Keel's default interval. */
 const usual = '1m';
 const named: Readonly<Record<string, string>> = { '@hourly': '1h', '@daily': '24h', '@midnight': '24h', '@weekly': '168h' };
 
-/** What `keel.sh/pollSchedule` means as `poll.interval`; without an interval where it is a cron expression. */
+/** Converts `keel.sh/pollSchedule` to `poll.interval`. A cron expression has no interval. */
 export function convertPollSchedule(schedule: string | undefined): { interval?: string; note?: string } {
   if (schedule === undefined)
     return { interval: usual, note: "Polled every minute, as Keel does: with the registry's webhook 1h is enough." };

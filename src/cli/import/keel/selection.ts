@@ -1,3 +1,4 @@
+import { defined } from '../../../core/model/defined.ts';
 import type { Spec } from '../../../service/resources/v1.ts';
 import type { KeelSettings } from './settings.ts';
 import { type ConvertedPattern, escapePattern, findAnywhere } from '../tag-patterns.ts';
@@ -6,17 +7,17 @@ import { type ConvertedPattern, escapePattern, findAnywhere } from '../tag-patte
 export interface Selection {
   readonly select: Spec['select'];
   readonly tags?: NonNullable<Spec['tags']>;
-  /** Present if a tag that is pushed again must be applied as well. */
+  /** Present if a tag that is pushed again must be applied. */
   readonly pin?: 'Digest';
   readonly notes: readonly string[];
 }
 
-/** Why no selection does the same as Keel. */
+/** Why no selection is equivalent to that of Keel. */
 export interface NoSelection {
   readonly problem: string;
 }
 
-/** What `keel.sh/policy` means for a workload that runs this tag. */
+/** Converts `keel.sh/policy` for a workload that runs this tag. */
 export function convertSelection(settings: KeelSettings, runningTag: string): Selection | NoSelection {
   const { policy } = settings;
   const colon = policy.indexOf(':');
@@ -48,8 +49,8 @@ interface Version {
 const stages = /^(?:alpha|a|beta|b|rc|pre|preview|dev|snapshot|next|canary|nightly)[0-9]*(?:\.|$)/i;
 
 /**
- * `all`, `major`, `minor` and `patch`, which Keel compares with the version that runs: a range is made of it. Except with `all`, and unless
- * `matchPreRelease` is off, Keel stays with the same suffix: from 1.2.3-alpine to 1.2.4-alpine only.
+ * Converts `all`, `major`, `minor` and `patch` to a range, because Keel compares with the version that runs. Except with `all`, and unless `matchPreRelease` is
+ * off, Keel keeps the suffix: it goes from 1.2.3-alpine to 1.2.4-alpine only.
  */
 export function convertVersions(policy: string, matchPreRelease: boolean, runningTag: string): Selection | NoSelection {
   const bounded = policy === 'minor' || policy === 'patch';
@@ -68,7 +69,7 @@ export function convertVersions(policy: string, matchPreRelease: boolean, runnin
   const range = policy === 'minor' ? `${major}.x` : policy === 'patch' ? `${major}.${minor}.x` : undefined;
   const takesPrereleases = policy === 'all' ? version.suffix === undefined || stages.test(version.suffix) : !matchPreRelease;
   const suffix = takesPrereleases ? undefined : version.suffix;
-  const semver = { ...(range !== undefined && { range }), ...(takesPrereleases && { prereleases: true }) };
+  const semver = { ...defined({ range }), ...(takesPrereleases && { prereleases: true }) };
   const tags = tagsFor(patch === undefined, suffix);
   return {
     select: { semver },
@@ -85,7 +86,7 @@ export function convertVersions(policy: string, matchPreRelease: boolean, runnin
   };
 }
 
-/** What `force` selects where a version runs: the highest of its form, prereleases and suffixes included. Undefined for what is no version. */
+/** The selection for `force` where a version runs: the highest of its form, prereleases and suffixes included. Undefined if the tag is not a version. */
 export function convertForcedVersion(runningTag: string): Pick<Selection, 'select' | 'tags'> | undefined {
   const version = parse(runningTag);
   if (version === undefined) return undefined;
@@ -99,7 +100,7 @@ function parse(tag: string): Version | undefined {
   return numbers === undefined ? undefined : { numbers: numbers.split('.'), suffix };
 }
 
-/** Versions of three numbers are read as they are; a suffix is taken off, and a third number is put on. */
+/** The tag filter for versions. Those of three numbers stay as they are; a suffix is removed, and a missing third number is appended. */
 function tagsFor(hasTwoNumbers: boolean, suffix: string | undefined): Selection['tags'] {
   if (!hasTwoNumbers && suffix === undefined) return undefined;
   const numbers = hasTwoNumbers ? String.raw`v?[0-9]+\.[0-9]+` : String.raw`v?[0-9]+\.[0-9]+\.[0-9]+`;
@@ -111,7 +112,7 @@ const pushOrder = 'Keel takes the match that was pushed last; here the image tha
 const textOrder = 'As with Keel, tags are compared as texts ("9" is after "10"): for numbers write select.numerical and tags.extract.';
 
 /**
- * `force`: with `matchTag` the tag that runs is followed. Without it Keel takes whatever is pushed, but for a version only a higher one
+ * Converts `force`. With `matchTag`, the running tag is followed. Without it, Keel takes any pushed tag, but replaces a version only by a higher one
  * (https://github.com/keel-hq/keel/issues/823).
  */
 export function convertForce(matchTag: boolean, runningTag: string): Selection {
@@ -136,14 +137,14 @@ export function convertForce(matchTag: boolean, runningTag: string): Selection {
   };
 }
 
-/** `glob:PATTERN`, in which only `*` means something. */
+/** Converts `glob:PATTERN`, in which only `*` is special. */
 export function convertGlob(pattern: string): Selection | NoSelection {
   if (pattern === '' || pattern.includes(':')) return { problem: `Keel cannot read the policy "glob:${pattern}", and does nothing` };
   const allow = `^${pattern.split('*').map(escapePattern).join('.*')}$`;
   return withAllow(findAnywhere(allow), { alphabetical: {} }, [textOrder]);
 }
 
-/** `regexp:PATTERN`, which Keel looks for anywhere in the tag; a group `compare` is what is compared. */
+/** Converts `regexp:PATTERN`, which Keel searches anywhere in the tag. If it has a group `compare`, Keel compares the text of the group. */
 export function convertRegexp(pattern: string, polls: boolean): Selection | NoSelection {
   if (!pattern.includes('(?P<compare>') && !pattern.includes('(?<compare>'))
     return withAllow(findAnywhere(pattern), polls ? { alphabetical: {} } : { newest: {} }, [polls ? textOrder : pushOrder]);
@@ -151,7 +152,7 @@ export function convertRegexp(pattern: string, polls: boolean): Selection | NoSe
   return 'problem' in converted ? converted : { ...converted, tags: { ...converted.tags, extract: '$compare' } };
 }
 
-/** `newest:PATTERN`. */
+/** Converts `newest:PATTERN`. */
 export function convertNewest(pattern: string): Selection | NoSelection {
   return withAllow(findAnywhere(pattern), { newest: {} }, []);
 }

@@ -2,7 +2,7 @@ import type { SourceWorkload } from '../workload.ts';
 
 /** The settings of Keel in the labels and annotations of a workload, with Keel's defaults. */
 export interface KeelSettings {
-  /** As written: `minor`, `force`, `glob:build-*` … */
+  /** The policy of Keel as written: `minor`, `force`, `glob:build-*` … */
   readonly policy: string;
   readonly matchTag: boolean;
   readonly matchPreRelease: boolean;
@@ -14,7 +14,7 @@ export interface KeelSettings {
   readonly imagePullSecret?: string;
   readonly monitorContainers?: string;
   readonly initContainers: boolean;
-  /** Keys without an equivalent in policies. */
+  /** Keys that have no equivalent in policies. */
   readonly others: readonly string[];
 }
 
@@ -23,14 +23,14 @@ const legacyPolicy = 'keel.observer/policy';
 const known = new Set(
   ['policy', 'trigger', 'pollSchedule', 'matchTag', 'match-tag', 'matchPreRelease', 'approvals', 'approvalDeadline']
     .concat(['imagePullSecret', 'monitorContainers', 'initContainers'])
-    // What Keel writes itself.
+    // Keys that Keel itself writes.
     .concat(['digest', 'update-time'])
     .map(keyOf),
 );
 
 /**
- * Reads what Keel reads (https://keel.sh/docs/#policies): annotations take precedence over labels, and settings of the policy are read from where
- * the policy is. Keys are case-insensitive. Undefined without a policy, or with the policy never.
+ * Reads what Keel reads (https://keel.sh/docs/#policies): annotations take precedence over labels, and settings of the policy are read from where the policy
+ * is. Keys are case-insensitive. Undefined if there is no policy, or the policy is `never`.
  */
 export function readKeelSettings({ labels, annotations }: Pick<SourceWorkload, 'labels' | 'annotations'>): KeelSettings | undefined {
   const inLabels = lowerCased(labels);

@@ -1,7 +1,7 @@
 import { actionAnnotations, parseApproval } from '../../model/policy-actions.ts';
 import type { Guard } from './guard.ts';
 
-/** An approval applies to exactly the tag and digest that it names. */
+/** Blocks changes without an approval of exactly this tag and digest. */
 export const approval: Guard = {
   id: 'approval',
   bindsRollback: false,

@@ -2,7 +2,7 @@ import { needsConsent, unseenProblem } from '../consent.ts';
 import { workloadKey } from '../../model/workload.ts';
 import type { Guard } from './guard.ts';
 
-/** The owners of targets in other namespaces must consent; their answer is read just before the change. */
+/** Refuses targets in other namespaces whose owners have not consented. Their annotations are read just before the change. */
 export const consent: Guard = {
   id: 'consent',
   bindsRollback: true,

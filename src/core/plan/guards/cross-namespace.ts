@@ -1,7 +1,7 @@
 import { unseenProblem } from '../consent.ts';
 import type { Guard } from './guard.ts';
 
-/** The configuration may deny targets in other namespaces, even if their owners consent. */
+/** Refuses targets in other namespaces if the configuration denies them, even if their owners consent. */
 export const crossNamespace: Guard = {
   id: 'cross-namespace',
   bindsRollback: true,

@@ -1,7 +1,7 @@
 import { formatWorkload } from '../../model/workload.ts';
 import type { Guard } from './guard.ts';
 
-/** A dry run reports what would be changed, and changes nothing. */
+/** Blocks every change of a dry run, which only reports. */
 export const dryRun: Guard = {
   id: 'dry-run',
   bindsRollback: true,

@@ -6,20 +6,21 @@ import type { GuardContext } from './guard.ts';
 import { imageOwner } from './image-owner.ts';
 import { lastChange, type LastChange } from './last-change.ts';
 
-/** A container that runs something other than what we applied, because somebody else changed it. */
+/** A container whose image somebody else changed, so that it runs another one than we applied. */
 export interface ForeignChange {
   readonly change: ContainerChange;
   readonly last: LastChange;
   readonly by: 'human' | 'gitOps';
-  /** Who changed it, for messages. */
+  /** The author of the change, for messages. */
   readonly who: string;
-  /** When it was changed, if managedFields say. */
+  /** The time of the change, if managedFields contain it. */
   readonly at?: Date;
 }
 
 /**
- * Decides by the owner of the image field: if that is us, the image is ours whatever its value (after a crash between patch and status, or when admission rewrites
- * it). If no owner is recorded, the running image is compared with what we applied, and the object shows whether a GitOps tool manages it.
+ * Finds foreign changes by the owner of the image field. If we own it, the image is ours whatever its value (after a crash between patch and status, or when
+ * admission rewrites it). Without a recorded owner, the running image is compared with the one that we applied, and the object shows whether a GitOps tool
+ * manages it.
  */
 export function foreignChanges(target: TargetPlan, context: GuardContext): ForeignChange[] {
   return target.changes.flatMap((change): ForeignChange[] => {

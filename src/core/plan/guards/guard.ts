@@ -6,44 +6,44 @@ import type { Reason } from '../../model/reasons.ts';
 import type { CreationTimes } from '../../model/tag-strategy.ts';
 import type { WaitReason } from '../wait-reasons.ts';
 
-/** Everything that guards may use to decide: all of it data. */
+/** The data on which guards base their decisions. */
 export interface GuardContext {
   readonly policy: Pick<ImagePolicy, 'namespace' | 'name' | 'legacyTarget'> &
     Partial<Pick<ImagePolicy, 'uid' | 'generation' | 'status' | 'actions'>>;
   readonly crossNamespace: CrossNamespace;
-  /** By workload, as it was just read; undefined where consent has not been read and nothing is about to be patched. */
+  /** The consents by workload, as they were just read. Undefined if they were not read, and nothing is about to be patched. */
   readonly consents?: ReadonlyMap<string, Consent>;
   readonly spec: Pick<PolicySpec, 'mode' | 'windows' | 'strategy' | 'rollout'>;
   readonly candidate: Candidate;
-  /** When the candidate and what it replaces were created, as far as that is known. */
+  /** When the candidate and the images that it replaces were created, as far as that is known. */
   readonly ages?: CreationTimes;
   readonly now: Date;
   /** How often a container may be changed to the same image within an hour. */
   readonly repeatsPerHour: number;
-  /** What this reconcile has already changed. */
+  /** The changes that this reconcile has already made. */
   readonly applied?: readonly AppliedChange[];
-  /** What the API server has refused in this reconcile, by workload. */
+  /** The changes that the API server has refused in this reconcile, by workload. */
   readonly refused?: ReadonlyMap<string, TargetProblem>;
-  /** How far the workloads have come that were changed to the candidate, by key; only for a policy with waves. */
+  /** The progress of the workloads that were changed to the candidate, by key; only for a policy with waves. */
   readonly progress?: ReadonlyMap<string, TargetProgress>;
-  /** The next wave of the plan, for the last guard: unlike the others, it depends on all targets. */
+  /** The next wave of the plan, for the last guard. Unlike other decisions, it depends on all targets. */
   readonly wave?: PlannedWave;
 }
 
-/** How far one workload has come, since it was changed to the candidate. */
+/** The progress of one workload since it was changed to the candidate. */
 export type TargetProgress =
-  | { readonly state: 'Progressing'; /** When its rollout must be complete. */ readonly deadline: Date }
-  /** Its rollout failed for another reason than the image. */
-  | { readonly state: 'Retried'; /** When it is tried again. */ readonly deadline: Date }
-  | { readonly state: 'Done'; /** Not before the change. */ readonly at: Date }
+  | { readonly state: 'Progressing'; /** When the rollout must be complete. */ readonly deadline: Date }
+  /** The rollout failed for another reason than the image. */
+  | { readonly state: 'Retried'; /** When the image is tried again. */ readonly deadline: Date }
+  | { readonly state: 'Done'; /** The completion of the rollout, never before the change. */ readonly at: Date }
   | { readonly state: 'Failed' };
 
-/** What a wave decides about each workload, by key; nothing about those that may be changed now. */
+/** The decision of a wave about each workload, by key. A workload that may be changed now has none. */
 export type PlannedWave = ReadonlyMap<string, GuardDecision>;
 
 /**
- * refused: the user must act, and the target has a problem · waits: it is changed at `until` · unchanged: it is not changed until something else happens, which the
- * message names. A decision that does not apply to all containers of the target names those it applies to.
+ * The decision of a guard. refused: the user must act, and the target has a problem · waits: it is changed at `until` · unchanged: it is not changed until
+ * something else happens, which the message names. A decision that does not apply to all containers of the target names those it applies to.
  */
 export type GuardDecision = { readonly message: string; readonly containers?: readonly string[] } & (
   | { readonly kind: 'refused'; readonly reason: Reason }
@@ -51,12 +51,12 @@ export type GuardDecision = { readonly message: string; readonly containers?: re
   | { readonly kind: 'waits'; readonly reason: WaitReason; readonly until: Date }
 );
 
-/** A check before a change: pure, and only for targets that would be changed. */
+/** A check before a change. It is pure, and only called for targets that would be changed. */
 export interface Guard {
-  /** The unique id, also the file name. */
+  /** The unique id of the guard, which is also its file name. */
   readonly id: string;
-  /** Whether a rollback that a user asked for must pass it, too. */
+  /** Whether the guard also applies to a rollback that a user requested. */
   readonly bindsRollback: boolean;
-  /** Why the target must not be changed (now); undefined if it may be. */
+  /** Why the target must not be changed now; undefined if it may be. */
   check(target: TargetPlan, context: GuardContext): GuardDecision | undefined;
 }

@@ -5,7 +5,7 @@ import type { Guard } from './guard.ts';
 import { isNewerImage } from '../../select/select-tag.ts';
 import { holdDecision, isReleased } from './released.ts';
 
-/** An image that a manual change put in place of ours is kept until there is a newer one, or until it is released. */
+/** Keeps an image that somebody set manually in place of ours, until there is a newer one, or until it is released. */
 export const held: Guard = {
   id: 'held',
   bindsRollback: false,
@@ -13,7 +13,7 @@ export const held: Guard = {
     const { candidate, policy, spec, now } = context;
     const holding = foreignChanges(target, context).filter(({ by, last, at }) => {
       const since = at ?? (last.at === undefined ? undefined : new Date(last.at));
-      // What another policy selects may have no place in the order of this one.
+      // The image of another policy may be no candidate of this one, and then has no place in its order.
       const isNewer = isNewerImage(candidate, last, spec) && !(last.isOfOther && spec.strategy.reject(last.tag) !== undefined);
       return by === 'human' && !isNewer && !isReleased(since, policy.actions, now);
     });

@@ -1,13 +1,14 @@
+import { defined } from '../../model/defined.ts';
 import { findContainer, type Workload, type WorkloadContainer, type ContainerChange } from '../../model/workload.ts';
 
 type Owner = Pick<WorkloadContainer, 'imageOwner' | 'imageSetAt'>;
 
-/** Who last wrote the image that a change would replace, and when; undefined if the workload has no such container. Of several fields, the one that changes. */
+/** The field manager that last wrote the image to be replaced, and when; undefined without such a container. Of several fields, the changed one counts. */
 export function imageOwner(workload: Workload | undefined, { container, fields }: ContainerChange): Owner | undefined {
   if (fields === undefined) return workload && findContainer(workload, container);
   const path = (fields.find(({ to }) => to !== undefined) ?? fields[0])?.path ?? '';
   const field = workload?.fields?.[path];
   if (field === undefined || !('value' in field)) return undefined;
   const { owner, setAt } = field;
-  return { ...(owner !== undefined && { imageOwner: owner }), ...(setAt !== undefined && { imageSetAt: setAt }) };
+  return { ...defined({ imageOwner: owner, imageSetAt: setAt }) };
 }

@@ -1,4 +1,4 @@
-/** The list of guards, in the order in which users should see their messages. */
+/** The list of guards, in the order in which their messages are shown. */
 import { approval } from './approval.ts';
 import { consent } from './consent.ts';
 import { crossNamespace } from './cross-namespace.ts';

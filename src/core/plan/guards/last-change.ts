@@ -1,3 +1,4 @@
+import { defined } from '../../model/defined.ts';
 import type { AppliedChange, PlanInput, TargetPlan } from '../plan-update.ts';
 import type { ImagePolicy } from '../../model/image-policy.ts';
 import { tryParseImageReference } from '../../model/image-reference.ts';
@@ -11,13 +12,13 @@ export interface LastChange {
   readonly image: string;
   readonly tag: string;
   readonly digest?: string;
-  /** Absent if it was applied in this reconcile. */
+  /** When the image was applied; absent if it was in this reconcile. */
   readonly at?: string;
-  /** Applied by another policy. */
+  /** Present if another policy applied the image. */
   readonly isOfOther?: true;
 }
 
-/** Found in the changes of this reconcile, in the past of the container, or in its own record; undefined if none changed it, or so long ago that no record is left. */
+/** Finds the last change in this reconcile, in the history, or in the container's record. Undefined if there is none, or it is too old to be recorded. */
 export function lastChange(
   { target, workload }: Pick<TargetPlan, 'target' | 'workload'>,
   container: string,
@@ -32,10 +33,10 @@ export function lastChange(
   const last = isOfOther ? { ...recorded, tag: updatedTag(recorded) } : own;
   if (last === undefined) return undefined;
   const { to, tag, digest, at } = last;
-  return { image: to, tag, at, ...(digest !== undefined && { digest }), ...(isOfOther && { isOfOther }) };
+  return { image: to, tag, at, ...defined({ digest }), ...(isOfOther && { isOfOther }) };
 }
 
-/** What planning needs to know of a policy's earlier changes. */
+/** The parts of a policy's earlier changes that planning needs. */
 export function pastOf(policy: Pick<ImagePolicy, 'uid' | 'status'>): Pick<PlanInput, 'hasApplied' | 'hasAppliedTo' | 'startsOver'> {
   const { history = [], lastAppliedTag } = policy.status;
   return {
@@ -43,7 +44,7 @@ export function pastOf(policy: Pick<ImagePolicy, 'uid' | 'status'>): Pick<PlanIn
     hasAppliedTo: (workload, container) => changesTo(policy, workload, container).length > 0,
     startsOver: (workload, container, image) => {
       const [last] = changesTo(policy, workload, container);
-      // Changes to an object of this name with another uid: the workload was created anew.
+      // The history has changes to an object of this name with another uid, so the workload was created again.
       if (last === undefined) return history.some((entry) => isOf(entry, workload, container)) ? {} : undefined;
       const isRunning = image === last.to || image.startsWith(`${last.to}@`);
       if (!isRunning || last.trigger !== 'Rollback') return undefined;

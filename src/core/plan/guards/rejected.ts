@@ -1,3 +1,4 @@
+import { defined } from '../../model/defined.ts';
 import { actionAnnotations } from '../../model/policy-actions.ts';
 import type { RejectedImage } from '../../model/policy-status.ts';
 import { tryParseImageReference } from '../../model/image-reference.ts';
@@ -9,7 +10,7 @@ import type { Guard, GuardContext, GuardDecision } from './guard.ts';
 import { isNewerImage } from '../../select/select-tag.ts';
 import { holdDecision, isReleased } from './released.ts';
 
-/** An image whose rollout failed, or that was rolled back from, is not applied again. */
+/** Refuses an image whose rollout failed, or that was rolled back from. */
 export const rejected: Guard = {
   id: 'rejected',
   bindsRollback: false,
@@ -23,14 +24,14 @@ export const rejected: Guard = {
     const hint = `, or release it: annotation ${actionAnnotations.release}: "<time>"`;
     const message = (wasLeft ? left : describeRejection(entry)) + hint;
     const decision = holdDecision({ reason: 'RejectedDigest', message }, policy.actions, now);
-    // A rollback on request leaves nothing to fix; a failed rollout is for the user to fix.
+    // After a requested rollback there is nothing to fix. After a failed rollout, the user must act.
     return wasLeft || decision.kind === 'waits' ? decision : { ...decision, kind: 'refused' };
   },
 };
 
 /**
- * A workload records its rollback itself, so that a process which does not know of the policy's rejection yet does not undo it. An image that is tried again because
- * it was not to blame is not rejected.
+ * Whether a workload records a rollback from the candidate. The record protects the rollback from a process that does not know the policy's rejection yet. An
+ * image that is tried again because it did not cause the failure is not rejected.
  */
 function rolledBackHere({ target, workload, changes }: TargetPlan, context: GuardContext): GuardDecision | undefined {
   const { candidate, policy, now } = context;
@@ -48,17 +49,17 @@ function rolledBackHere({ target, workload, changes }: TargetPlan, context: Guar
   return holdDecision({ reason: 'RejectedDigest', message, containers }, policy.actions, now);
 }
 
-/** Whether a rollback left the candidate: the image whose rollout failed or, where a user asked for it, one that is not newer than what ran. */
+/** Whether a rollback left the candidate: the image whose rollout failed or, if a user requested it, one that is not newer than the image that ran. */
 function leavesImage({ failed, left, from }: LastUpdate, { candidate, spec }: GuardContext): boolean {
   if (failed !== undefined) return failed === candidate.digest;
   if (left !== undefined && left === candidate.digest) return true;
   const { tag, digest } = tryParseImageReference(from) ?? {};
   if (tag === undefined) return false;
   const isSame = digest !== undefined && digest === candidate.digest;
-  return isSame || !isNewerImage(candidate, { tag, ...(digest !== undefined && { digest }) }, spec);
+  return isSame || !isNewerImage(candidate, { tag, ...defined({ digest }) }, spec);
 }
 
-/** A user who rolled back does not want the versions in between, either. */
+/** Whether a rejection applies to the candidate. After a requested rollback it also applies to versions in between. */
 function isAbout({ digest, tag, reason }: RejectedImage, { candidate, spec }: GuardContext): boolean {
   if (candidate.digest === digest) return true;
   return reason === 'RollbackRequested' && tag !== undefined && !isNewerImage(candidate, { tag, digest }, spec);

@@ -4,7 +4,7 @@ import type { WaitReason } from '../wait-reasons.ts';
 import type { GuardDecision } from './guard.ts';
 
 /**
- * Whether a hold that began at a given time has been released: a release covers everything up to its time. If that time is in the future, the hold ends then.
+ * Whether a hold that began at a given time has been released. A release covers all holds up to its time. If that time is in the future, the hold ends then.
  */
 export function isReleased(since: Date | undefined, actions: PolicyActions | undefined, now: Date): boolean {
   const released = releaseTime(actions);
@@ -12,7 +12,7 @@ export function isReleased(since: Date | undefined, actions: PolicyActions | und
   return since === undefined || released >= since;
 }
 
-/** A hold, which waits if a release with a future time is set. */
+/** The decision to hold a change. It waits if a release with a future time is set. */
 export function holdDecision(
   hold: Pick<GuardDecision, 'message' | 'containers'> & { readonly reason: WaitReason },
   actions: PolicyActions | undefined,

@@ -6,9 +6,9 @@ import type { Guard } from './guard.ts';
 import { isOf } from './last-change.ts';
 
 /**
- * Applying the same image again and again means that something reverts it each time, such as another policy. It is rate-limited, so that no container restarts
- * endlessly. New images are not a loop, however many there are. The workload's annotations count the changes to each container by any policy; if somebody
- * removes them, the policy's history is used, as far as it goes.
+ * Limits the rate of changes to the same image, which mean that something reverts it each time, such as another policy. So no container restarts endlessly. New
+ * images are not a loop, however many there are. The workload's annotations count the changes to each container by any policy; if somebody removes them, the
+ * policy's history is used, as far as it goes.
  */
 export const repeats: Guard = {
   id: 'repeats',

@@ -5,7 +5,7 @@ import { failedTries, retryPausesMs } from '../retries.ts';
 import type { Guard } from './guard.ts';
 import { holdDecision } from './released.ts';
 
-/** An image whose rollout failed for another reason than the image is tried again after a pause, a few times. */
+/** Delays an image whose rollout failed for another reason than the image. It is tried again after a pause, a few times. */
 export const retry: Guard = {
   id: 'retry',
   bindsRollback: false,
@@ -28,7 +28,7 @@ export const retry: Guard = {
   },
 };
 
-/** Describes for users that an image is not tried again by itself; the end of the sentence says how it is. */
+/** Explains to users that an image is not tried again automatically. The end of the sentence says how to have it tried. */
 export function describeGivenUp(what: string, failures: number, why: string): string {
   return `${what} failed ${failures} rollouts for another reason than the image, and is not tried again by itself: ${why}. Mend that, then push a newer image, edit the policy, or`;
 }

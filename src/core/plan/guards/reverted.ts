@@ -1,3 +1,4 @@
+import { defined } from '../../model/defined.ts';
 import type { TargetPlan } from '../plan-update.ts';
 import { type Reversion, maxListed } from '../../model/policy-status.ts';
 import { toTime } from '../../model/text.ts';
@@ -12,7 +13,7 @@ import { holdDecision, isReleased } from './released.ts';
 /** How often a GitOps tool may revert the same image before the workload is left alone. */
 const maxReversions = 2;
 
-/** A GitOps tool that reverts our changes would do so again and again: we give in. */
+/** Refuses an image that a GitOps tool reverts each time, because the tool would go on doing so. */
 export const reverted: Guard = {
   id: 'reverted',
   bindsRollback: false,
@@ -30,8 +31,8 @@ export const reverted: Guard = {
 };
 
 /**
- * The reversions of the candidate that are seen now, with their counts so far. A reversion is recorded in the status when we apply the image again, or
- * when it reaches the maximum: so each counts once, however often it is evaluated.
+ * The reversions of the candidate that are seen now, with their counts so far. A reversion is recorded in the status when we apply the image again, or when it
+ * reaches the maximum, so each counts once, however often it is evaluated.
  */
 export function countReversions(target: TargetPlan, context: GuardContext): Reversion[] {
   const { candidate, spec } = context;
@@ -43,11 +44,11 @@ export function countReversions(target: TargetPlan, context: GuardContext): Reve
 function count({ change, last }: ForeignChange, { target }: TargetPlan, { policy, now }: GuardContext): Reversion {
   const { tag, digest } = last;
   const ofImage = (policy.status?.reverted ?? []).filter((one) => one.tag === tag && one.digest === digest);
-  // If more containers were reverted than the status can hold, the recorded ones count for all; otherwise counting would restart each time and never end.
+  // If more containers were reverted than the status can list, the recorded ones count for all. Otherwise counting would start again each time and never end.
   const [any] = ofImage.length >= maxListed ? ofImage : [];
   const before = ofImage.find((one) => isOf(one, target, change.container)) ?? any;
   const isOver = before === undefined || isReleased(new Date(before.at), policy.actions, now);
-  const image = { ...refOf(target), container: change.container, tag, ...(digest !== undefined && { digest }) };
+  const image = { ...refOf(target), container: change.container, tag, ...defined({ digest }) };
   if (!isOver && before.count >= maxReversions) return { ...image, count: before.count, at: before.at };
   return { ...image, count: (isOver ? 0 : before.count) + 1, at: toTime(now) };
 }

@@ -1,7 +1,7 @@
 import type { Guard } from './guard.ts';
 import { lastChange } from './last-change.ts';
 
-/** Admission may rewrite the image that we asked for: its response counts as applied, or we would patch again for ever. */
+/** Treats an image that admission has rewritten as applied. Otherwise we would patch it again forever. */
 export const rewritten: Guard = {
   id: 'rewritten',
   bindsRollback: false,
@@ -19,7 +19,7 @@ export const rewritten: Guard = {
   },
 };
 
-/** The image that was asked for, with or without its digest: the policy's pin may have been changed since. */
+/** Whether an image is the written one, with or without its digest. The policy's pin may have been changed since. */
 function isPlain(image: string, to: string, digest: string | undefined): boolean {
   const [withoutDigest = to] = to.split('@');
   return image === withoutDigest || image === `${withoutDigest}@${digest}`;

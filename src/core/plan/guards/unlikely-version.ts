@@ -9,14 +9,14 @@ import { imageOwner } from './image-owner.ts';
 import { lastChange } from './last-change.ts';
 import { holdDecision, isReleased } from './released.ts';
 
-/** The highest of all tags is often a forgotten one: a date among versions, or a number from before the count began anew. */
+/** The unlikely factor between major versions. The highest tag is often a forgotten one: a date, or a number from before the count began again. */
 const majorFactor = 10;
-/** Releases of several lines on one day may be built in any order. */
+/** A candidate that is older by more than this is unlikely. Releases of several lines on one day may be built in any order. */
 const olderByMs = 24 * 60 * 60_000;
 
 /**
- * A policy without a range says nothing about the versions that it expects. Its first change of a container shows whether it has found the right line: a jump that
- * is hardly meant waits for a user. Later changes go from a version that the policy has chosen itself.
+ * Holds an unlikely first change. A policy without a range does not describe the versions that it expects. Its first change of a container shows whether it has
+ * found the right line, so an unlikely jump waits for a user. Later changes go from a version that the policy has chosen itself.
  */
 export const unlikelyVersion: Guard = {
   id: 'unlikely-version',
@@ -38,7 +38,7 @@ export const unlikelyVersion: Guard = {
   },
 };
 
-/** The changes of containers that no policy has changed yet, by a policy that does not limit its versions. */
+/** The changes of containers that no policy has changed before, by a policy that does not limit its versions. */
 export function firstChanges(
   target: TargetPlan,
   context: Pick<GuardContext, 'applied' | 'candidate' | 'policy' | 'spec'>,

@@ -1,4 +1,4 @@
-/** Workloads that are changed in waves: those whose turn has not come wait, and after too many failures no more are changed. */
+/** Changes workloads in waves. Those whose turn has not come wait, and after too many failures no more are changed. */
 import { matchesSelector } from '../../model/label-selector.ts';
 import type { WaveSettings } from '../../model/image-policy.ts';
 import { listFew, toSeconds } from '../../model/text.ts';
@@ -12,14 +12,14 @@ import type { Guard, GuardContext, GuardDecision, PlannedWave } from './guard.ts
 /** Why a workload waits for its wave. */
 export const waveReasons = ['WavePending', 'WavePause'] as const satisfies readonly WaitReason[];
 
-/** The wave itself is planned once for all targets (`planWave`). */
+/** Applies the wave to a target. It is planned once for all targets (`planWave`). */
 export const wave: Guard = {
   id: 'wave',
   bindsRollback: false,
   check: ({ target }, { wave: planned }) => planned?.get(workloadKey(target)),
 };
 
-/** Plans the next wave of targets that all other guards have checked; undefined for a policy without waves. */
+/** Plans the next wave of targets that all other guards have checked. Undefined for a policy without waves. */
 export function planWave(targets: readonly TargetPlan[], context: GuardContext): PlannedWave | undefined {
   const { spec, progress, refused = new Map<string, TargetProblem>(), now } = context;
   const settings = spec.rollout?.waves;
@@ -39,8 +39,8 @@ export function planWave(targets: readonly TargetPlan[], context: GuardContext):
 }
 
 /**
- * What cannot be changed now takes no place in a wave, so that the others need not wait for somebody to mend it: refused by the API server it counts as a failure,
- * blocked by anything else it takes no part. Only a blocked canary holds back those that are none.
+ * The state of a workload in its wave. One that cannot be changed now does not delay the others: if the API server refused the change it counts as a failure,
+ * and if anything else blocks it, it is left out. Only a blocked canary holds back the other workloads.
  */
 function memberOf(
   target: TargetPlan,
@@ -66,7 +66,7 @@ function waitsOnlyForRetry({ problem, blocked = [] }: TargetPlan): boolean {
   return problem === undefined && blocked.every(({ reason }) => reason === 'RolloutRetry' || reason === 'UpToDate');
 }
 
-/** The decision about those that are not in the next wave. */
+/** The decision about workloads that are not in the next wave. */
 function decide(
   { start, until, stopped }: Wave,
   members: readonly (WaveMember & { readonly target: TargetPlan })[],
@@ -90,7 +90,7 @@ function decide(
   const before = members.filter(({ key, state }) => state === 'Progressing' || state === 'Blocked' || start.includes(key));
   const message = `${tag} waits until these have rolled out: ${listFew(before, ({ target }) => formatWorkload(target.target))}`;
   const deadlines = [...progress.values()].flatMap((one) => ('deadline' in one ? [one.deadline.getTime()] : []));
-  // Nothing is in progress but a canary that is blocked: its own change causes the next reconcile.
+  // Only a blocked canary is in progress. Its own change causes the next reconcile.
   if (start.length === 0 && deadlines.length === 0) return { kind: 'blocked', reason: 'WavePending', message };
   const timesOutAt = now.getTime() + (spec.rollout?.timeoutMs ?? 0);
   const latest = Math.max(...deadlines, start.length > 0 ? timesOutAt : 0);

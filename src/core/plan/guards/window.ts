@@ -3,7 +3,7 @@ import { toSeconds } from '../../model/text.ts';
 import { formatWorkload } from '../../model/workload.ts';
 import type { Guard } from './guard.ts';
 
-/** Outside the policy's windows, an update waits for the next one. */
+/** Delays an update outside the policy's windows until the next one opens. */
 export const window: Guard = {
   id: 'window',
   bindsRollback: false,

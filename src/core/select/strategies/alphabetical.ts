@@ -1,6 +1,6 @@
 import type { Order, TagStrategy } from '../../model/tag-strategy.ts';
 
-/** The last tag in the order of code units (Descending: the first). */
+/** Selects the last tag in the order of code units (Descending: the first). */
 export function alphabetical(options: { order?: Order } = {}): TagStrategy {
   const sign = options.order === 'Descending' ? -1 : 1;
   return {

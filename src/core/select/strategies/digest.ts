@@ -1,6 +1,6 @@
 import type { TagStrategy } from '../../model/tag-strategy.ts';
 
-/** One mutable tag, followed by its digest: the image that the tag points to now is selected. */
+/** Follows one mutable tag by its digest: the image that the tag points to now is selected. */
 export function digest(options: { tag: string }): TagStrategy {
   return {
     id: 'digest',

@@ -1,4 +1,4 @@
-/** The list of strategies: a new one is a file here, a line here and a test. */
+/** The list of strategies. A new strategy is a file here, a line here and a test. */
 import { alphabetical } from './alphabetical.ts';
 import { digest } from './digest.ts';
 import { newest } from './newest.ts';

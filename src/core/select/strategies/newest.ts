@@ -1,9 +1,9 @@
 import type { CreationTimes, TagStrategy } from '../../model/tag-strategy.ts';
 
-/** Reproducible builds give 1970 (Bazel, ko, Jib) or 1980 (buildpacks) for every image: that is not when it was created. */
+/** The earliest credible creation time. Reproducible builds write 1970 (Bazel, ko, Jib) or 1980 (buildpacks) for every image. */
 const firstCredible = Date.parse('1980-01-02T00:00:00Z');
 
-/** The image with the latest creation time in its configuration. Until creation times are known, every tag is a candidate and none is newer. */
+/** Selects the image with the latest creation time in its configuration. Until creation times are known, every tag is a candidate and none is newer. */
 export function newest(created?: CreationTimes): TagStrategy {
   const timeOf = (tag: string) => {
     const at = created?.get(tag);

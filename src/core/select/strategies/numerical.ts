@@ -1,6 +1,6 @@
 import type { Order, TagStrategy } from '../../model/tag-strategy.ts';
 
-/** The greatest whole number (Descending: the smallest), with any number of digits. Nothing is coerced: `1.5` and `v7` are not numbers. */
+/** Selects the greatest whole number (Descending: the smallest), with any number of digits. Nothing is coerced: `1.5` and `v7` are not numbers. */
 export function numerical(options: { order?: Order } = {}): TagStrategy {
   const isDescending = options.order === 'Descending';
   return {
@@ -11,7 +11,7 @@ export function numerical(options: { order?: Order } = {}): TagStrategy {
   };
 }
 
-/** Compared as text, because a double cannot represent a timestamp followed by a counter exactly. */
+/** Numbers are compared as text, because a double cannot represent a timestamp followed by a counter exactly. */
 function compareNumbers(a: string, b: string): number {
   const [left, right] = [a.replace(/^0+/, ''), b.replace(/^0+/, '')];
   if (left.length !== right.length) return left.length - right.length;

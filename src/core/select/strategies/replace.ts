@@ -1,6 +1,6 @@
 import type { TagStrategy } from '../../model/tag-strategy.ts';
 
-/** One tag in place of another one: containers that run neither of them stay as they are. */
+/** Replaces one tag by another one. Containers that run neither of them stay as they are. */
 export function replace({ from, to }: { from: string; to: string }): TagStrategy {
   return {
     id: 'replace',

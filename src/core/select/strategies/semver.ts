@@ -1,13 +1,13 @@
 import { compareBuild, parse, type Range, type SemVer } from 'semver';
+import { defined } from '../../model/defined.ts';
 import { admittedPrereleases, describePrereleases, parseVersionRange } from '../version-range.ts';
 import type { TagStrategy } from '../../model/tag-strategy.ts';
 import { stages } from '../tag-track.ts';
 
 /**
- * The highest semantic version (semver.org 2.0.0; a leading `v` is allowed, nothing is coerced: `1.2` is not a version).
- * `range` in npm's syntax, or with commas; without one the highest stable version. Prereleases only of the versions whose prerelease the range names, or with
- * `prereleases`.
- * Throws PermanentError(InvalidTagPolicy) with the parser's message.
+ * Selects the highest semantic version (semver.org 2.0.0; a leading `v` is allowed, nothing is coerced: `1.2` is not a version). `range` is in npm's syntax, or
+ * with commas. Without it, the highest stable version is selected. Prereleases are only those of versions whose prerelease the range names, unless
+ * `prereleases` is set. Throws PermanentError(InvalidTagPolicy) with the parser's message.
  */
 export function semver(options: { range?: string; prereleases?: boolean }): TagStrategy {
   const written = options.range?.trim();
@@ -17,7 +17,7 @@ export function semver(options: { range?: string; prereleases?: boolean }): TagS
   return {
     id: 'semver',
     description: describe(written, prereleases),
-    ...(note !== undefined && { note }),
+    ...defined({ note }),
     ...(!written && { isUnbounded: true }),
     reject(tag) {
       const version = parse(tag);
@@ -38,7 +38,7 @@ interface Written {
 function explain(tag: string, { prerelease, major, minor, patch }: SemVer, { range, written = '*', note }: Written): string {
   if (prerelease.length === 0) return `"${tag}" is outside the range "${written}"`;
   const base = `${major}.${minor}.${patch}`;
-  // Includes the one version whose prereleases the range admits.
+  // The range also contains versions whose prereleases it names.
   const isInside = range.test(base) && !admittedPrereleases(range).includes(base);
   if (!isInside) return `"${tag}" is a prerelease, and outside the range "${written}"`;
   if (note !== undefined) return `"${tag}" is a prerelease; ${note}`;
@@ -48,7 +48,7 @@ function explain(tag: string, { prerelease, major, minor, patch }: SemVer, { ran
   return `"${tag}" is a prerelease by its "${suffix}": if that is a variant of the image, take it off with tags.allow and tags.extract`;
 }
 
-/** Explains why a tag that looks like a version is not one. */
+/** Why a tag that looks like a version is not one. */
 function describeFault(tag: string): string {
   const numbers = /^v?([0-9]+(?:\.[0-9]+)*)(?=$|[-+])/.exec(tag)?.[1]?.split('.');
   if (numbers === undefined) return '';

@@ -1,34 +1,19 @@
-/** What users ask of a policy: the annotations that the commands write, with the caller's own rights, so that the audit log of the API server names who did it. */
+/** The actions of users on a policy. They write the annotations of the commands with the caller's rights, so the API server's audit log names the user. */
 import { z } from 'zod';
-import {
-  actionAnnotations,
-  formatRequest,
-  parseRollback,
-  requestedByAnnotation,
-  type ActionName,
-} from '../../../core/model/policy-actions.ts';
+import { type ActionName, parseRollback } from '../../../core/model/policy-actions.ts';
 import type { ImagePolicy } from '../../../core/model/image-policy.ts';
 import { isDigest, isTag } from '../../../core/model/image-reference.ts';
-import { AccessError } from '../access.ts';
 import { ActionRefused } from '../ports.ts';
 import { defineRoute, policyParams, type Route } from '../route.ts';
-import { policiesOf, seePolicy, whyNoActions } from '../see-policies.ts';
-
-const done = z.object({
-  requested: z.string().describe('The value that was written: the status repeats it when it was handled.'),
-});
-const rights =
-  'The change is made with the token of the caller, so it needs the same rights as `kubectl annotate`: to patch the policy, and the verb of the action where the admission policy of the chart is installed.';
-
-/** An annotation with its value, or a part of the spec. */
-type Change = { readonly value: string } & ({ readonly annotation: keyof typeof actionAnnotations } | { readonly spec: object });
+import { type Change, requestAction, requested, requireActions, rights } from '../request-action.ts';
+import { seePolicy } from '../see-policies.ts';
 
 interface Action<B extends z.ZodObject> {
   readonly name: ActionName | 'suspend' | 'resume';
   readonly summary: string;
   readonly about: string;
   readonly body: B;
-  /** What is written, or why nothing can be. */
+  /** Returns the change to write, or why nothing can be written. */
   readonly change: (policy: ImagePolicy, body: z.output<B>, now: Date) => Change | { readonly conflict: string };
 }
 
@@ -42,28 +27,17 @@ function defineAction<B extends z.ZodObject>({ name, summary, about, body, chang
     about: `${about} ${rights}`,
     params: policyParams,
     body,
-    answer: done,
+    answer: requested,
     status: 202,
     errors: [404, 409],
     async handle({ params, body: wanted, access, ports }) {
-      const { patch } = policiesOf(ports);
-      const noActions = whyNoActions(ports, access);
-      if (noActions !== undefined) throw new AccessError(403, noActions);
+      requireActions(ports, access);
       const policy = await seePolicy(ports, access, params);
       const made = change(policy, wanted, ports.now());
       if ('conflict' in made) throw new ActionRefused(409, made.conflict);
-      await patch(access.credentials, params, toPatch(made, name, access.user));
-      ports.logger.info({ policy: `${params.namespace}/${params.name}`, action: name, user: access.user }, 'action requested');
-      return { requested: made.value };
+      return requestAction(params, { name, change: made }, { ports, access });
     },
   });
-}
-
-/** Says with the annotation who wrote it. */
-function toPatch(change: Change, action: Action<z.ZodObject>['name'], user: string): object {
-  if ('spec' in change) return { spec: change.spec };
-  const by = action === 'suspend' || action === 'resume' ? {} : { [requestedByAnnotation]: formatRequest(action, change.value, user) };
-  return { metadata: { annotations: { [actionAnnotations[change.annotation]]: change.value, ...by } } };
 }
 
 const tag = z.string().refine(isTag, 'is a tag');
@@ -86,7 +60,7 @@ export const actions: readonly Route[] = [
     summary: 'Roll back',
     about: 'To the previous image, or to a tag; also outside of windows and without approval. What is left is rejected until a release.',
     body: z.object({ to: tag.default('previous') }),
-    // The time makes it a new request, also when the same rollback was requested before.
+    // The time makes each request a new one, even if the same rollback was requested before.
     change: (_, { to }, now) => ({ annotation: 'rollbackTo', value: `${parseRollback(to)} ${now.toISOString()}` }),
   }),
   defineAction({

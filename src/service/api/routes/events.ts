@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { defined } from '../../../core/model/defined.ts';
 import { givenUpReasons, noticeKinds } from '../../../core/model/notice.ts';
 import { formatRepository, parseImageReference } from '../../../core/model/image-reference.ts';
 import type { Position } from '../../queue/read-events.ts';
@@ -143,6 +144,6 @@ export const postReplay = defineRoute({
     const replay = await replayEvent(ports, access, id);
     if (replay === undefined) throw new AccessError(404, 'the event does not exist');
     ports.logger.info({ event: replay.id, replayOf: replay.replayOf, user: access.user }, 'event replayed');
-    return { id: replay.id, ...(replay.replayOf !== undefined && { replayOf: replay.replayOf }) };
+    return { id: replay.id, ...defined({ replayOf: replay.replayOf }) };
   },
 });

@@ -1,4 +1,4 @@
-/** Every route of the API, in the order of the document. */
+/** Every route of the API, in the order of the OpenAPI document. */
 import type { Route } from '../route.ts';
 import { actions } from './actions.ts';
 import { getEvent, getEvents, postReplay } from './events.ts';

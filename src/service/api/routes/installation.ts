@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { defined } from '../../../core/model/defined.ts';
 import { isUsable } from '../../../core/model/image-policy.ts';
 import { toSeconds } from '../../../core/model/text.ts';
 import { type Access, AccessError } from '../access.ts';
@@ -149,7 +150,7 @@ export const getRegistries = defineRoute({
   },
 });
 
-/** Tenants choose the hosts of registries. */
+/** The limit for the hosts of registries, which tenants choose. */
 const maxHosts = 200;
 
 export const getDoctor = defineRoute({
@@ -201,9 +202,15 @@ export const getCaller = defineRoute({
       .string()
       .exactOptional()
       .describe('Why the caller cannot act through the API at all; absent if he can, as far as his permissions go.'),
+    features: z.array(z.string()).exactOptional().describe('The optional parts that the API has: `bases` for BaseImagePolicies.'),
   }),
   async handle({ access, ports }) {
     const noActions = whyNoActions(ports, access);
-    return { user: access.user, listsAll: await access.may({ verb: 'list' }), ...(noActions !== undefined && { noActions }) };
+    return {
+      user: access.user,
+      listsAll: await access.may({ verb: 'list' }),
+      ...defined({ noActions }),
+      ...(ports.features.length > 0 && { features: [...ports.features] }),
+    };
   },
 });

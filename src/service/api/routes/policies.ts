@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { defined } from '../../../core/model/defined.ts';
 import { explainPlanned } from '../../explain/steps.ts';
 import { planNow, type Pushed } from '../../explain/plan-now.ts';
 import { tryParseImageReference } from '../../../core/model/image-reference.ts';
@@ -8,6 +9,7 @@ import type { ApiPorts } from '../ports.ts';
 import { detail, policyDetail, policyStates, policySummary, stateOf, summarize } from '../policy-view.ts';
 import { pageOf, policyOrders } from '../policy-order.ts';
 import { defineRoute, namespaceName, policyParams } from '../route.ts';
+import { policyStream } from '../stream.ts';
 import { listVisible, policiesOf, seePolicy } from '../see-policies.ts';
 
 export const getPolicies = defineRoute({
@@ -45,7 +47,7 @@ export const getPolicies = defineRoute({
     for (const { state } of found) counts[state] = (counts[state] ?? 0) + 1;
     const wanted = state === undefined ? found : found.filter((one) => one.state === state);
     const { page, next } = pageOf(wanted, sort, limit, after);
-    return { policies: page.map(({ policy }) => summarize(policy)), counts, ...(next !== undefined && { next }) };
+    return { policies: page.map(({ policy }) => summarize(policy)), counts, ...defined({ next }) };
   },
 });
 
@@ -146,10 +148,11 @@ export const streamPolicies = defineRoute({
   query: z.object({ namespace: namespaceName.exactOptional() }),
   answer: z.unknown(),
   media: 'text/event-stream',
-  handle: ({ query: { namespace }, access, ports }) => Promise.resolve(ports.streams.open(policiesOf(ports).feed, access, namespace)),
+  handle: ({ query: { namespace }, access, ports }) =>
+    Promise.resolve(ports.streams.open(policyStream(policiesOf(ports).feed), access, namespace)),
 });
 
-/** The image that a text names, or that an event announced. */
+/** Reads a push from a text, which is an image or the id of an event. */
 async function readPush(text: string, access: Access, ports: ApiPorts): Promise<Pushed> {
   const event = /^[0-9a-zA-Z_-]{16,128}$/.test(text) ? await readEvent(ports, access, text) : undefined;
   const { repository, tag: announced, digest } = event ?? {};

@@ -1,20 +1,20 @@
 import { X509Certificate } from 'node:crypto';
 import { type Check, describeAge, failed, type Finding, ok, type ServedCertificate, skipped, warning } from '../finding.ts';
 
-/** Certificates, and for how long they have to be valid. */
+/** The certificates to check, and how long they must be valid. */
 export interface CertificateFacts {
-  /** In ms since 1970. */
+  /** The time now, in ms since 1970. */
   readonly now: number;
-  /** Certificates that end earlier are reported. */
+  /** Certificates that expire within this time, in ms, are reported. */
   readonly warnWithinMs: number;
-  /** The conversion webhook; absent where it is not used, or is checked by somebody else. */
+  /** The certificates of the conversion webhook; absent if it is not used, or is checked elsewhere. */
   readonly conversion?: ConversionCertificates;
   readonly others?: readonly OtherCertificate[];
 }
 
-/** What the API server trusts, and what it is presented. */
+/** The certificates of the conversion webhook that the API server trusts, and the one that it is presented. */
 export interface ConversionCertificates {
-  /** The bundle of the CustomResourceDefinition (PEM), or why it is not known; empty: the authorities of the API server's system. */
+  /** The bundle of the CustomResourceDefinition (PEM), or why it is not known. If empty, the API server trusts the authorities of its system. */
   readonly bundle: string | { readonly why: string };
   readonly served: ServedCertificate;
 }
@@ -26,7 +26,7 @@ export interface OtherCertificate {
   readonly pem: string | { readonly why: string };
 }
 
-/** Whether certificates are trusted, and valid for some time. */
+/** Checks that certificates are trusted, and valid for some time. */
 export const certificates: Check<CertificateFacts> = {
   id: 'certificates',
   lines: ['conversion-trust', 'conversion-end', 'ingress', 'gateway', 'registry-ca'],
@@ -83,7 +83,7 @@ function end(line: string, name: string, pem: string, { now, warnWithinMs }: { n
   return ok(line, `${name} is valid for ${describeAge(leftMs)} (${until})`);
 }
 
-/** The certificates of a PEM text that can be read; those in a bundle that cannot are of no use to anybody. */
+/** The readable certificates of a PEM text. Unreadable ones in a bundle have no effect. */
 function read(pem: string): X509Certificate[] {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   return blocks.flatMap((block) => {

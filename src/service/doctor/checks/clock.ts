@@ -2,26 +2,26 @@ import { type Check, describeAge, failed, ok, skipped, warning } from '../findin
 
 /** The clocks that were read. */
 export interface ClockFacts {
-  /** Whose clock the others are compared with: `the worker`. */
+  /** The name of the clock that the others are compared with: `the worker`. */
   readonly own: string;
   readonly clocks: readonly Clock[];
 }
 
 interface ClockName {
   readonly line: 'redis' | 'api-server' | 'registry' | 'local';
-  /** `Redis`, `the API server`, `ghcr.io`. */
+  /** The name of the clock: `Redis`, `the API server`, `ghcr.io`. */
   readonly name: string;
 }
 
-/** Another clock, by how much it is ahead of our own, as exactly as that is known; or why it is not. */
+/** Another clock: how much it is ahead of our own, as exactly as that is known; or why it is not known. */
 export type Clock = ClockName & ({ readonly aheadMs: number; readonly toleranceMs: number } | { readonly why: string });
 
-/** Times in a status have whole seconds, and machines with NTP are milliseconds apart. */
+/** The difference above which a clock gets a warning. Times in a status have whole seconds, and machines with NTP are milliseconds apart. */
 const warnAboveMs = 10_000;
-/** Tokens of registries may be valid for a minute only. */
+/** The difference above which a clock fails. Tokens of registries may be valid for a minute only. */
 const failAboveMs = 60_000;
 
-/** Whether the clocks of everybody who compares times agree. */
+/** Checks that all clocks whose times are compared agree. */
 export const clock: Check<ClockFacts> = {
   id: 'clock',
   lines: ['redis', 'api-server', 'registry', 'local'],

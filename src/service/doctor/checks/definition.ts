@@ -1,24 +1,24 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Check, failed, type Finding, ok, skipped, warning } from '../finding.ts';
 
-/** The definition of a kind that is installed, and the one of this program. */
+/** The installed definition of a kind, and the definition of this program. */
 export interface ComparedDefinition {
-  /** undefined: there is none. */
+  /** The installed definition; undefined if there is none. */
   readonly installed: InstalledDefinition | undefined;
   readonly expected: readonly DefinitionVersion[];
 }
 
-/** What is known of the definition of ImagePolicy, and of that of BaseImagePolicy. */
+/** The known facts about the definitions of ImagePolicy and BaseImagePolicy. */
 export type DefinitionFacts =
   | { readonly why: string }
   | (ComparedDefinition & {
-      /** Absent where this program has no BaseImagePolicies. */
+      /** The definition of BaseImagePolicy; absent if this program has no BaseImagePolicies. */
       readonly bases?: ComparedDefinition | { readonly why: string };
-      /** The versions that are served, and why their policies cannot be read; undefined where they can. */
+      /** The versions that are served, and why their policies cannot be read; undefined if they can. */
       readonly reads: readonly { readonly version: string; readonly why: string | undefined }[];
     });
 
-/** A version as far as it is compared. */
+/** The fields of a version that are compared. */
 export interface DefinitionVersion {
   readonly name: string;
   readonly schema?: unknown;
@@ -35,13 +35,13 @@ interface InstalledDefinition {
 }
 
 const apply = 'run image-watcher crd apply with the version of the service';
-/** What `crd apply` needs for a webhook. */
+/** The advice to start the conversion webhook, which `crd apply` needs. */
 const startAndApply =
   'start the service with the role convert, then run image-watcher crd apply; or image-watcher crd apply --v1-only if nothing uses v1alpha1';
 const upgrade =
   'stop the older service, start the roles receive and convert of the new one, and only then run image-watcher crd apply: each step is in docs/upgrading.md';
 
-/** Whether the cluster's definitions are those of this program. */
+/** Checks that the cluster's definitions are those of this program. */
 export const definition: Check<DefinitionFacts> = {
   id: 'definition',
   lines: ['installed', 'current', 'conversion', 'stored-versions', 'readable', 'base-images'],
@@ -69,12 +69,12 @@ export const definition: Check<DefinitionFacts> = {
   },
 };
 
-/** The one of the operator before v1: no version that this program works with. */
+/** Whether the definition is that of the operator before v1, which has no version that this program works with. */
 function isOlder({ spec }: InstalledDefinition, [own]: readonly DefinitionVersion[]): boolean {
   return !spec.versions.some(({ name }) => name === own?.name);
 }
 
-/** The other lines would only follow from it, and advise what fails before the upgrade. */
+/** The findings for an older definition. Other lines are left out: they would only follow from it, and advise steps that fail before the upgrade. */
 function older({ spec }: InstalledDefinition): Finding[] {
   const versions = spec.versions.map(({ name }) => name).join(', ');
   return [
@@ -101,7 +101,7 @@ function baseImages(bases: ComparedDefinition | { readonly why: string }): Findi
   return failed(line, `the CustomResourceDefinition of BaseImagePolicy is another than that of this program: ${different}`, apply);
 }
 
-/** Empty if there are none. */
+/** Describes the differences from the expected definition; empty if there are none. */
 function differencesOf({ spec }: InstalledDefinition, expected: readonly DefinitionVersion[]): string {
   const parts = ['schema', 'subresources', 'additionalPrinterColumns'] as const;
   const different = spec.versions.flatMap((version) => {

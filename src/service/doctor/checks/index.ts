@@ -1,4 +1,4 @@
-/** The list of checks, in the order of the report: a new one is a file here, a line here, a test, and a section for each line in docs/doctor.md. */
+/** The list of checks, in the order of the report. A new check needs a file here, a line here, a test, and a section for each line in docs/doctor.md. */
 import { certificates } from './certificates.ts';
 import { clock } from './clock.ts';
 import { definition } from './definition.ts';

@@ -1,23 +1,23 @@
 import { type Check, failed, type Finding, ok, skipped, warning } from '../finding.ts';
 
-/** What a service account may do of what the chart lists. */
+/** The permissions of a service account, compared with those that the chart lists. */
 export interface PermissionFacts {
-  /** `system:serviceaccount:image-watcher:image-watcher-work`, or `this process`. */
+  /** The name of the account: `system:serviceaccount:image-watcher:image-watcher-work`, or `this process`. */
   readonly account: string;
   readonly grants: readonly GrantFacts[];
-  /** Namespaces that were not asked for: only so many are. */
+  /** The number of namespaces that were not checked, because their number is limited. */
   readonly namespacesNotAsked?: number;
 }
 
-/** One file of charts/image-watcher/files/permissions, in one namespace or (undefined) in all. */
+/** The permissions of one file of charts/image-watcher/files/permissions, in one namespace or (undefined) in all. */
 export interface GrantFacts {
   readonly file: PermissionFile;
   readonly namespace?: string | undefined;
-  /** What is refused, `patch deployments.apps`; or why it is not known. */
+  /** The refused permissions, such as `patch deployments.apps`; or why they are not known. */
   readonly missing: readonly string[] | { readonly why: string };
 }
 
-/** What is lost without the permissions of a file; undefined where the service cannot work without them. */
+/** The consequences if the permissions of a file are missing; undefined if the service cannot work without them. */
 const consequences = {
   work: undefined,
   'work-bases': 'BaseImagePolicies do nothing',
@@ -37,10 +37,10 @@ const consequences = {
 /** The files whose permissions are checked. */
 export type PermissionFile = keyof typeof consequences;
 
-/** The same as a list. */
+/** The files whose permissions are checked, as a list. */
 export const permissionFiles = Object.keys(consequences) as readonly PermissionFile[];
 
-/** A rule of RBAC. */
+/** A rule in RBAC's terms. */
 export interface PermissionRule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
@@ -48,7 +48,7 @@ export interface PermissionRule {
   readonly verbs: readonly string[];
 }
 
-/** Whether the service has the permissions that the chart grants. */
+/** Checks that the service has the permissions that the chart grants. */
 export const permissions: Check<PermissionFacts> = {
   id: 'permissions',
   lines: [...permissionFiles, 'not-asked'],
@@ -72,7 +72,7 @@ function evaluateGrant(account: string, { file, namespace, missing }: GrantFacts
   if (missing.length === 0) return ok(line, `${account} has all permissions of ${file}.yaml${place}`);
   const consequence = consequences[file];
   const message = `${account} may not ${missing.join(', ')}${place}${consequence === undefined ? '' : `: ${consequence}`}`;
-  // An administrator decides about these, and many need them not.
+  // Missing permissions for rebases are no failure: an administrator decides about them, and many clusters do not need them.
   if (file === 'work-rebase')
     return skipped(line, message, 'set permissions.rebase: true in the values of the chart if a BaseImagePolicy has the action rebase');
   const finding = consequence === undefined ? failed : warning;

@@ -1,26 +1,26 @@
 import { documentation, type Reason } from '../../../core/model/reasons.ts';
 import { type Check, describeAge, failed, type Finding, ok, warning } from '../finding.ts';
 
-/** The policies as their status shows them: nothing that their readers do not see already. */
+/** The policies as their status shows them. It contains nothing that readers of policies do not see anyway. */
 export interface PolicyFacts {
-  /** In ms since 1970. */
+  /** The time now, in ms since 1970. */
   readonly now: number;
   readonly policies: readonly PolicySummary[];
 }
 
 /** A policy and its Ready condition. */
 export interface PolicySummary {
-  /** `NAMESPACE/NAME`. */
+  /** The name of the policy: `NAMESPACE/NAME`. */
   readonly key: string;
   readonly isReady: boolean;
   readonly reason: string | undefined;
   readonly message: string | undefined;
-  /** Whether the service has evaluated this generation of it. */
+  /** Whether the service has evaluated this generation of the policy. */
   readonly isObserved: boolean;
   readonly createdAt: number | undefined;
 }
 
-/** With these, no push will ever change anything until somebody acts. */
+/** The reasons with which no push will ever change anything until somebody acts. */
 const neverMatching: ReadonlySet<string> = new Set<Reason>([
   'InvalidPolicy',
   'InvalidTagPolicy',
@@ -45,10 +45,10 @@ const neverMatching: ReadonlySet<string> = new Set<Reason>([
 ]);
 
 const maxListed = 50;
-/** A worker evaluates a new policy within seconds; a slow registry may take this long. */
+/** The time within which a new policy should be evaluated. A worker needs seconds, but a slow registry may take this long. */
 const observedWithinMs = 120_000;
 
-/** Whether policies can have an effect at all. */
+/** Checks that policies can have an effect. */
 export const policies: Check<PolicyFacts> = {
   id: 'policies',
   lines: ['matching', 'reconciled'],

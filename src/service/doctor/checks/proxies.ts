@@ -1,18 +1,18 @@
 import { type Check, type Finding, ok, warning } from '../finding.ts';
 
-/** How requests to the hosts that the service knows leave. */
+/** The proxies of requests to the hosts that the service knows. */
 export interface ProxyFacts {
   readonly routes: readonly HostRoute[];
-  /** Hosts that are not listed: only so many are. */
+  /** The number of hosts that are not listed, because their number is limited. */
   readonly notListed: number;
-  /** HTTP_PROXY is set and HTTPS_PROXY is not, so almost nothing goes through it. */
+  /** Whether HTTP_PROXY is set and HTTPS_PROXY is not. Almost no request then uses the proxy. */
   readonly isOnlyHttp: boolean;
 }
 
-/** `proxy`: its name, without credentials; otherwise `why` there is none. */
+/** The route to a host. `proxy`: the name of its proxy, without credentials; otherwise `why` there is none. */
 export type HostRoute = { readonly host: string } & ({ readonly proxy: string } | { readonly why: string });
 
-/** Which proxy applies to which host. */
+/** Reports which proxy applies to which host. */
 export const proxies: Check<ProxyFacts> = {
   id: 'proxies',
   lines: ['route', 'https'],
@@ -30,7 +30,7 @@ export const proxies: Check<ProxyFacts> = {
   ],
 };
 
-/** One line for each proxy and each reason to use none. */
+/** One finding for each proxy, and for each reason to use none. */
 function evaluateRoutes(routes: readonly HostRoute[], notListed: number): Finding[] {
   const line = 'proxies/route';
   if (routes.length === 0) return [ok(line, 'no registries are known, and nothing else that could need a proxy')];

@@ -1,27 +1,27 @@
 import { type Check, failed, type Finding, ok, skipped, warning } from '../finding.ts';
 
-/** What the Redis server that holds the queue says of itself. */
+/** The facts that the Redis server that holds the queue reports about itself. */
 export type RedisFacts =
   | { readonly why: string }
   | {
-      /** INFO, by field. */
+      /** The fields of INFO, by name. */
       readonly info: Readonly<Record<string, string>>;
-      /** CONFIG GET, by setting; undefined where the server refuses the command, as managed ones do. */
+      /** The settings from CONFIG GET, by name; undefined if the server refuses the command, as managed ones do. */
       readonly settings: Readonly<Record<string, string>> | undefined;
-      /** `redis.durability` and `redis.minReplicas` of the configuration. */
+      /** The settings `redis.durability` and `redis.minReplicas` of the configuration. */
       readonly durability: 'warn' | 'enforce' | 'ignore';
       readonly minReplicas: number;
-      /** From these shares of maxmemory on, records are trimmed and pushes are refused. */
+      /** The shares of maxmemory above which records are trimmed (`trimFrom`), and pushes are refused. */
       readonly trimFrom: number;
       readonly refuseFrom: number;
     };
 
 type Answered = Extract<RedisFacts, { info: unknown }>;
 
-/** A replica that confirms nothing for so long is of no use. */
+/** The lag from which on a replica counts as useless, because it confirms nothing. */
 const maxLagSeconds = 10;
 
-/** Whether Redis keeps what it has accepted. */
+/** Checks that Redis keeps what it has accepted. */
 export const redis: Check<RedisFacts> = {
   id: 'redis',
   lines: ['answers', 'appendonly', 'appendfsync', 'maxmemory-policy', 'memory', 'persistence', 'replicas'],
@@ -50,7 +50,7 @@ function answers({ info }: Answered): Finding {
   return ok('redis/answers', `Redis ${info['redis_version'] ?? 'of an unknown version'} answers`);
 }
 
-/** `durability: ignore` says that the provider answers for it. */
+/** The level of a durability problem. With `durability: ignore`, the provider is responsible, so it is only a warning. */
 function risk({ durability }: Answered): typeof failed {
   return durability === 'ignore' ? warning : failed;
 }

@@ -1,29 +1,29 @@
 import { type Check, failed, type Finding, ok, skipped, warning } from '../finding.ts';
 
-/** The registries of the policies, and what became of a request to each of them. */
+/** The registries of the policies, and the result of a request to each of them. */
 export interface RegistryFacts {
   readonly probes: readonly RegistryProbe[];
-  /** Registries, or ways to access them, that were not asked: only so many are. */
+  /** The number of registries, or of ways to access them, that were not requested, because their number is limited. */
   readonly notAsked: number;
 }
 
 /** One request on behalf of a policy. */
 export interface RegistryProbe {
   readonly host: string;
-  /** `ghcr.io/shop/web`. */
+  /** The repository of the request: `ghcr.io/shop/web`. */
   readonly repository: string;
-  /** `NAMESPACE/NAME` of the policy whose credentials were used. */
+  /** The policy whose credentials were used, as `NAMESPACE/NAME`. */
   readonly policy: string;
   readonly answer:
     | { readonly kind: 'read'; readonly credentials: string }
     | { readonly kind: 'unknown'; readonly credentials: string }
-    /** It asked for a pause, or fails so often that it gets none. */
+    /** The registry asked for a pause, or fails so often that it gets no requests. */
     | { readonly kind: 'postponed'; readonly why: string }
     | { readonly kind: 'failed'; readonly why: string }
     | { readonly kind: 'late' };
 }
 
-/** Whether the registries of the policies can be read, and with which credentials. */
+/** Checks that the registries of the policies can be read, and reports with which credentials. */
 export const registries: Check<RegistryFacts> = {
   id: 'registries',
   lines: ['reachable', 'not-asked'],

@@ -1,16 +1,16 @@
 import { type Check, failed, type Finding, ok, skipped, warning } from '../finding.ts';
 
-/** How the program that asks reaches the service and the cluster. */
+/** The connections to the service and the cluster, from the program that makes the report. */
 export interface ServiceFacts {
   /** The version of this program. */
   readonly version: string;
-  /** What answers at `/api/v1/doctor`. */
+  /** The version of the program that answers at `/api/v1/doctor`, or why none answers. */
   readonly api: { readonly version: string } | { readonly why: string; readonly isRefused: boolean };
-  /** Why the cluster cannot be reached; undefined where it can. */
+  /** Why the cluster cannot be reached; undefined if it can. */
   readonly cluster: string | undefined;
 }
 
-/** Whether service and cluster can be asked. */
+/** Checks that service and cluster can be reached. */
 export const service: Check<ServiceFacts> = {
   id: 'service',
   lines: ['api', 'version', 'cluster'],

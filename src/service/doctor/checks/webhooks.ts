@@ -1,15 +1,15 @@
 import { type Check, describeAge, type Finding, ok, warning } from '../finding.ts';
 
-/** What arrived at the receivers, and what they are expected to announce. */
+/** The deliveries that arrived at the receivers, and the registries that they are expected to announce. */
 export interface WebhookFacts {
-  /** In ms since 1970, as all times here. */
+  /** The time now; like all times here, in ms since 1970. */
   readonly now: number;
   readonly receivers: readonly ReceiverFacts[];
   /** The registries of the policies. */
   readonly registries: readonly AnnouncedRegistry[];
 }
 
-/** A configured receiver, and when it last answered with which status. */
+/** A configured receiver, with the time of its last answer for each status. */
 export interface ReceiverFacts {
   readonly name: string;
   readonly provider: string;
@@ -21,7 +21,7 @@ export interface AnnouncedRegistry {
   readonly host: string;
   readonly policies: number;
   readonly lastPush: number | undefined;
-  /** Images that polls found since then although no webhook had announced them. */
+  /** The number of images that polls found since the last push, although no webhook had announced them. */
   readonly unannounced: number;
 }
 
@@ -35,7 +35,7 @@ const refusals: Readonly<Record<number, readonly [what: string, action: string]>
   503: ['not storable', 'see the lines redis/answers and redis/memory'],
 };
 
-/** Whether pushes arrive. */
+/** Checks that pushes arrive. */
 export const webhooks: Check<WebhookFacts> = {
   id: 'webhooks',
   lines: ['receivers', 'received', 'announced'],
@@ -79,7 +79,7 @@ function received({ name, provider, lastByStatus }: ReceiverFacts, now: number):
   return ok(line, `${who}: ${before}${refused.join('')}`);
 }
 
-/** After this many, the service reports WebhookMissing itself. */
+/** The number of such finds from which on the service itself reports WebhookMissing. */
 const manyFinds = 3;
 
 function announced({ host, policies, lastPush, unannounced }: AnnouncedRegistry, receivers: readonly unknown[], now: number): Finding[] {

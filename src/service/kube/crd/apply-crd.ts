@@ -5,15 +5,15 @@ import { crdPath, type CustomResourceDefinition, mergeCustomResourceDefinition, 
 import { fieldManager } from '../../../core/model/last-update.ts';
 import { retryOnConflict } from '../retry.ts';
 
-/** What was done. */
+/** What was done to the CustomResourceDefinition. */
 export interface AppliedCrd {
   readonly action: 'created' | 'updated' | 'unchanged';
 }
 
-/** The desired definition, given the one in the cluster; called again after a conflict. */
+/** Returns the desired definition, given the one in the cluster. It is called again after a conflict. */
 export type DesiredCrd = (existing: CustomResourceDefinition | undefined) => CustomResourceDefinition;
 
-/** How long to wait, and where to report progress. */
+/** The timeout, and the callback for progress. */
 export interface ApplyOptions {
   readonly onProgress?: (message: string) => void;
   readonly signal?: AbortSignal | undefined;
@@ -37,7 +37,7 @@ export async function applyCustomResourceDefinition(
   return { action };
 }
 
-/** Writes the desired definition, guarded by resourceVersion, and waits until it is served; `before` and `after`: the definition in the cluster. */
+/** Writes the desired definition, guarded by resourceVersion, and waits until it is served. `before` and `after` are the definitions in the cluster. */
 export async function writeCrd(
   client: KubeClient,
   name: string,
@@ -61,7 +61,7 @@ async function write(client: KubeClient, name: string, desired: DesiredCrd, sign
   });
 }
 
-/** The API server fills in defaults, so only its generation shows whether the spec changed. The resourceVersion also changes with the times in managedFields. */
+/** Whether the spec is unchanged, by its generation: the API server fills in defaults, and the resourceVersion changes with the times in managedFields. */
 function isSame({ metadata: before }: CustomResourceDefinition, { metadata: after }: CustomResourceDefinition): boolean {
   if (before.generation !== after.generation) return false;
   return isDeepStrictEqual([before.labels, before.annotations], [after.labels, after.annotations]);

@@ -1,7 +1,7 @@
 import type { KubeClient } from '../client.ts';
 import { readObject } from '../objects.ts';
 
-/** The parts of a CustomResourceDefinition (apiextensions.k8s.io/v1) that are read; all others are preserved. */
+/** The parts of a CustomResourceDefinition (apiextensions.k8s.io/v1) that are read. All others are preserved. */
 export interface CustomResourceDefinition {
   readonly metadata: CrdMetadata & Record<string, unknown>;
   readonly spec: CrdSpec & Record<string, unknown>;
@@ -36,14 +36,14 @@ export interface CrdConversion {
   readonly webhook?: { readonly clientConfig?: ConversionClient & Record<string, unknown> } & Record<string, unknown>;
 }
 
-/** The address of the webhook; `caBundle` is base64 of PEM. */
+/** The address of the conversion webhook; `caBundle` is base64 of PEM. */
 export interface ConversionClient {
   readonly url?: string;
   readonly service?: { readonly namespace: string; readonly name: string; readonly port?: number; readonly path?: string };
   readonly caBundle?: string;
 }
 
-/** One condition of its status. */
+/** One condition of the status of a CustomResourceDefinition. */
 export interface CrdCondition {
   readonly type: string;
   readonly status: string;
@@ -52,8 +52,8 @@ export interface CrdCondition {
 }
 
 /**
- * The manifest to replace the existing definition with: it keeps labels and annotations of others, a conversion that the manifest does not mention, and an
- * injected CA. Throws if it would remove a version in which objects may still be stored: they would become unreadable.
+ * The manifest that replaces the existing definition. It keeps labels and annotations of others, a conversion that the manifest does not mention, and an
+ * injected CA. Throws if it would remove a version in which objects may still be stored, because they would become unreadable.
  */
 export function mergeCustomResourceDefinition(
   existing: CustomResourceDefinition | undefined,
@@ -87,12 +87,12 @@ function mergeConversion(existing: CrdConversion | undefined, wanted: CrdConvers
   return { ...wanted, webhook: { ...wanted.webhook, clientConfig: { ...wanted.webhook.clientConfig, caBundle } } };
 }
 
-/** The path of a CustomResourceDefinition; '' for the collection. */
+/** The path of a CustomResourceDefinition; with the name '', the path of the collection. */
 export function crdPath(name: string): string {
   return `/apis/apiextensions.k8s.io/v1/customresourcedefinitions${name && `/${name}`}`;
 }
 
-/** Reads a CustomResourceDefinition; undefined where there is none. */
+/** Reads a CustomResourceDefinition; undefined if it does not exist. */
 export function readCrd(client: KubeClient, name: string, signal?: AbortSignal): Promise<CustomResourceDefinition | undefined> {
   return readObject(client, crdPath(name), signal);
 }
@@ -111,7 +111,7 @@ export function storageVersionOf({ metadata, spec }: CustomResourceDefinition): 
   return version;
 }
 
-/** The path of its objects in a version. */
+/** The path of the objects of a CustomResourceDefinition in a version. */
 export function objectsPath({ spec }: CustomResourceDefinition, version: string, namespace?: string): string {
   const root = `/apis/${spec.group}/${version}`;
   return namespace === undefined ? `${root}/${spec.names.plural}` : `${root}/namespaces/${namespace}/${spec.names.plural}`;

@@ -5,7 +5,7 @@ import { readBinaryCloudEvent, readStructuredCloudEvent } from './cloud-events.t
 import { limitedText, optionalText as text, parseJsonBody, readEntries } from './read-payload.ts';
 import { MalformedBody, type Delivery, type ParsedDelivery, type Provider } from './provider.ts';
 
-/** The event as the registry describes it: the body of its own webhook, and `data` in both Event Grid schemas. */
+/** The change as the registry describes it, in the body of its own webhook and in `data` of both Event Grid schemas. */
 const change = z.object({
   id: text,
   timestamp: text,
@@ -48,7 +48,7 @@ export const acr: Provider = {
   },
 };
 
-/** Event Grid delivers nothing until the validation code is returned. The alternative, fetching `validationUrl`, is never used. */
+/** Answers the validation of an Event Grid subscription with its code: without it, Event Grid delivers nothing. `validationUrl` is never fetched. */
 function answerValidation({ data }: AcrEvent): ParsedDelivery {
   const code = validation.safeParse(data).data?.validationCode;
   if (code === undefined) throw new MalformedBody('the validation event has no validationCode');

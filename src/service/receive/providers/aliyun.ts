@@ -32,7 +32,7 @@ export const aliyun: Provider = {
   },
 };
 
-/** The body contains no host. In the personal edition the region determines it; for an enterprise instance, the receiver's setting `registry` is needed. */
+/** The host of the personal edition, which the region determines because the body contains none. For an enterprise instance, `registry` must be set. */
 function personalEdition(region: string | null | undefined): string | undefined {
   return region && /^[a-z]{2,}(?:-[a-z0-9]+)+$/.test(region) ? `registry.${region}.aliyuncs.com` : undefined;
 }

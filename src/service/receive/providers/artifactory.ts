@@ -46,7 +46,7 @@ function readPush({ domain, event_type: type, data, jpd_origin: origin }: z.outp
   const names = { ...(key && image && { repository: `${key}/${image}` }), ...(tag && { tag }) };
   if (domain !== 'docker' || type !== 'pushed') return { reason: `not a push: ${domain.slice(0, 64)}/${type.slice(0, 64)}`, ...names };
   if (!key || !image) return { code: 'Incomplete', reason: 'the event names no repository' };
-  // Both charts and OCI images have the type "oci", and only an index names platforms. The manifest in the registry shows what it is.
+  // Charts and OCI images both have the type "oci", and only an index names platforms. The registry's manifest shows which of the two it is.
   const isOci = data?.image_type?.toLowerCase() === 'oci';
   if (isOci && file && !manifest.test(file))
     return { code: 'NotAnImage', reason: 'not an image: image_type oci, and no manifest', ...names };

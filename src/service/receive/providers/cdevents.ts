@@ -41,7 +41,7 @@ function readEvent({ type, id, source, time, data }: CloudEvent): ClaimedPush | 
   };
 }
 
-/** The specification defines four qualifiers for images. */
+/** The limit for the qualifiers of a package URL; the specification defines four for images. */
 const maxQualifiers = 32;
 
 /**
@@ -57,7 +57,7 @@ export function readOciPurl(purl: string): ClaimedPush | undefined {
     .replace(/^https?:\/\//i, '')
     .replace(/\/+$/, '')
     .split('/');
-  // Some senders repeat the name at the end of repository_url, as in the specification's examples; others do not.
+  // Some senders repeat the name at the end of repository_url, as the specification's examples do; others do not.
   const repository = (path.at(-1)?.toLowerCase() === name ? path : [...path, name]).join('/');
   const tag = qualifiers.get('tag');
   const digest = decode(version);

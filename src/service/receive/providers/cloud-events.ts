@@ -4,7 +4,7 @@ import { limitedText, optionalText, parseJsonBody, readEntries } from './read-pa
 import { headerOf } from './headers.ts';
 import { MalformedBody, type Delivery } from './provider.ts';
 
-/** The attributes that providers use, and the unvalidated data. */
+/** The attributes of a CloudEvent that providers use, and its unvalidated data. */
 export interface CloudEvent {
   readonly type: string;
   readonly id?: string | undefined;

@@ -6,7 +6,7 @@ import { MalformedBody, type ParsedDelivery, type Provider } from './provider.ts
 
 const envelope = z.object({ events: entries });
 const reference = z.object({ mediaType: text });
-/** How many references are searched for the config, which senders put before the layers. */
+/** How many references are searched for the config descriptor. Senders put it before the layers. */
 const maxReferences = 128;
 const notification = z.object({
   id: text,
@@ -65,7 +65,7 @@ function readNotification(raw: unknown): ClaimedPush | IgnoredPush {
 
 const artifactConfig = /^application\/(?:vnd\.(?:cncf\.helm|cncf\.notary|dev\.cosign|in-toto|oci\.empty|cyclonedx|syft)|spdx)/;
 
-/** The config media type of an artifact such as a chart or signature, whose manifest has the media type of an image. References are sent only with `includereferences`. */
+/** The config media type of an artifact (chart, signature) whose manifest is typed as an image's. References are sent only with `includereferences`. */
 function artifactConfigOf(references: unknown): string | undefined {
   if (!Array.isArray(references)) return undefined;
   for (const item of references.slice(0, maxReferences)) {

@@ -33,7 +33,7 @@ export const dockerHub: Provider = {
   },
 };
 
-/** The path of the repository; undefined for the payloads of Alibaba's registry, which are nearly the same but name other repositories. */
+/** The path of the repository; undefined for payloads of Alibaba's registry, which are nearly the same but name other repositories. */
 function pathOf({
   repo_name: full,
   namespace,

@@ -25,7 +25,7 @@ const eventBridgeEvent = z.object({
 });
 /** The event as transformed by the input transformer in the documentation of Argo CD Image Updater, whose EventBridge rules can be reused. */
 const transformed = z.object({ repositoryName: text, imageTag: text, imageDigest: text });
-/** The envelope of SNS. The receiver verifies its signature and confirms subscriptions; this file sends no requests. */
+/** The envelope of SNS. The receiver verifies its signature and confirms subscriptions; this file only parses it. */
 const snsMessage = z.object({
   Type: z.enum(['Notification', 'SubscriptionConfirmation', 'UnsubscribeConfirmation']),
   MessageId: text,
@@ -34,6 +34,12 @@ const snsMessage = z.object({
 });
 
 type Result = ClaimedPush | IgnoredPush;
+
+/** The events by which an image arrives in a repository. A replication is announced by its destination, in the region and account of the event. */
+const arrivals: Readonly<Record<string, { readonly action: string; readonly name: string }>> = {
+  'ECR Image Action': { action: 'PUSH', name: 'push' },
+  'ECR Replication Action': { action: 'REPLICATE', name: 'replication' },
+};
 
 /** Amazon ECR: EventBridge events by an API destination, or by an SNS topic (with or without raw delivery). */
 export const ecr: Provider = {
@@ -57,7 +63,7 @@ function toDelivery(result: Result): ParsedDelivery {
   return 'reason' in result ? { pushes: [], ignored: [result] } : { pushes: [result], ignored: [] };
 }
 
-/** Reads an event. Its own id is preferred to the id of the SNS message, because it is the same whichever way the event is delivered. */
+/** Reads an event. Its own id is preferred to that of the SNS message, because it is the same for every way of delivery. */
 function readEvent(document: unknown, messageId: string | null | undefined): Result {
   const cloudEvent = readStructuredCloudEvent(document);
   if (cloudEvent !== undefined) return readCloudEvent(cloudEvent, messageId);
@@ -69,9 +75,9 @@ function readEvent(document: unknown, messageId: string | null | undefined): Res
   const action = detail?.['action-type'] ?? '';
   const ignored = (reason: string): IgnoredPush => ({ reason, ...(repository && { repository }), ...(tag && { tag }) });
   if (source !== 'aws.ecr') return ignored(`not an event of ECR: ${source.slice(0, 64)}`);
-  if (type === 'ECR Replication Action') return ignored('not a push: a replication from another region or account');
-  if (type !== 'ECR Image Action' || action !== 'PUSH') return ignored(`not a push: ${type.slice(0, 64)} ${action.slice(0, 64)}`.trim());
-  if (detail?.result !== 'SUCCESS') return ignored(`the push did not succeed: ${(detail?.result ?? 'no result').slice(0, 64)}`);
+  const arrival = Object.hasOwn(arrivals, type) ? arrivals[type] : undefined;
+  if (arrival?.action !== action) return ignored(`not a push: ${type.slice(0, 64)} ${action.slice(0, 64)}`.trim());
+  if (detail?.result !== 'SUCCESS') return ignored(`the ${arrival.name} did not succeed: ${(detail?.result ?? 'no result').slice(0, 64)}`);
   if (repository === undefined) return { code: 'Incomplete', reason: 'the event names no repository', ...(tag && { tag }) };
   const registry = ecrHost(account ?? '', region ?? '');
   return {
@@ -107,7 +113,7 @@ function keyOf(id: string | null | undefined, messageId: string | null | undefin
   return idempotencyKey ? { idempotencyKey } : {};
 }
 
-/** The domains of AWS partitions, by the prefix of the region's name (AWS documentation: service endpoints). */
+/** The DNS suffixes of the AWS partitions, by the prefix of the region's name (AWS documentation: service endpoints). */
 const domains: readonly [regions: string, domain: string][] = [
   ['cn-', 'amazonaws.com.cn'],
   ['us-iso-', 'c2s.ic.gov'],

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { defined } from '../../../core/model/defined.ts';
 import { normaliseRegistry, tryParseImageReference } from '../../../core/model/image-reference.ts';
 import type { ClaimedPush, IgnoredPush } from '../../../core/model/push-event.ts';
 import { headerOf, type HmacScheme, verifyAuthorizationHeader, verifyHmac } from './headers.ts';
@@ -6,7 +7,7 @@ import { readBinaryCloudEvent, readStructuredCloudEvent, type CloudEvent } from 
 import { entries, optionalText, parseJsonBody, readEntries, readShape, toParsedDelivery } from './read-payload.ts';
 import { MalformedBody, type Provider } from './provider.ts';
 
-/** One image: a reference, separate fields, or Keel's `{name, tag}`. */
+/** One image in the payload: a reference, separate fields, or Keel's `{name, tag}`. */
 const image = z.object({
   image: optionalText,
   name: optionalText,
@@ -17,7 +18,7 @@ const image = z.object({
   digest: optionalText,
 });
 const document = image.extend({ id: optionalText, time: optionalText, images: entries });
-/** The data of a CloudEvent: the same fields, or those of Argo CD Image Updater's webhook. */
+/** The data of a CloudEvent: the fields of a plain document, or those of Argo CD Image Updater's webhook. */
 const eventData = document.extend({
   registryUrl: optionalText,
   repositoryName: optionalText,
@@ -55,7 +56,7 @@ type Image = z.output<typeof image>;
 type Images = Image & { readonly images?: readonly unknown[] | undefined };
 type Result = ClaimedPush | IgnoredPush;
 
-/** The pushes of a CloudEvent; undefined is an invalid entry of a batch. The registry is the one in its data, or else the host of its source. */
+/** The pushes of a CloudEvent; undefined stands for an invalid entry of a batch. The registry is the one in its data, or else the host of its source. */
 function readEvent(event: CloudEvent | undefined): Result[] {
   if (event === undefined) return [{ code: 'Incomplete', reason: 'the event has an unexpected structure' }];
   const { type, id, source, time } = event;
@@ -103,12 +104,12 @@ function readImages({ images, ...first }: Images): Result[] {
   return [...(isNamed(first) ? readImage(first) : []), ...(images ?? []).flatMap((entry) => readEntry(entry, first.registry))];
 }
 
-/** Whether a document names an image itself. */
+/** Whether a document names an image itself, beside its list `images`. */
 function isNamed({ image, name, repository }: Image): boolean {
   return Boolean(image || name || repository);
 }
 
-/** The pushes of an entry of `images`; `registry` is the document's, for entries without one. */
+/** The pushes of an entry of `images`; `registry` is the document's registry, for entries that name none. */
 function readEntry(entry: unknown, registry: string | null | undefined): Result[] {
   const { data } = image.safeParse(typeof entry === 'string' ? { image: entry } : entry);
   return data && isNamed(data)
@@ -116,7 +117,7 @@ function readEntry(entry: unknown, registry: string | null | undefined): Result[
     : [{ code: 'Incomplete', reason: 'an entry of images has an unexpected structure' }];
 }
 
-/** A push for each tag: the tag of the reference, or else those of the fields. */
+/** One push for each tag of an image: the tag of its reference, or else the tags of its fields. */
 function readImage(image: Image): Result[] {
   const named = readRepository(image);
   if (named === undefined) return [{ code: 'Incomplete', reason: 'the image name is not valid' }];
@@ -133,7 +134,7 @@ function readImage(image: Image): Result[] {
   );
 }
 
-/** The repository of an image. A name without a host is one of Docker Hub, except in `repository`, which goes with `registry`. */
+/** The repository of an image. A name without a host belongs to Docker Hub, except that `repository` belongs to `registry`. */
 function readRepository({ image, name, registry, repository }: Image): ClaimedPush | undefined {
   if (!image && registry) {
     const path = repository || name || '';
@@ -147,7 +148,6 @@ function readRepository({ image, name, registry, repository }: Image): ClaimedPu
   return {
     repository: hasHost ? written.slice(written.indexOf('/') + 1) : written,
     ...(host && { registry: host }),
-    ...(tag !== undefined && { tag }),
-    ...(digest !== undefined && { digest }),
+    ...defined({ tag, digest }),
   };
 }

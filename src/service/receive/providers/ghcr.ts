@@ -65,12 +65,12 @@ function isContainer({ package_type: type, ecosystem }: Package): boolean {
 }
 
 function repositoryOf({ owner, namespace, name }: Package): string | undefined {
-  // The namespace of older packages is `owner/repository`.
+  // The namespace of older packages is `owner/repository`, of which the owner is used.
   const account = owner?.login || namespace?.split('/')[0];
   return account && name ? `${account}/${name}`.toLowerCase() : undefined;
 }
 
-/** The tag comes from the tag's name alone: `version` and the name of the version are the digest. */
+/** The push of a package version. Its tag comes from the tag's name alone, because the name of the version is the digest. */
 function toPush({ package_version: version }: Package, repository: string, delivery: Delivery): ClaimedPush {
   const { tag, manifest } = version?.container_metadata ?? {};
   const digest = [tag?.digest, manifest?.digest, version?.version].find((candidate) => candidate && isDigest(candidate));
@@ -88,7 +88,7 @@ function toPush({ package_version: version }: Package, repository: string, deliv
   };
 }
 
-/** The registry's host. That of a GitHub Enterprise Server is in the URL of the package: `containers.ghe.example.com/owner/name:tag`. */
+/** The host of the registry. For a GitHub Enterprise Server, it is read from the package's URL: `containers.ghe.example.com/owner/name:tag`. */
 function registryOf(url: string | null | undefined, repository: string): string {
   const [host, ...path] = (url ?? '')
     .toLowerCase()

@@ -19,7 +19,7 @@ const event = z.object({
     .catch(undefined),
 });
 
-/** Larger forms are not decoded, because the sender is not authenticated yet. A delivery for a package has a few kilobytes. */
+/** The size up to which signed forms are decoded, because their sender is not authenticated yet. A delivery for a package has a few kilobytes. */
 const maxSignedForm = 262_144;
 const scheme: HmacScheme = { headers: ['x-gitea-signature', 'x-forgejo-signature'], algorithm: 'sha256' };
 
@@ -28,7 +28,7 @@ export const gitea: Provider = {
   id: 'gitea',
   documentation: 'https://docs.gitea.com/usage/repository/webhooks',
   verify(delivery, secrets) {
-    // Unlike GitHub, Gitea signs the JSON and not the form that contains it.
+    // Unlike GitHub, Gitea signs the JSON inside the form, not the form.
     const payload = delivery.body.length > maxSignedForm ? undefined : formPayload(delivery);
     return verifyHmac({ ...delivery, body: payload ?? delivery.body }, secrets, scheme);
   },
@@ -64,7 +64,7 @@ export const gitea: Provider = {
   },
 };
 
-/** Reads a header of Gitea or Forgejo; Forgejo sends each under both names. */
+/** Reads a header of Gitea or Forgejo. Forgejo sends each of its headers under both names. */
 function ownHeader(delivery: Delivery, name: string): string | undefined {
   return headerOf(delivery, `x-gitea-${name}`) ?? headerOf(delivery, `x-forgejo-${name}`);
 }

@@ -4,7 +4,7 @@ import { headerOf, provesNothing } from './headers.ts';
 import { optionalText as text, parseJsonBody } from './read-payload.ts';
 import type { Delivery, Provider } from './provider.ts';
 
-/** The default envelope of a Pub/Sub push, which contains each name in two spellings. */
+/** The default envelope of a Pub/Sub push, which spells each name in two ways. */
 const wrapped = z.object({
   message: z.object({
     data: z.string().nullish().catch(undefined),
@@ -58,7 +58,7 @@ function readMessage(delivery: Delivery): Message | undefined {
       pushedAt: message.publishTime || message.publish_time || undefined,
     };
   }
-  // Payload unwrapping: the metadata are in headers, if the subscription has "write metadata" enabled. Without them, a repeated delivery cannot be
+  // With payload unwrapping, the metadata are in headers if the subscription has "write metadata" enabled. Otherwise, a repeated delivery cannot be
   // distinguished from a tag that was moved back to the same digest, so there is no idempotency key.
   return {
     data: body,
@@ -98,7 +98,7 @@ function readReference(reference: string | null | undefined): Reference | undefi
   const path = name.slice(slash + 1, hasTag ? colon : undefined);
   return {
     registry: name.slice(0, slash),
-    // Domain-scoped projects are written `example.com:project`; image names contain a slash instead.
+    // Domain-scoped projects are written `example.com:project`, but image names contain a slash in place of the colon.
     repository: path.replace(':', '/'),
     tag: hasTag ? name.slice(colon + 1) : undefined,
     digest,

@@ -17,7 +17,7 @@ const replicated = z.object({ name_tag: text, references: entries });
 const resource = z.object({ digest: text, tag: text, resource_url: text });
 
 const error = "neither of Harbor's formats";
-/** Harbor's Default format, and (with `specversion`; 2.8 and later) its CloudEvents format. */
+/** The payload in Harbor's Default format or, with `specversion`, in its CloudEvents format (2.8 and later). */
 const payload = z.object(
   {
     type: z.string({ error }),
@@ -93,7 +93,7 @@ function repositoryOf(data: HarborEvent['data']): string | undefined {
   return full || (namespace && name ? `${namespace}/${name}` : undefined);
 }
 
-/** A replication that ended is a push at its destination. Harbor names the tags in `references`, formerly behind the name of the repository, or not at all. */
+/** Reads a finished replication as a push at its destination. Harbor names tags in `references`, formerly behind the repository's name, or not at all. */
 function readReplication(event: HarborEvent): { pushes: ClaimedPush[]; ignored: IgnoredPush[] } {
   const { dest_resource: destination, successful_artifact: artifacts = [] } = event.data?.replication ?? {};
   const registry = hostOf(destination?.endpoint);
@@ -117,7 +117,7 @@ function readReplication(event: HarborEvent): { pushes: ClaimedPush[]; ignored: 
   return { pushes, ignored };
 }
 
-/** A scan that failed or was stopped has ended as well. Most name the digest only. */
+/** Reads the scans that ended; failed and stopped scans have ended as well. Most name only the digest. */
 function readScans({ type, data }: HarborEvent, repository: string): ParsedDelivery {
   const scans = (data?.resources ?? []).flatMap((raw): ClaimedScan[] => {
     const { digest, tag, resource_url: url } = resource.safeParse(raw).data ?? {};

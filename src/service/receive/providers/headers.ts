@@ -8,14 +8,14 @@ export function headerOf({ headers }: Pick<Delivery, 'headers'>, name: string): 
   return typeof value === 'string' ? value : undefined;
 }
 
-/** For senders with a configurable Authorization header: whether its whole value, or the part after `Bearer `, is one of the secrets. */
+/** Whether the value of the Authorization header, or the part after `Bearer `, is one of the secrets. For senders where users configure this header. */
 export function verifyAuthorizationHeader(delivery: Delivery, secrets: readonly string[]): boolean {
   const value = headerOf(delivery, 'authorization');
   if (value === undefined) return false;
   return matchesAny(value, secrets) || matchesAny(value.replace(/^Bearer +/i, ''), secrets);
 }
 
-/** For senders with Basic authentication: whether the password, or `user:password` as a whole, is one of the secrets. */
+/** Whether the password, or `user:password` as a whole, is one of the secrets. For senders with Basic authentication. */
 export function verifyBasicPassword(delivery: Delivery, secrets: readonly string[]): boolean {
   const encoded = /^Basic +([A-Za-z0-9+/_-]+={0,2}) *$/i.exec(headerOf(delivery, 'authorization') ?? '')?.[1];
   if (encoded === undefined) return false;
@@ -25,7 +25,7 @@ export function verifyBasicPassword(delivery: Delivery, secrets: readonly string
   return matchesAny(credentials, secrets) || matchesAny(credentials.slice(colon + 1), secrets);
 }
 
-/** Whether a text is one of the secrets; compares with all of them in constant time, whatever their lengths. */
+/** Whether a text is one of the secrets. Compares it with all of them in constant time, whatever their lengths. */
 export function matchesAny(given: string, secrets: readonly string[]): boolean {
   const digest = sha256(given);
   let matches = false;
@@ -37,10 +37,10 @@ function sha256(text: string): Buffer {
   return hash('sha256', text, 'buffer');
 }
 
-/** Far more headers than any sender and proxy add; an unauthenticated client can send thousands. */
+/** The limit for the headers that are compared with secrets. It is far above what senders and proxies add; an unauthenticated client can send thousands. */
 const maxHeaders = 128;
 
-/** For senders whose user chooses the name of the header: whether any header value, bearer token or Basic password is one of the secrets. */
+/** Whether any header value, bearer token or Basic password is one of the secrets. For senders whose users choose the name of the header. */
 export function verifyAnyHeader(delivery: Delivery, secrets: readonly string[]): boolean {
   const values = Object.values(delivery.headers).filter((value) => typeof value === 'string');
   if (values.length > maxHeaders) return false;
@@ -50,18 +50,18 @@ export function verifyAnyHeader(delivery: Delivery, secrets: readonly string[]):
 
 /** How a sender signs the body, and where it puts the signature: `{headers: ['x-hub-signature-256'], algorithm: 'sha256', prefix: 'sha256='}`. */
 export interface HmacScheme {
-  /** In lower case; the signature may be in any of them. */
+  /** The names of the headers, in lower case. Any of them may hold the signature. */
   readonly headers: readonly string[];
   readonly algorithm: 'sha256' | 'sha1';
-  /** The text before the hex digits. */
+  /** The text before the hex digits of the signature. */
   readonly prefix?: string;
 }
 
 const digestBytes = { sha256: 32, sha1: 20 } as const;
 
 /**
- * Whether one of the headers holds the HMAC of the exact bytes of the body, in hex, made with one of the secrets; compares with all of them in constant time. Each
- * secret costs one pass over the body, however many headers there are, and nothing is hashed if no header can hold a signature.
+ * Whether one of the headers holds the HMAC of the exact bytes of the body, in hex, made with one of the secrets. Compares with all secrets in constant time.
+ * Each secret costs one pass over the body, however many headers there are, and nothing is hashed if no header can hold a signature.
  */
 export function verifyHmac(delivery: Delivery, secrets: readonly string[], { headers, algorithm, prefix = '' }: HmacScheme): boolean {
   const signatures = headers.flatMap((header) => signatureIn(headerOf(delivery, header), prefix, digestBytes[algorithm]));
@@ -81,8 +81,8 @@ function signatureIn(value: string | undefined, prefix: string, bytes: number): 
 }
 
 /**
- * `verify` for senders that support nothing but a URL: always false. Their secret is the last part of the URL, which the receiver compares; a short one is rejected
- * at startup.
+ * `verify` for senders that support nothing but a URL: always false. Their secret is the last part of the URL, which the receiver compares. A short secret is
+ * rejected at startup.
  */
 export function provesNothing(): boolean {
   return false;

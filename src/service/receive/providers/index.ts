@@ -38,5 +38,5 @@ export const providers: readonly Provider[] = [
   zot,
 ];
 
-/** Ids for the configuration. */
+/** The ids of the providers, for the configuration. */
 export const providerIds: readonly string[] = providers.map((provider) => provider.id);

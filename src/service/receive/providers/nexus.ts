@@ -27,7 +27,7 @@ export const nexus: Provider = {
       ignored: [{ code, reason, ...(name && { repository: name }), ...(tag && { tag }) }],
     });
     const kind = headerOf(delivery, 'x-nexus-webhook-id');
-    // Assets are the blobs and manifests of the same push.
+    // Events for assets are ignored, because assets are the blobs and manifests of the same push.
     if (kind !== undefined && kind !== 'rm:repository:component') return ignore(`not a component event: ${kind.slice(0, 64)}`);
     if (!component) return ignore('the event names no component', 'Incomplete');
     if (format !== 'docker') return ignore(`not an image: format ${format ?? 'unknown'}`, 'NotAnImage');

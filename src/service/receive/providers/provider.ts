@@ -11,9 +11,9 @@ export interface Delivery {
 export interface ParsedDelivery {
   readonly pushes: readonly ClaimedPush[];
   readonly ignored: readonly IgnoredPush[];
-  /** Scans that have ended, of senders with `announcesScans`. */
+  /** The scans that have ended; only for senders with `announcesScans`. */
   readonly scans?: readonly ClaimedScan[];
-  /** The response body (with 200) for a handshake, in place of the usual one. */
+  /** The response body (with status 200) that answers a handshake, in place of the usual one. */
   readonly handshake?: Readonly<Record<string, unknown>>;
 }
 
@@ -21,7 +21,7 @@ export interface ParsedDelivery {
  * Authenticates and reads the webhooks of one kind of sender. Pure: no I/O, no clock. The receiver's configuration chooses the provider, never the request.
  */
 export interface Provider {
-  /** Its id in the configuration, in metric labels, and as the file name. */
+  /** The provider's id in the configuration and in metric labels, which is also its file name. */
   readonly id: string;
   /** The page that documents the sender's format. */
   readonly documentation: string;
@@ -38,12 +38,12 @@ export interface Provider {
   parse(delivery: Delivery): ParsedDelivery;
 }
 
-/** The delivery has more entries or values than one request may have. Answered 413, with the message. */
+/** Thrown when a delivery has more entries or values than one request may have. It is answered with 413 and the message. */
 export class OversizedDelivery extends Error {
   override readonly name = 'OversizedDelivery';
 }
 
-/** The body is not in the format of this sender. Answered 200, so that no sender disables its webhook; counted and logged. */
+/** Thrown when the body is not in the format of this sender. It is answered with 200, so that no sender disables its webhook, and counted and logged. */
 export class MalformedBody extends Error {
   override readonly name = 'MalformedBody';
 }

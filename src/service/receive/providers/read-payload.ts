@@ -4,9 +4,9 @@ import type { ClaimedPush, IgnoredPush } from '../../../core/model/push-event.ts
 import { headerOf } from './headers.ts';
 import { type Delivery, MalformedBody, OversizedDelivery, type ParsedDelivery } from './provider.ts';
 
-/** No sender nests JSON deeper than this. */
+/** The limit for the nesting of JSON. No sender nests it deeper. */
 const maxDepth = 32;
-/** No sender needs more values than this: a thousand entries of sixty-five values, or a megabyte of sixteen bytes each. */
+/** The limit for the values of a delivery: a thousand entries of sixty-five values, or a megabyte of sixteen bytes each. No sender needs more. */
 const maxValues = 65_536;
 const decoder = new TextDecoder();
 const [quote, backslash, comma, brace, closingBrace, bracket, closingBracket] = Buffer.from('"\\,{}[]');
@@ -35,7 +35,7 @@ function readJson(body: Buffer): unknown {
   }
 }
 
-/** Refuses what would take long to parse and to read, in one pass over its characters. */
+/** Refuses JSON that would take long to parse and to read, in one pass over its characters. */
 function limitShape(text: string): void {
   let depth = 0;
   let values = 1;
@@ -55,7 +55,7 @@ function limitShape(text: string): void {
   if (values > maxValues) throw new OversizedDelivery(`the JSON holds more than ${maxValues} values`);
 }
 
-/** The rate limit counts a delivery as one request, so that a single one must neither block the process nor fill Redis. */
+/** The limit for the entries of a delivery. The rate limit counts it as one request, so a single one must neither block the process nor fill Redis. */
 const maxEntries = 1_000;
 
 /** Throws OversizedDelivery when a delivery, or a list of it, has more entries than are read, whether or not they are pushes. */
@@ -70,15 +70,15 @@ export function readEntries(value: unknown): readonly unknown[] | undefined {
   return value;
 }
 
-/** `readEntries` as a field. zod's own arrays visit every entry before they compare the length. */
+/** `readEntries` as a field of a schema. zod's own arrays would visit every entry before they compare the length. */
 export const entries = z.unknown().optional().transform(readEntries);
 
-/** A text of limited length. zod's own limits read the `length` of any value, and throw if that is an object. */
+/** A text of limited length. zod's own limits read the `length` of any value, and throw if the `length` is an object. */
 export function limitedText(maxLength: number, minLength = 0) {
   return z.string().refine((text) => text.length >= minLength && text.length <= maxLength, `longer than ${maxLength} characters, or empty`);
 }
 
-/** A short text, or undefined if the field holds anything else: one unexpected field must not hide a push. */
+/** A short text, or undefined if the field holds anything else. One unexpected field must not hide a push. */
 export const optionalText = limitedText(1024).nullish().catch(undefined);
 
 const field = Buffer.from('payload=');
@@ -91,7 +91,7 @@ const hexValues = Int8Array.from({ length: 256 }, (_, byte) => {
 
 /**
  * The field `payload` of a form, which holds the JSON if the sender is configured to send forms; undefined if the body is no form, or has any other field.
- * Unauthenticated clients reach this: it is one pass over the bytes, and makes no string of them.
+ * Unauthenticated clients reach this code, so it makes one pass over the bytes and no string of them.
  */
 export function formPayload(delivery: Delivery): Buffer | undefined {
   const contentType = headerOf(delivery, 'content-type')?.trim().toLowerCase() ?? '';
@@ -120,7 +120,7 @@ function hexPair(bytes: Buffer, index: number): number {
   return high < 0 || low < 0 ? -1 : high * 16 + low;
 }
 
-/** Seconds since 1970 (with fractions) as RFC 3339; undefined for anything else. */
+/** Converts seconds since 1970 (with fractions) to RFC 3339; undefined for anything else. */
 export function fromUnixSeconds(seconds: unknown): string | undefined {
   if (typeof seconds !== 'number' || !(Math.abs(seconds) <= 8_640_000_000_000)) return undefined;
   return new Date(seconds * 1_000).toISOString();

@@ -10,7 +10,7 @@ const image = z.object({
   reference: text,
   digest: text,
   mediaType: text,
-  /** The manifest itself, as JSON in a string. */
+  /** The manifest of the image, as JSON in a string. */
   manifest: z.string().nullish().catch(undefined),
 });
 const manifest = z.object({
@@ -36,7 +36,7 @@ export const zot: Provider = {
 function readEvent({ type, id, source, time, data }: CloudEvent): ClaimedPush | IgnoredPush {
   const { name, reference, digest, mediaType, manifest: json } = image.safeParse(data).data ?? {};
   const names = { ...(name && { repository: name }), ...(reference && { tag: reference }) };
-  // The prefix `zotregistry.` is configurable (typePrefix), so only the end is compared.
+  // Only the end of the event type is compared, because its prefix `zotregistry.` is configurable (typePrefix).
   if (!type.endsWith('.image.updated')) return { reason: `not a push: ${type.slice(0, 64)}`, ...names };
   if (!name) return { code: 'Incomplete', reason: 'the event names no repository' };
   const { artifactType, config, subject } = (json && readManifest(json)) || {};

@@ -14,14 +14,14 @@ export interface WorkloadChange {
   readonly previous?: Workload;
 }
 
-/** What is known of the policies that a workload concerns, and of the workloads of its kind. */
+/** The known policies that a workload concerns, and the known workloads of its kind. */
 export interface KnownTargets {
-  /** The policies that name or select the workload, of those that `maySee` is true for. */
+  /** The policies that name or select the workload and for which `maySee` is true. */
   readonly policiesOf: (workload: Workload, maySee: (asker: Asker) => boolean) => ImagePolicy[];
   readonly workloads: { readonly state: (kind: KindRef, namespace: string) => TargetState };
 }
 
-/** The policies that select a changed workload and may see it, or did so before. Policies without consent cost nothing. */
+/** The policies that select a changed workload and may see it, or did so before the change. Policies without consent cost nothing. */
 function policiesOf({ object, previous }: WorkloadChange, known: KnownTargets, rules: ConsentRules): ImagePolicy[] {
   const maySee = (asker: Asker) =>
     [object, previous].some((workload) => workload !== undefined && consentTo(workload, asker, rules).granted);
@@ -42,7 +42,7 @@ export function enqueueForWorkload(
 
 /**
  * Enqueues the policies that select a workload now, and did not before: it was created, or its labels or its consent annotation changed. The workloads of the
- * first list are not new targets.
+ * first list after a start are not new targets.
  */
 function enqueueNewTargets(
   { type, object, previous }: WorkloadChange,

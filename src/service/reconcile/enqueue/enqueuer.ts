@@ -4,7 +4,7 @@ import { waitJob } from './wait-job.ts';
 import { waveJob } from './wave-job.ts';
 import type { ClusterView, JobQueue, Policies } from '../ports.ts';
 import { changedTargetsJob, newTargetJob, neededReconciles, selectedJob } from './needs-reconcile.ts';
-import { rolloutJob } from '../rollouts/next-rollout-check.ts';
+import { rolloutJob } from '../rollouts/rollout-job.ts';
 
 export interface EnqueuerPorts {
   readonly policies: Pick<Policies, 'all' | 'find' | 'secretVersions'>;
@@ -15,16 +15,16 @@ export interface EnqueuerPorts {
 
 export interface Enqueuer {
   /**
-   * Checks whether a policy needs a reconcile, once for all events in a turn of the event loop: a change of hundreds of targets causes hundreds of events, and
-   * each check covers all targets. Jobs of the same turn are sent to Redis together.
+   * Checks whether a policy needs a reconcile. All events in a turn of the event loop share one check, because a change of hundreds of targets causes hundreds
+   * of events, and each check covers all targets. Jobs of the same turn are sent to Redis together.
    */
   consider(policy: ImagePolicy): void;
   /**
-   * Does the same for a new target of the policy, by its uid; new targets that come together are checked together. The check is repeated when the policy
-   * selects another image within a minute, because a push that was in progress when the workload appeared did not see it.
+   * Checks whether a policy needs a reconcile for a new target, by the target's uid. New targets that come together are checked together. The check is repeated
+   * if the policy selects another image within a minute, because a push that was in progress when the workload appeared did not see it.
    */
   considerNewTarget(policy: ImagePolicy, uid: string): void;
-  /** Enqueues a policy whose namespace is selected now and was not before; `version` is that of the Namespace. */
+  /** Enqueues a policy whose namespace is selected now and was not before; `version` is the version of the Namespace. */
   addSelected(policy: ImagePolicy, version: string): void;
   resync(): void;
   stop(): void;
@@ -32,26 +32,26 @@ export interface Enqueuer {
 
 const retryMs = 1_000;
 const bulkSize = 500;
-/** One namespace may have hundreds of policies with broad selectors: other namespaces and all other work get their turn in between. */
+/** How long policies are checked before other namespaces and other work get a turn. One namespace may have hundreds of policies with broad selectors. */
 const sliceMs = 10;
-/** An installation creates the workloads of an application one after the other. */
+/** How long new targets are gathered. An installation creates the workloads of an application one after the other. */
 const newTargetsMs = 100;
 const newTargetForMs = 60_000;
 
 /** The new targets of a policy. */
 interface NewTargets {
-  /** Since when they are known, by uid. */
+  /** When each new target appeared, by uid. */
   readonly since: Map<string, number>;
-  /** The image that they were last compared with. */
+  /** The image that the new targets were last compared with. */
   comparedWith?: string;
 }
 
-/** Turns changes in the caches into jobs. Jobs that Redis did not accept are kept and sent again; the next resync finds those that a crash loses. */
+/** Creates the enqueuer, which turns changes in the caches into jobs. Jobs that Redis did not accept are sent again; the next resync finds lost ones. */
 export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
   const pending = new Map<string, PolicyJob>();
   let timer: NodeJS.Timeout | undefined;
   const considered = new Map<string, ImagePolicy>();
-  /** The rest of a pass over all policies, and whether another one was requested meanwhile. */
+  /** The policies of a pass over all policies that are still to be checked; `isPassRequested`: another pass was requested. */
   let pass: Iterator<ImagePolicy> | undefined;
   let isPassRequested = false;
   const newTargets = new Map<string, NewTargets>();
@@ -62,7 +62,7 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
   const schedule = (delayMs: number) => {
     if (!stopping.signal.aborted) timer ??= setTimeout(() => void flush(), delayMs);
   };
-  /** An error in one policy must neither delay another policy nor end the process. */
+  /** Runs a check so that an error in one policy neither delays another policy nor ends the process. */
   const isolated = (evaluateOne: () => readonly (PolicyJob | undefined)[]) => {
     try {
       for (const job of evaluateOne()) if (job !== undefined) pending.set(policyJobId(job), job);
@@ -95,7 +95,7 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
       followUp(policy),
     ]);
   };
-  /** The next policy of the pass, as it is by now: a copy of all policies would be garbage of megabytes each minute. */
+  /** The next policy of the pass, in its present state. A copy of all policies at the start of the pass would be megabytes of garbage each minute. */
   const nextOfPass = (): ImagePolicy | undefined => {
     if (pass === undefined && isPassRequested) {
       pass = ports.policies.all()[Symbol.iterator]();
@@ -113,7 +113,7 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
       evaluateOne(policy, false);
       if (performance.now() >= sliceEnd) break;
     }
-    // One of the pass at least: a policy that changes all the time must not stop it.
+    // At least one policy of the pass is checked in each turn, so that a policy that changes all the time does not stop the pass.
     for (let policy = nextOfPass(); policy !== undefined; policy = nextOfPass()) {
       evaluateOne(policy, true);
       if (performance.now() >= sliceEnd) return;
@@ -170,7 +170,7 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
       schedule(0);
     },
     resync() {
-      // This includes policies that were deleted.
+      // Expired targets are removed here, also those of policies that were deleted.
       for (const [key, known] of newTargets) expire(key, known);
       isPassRequested = true;
       schedule(0);

@@ -13,9 +13,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 type FreshStatePorts = Pick<Ports, 'policies' | 'cluster' | 'workloads'>;
 
 /**
- * Ports whose state is at least as new as that of the replica that made the job. Each replica has a watch of its own, and ours may lag by milliseconds. A
- * reconcile of older state would complete the job, and the same cause makes no second one. It is also as new as the status of the policy. This costs requests only
- * where our watch lags.
+ * Ports whose state is at least as new as that of the replica that made the job, and as the status of the policy. Each replica has a watch of its own, and ours
+ * may lag by milliseconds. A reconcile of older state would complete the job, and the same cause makes no second one. This costs requests only if our watch
+ * lags.
  */
 export async function withFreshState<P extends FreshStatePorts>(job: PolicyJob, ports: P, signal: AbortSignal): Promise<P> {
   const { namespace, name, uid } = job.policy;
@@ -31,7 +31,7 @@ export async function withFreshState<P extends FreshStatePorts>(job: PolicyJob, 
   const { find } = ports.policies;
   const cluster = withWorkloads(ports.cluster, workloads);
   if (!isBehind) return { ...ports, cluster };
-  // An object that the cache once held and no longer holds was deleted; the cache says nothing about one that it has not seen yet.
+  // If the cache no longer holds an object that it once held, the object was deleted. If it has not seen the object yet, it says nothing about it.
   const findFresh: Policies['find'] = (...names) =>
     policyKey(policy) === names.join('/') ? newest(find(...names), policy) : find(...names);
   return { ...ports, cluster, policies: { ...ports.policies, find: findFresh } };
@@ -42,7 +42,7 @@ export async function withTargetsRead(policy: ImagePolicy, ports: FreshStatePort
   return withWorkloads(ports.cluster, await readTargets(policy, ports, signal));
 }
 
-/** The cache, where it is not older than what was read. */
+/** The cluster view in which a workload that was read replaces an older one of the cache. */
 function withWorkloads(cluster: ClusterView, workloads: ReadonlyMap<string, Workload>): ClusterView {
   const { findWorkload, listWorkloads } = cluster;
   return {
@@ -58,12 +58,12 @@ function withWorkloads(cluster: ClusterView, workloads: ReadonlyMap<string, Work
   };
 }
 
-/** The end of a wave shows in the status, which has no generation. */
+/** Whether the status does not show the end of a wave that the job is about. The status has no generation, so the waves are compared. */
 function lacksWave(job: PolicyJob, policy: ImagePolicy, { cluster }: FreshStatePorts): boolean {
   return isWaveJob(job) && waveJob(policy, cluster)?.cause !== job.cause;
 }
 
-/** The contents of Secrets are read again where the registry refuses them; which Secrets exist is known only from our watches. */
+/** Whether our watches show the Secrets as the job does. Contents are read again if the registry refuses them, but only watches know which Secrets exist. */
 function isSeen(job: PolicyJob, policy: ImagePolicy, ports: FreshStatePorts): boolean {
   const own = neededReconciles(policy, ports.cluster, new Date(ports.cluster.now()), ports.policies.secretVersions).find(
     ({ source }) => source === 'SecretChange',
@@ -71,7 +71,7 @@ function isSeen(job: PolicyJob, policy: ImagePolicy, ports: FreshStatePorts): bo
   return own === undefined || own.cause === job.cause;
 }
 
-/** Whether our cache shows what the job is about. */
+/** Whether our cache shows the change that caused the job. */
 function isKnownHere(job: PolicyJob, policy: ImagePolicy, ports: FreshStatePorts): boolean {
   const now = new Date(ports.cluster.now());
   return (
@@ -82,7 +82,7 @@ function isKnownHere(job: PolicyJob, policy: ImagePolicy, ports: FreshStatePorts
   );
 }
 
-/** Whether our cache shows a target as it was before a change that the status has: the image before would be taken for one that somebody has set since. */
+/** Whether our cache shows a target as it was before a change that the status has. The image before would be taken for one that somebody has set since. */
 function lagsBehindStatus(policy: ImagePolicy, { cluster }: FreshStatePorts): boolean {
   const { spec, status } = policy;
   const { history = [] } = status;
@@ -105,13 +105,13 @@ async function readTargets(policy: ImagePolicy, ports: FreshStatePorts, signal: 
   return found;
 }
 
-/** Annotations do not increase the generation. */
+/** The newer of the cached and the read policy. Annotations do not increase the generation, so the resource versions are compared. */
 function newest(cached: ImagePolicy | undefined, read: ImagePolicy): ImagePolicy {
   if (cached?.uid !== read.uid || cached.generation !== read.generation) return newer(cached, read) ?? read;
   return isNewer(read.resourceVersion, cached.resourceVersion) ? read : cached;
 }
 
-/** The cache is updated while a job runs, so it may become newer than what was read. */
+/** The newer of the cached and the read object. The cache is updated while a job runs, so it may become newer than the read object. */
 function newer<T extends { readonly uid: string; readonly generation: number }>(cached: T | undefined, read: T | undefined): T | undefined {
   if (cached === undefined || read === undefined) return cached ?? read;
   return cached.uid === read.uid && cached.generation >= read.generation ? cached : read;
@@ -120,7 +120,7 @@ function newer<T extends { readonly uid: string; readonly generation: number }>(
 const stepMs = 50;
 const maxSteps = 40;
 
-/** Gives our own watches up to two seconds to show what another replica has already seen; after that, their state is used as it is. */
+/** Waits up to two seconds until our own watches show what another replica has already seen; after that, their state is used as it is. */
 export async function untilSeen(isSeen: () => boolean, signal: AbortSignal): Promise<void> {
   for (let step = 0; step < maxSteps && !isSeen(); step++) await delay(stepMs, undefined, { signal });
 }

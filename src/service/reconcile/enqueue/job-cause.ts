@@ -1,18 +1,18 @@
-/** What the ids of jobs are made of: replicas that see the same state make the same jobs. */
+/** Builds the causes that are part of job ids. Replicas that see the same state make the same jobs. */
 import { hashId } from '../../../core/model/push-event.ts';
 import { toSeconds } from '../../../core/model/text.ts';
 
 const maxCauseLength = 1_000;
 
 /**
- * For jobs that are needed until the status says what is: again each minute, because a replica that has another configuration, or has not heard of the change yet, may
- * have taken the one before.
+ * The minute that is part of a cause, for jobs that are needed until the status shows the present state. They are made again each minute, because the replica
+ * that took the previous one may have another configuration, or may not have seen the change yet.
  */
 export function minuteOf(now: Date): string {
   return toSeconds(now).slice(0, 16);
 }
 
-/** A selector may match hundreds of workloads. */
+/** Shortens the versions in a cause, because a selector may match hundreds of workloads. */
 export function shorten(versions: string): string {
   return versions.length <= maxCauseLength ? versions : hashId([versions]);
 }

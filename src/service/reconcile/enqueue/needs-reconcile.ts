@@ -2,8 +2,9 @@
  * The predicate for reconciles: which policies need one because they, or something that they refer to, changed. It is a pure function of the caches, called on
  * every change and once a minute for all policies, so a missed event does no harm.
  */
+import { defined } from '../../../core/model/defined.ts';
 import { clearedBySecret, mayBeClearedBySecret, isUsable, type ImagePolicy } from '../../../core/model/image-policy.ts';
-import { asSeenBy } from '../../../core/plan/consent.ts';
+import { asSeenBy, type Seen } from '../../../core/plan/consent.ts';
 import type { Outcome } from '../../../core/plan/outcome.ts';
 import type { Reason } from '../../../core/model/reasons.ts';
 import { resolveTargets } from '../../../core/model/resolve-target.ts';
@@ -13,7 +14,7 @@ import { notSelected, permissionJob, versionsOfTargets } from './permission-job.
 import { actionJob } from './requested-actions.ts';
 import type { PolicyJob } from '../../queue/jobs.ts';
 import { tagOfImage } from '../../../core/model/running-image.ts';
-import { changedTargets } from '../../../core/plan/seen-targets.ts';
+import { changedTargets, type Compared } from '../../../core/plan/seen-targets.ts';
 import { isPending, waitsUntil } from '../../../core/plan/pending-candidate.ts';
 import { toSeconds } from '../../../core/model/text.ts';
 import { wantsChange, type UnchangedContainer, type TargetPlan, type TargetState } from '../../../core/plan/plan-update.ts';
@@ -21,7 +22,7 @@ import { planWith } from '../plan.ts';
 import { selectKnown, usableSpec } from '../selection.ts';
 import type { ClusterView, SecretVersions } from '../ports.ts';
 
-/** Reasons that a change of the target may clear. */
+/** Reasons of Stalled that a change of the target may clear. */
 const clearedByTarget: ReadonlySet<string> = new Set<Reason>([
   'TargetNotFound',
   'ContainerNotFound',
@@ -41,7 +42,7 @@ export function isClearedBySecret({ kind, reason }: Pick<Outcome, 'kind' | 'reas
   return kind === 'stalled' && clearedBySecret.has(reason);
 }
 
-/** Reasons that are cleared once the kinds of the targets are known. */
+/** Reasons of Stalled that are cleared once the kinds of the targets are known. */
 const clearedByKind: ReadonlySet<string> = new Set<Reason>([
   'TargetKindUnknown',
   'TargetKindForbidden',
@@ -53,7 +54,7 @@ const targetPaused: Reason = 'TargetPaused';
 
 type Job = Pick<PolicyJob, 'source' | 'cause' | 'hint'>;
 
-/** What the predicate reads from the caches. */
+/** The data that the predicate reads from the caches. */
 export type NeedsView = Pick<
   ClusterView,
   | 'findWorkload'
@@ -75,13 +76,14 @@ export function neededReconciles(policy: ImagePolicy, view: NeedsView, now: Date
   const { generation, status } = policy;
   const job = { ...jobOf(policy, now), generation };
   if (status.observedGeneration !== generation) return [{ ...job, source: 'PolicyChange', cause: `generation:${generation}` }];
-  const permission = holdJob(policy, now) ?? permissionJob(policy, view, now);
+  const seen = asSeenBy(policy, view);
+  const permission = holdJob(policy, now) ?? permissionJob(policy, seen, now);
   if (permission !== undefined) return [{ ...job, ...permission }];
   const action = actionJob(policy);
-  const recovery = recoveryJob(policy, job, view, secretVersions);
-  const changed = changedTargetsJob(policy, view, now, false);
+  const recovery = recoveryJob(policy, job, seen, secretVersions);
+  const changed = changedJob(policy, seen, { now, withNew: false });
   const wait = changedWaitJob(policy, now);
-  const heldBack = heldBackJob(policy, view);
+  const heldBack = heldBackJob(policy, seen);
   return [
     ...(action === undefined ? [] : [{ ...job, ...action }]),
     ...(recovery === undefined ? [] : [recovery]),
@@ -92,8 +94,8 @@ export function neededReconciles(policy: ImagePolicy, view: NeedsView, now: Date
 }
 
 /**
- * The job for a policy that waits for longer or shorter than its spec says by now. Defaults change without an edit of the policy: with the configuration, or with
- * the labels of its namespace. A wait that is over has a job of its own.
+ * The job for a policy whose wait is longer or shorter than its spec now demands. Defaults change without an edit of the policy: with the configuration, or
+ * with the labels of its namespace. A wait that is over has a job of its own.
  */
 function changedWaitJob({ generation, spec, status }: ImagePolicy, now: Date): Job | undefined {
   const { waiting } = status;
@@ -106,17 +108,17 @@ function changedWaitJob({ generation, spec, status }: ImagePolicy, now: Date): J
 }
 
 /**
- * The job for a policy that keeps its image back, and whose status does not name all that keeps it back: a target was paused since, or the image that waits for a paused
+ * The job for a policy that holds its image back, and whose status does not name all reasons: a target was paused since, or the image that waits for a paused
  * target has failed on another one.
  */
-function heldBackJob(policy: ImagePolicy, view: NeedsView): Job | undefined {
+function heldBackJob(policy: ImagePolicy, view: NeedsView & Seen): Job | undefined {
   const { generation, spec, status } = policy;
   const { conditions = [], waiting, latest, rejected = [] } = status;
   const held = conditions.filter(({ type }) => type === 'Held' || type === 'ApprovalRequired');
   if (!isUsable(spec) || latest === undefined || (held.length === 0 && !isPending(waiting))) return undefined;
   const { tag, digest } = latest;
-  const image = { tag, ...(digest !== undefined && { digest }) };
-  // With the image: the reconcile of a later one may not have heard of the pause.
+  const image = { tag, ...defined({ digest }) };
+  // The cause includes the image, because the reconcile of a later image may not have seen the pause.
   const job = (what: string, versions = '') => ({
     source: 'TargetChange' as const,
     cause: `${what}:${generation}:${tag}@${digest ?? ''}:${versions}`,
@@ -124,39 +126,44 @@ function heldBackJob(policy: ImagePolicy, view: NeedsView): Job | undefined {
   });
   if (held.some(({ reason }) => reason === targetPaused))
     return digest !== undefined && rejected.some((one) => one.digest === digest) ? job('rejected') : undefined;
-  const paused = resolveTargets(spec.targets, asSeenBy(policy, view)).filter((workload) => workload.paused === true);
+  const paused = resolveTargets(spec.targets, view).filter((workload) => workload.paused === true);
   if (paused.length === 0) return undefined;
   return job('paused', shorten(paused.map((workload) => versionOf(workload, targetPaused)).join(',')));
 }
 
 const changedPrefix = 'running:';
 
-/** Whether a job is about targets that do not run what the status says. */
+/** Whether a job is about targets that run other images than the status shows. */
 export function isChangedTargetsJob({ cause }: Pick<PolicyJob, 'cause'>): boolean {
   return cause.startsWith(changedPrefix);
 }
 
 /**
- * The job for a policy whose status does not say what its targets run, even if no replica was running when they changed: another image, a container or a workload
- * that is gone, new or renamed, another object of the same name. It compares them with what was selected last, and asks the registry only where that changes something.
- * `withNew`: also for workloads that the status does not show.
+ * The job for a policy whose status does not show what its targets run, even if no replica was running when they changed: another image, a container or a
+ * workload that was deleted, added or renamed, another object of the same name. The reconcile compares them with what was selected last, and asks the registry
+ * only if that changes something. `withNew`: also for workloads that the status does not show.
  */
 export function changedTargetsJob(policy: ImagePolicy, view: NeedsView, now: Date, withNew: boolean): PolicyJob | undefined {
+  return changedJob(policy, asSeenBy(policy, view), { now, withNew });
+}
+
+function changedJob(policy: ImagePolicy, view: NeedsView & Seen, compared: Compared): PolicyJob | undefined {
   const { generation, resourceVersion, status } = policy;
-  const changed = changedTargets(policy, asSeenBy(policy, view), { now, withNew });
+  const { now } = compared;
+  const changed = changedTargets(policy, view, compared);
   if (changed.length === 0) return undefined;
   const { tag, digest } = status.latest ?? {};
   return {
     ...jobOf(policy, now),
     generation,
     source: 'TargetChange',
-    // With the version of the status: a label may be removed, added and removed again.
+    // The cause includes the version of the status, because a label may be removed, added and removed again.
     cause: `${changedPrefix}${generation}:${resourceVersion}:${minuteOf(now)}:${shorten(changed.join(','))}`,
-    ...(tag !== undefined && { hint: { tag, ...(digest !== undefined && { digest }) } }),
+    ...(tag !== undefined && { hint: { tag, ...defined({ digest }) } }),
   };
 }
 
-/** The job for a policy that its parent holds, or holds no more, and whose status does not say so. It may be held again for the same reason. */
+/** The job for a policy that its parent holds, or holds no more, and whose status does not show it. It may be held again for the same reason. */
 function holdJob({ generation, resourceVersion, parent, spec, status }: ImagePolicy, now: Date): Job | undefined {
   if (parent === undefined || !isUsable(spec)) return undefined;
   const saysSuspended = status.conditions?.some(({ type, reason }) => type === 'Ready' && reason === 'Suspended') === true;
@@ -168,7 +175,7 @@ function holdJob({ generation, resourceVersion, parent, spec, status }: ImagePol
 function recoveryJob(
   policy: ImagePolicy,
   job: Omit<PolicyJob, 'source' | 'cause'>,
-  view: NeedsView,
+  view: NeedsView & Seen,
   secretVersions: SecretVersions | undefined,
 ): PolicyJob | undefined {
   const { generation, spec, status } = policy;
@@ -178,7 +185,7 @@ function recoveryJob(
   if (stalled?.status !== 'True' || !isUsable(spec)) return undefined;
   if (clearedByKind.has(stalled.reason)) {
     const states = spec.targets.map((target) => view.targetState(target, policy));
-    // A different problem with the kind is reported, too: it was installed, but the permission is missing.
+    // A different problem with the kind is reported, too, for example if the kind was installed but the permission is missing.
     const isAsBefore = (state: TargetState) => state === 'starting' || ('problem' in state && state.problem.reason === stalled.reason);
     if (states.some(isAsBefore)) return undefined;
     const since = states.map((state) => (state === 'starting' ? state : 'since' in state ? state.since : state.problem.reason));
@@ -187,22 +194,22 @@ function recoveryJob(
   }
   if (!clearedByTarget.has(stalled.reason)) return undefined;
   // A workload that the policy may not see causes no job: the status would reveal its changes.
-  const versions = resolveTargets(spec.targets, asSeenBy(policy, view)).map((workload) => versionOf(workload, stalled.reason));
+  const versions = resolveTargets(spec.targets, view).map((workload) => versionOf(workload, stalled.reason));
   if (versions.length === 0) return undefined;
-  // A consent may be given, withdrawn and given again.
+  // The cause includes the time of the status, because a consent may be given, withdrawn and given again.
   const since = stalled.reason === 'NoConsent' ? `${stalled.lastTransitionTime}:` : '';
   return { ...job, source: 'TargetChange', cause: `targets:${generation}:${since}${shorten(versions.join(','))}` };
 }
 
-/** The job for a policy whose namespace is selected now and was not before: meanwhile pushes were not for it. `version` is that of the Namespace. */
+/** The job for a policy whose namespace (in this `version`) is selected now and was not before. Until then, pushes did not reach the policy. */
 export function selectedJob(policy: ImagePolicy, version: string, now: Date): PolicyJob {
   const { generation } = policy;
   return { ...jobOf(policy, now), generation, source: 'PolicyChange', cause: `selected:${generation}:${version}` };
 }
 
 /**
- * The job for new targets of a policy; undefined unless one of them would be changed to what the policy selected last. It costs no request; the reconcile
- * itself finds out what the policy selects by now.
+ * The job for new targets of a policy; undefined unless one of them would be changed to the image that the policy selected last. The check costs no request.
+ * The reconcile finds out what the policy selects now.
  */
 export function newTargetJob(policy: ImagePolicy, newTargets: ReadonlySet<string>, cluster: ClusterView, now: Date): PolicyJob | undefined {
   const { generation } = policy;
@@ -211,7 +218,7 @@ export function newTargetJob(policy: ImagePolicy, newTargets: ReadonlySet<string
   if ('kind' in spec || selection === undefined || 'kind' in selection) return undefined;
   const { tag, digest } = selection.candidate;
   if (spec.targets.some((target) => cluster.targetState(target, policy) === 'starting')) return undefined;
-  const { targets } = planWith(policy, selection, cluster);
+  const { targets } = planWith(policy, selection, asSeenBy(policy, cluster));
   // Without the creation times of the images, which only the reconcile asks for, images cannot be ordered.
   const { status } = policy;
   const isOther = ({ workload }: TargetPlan, { container, image }: UnchangedContainer) =>
@@ -226,7 +233,7 @@ export function newTargetJob(policy: ImagePolicy, newTargets: ReadonlySet<string
     generation,
     source: 'TargetChange',
     cause: `new-targets:${generation}:${tag}@${digest ?? ''}:${shorten(versions.join(','))}`,
-    hint: { tag, ...(digest !== undefined && { digest }) },
+    hint: { tag, ...defined({ digest }) },
   };
 }
 
@@ -234,7 +241,7 @@ function jobOf({ namespace, name, uid }: ImagePolicy, now: Date): Pick<PolicyJob
   return { schema: 1, policy: { namespace, name, uid }, receivedAt: now.toISOString() };
 }
 
-/** For most kinds, an annotation does not increase the generation (for Deployments it does). */
+/** The versions of a workload and of its annotation. For most kinds, an annotation does not increase the generation (for Deployments it does). */
 function versionOf({ uid, generation, allowPoliciesFrom }: Workload, reason: string): string {
   return reason === 'NoConsent' ? `${uid}:${generation}:${allowPoliciesFrom ?? ''}` : `${uid}:${generation}`;
 }

@@ -1,4 +1,4 @@
-/** The job for a policy that the configuration, or other policies of its namespace, allow more or less than its status says. */
+/** The job for a policy whose permissions have changed: the configuration, or other policies of its namespace, allow more or less than its status shows. */
 import { isUsable, type ImagePolicy, type PolicySpec } from '../../../core/model/image-policy.ts';
 import type { Reason } from '../../../core/model/reasons.ts';
 import type { TargetState } from '../../../core/plan/plan-update.ts';
@@ -13,8 +13,8 @@ const tooManyKinds: Reason = 'TooManyKinds';
 export const notSelected: Reason = 'NamespaceNotSelected';
 
 /**
- * What a policy may do can change without an edit of the policy: by another configuration at the next start, or by older policies of its namespace that name
- * more kinds. The status then has to show it.
+ * The job for a policy whose permissions are not those in its status. They can change without an edit of the policy: by another configuration at the next
+ * start, or by older policies of its namespace that name more kinds.
  */
 export function permissionJob(policy: ImagePolicy, view: NeedsView, now: Date): Pick<PolicyJob, 'source' | 'cause'> | undefined {
   const { generation, spec, status } = policy;
@@ -26,7 +26,7 @@ export function permissionJob(policy: ImagePolicy, view: NeedsView, now: Date): 
   if (!isUsable(spec)) return spec.problem.reason === fieldNotAllowed && stalled !== fieldNotAllowed ? job('denied') : undefined;
   if (stalled === fieldNotAllowed) return job('allowed');
   const denials = denialsOf(policy, spec, view);
-  // Where nobody may consent, that is what is to be shown.
+  // If the configuration forbids consents, the status has to show that instead of a missing consent.
   if (stalled === noConsent && denials[crossNamespaceDenied] === true) return job('forbidden');
   if (stalled !== undefined) return stalled in denials && !denials[stalled] ? job('permitted') : undefined;
   if (Object.values(denials).includes(true)) return job('forbidden');
@@ -35,7 +35,7 @@ export function permissionJob(policy: ImagePolicy, view: NeedsView, now: Date): 
   return problems.includes(tooManyKinds) ? job('kinds') : undefined;
 }
 
-/** For each reason that the configuration alone decides: whether it denies that to the policy. Empty for what is not known. */
+/** Whether the configuration denies something to the policy, by reason. Reasons that are not known are left out. */
 function denialsOf(
   { namespace }: ImagePolicy,
   { targets, repository, verification }: PolicySpec,
@@ -45,7 +45,7 @@ function denialsOf(
   const denials: Partial<Record<Reason, boolean>> = {
     CrossNamespaceDenied: crossNamespace === 'deny' && isElsewhere,
     ...(mayUseRegistry !== undefined && { RegistryRefused: !mayUseRegistry(repository.registry) }),
-    // Without a trust root, only an image that is about to be applied is affected.
+    // A missing trust root is no denial here, because it affects only an image that is about to be applied.
     ...(hasTrustRoot === true && verification !== undefined && { TrustRootMissing: false }),
   };
   return denials;
@@ -55,7 +55,7 @@ function problemOf(state: TargetState): Reason[] {
   return typeof state === 'object' && 'problem' in state ? [state.problem.reason] : [];
 }
 
-/** A namespace may be selected, not selected and selected again within a second. */
+/** The versions of the Namespaces of the targets, because a namespace may be selected, not selected and selected again within a second. */
 export function versionsOfTargets({ targets }: PolicySpec, { namespaceVersion = () => '' }: NeedsView): string {
   return shorten([...new Set(targets.map(({ namespace }) => namespaceVersion(namespace)))].join(','));
 }

@@ -7,15 +7,15 @@ import { requestCause, type PolicyJob } from '../../queue/jobs.ts';
 type ActionJob = Pick<PolicyJob, 'source' | 'cause' | 'hint' | 'actions'>;
 
 /**
- * The unanswered request of a user to a policy, or undefined. Annotations do not increase the generation, so the job carries them: a worker must not reconcile
- * a policy that does not show them yet.
+ * The job for a user's request in an annotation that is not answered, or undefined. Annotations do not increase the generation, so the job carries them: a
+ * worker must not reconcile a policy that does not show them yet.
  */
 export function actionJob({ actions, spec, status }: ImagePolicy): ActionJob | undefined {
   if (actions === undefined) return undefined;
   const { approve, release, requestedAt } = actions;
-  // A suspended policy does nothing; the answer to its request says so.
+  // A suspended policy does nothing, and the answer to its request says so.
   const isActive = isUsable(spec) && !spec.suspended;
-  // The cause includes the previous rollback: a user may ask for the same one again after another.
+  // The cause includes the previous rollback, because a user may ask for the same one again after another.
   const rollbackTo = openRollback({ actions, spec, status });
   if (rollbackTo !== undefined) return { source: 'Rollback', cause: `rollback:${rollbackTo}:${status.lastHandledRollback ?? ''}`, actions };
   if (requestedAt !== undefined && requestedAt !== status.lastHandledRequest)
@@ -26,11 +26,11 @@ export function actionJob({ actions, spec, status }: ImagePolicy): ActionJob | u
   }
   const released = releaseTime(actions);
   const mayRelease = isActive && released !== undefined && mayEnd(status, released);
-  // The cause includes the end of the present wait: a user may set a time, remove it, and set it again.
+  // The cause includes the end of the present wait, because a user may set a time, remove it, and set it again.
   return mayRelease ? { source: 'Request', cause: `release:${release}:${status.waiting?.until ?? ''}`, actions } : undefined;
 }
 
-/** The job for an approval that names the pending change, or that names another one and has not been answered. */
+/** The job for an approval that names the pending change, or that names another change and has not been answered. */
 function approvalJob(approve: string, { pendingApproval, conditions = [] }: ImagePolicy['status']): ActionJob | undefined {
   if (pendingApproval === undefined) return undefined;
   const { tag, digest } = pendingApproval;
@@ -42,10 +42,10 @@ function approvalJob(approve: string, { pendingApproval, conditions = [] }: Imag
   return { source: 'Approval', cause: `approve:${approve}:${digest}`, hint: { tag, digest } };
 }
 
-/** Whether a release could end a wait, now or at the time that it names; for a later time, the reconcile enqueues a delayed job. */
+/** Whether a release could end a wait, now or at the time in its annotation. For a later time, the reconcile enqueues a delayed job. */
 function mayEnd(status: ImagePolicy['status'], released: Date): boolean {
   const { waiting } = status;
-  // The wait has its delayed job, unless the release names another time by now.
+  // The wait has its own delayed job, unless the release now names another time.
   if (waiting !== undefined && isHoldingWait(status)) return Math.abs(Date.parse(waiting.until) - released.getTime()) >= 1_000;
   return holdOf(status, released) !== undefined;
 }

@@ -4,7 +4,7 @@ import type { PolicyJob } from '../../queue/jobs.ts';
 import { WaitError } from '../../../core/model/errors.ts';
 import type { Policies, Ports } from '../ports.ts';
 
-/** A job that is requeued at that time ends the wait itself; another reconcile is needed only if Redis lost that job. */
+/** How long after the end of a wait another reconcile is enqueued. The requeued job ends the wait itself, unless Redis lost that job. */
 const graceMs = 60_000;
 
 /**
@@ -22,15 +22,15 @@ export function waitJob({ namespace, name, uid, generation, spec, status }: Imag
     generation,
     source: 'WaitOver',
     cause: `wait:${waiting.until}`,
-    // Not the time at which it was enqueued: a job is given up a day after it was received.
+    // The job's time is the end of the wait, not its enqueuing, because a job is given up a day after it was received.
     receivedAt: at,
     wait: { until: waiting.until, at },
   };
 }
 
 /**
- * Ports that see the wait that a delayed job is about, even where our watch lags; undefined when the policy no longer waits for that. Throws WaitError when the
- * job runs too early because clocks differ: otherwise it would complete, and the same wait makes no second one.
+ * Ports that show the wait which a delayed job is about, even if our watch lags; undefined if the policy no longer waits for that. Throws WaitError if the job
+ * runs too early because clocks differ: otherwise it would complete, and the same wait makes no second job.
  */
 export async function endWait<P extends Pick<Ports, 'policies' | 'cluster'>>(
   wait: NonNullable<PolicyJob['wait']>,

@@ -1,7 +1,9 @@
+import { defined } from '../../../core/model/defined.ts';
 import { isUsable, type ImagePolicy } from '../../../core/model/image-policy.ts';
 import { hashId } from '../../../core/model/push-event.ts';
 import { workloadKey } from '../../../core/model/workload.ts';
 import { waveReasons } from '../../../core/plan/guards/wave.ts';
+import { asSeenBy } from '../../../core/plan/consent.ts';
 import { guardWait, isPending } from '../../../core/plan/pending-candidate.ts';
 import type { PolicyJob } from '../../queue/jobs.ts';
 import { planWith } from '../plan.ts';
@@ -11,14 +13,14 @@ const reasons: ReadonlySet<string> = new Set(waveReasons);
 
 const causePrefix = 'wave:';
 
-/** Whether a job is one of these. */
+/** Whether a job was made by `waveJob`. */
 export function isWaveJob({ cause }: Pick<PolicyJob, 'cause'>): boolean {
   return cause.startsWith(causePrefix);
 }
 
 /**
- * The job for a policy that waits for its next wave (`rollout.waves`): when that may begin, or when it waits for something else than its status says. Like the
- * predicate for policies, it is a pure function of the caches that is called on every change of a policy or workload, so a missed event does no harm.
+ * The job for a policy that waits for its next wave (`rollout.waves`): when the wave may begin, or if it waits for something else than its status says. Like
+ * the predicate for policies, it is a pure function of the caches that is called on every change of a policy or workload, so a missed event does no harm.
  */
 export function waveJob(policy: ImagePolicy, cluster: ClusterView): PolicyJob | undefined {
   const { namespace, name, uid, generation, spec, status } = policy;
@@ -26,12 +28,12 @@ export function waveJob(policy: ImagePolicy, cluster: ClusterView): PolicyJob | 
   if (!isUsable(spec) || spec.suspended || !isPending(waiting) || !reasons.has(waiting.reason)) return undefined;
   if (spec.targets.some((target) => cluster.targetState(target, policy) === 'starting')) return undefined;
   const { tag, digest } = waiting;
-  const candidate = { tag, ...(digest !== undefined && { digest }) };
+  const candidate = { tag, ...defined({ digest }) };
   const now = new Date(cluster.now());
-  const plan = planWith(policy, { spec, candidate }, cluster);
+  const plan = planWith(policy, { spec, candidate }, asSeenBy(policy, cluster));
   const started = plan.targets.filter(({ changes }) => changes.length > 0);
   const next = guardWait(plan, waiting, now);
-  // When a rollout must be over may change with each reconcile, and is no reason for another one.
+  // The deadline of a rollout may change with each reconcile, and is no reason for another one.
   const isSame = next?.reason === waiting.reason && (next.reason === 'WavePending' || next.until === waiting.until);
   if (started.length === 0 && isSame) return undefined;
   const workloads = started.map(({ target, workload }) => `${workloadKey(target)}:${workload?.uid ?? ''}:${workload?.generation ?? 0}`);

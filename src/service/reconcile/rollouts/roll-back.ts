@@ -1,64 +1,55 @@
-import { rollbacksOf, type RefusedRollback, type Rollback } from '../../../core/rollout/automatic-rollback.ts';
+import { planRollback, rollbacksOf, withRecordedTime, type Rollback } from '../../../core/rollout/automatic-rollback.ts';
+import { progressOf } from '../../../core/rollout/count-rollouts.ts';
+import type { ChangedWorkload, RolloutDecision } from '../../../core/rollout/decide-rollouts.ts';
+import { recordOutcomes, type Refusal, type RollbackOutcome } from '../../../core/rollout/record-results.ts';
 import { confirmAll } from '../../../core/model/confirmation.ts';
 import { PermanentError } from '../../../core/model/errors.ts';
 import { guardPlan, rollbackGuards } from '../../../core/plan/guard-plan.ts';
 import { policyKey, type ImagePolicy } from '../../../core/model/image-policy.ts';
-import { parseImageReference, tryParseImageReference } from '../../../core/model/image-reference.ts';
-import { lastUpdateOf, withUpdates } from '../../../core/model/last-update.ts';
-import { oneMoreFailure } from '../../../core/plan/retries.ts';
+import { parseImageReference } from '../../../core/model/image-reference.ts';
 import type { UpdatePlan } from '../../../core/plan/plan-update.ts';
-import { type HistoryEntry, type PolicyStatus, maxLengths } from '../../../core/model/policy-status.ts';
-import { noteNoRollback, recordRollbacks, withRolloutConditions, type Refusal } from '../../../core/status/record-rollouts.ts';
-import { cut } from '../../../core/model/text.ts';
+import type { PolicyStatus } from '../../../core/model/policy-status.ts';
+import { snapshotOf } from '../../../core/model/target-snapshot.ts';
 import { isNewer, workloadKey, type Workload } from '../../../core/model/workload.ts';
+import { withRollouts } from '../../../core/status/with-rollouts.ts';
 import { defaultParallel } from '../apply.ts';
 import { gatherConsents, type ConfirmConsent } from '../consents.ts';
 import { inParallel } from '../../../core/async/in-parallel.ts';
-import { reportNoRollback, reportRefused, reportRollback } from './report-rollouts.ts';
+import { reportRollbacks } from './report-rollouts.ts';
 import { verifyEarlier } from '../verify.ts';
 import type { RolloutCheck } from './watch-rollouts.ts';
 import type { Ports } from '../ports.ts';
 
 const maxTries = 5;
 
-/** A workload that is to be rolled back, with the changes that were just found failed. */
-export interface Failed {
-  readonly workload: Workload;
-  readonly entries: readonly HistoryEntry[];
-}
-
-type RollbackResult =
-  | { readonly kind: 'back'; readonly workload: Workload; readonly rollbacks: readonly Rollback[] }
-  | { readonly kind: 'refused'; readonly workload: Workload; readonly rollbacks: readonly Rollback[]; readonly refusal: Refusal };
-
 /**
- * Rolls back to the images before failed changes, with the same guarded patch as every change, several workloads at a time. The status already shows the
+ * Rolls back to the images before failed changes, with the same guarded patch as every change, several workloads in parallel. The status already shows the
  * failure; after a crash between patch and status, the rollback is found by the running images. A change that must not be rolled back (`refused`) is only
  * reported.
  */
 export async function rollBack(
-  { failed, refused }: { readonly failed: readonly Failed[]; readonly refused: readonly RefusedRollback[] },
+  { failed, refused }: Pick<RolloutDecision, 'failed' | 'refused'>,
   check: RolloutCheck,
   ports: Ports,
 ): Promise<void> {
   const { maxParallel = defaultParallel } = check.spec;
   const results = await inParallel(failed, maxParallel, (one) => rollBackWorkload(one, check, ports));
   const outcomes = results.flatMap((result) => (result.status === 'fulfilled' && result.value !== undefined ? [result.value] : []));
-  await record({ outcomes, refused }, check, ports);
+  await record(outcomes, { refused }, check, ports);
   const failure = results.find((result) => result.status === 'rejected');
   if (failure !== undefined) throw failure.reason;
 }
 
-/** Rolls back one workload; undefined where nothing is left to roll back. */
+/** Rolls back one workload; undefined if nothing is left to roll back. */
 async function rollBackWorkload(
-  { workload: found, entries }: Failed,
+  { workload: found, entries }: ChangedWorkload,
   check: RolloutCheck,
   ports: Ports,
-): Promise<RollbackResult | undefined> {
+): Promise<RollbackOutcome | undefined> {
   let workload: Workload | undefined = found;
   for (let tries = 0; tries < maxTries && workload !== undefined; tries++) {
     const policy: ImagePolicy | undefined = newestOf(check.policy, ports);
-    // The change of the policy causes a reconcile of its own.
+    // A changed policy is not rolled back here, because its change causes a reconcile of its own.
     if (policy === undefined) return undefined;
     const rollbacks = rollbacksOf(policy, workload, ports.cluster.aliases, entries);
     const open = rollbacks.filter(({ isDone }) => !isDone);
@@ -66,7 +57,7 @@ async function rollBackWorkload(
     if (open.length === 0) return { kind: 'back', workload, rollbacks };
     const result = await tryPatch(workload, open, { ...check, policy }, ports);
     if (typeof result === 'object' && 'kind' in result)
-      return { kind: 'back', workload, rollbacks: rollbacks.map((one) => withTime(one, result.workload)) };
+      return { kind: 'back', workload, rollbacks: rollbacks.map((one) => withRecordedTime(one, result.workload)) };
     if (result === 'outdated') continue;
     if (result !== 'conflict') return { kind: 'refused', workload, rollbacks: open, refusal: result };
     ports.workloads.onConflict();
@@ -89,12 +80,6 @@ interface Patched {
   readonly workload: Workload;
 }
 
-/** The rollback with its time, as the workload records it now. */
-function withTime(rollback: Rollback, workload: Workload): Rollback {
-  const update = lastUpdateOf(workload, rollback.container.name);
-  return update?.to === rollback.entry.from ? { ...rollback, at: update.at } : rollback;
-}
-
 async function tryPatch(
   workload: Workload,
   open: readonly Rollback[],
@@ -102,25 +87,16 @@ async function tryPatch(
   ports: Ports,
 ): Promise<Patched | 'conflict' | 'outdated' | Refusal> {
   const { policy, signal } = check;
-  const now = new Date(ports.cluster.now());
-  const changes = open.flatMap(({ entry, container, position }) => {
-    const change = { container: container.name, ...position, from: container.image, to: entry.from };
-    const digest = tryParseImageReference(change.to)?.digest;
-    const { failure, digest: failed } = entry;
-    const isOutside = failure !== undefined && failure.against !== 'image';
-    const retry = isOutside ? () => oneMoreFailure(container, policy, failure.message) : undefined;
-    return withUpdates(workload, [change], { policy: policy.uid, trigger: 'Rollback', at: now, digest, failed, retry });
-  });
-  const tag = open.map(({ entry }) => entry.from).join(', ');
-  const plan: UpdatePlan = { candidate: { tag }, targets: [{ target: workload, workload, changes, unchanged: [] }] };
+  const plan = planRollback(workload, open, policy, new Date(ports.cluster.now()));
   // The registry may be slow, so policy and consents are read after it has answered.
   const unverified = await whyNotVerified(open, check, ports);
   if (unverified !== undefined) return { reason: 'RollbackRefused', why: unverified };
   const { why, confirm: confirmConsent } = await whyNotAllowed(plan, check, ports);
   if (why !== undefined) return { reason: 'RollbackRefused', why };
   const confirm = () => confirmAll([() => ports.policies.confirm(policy, signal), () => confirmConsent(workload)]);
-  const cause = `image-watcher: ImagePolicy ${policyKey(policy)} rolled back to ${tag}: the rollout of ${open.map(({ entry }) => entry.tag).join(', ')} failed`;
+  const cause = `image-watcher: ImagePolicy ${policyKey(policy)} rolled back to ${plan.candidate.tag}: the rollout of ${open.map(({ entry }) => entry.tag).join(', ')} failed`;
   try {
+    const changes = plan.targets.flatMap((target) => target.changes);
     const result = await ports.workloads.patchImages(workload, changes, cause, confirm, signal);
     return result.kind === 'patched' ? result : result.kind;
   } catch (error) {
@@ -129,7 +105,7 @@ async function tryPatch(
   }
 }
 
-/** Why the owners of the workload or the configuration do not allow the rollback now, if they do not; and how their consent is confirmed. */
+/** Why the owners of the workload or the configuration do not allow the rollback now, or else how to confirm their consent. */
 async function whyNotAllowed(
   plan: UpdatePlan,
   { policy, spec, signal }: RolloutCheck,
@@ -142,7 +118,7 @@ async function whyNotAllowed(
   return { why: (target?.problem ?? target?.blocked?.[0])?.message, confirm };
 }
 
-/** Why the earlier images lack the signatures that the policy demands now; undefined where they have them. */
+/** Why the earlier images lack the signatures that the policy demands now; undefined if they have them. */
 async function whyNotVerified(
   open: readonly Rollback[],
   { policy, spec, signal }: RolloutCheck,
@@ -159,36 +135,24 @@ async function whyNotVerified(
   }
 }
 
-/** One write to the status for all rollbacks, done and refused. */
+/** Records all rollbacks, done and refused, in one write to the status. */
 async function record(
-  { outcomes, refused }: { readonly outcomes: readonly RollbackResult[]; readonly refused: readonly RefusedRollback[] },
+  outcomes: readonly RollbackOutcome[],
+  { refused }: Pick<RolloutDecision, 'refused'>,
   { policy, signal }: RolloutCheck,
   ports: Ports,
 ): Promise<void> {
   if (outcomes.length === 0 && refused.length === 0) return;
   let before: PolicyStatus = policy.status;
-  let after: PolicyStatus = policy.status;
+  let isNew = false;
   const now = new Date(ports.cluster.now());
-  const back = outcomes.flatMap((outcome) => (outcome.kind === 'back' ? outcome.rollbacks : []));
   const update = (status: PolicyStatus) => {
     before = status;
-    after = recordRollbacks(status, back, now);
-    let noted = after;
-    for (const outcome of outcomes) {
-      if (outcome.kind === 'refused') for (const { entry } of outcome.rollbacks) noted = noteNoRollback(noted, entry, outcome.refusal, now);
-    }
-    for (const { entry, why } of refused) noted = noteNoRollback(noted, entry, { reason: 'RollbackRefused', why }, now);
-    return withRolloutConditions({ ...policy, status }, noted, ports.cluster, now);
+    const recorded = recordOutcomes(status, outcomes, refused, now);
+    ({ isNew } = recorded);
+    const progress = progressOf({ ...policy, status: recorded.status }, snapshotOf(policy, ports.cluster, now));
+    return withRollouts({ ...policy, status }, progress, now);
   };
   await ports.policies.writeStatus(policy, update, signal);
-  for (const one of refused) reportRefused(policy, one, ports);
-  for (const outcome of outcomes) {
-    const { workload, rollbacks } = outcome;
-    const entries = rollbacks.map(({ entry }) => entry);
-    if (outcome.kind === 'back') {
-      if (before !== after) await reportRollback({ policy, before }, workload, rollbacks, ports);
-    } else if (entries.some((entry) => entry.rollbackRefused?.message !== cut(outcome.refusal.why, maxLengths.message))) {
-      reportNoRollback({ policy, workload, entries }, outcome.refusal, ports);
-    }
-  }
+  await reportRollbacks({ ...policy, status: before }, { outcomes, refused, isNew }, ports);
 }

@@ -1,10 +1,11 @@
 import type { Readable } from 'node:stream';
 import { type Dispatcher, request as send } from 'undici';
+import { defined } from '../../../core/model/defined.ts';
 
-/** A request of the SDK of AWS (`HttpRequest` of @smithy/types). */
+/** A request of the AWS SDK (`HttpRequest` of @smithy/types). */
 interface SdkRequest {
   readonly method: Dispatcher.HttpMethod;
-  /** `https:` */
+  /** The protocol with its colon: `https:` */
   readonly protocol: string;
   readonly hostname: string;
   readonly port?: number | undefined;
@@ -15,8 +16,8 @@ interface SdkRequest {
 }
 
 /**
- * The `requestHandler` of a client of the SDK, which sends through a dispatcher what is requested from APIs of AWS, also from STS. The metadata servers of AWS are
- * requested by the SDK itself, directly.
+ * The `requestHandler` of a client of the AWS SDK. It sends requests to AWS APIs, including STS, through a dispatcher. The SDK itself sends requests to the
+ * metadata servers of AWS, without the dispatcher.
  */
 export function awsRequests(dispatcher: Dispatcher) {
   return {
@@ -26,9 +27,8 @@ export function awsRequests(dispatcher: Dispatcher) {
         dispatcher,
         method,
         headers,
-        ...(body !== undefined && { body }),
-        ...(abortSignal !== undefined && { signal: abortSignal }),
-        // Tokens are fetched hours apart.
+        ...defined({ body, signal: abortSignal }),
+        // The connection is closed, because tokens are fetched hours apart.
         reset: true,
       });
       const fields = Object.entries(answer.headers).map(([name, value]) => [name, [value].flat().join(', ')] as const);

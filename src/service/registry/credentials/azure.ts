@@ -1,5 +1,5 @@
 /**
- * Azure Container Registry by workload identity: https://azure.github.io/azure-workload-identity and
+ * Credentials of Azure Container Registry by workload identity: https://azure.github.io/azure-workload-identity and
  * https://github.com/Azure/acr/blob/main/docs/AAD-OAuth.md
  */
 import { readFile } from 'node:fs/promises';
@@ -14,11 +14,11 @@ export interface AzureIdentity {
   readonly tokenFile: string;
   readonly tenantId: string;
   readonly clientId: string;
-  /** `https://login.microsoftonline.com/` */
+  /** The URL of Microsoft Entra: `https://login.microsoftonline.com/` */
   readonly authorityHost: string;
 }
 
-/** `originOf`: the URL of a registry by its host, for tests. `dispatcherFor`: how requests on behalf of a registry leave; directly unless given. */
+/** Options. `originOf`: the URL of a registry by its host, for tests. `dispatcherFor`: the dispatcher for requests on behalf of a registry; default: direct. */
 export interface AzureOptions {
   identity: AzureIdentity | undefined;
   originOf?: (registry: string) => string;
@@ -34,7 +34,7 @@ const username = '00000000-0000-0000-0000-000000000000';
 const source = 'the Azure workload identity';
 const deadlineMs = 5_000;
 
-/** Exchanges the pod's federated token for a token of Microsoft Entra, and that for a refresh token of the registry. */
+/** Exchanges the pod's federated token for a token of Microsoft Entra, and this token for a refresh token of the registry. */
 export function azureCredentials({
   identity,
   originOf = (host) => `https://${host}`,
@@ -78,7 +78,7 @@ async function login(
   return typeof accessToken === 'string' ? accessToken : refusal(answer, 'gets no token', 'check its federated credential');
 }
 
-/** Why an answer has no token; throws if a retry may get one. */
+/** Why an answer contains no token; throws if a retry may get one. */
 function refusal({ status, body }: JsonAnswer, what: string, remedy: string): NoCredential {
   if (status >= 500 || status === 429 || status === 408) throw new Error(`${source} ${what}: the answer is ${status}`);
   const { error_description: description, error } = body;
@@ -93,7 +93,7 @@ function expiryOf(token: string): number | undefined {
     const { exp } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')) as { exp?: unknown };
     return typeof exp === 'number' ? exp * 1_000 : undefined;
   } catch {
-    // The token is opaque to clients, so an unexpected format is not an error.
+    // An unexpected format is no error, because the token is opaque to clients.
     return undefined;
   }
 }

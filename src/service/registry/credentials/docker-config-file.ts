@@ -4,7 +4,7 @@ import { SingleFlight } from '../../../core/async/single-flight.ts';
 import { type DockerConfig, parseDockerConfig } from './docker-config.ts';
 import { pickCredential } from './secret-offer.ts';
 
-/** A mounted Docker config.json; it is read again after `cacheMs`, and after the registry refused a credential. */
+/** A mounted Docker config.json. It is read again after `cacheMs`, and after the registry refused a credential. */
 export interface DockerConfigFileOptions {
   file: string;
   cacheMs?: number;

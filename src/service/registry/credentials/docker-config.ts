@@ -9,7 +9,7 @@ import { isObject, textOrEmpty } from '../../../core/model/untyped.ts';
 export interface DockerConfigEntry {
   /** The host in normal form; each of its labels may be a glob. */
   readonly host: string;
-  /** `team` or `team/app`; '' for the whole registry. */
+  /** The path of the entry: `team` or `team/app`; '' for the whole registry. */
   readonly path: string;
   readonly username: string;
   readonly password: string;
@@ -17,13 +17,13 @@ export interface DockerConfigEntry {
   readonly registryToken?: string;
 }
 
-/** The valid entries, and the problems of the others, worded for users. */
+/** The valid entries of a config.json, and the problems of the invalid ones, worded for users. */
 export interface DockerConfig {
   readonly entries: readonly DockerConfigEntry[];
   readonly problems: readonly string[];
 }
 
-// With this user name, the password is an identity token (ACR and others).
+// The user name that marks the password as an identity token (ACR and others).
 const tokenUser = '<token>';
 
 /** Parses `.dockerconfigjson`, or the legacy `.dockercfg`, which has no outer `auths`. Throws an Error for any other document. */
@@ -86,7 +86,7 @@ function parseKey(key: string): { host: string; path: string } | undefined {
 }
 
 function decodeAuth(auth: string): { username: string; password: string } | undefined {
-  // Old versions of docker padded with NUL.
+  // Trailing NULs are removed, because old versions of docker padded with them.
   const decoded = Buffer.from(auth, 'base64').toString('utf8').replace(/\0+$/, '');
   const colon = decoded.indexOf(':');
   return colon === -1 ? undefined : { username: decoded.slice(0, colon), password: decoded.slice(colon + 1) };
@@ -126,7 +126,7 @@ function parseObject(json: string): Record<string, unknown> {
   try {
     document = JSON.parse(json);
   } catch {
-    // The message of the parser is not kept, because it quotes the text, which contains passwords.
+    // The parser's message is not kept, because it quotes the text, which contains passwords.
     throw new Error('not valid JSON');
   }
   if (!isObject(document)) throw new Error('not a JSON object');
@@ -144,7 +144,7 @@ export function matchesGlob(pattern: string, text: string): boolean {
   const parts = parseGlob(pattern);
   if (parts === undefined) return false;
   let [part, at] = [0, 0];
-  // The position of the last `*`, and the end of the text it matches: after a mismatch, it alone has to match one character more.
+  // The position of the last `*`, and the end of the text it matches. After a mismatch, only this `*` has to match one character more.
   let last: { part: number; at: number } | undefined;
   while (at < text.length) {
     const expected = parts[part];

@@ -1,4 +1,4 @@
-/** Amazon ECR, private registries: https://docs.aws.amazon.com/AmazonECR/latest/userguide/registry_auth.html */
+/** Credentials of private registries of Amazon ECR: https://docs.aws.amazon.com/AmazonECR/latest/userguide/registry_auth.html */
 import type { ECRClientConfig } from '@aws-sdk/client-ecr';
 import type { Dispatcher } from 'undici';
 import type { Outbound } from '../../proxy/outbound.ts';
@@ -6,17 +6,17 @@ import type { CredentialSource, NoCredential } from '../credential.ts';
 import { awsRequests } from './aws-requests.ts';
 import { createExpiringCredentials, type ExpiringCredential } from './expiring-credentials.ts';
 
-/** `client`: settings of the SDK's client, for tests. `dispatcherFor`: how requests on behalf of a registry leave; directly unless given. */
+/** Options. `client`: settings of the SDK's client, for tests. `dispatcherFor`: the dispatcher for requests on behalf of a registry; default: direct. */
 export interface EcrOptions {
   client?: ECRClientConfig;
   dispatcherFor?: Outbound['dispatcherFor'] | undefined;
   now?: () => number;
 }
 
-/** The same pattern as in the credential provider of Kubernetes and in Amazon's credential helper. */
+/** Matches hosts of private registries, as in the credential provider of Kubernetes and in Amazon's credential helper. */
 const hosts =
   /^\d{12}\.dkr[.-]ecr(?<fips>-fips)?\.(?<region>[a-z0-9-]+)\.(?:amazonaws\.(?:com(?:\.cn)?|eu)|on\.(?:aws|amazonwebservices\.com\.cn)|sc2s\.sgov\.gov|c2s\.ic\.gov|cloud\.adc-e\.uk|csp\.hci\.ic\.gov)$/;
-/** Enough time for the SDK to try every source in its credential chain, the metadata service included. */
+/** The timeout of the SDK. It is enough to try every source in its credential chain, the metadata service included. */
 const deadlineMs = 5_000;
 /** The lifetime of a token according to AWS, if the answer does not contain it. */
 const defaultLifeMs = 12 * 3_600_000;
@@ -35,7 +35,7 @@ export function ecrEndpoint(host: string): EcrEndpoint | undefined {
   return { region, useFipsEndpoint: fips !== undefined, useDualstackEndpoint: /\.on\.(?:aws|amazonwebservices\.com\.cn)$/.test(host) };
 }
 
-/** Authorization tokens for the AWS identity that the SDK's credential chain finds; all registries of a region share one, unless they have proxies of their own. */
+/** Authorization tokens for the AWS identity that the SDK's credential chain finds. Registries of a region share one, unless they have their own proxies. */
 export function ecrCredentials({ client = {}, dispatcherFor, now = Date.now }: EcrOptions = {}): CredentialSource {
   const opened = new Map<Dispatcher | undefined, ReturnType<typeof createExpiringCredentials>>();
   const tokensThrough = (dispatcher: Dispatcher | undefined) => {

@@ -19,9 +19,9 @@ export interface ExpiringOptions {
 interface Entry {
   readonly value: Credential | NoCredential;
   readonly usableUntil: number;
-  /** From this time on, it is renewed in the background while it is still used. */
+  /** The time from which the entry is renewed in the background while it is still used. */
   readonly renewAt: number;
-  /** Before this time, it is not fetched again even if the registry refuses it: otherwise each push could cause a request to the cloud. */
+  /** The time before which the entry is not fetched again even if the registry refuses it. Otherwise each push could cause a request to the cloud. */
   readonly fixedUntil: number;
 }
 
@@ -33,10 +33,10 @@ const fixedMs = 60_000;
 const marginMs = 60_000;
 const renewShare = 0.75;
 const ticks = 10;
-/** Policies choose the registries, and each registry may need a key of its own. */
+/** The limit for cached entries. Policies choose the registries, and each registry may need a key of its own. */
 const maxEntries = 1_000;
 
-/** Creates the cache. */
+/** Creates a cache of expiring credentials. */
 export function createExpiringCredentials({ fetch, deadlineMs, now = Date.now }: ExpiringOptions): ExpiringCredentials {
   const entries = new BoundedMap<string, Entry>(maxEntries);
   const flights = new SingleFlight<Credential | NoCredential>();
@@ -60,7 +60,7 @@ export function createExpiringCredentials({ fetch, deadlineMs, now = Date.now }:
     const at = now();
     const entry = entries.get(key);
     if (!entry || at >= entry.usableUntil || (refresh && at >= entry.fixedUntil)) return renew(key, refresh, signal);
-    // A failure is ignored while the credential is still valid: the next call tries again.
+    // A failure is ignored while the credential is still valid, because the next call tries again.
     if (at >= entry.renewAt) renew(key, false).catch(() => undefined);
     return entry.value;
   };
@@ -81,8 +81,8 @@ function usable(entry: Entry | undefined, at: number): Entry | undefined {
 }
 
 /**
- * The entry when the cloud reports that there is no credential any more, which may be a temporary error: the previous credential stays in use, and is fetched
- * again after a minute. If the registry has refused it as well, it stays in use for that minute only, because other repositories may still accept it.
+ * The entry after the cloud has reported that there is no credential any more, which may be a temporary error. The previous credential stays in use, and is
+ * fetched again after a minute. If the registry has refused it as well, it stays in use for that minute only, because other repositories may still accept it.
  */
 function keepPrevious({ value, usableUntil }: Entry, isRefused: boolean, askedAt: number): Entry {
   const until = askedAt + fixedMs;
@@ -94,7 +94,7 @@ function negativeEntryOf(value: NoCredential, askedAt: number): Entry {
   return { value, usableUntil: until, renewAt: until, fixedUntil: until };
 }
 
-/** Like AbortSignal.timeout, but a suspension of the process, however long, counts as at most a tenth of the time. */
+/** Like AbortSignal.timeout, but a suspension of the process, however long, uses up at most a tenth of the time. */
 function runningTimeout(ms: number): AbortSignal {
   const controller = new AbortController();
   let left = ticks;

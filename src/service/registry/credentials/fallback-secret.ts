@@ -2,7 +2,7 @@ import type { SecretRef } from '../../../core/model/image-source.ts';
 import type { CredentialSource } from '../credential.ts';
 import { offerOfSecret, type ReadSecret } from './secret-offer.ts';
 
-/** The Secret that `credentials.secret` of the configuration names, for all images. Offers nothing if the policy names the same Secret. */
+/** The credentials of the Secret that `credentials.secret` of the configuration names, for all images. Offers none if the policy names the same Secret. */
 export function fallbackSecretCredentials({ secret, readSecret }: { secret: SecretRef; readSecret: ReadSecret }): CredentialSource {
   return (image) => {
     const isNamed = image.access?.secrets.some(({ namespace, name }) => namespace === secret.namespace && name === secret.name);

@@ -1,12 +1,12 @@
 import { type Dispatcher, request } from 'undici';
 
-/** A GET, or with `form` a POST. */
+/** A request to a cloud API: a GET, or a POST if it has a `form`. */
 export interface JsonRequest {
   readonly signal: AbortSignal;
   readonly headers?: Readonly<Record<string, string>>;
   /** The fields of an urlencoded form, which is sent by POST. */
   readonly form?: Readonly<Record<string, string>>;
-  /** The connections; direct ones unless given. */
+  /** The dispatcher of the connections; direct ones unless given. */
   readonly dispatcher?: Dispatcher | undefined;
 }
 
@@ -27,7 +27,7 @@ export async function fetchJson(url: string, { signal, headers = {}, form, dispa
     signal,
     ...(dispatcher && { dispatcher }),
     ...(form && { body: new URLSearchParams(form).toString() }),
-    // Requests are about an hour apart, so a kept-alive connection would be useless.
+    // The connection is closed, because requests are about an hour apart.
     reset: true,
   });
   let text = '';
@@ -43,7 +43,7 @@ function parseObject(text: string): Record<string, unknown> {
     const parsed: unknown = JSON.parse(text);
     return typeof parsed === 'object' && parsed !== null ? { ...parsed } : {};
   } catch {
-    // The caller reports the missing fields; the text itself may contain a token.
+    // The caller reports missing fields. The text itself is not reported, because it may contain a token.
     return {};
   }
 }

@@ -4,7 +4,7 @@ import type { CredentialSource, NoCredential } from '../credential.ts';
 import { createExpiringCredentials, type ExpiringCredential } from './expiring-credentials.ts';
 import { fetchJson, type JsonAnswer } from './fetch-json.ts';
 
-/** `metadataUrl`: the URL of the metadata server, for tests. */
+/** Options of `googleCredentials`. `metadataUrl`: the URL of the metadata server, for tests. */
 export interface GoogleOptions {
   metadataUrl?: string;
   now?: () => number;
@@ -13,9 +13,9 @@ export interface GoogleOptions {
 const hosts = /^(?:[a-z0-9-]+\.)*pkg\.dev$|^(?:[a-z0-9-]+\.)?gcr\.io$/;
 const tokenPath = '/computeMetadata/v1/instance/service-accounts/default/token';
 const source = "Google's metadata server";
-/** The metadata server runs on the same machine, so it answers fast. */
+/** The timeout of the metadata server, which runs on the same machine and answers fast. */
 const deadlineMs = 1_500;
-/** In a new pod, the metadata server needs a few seconds before it answers (Google's documentation), so a failure is retried for this long. */
+/** How long a failure is retried after the start. In a new pod, the metadata server needs a few seconds before it answers (Google's documentation). */
 const startMs = 60_000;
 
 /** The access token of the service account that this program runs as, for Artifact Registry and Container Registry. */

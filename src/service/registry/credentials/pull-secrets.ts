@@ -8,7 +8,7 @@ const notes: Readonly<Record<PullSecret['namedBy'], string>> = {
   serviceAccount: ", an imagePullSecret of the target's service account,",
 };
 
-/** The pull secrets that the policy, its targets and the targets' service accounts name, all in the policy's namespace. */
+/** The credentials in pull secrets that the policy, its targets and the targets' service accounts name, all in the policy's namespace. */
 export function pullSecretCredentials({ readSecret }: { readSecret: ReadSecret }): CredentialSource {
   return (image) =>
     (image.access?.secrets ?? []).map((secret) =>

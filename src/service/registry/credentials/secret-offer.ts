@@ -1,15 +1,16 @@
+import { defined } from '../../../core/model/defined.ts';
 import type { ImageSource, SecretContent, SecretRef } from '../../../core/model/image-source.ts';
 import type { Credential, CredentialOffer, NoCredential } from '../credential.ts';
 import { type DockerConfig, type DockerConfigEntry, findCredentials, parseDockerConfig } from './docker-config.ts';
 
-/** Reads one Secret, from a cache unless `refresh` is set; returns the same object while the Secret is unchanged. Rejects if the Secret cannot be determined. */
+/** Reads one Secret, from a cache unless `refresh` is set. Returns the same object while the Secret is unchanged. Rejects if it cannot be determined. */
 export type ReadSecret = (
   secret: SecretRef,
   options: { readonly refresh: boolean; readonly signal?: AbortSignal | undefined },
 ) => Promise<SecretContent>;
 
 const keys = ['.dockerconfigjson', '.dockercfg'] as const;
-/** The author of a Secret must not be able to make us try thousands of passwords at a registry. */
+/** The limit for the credentials of a Secret. Its author must not be able to make us try thousands of passwords at a registry. */
 const maxEntries = 10;
 const parsed = new WeakMap<SecretContent, DockerConfig | { readonly why: string }>();
 
@@ -32,7 +33,7 @@ export function offerOfSecret(
   };
 }
 
-/** The first credential that a Docker configuration has for an image, with the further ones in `others`, or why it has none. */
+/** The first credential that a Docker configuration has for an image, with the further ones in `others`; or why it has none. */
 export function pickCredential(config: DockerConfig, image: ImageSource): Credential | NoCredential {
   const [first, ...others] = findCredentials(config, image).slice(0, maxEntries).map(credentialOf);
   if (!first) return { why: [`has no entry for ${image.registry}`, ...config.problems.slice(0, 3)].join(', and ') };
@@ -42,7 +43,7 @@ export function pickCredential(config: DockerConfig, image: ImageSource): Creden
 /** A registry token has no user name, so messages show `<registrytoken>` in its place. */
 function credentialOf({ username, password, identityToken, registryToken }: DockerConfigEntry): Credential {
   if (registryToken !== undefined) return { username: username || '<registrytoken>', password, registryToken };
-  return { username, password, ...(identityToken !== undefined && { identityToken }) };
+  return { username, password, ...defined({ identityToken }) };
 }
 
 function parse(content: SecretContent): DockerConfig | { readonly why: string } {

@@ -1,12 +1,11 @@
-/** Values that several fields of v1 have: names, durations, patterns. */
+/** Schemas of values that several fields of v1 have: names, durations, patterns. */
 import { isObject } from '../../../core/model/untyped.ts';
 import { z } from 'zod';
-import { parseDuration } from '../../../core/model/text.ts';
 import { withChecks, withRules, type Check, type Finding } from '../rules.ts';
 import { maxPatternLength } from '../../../core/model/pattern.ts';
 
 const maxDuration = 8_784;
-const durationPattern = '^(?:[0-9]{1,4}h)?(?:[0-9]{1,6}m)?(?:[0-9]{1,8}s)?$';
+export const durationPattern = '^(?:[0-9]{1,4}h)?(?:[0-9]{1,6}m)?(?:[0-9]{1,8}s)?$';
 
 /** A list without duplicates, which the API server rejects. */
 export function distinct<T extends z.ZodType>(list: T): T {
@@ -18,28 +17,28 @@ const nameHint = 'lower-case letters, digits, "-" and "." between letters or dig
 const labelPattern = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
 const labelHint = 'lower-case letters, digits and "-" between letters or digits';
 
-/** The name of an object (RFC 1123 subdomain). */
+/** Schema of the name of an object (RFC 1123 subdomain). */
 export const name = (what: string) => z.string().min(1).max(253).regex(namePattern, nameHint).describe(what);
 
-/** The name of a container (RFC 1123 label). */
+/** Schema of the name of a container (RFC 1123 label). */
 export const label = (what: string) => z.string().min(1).max(63).regex(labelPattern, labelHint).describe(what);
 
-// v1alpha1 accepts any text for these three, and a policy that was written in it must be valid in v1: they have no pattern in the schema, but a check.
+// Names, namespaces and kinds of targets have a check and no pattern: v1alpha1 accepts any text for them, and its policies must be valid in v1.
 
-/** The name of a target. */
+/** Schema of the name of a target. */
 export const targetName = (what: string) => withChecks(z.string().min(1).max(253).describe(what), checkText(namePattern, nameHint));
 
-/** The namespace of a target. */
+/** Schema of the namespace of a target. */
 export const targetNamespace = (what: string) => withChecks(z.string().min(1).max(63).describe(what), checkText(labelPattern, labelHint));
 
-/** The kind of a target. */
+/** Schema of the kind of a target. */
 export const targetKind = (what: string) =>
   withChecks(
     z.string().min(1).max(63).describe(what),
     checkText(/^[A-Z][A-Za-z0-9]*$/, 'a kind as Kubernetes writes it, such as "Deployment"'),
   );
 
-/** A duration in h, m and s: longer than zero, at most a leap year. */
+/** Schema of a duration in h, m and s: longer than zero, at most a leap year. */
 export const duration = (what: string) =>
   withRules(
     z
@@ -52,29 +51,23 @@ export const duration = (what: string) =>
       {
         rule: `!self.matches('[0-9]') || !self.matches('${durationPattern}') || (duration(self) > duration('0s') && duration(self) <= duration('${maxDuration}h'))`,
         message: `write a duration longer than zero and at most ${maxDuration}h, such as "30m"`,
-        holds: (self) => {
-          const milliseconds = parseDuration(String(self)) ?? 0;
-          return milliseconds > 0 && milliseconds <= maxDuration * 3_600_000;
-        },
       },
     ],
   );
 
-/** A repetition count above 128, but not the code point in `\x{1F433}`; the syntax is the same in RE2 and in JavaScript. */
+/** Matches a repetition count above 128, but not the code point in `\x{1F433}`. The syntax is the same in RE2 and in JavaScript. */
 const largeCount = String.raw`(?:^|[^x]|[^\\]x)[{](?:[0-9]+,)?(?:129|1[3-9][0-9]|[2-9][0-9][0-9]|[0-9]{4,})(?:,[0-9]*)?[}]`;
-const hasLargeCount = new RegExp(largeCount);
 
-/** An RE2 expression. CEL cannot compute its compiled size, but it can limit repetition counts, which make a short text a large program. */
+/** Schema of an RE2 expression. CEL cannot compute its compiled size, but can limit repetition counts, which make a short text a large program. */
 export const pattern = (what: string) =>
   withRules(z.string().min(1).max(maxPatternLength).describe(what), [
     {
       rule: `!self.matches(r'${largeCount}')`,
       message: 'write repetition counts of at most 128, the length of the longest tag',
-      holds: (self) => !hasLargeCount.test(String(self)),
     },
   ]);
 
-/** A check that a text matches a pattern that is not in the schema. */
+/** Creates a check that a text matches a pattern that is not in the schema. */
 export function checkText(pattern: RegExp, hint: string): Check {
   return (value) =>
     typeof value !== 'string' || value === '' || pattern.test(value) ? [] : [{ message: `"${value}" is not valid: ${hint}` }];

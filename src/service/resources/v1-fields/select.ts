@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { maxPatternLength } from '../../../core/model/pattern.ts';
-import { isObject } from '../../../core/model/untyped.ts';
-import { has, withChecks, withRules } from '../rules.ts';
+import { withChecks, withRules } from '../rules.ts';
 import { checkRange, checkExtract } from '../validation/check-tags.ts';
 import { pattern } from './scalars.ts';
 
@@ -54,12 +53,12 @@ const replace = withRules(
     .describe(
       'Replaces one tag by another one; containers that run any other tag stay as they are. BaseImagePolicies use it for rebased images.',
     ),
-  [{ rule: 'self.from != self.to', message: 'write two different tags', holds: (self) => !isObject(self) || self['from'] !== self['to'] }],
+  [{ rule: 'self.from != self.to', message: 'write two different tags' }],
 );
 
 const strategies = ['semver', 'digest', 'newest', 'alphabetical', 'numerical', 'replace'] as const;
 
-/** `spec.select`. */
+/** Schema of `spec.select`. */
 export const select = withRules(
   z
     .object({
@@ -78,12 +77,11 @@ export const select = withRules(
     {
       rule: `[${strategies.map((strategy) => `has(self.${strategy})`).join(', ')}].filter(x, x).size() == 1`,
       message: `write exactly one of ${strategies.join(', ')}; for example "semver: {}"`,
-      holds: (self) => strategies.filter((strategy) => has(self, strategy)).length === 1,
     },
   ],
 );
 
-/** `spec.tags`. */
+/** Schema of `spec.tags`. */
 export const tags = withChecks(
   withRules(
     z
@@ -108,7 +106,6 @@ export const tags = withChecks(
       {
         rule: '!has(self.extract) || has(self.allow)',
         message: 'extract takes its groups from allow: write allow as well, such as "^v(?P<version>.*)$" with extract "$version"',
-        holds: (self) => !has(self, 'extract') || has(self, 'allow'),
       },
     ],
   ),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { fieldPathPattern } from '../../../core/model/field-path.ts';
-import { fieldOf, has, sizeOf, withChecks, withRules } from '../rules.ts';
+import { withChecks, withRules } from '../rules.ts';
 import { checkFieldPath } from '../validation/check-target-fields.ts';
 import { checkTargetKind } from '../validation/check-targets.ts';
 import { checkLabelKey, checkLabelKeys, distinct, label, targetKind, targetName, targetNamespace } from './scalars.ts';
@@ -26,13 +26,11 @@ const requirement = withRules(
     {
       rule: "!has(self.operator) || self.operator in ['In', 'NotIn'] == (has(self.values) && self.values.size() > 0)",
       message: 'In and NotIn need values; Exists and DoesNotExist take none',
-      holds: (self) =>
-        !has(self, 'operator') || ['In', 'NotIn'].includes(String(fieldOf(self, 'operator'))) === sizeOf(fieldOf(self, 'values')) > 0,
     },
   ],
 );
 
-/** A label selector of Kubernetes, for objects that are called `what`. */
+/** Schema of a label selector of Kubernetes, for objects that are called `what`. */
 export const labelSelector = (what: string, description: string) =>
   withRules(
     z
@@ -48,12 +46,11 @@ export const labelSelector = (what: string, description: string) =>
       {
         rule: '(has(self.matchLabels) && self.matchLabels.size() > 0) || (has(self.matchExpressions) && self.matchExpressions.size() > 0)',
         message: 'an empty selector would select everything: write matchLabels or matchExpressions',
-        holds: (self) => sizeOf(fieldOf(self, 'matchLabels')) + sizeOf(fieldOf(self, 'matchExpressions')) > 0,
       },
     ],
   );
 
-/** `spec.targets[].selector`. */
+/** Schema of `spec.targets[].selector`. */
 const selector = labelSelector('workload', 'Selects workloads of the kind by their labels, in one namespace.');
 
 const fieldPath = (what: string) =>
@@ -80,17 +77,15 @@ const fields = withRules(
     {
       rule: 'has(self.image) != (has(self.tag) || has(self.digest))',
       message: 'write either image, for a field with the whole reference, or tag and digest where they have fields of their own',
-      holds: (self) => has(self, 'image') !== (has(self, 'tag') || has(self, 'digest')),
     },
     {
       rule: '!has(self.image) || !has(self.repository)',
       message: 'image holds the repository already: remove repository, or write tag instead of image',
-      holds: (self) => !has(self, 'image') || !has(self, 'repository'),
     },
   ],
 );
 
-/** One of `spec.targets`. */
+/** Schema of one of `spec.targets`. */
 export const target = withChecks(
   withRules(
     z
@@ -112,7 +107,7 @@ export const target = withChecks(
           z.array(label('Name of a container.')).min(1).max(64).describe('Only these containers; by default all that run the image.'),
         ).exactOptional(),
         initContainers: z.boolean().default(false).describe('Whether init containers that run the image are updated as well.'),
-        // Without a default: the API server would write it into every policy, and older replicas stall on fields that they do not know.
+        // The field has no default, because the API server would write it into every policy, and older replicas stall on fields that they do not know.
         volumes: z
           .boolean()
           .exactOptional()
@@ -132,19 +127,14 @@ export const target = withChecks(
       {
         rule: 'has(self.name) != has(self.selector)',
         message: 'write either name or selector',
-        holds: (self) => has(self, 'name') !== has(self, 'selector'),
       },
       {
         rule: '!has(self.fields) || has(self.apiVersion)',
         message: 'fields are for custom resources: write apiVersion as well, such as helm.toolkit.fluxcd.io/v2',
-        holds: (self) => !has(self, 'fields') || has(self, 'apiVersion'),
       },
       {
         rule: '!has(self.fields) || !(has(self.containers) || has(self.initContainers) && self.initContainers || has(self.volumes) && self.volumes)',
         message: 'fields are for custom resources without containers: remove fields, or containers, initContainers and volumes',
-        holds: (self) =>
-          !has(self, 'fields') ||
-          !(has(self, 'containers') || fieldOf(self, 'initContainers') === true || fieldOf(self, 'volumes') === true),
       },
     ],
   ),

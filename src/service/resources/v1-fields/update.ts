@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fieldOf, has, withChecks, withRules, type Finding } from '../rules.ts';
+import { withChecks, withRules, type Finding } from '../rules.ts';
 import { distinct, duration } from './scalars.ts';
 import { labelSelector } from './target.ts';
 
@@ -10,7 +10,7 @@ const time = (what: string) =>
     .regex(/^(?:[01][0-9]|2[0-3]):[0-5][0-9]$/, 'a time of the day from "00:00" to "23:59"')
     .describe(`${what} HH:MM in the time zone of the window.`);
 
-/** One of `spec.update.windows`. */
+/** Schema of one of `spec.update.windows`. */
 export const window = withRules(
   z
     .object({
@@ -30,12 +30,11 @@ export const window = withRules(
     {
       rule: '!has(self.from) || !has(self.to) || self.from != self.to',
       message: 'from and to are the same time: write when the window closes',
-      holds: (self) => fieldOf(self, 'from') !== fieldOf(self, 'to') || fieldOf(self, 'from') === undefined,
     },
   ],
 );
 
-/** `spec.update.mode`. */
+/** Schema of `spec.update.mode`. */
 export const mode = z
   .enum(['Automatic', 'Approval', 'DryRun'])
   .default('Automatic')
@@ -43,13 +42,13 @@ export const mode = z
     'Automatic: changes workloads. Approval: changes them when somebody approves the digest. DryRun: only reports what it would change.',
   );
 
-/** `spec.update.windows`. */
+/** Schema of `spec.update.windows`. */
 export const windows = z
   .array(window)
   .max(32)
   .describe('When workloads may be changed; by default always. An update that is found outside of the windows waits for the next one.');
 
-/** `spec.update`. */
+/** Schema of `spec.update`. */
 export const update = z
   .object({
     mode,
@@ -64,7 +63,7 @@ export const update = z
   })
   .describe('How a selected image reaches the workloads.');
 
-/** `spec.rollout.waves`, and `spec.waves` of a BaseImagePolicy. */
+/** Schema of `spec.rollout.waves`, and of `spec.waves` of a BaseImagePolicy. */
 export const waves = z
   .object({
     maxParallel: z.int().min(1).max(100).exactOptional().describe('How many workloads roll out at the same time; by default 5.'),
@@ -104,12 +103,11 @@ const rolloutFields = z
   })
   .describe('What happens after a workload was changed. Without it, the rollout is watched for 10m, and a failure is only reported.');
 
-/** `spec.rollout`. */
+/** Schema of `spec.rollout`. */
 export const rollout = withRules(rolloutFields, [
   {
     rule: '!has(self.waves) || ((!has(self.watch) || self.watch) && (!has(self.onFailure) || self.onFailure != "Ignore"))',
     message: 'waves need to know which rollouts fail: write onFailure: Rollback or Hold, and no watch: false',
-    holds: (self) => !has(self, 'waves') || (fieldOf(self, 'watch') !== false && fieldOf(self, 'onFailure') !== 'Ignore'),
   },
 ]);
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { has, withRules } from '../rules.ts';
+import { withRules } from '../rules.ts';
 import { pattern, name } from './scalars.ts';
 
 const secretRef = z
@@ -38,7 +38,6 @@ const keyless = withRules(
     {
       rule: 'has(self.identity) != has(self.identityPattern)',
       message: 'write either identity or identityPattern',
-      holds: (self) => has(self, 'identity') !== has(self, 'identityPattern'),
     },
   ],
 );
@@ -66,10 +65,9 @@ const cosign = withRules(
     {
       rule: 'has(self.keys) || has(self.keyless)',
       message: 'write keys, keyless or both',
-      holds: (self) => has(self, 'keys') || has(self, 'keyless'),
     },
   ],
 );
 
-/** `spec.verify`. */
+/** Schema of `spec.verify`. */
 export const verify = z.object({ cosign }).describe('What an image must satisfy before it is applied.');

@@ -1,4 +1,4 @@
-/** What ImagePolicy and BaseImagePolicy say about the images that they watch. */
+/** The fields of ImagePolicy and BaseImagePolicy about the images that they watch. */
 import { z } from 'zod';
 import { distinct, duration, name } from './scalars.ts';
 
@@ -8,19 +8,19 @@ const platform = z
   .regex(/^[a-z0-9]+\/[a-z0-9_]+(?:\/[a-z0-9]+)?$/, 'operating system and architecture: "linux/amd64"')
   .describe('A platform such as "linux/amd64" or "linux/arm/v7".');
 
-/** `spec.platforms`. */
+/** Schema of `spec.platforms`. */
 export const platforms = distinct(z.array(platform).max(16).describe('The platforms that the image must have: all of them.'));
 
-/** `spec.minAge`. */
+/** Schema of `spec.minAge`. */
 export const minAge = duration('How long a digest must have been known before it is applied, counted from when it was first seen.');
 
-/** `spec.pullSecrets`. */
+/** Schema of `spec.pullSecrets`. */
 export const pullSecrets = z
   .array(z.object({ name: name('Name of the Secret.') }).describe('A Secret of type kubernetes.io/dockerconfigjson.'))
   .max(16)
   .describe('Secrets in the namespace of the policy with the credentials for the registry.');
 
-/** `spec.poll`. */
+/** Schema of `spec.poll`. */
 export const poll = z
   .object({
     interval: duration(
@@ -29,5 +29,5 @@ export const poll = z
   })
   .describe('Polling, the fallback for webhooks that do not arrive.');
 
-/** `spec.suspend`. */
+/** Schema of `spec.suspend`. */
 export const suspend = z.boolean().default(false).describe('Whether the policy is suspended: while true, nothing is checked or changed.');

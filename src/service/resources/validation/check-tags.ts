@@ -1,4 +1,4 @@
-/** Checks of version ranges and of the patterns of a policy. */
+/** Checks version ranges and the patterns of a policy. */
 import { estimatePatternSize } from '../../../core/model/pattern-size.ts';
 import { compilePattern, maxPatternLength, maxPolicyPatternSize } from '../../../core/model/pattern.ts';
 import { parseTemplate } from '../../../core/select/extract-template.ts';
@@ -6,14 +6,14 @@ import { isSatisfiable, parseVersionRange } from '../../../core/select/version-r
 import { fieldOf, type Finding } from '../rules.ts';
 import { findingOf } from './problem.ts';
 
-/** A pattern of a policy, and where it is. */
+/** A pattern of a policy, and its location. */
 interface WrittenPattern {
   readonly keys: readonly (string | number)[];
   readonly text: string;
   readonly reason: 'InvalidTagPolicy' | 'InvalidPolicy';
 }
 
-/** Checks that every pattern of a policy is RE2 syntax, and that they are small enough, each and together; nothing is compiled before that. */
+/** Checks that every pattern of a policy is RE2 syntax, and that the patterns are small enough, each and together. Nothing is compiled before that. */
 export function checkPatterns(spec: unknown): Finding[] {
   const patterns = patternsOf(spec);
   const total = patterns.reduce((sum, { text }) => sum + estimatePatternSize(text), 0);
@@ -26,7 +26,7 @@ export function checkPatterns(spec: unknown): Finding[] {
   );
 }
 
-/** Without those that are too long, which the schema reports. */
+/** The patterns of a spec, without those that are too long, which the schema reports. */
 function patternsOf(spec: unknown): WrittenPattern[] {
   const tags = fieldOf(spec, 'tags');
   const signers = listOf(fieldOf(fieldOf(fieldOf(spec, 'verify'), 'cosign'), 'keyless'));
@@ -54,7 +54,7 @@ function listOf(value: unknown): readonly unknown[] {
 export function checkExtract(tags: unknown): Finding[] {
   const extract = fieldOf(tags, 'extract');
   const allow = fieldOf(tags, 'allow');
-  // An invalid pattern is reported at allow.
+  // An invalid pattern in `allow` is not checked here, because the check of `allow` reports it.
   if (typeof extract !== 'string' || typeof allow !== 'string' || findingOf(() => compilePattern(allow)).length > 0) return [];
   let usesGroup = false;
   const noteUse = () => {
@@ -73,7 +73,7 @@ export function checkExtract(tags: unknown): Finding[] {
 export function checkFollowedTag(spec: unknown): Finding[] {
   const tag = fieldOf(fieldOf(fieldOf(spec, 'select'), 'digest'), 'tag');
   const tags = fieldOf(spec, 'tags');
-  // Invalid patterns are reported by checkPatterns.
+  // A policy with invalid patterns is not checked here, because checkPatterns reports them.
   if (typeof tag !== 'string' || checkPatterns(spec).length > 0) return [];
   const ignore = fieldOf(tags, 'ignore');
   const ignored: readonly unknown[] = Array.isArray(ignore) ? ignore : [];

@@ -1,4 +1,4 @@
-/** Checks of the fields of custom resources that a policy writes. */
+/** Checks the fields of custom resources that a policy writes. */
 import { fieldPathPattern } from '../../../core/model/field-path.ts';
 import { checkFields } from '../../../core/model/field-rules.ts';
 import type { TargetFields } from '../../../core/model/image-policy.ts';
@@ -8,7 +8,7 @@ import { fieldOf, has, type Finding, type CheckContext } from '../rules.ts';
 
 const neverWritten = ['apiVersion', 'kind', 'metadata', 'status'];
 
-/** Checks that a field path may be written: it is not in the type, the metadata or the status of the object. */
+/** Checks that a field path may be written, which means that it is not in the type, the metadata or the status of the object. */
 export function checkFieldPath(value: unknown): Finding[] {
   const [first = ''] = String(value).split(/[.[]/);
   return neverWritten.includes(first)
@@ -45,7 +45,7 @@ function readPaths(fields: unknown): TargetFields | undefined {
   return isConsistent ? paths : undefined;
 }
 
-/** Checks fields that hold a digest: only `update.pin: Digest` writes them, and otherwise a stale digest would still decide what runs. A digest has no order. */
+/** Checks fields that hold a digest. Only `update.pin: Digest` writes them; otherwise a stale digest would still decide what runs. A digest has no order. */
 export function checkPinnedFields(spec: unknown): Finding[] {
   const written = fieldOf(fieldOf(spec, 'update'), 'pin');
   const pin = written ?? (has(fieldOf(spec, 'select'), 'digest') || has(spec, 'verify') ? 'Digest' : 'Tag');
@@ -56,7 +56,7 @@ export function checkPinnedFields(spec: unknown): Finding[] {
     if (!has(fields, 'digest')) return [];
     const keys = ['targets', index, 'fields', 'digest'];
     if (pin === 'Tag') return [{ keys, message: 'a digest is written only with update.pin: Digest: write that, or remove this field' }];
-    // Two digests cannot be compared.
+    // A target with only a digest is not comparable, because two digests have no order.
     const isComparable = has(fields, 'tag') || has(fieldOf(spec, 'select'), 'digest');
     return isComparable
       ? []

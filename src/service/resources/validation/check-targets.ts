@@ -1,4 +1,4 @@
-/** Checks of the targets of a policy: their kinds, and that they differ. */
+/** Checks the kinds of the targets of a policy, and that its targets differ. */
 import { isObject } from '../../../core/model/untyped.ts';
 import { fieldOf, has, type Finding, type CheckContext } from '../rules.ts';
 
@@ -14,12 +14,12 @@ export const knownKinds: Readonly<Record<string, string>> = {
 const servedVersion = 'v1';
 
 /**
- * Checks that a kind is one of the known ones, or has an API version. This is not a rule of the schema: targets that were written in v1alpha1 may have any
- * kind, and their problem is reported in the status.
+ * Checks that a kind is one of the known ones, or has an API version. This is not a rule of the schema, because targets that were written in v1alpha1 may have
+ * any kind, and their problem is reported in the status.
  */
 export function checkTargetKind(target: unknown): Finding[] {
   const kind = fieldOf(target, 'kind');
-  // The field reports what cannot be a kind.
+  // A text that cannot be a kind is reported by the check of the field.
   if (typeof kind !== 'string' || !/^[A-Z][A-Za-z0-9]*$/.test(kind)) return [];
   const group = Object.hasOwn(knownKinds, kind) ? knownKinds[kind] : undefined;
   if (!has(target, 'apiVersion')) {
@@ -29,7 +29,7 @@ export function checkTargetKind(target: unknown): Finding[] {
   }
   const apiVersion = String(fieldOf(target, 'apiVersion'));
   const written = groupOf(apiVersion);
-  // Groups of custom resources are domains.
+  // A group with a dot belongs to custom resources, whose groups are domains.
   if (written.includes('.')) return [];
   if (group === undefined || written !== group) {
     return [
@@ -49,12 +49,12 @@ function finding(key: string, message: string): Finding {
   return { keys: [key], message, reason: 'UnsupportedTargetKind' };
 }
 
-/** `apps` of `apps/v1`; empty for `v1`. */
+/** The group of an API version: `apps` of `apps/v1`; empty for `v1`. */
 function groupOf(apiVersion: string): string {
   return apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '';
 }
 
-/** Checks that no workload, and no field of a custom resource, is named twice. Comparing all targets exceeds the budget of CEL. */
+/** Checks that no workload, and no field of a custom resource, is named twice. This is no CEL rule, because comparing all targets exceeds the budget of CEL. */
 export function checkTargetsDiffer(targets: unknown, { namespace }: CheckContext): Finding[] {
   const findings: Finding[] = [];
   const seen = new Map<string, number>();
@@ -73,10 +73,10 @@ function describe(subject: string, first: number, index: number): string {
   return `${subject} is already a target, in targets[${first}]: keep one of them`;
 }
 
-/** What a target changes: a key for comparison, its name for messages, and where the target names it. */
+/** A workload or field that a target changes: a key for comparison, a name for messages, and where the target names it. */
 type Claim = [key: string, subject: string, keys: string[]];
 
-/** The workload, or single fields of it: several targets may write different fields of one object. */
+/** The claims of a target: the workload, or single fields of it. Several targets may write different fields of one object. */
 function claimsOf(target: unknown, ownNamespace: string | undefined): Claim[] {
   const kind = fieldOf(target, 'kind');
   const name = fieldOf(target, 'name');

@@ -1,11 +1,11 @@
-/** Where a field is written in a YAML document. */
+/** Finds where a field is written in a YAML document. */
 import { type Document, isAlias, isMap, isNode, isScalar, isSeq } from 'yaml';
 import type { Keys } from './problem.ts';
 
-/** The place of a field in a text: the offset of its name, or of the start of a list entry; of its innermost existing parent if it is missing. */
+/** The place of a field in a text: the offset of its name, or of the start of a list entry. A missing field has the place of its innermost parent. */
 export interface FieldPlace {
   readonly offset: number;
-  /** How many of the keys exist. */
+  /** How many of the field's keys exist in the document. */
   readonly depth: number;
 }
 
@@ -18,14 +18,14 @@ export function placeIn(document: Document.Parsed, keys: Keys): FieldPlace {
     const step = stepInto(resolve(current, document), key);
     if (step === undefined) break;
     depth++;
-    // The content of an alias is elsewhere; the position is that of the alias.
+    // The offset stays at an alias, because the content of the alias is elsewhere in the document.
     if (!isAlias(current)) offset = startOf(step.at) ?? offset;
     current = step.value;
   }
   return { offset, depth };
 }
 
-/** The offset alone. */
+/** The offset of a field in a document. */
 export function offsetOf(document: Document.Parsed, keys: Keys): number {
   return placeIn(document, keys).offset;
 }

@@ -1,4 +1,4 @@
-/** Valid parts of a policy of either version that may not mean what its author expects: `lint` warns about them, and nothing rejects them. */
+/** Warns about valid parts of a policy of either version that may not mean what its author expects. `lint` shows these warnings, and nothing rejects them. */
 import { compilePattern } from '../../../core/model/pattern.ts';
 import { describePrereleases, parseVersionRange } from '../../../core/select/version-range.ts';
 import { findingOf, valueAt, problem, type Keys, type Problem } from './problem.ts';
@@ -18,7 +18,7 @@ function rangeWarnings(document: unknown): Problem[] {
   return note === undefined ? [] : [problem(keys, note, 'InvalidTagPolicy')];
 }
 
-/** Other tools search for a pattern in tags; here it must match the whole tag. */
+/** Warnings about `allow`. Other tools search for a pattern in tags; here it must match the whole tag. */
 function allowWarnings(document: unknown): Problem[] {
   const keys = oldStrategyOf(document) === 'Regex' ? oldPattern : ['spec', 'tags', 'allow'];
   const allow = valueAt(document, keys);
@@ -46,7 +46,7 @@ function anchorsOf(pattern: string): Anchors {
   return { start, body, end };
 }
 
-/** Whether a pattern begins with "-", "." or "+", as no tag does, or has nothing variable in it: single tags need no pattern. */
+/** Whether a pattern begins with "-", "." or "+", as no tag does, or has no variable part. Single tags need no pattern. */
 function matchesNoWholeTag({ start, body }: Anchors): boolean {
   const isInside = start === '' && /^(?:-|\\[-.+])(?![*?{])/.test(body);
   return isInside || !/[*+{[]|\\[dDwWpP]/.test(body.replace(/\\[^dDwWpP]/g, 'x'));

@@ -2,16 +2,15 @@ import { PermanentError } from '../../../core/model/errors.ts';
 import type { Reason } from '../../../core/model/reasons.ts';
 import type { Finding } from '../rules.ts';
 
-/** One thing that is wrong with a document: where, what to do about it, and the reason for conditions. */
+/** One problem of a document: its location, what to do about it, and the reason for conditions. */
 export interface Problem {
   readonly keys: Keys;
-  /** `spec.targets[0].name`. */
+  /** The location as a path: `spec.targets[0].name`. */
   readonly path: string;
   readonly message: string;
   readonly reason: Reason;
 }
 
-/** A problem at a location. */
 export function problem(keys: Keys, message: string, reason: Reason = 'InvalidPolicy'): Problem {
   return { keys, path: formatKeys(keys), message, reason };
 }
@@ -19,7 +18,7 @@ export function problem(keys: Keys, message: string, reason: Reason = 'InvalidPo
 /** The location of a value in a document: names of fields and indexes of lists. */
 export type Keys = readonly (string | number)[];
 
-/** `spec.targets[0].name`, as the API server writes it. */
+/** A location as the API server writes it: `spec.targets[0].name`. */
 export function formatKeys(keys: Keys): string {
   const text = keys.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('');
   return text.replace(/^\./, '');

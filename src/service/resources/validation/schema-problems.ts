@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { valueAt, problem, type Keys, type Problem } from './problem.ts';
 import { schemaAt, unwrap } from './walk-schema.ts';
 
-/** Everything that the schema itself rejects in a value, in sentences. */
+/** Everything that the schema itself, without its rules and checks, rejects in a value, in sentences. */
 export function schemaProblems(schema: z.ZodType, value: unknown, keys: Keys): Problem[] {
   const parsed = schema.safeParse(value);
   if (parsed.success) return [];
@@ -13,7 +13,7 @@ export function schemaProblems(schema: z.ZodType, value: unknown, keys: Keys): P
   });
 }
 
-/** What is wrong with a value, and what to write instead. `shown` stands for the value where it must not be shown. */
+/** Describes what is wrong with a value, and what to write instead. `shown` replaces a value that must not be shown. */
 export function describeIssue(issue: z.core.$ZodIssue, value: unknown, schema: z.core.$ZodType | undefined, shown = show(value)): string {
   if (value === undefined && issue.code !== 'custom') return `is missing: ${descriptionOf(schema)}`;
   switch (issue.code) {
@@ -55,7 +55,7 @@ function sizeOfType(origin: string): string | undefined {
   return { string: 'characters', array: 'entries' }[origin];
 }
 
-/** YAML reads 1.20 as a number, and `on` as true. */
+/** Advice for a value that YAML reads as another type: 1.20 as a number, and `on` as true. */
 function adviceFor(expected: string, value: unknown, schema: z.core.$ZodType | undefined): string {
   const isUnquoted = expected === 'string' && (typeof value === 'number' || typeof value === 'boolean');
   if (isUnquoted && typeof value === 'number' && isDuration(schema)) return 'write it with its unit, such as 30s, 10m or 1h30m';

@@ -9,7 +9,7 @@ export interface Place {
   readonly keys: Keys;
 }
 
-/** Walks a value along its schema, from the outside in; skips what is absent or of another JSON type than the schema's. */
+/** Walks a value along its schema, from the outside in. Values that are absent or of another JSON type than the schema's are skipped. */
 export function* walkSchema(schema: z.core.$ZodType, value: unknown, keys: Keys = []): Generator<Place> {
   const inner = unwrap(schema);
   if (inner instanceof z.ZodObject && isObject(value)) {
@@ -51,7 +51,7 @@ export function* walkShape(schema: z.core.$ZodType, keys: Keys = []): Generator<
   }
 }
 
-/** The schema without the wrappers that make a field optional, and what computes its value or checks it before. */
+/** The schema without the wrappers that make a field optional, compute its value, or check it before. */
 export function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
   if (schema instanceof z.ZodPipe) return unwrap(schema.in instanceof z.ZodTransform ? schema.out : schema.in);
   const isWrapped =
@@ -62,7 +62,7 @@ export function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
   return isWrapped ? unwrap(schema.unwrap()) : schema;
 }
 
-/** The value as the API server reads it: a null field is absent. */
+/** The value as the API server reads it, which treats a null field as absent. */
 export function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isObject(value)) return value;

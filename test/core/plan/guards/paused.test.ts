@@ -5,7 +5,7 @@ import { workloadOf } from '../../model/samples.ts';
 import { contextOf } from './context.ts';
 
 for (const [apiVersion, kind, remedy] of [
-  ['argoproj.io/v1alpha1', 'Rollout', 'kubectl argo rollouts -n shop resume web'],
+  ['argoproj.io/v1alpha1', 'Rollout', 'kubectl argo rollouts -n shop promote web'],
   ['apps.kruise.io/v1alpha1', 'CloneSet', 'set its field spec.paused to false'],
 ] as const)
   test(`a paused ${kind} is resumed in its own way`, () => {

@@ -90,11 +90,19 @@ test('other events are not pushes', () => {
   assert.equal(reasonOf(detailed({ result: 'FAILURE' })), 'the push did not succeed: FAILURE');
   assert.equal(reasonOf(detailed({ result: undefined })), 'the push did not succeed: no result');
   assert.equal(reasonOf({ ...event, 'detail-type': 'ECR Image Scan' }), 'not a push: ECR Image Scan PUSH');
-  assert.match(reasonOf({ ...event, 'detail-type': 'ECR Replication Action' }) ?? '', /replication/);
   assert.equal(reasonOf({ ...event, source: 'aws.s3' }), 'not an event of ECR: aws.s3');
   assert.equal(reasonOf({ ...event, detail: null }), 'not a push: ECR Image Action');
   assert.equal(reasonOf(detailed({ 'repository-name': '' })), 'the event names no repository');
   assert.match(reasonOf({ Type: 'UnsubscribeConfirmation', TopicArn: topic, Token: 'abc' }) ?? '', /was ended/);
+});
+
+test('a replication that ended is a push at its destination', () => {
+  const replicated = { ...detail, 'action-type': 'REPLICATE', 'source-account': '210987654321', 'source-region': 'us-east-1' };
+  const replication = { ...event, 'detail-type': 'ECR Replication Action', detail: replicated };
+  assert.deepEqual(parse(replication).pushes, [push]);
+  assert.equal(reasonOf({ ...replication, detail: { ...replicated, result: 'FAILURE' } }), 'the replication did not succeed: FAILURE');
+  assert.equal(reasonOf({ ...replication, detail }), 'not a push: ECR Replication Action PUSH');
+  assert.equal(reasonOf({ ...event, detail: replicated }), 'not a push: ECR Image Action REPLICATE');
 });
 
 test('a push without a tag, or of something other than an image, is ignored', () => {

@@ -1,0 +1,53 @@
+/** BaseImagePolicies as the API shows them. Pure. */
+import type { z } from 'zod';
+import { isUsableBase, type BaseImagePolicy } from '../../core/model/base-policy.ts';
+import { decisiveCondition } from '../../core/model/decisive-condition.ts';
+import { defined } from '../../core/model/defined.ts';
+import { formatRepository } from '../../core/model/image-reference.ts';
+import type { baseDetail, BaseSummary } from '../../service/api/base-view.ts';
+import { type PolicyState, stateFrom } from '../../service/api/policy-view.ts';
+
+/** The state of a policy in one word. */
+export function stateOf({ spec, status }: BaseImagePolicy): PolicyState {
+  const isSuspended = isUsableBase(spec) ? spec.base.suspended : spec.suspended;
+  return stateFrom(isSuspended === true, status.conditions ?? []);
+}
+
+/** The view of a policy in a list. */
+export function summarize(policy: BaseImagePolicy): BaseSummary {
+  const { namespace, name, uid, spec, status } = policy;
+  const { latest, pendingApproval, images, waves, behindSince, conditions = [] } = status;
+  const condition = decisiveCondition(conditions);
+  return {
+    namespace,
+    name,
+    uid,
+    ...(isUsableBase(spec) && {
+      image: formatRepository(spec.base.repository),
+      selects: spec.base.strategy.description,
+      mode: spec.base.mode,
+    }),
+    state: stateOf(policy),
+    ...(condition && { reason: condition.reason, message: condition.message, since: condition.lastTransitionTime }),
+    ...(latest && { latest: { ...latest } }),
+    ...(pendingApproval && { pendingApproval: { ...pendingApproval } }),
+    ...(images && { images: { ...images } }),
+    ...(waves && { waves: { ...waves } }),
+    ...defined({ behindSince }),
+  };
+}
+
+/** The view of one policy. */
+export function detail(policy: BaseImagePolicy): z.input<typeof baseDetail> {
+  const { generation, spec, status, actions = {}, requested } = policy;
+  const { approve, release, requestedAt } = actions;
+  return {
+    ...summarize(policy),
+    generation,
+    onNewBase: isUsableBase(spec) ? spec.onNewBase.map(({ kind }) => kind) : [],
+    conditions: [...(status.conditions ?? [])],
+    status: structuredClone(status) as z.input<typeof baseDetail>['status'],
+    actions: defined({ approve, release, requestedAt }),
+    ...(requested && { requested: { ...requested } }),
+  };
+}

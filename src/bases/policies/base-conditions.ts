@@ -1,0 +1,106 @@
+/** The conditions of a BaseImagePolicy whose images were examined, and what they say. Pure. */
+import type { BaseStatus } from '../../core/model/base-status.ts';
+import type { Repository } from '../../core/model/image-reference.ts';
+import { actionAnnotations } from '../../core/model/policy-actions.ts';
+import type { Condition } from '../../core/model/policy-status.ts';
+import { describeMissingGrant } from '../../core/model/push-grant.ts';
+import type { Reason } from '../../core/model/reasons.ts';
+import { maxVersions } from './learn-versions.ts';
+import type { Findings } from './next-base-status.ts';
+
+/** A condition that a policy reports. */
+export type State = Pick<Condition, 'type' | 'status' | 'message'> & { readonly reason: Reason };
+
+/** The condition `Ready`, and the one that accompanies it. */
+export function describeConditions(
+  counts: NonNullable<BaseStatus['images']>,
+  {
+    base,
+    versions,
+    acted: { waves, pendingApproval, opensAt },
+    waiting,
+    unpermitted,
+    namespace,
+  }: Findings & { readonly namespace: string },
+  rejection: string | undefined,
+): State[] {
+  const summary = summarize(counts, base.tag, versions) + describeUnpermitted(namespace, unpermitted);
+  if (rejection !== undefined) {
+    const hint = `push a newer one, or release it with the annotation ${actionAnnotations.release}: "<time>"`;
+    const message = `${base.tag} failed, and is not used again: ${hint}: ${rejection}`;
+    return [
+      { type: 'Ready', status: 'False', reason: 'BaseRejected', message },
+      { type: 'Stalled', status: 'True', reason: 'BaseRejected', message },
+    ];
+  }
+  if (waves !== undefined && waves.progressing === 0 && opensAt !== undefined) {
+    const message = `${waves.pending} of ${countOf(waves)} workloads are restarted when the next window opens: ${opensAt}; ${summary}`;
+    return [
+      { type: 'Ready', status: 'False', reason: 'Window', message },
+      { type: 'Reconciling', status: 'True', reason: 'Window', message },
+    ];
+  }
+  if (waves !== undefined && waves.pending + waves.progressing > 0) {
+    const message = `rolling out ${base.tag}: ${waves.done} of ${countOf(waves)} workloads; ${summary}`;
+    return [
+      { type: 'Ready', status: 'False', reason: 'Progressing', message },
+      { type: 'Reconciling', status: 'True', reason: 'Progressing', message },
+    ];
+  }
+  const waits =
+    waiting === undefined ? '' : `; ${waiting.tag} waits${waiting.until === undefined ? '' : ` until ${waiting.until}`}: ${waiting.reason}`;
+  const approval: State[] =
+    pendingApproval === undefined
+      ? []
+      : [
+          {
+            type: 'ApprovalRequired',
+            status: 'True',
+            reason: 'ApprovalRequired',
+            message: `${pendingApproval.tag}@${pendingApproval.digest}`,
+          },
+        ];
+  const message = summary + waits;
+  if (versions.isBeingRead)
+    return [
+      { type: 'Ready', status: 'False', reason: 'Progressing', message },
+      { type: 'Reconciling', status: 'True', reason: 'Progressing', message },
+      ...approval,
+    ];
+  const isUnsure = counts.unknown > 0 || versions.unread > 0;
+  const reason = counts.behind > 0 ? 'ImagesBehind' : isUnsure ? 'ImagesUnknown' : 'UpToDate';
+  return [{ type: 'Ready', status: 'True', reason, message }, ...approval];
+}
+
+function countOf({ pending, progressing, done, failed }: NonNullable<BaseStatus['waves']>): number {
+  return pending + progressing + done + failed;
+}
+
+function summarize(
+  { total, behind, unknown, otherLine = 0 }: NonNullable<BaseStatus['images']>,
+  tag: string,
+  { unread, isBeingRead, fault }: Findings['versions'],
+): string {
+  if (total === 0)
+    return 'the selected workloads run no images: check the selectors, and that the owners of other namespaces have consented';
+  const others = [
+    ...(unknown === 0 ? [] : [`of ${unknown} the base is not known: see status.dependents for why`]),
+    ...(otherLine === 0
+      ? []
+      : [`${otherLine} ${otherLine === 1 ? 'is' : 'are'} built on a version of another line, which spec.from may name`]),
+    ...(unread === 0 ? [] : [`${unread} tags of the base are not compared${describeUnread(isBeingRead, fault)}`]),
+  ];
+  const known = unknown > 0 || unread > 0 ? 'no image is known to be behind' : 'no image is behind';
+  return [behind === 0 ? `${known} ${tag} (of ${total})` : `${behind} of ${total} images are behind ${tag}`, ...others].join('; ');
+}
+
+function describeUnpermitted(namespace: string, repositories: readonly Repository[]): string {
+  if (repositories.length === 0) return '';
+  const what = repositories.length === 1 ? 'the images of 1 repository are' : `the images of ${repositories.length} repositories are`;
+  return `; ${what} not rebased, because nothing permits to push them: ${describeMissingGrant(namespace, repositories)}`;
+}
+
+function describeUnread(isBeingRead: boolean, fault: string | undefined): string {
+  if (fault !== undefined) return `: ${fault}`;
+  return isBeingRead ? ' yet: they are being read' : `, because ${maxVersions} versions are known: remove old tags from the registry`;
+}

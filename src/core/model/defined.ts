@@ -1,0 +1,10 @@
+/** The same properties; those that may be undefined may be absent instead. */
+type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};
+
+/** A copy of an object without the properties that are undefined: what is not known is absent, so that nothing is written or compared for it. */
+export function defined<T extends object>(value: T): Defined<T> {
+  const known = Object.entries(value).filter(([, one]) => one !== undefined);
+  return Object.fromEntries(known) as Defined<T>;
+}

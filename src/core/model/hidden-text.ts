@@ -1,0 +1,17 @@
+/** Characters that are not shown as they are. They come from registries, senders and tenants. */
+
+/** Matches characters that a terminal interprets, or does not show as they are. */
+export const hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
+
+/** JSON in which hidden characters are escaped, except the line breaks between its values. */
+export function escapeHidden(json: string): string {
+  // Most texts have none, and log lines are many.
+  if (!/[^\n -~]/.test(json)) return json;
+  return json.replaceAll(hidden, (characters) =>
+    characters === '\n'
+      ? characters
+      : Array.from({ length: characters.length }, (_, index) => characters.charCodeAt(index))
+          .map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`)
+          .join(''),
+  );
+}

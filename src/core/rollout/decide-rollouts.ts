@@ -1,0 +1,129 @@
+/**
+ * The decision of a check of rollouts, from what it has found: the next status, what is reported beside it, and what is rolled back. Pure: made again with the newest
+ * status after a conflict.
+ */
+import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
+import type { HistoryEntry, PolicyStatus } from '../model/policy-status.ts';
+import type { TargetSnapshot } from '../model/target-snapshot.ts';
+import { workloadKey, type Workload } from '../model/workload.ts';
+import { isSameContainer } from '../plan/past.ts';
+import { findRejection } from '../plan/rejections.ts';
+import { refusedRollbacks, rollbacksOf, whyNoRollback, type RefusedRollback } from './automatic-rollback.ts';
+import { progressOf, type RolloutProgress } from './count-rollouts.ts';
+import { isRecorded } from './current-rollouts.ts';
+import type { Finding } from './examine-rollouts.ts';
+import { failureOf, isSameEntry, recordFindings } from './record-results.ts';
+
+/** What a check of rollouts leads to; its status has the conditions of the one before. */
+export interface RolloutDecision extends RolloutProgress {
+  readonly results: RolloutResults;
+  /** The workloads that are to be rolled back, with the changes that were just found failed. */
+  readonly failed: readonly ChangedWorkload[];
+  /** The changes that must not be rolled back. */
+  readonly refused: readonly RefusedRollback[];
+}
+
+/** A workload, with those of its changes that something is about. */
+export interface ChangedWorkload {
+  readonly workload: Workload;
+  readonly entries: readonly HistoryEntry[];
+}
+
+/** A rollout whose entries in the history have a new result. */
+export interface RolloutResult extends ChangedWorkload {
+  readonly entries: readonly [HistoryEntry, ...HistoryEntry[]];
+  readonly isDone: boolean;
+  readonly message: string;
+  /** With many workloads, a push is reported as rolled out when all of them are, and not after a failure. */
+  readonly isLast: boolean;
+  /** Why the failure is not rolled back, though the policy asks for that. */
+  readonly whyNoRollback: string | undefined;
+}
+
+/** The new results of a check. */
+export interface RolloutResults {
+  readonly before: PolicyStatus;
+  readonly after: PolicyStatus;
+  readonly results: readonly RolloutResult[];
+  /** Changes that the history does not hold and that are rolled out, once all rollouts are over. */
+  readonly completed: readonly ChangedWorkload[];
+}
+
+/** Decides about what a check has found. `policy`: with its newest status. */
+export function decideRollouts(policy: ImagePolicy, findings: readonly Finding[], snapshot: TargetSnapshot): RolloutDecision {
+  const progress = progressOf({ ...policy, status: recordFindings(policy, findings, snapshot) }, snapshot);
+  const recorded = { ...policy, status: progress.status };
+  return {
+    ...progress,
+    results: resultsOf(policy, progress.status, findings),
+    failed: goesBack(policy) ? findFailed(recorded, findings, snapshot) : [],
+    refused: goesBack(policy) ? refusedRollbacks(recorded, snapshot) : [],
+  };
+}
+
+/** The workloads with something to roll back: by the history, or by what was just found and the history has no room for. */
+function findFailed(policy: ImagePolicy, findings: readonly Finding[], { findWorkload, aliases }: TargetSnapshot): ChangedWorkload[] {
+  const failed = new Map<string, ChangedWorkload>();
+  for (const ref of policy.status.history ?? []) {
+    const workload = findWorkload(ref);
+    if (workload !== undefined) failed.set(workloadKey(ref), { workload, entries: [] });
+  }
+  for (const { rollout, evaluation } of findings) {
+    if (evaluation.kind !== 'failed') continue;
+    const entries = rollout.entries.map((entry) => ({ ...entry, failure: failureOf(evaluation) }));
+    failed.set(workloadKey(rollout.workload), { workload: rollout.workload, entries });
+  }
+  return [...failed.values()].filter(({ workload, entries }) => rollbacksOf(policy, workload, aliases, entries).length > 0);
+}
+
+function goesBack({ spec }: ImagePolicy): boolean {
+  return isUsable(spec) && spec.rollout?.onFailure === 'Rollback';
+}
+
+/** What the status of a policy does not say before, and says after these findings. */
+function resultsOf(policy: ImagePolicy, after: PolicyStatus, findings: readonly Finding[]): RolloutResults {
+  const { status: before } = policy;
+  const results = findings.flatMap(({ rollout, evaluation }): RolloutResult[] => {
+    const [entry, ...others] = (after.history ?? []).filter(
+      (one) => rollout.entries.some((found) => isSameEntry(found, one)) && resultIn(before, one) !== one.result,
+    );
+    if (entry === undefined) return [];
+    const entries = [entry, ...others] as const;
+    const images = entries.map(({ to }) => to).join(' and ');
+    const isDone = entry.result === 'RolledOut';
+    return [
+      {
+        workload: rollout.workload,
+        entries,
+        isDone,
+        message: isDone ? `${images} is out: ${evaluation.message}` : `the rollout of ${images} failed: ${evaluation.message}`,
+        isLast: (after.rollouts?.progressing ?? 0) === 0 && !hasFailed(after, entry),
+        whyNoRollback: isDone || !goesBack(policy) ? undefined : entries.map(whyNoRollback).find((why) => why !== undefined),
+      },
+    ];
+  });
+  return { before, after, results, completed: completedBy(before, after, findings) };
+}
+
+function completedBy(before: PolicyStatus, after: PolicyStatus, findings: readonly Finding[]): ChangedWorkload[] {
+  const { settledAt = '' } = after.rollouts ?? {};
+  const known = before.rollouts?.settledAt;
+  if (settledAt === '' || settledAt === known) return [];
+  const isNew = ({ at }: HistoryEntry) => known === undefined || Date.parse(at) > Date.parse(known);
+  return findings.flatMap(({ rollout: { workload, entries }, evaluation }) => {
+    const found = entries.filter((entry) => !isRecorded(before, entry) && isNew(entry));
+    return evaluation.kind === 'done' && found.length > 0 ? [{ workload, entries: found }] : [];
+  });
+}
+
+/** Whether the image of a change is rejected, or has failed on a workload where no later try of it has succeeded. */
+export function hasFailed(status: PolicyStatus, { tag, digest }: HistoryEntry): boolean {
+  if (findRejection(status, digest) !== undefined) return true;
+  const ofImage = (status.history ?? []).filter((one) => one.trigger !== 'Rollback' && one.tag === tag && one.digest === digest);
+  const isNewest = (entry: HistoryEntry) => ofImage.find((one) => isSameContainer(one, entry)) === entry;
+  return ofImage.some((entry) => (entry.result === 'Failed' || entry.result === 'RolledBack') && isNewest(entry));
+}
+
+function resultIn({ history = [] }: PolicyStatus, entry: HistoryEntry): HistoryEntry['result'] | undefined {
+  return history.find((one) => isSameEntry(one, entry))?.result;
+}

@@ -1,0 +1,78 @@
+/** The status after a check of rollouts: their results and counts, with the conditions that follow from them. */
+import { resultCondition } from '../model/decisive-condition.ts';
+import { defined } from '../model/defined.ts';
+import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
+import type { PolicyStatus } from '../model/policy-status.ts';
+import { toSeconds } from '../model/text.ts';
+import { formatWorkload } from '../model/workload.ts';
+import { waveReasons } from '../plan/guards/wave.ts';
+import { describeWaiting, isPending } from '../plan/pending-candidate.ts';
+import { findRejection } from '../plan/rejections.ts';
+import type { RetryOwner } from '../plan/retries.ts';
+import type { RolloutProgress, RolloutState } from '../rollout/count-rollouts.ts';
+import { retriesOf, rolloutConditions } from './condition-states.ts';
+import { nextConditions, withHeldRollouts } from './next-conditions.ts';
+import { latestApplied } from './next-latest.ts';
+import { isWorthWriting } from './next-status.ts';
+
+/** Ready conditions with any other reason belong to other reconciles and are not changed. */
+const ownReasons: ReadonlySet<string> = new Set([
+  'UpToDate',
+  'Progressing',
+  'RolloutFailed',
+  'RejectedDigest',
+  'RolloutRetry',
+  'RetriesExhausted',
+  ...waveReasons,
+]);
+
+/** The status with the conditions that its rollouts require; undefined if there is nothing to write. `policy`: with the status before. */
+export function withRollouts(
+  policy: Pick<ImagePolicy, 'uid' | 'generation' | 'namespace' | 'spec' | 'status'> & RetryOwner,
+  { status, states: rollouts }: RolloutProgress,
+  now: Date,
+): PolicyStatus | undefined {
+  const counted = withoutFailedWait({ ...status, ...defined({ latest: latestApplied({ spec: policy.spec, status }, status.latest) }) });
+  const told = resultCondition(policy.status.conditions ?? []);
+  const isOurs = isUsable(policy.spec) && policy.status.observedGeneration === policy.generation && ownReasons.has(told?.reason ?? '');
+  if (!isOurs) {
+    const { conditions } = counted;
+    const held = conditions && rolloutConditions({ ...policy, status: counted }, rollouts, now);
+    const beside = held === undefined ? counted : { ...counted, conditions: withHeldRollouts(policy, conditions ?? [], held, now) };
+    return isWorthWriting(policy.status, beside, now) ? beside : undefined;
+  }
+  const changed = withRetry({ ...policy, status: counted }, rollouts, now);
+  const states = rolloutConditions({ ...policy, status: changed }, rollouts, now);
+  const running = describeRunning(changed);
+  const { waiting } = changed;
+  const result = isPending(waiting)
+    ? ({ kind: 'waiting', reason: waiting.reason, message: describeWaiting(waiting), running, pending: { next: waiting } } as const)
+    : ({ kind: 'unchanged', reason: 'UpToDate', message: running, running } as const);
+  const isLeft = (told?.reason === 'RejectedDigest' || told?.reason === 'RetriesExhausted') && states.instead === undefined;
+  const next = isLeft ? changed : { ...changed, conditions: nextConditions(policy, result, now, states) };
+  return isWorthWriting(policy.status, next, now) ? next : undefined;
+}
+
+/** An image that is rejected waits for nothing: a replica whose cache was behind may have written that it does. */
+function withoutFailedWait(status: PolicyStatus): PolicyStatus {
+  const { waiting, ...others } = status;
+  return isPending(waiting) && findRejection(status, waiting.digest) !== undefined ? others : status;
+}
+
+/** The status with the wait for the next try of an image that is not to blame for its failed rollout, unless another image waits. */
+function withRetry(policy: Pick<ImagePolicy, 'status'> & RetryOwner, rollouts: readonly RolloutState[], now: Date): PolicyStatus {
+  const { status } = policy;
+  const { latest, waiting } = status;
+  const times = retriesOf(policy, rollouts, now).flatMap(({ until }) => (until === undefined ? [] : [until.getTime()]));
+  if (latest === undefined || times.length === 0 || isPending(waiting)) return status;
+  const { tag, digest } = latest;
+  // Rounded up, so that the wait is over at that time.
+  const until = toSeconds(new Date(Math.ceil(Math.min(...times) / 1_000) * 1_000));
+  return { ...status, waiting: { tag, ...defined({ digest }), since: toSeconds(now), until, reason: 'RolloutRetry' } };
+}
+
+/** As the status shows the targets: whoever finds that they run something else evaluates them anew. */
+function describeRunning({ targets = [] }: PolicyStatus): string {
+  const runs = targets.flatMap((state) => (state.image === undefined ? [] : [`${formatWorkload(state)} runs ${state.image}`]));
+  return [...new Set(runs)].join('; ') || 'every workload runs the selected image';
+}

@@ -1,0 +1,51 @@
+/** The pages that ask to confirm an action on the policy of a base, and the forms that execute it. */
+import type { FastifyInstance } from 'fastify';
+import { type BaseDetail, baseReads } from '../service/api/base-view.ts';
+import { type BaseActionName, baseActionNames, baseActionPath, baseActionsFor, baseBodyOf } from './base-action-list.ts';
+import { html, type Html } from './html.ts';
+import { basePath } from './parts/inline.ts';
+import type { Texts } from './texts/en.ts';
+import { type DashboardMeans, queryOf, sendPage, startVisit } from './visit.ts';
+
+type Params = Readonly<Record<'namespace' | 'name', string>>;
+
+/** Adds the routes of all actions on bases to the app. */
+export function addBaseActionRoutes(app: FastifyInstance, means: DashboardMeans): void {
+  for (const action of baseActionNames) {
+    const path = `/bases/:namespace/:name/${action}`;
+    app.get<{ Params: Params }>(path, async (request, reply) => {
+      const { api, texts, viewer } = await startVisit(request, means);
+      const found = await api.read(baseReads.one, request.params);
+      return sendPage(request, reply, viewer, {
+        section: 'bases',
+        title: `${texts[action]}: ${found.namespace}/${found.name}`,
+        body: confirm(found, action, texts),
+      });
+    });
+    app.post<{ Params: Params }>(path, async (request, reply) => {
+      const { api } = await startVisit(request, means);
+      await api.post(action, request.params, baseBodyOf(action, queryOf(request.body)), 'bases');
+      return reply.redirect(`${basePath(request.params)}?done=${action}`, 303);
+    });
+  }
+}
+
+function confirm(found: BaseDetail, action: BaseActionName, texts: Texts): Html {
+  const possible = baseActionsFor(found, texts).find(({ name, isPossible }) => name === action && isPossible);
+  if (possible === undefined)
+    return html`
+      <p class="note">${texts.noEffect}</p>
+      <p><a href=${basePath(found)}>${texts.cancel}</a></p>
+    `;
+  const { question, label, image } = possible;
+  return html`
+    <form method="post" action=${baseActionPath(found, action)} class="confirm">
+      <p>${question}</p>
+      ${
+        image !== undefined &&
+        html`<input type="hidden" name="tag" value=${image.tag} /><input type="hidden" name="digest" value=${image.digest} />`
+      }
+      <p class="actions"><button class="primary">${label}</button> <a class="button" href=${basePath(found)}>${texts.cancel}</a></p>
+    </form>
+  `;
+}

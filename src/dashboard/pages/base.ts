@@ -1,0 +1,248 @@
+import type { z } from 'zod';
+import { type BaseDetail, baseReads, dependentStates } from '../../service/api/base-view.ts';
+import { baseActionPath, baseActionsFor } from '../base-action-list.ts';
+import { html, type Html } from '../html.ts';
+import type { Caller, Page, Query } from '../page.ts';
+import { dependentTable } from '../parts/dependents.ts';
+import { basePath, dependentBadge, option, stateBadge, tagOf, time } from '../parts/inline.ts';
+import { partOf } from '../parts/problem.ts';
+import { factList, table } from '../parts/tables.ts';
+import type { Texts } from '../texts/en.ts';
+
+type Dependents = z.output<typeof baseReads.dependents.answer>;
+type Versions = z.output<typeof baseReads.versions.answer>;
+
+const filterNames = ['state', 'runsIn', 'search', 'after', 'versions'] as const;
+type Filters = Readonly<Partial<Record<(typeof filterNames)[number], string>>>;
+
+export const base: Page = {
+  path: '/bases/:namespace/:name',
+  section: 'bases',
+  async show({ api, params, query, caller, texts }) {
+    const filters: Filters = Object.fromEntries(
+      filterNames.flatMap((name) => {
+        const value = query.one(name);
+        return value === undefined ? [] : [[name, value]];
+      }),
+    );
+    const { state, runsIn, search, after, versions: older } = filters;
+    const [found, dependents, versions] = await Promise.all([
+      api.read(baseReads.one, params),
+      partOf(api.read(baseReads.dependents, { ...params, state, runsIn, search, after, limit: 50 }), (answer) =>
+        showDependents(answer, { filters, params, texts }),
+      ),
+      partOf(api.read(baseReads.versions, { ...params, after: older, limit: 20 }), (answer) =>
+        showVersions(answer, { filters, params, texts }),
+      ),
+    ]);
+    const body = html`
+      ${showResult(query, texts)}
+      <p>${stateBadge(found.state, texts)} ${found.message}</p>
+      ${showActions(found, caller, texts)}
+      <section>
+        <h2>${texts.now}</h2>
+        ${showNow(found, texts)}
+      </section>
+      ${found.waves !== undefined && showWaves(found.waves, texts)}
+      <section id="dependents">
+        <h2>${texts.dependents}</h2>
+        ${showFilters(filters, params, texts)} ${dependents}
+      </section>
+      <section id="versions">
+        <h2>${texts.versions}</h2>
+        ${versions}
+      </section>
+      <details id="history">
+        <summary>${texts.history}</summary>
+        ${showHistory(found, texts)}
+      </details>
+      <details id="conditions">
+        <summary>${texts.conditions}</summary>
+        ${table(
+          [texts.conditions, texts.state, texts.reason, texts.since],
+          found.conditions.map(({ type, status, reason, message, lastTransitionTime }) => [
+            type,
+            status,
+            html`${reason} <span class="why">${message}</span>`,
+            time(lastTransitionTime),
+          ]),
+          '',
+          texts.conditions,
+        )}
+      </details>
+    `;
+    return { title: `${found.namespace}/${found.name}`, body, isLive: true };
+  },
+};
+
+type Params = Readonly<Record<string, string>>;
+
+interface Shown {
+  readonly filters: Filters;
+  readonly params: Params;
+  readonly texts: Texts;
+}
+
+/** Shows the result of the action from which the user returns. */
+function showResult(query: Query, texts: Texts): Html | undefined {
+  const done = baseActionsFor(undefined, texts).find(({ name }) => name === query.one('done'));
+  return done && html`<p class="done" role="status">${texts.done(done.label)}</p>`;
+}
+
+function showActions(found: BaseDetail, { noActions }: Caller, texts: Texts): Html {
+  if (noActions !== undefined) return html`<p class="note">${texts.readOnly} ${noActions}</p>`;
+  return html`
+    <p class="actions" role="group" aria-label=${texts.actions}>
+      ${baseActionsFor(found, texts).map(
+        ({ name, label, isPossible }) => isPossible && html`<a class="button" href=${baseActionPath(found, name)}>${label}</a>`,
+      )}
+    </p>
+    ${found.requested !== undefined && html`<p class="note">${texts.requestedBy(texts[found.requested.action], found.requested.user)}</p>`}
+  `;
+}
+
+function showNow(found: BaseDetail, texts: Texts): Html {
+  const { latest, pendingApproval, images, status } = found;
+  const { waiting, versions } = status;
+  const rows: [string, unknown][] = [
+    [texts.image, found.image && html`<code>${found.image}</code>`],
+    [texts.selects, found.selects],
+    [texts.latest, latest && html`${tagOf(latest)} ${time(latest.selectedAt)} <span class="digest">${latest.digest}</span>`],
+    [texts.mode, found.mode],
+    [texts.onNewBase, found.onNewBase.length > 0 && found.onNewBase.join(', ')],
+    [texts.waitsForApproval, pendingApproval && tagOf(pendingApproval)],
+    [texts.Waiting, waiting && html`${tagOf(waiting)} ${waiting.reason} ${time(waiting.until)}`],
+    [texts.images, images && texts.imagesOf(images.current, images.behind, images.unknown)],
+    [texts.behindSince, found.behindSince && time(found.behindSince)],
+    [texts.withoutConsent, showWithoutConsent(found)],
+    [texts.versions, versions && texts.versionsKnown(versions.known, versions.unread)],
+    [texts.lastCheck, status.lastCheckTime !== undefined && time(status.lastCheckTime)],
+  ];
+  return factList(rows);
+}
+
+/** The selected namespaces that have not consented, if the user may know them. */
+function showWithoutConsent({ withoutConsent }: BaseDetail): Html | undefined {
+  if (withoutConsent === undefined || withoutConsent.total === 0) return undefined;
+  const { total, namespaces } = withoutConsent;
+  return html`${total}: ${namespaces.join(', ')}${total > namespaces.length && ' …'}`;
+}
+
+function showWaves({ pending, progressing, done, failed, lastDoneAt, stopped }: NonNullable<BaseDetail['waves']>, texts: Texts): Html {
+  const total = pending + progressing + done + failed;
+  const figures: [string, unknown][] = [
+    [texts.waveDone, done],
+    [texts.Progressing, progressing],
+    [texts.wavePending, pending],
+    [texts.Failed, failed],
+  ];
+  return html`
+    <section id="waves">
+      <h2>${texts.waves}</h2>
+      <progress max=${Math.max(1, total)} value=${done} aria-label=${texts.wavesDone(done, total)}></progress>
+      <dl class="figures">
+        ${figures.map(
+          ([label, value]) =>
+            html`<div>
+              <dt>${label}</dt>
+              <dd>${value}</dd>
+            </div>`,
+        )}
+      </dl>
+      ${lastDoneAt !== undefined && html`<p class="note">${texts.lastDone} ${time(lastDoneAt)}</p>`}
+      ${stopped !== undefined && html`<p class="problem">${texts.stopped}: ${stopped}</p>`}
+    </section>
+  `;
+}
+
+function showFilters({ state, runsIn, search }: Filters, { namespace = '', name = '' }: Params, texts: Texts): Html {
+  return html`
+    <form class="filters" method="get" action=${`${basePath({ namespace, name })}#dependents`} role="search">
+      <label class="wide">${texts.search} <input type="search" name="search" value=${search} maxlength="256" /></label>
+      <label>${texts.namespace} <input name="runsIn" value=${runsIn} maxlength="63" pattern="[a-z0-9\\-]*" autocapitalize="none" /></label>
+      <label>
+        ${texts.state}
+        <select name="state">
+          ${option('', texts.anyState, state)} ${dependentStates.map((one) => option(one, texts.dependentStates[one], state))}
+        </select>
+      </label>
+      <button>${texts.apply}</button>
+    </form>
+  `;
+}
+
+function showDependents({ dependents, counts, isComplete, next }: Dependents, { filters, params, texts }: Shown): Html {
+  const present = dependentStates.filter((state) => (counts[state] ?? 0) > 0);
+  const { after, ...others } = filters;
+  return html`
+    <ul class="counts" aria-label=${texts.imagesByState}>
+      ${present.map(
+        (state) => html`
+          <li>
+            <a href=${addressWith(params, { ...others, state }, 'dependents')}>${dependentBadge(state, texts)} <b>${counts[state]}</b></a>
+          </li>
+        `,
+      )}
+    </ul>
+    ${!isComplete && html`<p class="note">${texts.notAllDependents}</p>`}
+    ${dependents.length > 0 ? dependentTable(dependents, texts) : html`<p class="none">${texts.noDependents}</p>`}
+    <p class="pages">
+      ${after !== undefined && html`<a href=${addressWith(params, others, 'dependents')}>${texts.first}</a>`}
+      ${next !== undefined && html`<a rel="next" href=${addressWith(params, { ...others, after: next }, 'dependents')}>${texts.next}</a>`}
+    </p>
+  `;
+}
+
+function showVersions({ versions, total, next }: Versions, { filters, params, texts }: Shown): Html {
+  const { versions: older, ...others } = filters;
+  return html`
+    <p>${texts.versionsSeen(total)}</p>
+    ${
+      versions.length > 0 &&
+      table(
+        [texts.version, texts.firstSeen, texts.images, texts.state],
+        versions.map(({ digest, tags, seenAt, isLatest, wasSelected, rejected, images }) => [
+          html`<code>${tags.slice(0, maxTags).join(', ') || '–'}</code>${tags.length > maxTags && ' …'}
+            <span class="digest">${digest}</span>`,
+          time(seenAt),
+          images,
+          rejected === undefined
+            ? isLatest
+              ? html`<span class="badge good">${texts.selected}</span>`
+              : wasSelected && html`<span class="badge off">${texts.wasSelected}</span>`
+            : html`<span class="badge bad">${texts.rejected}</span> <span class="why">${rejected}</span>`,
+        ]),
+        '',
+        texts.versions,
+      )
+    }
+    <p class="pages">
+      ${older !== undefined && html`<a href=${addressWith(params, others, 'versions')}>${texts.first}</a>`}
+      ${next !== undefined && html`<a rel="next" href=${addressWith(params, { ...others, versions: next }, 'versions')}>${texts.older}</a>`}
+    </p>
+  `;
+}
+
+const maxTags = 6;
+
+function showHistory({ status: { history = [] } }: BaseDetail, texts: Texts): Html {
+  if (history.length === 0) return html`<p class="none">${texts.noHistory}</p>`;
+  return table(
+    [texts.version, texts.since, texts.updated, texts.requested, texts.Failed, texts.result],
+    history.map(({ tag, digest, selectedAt, updated, requested, failed, result }) => [
+      tagOf({ tag, digest }),
+      time(selectedAt),
+      updated,
+      requested,
+      failed,
+      result === 'Rejected' ? html`<span class="badge bad">${texts.rejected}</span>` : texts.selected,
+    ]),
+    '',
+    texts.history,
+  );
+}
+
+function addressWith({ namespace = '', name = '' }: Params, values: Filters, section: string): string {
+  const given = Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return `${basePath({ namespace, name })}?${new URLSearchParams(given).toString()}#${section}`;
+}

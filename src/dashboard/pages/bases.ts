@@ -1,0 +1,67 @@
+import { baseReads, type BaseSummary } from '../../service/api/base-view.ts';
+import { policyStates } from '../../service/api/policy-view.ts';
+import { html, type Html } from '../html.ts';
+import type { Page, Query } from '../page.ts';
+import { baseLink, option, stateBadge, tagOf, time } from '../parts/inline.ts';
+import { partOf } from '../parts/problem.ts';
+import { table } from '../parts/tables.ts';
+import type { Texts } from '../texts/en.ts';
+
+export const bases: Page = {
+  path: '/bases',
+  section: 'bases',
+  async show({ api, query, texts }) {
+    const filters = { search: query.one('search'), state: query.one('state'), namespace: query.one('namespace') };
+    // The filters stay if the list fails: a user who may list only some namespaces has to name one.
+    const listed = await partOf(
+      api.read(baseReads.list, { ...filters, after: query.one('after'), limit: 100 }),
+      ({ bases: found, next }) => {
+        const given = Object.entries({ ...filters, after: next }).filter((entry): entry is [string, string] => entry[1] !== undefined);
+        return html`
+          ${found.length > 0 ? baseTable(found, texts) : html`<p class="none">${texts.noBases}</p>`}
+          <p class="pages">
+            ${next !== undefined && html`<a rel="next" href=${`/bases?${new URLSearchParams(given).toString()}`}>${texts.next}</a>`}
+          </p>
+        `;
+      },
+    );
+    return { title: texts.bases, body: html`${showFilters(query, texts)} ${listed}`, isLive: true };
+  },
+};
+
+function baseTable(found: readonly BaseSummary[], texts: Texts): Html {
+  return table(
+    [texts.base, texts.state, texts.latest, texts.images, texts.behindSince],
+    found.map((base) => [
+      html`${baseLink(base)}<span class="repository">${base.image}</span>`,
+      html`${stateBadge(base.state, texts)}
+      ${base.message !== undefined && base.reason !== 'UpToDate' && html`<span class="why">${base.message}</span>`}`,
+      tagOf(base.latest),
+      base.images === undefined ? '–' : texts.imagesOf(base.images.current, base.images.behind, base.images.unknown),
+      time(base.behindSince),
+    ]),
+    'policies',
+    texts.bases,
+  );
+}
+
+function showFilters(query: Query, texts: Texts): Html {
+  return html`
+    <form class="filters" method="get" action="/bases" role="search" data-instant>
+      <label class="wide"
+        >${texts.search} <input type="search" name="search" value=${query.one('search')} placeholder=${texts.searchHint} maxlength="256"
+      /></label>
+      <label
+        >${texts.namespace}
+        <input name="namespace" value=${query.one('namespace')} maxlength="63" pattern="[a-z0-9\\-]*" autocapitalize="none"
+      /></label>
+      <label>
+        ${texts.state}
+        <select name="state">
+          ${option('', texts.anyState, query.one('state'))} ${policyStates.map((state) => option(state, texts[state], query.one('state')))}
+        </select>
+      </label>
+      <button>${texts.apply}</button>
+    </form>
+  `;
+}

@@ -1,0 +1,37 @@
+import { isUsable, type ImagePolicy, type PolicySpec, type RolloutSettings } from '../../../core/model/image-policy.ts';
+import { snapshotOf } from '../../../core/model/target-snapshot.ts';
+import { asSeenBy } from '../../../core/plan/consent.ts';
+import { nextCheck, type Due } from '../../../core/rollout/next-check.ts';
+import type { PolicyJob } from '../../queue/jobs.ts';
+import type { ClusterView } from '../ports.ts';
+
+/** A spec whose rollouts are watched. */
+export type WatchedSpec = PolicySpec & { readonly rollout: RolloutSettings };
+
+/** The spec of a policy whose rollouts are watched; undefined for any other. */
+export function watchedSpec({ spec }: Pick<ImagePolicy, 'spec'>): WatchedSpec | undefined {
+  return isUsable(spec) && !spec.suspended && spec.rollout !== undefined ? { ...spec, rollout: spec.rollout } : undefined;
+}
+
+/** The next check of the policy's rollouts, as an immediate or a delayed job; undefined when there is nothing to find out. */
+export function rolloutJob(
+  policy: ImagePolicy,
+  cluster: Pick<ClusterView, 'findWorkload' | 'listWorkloads' | 'aliases' | 'crossNamespace' | 'namespaceConsent'>,
+  now: Date,
+): PolicyJob | undefined {
+  const spec = watchedSpec(policy);
+  const due = spec && nextCheck(policy, spec.rollout, snapshotOf(policy, asSeenBy(policy, cluster), now));
+  return due && jobOf(policy, due, now);
+}
+
+function jobOf({ namespace, name, uid }: ImagePolicy, { cause, at }: Due, now: Date): PolicyJob {
+  return {
+    schema: 1,
+    policy: { namespace, name, uid },
+    source: 'TargetChange',
+    receivedAt: now.toISOString(),
+    task: 'rollout',
+    cause: `rollout:${cause}`,
+    ...(at !== undefined && { notBefore: at.toISOString() }),
+  };
+}

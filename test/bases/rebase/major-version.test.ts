@@ -1,0 +1,97 @@
+/** Major versions of bases, with tags as Temurin, Corretto, Distroless, UBI, Alpine, Debian, Node, Python, .NET and Chainguard have them. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { majorsOf, sameMajors } from '../../../src/bases/rebase/rules/major-numbers.ts';
+import { majorVersion } from '../../../src/bases/rebase/rules/major-version.ts';
+import { planRebase } from '../../../src/bases/rebase/plan-rebase.ts';
+import { request } from './samples.ts';
+
+const same = [
+  ['21.0.1', '21.0.2'],
+  ['21.0.1_12-jre', '21.0.2_13-jre'],
+  ['8u392-b08', '8u402-b06'],
+  ['8u392-b08-jdk-jammy', '8u402-b06-jdk-jammy'],
+  ['jre-17', 'jre-17'],
+  ['17-jre', '17.0.9-jre'],
+  ['21-al2023', '21.0.2-al2023'],
+  ['java21-debian12', 'java21-debian12'],
+  ['9.3-1476', '9.4-949'],
+  ['9.3-1476.1699548032', '9.4-949.1716471857'],
+  ['3.20', '3.20.1'],
+  ['21.0.1-alpine3.19', '21.0.2-alpine3.20'],
+  ['bookworm-20240110-slim', 'bookworm-20240211-slim'],
+  ['20.11.0-bookworm-slim', '20.11.1-bookworm-slim'],
+  ['v1.9', 'v1.10-slim'],
+  ['8.0-jammy', '8.0.2-jammy'],
+  ['latest', 'latest'],
+  ['latest', '21'],
+  ['stable-3f2a91c', 'stable-9d81b04'],
+  ['1.0-rc1', '1.0-rc2'],
+  ['nonroot', 'nonroot-amd64'],
+] as const;
+const different = [
+  ['21.0.1', '22'],
+  ['jre-17', 'jre-21'],
+  ['jre-17', '21'],
+  ['17-jre', '21-jre'],
+  ['8u392-b08', '11.0.2'],
+  ['8u392-b08-jre', '11.0.21_9-jre'],
+  ['java17-debian12', 'java21-debian12'],
+  ['java17-debian11', 'java17-debian12'],
+  ['nodejs20-debian12', 'nodejs22-debian12'],
+  ['ubi8', 'ubi9'],
+  ['8.9-1107', '9.3-1476'],
+  ['openjdk-17', 'openjdk-21'],
+  ['corretto-17-al2', 'corretto-21-al2'],
+  ['20-bookworm', '22-bookworm'],
+  ['6.0-alpine3.18', '8.0-alpine3.18'],
+  ['v1.9', 'v2.0-slim'],
+] as const;
+
+for (const [rows, expected] of [
+  [same, true],
+  [different, false],
+] as const)
+  for (const [before, after] of rows)
+    test(`${before} and ${after} are of ${expected ? 'the same' : 'another'} major version`, () => {
+      assert.equal(sameMajors(majorsOf(before), majorsOf(after)), expected);
+      assert.equal(sameMajors(majorsOf(after), majorsOf(before)), expected);
+    });
+
+const variables = [
+  ['JAVA_VERSION=jdk-21.0.1+12', 'JAVA_VERSION=jdk-21.0.2+13', true],
+  ['JAVA_VERSION=jdk-21.0.1+12', 'JAVA_VERSION=jdk-25+36', false],
+  ['JAVA_VERSION=jdk8u392-b08', 'JAVA_VERSION=jdk8u402-b06', true],
+  ['JAVA_VERSION=jdk8u392-b08', 'JAVA_VERSION=jdk-11.0.21+9', false],
+  ['JAVA_VERSION=21', 'JAVA_VERSION=25', false],
+  ['NODE_VERSION=20.11.0', 'NODE_VERSION=20.12.1', true],
+  ['NODE_VERSION=20.11.0', 'NODE_VERSION=22.0.0', false],
+  ['PYTHON_VERSION=3.12.1', 'PYTHON_VERSION=3.12.2', true],
+  ['PYTHON_VERSION=3.11.7', 'PYTHON_VERSION=3.12.1', false],
+  ['GOLANG_VERSION=1.21.5', 'GOLANG_VERSION=1.22.0', true],
+  ['RUBY_VERSION=3.2.2', 'RUBY_VERSION=3.3.0', false],
+  ['PHP_VERSION=8.2.14', 'PHP_VERSION=8.3.1', false],
+  ['DOTNET_VERSION=8.0.1', 'DOTNET_VERSION=8.0.2', true],
+  ['ASPNET_VERSION=6.0.26', 'ASPNET_VERSION=8.0.1', false],
+  ['NGINX_VERSION=1.25.3', 'NGINX_VERSION=1.26.0', true],
+] as const;
+
+for (const [before, after, isSame] of variables)
+  test(`under a tag without a number, ${before} and ${after} are ${isSame ? 'accepted' : 'refused'}`, () => {
+    const base = (env: string) => ({ tag: 'latest', config: { Env: [env] } });
+    const result = planRebase(
+      request({ application: { config: { Env: [before] } }, oldBase: base(before), newBase: base(after), allow: ['EnvironmentChanged'] }),
+    );
+    assert.deepEqual(result.kind === 'refused' ? result.rules : [], isSame ? [] : [majorVersion.id]);
+  });
+
+test('signs that disagree refuse', () => {
+  const result = planRebase(
+    request({
+      oldBase: { tag: '1.0.1', config: { Labels: { 'org.opencontainers.image.version': '22.04' } } },
+      newBase: { tag: '1.0.2', config: { Labels: { 'org.opencontainers.image.version': '24.04' } } },
+    }),
+  );
+  assert.ok(result.kind === 'refused');
+  assert.match(result.message, /from "22\.04" to "24\.04"/);
+});

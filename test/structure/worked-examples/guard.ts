@@ -1,0 +1,60 @@
+import type { WorkedExample } from './worked-example.ts';
+
+const guard = `import { formatWorkload } from '../../model/workload.ts';
+import type { Guard } from './guard.ts';
+
+/** Blocks every change on 29 February, as a worked example. */
+export const leapDay: Guard = {
+  id: 'leap-day',
+  bindsRollback: false,
+  check({ target }, { now }) {
+    if (!now.toISOString().includes('-02-29T')) return undefined;
+    return { kind: 'blocked', reason: 'LeapDay', message: \`\${formatWorkload(target)} is not changed on a leap day\` };
+  },
+};
+`;
+
+export const example: WorkedExample = {
+  row: 'check before a change',
+  steps: [
+    { file: 'src/core/plan/guards/leap-day.ts', text: guard, without: 'both' },
+    {
+      file: 'src/core/plan/guards/index.ts',
+      after: { "import { held } from './held.ts';": "import { leapDay } from './leap-day.ts';", 'dryRun,': '  leapDay,' },
+      without: 'suite',
+    },
+    {
+      file: 'src/core/model/reasons.ts',
+      after: { 'TargetPaused:': "  LeapDay: 'the day is 29 February'," },
+      without: 'types',
+    },
+    {
+      file: 'test/core/plan/guards/guards.test.ts',
+      after: {
+        "import { held } from '../../../../src/core/plan/guards/held.ts';":
+          "import { leapDay } from '../../../../src/core/plan/guards/leap-day.ts';",
+        "[paused, 'paused', { workload: { paused: true } }": "  [leapDay, 'another day', {}, 'pass'],",
+      },
+      without: 'suite',
+    },
+    {
+      file: 'docs/explanations/guards.ts',
+      after: { "'dry-run': {": "  'leap-day': { stops: 'the day is 29 February', shownAs: 'Held', reason: 'LeapDay' }," },
+      without: 'suite',
+    },
+    {
+      // What `npm run generate` makes of the row in docs/templates/guards.md.
+      file: 'docs/guards.md',
+      after: { '| `dry-run` |': '| `leap-day` | the day is 29 February | Held, `LeapDay` | wait a day |' },
+      without: 'suite',
+    },
+    {
+      file: 'docs/explanations/rollouts.ts',
+      after: {
+        'export const blocked': "  LeapDay: { shown: 'The condition `Held`.', cause: 'The day is 29 February.', action: 'Wait a day.' },",
+      },
+      without: 'types',
+    },
+  ],
+  suite: ['test/core/plan/guards/guards.test.ts', 'test/structure/families.test.ts'],
+};
