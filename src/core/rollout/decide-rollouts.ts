@@ -12,7 +12,7 @@ import { refusedRollbacks, rollbacksOf, whyNoRollback, type RefusedRollback } fr
 import { progressOf, type RolloutProgress } from './count-rollouts.ts';
 import { isRecorded } from './current-rollouts.ts';
 import type { Finding } from './examine-rollouts.ts';
-import { failureOf, isSameEntry, recordFindings } from './record-results.ts';
+import { failureOf, isSameEntry, recordFindings, rejectRolledBack } from './record-results.ts';
 
 /** What a check of rollouts leads to; its status has the conditions of the one before. */
 export interface RolloutDecision extends RolloutProgress {
@@ -51,13 +51,15 @@ export interface RolloutResults {
 
 /** Decides about what a check has found. `policy`: with its newest status. */
 export function decideRollouts(policy: ImagePolicy, findings: readonly Finding[], snapshot: TargetSnapshot): RolloutDecision {
-  const progress = progressOf({ ...policy, status: recordFindings(policy, findings, snapshot) }, snapshot);
-  const recorded = { ...policy, status: progress.status };
+  const found = { ...policy, status: recordFindings(policy, findings, snapshot) };
+  const failed = goesBack(policy) ? findFailed(found, findings, snapshot) : [];
+  const rollbacks = failed.flatMap(({ workload, entries }) => rollbacksOf(found, workload, snapshot.aliases, entries));
+  const progress = progressOf({ ...policy, status: rejectRolledBack(found, rollbacks, snapshot) }, snapshot);
   return {
     ...progress,
     results: resultsOf(policy, progress.status, findings),
-    failed: goesBack(policy) ? findFailed(recorded, findings, snapshot) : [],
-    refused: goesBack(policy) ? refusedRollbacks(recorded, snapshot) : [],
+    failed,
+    refused: goesBack(policy) ? refusedRollbacks({ ...policy, status: progress.status }, snapshot) : [],
   };
 }
 

@@ -8,7 +8,7 @@ import type { TargetSnapshot } from '../model/target-snapshot.ts';
 import { cut, toSeconds, toTime } from '../model/text.ts';
 import { identityOf, workloadKey, type Workload } from '../model/workload.ts';
 import { lastChanges, withChange } from '../plan/past.ts';
-import { addRejection } from '../plan/rejections.ts';
+import { addRejection, findRejection } from '../plan/rejections.ts';
 import { showChanges } from '../plan/target-states.ts';
 import type { RefusedRollback, Rollback } from './automatic-rollback.ts';
 import { isOpen } from './current-rollouts.ts';
@@ -33,8 +33,6 @@ export function recordFindings(
   const { waves, onFailure } = spec.rollout;
   const { at: now } = snapshot;
   let { history = [], rejected = [], rollouts } = status;
-  const isTooMuch = (digest: string) =>
-    waves === undefined || countFailures(digest, findings, failedWorkloads(policy, digest, snapshot)) >= waves.maxFailures;
   for (const { rollout, evaluation, digests } of findings) {
     if (evaluation.kind !== 'done' && evaluation.kind !== 'failed') continue;
     const result = evaluation.kind === 'done' ? 'RolledOut' : 'Failed';
@@ -49,14 +47,47 @@ export function recordFindings(
       history = known === undefined ? withFailure(history, recorded) : history.map((one) => (one === known ? recorded : one));
       if (evaluation.kind === 'done' && !history.some((one) => one.result === 'Failed' && one.digest === digest))
         rejected = rejected.filter((image) => image.digest !== digest || !isDisproved(image, entry));
-      const isAtFault = evaluation.kind === 'failed' && evaluation.against === 'image' && entry.trigger !== 'Rollback';
-      if (isAtFault && onFailure !== 'Ignore' && digest !== undefined && isTooMuch(digest)) {
-        const message = cut(evaluation.message, maxLengths.message);
-        rejected = addRejection(rejected, { digest, tag: entry.tag, reason: evaluation.reason, message, at: toTime(now) });
-      }
+      if (onFailure !== 'Ignore' && entry.trigger !== 'Rollback' && isTooMuch(digest, policy, findings, snapshot))
+        rejected = withRejection(rejected, recorded, now);
     }
   }
   return withLists({ ...status, ...defined({ rollouts }) }, { history, rejected });
+}
+
+/** The status that rejects what is rolled back: also an image whose failure was ignored when it was found, by a policy that was edited since. */
+export function rejectRolledBack(
+  policy: Policy,
+  rollbacks: readonly Pick<Rollback, 'entry'>[],
+  snapshot: Pick<TargetSnapshot, 'targets' | 'at'>,
+): PolicyStatus {
+  const { rejected = [] } = policy.status;
+  const missing = rollbacks
+    .map(({ entry }) => entry)
+    .filter(({ digest }) => findRejection(policy.status, digest) === undefined && isTooMuch(digest, policy, [], snapshot));
+  const all = missing.reduce((list, entry) => withRejection(list, entry, snapshot.at), rejected);
+  return all === rejected ? policy.status : { ...policy.status, rejected: all };
+}
+
+/** With the rejection of an image that is to blame for the failure of a change. */
+function withRejection(
+  rejected: readonly RejectedImage[],
+  { failure, digest, tag }: Pick<HistoryEntry, 'failure' | 'digest' | 'tag'>,
+  now: Date,
+): readonly RejectedImage[] {
+  if (failure?.against !== 'image' || digest === undefined) return rejected;
+  return addRejection(rejected, { digest, tag, reason: failure.reason, message: failure.message, at: toTime(now) });
+}
+
+/** Whether an image has failed on as many workloads as reject it for all; without waves, one is enough. */
+function isTooMuch(
+  digest: string | undefined,
+  policy: Policy,
+  findings: readonly Finding[],
+  snapshot: Pick<TargetSnapshot, 'targets' | 'at'>,
+): boolean {
+  const waves = isUsable(policy.spec) ? policy.spec.rollout?.waves : undefined;
+  if (waves === undefined || digest === undefined) return true;
+  return countFailures(digest, findings, failedWorkloads(policy, digest, snapshot)) >= waves.maxFailures;
 }
 
 /** On how many workloads a digest has failed, by these findings or earlier. */

@@ -67,6 +67,15 @@ test('after a crash before the rollback it is decided again, and the failure is 
   assert.deepEqual([reported, failed], [[], ['web: 1']]);
 });
 
+test('what is rolled back is rejected, also where the failure was ignored when it was found', () => {
+  const ignored = decide(rolloutOwnerOf({ history: [entryOf()] }, 'Ignore'), changedWorkload(stuckRollout));
+  assert.deepEqual(decided(ignored).rejected, []);
+  const edited = decide(rolloutOwnerOf(ignored.status, 'Rollback'), changedWorkload(stuckRollout));
+  assert.deepEqual(decided(edited), { ...nothing, history: ['web Failed'], rejected: [digest], failed: ['web: 1'] });
+  const again = decide(rolloutOwnerOf(edited.status, 'Rollback'), changedWorkload(stuckRollout));
+  assert.deepEqual(again.status.rejected, edited.status.rejected, 'it is rejected once');
+});
+
 test('a failure that no earlier image is known for is reported as one that is not rolled back', () => {
   const { from: _, ...unknown } = entryOf();
   const { results, failed } = decide(rolloutOwnerOf({ history: [unknown] }), changedWorkload(stuckRollout));
