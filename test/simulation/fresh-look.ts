@@ -2,12 +2,11 @@
 import { actionAnnotations } from '../../src/core/model/policy-actions.ts';
 import type { PolicyStatus } from '../../src/core/model/policy-status.ts';
 import { readStatus } from '../../src/core/model/stored-status.ts';
-import { consentAnnotation } from '../../src/core/plan/consent.ts';
 import { textOrEmpty } from '../../src/core/model/untyped.ts';
 import { containersOf } from './controllers.ts';
 import { partsOf } from './images.ts';
-import { otherNamespace, policyNamespace, type PolicySetup } from './setup.ts';
-import { policies, policyNow, type World } from './world.ts';
+import { policyNamespace, type PolicySetup } from './setup.ts';
+import { isVisible, policies, policyNow, type World } from './world.ts';
 
 /** The name and the promise of this invariant, for the list. */
 export const freshLook = {
@@ -55,14 +54,13 @@ function statusOf({ name }: PolicySetup, world: World): PolicyStatus | undefined
 
 /** The tags that the containers of a policy run, as far as it may see them. */
 function tagsOf({ container, spec }: PolicySetup, world: World): Set<string> {
-  const { server, setup, versions } = world;
-  const consent = server.get('v1/namespaces', '', otherNamespace)?.metadata.annotations?.[consentAnnotation];
-  const isVisible = (namespace: string) => namespace === policyNamespace || (consent === policyNamespace && versions.size === 0);
+  const { server, setup } = world;
   const isSelecting = JSON.stringify(spec).includes('matchLabels');
   return new Set(
     setup.workloads.flatMap(({ resource, namespace, name }) => {
       const workload = server.get(resource, namespace, name);
-      if (workload === undefined || !isVisible(namespace) || (isSelecting && workload.metadata.labels?.['uses'] !== 'web')) return [];
+      if (workload === undefined || !isVisible(namespace, world) || (isSelecting && workload.metadata.labels?.['uses'] !== 'web'))
+        return [];
       const image = containersOf(workload.spec).find((one) => one['name'] === container)?.['image'];
       return [partsOf(textOrEmpty(image)).tag];
     }),

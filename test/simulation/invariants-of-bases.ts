@@ -11,7 +11,7 @@ import { partsOf } from './images.ts';
 import { boundOf, confirmedForMs, isRollback } from './invariants-of-changes.ts';
 import type { Invariant } from './invariants.ts';
 import { otherNamespace, policyNamespace, type WorkloadSetup } from './setup.ts';
-import type { World } from './world.ts';
+import { isVisible, type World } from './world.ts';
 
 export const baseInvariants: readonly Invariant[] = [
   {
@@ -118,9 +118,11 @@ function restartedFor({ after }: RestartPatch): string | undefined {
 }
 
 /** Whether the rollout of a change that was made has not come to its end. */
-function isUnderWay({ resource, after }: NonNullable<BaseAct['workload']>, { server }: World): boolean {
+function isUnderWay({ resource, after }: NonNullable<BaseAct['workload']>, world: World): boolean {
   const { namespace = '', name, uid, generation } = after.metadata;
-  const now = server.get(resource, namespace, name);
+  // What the policy may not see does not hold the others up.
+  if (!isVisible(namespace, world)) return false;
+  const now = world.server.get(resource, namespace, name);
   if (now === undefined || now.metadata.uid !== uid || now.metadata.generation !== generation) return false;
   return (
     now.metadata.labels?.['runs'] === appLabel.runs &&
@@ -143,14 +145,12 @@ interface Selected extends Pick<WorkloadSetup, 'name'>, Pick<BaseSetup, 'action'
 
 /** The workloads that the policy selects and may see; none where it does nothing. */
 function selectedOf(world: World): Selected[] {
-  const { server, registry, controllers, versions, bases } = world;
+  const { server, registry, controllers, bases } = world;
   const policy = basePolicyNow(server);
   if (bases === undefined || policy === undefined || policy.spec['suspend'] === true || !isKnown(world)) return [];
-  const consent = server.get('v1/namespaces', '', otherNamespace)?.metadata.annotations?.[consentAnnotation];
-  const isVisible = (namespace: string) => namespace === policyNamespace || (consent === policyNamespace && versions.size === 0);
   return bases.setup.workloads.flatMap(({ resource, namespace, name }) => {
     const workload = server.get(resource, namespace, name);
-    if (workload?.metadata.labels?.['runs'] !== appLabel.runs || !isVisible(namespace)) return [];
+    if (workload?.metadata.labels?.['runs'] !== appLabel.runs || !isVisible(namespace, world)) return [];
     const image = textOrEmpty(containersOf(workload.spec).find((one) => one['name'] === appContainer)?.['image']);
     const [running] = [...controllers.running(workload).values()];
     return [{ name, action: bases.setup.action, image, digest: registry.tags(app).get(partsOf(image).tag), running }];

@@ -182,3 +182,9 @@ export function createPolicy(server: ApiServer, { name, spec }: Setup['policies'
 export function policyNow({ server }: Pick<World, 'server'>, name: string): ApiObject | undefined {
   return server.get(policies, policyNamespace, name);
 }
+
+/** Whether the policies may see the workloads of a namespace now, by the consent of its owners and the configuration of the replicas. */
+export function isVisible(namespace: string, { server, versions }: Pick<World, 'server' | 'versions'>): boolean {
+  const consent = server.get('v1/namespaces', '', otherNamespace)?.metadata.annotations?.[consentAnnotation];
+  return namespace === policyNamespace || (consent === policyNamespace && versions.size === 0);
+}
