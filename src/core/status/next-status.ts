@@ -52,7 +52,7 @@ export function nextStatus(
   const snapshot = view && snapshotOf(policy, view, now);
   if (result.kind === 'ignored') return addChanges(policy, result, { cause, now, snapshot });
   if (result.kind === 'postponed' && isOverdue) return undefined;
-  if (result.kind !== 'postponed' && (isOverdue || isOvertaken(policy, result) || isOutdated(policy, result, view)))
+  if (result.kind !== 'postponed' && (isOverdue || isOvertaken(policy, result, cause) || isOutdated(policy, result, view)))
     return addChanges(policy, result, { cause, now, snapshot });
   const { waiting: current, ...rest } = policy.status;
   const isBeside = leavesConditions(policy.status, result, cause);
@@ -77,9 +77,18 @@ export function nextStatus(
   return isWorthWriting(policy.status, next, now) ? next : undefined;
 }
 
-/** Whether another replica has already selected a newer image, which the status describes. */
-function isOvertaken(policy: Pick<ImagePolicy, 'spec' | 'status'>, { selection }: Outcome): boolean {
-  return selection?.isNamed === true && isOlderThanSelected(policy, selection.candidate.tag);
+/**
+ * Whether the status describes a newer image, which another replica or an earlier push has selected. What holds up an older one that was pushed, such as its
+ * rejection, says nothing about the selected one.
+ */
+function isOvertaken(
+  policy: Pick<ImagePolicy, 'spec' | 'status'>,
+  { kind, tag, selection }: Outcome,
+  { isHinted }: ReconcileCause,
+): boolean {
+  if (selection !== undefined) return selection.isNamed === true && isOlderThanSelected(policy, selection.candidate.tag);
+  const isHeldUp = isHinted === true && (kind === 'stalled' || kind === 'waiting');
+  return isHeldUp && tag !== undefined && isOlderThanSelected(policy, tag);
 }
 
 /** Whether the policy has selected a newer tag, as far as the names show it. */

@@ -105,6 +105,16 @@ test('a push of an older tag clears nothing: the selected one is still stalled',
   );
 });
 
+test('what holds up an older tag that was pushed is not said of the selected one', () => {
+  const latest = { tag: '1.4.0', selectedAt: '2026-03-01T11:00:00.000Z' };
+  const before = { ...writtenStatusAfter({}, updatedOutcome), latest };
+  const { selection: _, ...rejected } = { ...stalledOutcome, reason: 'RejectedDigest', tag: '1.3.0' } as const;
+  const pushed = (result: Outcome) =>
+    nextStatus(policyOf({ generation: 2, status: before }), result, { ...cause, isHinted: true }, oneHourLater);
+  assert.equal(pushed(rejected), undefined);
+  assert.deepEqual(conditionLines(pushed({ ...rejected, tag: '1.4.0' })), ['Ready=False RejectedDigest', 'Stalled=True RejectedDigest']);
+});
+
 test('a condition keeps its transition time until its status changes', () => {
   const before = writtenStatusAfter({}, stalledOutcome);
   const statusOfOtherReason = statusAfter(before, { ...stalledOutcome, reason: 'ContainerNotFound' }, 2, oneHourLater);
