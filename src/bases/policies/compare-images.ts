@@ -19,6 +19,8 @@ interface Chosen extends BaseChoice {
   readonly job: BaseJob;
   /** Whether the job asks the registry for the base again. */
   readonly asksRegistry: boolean;
+  /** Whether the policy was suspended: pushes have passed it by. */
+  readonly isResumed: boolean;
 }
 
 /** What was asked so short a time ago is not asked again by jobs that ask the registry, which several policies may have at once. */
@@ -37,7 +39,7 @@ export interface Comparison {
 /** Compares the images that run with the versions of the base. What was learnt is remembered before anything is done. */
 export async function compareImages(policy: UsableBasePolicy, choice: Chosen, ports: BasePorts, signal: AbortSignal): Promise<Comparison> {
   const { source, selected, job, asksRegistry } = choice;
-  const isFresh = freshOf(job);
+  const isFresh = freshOf(choice);
   const digestLifeMs = digestLifeOf(policy, job, asksRegistry);
   const { known, line, news, rest, failed, givenUp } = await learnVersions(policy, choice, ports, signal);
   const listed = listImages(policy, ports.cluster);
@@ -110,7 +112,7 @@ function digestLifeOf({ spec: { base } }: UsableBasePolicy, { source }: BaseJob,
   return source === 'Poll' ? Math.max(base.pollIntervalMs / 2, askedLifeMs) : askedLifeMs;
 }
 
-/** The repositories whose digests are read again: all for a request of a user, one for a push. */
-function freshOf({ source, pushed }: BaseJob): Examination['isFresh'] {
-  return (repository) => source === 'Request' || (pushed !== undefined && sameRepository(repository, pushed));
+/** The repositories whose digests are read again: all for a request of a user and after a suspension, one for a push. */
+function freshOf({ job: { source, pushed }, isResumed }: Chosen): Examination['isFresh'] {
+  return (repository) => source === 'Request' || isResumed || (pushed !== undefined && sameRepository(repository, pushed));
 }

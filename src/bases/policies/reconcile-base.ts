@@ -4,7 +4,7 @@
  */
 import { defined } from '../../core/model/defined.ts';
 import { type BaseImagePolicy } from '../../core/model/base-policy.ts';
-import type { BaseStatus } from '../../core/model/base-status.ts';
+import { saysSuspended, type BaseStatus } from '../../core/model/base-status.ts';
 import { PermanentError, WaitError } from '../../core/model/errors.ts';
 import { policyKey } from '../../core/model/image-policy.ts';
 import { mayHaveConsent } from '../../core/plan/consent.ts';
@@ -170,7 +170,7 @@ async function reconcileBase({ policy, job, brake }: Braked, ports: BasePorts): 
   await verifyBase(asRead, { base: selected, source: choice.source, job }, ports, signal);
   const usable = await recordSelection(asRead, selected, ports, signal);
   let basis: BaseImagePolicy = usable;
-  const reason = { job, asksRegistry: asksRegistry.has(job.source) };
+  const reason = { job, asksRegistry: asksRegistry.has(job.source), isResumed: saysSuspended(policy.status) };
   const { images, left, versions, unread } = await compareImages(usable, { ...choice, ...reason, selected }, ports, signal);
   const isActedOn = (image: ExaminedImage) => (image.state === 'Behind' || image.state === 'Current') && !left.has(image);
   const acted = new Map(images.filter(isActedOn).map((image) => [image, toImage(image)]));

@@ -193,3 +193,8 @@ export function readBaseStatus(raw: unknown): BaseStatus {
   const read = storedStatus.safeParse(bounded);
   return read.success ? read.data : storedStatus.parse(withoutOddFields(bounded, read.error));
 }
+
+/** Whether a status says that its policy is suspended. */
+export function saysSuspended({ conditions = [] }: BaseStatus): boolean {
+  return conditions.some(({ type, reason }) => type === 'Ready' && reason === 'Suspended');
+}

@@ -46,6 +46,19 @@ describe('a replica that did not take the push of the newest base', () => {
     assert.equal(replica.status().latest?.digest, digestOf('c'));
   });
 
+  it('asks for the tags of applications again after a suspension, during which pushes have passed it by', async () => {
+    const replica = createReplica();
+    await replica.process(jobOf('Poll'));
+    const [ready] = replica.status().conditions ?? [];
+    replica.write({ ...replica.status(), conditions: [{ ...ready, reason: 'Suspended' }] });
+    replica.requests.length = 0;
+    await replica.process(jobOf('PolicyChange'));
+    assert.deepEqual(replica.requests, ['HEAD main']);
+    replica.requests.length = 0;
+    await replica.process(jobOf('PolicyChange'));
+    assert.deepEqual(replica.requests, []);
+  });
+
   it('asks for a tag of an application where another one has seen another image under it than it remembers', async () => {
     const replica = createReplica();
     await replica.process(jobOf('Poll'));
