@@ -95,9 +95,9 @@ export const endInvariants: readonly Invariant[] = [
   },
   {
     name: 'the history is the log of changes',
-    promise: 'The history of a policy has its last ten changes, in their order, with their times and triggers; failures stay longer.',
+    promise: 'The history of a valid policy has its last ten changes, in their order, with their times and triggers; failures stay longer.',
     atEnd: (world) =>
-      policiesOf(world).flatMap(({ name, uid, status }) => {
+      validOf(world).flatMap(({ name, uid, status }) => {
         const made = changesBy(uid, world);
         const isHidden = new Set(made.filter((patch) => !staysVisible(patch, world)).map(lineOfPatch));
         return compareHistory(made.map(lineOfPatch), (status.history ?? []).map(lineOfEntry), isHidden).map(
@@ -122,9 +122,9 @@ export const endInvariants: readonly Invariant[] = [
   },
   {
     name: 'the last change is the last applied tag',
-    promise: 'status.lastAppliedTag is the tag of the last change.',
+    promise: 'status.lastAppliedTag of a valid policy is the tag of the last change.',
     atEnd: (world) =>
-      policiesOf(world).flatMap(({ name, uid, status }) => {
+      validOf(world).flatMap(({ name, uid, status }) => {
         const made = changesBy(uid, world);
         const last = made.find((patch) => staysVisible(patch, world));
         // Those that are as late, or later but hidden, count as well.
@@ -215,6 +215,11 @@ function policiesOf(world: World): { readonly name: string; readonly uid: string
   });
 }
 
+/** The policies whose targets are known. A change that was made before the spec became invalid is in the history when it is valid again. */
+function validOf(world: World): ReturnType<typeof policiesOf> {
+  return policiesOf(world).filter(({ status: { conditions = [] } }) => !conditions.some(({ reason }) => reason === 'InvalidPolicy'));
+}
+
 /** All changes by a policy, the last one first: by their times, which are those of the replicas' clocks. */
 function changesBy(uid: string, { patches }: World): ImagePatch[] {
   const made = patches.all.filter(({ isOurs, record }) => isOurs && record.policy === uid).toReversed();
@@ -228,12 +233,15 @@ function changesAfter({ resource, container, at, after: { metadata } }: ImagePat
   return patches.all.filter((one) => isSame(one) && one.at > at).length;
 }
 
-/** Whether the policy may see the workload ever since: what its owners have withdrawn, or deleted, before the change was told is told by nobody. */
+/**
+ * Whether the policy may see the workload ever since, and has done so for a while: what its owners have withdrawn, or deleted, before the change was told is told
+ * by nobody, and what ran when they consented may be in no status yet.
+ */
 function staysVisible({ resource, after: { metadata }, at }: ImagePatch, { history, clock, versions }: World): boolean {
   const { namespace = '', name, uid, labels } = metadata;
   if (namespace === otherNamespace && versions.size > 0) return false;
   const states = history.statesWithin(resource, namespace, name, at, clock.now());
-  const consents = namespace === otherNamespace ? history.statesWithin('v1/namespaces', '', namespace, at, clock.now()) : [];
+  const consents = namespace === otherNamespace ? history.statesWithin('v1/namespaces', '', namespace, at - toldWithinMs, clock.now()) : [];
   return (
     states.every((one) => one?.metadata.uid === uid && one.metadata.labels?.['uses'] === labels?.['uses']) &&
     consents.every((one) => one?.metadata.annotations?.[consentAnnotation] === policyNamespace)
@@ -256,6 +264,8 @@ function whyNotSelected({ history = [], latest, conditions = [] }: PolicyStatus)
 }
 
 const maxHistory = 10;
+/** After this time at the latest, faults or not, a status shows what runs in a namespace whose owners have consented. */
+const toldWithinMs = 10_000;
 
 /** What a history lacks, has too many, or in another order than the changes were made. Changes of the same second may be in any order. */
 function compareHistory(made: readonly string[], found: readonly string[], hidden: ReadonlySet<string>): string[] {
