@@ -6,7 +6,7 @@ import type { Caller, Page, Query } from '../page.ts';
 import { dependentTable } from '../parts/dependents.ts';
 import { basePath, dependentBadge, option, stateBadge, tagOf, time } from '../parts/inline.ts';
 import { partOf } from '../parts/problem.ts';
-import { factList, table } from '../parts/tables.ts';
+import { conditionTable, factList, table } from '../parts/tables.ts';
 import type { Texts } from '../texts/en.ts';
 
 type Dependents = z.output<typeof baseReads.dependents.answer>;
@@ -58,17 +58,7 @@ export const base: Page = {
       </details>
       <details id="conditions">
         <summary>${texts.conditions}</summary>
-        ${table(
-          [texts.conditions, texts.state, texts.reason, texts.since],
-          found.conditions.map(({ type, status, reason, message, lastTransitionTime }) => [
-            type,
-            status,
-            html`${reason} <span class="why">${message}</span>`,
-            time(lastTransitionTime),
-          ]),
-          '',
-          texts.conditions,
-        )}
+        ${conditionTable(found.conditions, texts)}
       </details>
     `;
     return { title: `${found.namespace}/${found.name}`, body, isLive: true };

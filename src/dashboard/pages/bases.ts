@@ -1,8 +1,8 @@
 import { baseReads, type BaseSummary } from '../../service/api/base-view.ts';
-import { policyStates } from '../../service/api/policy-view.ts';
 import { html, type Html } from '../html.ts';
-import type { Page, Query } from '../page.ts';
-import { baseLink, option, stateBadge, tagOf, time } from '../parts/inline.ts';
+import type { Page } from '../page.ts';
+import { policyFilters } from '../parts/filters.ts';
+import { baseLink, stateBadge, tagOf, time } from '../parts/inline.ts';
 import { partOf } from '../parts/problem.ts';
 import { table } from '../parts/tables.ts';
 import type { Texts } from '../texts/en.ts';
@@ -25,7 +25,7 @@ export const bases: Page = {
         `;
       },
     );
-    return { title: texts.bases, body: html`${showFilters(query, texts)} ${listed}`, isLive: true };
+    return { title: texts.bases, body: html`${policyFilters('/bases', query, texts)} ${listed}`, isLive: true };
   },
 };
 
@@ -43,25 +43,4 @@ function baseTable(found: readonly BaseSummary[], texts: Texts): Html {
     'policies',
     texts.bases,
   );
-}
-
-function showFilters(query: Query, texts: Texts): Html {
-  return html`
-    <form class="filters" method="get" action="/bases" role="search" data-instant>
-      <label class="wide"
-        >${texts.search} <input type="search" name="search" value=${query.one('search')} placeholder=${texts.searchHint} maxlength="256"
-      /></label>
-      <label
-        >${texts.namespace}
-        <input name="namespace" value=${query.one('namespace')} maxlength="63" pattern="[a-z0-9\\-]*" autocapitalize="none"
-      /></label>
-      <label>
-        ${texts.state}
-        <select name="state">
-          ${option('', texts.anyState, query.one('state'))} ${policyStates.map((state) => option(state, texts[state], query.one('state')))}
-        </select>
-      </label>
-      <button>${texts.apply}</button>
-    </form>
-  `;
 }

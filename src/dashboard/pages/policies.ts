@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { policyOrders } from '../../service/api/policy-order.ts';
-import { policyStates } from '../../service/api/policy-view.ts';
 import { getPolicies } from '../../service/api/routes/policies.ts';
 import { html, type Html } from '../html.ts';
 import type { Page, Query } from '../page.ts';
+import { policyFilters } from '../parts/filters.ts';
 import { option } from '../parts/inline.ts';
 import { partOf } from '../parts/problem.ts';
 import { policyTable } from '../parts/tables.ts';
@@ -18,7 +18,7 @@ export const policies: Page = {
     const listed = await partOf(api.read(getPolicies, { ...filters, after: query.one('after'), limit: 100 }), (list) =>
       showList(list, { ...filters, after: query.one('after') }, texts),
     );
-    const body = html`${showFilters(query, texts)} ${listed}`;
+    const body = html`${policyFilters('/policies', query, texts, orderField(query, texts))} ${listed}`;
     return { title: texts.policies, body, isLive: true };
   },
 };
@@ -49,31 +49,15 @@ function showList(
   `;
 }
 
-function showFilters(query: Query, texts: Texts): Html {
+function orderField(query: Query, texts: Texts): Html {
   const orderTexts = { name: texts.byName, state: texts.byAttention, changed: texts.byChange };
   return html`
-    <form class="filters" method="get" action="/policies" role="search" data-instant>
-      <label class="wide"
-        >${texts.search} <input type="search" name="search" value=${query.one('search')} placeholder=${texts.searchHint} maxlength="256"
-      /></label>
-      <label
-        >${texts.namespace}
-        <input name="namespace" value=${query.one('namespace')} maxlength="63" pattern="[a-z0-9\\-]*" autocapitalize="none"
-      /></label>
-      <label>
-        ${texts.state}
-        <select name="state">
-          ${option('', texts.anyState, query.one('state'))} ${policyStates.map((state) => option(state, texts[state], query.one('state')))}
-        </select>
-      </label>
-      <label>
-        ${texts.sort}
-        <select name="sort">
-          ${policyOrders.map((order) => option(order, orderTexts[order], query.one('sort') ?? 'name'))}
-        </select>
-      </label>
-      <button>${texts.apply}</button>
-    </form>
+    <label>
+      ${texts.sort}
+      <select name="sort">
+        ${policyOrders.map((order) => option(order, orderTexts[order], query.one('sort') ?? 'name'))}
+      </select>
+    </label>
   `;
 }
 

@@ -9,7 +9,7 @@ import { baseChain } from '../parts/dependents.ts';
 import { explanation } from '../parts/explanation.ts';
 import { stateBadge, tagOf, time } from '../parts/inline.ts';
 import { partOf, problem } from '../parts/problem.ts';
-import { factList, table } from '../parts/tables.ts';
+import { conditionTable, factList, table } from '../parts/tables.ts';
 import { timeline } from '../parts/timeline.ts';
 import type { Texts } from '../texts/en.ts';
 
@@ -63,15 +63,7 @@ export const policy: Page = {
       </details>
       <details id="conditions">
         <summary>${texts.conditions}</summary>
-        ${table(
-          [texts.conditions, texts.state, texts.reason, texts.since],
-          found.conditions.map(({ type, status, reason, message, lastTransitionTime }) => [
-            type,
-            status,
-            html`${reason} <span class="why">${message}</span>`,
-            time(lastTransitionTime),
-          ]),
-        )}
+        ${conditionTable(found.conditions, texts)}
       </details>
       <details id="yaml">
         <summary>${texts.yaml}</summary>

@@ -68,3 +68,27 @@ export function policyTable(policies: readonly PolicySummary[], texts: Texts): H
     'policies',
   );
 }
+
+/** The conditions of a policy of either kind. */
+export function conditionTable(
+  conditions: readonly {
+    readonly type: string;
+    readonly status: string;
+    readonly reason: string;
+    readonly message: string;
+    readonly lastTransitionTime: string;
+  }[],
+  texts: Texts,
+): Html {
+  return table(
+    [texts.conditions, texts.state, texts.reason, texts.since],
+    conditions.map(({ type, status, reason, message, lastTransitionTime }) => [
+      type,
+      status,
+      html`${reason} <span class="why">${message}</span>`,
+      time(lastTransitionTime),
+    ]),
+    '',
+    texts.conditions,
+  );
+}
