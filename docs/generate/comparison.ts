@@ -44,7 +44,7 @@ const own: Readonly<Record<keyof typeof comparedRows, () => string>> = {
   git: () => 'no: it [patches the workload](architecture.md) and records the change there',
   alone: () => '[yes](architecture.md)',
   configuration: () =>
-    `[${codes(['ImagePolicy', ...addedDefinitions.flatMap(({ kind, isRecord }) => (isRecord ? [] : [kind]))])}](policies.md)`,
+    `[${codes(['ImagePolicy', ...addedDefinitions.flatMap(({ kind, recordsOf }) => (recordsOf === undefined ? [kind] : []))])}](policies.md)`,
   webhooks: () =>
     `${providers.length} kinds of [senders](receivers.md): ${providers.map(({ id }) => `[${senderName(id)}](receivers/${id}.md)`).join(', ')}`,
   polls: () => `as a fallback, every [${String(settingDefault('poll.interval'))}](configuration.md)`,

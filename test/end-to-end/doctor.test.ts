@@ -10,6 +10,7 @@ import { issueCertificate, makeAuthority } from '../../src/conversion/certificat
 import { runCommand } from '../cli/run-command.ts';
 import { freePort } from '../harness/free-port.ts';
 import { pushImage } from '../harness/push-image.ts';
+import { addedDefinition, addedDefinitions } from '../harness/resource-group.ts';
 import { askRedis } from '../harness/redis.ts';
 import { createAccount, kubeconfigOf, tokenOf } from '../harness/service-account.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
@@ -78,7 +79,8 @@ describe('an installation with v1 alone', () => {
     assertHas(report, 'permissions/work-rebase', 'skipped', /may not create imagepolicies/);
     assertHas(report, 'definition/current', 'ok', /./);
     assertHas(report, 'definition/readable', 'ok', /as v1/);
-    assertHas(report, 'definition/base-images', 'ok', /BaseImagePolicy is the one of this program/);
+    for (const { kind } of addedDefinitions)
+      assertHas(report, 'definition/added-kinds', 'ok', new RegExp(` of ${kind} is the one of this program$`));
     assertHas(report, 'service/version', 'ok', /same version/);
     assertHas(report, 'webhooks/received', 'ok', /^harbor \(harbor\): the last push was accepted/);
     assertHas(report, 'webhooks/received', 'warning', /^registry .* refused as not authentic \(401\); no push was ever accepted/);
@@ -183,6 +185,15 @@ describe('an installation with v1 alone', () => {
     delete crd.spec.versions[0]?.schema.openAPIV3Schema.properties['spec']?.properties?.['platforms'];
     await world.cluster.request('PUT', crdPath, crd);
     assertHas(await examine(service, admin), 'definition/current', 'failed', /schema of v1/);
+  });
+
+  it('finds that a definition is missing without which base images have no records', async () => {
+    await world.cluster.request('DELETE', crdPath.replace(crdName, addedDefinition('BaseImageRecord').name));
+    const report = await waitForLines(
+      () => examine(service, admin),
+      [['definition/added-kinds', 'failed', /BaseImageRecord is not installed: .*no BaseImagePolicy is reconciled/]],
+    );
+    assert.equal(report.ok, false);
   });
 
   it('a Redis that is gone', async () => {

@@ -11,6 +11,7 @@ export const baseImagePolicy: AddedKind = {
   shortName: baseShortName,
   schema: baseSchema,
   specSchema: baseSpecSchema,
+  withoutIt: 'there are no policies for base images',
   columns: [
     { name: 'Image', type: 'string', jsonPath: '.spec.image' },
     { name: 'Latest', type: 'string', jsonPath: '.status.latest.tag' },
@@ -28,7 +29,8 @@ export const baseImageRecord: AddedKind = {
   shortName: recordShortName,
   schema: recordSchema,
   specSchema: recordSpecSchema,
-  isRecord: true,
+  withoutIt: 'the versions of base images cannot be remembered, and no BaseImagePolicy is reconciled',
+  recordsOf: baseKind,
   columns: [
     { name: 'Policy', type: 'string', jsonPath: '.metadata.ownerReferences[0].name' },
     { name: 'Tags', type: 'string', jsonPath: '.spec.versions[*].tags[0]', priority: 1 },

@@ -1,10 +1,8 @@
 /** The checks that need only a kubeconfig: CustomResourceDefinitions, certificates, permissions of the role convert, the clock of this machine. */
-import { definitionsOf } from '../../service/resources/definitions.ts';
-import { baseKind, crdName } from '../../service/resources/group.ts';
+import { crdName } from '../../service/resources/group.ts';
 import type { ResourceGroup } from '../../service/resources/resource-group.ts';
 import { checks } from '../../service/doctor/checks/index.ts';
 import type { CertificateFacts, ConversionCertificates } from '../../service/doctor/checks/certificates.ts';
-import type { ComparedDefinition, DefinitionFacts, DefinitionVersion } from '../../service/doctor/checks/definition.ts';
 import type { PermissionFacts } from '../../service/doctor/checks/permissions.ts';
 import type { Finding, ServedCertificate } from '../../service/doctor/finding.ts';
 import { runCheck } from '../../service/doctor/run-check.ts';
@@ -13,6 +11,7 @@ import type { KubeClient } from '../../service/kube/client.ts';
 import type { CustomResourceDefinition } from '../../service/kube/crd/definition.ts';
 import { describeError } from '../../core/model/errors.ts';
 import { clusterOf, type ClusterValues } from '../../service/command-line/policy-client.ts';
+import { type Definition, readDefinitions } from './read-definitions.ts';
 import { listOurs, ours, readOutsideCertificates } from './outside-certificates.ts';
 
 const timeoutMs = 15_000;
@@ -47,17 +46,10 @@ export async function checkCluster(
     const local = { ...clock, aheadMs: -clock.aheadMs, line: 'local', name: 'this machine' } as const;
     const read = (name: string) => readCrd(client, name).catch((error: unknown) => ({ why: describeError(error) }));
     const definition = read(crdName);
-    const bases = definitionsOf(options.resources.kinds).find(({ kind }) => kind === baseKind);
-    const installedBases = bases && read(bases.name);
     const found = await Promise.all([
       runCheck(checks.clock, timeoutMs, () => Promise.resolve({ own: 'the API server', clocks: [local] })),
       runCheck(checks.permissions, timeoutMs, async () => gatherPermissions(client, await definition)),
-      runCheck(checks.definition, timeoutMs, async () =>
-        gatherDefinition(client, options.resources, {
-          policies: await definition,
-          ...(bases && { bases: compared(await installedBases, bases.object.spec.versions) }),
-        }),
-      ),
+      runCheck(checks.definition, timeoutMs, async () => readDefinitions(options.resources, await definition, { client, read })),
       runCheck(checks.certificates, timeoutMs, async () => gatherCertificates(client, await definition, options)),
     ]);
     return { findings: found.flat(), problem: undefined };
@@ -66,42 +58,8 @@ export async function checkCluster(
   }
 }
 
-type Definition = CustomResourceDefinition | { readonly why: string } | undefined;
-
 function hasWebhook(definition: Definition): definition is CustomResourceDefinition {
   return definition !== undefined && !('why' in definition) && definition.spec.conversion?.strategy === 'Webhook';
-}
-
-function compared(installed: Definition, expected: readonly DefinitionVersion[]): ComparedDefinition | { readonly why: string } {
-  return installed !== undefined && 'why' in installed ? installed : { installed, expected };
-}
-
-interface Installed extends Pick<Exclude<DefinitionFacts, { readonly why: string }>, 'bases'> {
-  readonly policies: Definition;
-}
-
-async function gatherDefinition(
-  client: KubeClient,
-  { policyDefinition }: ResourceGroup,
-  { policies: installed, ...bases }: Installed,
-): Promise<DefinitionFacts> {
-  if (installed !== undefined && 'why' in installed) return installed;
-  const expected = policyDefinition(installed).spec.versions;
-  if (installed === undefined) return { installed, expected, ...bases, reads: [] };
-  const { objectsPath } = await import('../../service/kube/crd/definition.ts');
-  const served = installed.spec.versions.filter((version) => version.served !== false);
-  const reads = served.map(async ({ name: version }) => {
-    // One object is read in each served version, because the API server converts objects that are stored in another one.
-    const request = { method: 'GET', path: objectsPath(installed, version), query: { limit: 1 } } as const;
-    return {
-      version,
-      why: await client.request(request).then(
-        () => undefined,
-        (error: unknown) => describeError(error),
-      ),
-    };
-  });
-  return { installed, expected, ...bases, reads: await Promise.all(reads) };
 }
 
 async function gatherCertificates(client: KubeClient, definition: Definition, options: ClusterOptions): Promise<CertificateFacts> {

@@ -9,5 +9,6 @@ export const notificationTarget: AddedKind = {
   shortName: 'ntarget',
   schema: targetSchema,
   specSchema: targetSpecSchema,
+  withoutIt: 'namespaces cannot have notification targets of their own',
   columns: [{ name: 'Type', type: 'string', jsonPath: '.spec.type' }, ...readyColumns],
 };

@@ -80,12 +80,9 @@ export function policyDefinition() {
 }
 
 /** The definition of an added kind, and its names. */
-export interface AddedDefinition {
-  readonly kind: string;
-  readonly plural: string;
+export interface AddedDefinition extends Pick<AddedKind, 'kind' | 'plural' | 'withoutIt' | 'recordsOf'> {
   readonly name: string;
   readonly object: ReturnType<typeof definitionOf>;
-  readonly isRecord?: true;
   /** The content of crd/<plural>.yaml. */
   readonly yaml: string;
 }
@@ -94,8 +91,8 @@ export interface AddedDefinition {
 export function definitionsOf(kinds: readonly AddedKind[]): readonly AddedDefinition[] {
   return kinds.map((one) => {
     const object = definitionOf(one, [{ ...versionOf(one.kind, { ...one, version }), storage: true }]);
-    const { kind, plural, isRecord } = one;
-    return { kind, plural, name: object.metadata.name, object, ...defined({ isRecord }), yaml: toYaml(object) };
+    const { kind, plural, withoutIt, recordsOf } = one;
+    return { kind, plural, withoutIt, ...defined({ recordsOf }), name: object.metadata.name, object, yaml: toYaml(object) };
   });
 }
 

@@ -21,8 +21,10 @@ export interface AddedKind {
   /** The schema of `spec`, as users write it. */
   readonly specSchema: z.ZodType;
   readonly columns: readonly Column[];
-  /** Whether only the service writes it, and users only read it. */
-  readonly isRecord?: true;
+  /** What is missing in a cluster that does not have the definition, as the end of a sentence. */
+  readonly withoutIt: string;
+  /** The kind that needs this one for its records, which only the service writes, and users only read. */
+  readonly recordsOf?: string;
 }
 
 /** An older version of ImagePolicy, which clients may still write. Objects are stored, and read by the service, as v1. */

@@ -25,7 +25,7 @@ export function isPolicy(document: unknown, { kinds }: Pick<Known, 'kinds'>): bo
  */
 export function validatePolicy(document: unknown, known: Known, operator: Omit<CheckContext, 'namespace'> = {}): readonly Problem[] {
   if (!isObject(document)) return [problem([], 'is not an object: write apiVersion, kind, metadata and spec')];
-  const record = known.kinds.find((one) => one.kind === document['kind'] && one.isRecord);
+  const record = known.kinds.find((one) => one.kind === document['kind'] && one.recordsOf !== undefined);
   if (record !== undefined) return [problem(['kind'], `${record.kind} is written by image-watcher alone: remove it from the manifests`)];
   const { metadata } = document;
   const problems = [
@@ -61,7 +61,7 @@ function kindProblems({ apiVersion, kind: written }: Readonly<Record<string, unk
     problems.push(problem(['apiVersion'], `"${apiVersion}" is ${expected}`));
   }
   if (written !== kind && added === undefined) {
-    const written = kinds.flatMap((one) => (one.isRecord === true ? [] : [one.kind]));
+    const written = kinds.flatMap((one) => (one.recordsOf === undefined ? [one.kind] : []));
     const names = new Intl.ListFormat('en').format([kind, ...written]);
     problems.push(problem(['kind'], `the group ${group} has only the ${kinds.length > 0 ? 'kinds' : 'kind'} ${names}`));
   }

@@ -59,10 +59,9 @@ test('the check of permissions names what is missing, and what that means', () =
 describe('definition', () => {
   const expected = customResourceDefinition().spec.versions;
   const installed = { spec: { versions: expected, conversion: { strategy: 'Webhook' } }, status: { storedVersions: ['v1'] } };
-  const expectedBases = addedDefinition('BaseImagePolicy').object.spec.versions;
-  const bases = { installed: { spec: { versions: expectedBases } }, expected: expectedBases };
+  const [bases, records] = [factsOf('BaseImagePolicy'), factsOf('BaseImageRecord')];
   const of = (more: Partial<Extract<Parameters<typeof definition.evaluate>[0], { expected: unknown }>> = {}) =>
-    evaluate(definition, { installed, expected, bases, reads: [{ version: 'v1', why: undefined }], ...more });
+    evaluate(definition, { installed, expected, added: [bases, records], reads: [{ version: 'v1', why: undefined }], ...more });
   test('the current one is ok', () => assert.deepEqual([...new Set(of().map(({ level }) => level))], ['ok']));
   test('everything else is reported', () => {
     const [v1, ...others] = expected;
@@ -103,16 +102,45 @@ describe('definition', () => {
     assertLine(of({ reads: [{ version: 'v1alpha1', why: 'x509' }] }), 'definition/readable', 'failed', /as v1alpha1: x509/);
     assertLine(of({ installed: undefined }), 'definition/installed', 'failed', /not installed/);
     assertLine(evaluate(definition, { why: 'forbidden' }), 'definition/installed', 'skipped', /forbidden/);
-    const line = 'definition/base-images';
-    assertLine(of({ bases: { ...bases, installed: undefined } }), line, 'warning', /BaseImagePolicy is not installed/);
-    const [olderBase] = expectedBases.map((version) => ({ ...version, schema: { openAPIV3Schema: { type: 'object' } } }));
-    assert.ok(olderBase);
-    assertLine(of({ bases: { ...bases, installed: { spec: { versions: [olderBase] } } } }), line, 'failed', /schema of v1/);
-    assertLine(of({ bases: { why: 'forbidden' } }), line, 'skipped', /forbidden/);
-    const { bases: _none, ...without } = { installed, expected, bases, reads: [] };
-    assert.ok(!evaluate(definition, without).some((finding) => finding.line === line));
+  });
+  test('the kinds that wings add are compared one by one', () => {
+    const line = 'definition/added-kinds';
+    const without = (one: typeof bases) => ({ ...one, definition: { ...one.definition, installed: undefined } });
+    const withoutBases = of({ added: [without(bases), without(records)] });
+    assertLine(withoutBases, line, 'warning', /BaseImagePolicy is not installed: there are no policies for base images$/);
+    assertLine(withoutBases, line, 'warning', /BaseImageRecord is not installed/);
+    // A cluster with policies for base images needs their records.
+    assertLine(
+      of({ added: [bases, without(records)] }),
+      line,
+      'failed',
+      /BaseImageRecord is not installed: .*no BaseImagePolicy is reconciled$/,
+    );
+    const { expected: own } = records.definition;
+    const versions = own.map((version) => ({ ...version, schema: { openAPIV3Schema: { type: 'object' } } }));
+    const older = { ...records, definition: { expected: own, installed: { spec: { versions } } } };
+    assertLine(of({ added: [bases, older] }), line, 'failed', /BaseImageRecord is another than that of this program: schema of v1$/);
+    assertLine(
+      of({ added: [{ ...bases, definition: { why: 'forbidden' } }] }),
+      line,
+      'skipped',
+      /BaseImagePolicy could not be read: forbidden/,
+    );
+    assert.ok(!of({ added: [] }).some((finding) => finding.line === line));
   });
 });
+
+/** The facts about a kind whose definition is installed as it should be. */
+function factsOf(kind: string) {
+  const { object, withoutIt, recordsOf } = addedDefinition(kind);
+  const { versions } = object.spec;
+  return {
+    kind,
+    withoutIt,
+    ...(recordsOf !== undefined && { recordsOf }),
+    definition: { installed: { spec: { versions } }, expected: versions },
+  };
+}
 
 describe('certificates', () => {
   const dayMs = 24 * hourMs;

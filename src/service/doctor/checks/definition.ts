@@ -8,12 +8,22 @@ export interface ComparedDefinition {
   readonly expected: readonly DefinitionVersion[];
 }
 
-/** The known facts about the definitions of ImagePolicy and BaseImagePolicy. */
+/** What is known of the definition of a kind that a wing adds. */
+export interface AddedKindFacts {
+  readonly kind: string;
+  /** What is missing in a cluster that does not have the definition, as the end of a sentence. */
+  readonly withoutIt: string;
+  /** The kind that needs this one for its records. */
+  readonly recordsOf?: string;
+  readonly definition: ComparedDefinition | { readonly why: string };
+}
+
+/** The known facts about the definition of ImagePolicy, and about those of the kinds that wings add. */
 export type DefinitionFacts =
   | { readonly why: string }
   | (ComparedDefinition & {
-      /** The definition of BaseImagePolicy; absent if this program has no BaseImagePolicies. */
-      readonly bases?: ComparedDefinition | { readonly why: string };
+      /** Every kind that a wing of this program adds. */
+      readonly added: readonly AddedKindFacts[];
       /** The versions that are served, and why their policies cannot be read; undefined if they can. */
       readonly reads: readonly { readonly version: string; readonly why: string | undefined }[];
     });
@@ -44,10 +54,10 @@ const upgrade =
 /** Checks that the cluster's definitions are those of this program. */
 export const definition: Check<DefinitionFacts> = {
   id: 'definition',
-  lines: ['installed', 'current', 'conversion', 'stored-versions', 'readable', 'base-images'],
+  lines: ['installed', 'current', 'conversion', 'stored-versions', 'readable', 'added-kinds'],
   evaluate(facts) {
     if ('why' in facts) return [skipped('definition/installed', `the CustomResourceDefinition could not be read: ${facts.why}`)];
-    const { installed, expected, reads, bases } = facts;
+    const { installed, expected, reads, added } = facts;
     if (installed === undefined) return [failed('definition/installed', 'the CustomResourceDefinition is not installed', startAndApply)];
     if (isOlder(installed, expected)) return older(installed);
     return [
@@ -55,7 +65,6 @@ export const definition: Check<DefinitionFacts> = {
       current(installed, expected),
       conversion(installed),
       storedVersions(installed),
-      ...(bases === undefined ? [] : [baseImages(bases)]),
       ...reads.map(({ version, why }) =>
         why === undefined
           ? ok('definition/readable', `policies can be read as ${version}`)
@@ -65,6 +74,7 @@ export const definition: Check<DefinitionFacts> = {
               'check that the role convert runs, and the lines certificates/conversion-trust and certificates/conversion-end',
             ),
       ),
+      ...added.map((one) => addedKind(one, added)),
     ];
   },
 };
@@ -90,15 +100,18 @@ function current(installed: InstalledDefinition, expected: readonly DefinitionVe
   return failed(line, `the CustomResourceDefinition is another than that of this program: ${different}`, apply);
 }
 
-function baseImages(bases: ComparedDefinition | { readonly why: string }): Finding {
-  const line = 'definition/base-images';
-  if ('why' in bases) return skipped(line, `the CustomResourceDefinition of BaseImagePolicy could not be read: ${bases.why}`);
-  const { installed, expected } = bases;
-  if (installed === undefined)
-    return warning(line, 'the CustomResourceDefinition of BaseImagePolicy is not installed: there are no policies for base images', apply);
+function addedKind({ kind, withoutIt, recordsOf, definition }: AddedKindFacts, all: readonly AddedKindFacts[]): Finding {
+  const line = 'definition/added-kinds';
+  const name = `the CustomResourceDefinition of ${kind}`;
+  if ('why' in definition) return skipped(line, `${name} could not be read: ${definition.why}`);
+  const { installed, expected } = definition;
+  if (installed === undefined) {
+    const isNeeded = all.some((one) => one.kind === recordsOf && 'installed' in one.definition && one.definition.installed !== undefined);
+    return (isNeeded ? failed : warning)(line, `${name} is not installed: ${withoutIt}`, apply);
+  }
   const different = differencesOf(installed, expected);
-  if (different === '') return ok(line, 'the CustomResourceDefinition of BaseImagePolicy is the one of this program');
-  return failed(line, `the CustomResourceDefinition of BaseImagePolicy is another than that of this program: ${different}`, apply);
+  if (different === '') return ok(line, `${name} is the one of this program`);
+  return failed(line, `${name} is another than that of this program: ${different}`, apply);
 }
 
 /** Describes the differences from the expected definition; empty if there are none. */
