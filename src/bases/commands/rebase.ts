@@ -83,6 +83,7 @@ Exit codes: 0 success, or nothing to do, 1 failure, or the image is refused, 2 w
     // The clients are imported only here, so that the help does not wait for them.
     const [
       { rebaseImage },
+      { createBaseAttestations },
       { readSigningKey },
       { readPublicKey },
       { verifyBase, verifyOldBases },
@@ -90,6 +91,7 @@ Exit codes: 0 success, or nothing to do, 1 failure, or the image is refused, 2 w
       { formatResult, summarize },
     ] = await Promise.all([
       import('../rebase/rebase-image.ts'),
+      import('../rebase/read-base-attestations.ts'),
       import('../rebase/sign-image.ts'),
       import('../../service/verify/public-keys.ts'),
       import('./rebase/verify-base.ts'),
@@ -121,6 +123,7 @@ Exit codes: 0 success, or nothing to do, 1 failure, or the image is refused, 2 w
           registry,
           readFileSigns: createFileSigns(registry),
           readBase: createBaseReader(registry, Date.now),
+          readAttestations: createBaseAttestations(registry, Date.now),
           push: values['dry-run'] ? undefined : registry.openPush(application.source, credentials),
           signal,
           now: Date.now,

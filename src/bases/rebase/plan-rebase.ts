@@ -27,6 +27,8 @@ export interface RebasePlan {
   readonly kind: 'plan';
   readonly oldBase: ImageContent;
   readonly platforms: readonly string[];
+  /** The manifests in the index of the new base that the platforms are built on. */
+  readonly baseManifests: readonly string[];
   /** The layers of the new base, each once. */
   readonly layers: readonly Descriptor[];
   readonly configs: readonly Buffer[];
@@ -95,6 +97,7 @@ export function planRebase(request: RebaseRequest): RebasePlan | AlreadyCurrent 
     kind: 'plan',
     oldBase,
     platforms: application.platforms.map(({ platform }) => platform),
+    baseManifests: images.flatMap((one) => one.newBase.entry?.digest ?? []),
     layers: [...layers.values()],
     configs: platforms.map(({ config }) => config),
     manifests,

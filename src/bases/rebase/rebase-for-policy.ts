@@ -15,6 +15,7 @@ import { type CredentialSource, isCredential } from '../../service/registry/cred
 import { offerOfSecret, type ReadSecret } from '../../service/registry/credentials/secret-offer.ts';
 import { discardRebased } from './discard-rebased.ts';
 import { type RebaseOrder, rebaseImage } from './rebase-image.ts';
+import { createBaseAttestations } from './read-base-attestations.ts';
 import { createBaseReader } from './read-content.ts';
 import { createFileSigns } from './read-file-signs.ts';
 import { readSigningKey, type SigningKey } from './sign-image.ts';
@@ -76,10 +77,12 @@ export interface PolicyRebases {
 export function createPolicyRebases(means: PolicyRebaseMeans): PolicyRebases {
   const readFileSigns = createFileSigns(means.registry);
   const readBase = createBaseReader(means.registry, means.now);
+  const readAttestations = createBaseAttestations(means.registry, means.now);
   const portsOf = ({ push }: Prepared, isOnlyPlanned: boolean, signal: AbortSignal) => ({
     registry: means.registry,
     readFileSigns,
     readBase,
+    readAttestations,
     push: isOnlyPlanned ? undefined : push,
     signal,
     now: means.now,

@@ -10,6 +10,7 @@ import type { ImageContent, PlatformContent } from './content.ts';
 import { nameOf } from './match-layers.ts';
 import { type AlreadyCurrent, planRebase, type RebasePlan } from './plan-rebase.ts';
 import { provenanceOf } from './provenance.ts';
+import type { ReadBaseAttestations } from './read-base-attestations.ts';
 import type { ReadFileSigns } from './read-file-signs.ts';
 import { formatLocated, type Located, readContent, type ReadContent } from './read-content.ts';
 import { isRefusal, type Refusal, refuse } from './refusal.ts';
@@ -44,6 +45,7 @@ export interface RebasePorts {
   readonly readFileSigns: ReadFileSigns;
   /** Reads the bases, which many applications have in common. */
   readonly readBase: ReadContent;
+  readonly readAttestations: ReadBaseAttestations;
   readonly onProgress?: (what: string) => void;
 }
 
@@ -90,7 +92,7 @@ export async function rebaseImage(order: RebaseOrder, ports: RebasePorts): Promi
     const refused = await mountLayers(plan, newBase, push, ports);
     if (refused !== undefined) return refused;
     onProgress('writing manifests and configurations');
-    await writeImage(plan, { application, newBase }, push, ports);
+    await writeImage(plan, read, order, { ...ports, push });
   }
   if (order.signingKey !== undefined) await writeSignature(plan, order, order.signingKey, push, ports);
   // The tag is checked again: the writes took seconds, in which another replica may have given it to another image.
@@ -199,13 +201,14 @@ async function mountLayers(
 
 async function writeImage(
   plan: RebasePlan,
-  { application, newBase }: Omit<ReadImages, 'oldBases'>,
-  push: RegistryPush,
-  { signal }: RebasePorts,
+  read: ReadImages,
+  { newBase: { source } }: RebaseOrder,
+  { push, readAttestations, signal }: RebasePorts & { readonly push: RegistryPush },
 ) {
   for (const config of plan.configs) await push.pushBlob(config, signal);
   for (const manifest of plan.manifests) await push.pushManifest(manifest, undefined, signal);
-  const { blobs, manifest } = provenanceOf(plan, application, newBase);
+  const attestations = await readAttestations({ source, content: read.newBase, manifests: plan.baseManifests }, signal);
+  const { blobs, manifest } = provenanceOf(plan, read, attestations);
   for (const blob of blobs) await push.pushBlob(blob, signal);
   await push.pushReferrer(manifest, plan.image.digest, signal);
 }

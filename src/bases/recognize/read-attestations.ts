@@ -45,13 +45,20 @@ export async function readAttested(manifests: readonly Descriptor[], about: stri
   return [];
 }
 
-function isAttestationType(mediaType = ''): boolean {
+/** Whether a media type or an artifact type is that of an attestation. Signatures of cosign have the type of a bundle as well. */
+export function isAttestationType(mediaType = ''): boolean {
   return mediaType === statementType || mediaType === envelopeType || bundleType.test(mediaType);
 }
 
-/** The rank of an attestation by the predicate in its annotations. Those without one come last, because only their content shows it. */
-function rankOf({ annotations = {} }: Descriptor): number | undefined {
+/** The predicate that annotations name. */
+export function predicateOf({ annotations = {} }: Pick<Descriptor, 'annotations'>): string | undefined {
   const [predicate] = predicateAnnotations.flatMap((name) => annotations[name] ?? []);
+  return predicate;
+}
+
+/** The rank of an attestation by the predicate in its annotations. Those without one come last, because only their content shows it. */
+function rankOf(entry: Descriptor): number | undefined {
+  const predicate = predicateOf(entry);
   return predicate === undefined ? Number.MAX_SAFE_INTEGER : predicateRank(predicate);
 }
 

@@ -87,8 +87,9 @@ async function pushPlatform(target: PushTarget, platform: string, build: RealBui
 async function pushStatement(target: PushTarget, digest: string, statement: InTotoStatement): Promise<object> {
   const { oci } = formats;
   const layer = await pushBlob(target, 'application/vnd.in-toto+json', Buffer.from(JSON.stringify(statement)));
+  const predicate = { 'in-toto.io/predicate-type': statement.predicateType };
   const config = await pushBlob(target, oci.config, Buffer.from(JSON.stringify({ os: 'unknown', architecture: 'unknown' })));
-  const manifest = { schemaVersion: 2, mediaType: oci.manifest, config, layers: [layer] };
+  const manifest = { schemaVersion: 2, mediaType: oci.manifest, config, layers: [{ ...layer, annotations: predicate }] };
   const bytes = Buffer.from(JSON.stringify(manifest));
   await putManifest(target, digestOf(bytes), oci.manifest, manifest);
   const annotations = { 'vnd.docker.reference.type': 'attestation-manifest', 'vnd.docker.reference.digest': digest };

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { discardRebased } from '../../../src/bases/rebase/discard-rebased.ts';
+import { createBaseAttestations } from '../../../src/bases/rebase/read-base-attestations.ts';
 import { createBaseReader } from '../../../src/bases/rebase/read-content.ts';
 import { createFileSigns } from '../../../src/bases/rebase/read-file-signs.ts';
 import { rebaseImage } from '../../../src/bases/rebase/rebase-image.ts';
@@ -36,7 +37,11 @@ afterEach(() => {
 const push = () => pushJava({ registry: registry.host, proxy: proxy.host });
 
 function portsFor({ order }: Pushed) {
-  const ways = { readFileSigns: createFileSigns(client), readBase: createBaseReader(client, Date.now) };
+  const ways = {
+    readFileSigns: createFileSigns(client),
+    readBase: createBaseReader(client, Date.now),
+    readAttestations: createBaseAttestations(client, Date.now),
+  };
   return { registry: client, ...ways, push: client.openPush(order.application.source, () => []), signal, now: Date.now };
 }
 

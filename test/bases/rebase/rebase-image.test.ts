@@ -1,6 +1,7 @@
 /** Rebases in a real registry, checked with other tools. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { createBaseAttestations, type ReadBaseAttestations } from '../../../src/bases/rebase/read-base-attestations.ts';
 import { readContent, type ReadContent } from '../../../src/bases/rebase/read-content.ts';
 import { createFileSigns, type ReadFileSigns } from '../../../src/bases/rebase/read-file-signs.ts';
 import { formatRebased, type Rebased, rebaseImage, type RebaseOrder, type RebaseResult } from '../../../src/bases/rebase/rebase-image.ts';
@@ -35,11 +36,13 @@ after(async () => {
 const push: PushJava = (change, all) => pushJava({ registry: registry.host, proxy: proxy.host }, change, all);
 const readBase: ReadContent = (located, signal) => readContent(located, client, signal);
 const readFileSigns: ReadFileSigns = (source, base, signal) => createFileSigns(client)(source, base, signal);
+const readAttestations: ReadBaseAttestations = (base, signal) => createBaseAttestations(client, Date.now)(base, signal);
 const run = (order: RebaseOrder) =>
   rebaseImage(order, {
     registry: client,
     readFileSigns,
     readBase,
+    readAttestations,
     push: client.openPush(order.application.source, () => []),
     signal,
     now: Date.now,
@@ -245,7 +248,7 @@ test('a base of another distribution is refused, and one layer of each base is r
 test('without permission to write, the plan is shown and nothing is written', async () => {
   const { order } = await push();
   const seen = proxy.requests.length;
-  const result = await rebaseImage(order, { registry: client, readFileSigns, readBase, signal, now: Date.now });
+  const result = await rebaseImage(order, { registry: client, readFileSigns, readBase, readAttestations, signal, now: Date.now });
   assert.equal(result.kind, 'planned');
   assert.ok(!proxy.requests.slice(seen).some(({ method }) => method === 'PUT' || method === 'POST'));
   assert.deepEqual(rebased(await run(order)).plan, result.plan);
@@ -255,8 +258,9 @@ test('a failure at any request leaves no tag, and a repetition writes the same i
   const { order } = await push({}, { platforms: bothPlatforms });
   const isWrite = (method: string) => method === 'PUT' || method === 'POST';
   const isTag = (path: string) => /\/manifests\/1\.2\.3-base/.test(path);
-  const expected = ((await rebaseImage(order, { registry: client, readFileSigns, readBase, signal, now: Date.now })) as Rebased).plan.image
-    .digest;
+  const expected = (
+    (await rebaseImage(order, { registry: client, readFileSigns, readBase, readAttestations, signal, now: Date.now })) as Rebased
+  ).plan.image.digest;
   let failures = 0;
   for (let allowed = 0; ; allowed++) {
     let left = allowed;
@@ -269,6 +273,7 @@ test('a failure at any request leaves no tag, and a repetition writes the same i
         registry: own,
         readFileSigns,
         readBase: (located, signal) => readContent(located, own, signal),
+        readAttestations: createBaseAttestations(own, Date.now),
         push: own.openPush(source, () => []),
         signal,
         now: Date.now,

@@ -1,6 +1,7 @@
 /** Two replicas rebase at the same time: the same image twice, and two images that would get the same tag. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { createBaseAttestations } from '../../../src/bases/rebase/read-base-attestations.ts';
 import { readContent } from '../../../src/bases/rebase/read-content.ts';
 import { createFileSigns } from '../../../src/bases/rebase/read-file-signs.ts';
 import {
@@ -38,6 +39,7 @@ function run(order: RebaseOrder, ports: Partial<RebasePorts> = {}): Promise<Reba
     registry: client,
     readFileSigns: createFileSigns(client),
     readBase: (located, signal) => readContent(located, client, signal),
+    readAttestations: createBaseAttestations(client, Date.now),
     push: client.openPush(order.application.source, () => []),
     signal,
     now: Date.now,

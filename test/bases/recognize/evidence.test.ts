@@ -119,6 +119,22 @@ const rows: [name: string, records: Partial<BuildRecords>, expected: NamedBase[]
     [byProvenance],
   ],
   [
+    'the attestation of a dependency',
+    {
+      statements: [
+        slsa1([
+          { uri: `oci://${repository}`, digest: { sha256: hex } },
+          {
+            uri: `oci://${repository}@${digestFor('sbom')}`,
+            digest: { sha256: digestFor('sbom').slice(7) },
+            annotations: { 'in-toto.io/predicate-type': 'https://spdx.dev/Document' },
+          },
+        ]),
+      ],
+    },
+    [byProvenance],
+  ],
+  [
     'a dependency by its reference',
     { statements: [slsa1([{ uri: `docker-image://${repository}:21@${digest}` }])] },
     [{ ...byProvenance, tag: '21' }],

@@ -36,7 +36,15 @@ export const listOf = <T extends z.ZodType>(entry: T, most = maxEntries) =>
     return entries.flatMap((one) => entry.safeParse(one).data ?? []);
   });
 const hashes = z.object({ sha256: z.string().optional().catch(undefined), sha512: z.string().optional().catch(undefined) });
-const materials = listOf(z.object({ uri: z.string().max(2_048), digest: hashes.optional().catch(undefined) }));
+/** The annotation of an attestation of an input, which may be listed beside the input. */
+const attested = z.object({ 'in-toto.io/predicate-type': z.string() });
+const materials = listOf(
+  z.object({
+    uri: z.string().max(2_048),
+    digest: hashes.optional().catch(undefined),
+    annotations: attested.optional().catch(undefined),
+  }),
+);
 const slsa02 = z.object({ materials });
 const slsa1 = z.object({ buildDefinition: z.object({ resolvedDependencies: materials }) });
 const statement = z.object({
@@ -62,8 +70,9 @@ export const provenance: Evidence = {
 };
 
 function readMaterials(found: z.output<typeof materials> | undefined, aliases: RegistryAliases) {
+  const inputs = (found ?? []).filter(({ annotations }) => annotations === undefined);
   return readUris(
-    (found ?? []).map(({ uri, digest }) => ({ uri, digest: digestIn(digest) })),
+    inputs.map(({ uri, digest }) => ({ uri, digest: digestIn(digest) })),
     aliases,
   );
 }
