@@ -8,7 +8,7 @@ import type { TargetState } from '../../../src/core/plan/plan-update.ts';
 import { newTargetJob, type NeedsView } from '../../../src/service/reconcile/enqueue/needs-reconcile.ts';
 import { createTargetIndex } from '../../../src/service/cluster/policy-indexes.ts';
 import { strategies } from '../../../src/core/select/strategies/index.ts';
-import { policyOf, specOf, stalledStatus, webDeployment, workloadOf } from '../../core/model/samples.ts';
+import { digestOf, policyOf, specOf, stalledStatus, webDeployment, workloadOf } from '../../core/model/samples.ts';
 import { neededReconcile } from './world.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
@@ -27,6 +27,16 @@ const settled = { observedGeneration: 1 };
 const parent = { name: 'java', uid: 'p' };
 const [condition] = stalledStatus('Suspended').conditions ?? [];
 const suspended = { ...settled, conditions: condition === undefined ? [] : [{ ...condition, type: 'Ready' }] };
+const unusable = (type: string) =>
+  policyOf({
+    spec: { problem: { reason: 'InvalidPolicy', message: 'no target' } },
+    status: {
+      ...settled,
+      pendingApproval: { tag: '1.3.0', digest: digestOf('b') },
+      conditions: condition === undefined ? [] : [{ ...condition, type }],
+    },
+    actions: { approve: `1.3.0@${digestOf('b')}` },
+  });
 const rows: [name: string, policy: ImagePolicy, cause: string | undefined][] = [
   ['never looked at', policyOf(), 'generation:1'],
   ['changed', policyOf({ generation: 4, status: settled }), 'generation:4'],
@@ -40,6 +50,8 @@ const rows: [name: string, policy: ImagePolicy, cause: string | undefined][] = [
   ['held by its parent', policyOf({ parent, status: settled, spec: specOf({ suspended: true }) }), 'held:1:1:2026-03-01T12:00'],
   ['held by its parent, and says so', policyOf({ parent, status: suspended, spec: specOf({ suspended: true }) }), undefined],
   ['held no more', policyOf({ parent, status: suspended }), 'resumed:1:1:2026-03-01T12:00'],
+  ['approved while it cannot be used', unusable('ApprovalRequired'), `approve:1.3.0@${digestOf('b')}`],
+  ['approved while it cannot be used, and does not say that anything waits', unusable('Held'), undefined],
   ['stalled by what no target can mend', policyOf({ status: stalledStatus('RegistryDenied') }), undefined],
   ['stalled by a reason of a newer version', policyOf({ status: stalledStatus('SomethingNew') }), undefined],
   [

@@ -20,7 +20,7 @@ export function actionJob({ actions, spec, status }: ImagePolicy): ActionJob | u
   if (rollbackTo !== undefined) return { source: 'Rollback', cause: `rollback:${rollbackTo}:${status.lastHandledRollback ?? ''}`, actions };
   if (requestedAt !== undefined && requestedAt !== status.lastHandledRequest)
     return { source: 'Request', cause: requestCause(requestedAt), actions };
-  if (isActive && spec.mode === 'Approval' && approve !== undefined) {
+  if (approve !== undefined && (isActive ? spec.mode === 'Approval' : isAnsweredUnusable(approve, { spec, status }))) {
     const job = approvalJob(approve, status);
     if (job !== undefined) return { ...job, actions };
   }
@@ -28,6 +28,16 @@ export function actionJob({ actions, spec, status }: ImagePolicy): ActionJob | u
   const mayRelease = isActive && released !== undefined && mayEnd(status, released);
   // The cause includes the end of the present wait, because a user may set a time, remove it, and set it again.
   return mayRelease ? { source: 'Request', cause: `release:${release}:${status.waiting?.until ?? ''}`, actions } : undefined;
+}
+
+/** Whether a policy that cannot be used still says that the image waits that was approved since. */
+function isAnsweredUnusable(
+  approve: string,
+  { spec, status: { pendingApproval, conditions = [] } }: Pick<ImagePolicy, 'spec' | 'status'>,
+): boolean {
+  const { tag, digest } = parseApproval(approve) ?? {};
+  const isPending = pendingApproval !== undefined && pendingApproval.tag === tag && pendingApproval.digest === digest;
+  return !isUsable(spec) && isPending && conditions.some(({ type }) => type === 'ApprovalRequired');
 }
 
 /** The job for an approval that names the pending change, or that names another change and has not been answered. */
