@@ -30,7 +30,7 @@ const tagPattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
 const digestPattern = /^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/;
 const maxPort = 65_535;
 const maxNameLength = 255;
-/** The maximum length of a name. Workloads may contain any text, and trimming slashes takes quadratic time. */
+/** The maximum length of a text that is read. Workloads may contain any text, of a megabyte as well, and trimming slashes takes quadratic time. */
 const maxTextLength = 1024;
 
 /** Whether the text is a tag by the OCI grammar (at most 128 characters). */
@@ -65,8 +65,7 @@ export function isDockerHub(host: string, aliases?: RegistryAliases): boolean {
  * PermanentError(InvalidPolicy) with the problem.
  */
 export function normaliseRepository(registry: string, path: string, aliases?: RegistryAliases): Repository {
-  const tooLong = () => new PermanentError('InvalidPolicy', `the image name "${shorten(path)}" is longer than ${maxNameLength} characters`);
-  if (registry.length + path.length > maxTextLength) throw tooLong();
+  if (registry.length + path.length > maxTextLength) throw tooLong(path);
   const host = normaliseRegistry(registry, aliases);
   const lower = path.toLowerCase().replace(/^\/+/, '').replace(/\/+$/, '');
   if (!isHost(host)) throw new PermanentError('InvalidPolicy', `"${shorten(registry)}" is not a registry host`);
@@ -77,7 +76,7 @@ export function normaliseRepository(registry: string, path: string, aliases?: Re
     );
   }
   const full = isDockerHub(registry, aliases) && !lower.includes('/') ? `library/${lower}` : lower;
-  if (host.length + 1 + full.length > maxNameLength) throw tooLong();
+  if (host.length + 1 + full.length > maxNameLength) throw tooLong(path);
   return { registry: host, path: full };
 }
 
@@ -92,6 +91,7 @@ export function tryNormaliseRepository(registry: string, path: string, aliases?:
 
 /** Parses `[host[:port]/]path[:tag][@digest]`. Throws PermanentError(InvalidPolicy) with the problem. */
 export function parseImageReference(text: string, aliases?: RegistryAliases): ImageReference {
+  if (text.length > maxTextLength) throw tooLong(text);
   const [beforeDigest = '', digest, ...tooMany] = text.trim().split('@');
   refuseStrangers(text, beforeDigest, digest);
   if (tooMany.length > 0 || (digest !== undefined && !isDigest(digest))) {
@@ -140,6 +140,10 @@ function refuseStrangers(text: string, beforeDigest: string, digest: string | un
   if (digest?.includes('/') && !beforeDigest.includes('/')) {
     throw new PermanentError('InvalidPolicy', 'an image name holds no user or password: leave out what is before the host, with @');
   }
+}
+
+function tooLong(name: string): PermanentError {
+  return new PermanentError('InvalidPolicy', `the image name "${shorten(name)}" is longer than ${maxNameLength} characters`);
 }
 
 function isHost(text: string): boolean {

@@ -12,6 +12,9 @@ import { formatWorkload, isSameWorkload, type KindRef, type Workload, type Workl
 /** The consent annotation of a target or its Namespace: the namespaces whose policies may change it, "shop,ops", or "*" for all. */
 export const consentAnnotation = 'operator.technomad.dev/allow-policies-from';
 
+/** The maximum length of the annotation. A longer one refuses all: it is read for each workload that a policy selects, and could have 256 KiB. */
+const maxConsent = 2_048;
+
 /** How the configuration treats targets in other namespaces. */
 export type CrossNamespace = 'deny' | 'consent' | 'allow' | 'legacy';
 
@@ -41,7 +44,7 @@ export function evaluateConsent(
   { onTarget, onNamespace }: ConsentSources,
   crossNamespace: CrossNamespace,
 ): Consent {
-  const answer = onTarget ?? onNamespace;
+  const answer = onTarget === undefined ? onNamespace : boundAnswer(onTarget);
   if (answer === null) {
     const isLegacy = crossNamespace === 'legacy' && policy.legacyTarget !== undefined && isSameWorkload(policy.legacyTarget, target);
     return isLegacy ? { granted: true, isLegacy } : { granted: false };
@@ -50,8 +53,13 @@ export function evaluateConsent(
 }
 
 function allows(answer: string | null | undefined, { namespace }: Asker): boolean {
-  const allowed = namespacesIn(answer ?? '');
-  return allowed.includes('*') || allowed.includes(namespace);
+  // The list is made only of a text that may contain one of the two.
+  if (typeof answer !== 'string' || !(answer.includes('*') || answer.includes(namespace))) return false;
+  return answer.split(',').some((name) => ['*', namespace].includes(name.trim()));
+}
+
+function boundAnswer(answer: string): string {
+  return answer.length > maxConsent ? '' : answer;
 }
 
 /** What the operator has decided for a whole platform: policies of one namespace may act in others, whose owners need not be asked. */
@@ -68,14 +76,12 @@ export function withGrants<C extends string | null | undefined>(
   namespace: string,
   grants: readonly ConsentGrant[],
 ): C | string {
-  if (consent === undefined || (consent !== null && !letsSomebody(consent))) return consent;
+  if (consent === undefined) return consent;
   const granted = grants.filter((grant) => grant.namespaces.some((pattern) => matchesText(pattern, namespace)));
-  return granted.length === 0
-    ? consent
-    : addNamespaces(
-        consent ?? undefined,
-        granted.map(({ policiesFrom }) => policiesFrom),
-      );
+  const sources = granted.map(({ policiesFrom }) => policiesFrom);
+  if (consent === null) return sources.length === 0 ? consent : addNamespaces(undefined, sources);
+  const answer = boundAnswer(consent);
+  return sources.length === 0 || !letsSomebody(answer) ? answer : addNamespaces(answer, sources);
 }
 
 /** Whether a consent annotation names namespaces, instead of refusing all. */

@@ -98,7 +98,10 @@ export function isWanted({ withoutControlled }: TargetKind, raw: unknown): boole
   return !(Array.isArray(owners) && owners.some((owner) => fieldsOf(owner)['controller'] === true));
 }
 
-/** The entries of a list of the pod template, with their images, in the order of the list. */
+/** The limit for the entries of a list. Plans take time for each, no pod has as many, and whoever may write a workload could list ten thousand. */
+const maxEntries = 256;
+
+/** The first entries of a list of the pod template, with their images, in the order of the list. */
 function projectImages(target: TargetKind, raw: unknown, list: ImageList, entries: ReturnType<typeof mainEntries>): WorkloadContainer[] {
   const found = walk(raw, [...target.podSpecPath, list]);
   if (!Array.isArray(found)) return [];
@@ -106,7 +109,7 @@ function projectImages(target: TargetKind, raw: unknown, list: ImageList, entrie
   const listPath = [...target.podSpecPath, list].map((part) => `f:${part}`);
   const field = list === 'volumes' ? ['image', 'reference'] : ['image'];
   const fieldPath = field.map((part) => `f:${part}`);
-  return found.map((entry: unknown) => {
+  return found.slice(0, maxEntries).map((entry: unknown) => {
     const own = textOrEmpty(fieldsOf(entry)['name']);
     const name = list === 'volumes' ? volumeName(own) : own;
     const { manager, time } = findOwner(entries, [...listPath, `k:${JSON.stringify({ name: own })}`, ...fieldPath]) ?? {};

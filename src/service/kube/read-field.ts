@@ -18,6 +18,8 @@ type Entries = ReturnType<typeof mainEntries>;
 /** The limits for the fields and the depth of an object, beyond what real objects need. Anybody who may write the object controls its size. */
 const maxFields = 1_000;
 const maxDepth = 32;
+/** The limit for the values that patterns visit in an object: visiting a value takes about a microsecond, and an object may have a million. */
+const maxVisited = 20_000;
 
 /**
  * The values of the fields that the rules let policies write, by path. A pattern covers all fields of the object that match it, each with its repository
@@ -25,6 +27,7 @@ const maxDepth = 32;
  */
 export function readFields(raw: unknown, rules: readonly FieldRule[], entries: Entries): Readonly<Record<string, WorkloadField>> {
   const found = new Map<string, WorkloadField>();
+  const visits: Visits = { left: maxVisited };
   const add = (steps: FieldSteps) => {
     const path = formatFieldPath(steps);
     if (found.size < maxFields && !found.has(path)) found.set(path, readSteps(raw, steps, entries));
@@ -43,7 +46,8 @@ export function readFields(raw: unknown, rules: readonly FieldRule[], entries: E
       continue;
     }
     const names = [pattern, beside].flatMap((steps) => steps?.at(-1) ?? []);
-    for (const { parent, steps } of parentsOf(raw, pattern.slice(0, -1))) {
+    for (const { parent, steps } of parentsOf(raw, pattern.slice(0, -1), visits)) {
+      if (found.size >= maxFields) break;
       if (names.includes('[*]') && Array.isArray(parent)) for (const index of parent.keys()) add([...steps, index]);
       else if (names.some((name) => childOf(parent, name) !== undefined)) {
         add([...steps, pattern.at(-1) ?? '']);
@@ -59,20 +63,26 @@ interface Parent {
   readonly steps: FieldSteps;
 }
 
-/** All values in an object that a pattern matches. Values below names that paths cannot have are left out. */
+/** The number of values that may still be visited in an object. */
+interface Visits {
+  left: number;
+}
+
+/** The values in an object that a pattern matches, until the visits are used up. Values below names that paths cannot have are left out. */
 function* parentsOf(
   parent: unknown,
   pattern: FieldSteps,
+  visits: Visits,
   progress: PatternProgress = startPattern(pattern),
   steps: FieldSteps = [],
 ): Generator<Parent> {
   if (progress.has(pattern.length)) yield { parent, steps };
-  if (steps.length >= maxDepth || typeof parent !== 'object' || parent === null) return;
-  for (const [key, child] of Object.entries(parent)) {
-    const step = Array.isArray(parent) ? Number(key) : key;
+  if (visits.left <= 0 || steps.length >= maxDepth || typeof parent !== 'object' || parent === null) return;
+  for (const step of Array.isArray(parent) ? parent.keys() : Object.keys(parent)) {
+    if (visits.left-- <= 0) return;
     if (typeof step === 'string' && !/^[A-Za-z0-9_-]+$/.test(step)) continue;
     const next = advancePattern(pattern, progress, step);
-    if (next.size > 0) yield* parentsOf(child, pattern, next, [...steps, step]);
+    if (next.size > 0) yield* parentsOf(childOf(parent, step), pattern, visits, next, [...steps, step]);
   }
 }
 

@@ -84,6 +84,7 @@ const refused: [name: string, text: string, message: string][] = [
   ['credentials', 'user:password@registry.example.com/app', noPassword],
   ['a user', 'user@registry.example.com/app', noPassword],
   ['256 characters', `registry.example.com/${'a'.repeat(235)}`, tooLong(cut('a'.repeat(235)))],
+  ['a megabyte, before it is split', 'a@'.repeat(500_000), tooLong(cut('a@'.repeat(100)))],
   ['a template', '{{ .Values.image }}', notPath('{{ .Values.image }}')],
 ];
 

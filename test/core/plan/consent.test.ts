@@ -35,6 +35,8 @@ const rows: [name: string, onTarget: string | undefined, onNamespace: string | n
   ['the target decides when it has one: yes', 'shop', '', true],
   ['the target decides when it has one: no', 'ops', '*', false],
   ['the target decides when it has an empty one', '', '*', false],
+  ['the target lets it and many others', `${'web,'.repeat(500)}shop`, undefined, true],
+  ['the target has a longer text than is read, and the Namespace lets it', `shop,${'web,'.repeat(512)}`, 'shop', false],
 ];
 
 for (const [name, onTarget, onNamespace, granted] of rows) {
@@ -43,6 +45,12 @@ for (const [name, onTarget, onNamespace, granted] of rows) {
       assert.equal(evaluateConsent(shopPolicy, target, { onTarget, onNamespace }, crossNamespace).granted, granted);
   });
 }
+
+test('a text of a Namespace that is longer than is read refuses all, also what the configuration grants', () => {
+  const grants = [{ policiesFrom: 'shop', namespaces: ['ops'] }];
+  assert.equal(withGrants(`web,${'a,'.repeat(5_000)}`, 'ops', grants), '');
+  assert.equal(withGrants('web', 'ops', grants), 'web,shop');
+});
 
 test('legacy grants a policy its single Deployment where nobody answered, and nothing else', () => {
   const consentOfTarget = (

@@ -172,6 +172,12 @@ for (const nameless of [undefined, null, 'text', {}, { metadata: {} }, { metadat
   });
 }
 
+test('of more containers than any pod has, the first ones are kept', () => {
+  const many = Array.from({ length: 10_000 }, (_, index) => ({ name: `web-${index}`, image: 'shop/web:1' }));
+  const { containers } = projectWorkload(deployment, raw({}, many));
+  assert.deepEqual([containers.length, containers.at(-1)?.name], [256, 'web-255']);
+});
+
 test('a workload that is being deleted is known as such', () => {
   const isDeleted = (metadata: object) => projectWorkload(deployment, raw(metadata)).isDeleted;
   assert.deepEqual([isDeleted({ deletionTimestamp: '2026-01-01T00:00:00Z' }), isDeleted({})], [true, undefined]);

@@ -117,3 +117,11 @@ test('inherited properties and hostile structures are not found, however deep an
   const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`a${index}`, { image: { repository: 'r', tag: 't' } }]));
   assert.equal(paths(many).length, 1_000);
 });
+
+test('of an object with more values than any real one, the fields behind the first ones are not searched', () => {
+  const block = { image: { repository: 'r', tag: 't' } };
+  const withImagesAround = (count: number) => paths({ before: block, many: Array.from({ length: count }, () => 1), last: block });
+  const found = (count: number) => withImagesAround(count).flatMap(([path, value]) => (value === 't' ? [path] : []));
+  assert.deepEqual(found(5_000), ['spec.before.image.tag', 'spec.last.image.tag']);
+  assert.deepEqual(found(500_000), ['spec.before.image.tag']);
+});
