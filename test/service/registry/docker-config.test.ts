@@ -65,11 +65,21 @@ test("all matching entries are tried in the kubelet's order", () => {
 });
 
 test('matching a pattern of many stars takes time proportional to its length times that of the host', () => {
-  const pattern = `${'*a'.repeat(2_000)}b.example.com`;
+  const pattern = `${'*a'.repeat(120)}b.example.com`;
   const startedAt = process.cpuUsage();
   assert.deepEqual(usersOf({ [pattern]: { auth: auth('me:secret') } }, `${'a'.repeat(220)}.example.com`, 'a'), []);
   const { user } = process.cpuUsage(startedAt);
   assert.ok(user < 2_000_000, `${user} µs`);
+});
+
+test('of hosts with wildcards, which are compared for each request, a bounded number of a bounded length is used', () => {
+  const user = { auth: auth('me:secret') };
+  const endless = parseDockerConfig(JSON.stringify({ auths: { [`${'*'.repeat(300_000)}.example.com`]: user, 'r.example.com': user } }));
+  assert.deepEqual([endless.entries.length, endless.problems.length], [1, 1]);
+  const globs = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`r${index}*.example.com`, user]));
+  const { entries, problems } = parseDockerConfig(JSON.stringify({ auths: { ...globs, 'r.example.com': user } }));
+  assert.equal(entries.length, 101);
+  assert.deepEqual(problems, ['of 300 entries with wildcards, the first 100 are used']);
 });
 
 const values: [name: string, value: unknown, expected: object | undefined][] = [
@@ -103,6 +113,11 @@ test('reads the legacy format without auths', () => {
 });
 
 test('a config with helpers only has no entries', () => assert.deepEqual(parseDockerConfig('{"credsStore":"desktop"}').entries, []));
+
+test('a config with more values than any has is refused before it is parsed', () => {
+  const nested = `{"auths":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+  assert.throws(() => parseDockerConfig(nested), /more than 16384 values/);
+});
 
 for (const text of ['', 'not json {"password":"secret"}', '[]', 'null', '{"auths":[]}']) {
   test(`refuses ${JSON.stringify(text)} without quoting it`, () => {

@@ -2,6 +2,7 @@
  * Docker's config.json, as Kubernetes stores it in pull secrets. Entries are matched like in the kubelet, with two safer differences: a path matches whole
  * segments only (`host/team` does not match `host/team-b`), and an invalid entry does not affect the others.
  */
+import { parseBoundedJson } from '../../../core/model/bounded-json.ts';
 import { normaliseRegistry, type Repository } from '../../../core/model/image-reference.ts';
 import { isObject, textOrEmpty } from '../../../core/model/untyped.ts';
 
@@ -23,6 +24,11 @@ export interface DockerConfig {
   readonly problems: readonly string[];
 }
 
+/** The limits for hosts, which are compared for each request. Whoever may write a Secret could fill it with one endless glob, or with thousands. */
+const maxHost = 260;
+const maxGlobs = 100;
+const globSigns = /[*?[\\]/;
+
 // The user name that marks the password as an identity token (ACR and others).
 const tokenUser = '<token>';
 
@@ -33,11 +39,13 @@ export function parseDockerConfig(text: string): DockerConfig {
   if (!isObject(auths)) throw new Error('"auths" is not an object');
   const entries: DockerConfigEntry[] = [];
   const problems: string[] = [];
+  let globs = 0;
   for (const [key, value] of Object.entries(auths)) {
     const entry = parseEntry(key, value);
     if (typeof entry === 'string') problems.push(`the entry "${key.slice(0, 100)}" ${entry}`);
-    else entries.push(entry);
+    else if (!globSigns.test(entry.host) || ++globs <= maxGlobs) entries.push(entry);
   }
+  if (globs > maxGlobs) problems.push(`of ${globs} entries with wildcards, the first ${maxGlobs} are used`);
   if ('credsStore' in document || 'credHelpers' in document) problems.push('credsStore and credHelpers are not run');
   return { entries, problems };
 }
@@ -80,7 +88,7 @@ function parseKey(key: string): { host: string; path: string } | undefined {
     .replace(/^https?:\/\//i, '')
     .split('/')
     .filter((segment, index) => index === 0 || segment !== '');
-  if (host === '') return undefined;
+  if (host === '' || host.length > maxHost) return undefined;
   if (/^v[12]$/.test(segments[0] ?? '')) segments.shift();
   return { host: normaliseRegistry(host), path: segments.join('/') };
 }
@@ -94,7 +102,7 @@ function decodeAuth(auth: string): { username: string; password: string } | unde
 
 function matchesHost(pattern: string, host: string): boolean {
   if (pattern === host) return true;
-  if (!/[*?[\\]/.test(pattern)) return false;
+  if (!globSigns.test(pattern)) return false;
   const [patternName, patternPort] = splitPort(pattern);
   const [name, port] = splitPort(host);
   const patternLabels = patternName.split('.');
@@ -124,10 +132,10 @@ function looksLegacy(document: Record<string, unknown>): boolean {
 function parseObject(json: string): Record<string, unknown> {
   let document: unknown;
   try {
-    document = JSON.parse(json);
-  } catch {
+    document = parseBoundedJson(json);
+  } catch (error) {
     // The parser's message is not kept, because it quotes the text, which contains passwords.
-    throw new Error('not valid JSON');
+    throw error instanceof SyntaxError ? new Error('not valid JSON') : error;
   }
   if (!isObject(document)) throw new Error('not a JSON object');
   return document;
