@@ -23,7 +23,8 @@ export function registryUrl({ registry, source }: Pick<Session, 'registry' | 'so
 
 /**
  * The URL of the next page by the Link header of an answer to a request; undefined for the last page. The link is resolved against the URL that answered, and
- * leads to that host or to the registry itself.
+ * leads to that host or to the registry itself. Of a link to any other host, which the registry itself has sent, path and query are used at the registry: proxies
+ * that do not pass the Host header on make registries write their internal name into links.
  */
 export function nextPage({ what, registry }: HttpRequest, { headers, url }: HttpAnswer): URL | undefined {
   const link = tryNextLink(what, headers.link);
@@ -32,7 +33,8 @@ export function nextPage({ what, registry }: HttpRequest, { headers, url }: Http
   const next = new URL(link, url);
   const homes = [url, new URL(registry.origin)];
   // Registries behind a proxy write http: into absolute links, or omit the port: then only the name of the host is compared.
-  const home = homes.find(({ host }) => host === next.host) ?? homes.find(({ hostname }) => hostname === next.hostname);
+  const named = homes.find(({ host }) => host === next.host) ?? homes.find(({ hostname }) => hostname === next.hostname);
+  const home = named ?? (url.origin === registry.origin ? url : undefined);
   if (home === undefined) throw new Error(`${what}: the link to the next page leads to another host, ${next.host}`);
   return new URL(next.pathname + next.search, home.origin);
 }

@@ -91,6 +91,7 @@ const rewritten: [name: string, origin: string][] = [
   ['without the port', 'http://registry.example'],
   ['without the port, with https', 'https://registry.example'],
   ['with the port behind the proxy', 'http://registry.example:8081'],
+  ['with the name behind the proxy', 'http://nexus.internal:8081'],
 ];
 for (const [name, origin] of rewritten) {
   test(`of a link that a proxy has rewritten (${name}) only path and query are used, at the registry itself`, async (t) => {
@@ -100,5 +101,8 @@ for (const [name, origin] of rewritten) {
     registry.answerNext({ body: '{"tags":["b"]}' }, { path: '/v2/app/tags/list?last=a&n=1000' });
     assert.deepEqual(await client.listTags(repository), ['a', 'b']);
     assert.equal(registry.requests.at(-1)?.authorization, `Basic ${btoa('me:secret')}`);
+    registry.answerNext({ body: '{"tags":["a"]}', headers: { link: `<${link}>; rel="next"` } }, { path: '/v2/app/' });
+    registry.answerNext({ status: 404 }, { path: '/v2/app/tags/list?last=a&n=1000' });
+    await assert.rejects(client.listTags(repository), { name: 'Error', message: /registry answered 404$/ });
   });
 }
