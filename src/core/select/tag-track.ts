@@ -9,6 +9,8 @@ export const stages = /^(?:alpha|a|beta|b|rc|c|pre|preview|dev|snapshot|next|can
 const version = /^((?:[a-z][a-z0-9]*[-_])*)v?[0-9]+(?:\.[0-9]+)*(?:[-_.+](.*))?$/i;
 /** Names that move to newer images, as versions do. */
 const moving = /^(?:latest|stable|edge|main|master|develop|dev|nightly|mainline|current|lts)(?:[-_.](.*))?$/i;
+/** Usual variants that images have as tags of their own. */
+const variant = /^(alpine|slim|distroless|nonroot|debug|fpm|apache|perl|windowsservercore|nanoserver)(?:[0-9.]*|[0-9.]*[-_].*)$/i;
 /** Words that identify a build of a version. */
 const build = /^(?:[a-z]|final|ga|release|hotfix|fix|patch|sp|build|rev|g?[0-9a-f]{7,40})?$/i;
 
@@ -16,7 +18,12 @@ const build = /^(?:[a-z]|final|ga|release|hotfix|fix|patch|sp|build|rev|g?[0-9a-
 export function areOtherTracks(a: string, b: string): boolean {
   const [one, other] = [trackOf(a), trackOf(b)];
   if (one !== undefined && other !== undefined) return one !== other;
-  return isExtended(a, b) || isExtended(b, a);
+  return isExtended(a, b) || isExtended(b, a) || variantAlone(a) !== variantAlone(b);
+}
+
+/** The variant of a tag that names nothing else, as in `nginx:alpine`, without its version; empty for every other tag. */
+function variantAlone(tag: string): string {
+  return variant.exec(tag)?.[1]?.toLowerCase() ?? '';
 }
 
 /** The prefix and variant of a tag, in lower case. Undefined for a name that is neither a version nor a moving one. */

@@ -21,6 +21,8 @@ const same: [string, string][] = [
   ['main', 'develop'],
   ['feature-login', '1.1.0'],
   ['production', '1.1.0'],
+  ['alpine3.19', 'alpine3.20'],
+  ['alpinist', '1.1.0'],
 ];
 
 const others: [string, string][] = [
@@ -34,6 +36,11 @@ const others: [string, string][] = [
   ['app-1.0.0', '1.1.0'],
   ['app-1.0.0', 'worker-1.1.0'],
   ['latest-alpine', '1.1.0'],
+  ['alpine', '1.1.0'],
+  ['alpine3.20', '1.1.0'],
+  ['slim-bookworm', '1.1.0'],
+  ['alpine', 'slim'],
+  ['alpine', 'production'],
   ['develop-chromium', 'develop'],
   ['production-slim', 'production'],
   ['web-production', 'production'],
