@@ -24,6 +24,14 @@ const kargo = 'https://github.com/akuity/kargo/blob/v1.11.2/docs/docs';
 const kargoGuides = `${kargo}/50-user-guide/20-how-to-guides`;
 const kargoReference = `${kargo}/50-user-guide/60-reference-docs`;
 
+/** The documentation in which nothing was found, for the cells that are missing. */
+export const documentation: Readonly<Record<OtherTool, string>> = {
+  keel: `${keel}/ARCHITECTURE.md`,
+  argocdImageUpdater: 'https://github.com/argoproj-labs/argocd-image-updater/tree/v1.3.0/docs/',
+  flux: 'https://fluxcd.io/flux/',
+  kargo: 'https://github.com/akuity/kargo/tree/v1.11.2/docs/docs/',
+};
+
 export const comparedRows = {
   version: {
     topic: 'version that was read',

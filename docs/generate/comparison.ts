@@ -13,14 +13,11 @@ import { parseRoles } from '../../src/service/compose/roles.ts';
 import { strategies } from '../../src/core/select/strategies/index.ts';
 import { systems } from '../../src/bases/triggers/systems/index.ts';
 import { readVersion } from '../../src/service/config/version.ts';
-import { comparedRows, otherTools, type ComparedRow } from '../explanations/comparison.ts';
+import { comparedRows, documentation, otherTools, type ComparedRow } from '../explanations/comparison.ts';
 import { fieldsOf, type JsonSchema } from './json-schema.ts';
 import { code, table } from './markdown.ts';
 import type { Parts } from './template.ts';
 import { addedDefinitions } from './definitions.ts';
-
-/** What a cell says where nothing was found in the documentation of a tool. */
-export const notDocumented = 'not documented';
 
 /** The part of docs/templates/comparison.md. */
 export const comparisonParts: Parts = {
@@ -29,7 +26,7 @@ export const comparisonParts: Parts = {
     const rows: [keyof typeof own, ComparedRow][] = (Object.keys(comparedRows) as (keyof typeof own)[]).map((id) => [id, comparedRows[id]]);
     return table(
       ['', 'image-watcher', ...tools.map((tool) => otherTools[tool])],
-      rows.map(([id, row]) => [row.topic, own[id](), ...tools.map((tool) => row[tool] ?? notDocumented)]),
+      rows.map(([id, row]) => [row.topic, own[id](), ...tools.map((tool) => row[tool] ?? `[not documented](${documentation[tool]})`)]),
     );
   },
 };
