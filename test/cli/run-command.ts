@@ -15,7 +15,9 @@ export async function runCommand(
   {
     onText,
     ...terminal
-  }: Pick<Terminal, 'interactive' | 'hasColours' | 'columns' | 'signal' | 'ask'> & { readonly onText?: (text: string) => void } = {},
+  }: Pick<Terminal, 'interactive' | 'hasColours' | 'columns' | 'signal' | 'ask' | 'readStandardInput'> & {
+    readonly onText?: (text: string) => void;
+  } = {},
 ): Promise<Ran> {
   const command = await commands.find((candidate) => candidate.name === name)?.load();
   if (!command) throw new Error(`there is no command ${name}`);
