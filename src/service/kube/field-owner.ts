@@ -7,13 +7,17 @@ interface ManagedFields {
   readonly fieldsV1?: unknown;
 }
 
-/** The entries for the object itself, oldest first. Entries of subresources (status, scale) own no image. */
+/** The limit for the entries that are searched for each image. Objects have some ten, and whoever may apply one may do so under thousands of names. */
+const maxEntries = 100;
+
+/** The latest entries for the object itself, oldest first. Entries of subresources (status, scale) own no image. */
 export function mainEntries(managedFields: unknown): readonly ManagedFields[] {
   if (!Array.isArray(managedFields)) return [];
   return managedFields
     .map((entry) => fieldsOf(entry) as ManagedFields)
     .filter((entry) => !entry.subresource)
-    .toSorted((a, b) => timeOf(a) - timeOf(b));
+    .toSorted((a, b) => timeOf(a) - timeOf(b))
+    .slice(-maxEntries);
 }
 
 /**

@@ -99,7 +99,7 @@ export function isWanted({ withoutControlled }: TargetKind, raw: unknown): boole
 }
 
 /** The limit for the entries of a list. Plans take time for each, no pod has as many, and whoever may write a workload could list ten thousand. */
-const maxEntries = 256;
+const maxEntries = 100;
 
 /** The first entries of a list of the pod template, with their images, in the order of the list. */
 function projectImages(target: TargetKind, raw: unknown, list: ImageList, entries: ReturnType<typeof mainEntries>): WorkloadContainer[] {

@@ -175,7 +175,15 @@ for (const nameless of [undefined, null, 'text', {}, { metadata: {} }, { metadat
 test('of more containers than any pod has, the first ones are kept', () => {
   const many = Array.from({ length: 10_000 }, (_, index) => ({ name: `web-${index}`, image: 'shop/web:1' }));
   const { containers } = projectWorkload(deployment, raw({}, many));
-  assert.deepEqual([containers.length, containers.at(-1)?.name], [256, 'web-255']);
+  assert.deepEqual([containers.length, containers.at(-1)?.name], [100, 'web-99']);
+});
+
+test('of more managers than any object has, the latest are searched for the owner of an image', () => {
+  const time = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString();
+  const others = Array.from({ length: 6_000 }, (_, index) => owns(`other-${index}`, time(index), { field: 'f:command' }));
+  const ownerAt = (minute: number) =>
+    projectWorkload(deployment, raw({ managedFields: [owns('flux', time(minute)), ...others] })).containers[0]?.imageOwner;
+  assert.deepEqual([ownerAt(5_950), ownerAt(10)], ['flux', undefined]);
 });
 
 test('a workload that is being deleted is known as such', () => {
