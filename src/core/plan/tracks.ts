@@ -6,16 +6,38 @@ import type { Workload } from '../model/workload.ts';
 import type { Tracks } from './decide-image.ts';
 import { changesTo } from './past.ts';
 
-/** The tracks for a policy. Other policies are named only to those of their namespace. */
+/**
+ * The limit for the comparisons of a plan with other policies. A workload has few policies, but whoever may write policies could select each of a thousand
+ * workloads with each of a thousand policies.
+ */
+const maxCompared = 30_000;
+
+type Other = ImagePolicy & { readonly spec: PolicySpec };
+
+/** The tracks for a policy. Other policies are named only to those of their namespace. Where too many would have to be compared, a container counts as followed. */
 export function tracksOf(
   policy: ImagePolicy,
   { repository }: PolicySpec,
   policiesOf: (workload: Workload) => readonly ImagePolicy[] = () => [],
 ): Tracks {
-  const find = (workload: Workload, isMeant: (spec: PolicySpec) => boolean): string | undefined => {
-    const other = policiesOf(workload).find(
-      ({ uid, spec }) => uid !== policy.uid && isUsable(spec) && sameRepository(spec.repository, repository) && isMeant(spec),
+  const known = new Map<Workload, readonly Other[]>();
+  let compared = 0;
+  const othersOf = (workload: Workload): readonly Other[] => {
+    const found = known.get(workload);
+    if (found !== undefined) return found;
+    const all = policiesOf(workload);
+    compared += all.length;
+    const others = all.filter(
+      (other): other is Other => other.uid !== policy.uid && isUsable(other.spec) && sameRepository(other.spec.repository, repository),
     );
+    known.set(workload, others);
+    return others;
+  };
+  const find = (workload: Workload, isMeant: (spec: PolicySpec) => boolean): string | undefined => {
+    if (compared > maxCompared) return 'another ImagePolicy';
+    const others = othersOf(workload);
+    compared += others.length;
+    const other = others.find(({ spec }) => isMeant(spec));
     if (other === undefined) return undefined;
     return other.namespace === policy.namespace ? `ImagePolicy ${policyKey(other)}` : 'another ImagePolicy';
   };
