@@ -8,6 +8,7 @@ import {
   consentAnnotation,
   evaluateConsent,
   letsSomebody,
+  maxConsent,
   namespacesIn,
   withGrants,
 } from '../core/plan/consent.ts';
@@ -242,6 +243,10 @@ async function annotate(group: readonly Inspected[], client: KubeClient, writing
       workload.allowPoliciesFrom,
       open.map(({ policyNamespace }) => policyNamespace),
     );
+    if (value.length > maxConsent)
+      throw new Error(
+        `its annotation would have ${value.length} characters, of which at most ${maxConsent} are read: let its owners write "*"`,
+      );
     const path = objectPath(kind, workload.namespace, workload.name);
     const metadata = { resourceVersion: workload.resourceVersion, annotations: { [consentAnnotation]: value } };
     const query = { fieldManager: cliFieldManager };

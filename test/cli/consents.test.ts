@@ -125,6 +125,19 @@ describe('image-watcher consents', () => {
     assert.deepEqual(answers, [`web,${shop}`, 'nobody', '', undefined]);
   });
 
+  it('writes no annotation that is longer than is read, which would refuse all', async () => {
+    const long = Array.from({ length: 204 }, (_, index) => `team-${1_000 + index}`).join(',');
+    await deploy('web', long);
+    await aim(places.shop, 'a', deployment('web'));
+    const { code, out } = await consents(...applyAll, '--merge');
+    assert.equal(code, 1);
+    assert.match(
+      out,
+      /failed .*\/web: its annotation would have \d+ characters, of which at most 2048 are read: let its owners write "\*"/,
+    );
+    assert.equal(await answerOf('web'), long);
+  });
+
   it('skips workloads that run no image of the policy, and writes for the namespaces of --from only', async () => {
     const { shop, ops, kitchen } = places;
     const { group, version, kind } = known.helmRelease;
