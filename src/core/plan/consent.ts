@@ -13,7 +13,7 @@ import { formatWorkload, isSameWorkload, type KindRef, type Workload, type Workl
 export const consentAnnotation = 'operator.technomad.dev/allow-policies-from';
 
 /** The maximum length of the annotation. A longer one refuses all: it is read for each workload that a policy selects, and could have 256 KiB. */
-export const maxConsent = 2_048;
+export const maxConsent = 16_384;
 
 /** How the configuration treats targets in other namespaces. */
 export type CrossNamespace = 'deny' | 'consent' | 'allow' | 'legacy';

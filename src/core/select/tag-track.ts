@@ -9,8 +9,8 @@ export const stages = /^(?:alpha|a|beta|b|rc|c|pre|preview|dev|snapshot|next|can
 const version = /^((?:[a-z][a-z0-9]*[-_])*)v?[0-9]+(?:\.[0-9]+)*(?:[-_.+](.*))?$/i;
 /** Names that move to newer images, as versions do. */
 const moving = /^(?:latest|stable|edge|main|master|develop|dev|nightly|mainline|current|lts)(?:[-_.](.*))?$/i;
-/** Usual variants that images have as tags of their own. */
-const variant = /^(alpine|slim|distroless|nonroot|debug|fpm|apache|perl|windowsservercore|nanoserver)(?:[0-9.]*|[0-9.]*[-_].*)$/i;
+/** Usual variants that images have as tags of their own, as in `nginx:alpine`. */
+const variant = /^(?:alpine|slim|distroless|nonroot|debug|fpm|apache|perl|windowsservercore|nanoserver)(?:[0-9.]*|[0-9.]*[-_].*)$/i;
 /** Words that identify a build of a version. */
 const build = /^(?:[a-z]|final|ga|release|hotfix|fix|patch|sp|build|rev|g?[0-9a-f]{7,40})?$/i;
 
@@ -18,22 +18,24 @@ const build = /^(?:[a-z]|final|ga|release|hotfix|fix|patch|sp|build|rev|g?[0-9a-
 export function areOtherTracks(a: string, b: string): boolean {
   const [one, other] = [trackOf(a), trackOf(b)];
   if (one !== undefined && other !== undefined) return one !== other;
-  return isExtended(a, b) || isExtended(b, a) || variantAlone(a) !== variantAlone(b);
+  return isExtended(a, b) || isExtended(b, a) || variant.test(a) !== variant.test(b);
 }
 
-/** The variant of a tag that names nothing else, as in `nginx:alpine`, without its version; empty for every other tag. */
-function variantAlone(tag: string): string {
-  return variant.exec(tag)?.[1]?.toLowerCase() ?? '';
-}
-
-/** The prefix and variant of a tag, in lower case. Undefined for a name that is neither a version nor a moving one. */
+/** The prefix and variant of a tag, in lower case. Undefined for a name that is no version, no moving one, and no variant. */
 function trackOf(tag: string): string | undefined {
   const versioned = version.exec(tag);
-  const [, suffix = ''] = versioned === null ? (moving.exec(tag) ?? []) : [undefined, versioned[2]];
-  if (versioned === null && !moving.test(tag)) return undefined;
+  const suffix = versioned === null ? suffixOf(tag) : (versioned[2] ?? '');
+  if (suffix === undefined) return undefined;
   const words = suffix.split(/[-_.+]/).filter((word) => !stages.test(word) && !build.test(word));
   const variants = words.map((word) => word.replace(/[0-9]+$/, '')).filter((word) => !build.test(word));
   return `${versioned?.[1] ?? ''}/${variants.join('-')}`.toLowerCase();
+}
+
+/** What follows a moving name, or the whole of a tag that names a variant alone. */
+function suffixOf(tag: string): string | undefined {
+  const moved = moving.exec(tag);
+  if (moved !== null) return moved[1] ?? '';
+  return variant.test(tag) ? tag : undefined;
 }
 
 /** Whether a name extends another one: `production-slim` extends `production`. */

@@ -22,6 +22,8 @@ const same: [string, string][] = [
   ['feature-login', '1.1.0'],
   ['production', '1.1.0'],
   ['alpine3.19', 'alpine3.20'],
+  ['alpine', '1.27-alpine3.21'],
+  ['slim-bookworm', '3.12-slim-bookworm'],
   ['alpinist', '1.1.0'],
 ];
 
