@@ -126,14 +126,14 @@ describe('image-watcher consents', () => {
   });
 
   it('writes no annotation that is longer than is read, which would refuse all', async () => {
-    const long = Array.from({ length: 204 }, (_, index) => `team-${1_000 + index}`).join(',');
+    const long = Array.from({ length: 1_638 }, (_, index) => `team-${1_000 + index}`).join(',');
     await deploy('web', long);
     await aim(places.shop, 'a', deployment('web'));
     const { code, out } = await consents(...applyAll, '--merge');
     assert.equal(code, 1);
     assert.match(
       out,
-      /failed .*\/web: its annotation would have \d+ characters, of which at most 2048 are read: let its owners write "\*"/,
+      /failed .*\/web: its annotation would have \d+ characters, of which at most 16384 are read: let its owners write "\*"/,
     );
     assert.equal(await answerOf('web'), long);
   });
