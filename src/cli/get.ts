@@ -15,6 +15,7 @@ import {
   type PolicyName,
 } from '../service/command-line/policy-client.ts';
 import { startProgress } from '../service/command-line/progress.ts';
+import { v1Columns } from '../service/resources/columns.ts';
 import type { KubeClient } from '../service/kube/client.ts';
 import { summaries } from './summaries.ts';
 
@@ -26,14 +27,14 @@ const options = {
     short: 'o',
     value: 'FORMAT',
     choices: ['text', 'wide', 'json', 'yaml', 'name'],
-    about: 'text, wide (with the image and the messages in columns), json, yaml or name (default text)',
+    about: 'text, wide (with the messages in a column), json, yaml or name (default text)',
   },
 } as const;
 
 export const get = defineCommand({
   name: 'get',
   summary: summaries.get,
-  about: `Shows a row for each policy: what its targets run (RUNNING), what it selects (LATEST), and whether that is in order. Below a policy that is not, the reason and what to do.
+  about: `Shows policies in the columns of kubectl get: what runs (RUNNING), what is selected (LATEST), and whether that is in order. Below a policy that is not, the reason and what to do.
 
 Exit codes: 0 also where policies are not Ready, 1 a policy is missing or the cluster does not answer, 2 wrong usage.`,
   arguments: [{ name: 'POLICY', about: policyArgument.about, multiple: true, completes: 'policy' }],
@@ -143,37 +144,33 @@ function createPrinter(output: Output, showNamespace: boolean, terminal: Termina
     change(raw: unknown, isGone: boolean) {
       const row = policyRow(raw, new Date());
       const { message: _, ...rest } = row;
-      terminal.out(`${linesOf([isGone ? { ...rest, ready: '-', reason: '(deleted)' } : row], []).join('\n')}\n`);
+      const deleted = { ...rest, cells: { ...row.cells, Ready: '-', Reason: '(deleted)', Message: '-' } };
+      terminal.out(`${linesOf([isGone ? deleted : row], []).join('\n')}\n`);
     },
   };
 }
 
-interface Column {
+interface ShownColumn {
   readonly heading: string;
   readonly cell: (row: PolicyRow) => string;
 }
 
-function columnsOf(isWide: boolean, showNamespace: boolean): readonly Column[] {
+function columnsOf(isWide: boolean, showNamespace: boolean): readonly ShownColumn[] {
+  const shown = v1Columns.filter(({ priority = 0 }) => isWide || priority === 0);
   return [
     ...(showNamespace ? [{ heading: 'NAMESPACE', cell: ({ namespace }: PolicyRow) => namespace }] : []),
     { heading: 'NAME', cell: ({ name }) => name },
-    ...(isWide ? [{ heading: 'IMAGE', cell: ({ image }: PolicyRow) => image }] : []),
-    { heading: 'RUNNING', cell: ({ running }) => running },
-    { heading: 'LATEST', cell: ({ latest }) => latest },
-    { heading: 'READY', cell: ({ ready }) => ready },
-    { heading: 'REASON', cell: ({ reason }) => reason },
-    { heading: 'AGE', cell: ({ age }) => age },
-    ...(isWide ? [{ heading: 'MESSAGE', cell: ({ message = '' }: PolicyRow) => message }] : []),
+    ...shown.map(({ name }) => ({ heading: name.toUpperCase(), cell: ({ cells }: PolicyRow) => cells[name] ?? '-' })),
   ];
 }
 
-/** Colours the line of a row, and appends the problem of the policy. */
+/** Colours the line of a row, and appends the problem of the policy, unless a column shows it. */
 function decorate(line: string, row: PolicyRow | undefined, isWide: boolean, terminal: Terminal): string {
   const paint = paintFor(terminal);
   if (row === undefined) return paint('bold', line.trimEnd());
-  const { message, isStalled } = row;
+  const { cells, message, isStalled } = row;
   const painted = message === undefined ? line.trimEnd() : paint(isStalled ? 'red' : 'yellow', line.trimEnd());
-  if (message === undefined || isWide) return painted;
+  if (message === undefined || (isWide && Object.values(cells).includes(message))) return painted;
   return [painted, ...wrap(message, (terminal.columns ?? Infinity) - 2).map((part) => paint('dim', `  ${part}`))].join('\n');
 }
 

@@ -1,6 +1,7 @@
 /** The CustomResourceDefinition of ImagePolicy with both versions and a webhook. */
 import { defined } from '../core/model/defined.ts';
-import { definitionOf, policyColumns, policyNames, policyVersion, toYaml, versionOf } from '../service/resources/definitions.ts';
+import { definitionOf, policyNames, policyVersion, toYaml, versionOf } from '../service/resources/definitions.ts';
+import { policyColumns } from '../service/resources/columns.ts';
 import { version as v1 } from '../service/resources/v1.ts';
 import * as v1alpha1 from './v1alpha1.ts';
 

@@ -128,7 +128,7 @@ test('is found: the history lacks a change that the workload records', () => {
   ]);
 });
 
-test('several tags are one word for kubectl, and two names and a number for the command', () => {
+test('several tags are one word in every view', () => {
   const many: Truth = {
     ...truth,
     tags: new Map([
@@ -141,7 +141,7 @@ test('several tags are one word for kubectl, and two names and a number for the 
   const said = {
     ...views,
     kubectl: { ...row, running: '1.0.0,+2' },
-    cli: { ...row, running: '1.0.0,0.9.0 +1' },
+    cli: { ...row, running: '1.0.0,+2' },
     status: { images: many.images, changedTo: [] },
     api: { ...views.api, state: 'Waiting', running: '1.0.0,+2' },
     page: { state: 'Waiting', running: '1.0.0,+2', wanted: '1.1.0', why: 'opens at 22:00' },

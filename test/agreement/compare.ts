@@ -54,12 +54,11 @@ export function compare(known: Truth, views: Views): readonly string[] {
 
 function aboutRunning({ tags, images, recorded }: Truth, { kubectl, cli, api, page, status }: Views): string[] {
   const words = wordsOf(tags);
-  const shown = tags.size === 0 ? '-' : undefined;
   return [
     ...differ('kubectl: RUNNING', kubectl?.running || '<none>', ...words),
     ...differ('API: running', api?.running ?? '<none>', ...words),
     ...differ('page: running', page?.running.replace('–', '<none>'), ...words),
-    ...differ('CLI: RUNNING', shown === undefined ? tagsOf(cli?.running) : cli?.running, shown ?? firstTwo(tags)),
+    ...differ('CLI: RUNNING', cli?.running.replace(/^-$/, '<none>'), ...words),
     ...differ('status.targets', [...status.images].sort().join(' '), [...images].sort().join(' ')),
     ...recorded
       .filter((image) => images.includes(image) && !status.changedTo.includes(image))
@@ -71,7 +70,7 @@ function aboutWanted({ wanted }: Truth, { kubectl, cli, api, page }: Views): str
   const expected = wanted === 'unknown' ? (kubectl?.wanted ?? '') : wanted;
   return [
     ...differ('kubectl: LATEST', kubectl?.wanted, expected),
-    ...differ('CLI: LATEST', cli?.wanted.replace(/@.*/, '').replace(/^-$/, ''), expected),
+    ...differ('CLI: LATEST', cli?.wanted.replace(/^-$/, ''), expected),
     ...differ('API: latest', api?.wanted ?? '', expected),
     ...differ('page: latest', page?.wanted.replace('–', ''), expected),
   ];
@@ -142,22 +141,4 @@ function wordsOf(tags: ReadonlyMap<string, number>): readonly string[] {
   const others = tags.size - 1;
   const words = [...tags].flatMap(([tag, count]) => (count === most ? [others === 0 ? tag : `${tag},+${others}`] : []));
   return words.length === 0 ? ['<none>'] : words;
-}
-
-const shownTags = 2;
-
-/** How many tags the command shows: two, and the number of the others. */
-function firstTwo(tags: ReadonlyMap<string, number>): string {
-  const names = [...tags.keys()].map((tag) => tag.replace(/^sha256:(.{7}).*$/, '$1')).sort();
-  return names.length <= shownTags ? names.join() : `+${names.length - shownTags}`;
-}
-
-function tagsOf(running: string | undefined): string | undefined {
-  const more = / (\+\d+)$/.exec(running ?? '')?.[1];
-  if (more !== undefined) return more;
-  return running
-    ?.split(',')
-    .map((tag) => tag.replace(/@.*/, ''))
-    .sort()
-    .join();
 }

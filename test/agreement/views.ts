@@ -98,7 +98,8 @@ async function readStatuses({ cluster, namespace }: Viewer): Promise<Map<string,
 async function readCommand({ cluster, namespace }: Viewer): Promise<Map<string, Row>> {
   const { code, out, err } = await runCommand('get', ['-n', namespace, '-o', 'wide', '--kubeconfig', cluster.kubeconfigPath]);
   assert.equal(code, 0, err);
-  const [heading = '', ...lines] = out.trimEnd().split('\n');
+  // Lines below a row are indented.
+  const [heading = '', ...lines] = out.split('\n').filter((line) => /^\S/.test(line));
   const cell = (line: string, from: string, to: string) => line.slice(heading.indexOf(from), heading.indexOf(to)).trim();
   return new Map(
     lines.map((line) => [

@@ -76,6 +76,7 @@ export function statusOf(world: CliWorld, name: string, tags: { runs: string; la
   const image = `harbor.example.com/shop/${name}:${tags.runs}`;
   return {
     latest: { tag: tags.latest, selectedAt: at },
+    running: tags.runs,
     targets: [{ kind: 'Deployment', namespace: world.namespace, name, container: 'c0', image, state: 'UpToDate' }],
     conditions,
   };
@@ -92,7 +93,7 @@ export async function createPolicies(world: CliWorld): Promise<void> {
         world,
         'held',
         { runs: '1.3.0', latest: '1.4.0' },
-        condition('Ready', 'True', 'UpToDate'),
+        condition('Ready', 'True', 'Held', 'kubectl changed \u001B[31mc0'),
         condition('Held', 'True', 'Held', 'kubectl changed \u001B[31mc0'),
       ),
     ),

@@ -4,8 +4,23 @@ import { after, before, describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { parse } from 'yaml';
 import { waitFor } from '../harness/wait-for.ts';
+import { printable } from '../../src/service/command-line/printable.ts';
+import { policiesPath } from '../service/resources/install-crd.ts';
 import { at, condition, createPolicies, startCliWorld, statusOf, type CliWorld } from './cluster-world.ts';
 import { runCommand } from './run-command.ts';
+
+interface Table {
+  readonly columnDefinitions: readonly { readonly name: string; readonly priority: number }[];
+  readonly rows: readonly { readonly cells: readonly (string | null)[] }[];
+}
+
+/** The cells of a printed table, its heading first, without the lines below the rows, and with AGE in place of each age. */
+function cellsOf(out: string): string[][] {
+  const lines = out.split('\n').filter((line) => /^\S/.test(line));
+  const starts = [...(lines[0] ?? '').matchAll(/\S+/g)].map(({ index }) => index);
+  const age = starts.findIndex((start) => lines[0]?.startsWith('AGE', start));
+  return lines.map((line) => starts.map((start, column) => (column === age ? 'AGE' : line.slice(start, starts[column + 1]).trim())));
+}
 
 describe('what is shown of policies', () => {
   let world: CliWorld;
@@ -28,8 +43,8 @@ describe('what is shown of policies', () => {
       const { code, out, err } = await runCommand('get', ['--kubeconfig', world.kubeconfig], { interactive: true, columns: 30 });
       assert.equal(code, 0);
       assert.deepEqual(out.replaceAll(/ \d+[smhd]$/gm, ' AGE').split('\n'), [
-        'NAME  RUNNING  LATEST  READY    REASON    AGE',
-        'api   -        -       Unknown  -         AGE',
+        'NAME  IMAGE                         RUNNING  LATEST  READY  REASON    AGE',
+        'api   harbor.example.com/shop/api   -        -       -      -         AGE',
         '  not reconciled yet: no',
         '  worker runs (image-watcher',
         '  doctor), its namespace is',
@@ -37,19 +52,37 @@ describe('what is shown of policies', () => {
         '  check --server URL), or its',
         '  first attempt failed and is',
         '  repeated',
-        'held  1.3.0    1.4.0   True     Held      AGE',
+        'held  harbor.example.com/shop/held  1.3.0    1.4.0   True   Held      AGE',
         '  kubectl changed \\u{1b}[31mc0',
-        'web   1.4.0    1.4.0   True     UpToDate  AGE',
+        'web   harbor.example.com/shop/web   1.4.0    1.4.0   True   UpToDate  AGE',
         '',
       ]);
       assert.equal(err, '3 policies, 2 of them not in order\n');
     });
 
+    it('shows the columns and cells of kubectl get', async () => {
+      const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+      const path = policiesPath(world.namespace, 'v1');
+      const { columnDefinitions, rows } = await world.cluster.request<Table>('GET', path, undefined, undefined, accept);
+      for (const [output, longest] of [
+        ['text', 0],
+        ['wide', 1],
+      ] as const) {
+        const shown = columnDefinitions.flatMap(({ name, priority }, index) => (priority <= longest ? [{ name, index }] : []));
+        const cells = rows.map((row) => shown.map(({ name, index }) => (name === 'Age' ? 'AGE' : printable(row.cells[index] || '-'))));
+        const { out } = await run('get', ['-o', output]);
+        assert.deepEqual(cellsOf(out), [shown.map(({ name }) => name.toUpperCase()), ...cells]);
+      }
+    });
+
     it('-A shows namespaces, -o wide images and messages', async () => {
       const { out } = await run('get', ['-A', '-o', 'wide']);
-      const [head, , held] = out.split('\n');
+      const [head, ...lines] = out.split('\n');
+      const held = lines.find((line) => / held /.test(line));
       assert.match(head ?? '', /^NAMESPACE +NAME +IMAGE +RUNNING +LATEST +READY +REASON +AGE +MESSAGE$/);
       assert.match(held ?? '', new RegExp(`^${world.namespace} +held +harbor\\.example\\.com/shop/held +1\\.3\\.0 .* kubectl changed`));
+      assert.match(out, /^ {2}not reconciled yet/m);
+      assert.doesNotMatch(out, /^ {2}kubectl changed/m);
     });
 
     it('-o name, json and yaml are for programs', async () => {
@@ -63,7 +96,7 @@ describe('what is shown of policies', () => {
     it('a name that there is not hides no other', async () => {
       const { code, out, err } = await run('get', ['web', 'wbe']);
       assert.equal(code, 1);
-      assert.match(out, /^web +1\.4\.0/m);
+      assert.match(out, /^web +\S+\/web +1\.4\.0/m);
       assert.match(err, /did you mean "web"/);
     });
 
@@ -96,7 +129,7 @@ describe('what is shown of policies', () => {
       stopping.abort();
       const { code, out } = await watching;
       assert.equal(code, 0);
-      assert.match(out, /^watched +2\.0\.0 +2\.0\.1 +False +NotSigned +\d+s\n {2}no signature\nwatched +2\.0\.0 .*\(deleted\)/m);
+      assert.match(out, /^watched +\S+ +2\.0\.0 +2\.0\.1 +False +NotSigned +\d+s\n {2}no signature\nwatched +\S+ +2\.0\.0 .*\(deleted\)/m);
       assert.doesNotMatch(out, /web/);
     });
   });

@@ -69,7 +69,7 @@ describe('of a cluster with policies', () => {
 
   it('get loads the client of the API server and the schema of the status, and neither the configuration nor the service', async () => {
     const { stdout, packages, rooms, has } = await run(['get', '--kubeconfig', world.kubeconfig]);
-    assert.match(stdout, /^web +1\.4\.0 +1\.4\.0 +True +UpToDate/m);
+    assert.match(stdout, /^web +\S+ +1\.4\.0 +1\.4\.0 +True +UpToDate/m);
     assert.deepEqual(ownOf(packages), forAsking);
     assert.deepEqual(rooms, [
       'cli',

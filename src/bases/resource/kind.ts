@@ -1,5 +1,5 @@
 /** The kinds BaseImagePolicy and BaseImageRecord as parts of the API group. */
-import { readyColumns } from '../../service/resources/definitions.ts';
+import { readyColumns } from '../../service/resources/columns.ts';
 import { baseKind, basePlural, baseShortName, recordKind, recordPlural, recordShortName } from '../../service/resources/group.ts';
 import type { AddedKind } from '../../service/resources/kinds.ts';
 import { recordSchema, recordSpecSchema } from '../record/seen-version.ts';

@@ -1,5 +1,5 @@
 /** The kind NotificationTarget as a part of the API group. */
-import { readyColumns } from '../../service/resources/definitions.ts';
+import { readyColumns } from '../../service/resources/columns.ts';
 import type { AddedKind } from '../../service/resources/kinds.ts';
 import { targetSchema, targetSpecSchema } from './schema.ts';
 

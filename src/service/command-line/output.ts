@@ -75,11 +75,28 @@ export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** The time between two moments, as kubectl shows it: `45s`, `12m`, `3h`, `8d`. */
+const secondsOf = { s: 1, m: 60, h: 3_600, d: 86_400, y: 365 * 86_400 } as const;
+
+type Unit = keyof typeof secondsOf;
+
+/** The units of an age below a number of seconds, as Kubernetes chooses them. */
+const ageUnits: readonly (readonly [below: number, large: Unit, small?: Unit])[] = [
+  [2 * secondsOf.m, 's'],
+  [10 * secondsOf.m, 'm', 's'],
+  [3 * secondsOf.h, 'm'],
+  [8 * secondsOf.h, 'h', 'm'],
+  [2 * secondsOf.d, 'h'],
+  [8 * secondsOf.d, 'd', 'h'],
+  [2 * secondsOf.y, 'd'],
+  [8 * secondsOf.y, 'y', 'd'],
+  [Infinity, 'y'],
+];
+
+/** The time between two moments, as `kubectl get` shows it: `45s`, `5m30s`, `12m`, `3h20m`, `8d`; `0s` for a time in the future, and `-` for an invalid one. */
 export function formatAge(from: Date, to: Date): string {
-  const seconds = Math.max(0, Math.round((to.getTime() - from.getTime()) / 1000));
-  if (Number.isNaN(seconds)) return '-';
-  if (seconds < 120) return `${seconds}s`;
-  if (seconds < 2 * 3_600) return `${Math.floor(seconds / 60)}m`;
-  return seconds < 2 * 86_400 ? `${Math.floor(seconds / 3_600)}h` : `${Math.floor(seconds / 86_400)}d`;
+  const seconds = Math.max(0, Math.floor((to.getTime() - from.getTime()) / 1000));
+  const [, large, small] = ageUnits.find(([below]) => seconds < below) ?? [];
+  if (large === undefined) return '-';
+  const rest = small === undefined ? 0 : Math.floor((seconds % secondsOf[large]) / secondsOf[small]);
+  return `${Math.floor(seconds / secondsOf[large])}${large}${rest === 0 ? '' : `${rest}${small}`}`;
 }

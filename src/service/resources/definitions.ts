@@ -2,6 +2,7 @@
 import { stringify } from 'yaml';
 import type { z } from 'zod';
 import { defined } from '../../core/model/defined.ts';
+import { v1Columns } from './columns.ts';
 import { group, kind, plural, shortName } from './group.ts';
 import type { AddedKind, Column } from './kinds.ts';
 import { toStructuralSchema } from './structural-schema.ts';
@@ -47,30 +48,10 @@ export function definitionOf(names: Pick<AddedKind, 'kind' | 'plural' | 'shortNa
   };
 }
 
-/** The JSON path of the condition Ready, and the columns that `kubectl get` prints for it. */
-const ready = '.status.conditions[?(@.type=="Ready")]';
-export const readyColumns: readonly Column[] = [
-  { name: 'Ready', type: 'string', jsonPath: `${ready}.status` },
-  { name: 'Reason', type: 'string', jsonPath: `${ready}.reason` },
-  { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
-  { name: 'Message', type: 'string', jsonPath: `${ready}.message`, priority: 1 },
-];
-
 export const policyNames = { kind, plural, shortName };
 
-/** The columns that `kubectl get` prints for an ImagePolicy, by where a version has the image, and where it has the status of v1. */
-export function policyColumns({ image, status }: { readonly image: string; readonly status: string }): readonly Column[] {
-  // The names of columns are one word each, because kubectl cuts no column.
-  return [
-    { name: 'Image', type: 'string', jsonPath: image },
-    { name: 'Running', type: 'string', jsonPath: `${status}.running` },
-    { name: 'Latest', type: 'string', jsonPath: `${status}.latest.tag` },
-    ...readyColumns,
-  ];
-}
-
 export function policyVersion() {
-  return versionOf(kind, { version, schema, columns: policyColumns({ image: '.spec.image', status: '.status' }) });
+  return versionOf(kind, { version, schema, columns: v1Columns });
 }
 
 /** The definition of ImagePolicy with only v1. */
