@@ -180,7 +180,10 @@ function createBasePorts(
         current: isBehind || isExclusive ? policy : cached,
         update: (status) => update(readBaseStatus(status)),
         beforeWrite: (before, after) =>
-          notices.add(baseNotices(policy, readBaseStatus(before), readBaseStatus(after), new Date().toISOString(), eventId), policy.labels),
+          notices.add(
+            baseNotices(policy, { before: readBaseStatus(before), after: readBaseStatus(after) }, new Date().toISOString(), eventId),
+            policy.labels,
+          ),
         isExclusive,
         signal,
       }).catch((error: unknown) => {

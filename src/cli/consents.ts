@@ -222,7 +222,7 @@ async function annotate(group: readonly Inspected[], client: KubeClient, writing
     import('../service/kube/retry.ts'),
   ]);
   const inspectAgain = async ({ workload, kind }: Inspected): Promise<readonly Inspected[] | undefined> => {
-    const read = await readWorkload(client, workload, undefined, kind);
+    const read = await readWorkload(client, workload, { target: kind });
     if (read === undefined) return undefined;
     const rows = group.filter(({ needs }) => needs.some((isNeeded) => isNeeded(read)));
     return inspect(

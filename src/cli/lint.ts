@@ -65,7 +65,7 @@ Exit codes: 0 no problems, 1 problems, 2 a file cannot be read, there is no poli
     const operator = file === undefined || config === undefined ? undefined : operatorOf(config);
     const { linted, unreadable } = await lintFiles(paths, terminal, operator);
     const finish = (files: readonly LintedFile[]) => {
-      report(files, unreadable, paths, output, terminal);
+      report({ files, unreadable, paths }, output, terminal);
       return exitCodeOf(files, unreadable);
     };
     if (!cluster || config === undefined) return finish(withSharedWarnings(linted, operator));
@@ -132,14 +132,15 @@ function lintFile({ path, isNamed, text }: ReadText, resources: ResourceGroup, o
   return { ...result, path, problems: isOurs ? result.problems : [] };
 }
 
-function report(
-  files: readonly LintedFile[],
-  failed: readonly Unreadable[],
-  paths: readonly string[],
-  output: 'text' | 'json' | 'yaml' | undefined,
-  terminal: Terminal,
-): void {
-  for (const { path, message } of failed) terminal.err(`${printable(path)}: ${printable(message)}\n`);
+/** The files that were named, those that were checked, and those that could not be read. */
+interface Linted {
+  readonly paths: readonly string[];
+  readonly files: readonly LintedFile[];
+  readonly unreadable: readonly Unreadable[];
+}
+
+function report({ files, unreadable, paths }: Linted, output: 'text' | 'json' | 'yaml' | undefined, terminal: Terminal): void {
+  for (const { path, message } of unreadable) terminal.err(`${printable(path)}: ${printable(message)}\n`);
   const count = (pick: (file: LintedFile) => number) => files.reduce((total, file) => total + pick(file), 0);
   const policies = count((file) => file.policies);
   const problems = files.flatMap((file) => file.problems.map((problem) => ({ file: file.path, ...problem })));
@@ -147,11 +148,11 @@ function report(
     const warnings = files.flatMap(({ path, warnings = [] }) => warnings.map((warning) => ({ file: path, ...warning })));
     const notes = files.flatMap(({ path, notes = [] }) => notes.map((note) => ({ file: path, ...note })));
     const found = { problems, ...(warnings.length > 0 && { warnings }), ...(notes.length > 0 && { notes }) };
-    const summary = { files: files.length, policies, others: count((file) => file.others), ...found, unreadable: failed };
+    const summary = { files: files.length, policies, others: count((file) => file.others), ...found, unreadable };
     print(terminal, output, summary, () => '');
   } else if (policies > 0 || problems.length > 0) {
     terminal.out(formatReport(files, terminal.hasColours ?? false));
   }
-  if (policies === 0 && failed.length === 0)
+  if (policies === 0 && unreadable.length === 0)
     terminal.err(`there is no ImagePolicy or BaseImagePolicy in ${printable(paths.join(', ') || 'the cluster')}\n`);
 }

@@ -65,14 +65,14 @@ export async function addDashboard(app: FastifyInstance, options: DashboardOptio
       return reply.code(403).type('text/plain').send('without authentication, the dashboard answers only requests to localhost\n');
     if (request.method === 'POST' && !isOwnForm(request.headers)) {
       const texts = textsOf(request);
-      return sendProblem(request, reply, { texts, canSignOut: false }, 403, texts.foreignForm);
+      return sendProblem(request, reply, { texts, canSignOut: false }, { status: 403, message: texts.foreignForm });
     }
   });
   app.addHook('onSend', (request, reply, payload, sent) => sent(null, unlessKnown(request, reply, payload)));
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, options));
   app.setNotFoundHandler((request, reply) => {
     const texts = textsOf(request);
-    return sendProblem(request, reply, { texts, canSignOut: false }, 404, texts.noPage);
+    return sendProblem(request, reply, { texts, canSignOut: false }, { status: 404, message: texts.noPage });
   });
 
   for (const page of pages)
@@ -136,14 +136,14 @@ function answerError(
   const viewer = viewerOf(request, { identification });
   const { texts } = viewer;
   if (error instanceof ApiFailure) {
-    if (error.status !== 401 || identification.kind !== 'session') return sendProblem(request, reply, viewer, error.status, error.message);
+    if (error.status !== 401 || identification.kind !== 'session') return sendProblem(request, reply, viewer, error);
     for (const name of sessionCookies(request, identification.cookie)) reply.clearCookie(name, cookieOptions(publicUrl));
     return reply.redirect(request.method === 'GET' ? `/sign-in?back=${encodeURIComponent(request.url)}` : '/sign-in', 303);
   }
-  if (error instanceof RepeatedHeader) return sendProblem(request, reply, viewer, 401, error.message);
+  if (error instanceof RepeatedHeader) return sendProblem(request, reply, viewer, { status: 401, message: error.message });
   const status = error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 500;
-  if (status === 429) return sendProblem(request, reply, viewer, 429, texts.tooMany);
-  if (status < 500) return sendProblem(request, reply, viewer, status, texts.badRequest);
+  if (status === 429) return sendProblem(request, reply, viewer, { status: 429, message: texts.tooMany });
+  if (status < 500) return sendProblem(request, reply, viewer, { status, message: texts.badRequest });
   logger.error({ why: describeError(error) }, 'page of the dashboard cannot be shown');
-  return sendProblem(request, reply, viewer, 500, texts.unavailable);
+  return sendProblem(request, reply, viewer, { status: 500, message: texts.unavailable });
 }

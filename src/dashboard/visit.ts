@@ -60,7 +60,12 @@ export function sendPage(
 }
 
 /** Answers with a page that explains why the requested one is not available. */
-export function sendProblem(request: FastifyRequest, reply: FastifyReply, viewer: Viewer, status: number, message: string): FastifyReply {
+export function sendProblem(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  viewer: Viewer,
+  { status, message }: { readonly status: number; readonly message: string },
+): FastifyReply {
   const { texts } = viewer;
   const body = html`
     ${problem(message)}

@@ -66,7 +66,7 @@ function createNoticeStore(
     add,
     async onPolicyStatus(policy, before, after, eventId) {
       if (!hasTargets()) return;
-      const found = policyNotices(policy, before, after, new Date().toISOString(), eventId);
+      const found = policyNotices(policy, { before, after }, new Date().toISOString(), eventId);
       await add(
         found.flatMap((one) => rewriteNotice(policy, one) ?? []),
         policy.labels,

@@ -19,8 +19,7 @@ const isFailure = ({ entry, was }: Change) => entry.result === 'Failed' && was?.
  */
 export function policyNotices(
   { namespace, name, uid }: Subject,
-  before: PolicyStatus,
-  after: PolicyStatus,
+  { before, after }: { readonly before: PolicyStatus; readonly after: PolicyStatus },
   at: string,
   eventId?: string,
 ): IdentifiedNotice[] {

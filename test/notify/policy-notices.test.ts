@@ -154,7 +154,7 @@ const rows: readonly Row[] = [
 describe('notices between two statuses', () => {
   for (const { name, before, after, expected } of rows)
     it(name, () => {
-      const found = policyNotices(policy, before, after, now).map(({ notice: { kind, tag = '', workloads, reason } }) =>
+      const found = policyNotices(policy, { before, after }, now).map(({ notice: { kind, tag = '', workloads, reason } }) =>
         [kind, tag, ...(workloads ? [workloads.join(',')] : []), ...(reason ? [reason] : [])].join(' '),
       );
       assert.deepEqual(found, expected);
@@ -162,7 +162,7 @@ describe('notices between two statuses', () => {
 
   it('a full history says that there may be more workloads', () => {
     const history = Array.from({ length: 10 }, (_, index) => entry(`web${index}`));
-    const [found] = policyNotices(policy, {}, { history }, now);
+    const [found] = policyNotices(policy, { before: {}, after: { history } }, now);
     assert.equal(found?.notice.hasMore, true);
     assert.equal(found.notice.workloads?.length, 10);
   });
@@ -202,13 +202,15 @@ describe('notices between two statuses', () => {
     ['what blocks', own, { ...own, conditions: [condition('Stalled', 'NotSigned')] }, 'other', 'Blocked other'],
   ] satisfies [string, PolicyStatus, PolicyStatus, string | undefined, string][])
     it(`${name} is about the push that led to it`, () => {
-      const found = policyNotices(policy, before, after, now, writer).map(({ notice: { kind, eventId = '-' } }) => `${kind} ${eventId}`);
+      const found = policyNotices(policy, { before, after }, now, writer).map(
+        ({ notice: { kind, eventId = '-' } }) => `${kind} ${eventId}`,
+      );
       assert.deepEqual(found, [expected]);
     });
 
   it('a repeated write has the same identity, although its time differs, and another event another', () => {
     const identityOf = (before: PolicyStatus, after: PolicyStatus, at: string) =>
-      policyNotices(policy, before, after, at).map(({ identity }) => identity);
+      policyNotices(policy, { before, after }, at).map(({ identity }) => identity);
     const later = '2026-11-23T12:05:00.000Z';
     const blocked = { conditions: [condition('Stalled', 'NotSigned')] };
     const [earlier, first, again] = [

@@ -22,9 +22,8 @@ const maxSteps = 32;
  * a tag that was pushed anew is not replaced by what was made from its former image.
  */
 export async function adoptRebased(
-  source: ImageSource,
+  { source, tags }: { readonly source: ImageSource; readonly tags: readonly string[] },
   selected: SelectedBase,
-  tags: readonly string[],
   { registry, facts }: AdoptPorts,
   signal: AbortSignal,
 ): Promise<SelectedBase> {
@@ -34,13 +33,18 @@ export async function adoptRebased(
     .slice(0, maxCandidates);
   for (const tag of candidates) {
     const digest = (await registry.headManifest(source, tag, signal))?.digest;
-    if (digest !== undefined && (await descends(source, digest, selected.digest, facts, signal))) return { tag, digest };
+    if (digest !== undefined && (await descends(source, { digest, from: selected.digest }, facts, signal))) return { tag, digest };
   }
   return selected;
 }
 
 /** Whether an image was rebased from another one of its repository, directly or in several steps. */
-async function descends(source: ImageSource, digest: string, from: string, facts: FactsReader, signal: AbortSignal): Promise<boolean> {
+async function descends(
+  source: ImageSource,
+  { digest, from }: { readonly digest: string; readonly from: string },
+  facts: FactsReader,
+  signal: AbortSignal,
+): Promise<boolean> {
   let next = digest;
   for (let step = 0; step < maxSteps; step++) {
     const origin = (await facts.read(source, next, signal))?.rebasedFrom;

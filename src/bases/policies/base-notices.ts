@@ -12,8 +12,7 @@ type Details = Omit<Notice, 'kind' | 'subject' | 'at'>;
 /** The notices about one write of a status. A new base is one notice for all its images, as is the end of its roll-out. `eventId`: the push that caused it. */
 export function baseNotices(
   { namespace, name, uid }: Subject,
-  before: BaseStatus,
-  after: BaseStatus,
+  { before, after }: { readonly before: BaseStatus; readonly after: BaseStatus },
   at: string,
   eventId?: string,
 ): IdentifiedNotice[] {

@@ -7,7 +7,7 @@ import type { FactsReader } from '../recognize/facts-reader.ts';
 import { cut, listFew } from '../../core/model/text.ts';
 import { maxLengths } from '../../core/model/policy-status.ts';
 import { formatWorkload, type WorkloadRef } from '../../core/model/workload.ts';
-import { evaluateConsent, needsConsent, type ConsentRules } from '../../core/plan/consent.ts';
+import { type ConsentSources, evaluateConsent, needsConsent, type ConsentRules } from '../../core/plan/consent.ts';
 import { isReleased } from '../../core/plan/guards/released.ts';
 import { evaluateRollout } from '../../core/rollout/evaluate-rollout.ts';
 import type { RunningPods } from '../../core/rollout/running-pods.ts';
@@ -86,21 +86,23 @@ function examinePulled(candidate: Candidate, examined: Examined, { policy, now }
   if (!areOutdated) return undefined;
   const { haltedBecause } = pods.rollout ?? {};
   if (haltedBecause !== undefined) return { ...candidate, pods, state: 'Kept', message: haltedBecause };
-  const isAllowed = hasConsent(workload, pods, ports.cluster.namespaceConsent(workload.namespace), policy, ports);
+  const isAllowed = hasConsent(
+    workload,
+    { onTarget: pods.allowPoliciesFrom, onNamespace: ports.cluster.namespaceConsent(workload.namespace) },
+    policy,
+    ports,
+  );
   return isAllowed ? { ...candidate, pods, state: 'Pending' } : undefined;
 }
 
 /** Whether the owners of a workload consent, according to the annotations that were read. */
 export function hasConsent(
   workload: WorkloadRef,
-  { allowPoliciesFrom: onTarget }: RunningPods,
-  onNamespace: string | null | undefined,
+  consent: ConsentSources,
   policy: Acting['policy'],
   { cluster: { crossNamespace } }: RestartPorts,
 ): boolean {
-  return (
-    !needsConsent(workload, policy, crossNamespace) || evaluateConsent(policy, workload, { onTarget, onNamespace }, crossNamespace).granted
-  );
+  return !needsConsent(workload, policy, crossNamespace) || evaluateConsent(policy, workload, consent, crossNamespace).granted;
 }
 
 /** The progress of a restart, evaluated like every rollout. Undefined if there is nothing to report any more. */

@@ -74,7 +74,7 @@ export async function processBaseJob(job: BaseJob, context: JobContext, ports: B
         return;
       } catch (error) {
         if (error instanceof PolicyChanged && tries < maxTries) continue;
-        return await reportFailure(subject, error, context, ports, await concealedOf(subject, ports));
+        return await reportFailure(subject, error, { ...context, concealed: await concealedOf(subject, ports) }, ports);
       }
     }
   } finally {

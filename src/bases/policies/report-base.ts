@@ -62,9 +62,8 @@ export async function reportStatus(
 export async function reportFailure(
   { policy, job, signal }: BaseSubject,
   error: unknown,
-  { failures, isOurs }: Pick<JobContext, 'failures' | 'isOurs'>,
+  { failures, isOurs, concealed }: Pick<JobContext, 'failures' | 'isOurs'> & { readonly concealed?: Hint | undefined },
   ports: ReportBasePorts & Pick<BasePorts, 'queues'>,
-  concealed?: Hint,
 ): Promise<void> {
   const isPermanent = error instanceof PermanentError;
   const reason = isPermanent || error instanceof WaitError ? error.reason : 'Retrying';

@@ -166,9 +166,9 @@ async function begin(own: readonly Restart[], { policy, confirm, now, signal }: 
   const { workload, pods } = first;
   const { restarts } = ports;
   // The patch tests the consent annotation of the workload itself. The consent of its Namespace may have been withdrawn.
-  if (!hasConsent(workload, pods, null, policy, ports)) {
+  if (!hasConsent(workload, { onTarget: pods.allowPoliciesFrom, onNamespace: null }, policy, ports)) {
     const onNamespace = await restarts.readConsent(workload.namespace, signal);
-    if (!hasConsent(workload, pods, onNamespace, policy, ports))
+    if (!hasConsent(workload, { onTarget: pods.allowPoliciesFrom, onNamespace }, policy, ports))
       throw new PermanentError('NoConsent', 'its owners have withdrawn their consent');
   }
   await confirm();

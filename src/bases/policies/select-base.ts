@@ -104,7 +104,7 @@ async function askRegistry(
   const { tag, digest = (await registry.headManifest(source, tag, signal, 'use'))?.digest } = selection.candidate;
   if (digest === undefined) throw new Error(`the registry does not have the tag ${tag} any more`);
   const tags = ((await registry.listTags(source, signal)) ?? [tag]).filter((one) => !isArtifactTag(one));
-  const best = await adoptRebased(source, { tag, digest }, tags, { registry, facts }, signal);
+  const best = await adoptRebased({ source, tags }, { tag, digest }, { registry, facts }, signal);
   return { source, best, strategy: selection.spec.strategy, tags, checkedAt };
 }
 

@@ -94,7 +94,7 @@ export async function rebaseImage(order: RebaseOrder, ports: RebasePorts): Promi
     onProgress('writing manifests and configurations');
     await writeImage(plan, read, order, { ...ports, push });
   }
-  if (order.signingKey !== undefined) await writeSignature(plan, order, order.signingKey, push, ports);
+  if (order.signingKey !== undefined) await writeSignature(plan, { ...order, signingKey: order.signingKey }, push, ports);
   // The tag is checked again: the writes took seconds, in which another replica may have given it to another image.
   const last = chosen.exists ? chosen : await findTag(plan, application, order, ports);
   if (isRefusal(last)) return last;
@@ -216,8 +216,7 @@ async function writeImage(
 /** Signs the image unless it is signed with the key already. ECDSA signatures differ each time. */
 async function writeSignature(
   { image }: RebasePlan,
-  { application }: RebaseOrder,
-  key: SigningKey,
+  { application, signingKey: key }: RebaseOrder & { readonly signingKey: SigningKey },
   push: RegistryPush,
   ports: RebasePorts,
 ) {

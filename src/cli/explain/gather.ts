@@ -120,6 +120,6 @@ export async function readTarget(
   const { apiVersion, kind } = target;
   const full = isCustomVersion(apiVersion) ? await createDiscovery(client, customTargets).find({ apiVersion, kind }) : findTarget(target);
   if (target.selector !== undefined) return { kind: full, workloads: await listSelected(client, full, target) };
-  const workload = await readWorkload(client, target, undefined, full);
+  const workload = await readWorkload(client, target, { target: full });
   return { kind: full, workloads: workload === undefined ? [] : [workload] };
 }

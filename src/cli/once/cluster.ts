@@ -74,7 +74,7 @@ export function createCluster(policies: Pick<RunPolicies, 'all'>, { client, conf
     },
     async read(ref, signal, onAnswered) {
       if (!scope.isConsidered(ref.namespace)) return undefined;
-      const workload = await readWorkload(client, ref, signal, await kindOf(ref), onAnswered);
+      const workload = await readWorkload(client, ref, { signal, target: await kindOf(ref), onAnswered });
       if (workload === undefined) workloads.delete(workloadKey(ref));
       else remember(workload);
       return workload;
@@ -88,12 +88,12 @@ export function createCluster(policies: Pick<RunPolicies, 'all'>, { client, conf
     readPods: (workload, signal, onAnswered) => readRolloutPods(client, workload, signal, onAnswered),
     readConsent,
     refreshConsents: async () => {},
-    async patchImages(workload, changes, changeCause, confirm, signal) {
+    async patchImages(workload, changes, { changeCause, confirm }, signal) {
       const target = await kindOf(workload);
       const patch = async () => {
         const confirmedAt = await confirm();
         if (confirmedAt === undefined) return { kind: 'outdated' } as const;
-        return patchImages(client, workload, changes, changeCause, { signal, target, sendBefore: confirmedAt + confirmedForMs, isTrial });
+        return patchImages(client, workload, changes, { changeCause, signal, target, sendBefore: confirmedAt + confirmedForMs, isTrial });
       };
       const result = await retryTransient(patch, { signal, random: Math.random, now: Date.now });
       if (result.kind === 'patched') remember(result.workload);

@@ -34,7 +34,7 @@ export async function checkConversion(client: KubeClient, check: ConversionCheck
   let deadline: number | undefined;
   for (let attempt = 0; ; attempt++) {
     try {
-      await dryRun(client, objectsPath(crd, version, 'default'), sample, onProgress, signal);
+      await dryRun(client, objectsPath(crd, version, 'default'), sample, { onProgress, signal });
       const served = crd.spec.versions.filter(({ served }) => served !== false);
       const counts = await Promise.all(served.map(({ name }) => readAll(client, objectsPath(crd, name), signal)));
       return Math.max(...counts);
@@ -54,8 +54,7 @@ async function dryRun(
   client: KubeClient,
   path: string,
   body: object,
-  onProgress: (message: string) => void,
-  signal: AbortSignal | undefined,
+  { onProgress, signal }: { readonly onProgress: (message: string) => void; readonly signal: AbortSignal | undefined },
 ): Promise<void> {
   try {
     await client.request({ method: 'POST', path, query: { dryRun: 'All' }, body, signal });

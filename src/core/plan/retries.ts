@@ -24,9 +24,7 @@ export interface FailedTries extends Retry {
 
 /** The failed tries of the candidate on a container. Undefined if there were none, or none since the policy was edited or released them. */
 export function failedTries(
-  workload: Workload,
-  container: string,
-  candidate: Candidate,
+  { workload, container, candidate }: { readonly workload: Workload; readonly container: string; readonly candidate: Candidate },
   { uid, generation, actions }: RetryOwner,
   now: Date,
 ): FailedTries | undefined {

@@ -35,8 +35,7 @@ interface Remembering {
  */
 export function knownDigests(
   tag: string,
-  spec: PolicySpec,
-  { latest, waiting, pendingApproval, rejected = [] }: PolicyStatus,
+  { spec, status: { latest, waiting, pendingApproval, rejected = [] } }: Remembering,
   view: WorkloadView,
   aliases: RegistryAliases,
 ): ReadonlySet<string> {

@@ -27,7 +27,9 @@ export function waveProgress(policy: Policy, candidate: Candidate, snapshot: Tar
   });
   const failed = candidate.digest === undefined ? [] : failedWorkloads(policy, candidate.digest, snapshot);
   const retried = targets.flatMap((workload): [string, TargetProgress][] => {
-    const tried = imagesOf(workload).flatMap(({ container: { name } }) => failedTries(workload, name, candidate, policy, now) ?? []);
+    const tried = imagesOf(workload).flatMap(
+      ({ container: { name: container } }) => failedTries({ workload, container, candidate }, policy, now) ?? [],
+    );
     return tried.map(({ until }) => [
       workloadKey(workload),
       until === undefined ? { state: 'Failed' } : { state: 'Retried', deadline: until },

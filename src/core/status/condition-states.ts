@@ -92,7 +92,7 @@ export function retriesOf(
   if (latest === undefined) return [];
   return rollouts.flatMap(({ workload, entries }) =>
     entries.flatMap(({ container }) => {
-      const tries = failedTries(workload, container, latest, owner, now);
+      const tries = failedTries({ workload, container, candidate: latest }, owner, now);
       return tries === undefined ? [] : [{ workload, ...tries }];
     }),
   );

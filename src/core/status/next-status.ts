@@ -44,8 +44,7 @@ const checkTimeStepMs = 60_000;
 export function nextStatus(
   policy: StatusOwner,
   result: Outcome | Postponement,
-  cause: ReconcileCause,
-  now: Date,
+  { cause, now }: { readonly cause: ReconcileCause; readonly now: Date },
   view?: TargetsView,
 ): PolicyStatus | undefined {
   const isOverdue = (policy.status.observedGeneration ?? 0) > policy.generation;

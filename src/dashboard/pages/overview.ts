@@ -29,7 +29,7 @@ export const overview: Page = {
   async show({ api, caller, texts }) {
     const counted = await api.read(getOverview);
     const [listed, registries, receivers] = await Promise.all([
-      Promise.all(groups.map(([title, states]) => showGroup(api, texts, texts[title], states, counted.policies))),
+      Promise.all(groups.map(([title, states]) => showGroup(api, texts, { title: texts[title], states }, counted.policies))),
       caller.listsAll ? partOf(api.read(getRegistries), (answer) => showRegistries(answer.registries, texts)) : undefined,
       caller.listsAll ? partOf(api.read(getReceivers), (answer) => showReceivers(answer.receivers, texts)) : undefined,
     ]);
@@ -58,8 +58,7 @@ function statesIn(counts: Overview['policies']): [PolicyState, number][] {
 async function showGroup(
   api: Api,
   texts: Texts,
-  title: string,
-  states: readonly PolicyState[],
+  { title, states }: { readonly title: string; readonly states: readonly PolicyState[] },
   counts: Overview['policies'],
 ): Promise<Html> {
   const present = states.filter((state) => (counts[state] ?? 0) > 0);

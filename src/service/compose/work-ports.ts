@@ -188,7 +188,7 @@ function createWorkloads({ metrics }: Foundation, { client, cache, namespaces }:
     awaitTargets: (policy, spec, signal) => awaitTargets(policy, spec, cache, signal),
     async read(ref, signal, onAnswered) {
       if (!cache.isSelected(ref.namespace)) return undefined;
-      const workload = await readWorkload(client, ref, signal, cache.workloads.targetOf(ref), onAnswered);
+      const workload = await readWorkload(client, ref, { signal, target: cache.workloads.targetOf(ref), onAnswered });
       if (workload !== undefined) remember(workload);
       return workload;
     },
@@ -201,12 +201,12 @@ function createWorkloads({ metrics }: Foundation, { client, cache, namespaces }:
     readPods: (workload, signal, onAnswered) => readRolloutPods(client, workload, signal, onAnswered),
     readConsent: namespaces.readNamespaceConsent,
     refreshConsents: namespaces.readNamespaceConsents,
-    async patchImages(workload, changes, changeCause, confirm, signal) {
+    async patchImages(workload, changes, { changeCause, confirm }, signal) {
       const target = cache.workloads.targetOf(workload);
       const patch = async () => {
         const confirmedAt = await confirm();
         if (confirmedAt === undefined) return { kind: 'outdated' } as const;
-        return patchImages(client, workload, changes, changeCause, { signal, target, sendBefore: confirmedAt + confirmedForMs });
+        return patchImages(client, workload, changes, { changeCause, signal, target, sendBefore: confirmedAt + confirmedForMs });
       };
       const result = await reportDeferral.change(() => retryTransient(patch, { signal, random: Math.random, now: Date.now }));
       if (result.kind === 'patched') remember(result.workload);

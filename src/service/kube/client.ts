@@ -119,7 +119,7 @@ export function createKubeClient(accessSource: KubeAccessSource, options: KubeCl
   const throwIfRefused = async (request: KubeRequest, answer: Answer): Promise<void> => {
     if (answer.statusCode < 400) return;
     const retryAfter = [answer.headers['retry-after']].flat()[0];
-    throw kubeErrorFromAnswer(callOf(request), answer.statusCode, await answer.body.text(), retryAfter, now());
+    throw kubeErrorFromAnswer(callOf(request), { status: answer.statusCode, body: await answer.body.text(), retryAfter }, now());
   };
 
   return {

@@ -49,7 +49,11 @@ export function isKubeError(error: unknown, status: number): error is KubeError 
 }
 
 /** The error for a response with status >= 400. Proxies and load balancers send text instead of a Status. */
-export function kubeErrorFromAnswer(call: string, status: number, body: string, retryAfter: string | undefined, now: number): KubeError {
+export function kubeErrorFromAnswer(
+  call: string,
+  { status, body, retryAfter }: { readonly status: number; readonly body: string; readonly retryAfter: string | undefined },
+  now: number,
+): KubeError {
   const parsed = parseStatus(body);
   const retryAfterMs = parseRetryAfter(retryAfter, now);
   return kubeErrorFromStatus(call, { message: body.trim().slice(0, 200) || 'empty answer', ...parsed, code: status }, retryAfterMs);

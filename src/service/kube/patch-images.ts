@@ -11,6 +11,8 @@ import { consentAnnotation } from '../../core/plan/consent.ts';
 import { parseFieldPath } from '../../core/model/field-path.ts';
 
 export interface PatchOptions extends Pick<KubeRequest, 'signal' | 'sendBefore'> {
+  /** The cause for the annotation `kubernetes.io/change-cause`. */
+  readonly changeCause: string;
   /** The kind of the workload; needed only for custom resources. */
   readonly target?: TargetKind;
   /** Whether the API server only checks the change, with permissions and admission, and stores nothing. */
@@ -31,8 +33,7 @@ export async function patchImages(
   client: KubeClient,
   workload: Workload,
   changes: readonly ImageChange[],
-  changeCause: string,
-  { signal, sendBefore, isTrial = false, target = findTarget(workload) }: PatchOptions = {},
+  { changeCause, signal, sendBefore, isTrial = false, target = findTarget(workload) }: PatchOptions,
 ): Promise<PatchResult> {
   try {
     const raw = await client.request({

@@ -3,7 +3,7 @@ import { formatSelector, type LabelSelector } from '../../core/model/label-selec
 import type { OnAnswered } from '../../core/model/server-clock.ts';
 import type { PodContainer, PodState } from '../../core/rollout/evaluate-pods.ts';
 import { volumeName, type WorkloadRef } from '../../core/model/workload.ts';
-import type { KubeClient } from './client.ts';
+import type { KubeClient, KubeRequest } from './client.ts';
 import { findTarget } from './targets.ts';
 import { listPath, objectPath, readObject } from './objects.ts';
 import { readDate } from './server-time.ts';
@@ -74,17 +74,11 @@ export async function readRolloutPods(
   const workload = await readObject<RawWorkload>(client, objectPath(findTarget(ref), ref.namespace, ref.name), signal);
   const selector = formatSelector(workload?.spec?.selector ?? {});
   if (workload === undefined || selector === '') return [];
-  const revision = await revisionLabel(client, ref, workload, selector, signal);
+  const revision = await revisionLabel(client, ref, { ...workload, selector }, signal);
   if (revision === undefined) return [];
-  const pods = await list<RawPod>(
-    client,
-    { apiVersion: 'v1', resource: 'pods' },
-    ref.namespace,
-    `${selector},${revision}`,
-    maxPods,
-    signal,
-    onAnswered,
-  );
+  const path = listPath({ apiVersion: 'v1', resource: 'pods' }, ref.namespace);
+  const query = { labelSelector: `${selector},${revision}`, limit: maxPods };
+  const pods = await list<RawPod>(client, { path, query, signal, ...readDate(onAnswered) });
   return pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined).map(toState);
 }
 
@@ -92,8 +86,7 @@ export async function readRolloutPods(
 async function revisionLabel(
   client: KubeClient,
   { kind, namespace }: WorkloadRef,
-  { metadata, status }: RawWorkload,
-  selector: string,
+  { metadata, status, selector }: RawWorkload & { readonly selector: string },
   signal?: AbortSignal,
 ): Promise<string | undefined> {
   if (kind === 'StatefulSet') return status?.updateRevision && `controller-revision-hash=${status.updateRevision}`;
@@ -102,8 +95,8 @@ async function revisionLabel(
     return generation && `pod-template-generation=${generation}`;
   }
   if (kind !== 'Deployment') return undefined;
-  const resource = { apiVersion: 'apps/v1', resource: 'replicasets' };
-  const sets = await list<{ metadata: Meta }>(client, resource, namespace, selector, maxReplicaSets, signal);
+  const path = listPath({ apiVersion: 'apps/v1', resource: 'replicasets' }, namespace);
+  const sets = await list<{ metadata: Meta }>(client, { path, query: { labelSelector: selector, limit: maxReplicaSets }, signal });
   const revisionOf = (meta: Meta) => Number(meta.annotations?.['deployment.kubernetes.io/revision'] ?? 0);
   const own = sets.map((set) => set.metadata).filter((set) => set.ownerReferences?.some(({ uid }) => uid === metadata.uid));
   const newest = own.toSorted((a, b) => revisionOf(b) - revisionOf(a))[0];
@@ -111,23 +104,8 @@ async function revisionLabel(
   return hash && `pod-template-hash=${hash}`;
 }
 
-async function list<T>(
-  client: KubeClient,
-  resource: { apiVersion: string; resource: string },
-  namespace: string,
-  labelSelector: string,
-  limit: number,
-  signal?: AbortSignal,
-  onAnswered?: OnAnswered,
-): Promise<readonly T[]> {
-  const query = { labelSelector, limit };
-  const found = await client.request<{ items?: readonly T[] | null }>({
-    method: 'GET',
-    path: listPath(resource, namespace),
-    query,
-    signal,
-    ...readDate(onAnswered),
-  });
+async function list<T>(client: KubeClient, request: Omit<KubeRequest, 'method'>): Promise<readonly T[]> {
+  const found = await client.request<{ items?: readonly T[] | null }>({ method: 'GET', ...request });
   return found.items ?? [];
 }
 

@@ -7,13 +7,18 @@ import { isWanted, projectWorkload } from './project-workload.ts';
 import { listPages, listPath, objectPath, readObject } from './objects.ts';
 import { formatSelector, type LabelSelector } from '../../core/model/label-selector.ts';
 
+interface ReadOptions {
+  readonly signal?: AbortSignal;
+  /** The kind of the workload; needed only for custom resources. */
+  readonly target?: TargetKind;
+  readonly onAnswered?: OnAnswered | undefined;
+}
+
 /** Reads the current state of one workload; undefined if it does not exist. Throws PermanentError(UnsupportedTargetKind) for kinds that cannot be updated. */
 export async function readWorkload(
   client: KubeClient,
   ref: WorkloadRef,
-  signal?: AbortSignal,
-  target: TargetKind = findTarget(ref),
-  onAnswered?: OnAnswered,
+  { signal, target = findTarget(ref), onAnswered }: ReadOptions = {},
 ): Promise<Workload | undefined> {
   const raw = await readObject<unknown>(client, objectPath(target, ref.namespace, ref.name), signal, onAnswered);
   return raw === undefined || !isWanted(target, raw) ? undefined : projectWorkload(target, raw);

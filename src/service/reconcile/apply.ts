@@ -45,7 +45,7 @@ export async function apply(attempt: Attempt, { selected, decision, plan }: Plan
     planWith(policy, { ...selection, candidate }, asked.cluster, { applied, refused: known, consents });
   const agreed = consents.size === 0 ? plan : planAgain(refused);
   if (decision.apply === undefined) return { selected, decision, plan: agreed, attempt: asked };
-  const patchSome: PatchAll = (one, targets) => patchAll(one, targets, asked, confirmConsent, ports);
+  const patchSome: PatchAll = (one, targets) => patchAll(one, targets, asked, { ...ports, confirmConsent });
   const hasWaves = selection.spec.rollout?.waves !== undefined && selection.rules === undefined;
   const { made, results } = hasWaves
     ? await patchWave({ plan: agreed, refused, planAgain, patch: patchSome })
@@ -113,8 +113,7 @@ async function patchAll(
   plan: UpdatePlan,
   changing: readonly ChangingPlan[],
   attempt: Attempt,
-  confirmConsent: ConfirmConsent,
-  ports: ApplyPorts,
+  { confirmConsent, ...ports }: ApplyPorts & { readonly confirmConsent: ConfirmConsent },
 ): Promise<TargetResult[]> {
   const { policy, spec, signal, cluster, progress } = attempt;
   const isAnswerOld = () => progress.selected !== undefined && isOld(progress.selected, cluster.now());
@@ -142,7 +141,7 @@ async function patch(
   const cause = `image-watcher: ImagePolicy ${policyKey(policy)} selected ${tag}`;
   const at = new Date(cluster.now());
   const left = attempt.progress.selected?.selection.rules?.left;
-  const retry = (container: string) => failedTries(workload, container, candidate, policy, at);
+  const retry = (container: string) => failedTries({ workload, container, candidate }, policy, at);
   const changes = withUpdates(workload, planned.changes, {
     policy: policy.uid,
     trigger,
@@ -154,7 +153,7 @@ async function patch(
     event: request.eventId,
   });
   try {
-    const result = await ports.workloads.patchImages(workload, changes, cause, ports.confirm, signal);
+    const result = await ports.workloads.patchImages(workload, changes, { changeCause: cause, confirm: ports.confirm }, signal);
     if (result.kind === 'patched' || result.kind === 'outdated') return result;
     ports.workloads.onConflict();
     return { kind: 'conflict', workload: await ports.workloads.read(target, signal) };

@@ -124,7 +124,7 @@ export function neededTags({ policy, spec, cluster }: Reconcile): string[] {
 
 /** Whether a policy knew this digest of a tag before the registry was asked. */
 export function isKnown({ tag, digest }: Candidate, policy: ImagePolicy, spec: PolicySpec, cluster: SeenCluster): boolean {
-  return digest !== undefined && knownDigests(tag, spec, policy.status, cluster, cluster.aliases).has(digest);
+  return digest !== undefined && knownDigests(tag, { spec, status: policy.status }, cluster, cluster.aliases).has(digest);
 }
 
 /**

@@ -112,8 +112,7 @@ export interface Workloads {
   readonly patchImages: (
     workload: Workload,
     changes: readonly ContainerChange[],
-    changeCause: string,
-    confirm: Confirm,
+    options: { readonly changeCause: string; readonly confirm: Confirm },
     signal: AbortSignal,
   ) => Promise<{ kind: 'patched'; workload: Workload } | { kind: 'conflict' } | { kind: 'outdated' }>;
   readonly onConflict: () => void;

@@ -103,7 +103,7 @@ async function tryAndReport(
     const outcome = ports.registry.deniedPushes.recordResult(shown, request.policy.uid, cause, isLastTry);
     if (policy === undefined) await reportGone(key, outcome, cause, seen);
     else await reportOutcome({ policy, cause: onlyAsked(cause, policy), signal, verifiedAt }, outcome, seen);
-    const again = policy && secondLook(policy, request, cause, outcome, ports.cluster.now());
+    const again = policy && secondLook(policy, request, { cause, digest: outcome.digest, now: ports.cluster.now() });
     if (again !== undefined) await ports.queues.addPolicyJobs([again]);
     return outcome;
   } catch (error) {

@@ -15,13 +15,12 @@ import type { ReportPorts, Subject } from './report-changes.ts';
 export async function recordResult(
   key: string,
   { foundAt, ...result }: Result,
-  cause: ReconcileCause,
+  { cause, now }: { readonly cause: ReconcileCause; readonly now?: Date },
   ports: ReportPorts,
-  now = new Date(ports.cluster.now()),
 ): Promise<void> {
   if (cause.eventId === undefined) return;
   const received = Date.parse(cause.receivedAt);
-  const at = Math.min(now.getTime(), Math.max(received, foundAt ?? Infinity));
+  const at = Math.min(now?.getTime() ?? ports.cluster.now(), Math.max(received, foundAt ?? Infinity));
   await ports.report.eventLog.recordResult(cause.eventId, key, { ...result, at: new Date(at).toISOString(), afterMs: at - received });
 }
 

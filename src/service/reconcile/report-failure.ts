@@ -69,7 +69,7 @@ export async function reportFailure(
   if (policy !== undefined && hasFailed && !signal.aborted) reportRepeated(policy, reason, message, ports.report);
   const result = { kind, reason, message, ...(applied.length > 0 && { changes: applied.map(toRecorded) }) } as const;
   const results = await Promise.allSettled([
-    recordResult(key, withFound(result, applied, { policy, cause, isOver: false }, view), cause, ports),
+    recordResult(key, withFound(result, applied, { policy, cause, isOver: false }, view), { cause }, ports),
     isWrittenToStatus &&
       ports.policies.writeStatus(
         policy,
@@ -77,7 +77,7 @@ export async function reportFailure(
         (status) =>
           isRollbackOver(policy, status, cause, ports) || (image !== undefined && isOlderThanSelected({ ...policy, status }, image.tag))
             ? undefined
-            : nextStatus({ ...policy, status }, postponement, cause, new Date(ports.cluster.now()), view),
+            : nextStatus({ ...policy, status }, postponement, { cause, now: new Date(ports.cluster.now()) }, view),
         signal,
         cause.eventId,
       ),

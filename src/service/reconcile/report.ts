@@ -34,7 +34,7 @@ export async function reportOutcome({ policy, cause, signal, verifiedAt }: Subje
       (status) => {
         replaced = status;
         isLate = isOutdated({ status }, outcome, view);
-        written = nextStatus({ ...policy, status }, outcome, cause, now, view);
+        written = nextStatus({ ...policy, status }, outcome, { cause, now }, view);
         return written;
       },
       signal,
@@ -46,7 +46,7 @@ export async function reportOutcome({ policy, cause, signal, verifiedAt }: Subje
   const complete = withFound(result, outcome.changes, { policy, cause, isOver: outcome.retryAt === undefined }, view);
   // The next push must not wait behind the report of this one.
   if (!isIgnored) await ports.report.untilPatched?.();
-  await Promise.all([writeStatus(), recordResult(policyKey(policy), complete, cause, ports, now)]);
+  await Promise.all([writeStatus(), recordResult(policyKey(policy), complete, { cause, now }, ports)]);
   await recordForgotten({ policy, before: replaced }, { ...outcome, written, cause }, ports);
   // The policy needs another reconcile if the report is incomplete: it is late, older than the selection, or about another image than the status.
   if (isLate || isBehindSelected({ ...policy, status: replaced }, outcome, cause) || showsOthers(replaced, written, outcome))
@@ -79,7 +79,7 @@ function imagesIn({ targets = [] }: PolicyStatus): unknown {
 /** Reports the outcome of a job whose policy was deleted before the job ran. */
 export async function reportGone(key: string, outcome: Outcome, cause: ReconcileCause, ports: ReportPorts): Promise<void> {
   count(key, outcome, cause, ports);
-  await recordResult(key, resultOf(outcome), cause, ports);
+  await recordResult(key, resultOf(outcome), { cause }, ports);
 }
 
 /** Records an Event of the policy if an update changes its condition. Each single change has an Event of its workload, and an entry in the history. */

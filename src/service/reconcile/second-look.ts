@@ -6,7 +6,6 @@ import { isUsable, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { asSeenBy } from '../../core/plan/consent.ts';
 import { isKnown } from './examine-tag.ts';
 import type { Ports } from './ports.ts';
-import type { Outcome } from '../../core/plan/outcome.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
 import type { ReconcileCause } from '../../core/status/next-status.ts';
 import { isElsewhere, type SelectRequest } from './selection.ts';
@@ -50,9 +49,11 @@ export async function showsNew(
 export function secondLook(
   { namespace, name, uid, generation, spec }: ImagePolicy,
   { announced, announcedAt, hint }: SelectRequest,
-  { eventId, receivedAt }: ReconcileCause,
-  { digest }: Pick<Outcome, 'digest'>,
-  now: number,
+  {
+    cause: { eventId, receivedAt },
+    digest,
+    now,
+  }: { readonly cause: ReconcileCause; readonly digest: string | undefined; readonly now: number },
 ): PolicyJob | undefined {
   if (!announced || announcedAt === undefined || eventId === undefined) return undefined;
   // A policy that pins tags does not follow the content of a tag, so it needs no second look.

@@ -32,7 +32,7 @@ export async function showTargetsAlone(job: PolicyJob, ports: Ports, signal: Abo
   const now = new Date(cluster.now());
   const cause = { source: job.source, receivedAt: job.receivedAt, isHinted: true };
   const update = (current: ImagePolicy) =>
-    replaced === undefined ? withSeenTargets(current, cluster, now) : nextStatus(current, replaced, cause, now, cluster);
+    replaced === undefined ? withSeenTargets(current, cluster, now) : nextStatus(current, replaced, { cause, now }, cluster);
   await policies.writeStatus(policy, (status) => update({ ...policy, status }), signal);
   return true;
 }

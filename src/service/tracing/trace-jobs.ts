@@ -4,7 +4,7 @@ import type { PollPorts } from '../poll/process-poll.ts';
 import type { PolicyJob, PollJob, PushJob, QueueName } from '../queue/jobs.ts';
 import type { TracedChange } from '../queue/trace-memory.ts';
 import type { JobContext } from '../queue/worker.ts';
-import type { Attributes, SpanStart, Tracing } from '../telemetry/tracing.ts';
+import type { SpanStart, Tracing } from '../telemetry/tracing.ts';
 import { traceRollouts } from './trace-decisions.ts';
 
 /** Returns the change whose rollout is checked; undefined if the change is not known (any more). */
@@ -35,7 +35,7 @@ function pushSpan(job: PushJob, context: JobContext): SpanStart {
     'container.image.name': formatRepository(job.repository),
     'container.image.tags': [job.tag],
   };
-  return jobSpan('process push', 'push', context, attributes, job.traceparent);
+  return jobSpan('push', context, { name: 'process push', attributes, parent: job.traceparent });
 }
 
 function policySpan(name: string, { policy, source, eventId }: PolicyJob, context: JobContext, parent: string | undefined): SpanStart {
@@ -45,21 +45,29 @@ function policySpan(name: string, { policy, source, eventId }: PolicyJob, contex
     'k8s.namespace.name': policy.namespace,
     ...(eventId !== undefined && { 'image_watcher.event': eventId }),
   };
-  return jobSpan(name, 'policy', context, attributes, parent);
+  return jobSpan('policy', context, { name, attributes, parent });
 }
 
 function pollSpan({ repository }: PollJob, context: JobContext): SpanStart {
-  return jobSpan('process poll', 'poll', context, { 'container.image.name': formatRepository(repository) });
+  return jobSpan('poll', context, {
+    name: 'process poll',
+    parent: undefined,
+    attributes: { 'container.image.name': formatRepository(repository) },
+  });
 }
 
-function jobSpan(name: string, queue: QueueName, { jobId, failures }: JobContext, details: Attributes, parent?: string): SpanStart {
+function jobSpan(
+  queue: QueueName,
+  { jobId, failures }: JobContext,
+  { name, attributes: own, parent }: Pick<SpanStart, 'name' | 'attributes' | 'parent'>,
+): SpanStart {
   const attributes = {
     'messaging.system': 'bullmq',
     'messaging.operation.type': 'process',
     'messaging.destination.name': queue,
     'messaging.message.id': jobId,
     'image_watcher.failures': failures,
-    ...details,
+    ...own,
   };
   return { name, kind: 'consumer', parent, attributes };
 }

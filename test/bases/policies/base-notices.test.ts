@@ -138,7 +138,7 @@ const rows: Readonly<Record<string, { before: BaseStatus; after: BaseStatus; exp
 describe('notices between two statuses of a BaseImagePolicy', () => {
   for (const [name, { before, after, expected }] of Object.entries(rows))
     it(name, () => {
-      const found = baseNotices(policy, before, after, now).map(({ notice: { kind, digest, reason, message } }) =>
+      const found = baseNotices(policy, { before, after }, now).map(({ notice: { kind, digest, reason, message } }) =>
         [`${kind} ${digest?.at(-1) ?? ''}`, ...(reason === undefined ? [] : [`${reason}: ${message}`])].join(' '),
       );
       assert.deepEqual(found, expected);
@@ -150,19 +150,20 @@ describe('notices between two statuses of a BaseImagePolicy', () => {
       dependents: dependents(9),
       conditions: [condition('Ready', 'ImagesBehind')],
     });
-    const [found] = baseNotices(policy, before, after, now);
+    const [found] = baseNotices(policy, { before, after }, now);
     assert.deepEqual(found?.notice.images, { current: 21, behind: 9, refused: 9, unknown: 0 });
     const named = Array.from({ length: 5 }, (_, index) => `shop/app-${index}:1 (UserChanged)`).join(', ');
     assert.equal(found?.notice.message, `because of ImagesBehind; refused: ${named}, and 4 more`);
   });
 
   it('are about the push that led to them', () => {
-    const found = baseNotices(policy, old, statusOf(second, images(0, 30)), now, 'push-1');
+    const found = baseNotices(policy, { before: old, after: statusOf(second, images(0, 30)) }, now, 'push-1');
     assert.ok(found.length > 0 && found.every(({ notice }) => notice.eventId === 'push-1'));
   });
 
   it('have the same identity when a status is written again at another time', () => {
-    const identitiesAt = (at: string) => baseNotices(policy, old, statusOf(second, images(0, 30)), at).map(({ identity }) => identity);
+    const identitiesAt = (at: string) =>
+      baseNotices(policy, { before: old, after: statusOf(second, images(0, 30)) }, at).map(({ identity }) => identity);
     assert.deepEqual(identitiesAt(now), identitiesAt('2026-11-23T12:05:00Z'));
   });
 });

@@ -213,7 +213,7 @@ test('the newest rebase of the selected image is selected, and none of another i
       facts: { read: (_: unknown, digest: string) => Promise.resolve(facts.find((one) => one.digest === digest)) },
     };
     const selected = { tag: '3.1.0', digest: digestFor('original') };
-    return (await adoptRebased(source, selected, ['3.1.0', '3.0.0-base.20261124', ...Object.keys(tags)], ports, signal)).tag;
+    return (await adoptRebased({ source, tags: ['3.1.0', '3.0.0-base.20261124', ...Object.keys(tags)] }, selected, ports, signal)).tag;
   };
   assert.equal(await adopt({}), '3.1.0');
   assert.equal(await adopt({ '3.1.0-base.20261123': 'first' }), '3.1.0-base.20261123');

@@ -46,7 +46,9 @@ test('an image that was approved no longer waits for that, but for the registry'
   const status = writtenStatusAfter({}, required);
   assert.equal(status.pendingApproval?.digest, digest);
   const policy = policyOf({ generation: 2, status, actions: { approve: `1.3.0@${digest}` } });
-  const lines = conditionLines(nextStatus(policy, { ...retryingPostponement, reason: 'RegistryUnavailable' }, cause, oneHourLater));
+  const lines = conditionLines(
+    nextStatus(policy, { ...retryingPostponement, reason: 'RegistryUnavailable' }, { cause, now: oneHourLater }),
+  );
   assert.deepEqual(lines, ['Ready=False RegistryUnavailable', 'Reconciling=True RegistryUnavailable']);
 });
 
@@ -78,11 +80,9 @@ test('after any two reconciles, the reason of Ready is that of the decisive cond
 
 test('a push of an older tag does not end the retry of a policy that has selected nothing yet', () => {
   const before = writtenStatusAfter({}, { ...retryingPostponement, reason: 'RegistryUnavailable' });
-  const status = nextStatus(
-    policyOf({ generation: 2, status: before }),
-    olderThanRunningOutcome,
-    { ...cause, isHinted: true },
-    oneHourLater,
-  );
+  const status = nextStatus(policyOf({ generation: 2, status: before }), olderThanRunningOutcome, {
+    cause: { ...cause, isHinted: true },
+    now: oneHourLater,
+  });
   assert.deepEqual(conditionLines(status), ['Ready=False RegistryUnavailable', 'Reconciling=True RegistryUnavailable']);
 });

@@ -104,7 +104,7 @@ for (const [name, status, found, view, isOver] of rows)
   test(`${name}: ${isOver ? 'is over' : 'is told'}`, () => assert.equal(isOutdated({ status }, found, view), isOver));
 
 test('of an outcome that is over, only the changes are recorded, in their place', () => {
-  const written = nextStatus(policyOf({ status: onwards }), outcome, cause, new Date(second(10)), viewOf());
+  const written = nextStatus(policyOf({ status: onwards }), outcome, { cause, now: new Date(second(10)) }, viewOf());
   const { history = [], ...others } = written ?? {};
   const { history: _, ...before } = onwards;
   assert.deepEqual(others, before);

@@ -38,17 +38,17 @@ const suspendedAfter = (update: LastUpdate): Outcome => ({ ...suspendedOutcome, 
 const seen = (to: string, update: LastUpdate, namespace = 'shop') =>
   viewOf(workloadOf({ web: { image: `${image}:${to}`, imageOwner: fieldManager, lastUpdate: update } }, { namespace }));
 const latestAfter = (outcome: Outcome, spec: PolicySpec = specOf(), before = status, view = viewOf()) =>
-  nextStatus(policyOf({ generation: 2, status: before, spec }), outcome, cause, reconcileTime, view)?.latest ?? before.latest;
+  nextStatus(policyOf({ generation: 2, status: before, spec }), outcome, { cause, now: reconcileTime }, view)?.latest ?? before.latest;
 
 const applied = { tag: '1.3.0', digest: digestOf('a'), selectedAt: at };
 
 test('a change that is reported after the suspension of the policy was selected, and so it is if it is reported before', () => {
   const suspended: PolicyStatus = { ...status, observedGeneration: 2 };
   const made: Outcome = { ...updatedOutcome, changes: [change(recordOf('1.3.0'))] };
-  const late = nextStatus(policyOf({ status: suspended }), made, cause, reconcileTime);
+  const late = nextStatus(policyOf({ status: suspended }), made, { cause, now: reconcileTime });
   assert.deepEqual(late?.latest, applied);
   assert.equal(late.conditions, suspended.conditions, 'the conditions of the later generation stay');
-  const early = nextStatus(policyOf({ status }), made, cause, reconcileTime);
+  const early = nextStatus(policyOf({ status }), made, { cause, now: reconcileTime });
   const { selectedAt: _, ...selected } = early?.latest ?? old;
   assert.deepEqual(selected, { tag: '1.3.0', digest: digestOf('a') });
 });

@@ -182,8 +182,8 @@ test('the trigger is that of the last reconcile that changed or found something'
   const before = writtenStatusAfter({}, updatedOutcome);
   const poll: ReconcileCause = { source: 'Poll', receivedAt: '2026-03-01T13:00:00.000Z' };
   const policy = policyOf({ generation: 2, status: before });
-  assert.equal(nextStatus(policy, unchangedOutcome, poll, oneHourLater)?.trigger?.source, 'Webhook');
-  const found = nextStatus(policy, { ...updatedOutcome, tag: '1.4.0' }, poll, oneHourLater);
+  assert.equal(nextStatus(policy, unchangedOutcome, { cause: poll, now: oneHourLater })?.trigger?.source, 'Webhook');
+  const found = nextStatus(policy, { ...updatedOutcome, tag: '1.4.0' }, { cause: poll, now: oneHourLater });
   assert.deepEqual(found?.trigger, { ...poll, handledAt: '2026-03-01T13:00:00.000Z' });
 });
 
@@ -291,7 +291,7 @@ test('all values stay within the bounds of the schema', () => {
   ];
   const longCause: ReconcileCause = { ...cause, receiver: long, eventId: long };
   for (const result of results) {
-    const status = nextStatus(policyOf(), result, longCause, reconcileTime);
+    const status = nextStatus(policyOf(), result, { cause: longCause, now: reconcileTime });
     assert.deepEqual(statusSchema.strict().parse(status), status);
     assert.ok(status?.conditions?.every(({ message }) => message.length <= 1024));
   }

@@ -21,7 +21,7 @@ import {
 test('a push of an older tag clears nothing: the selected one is still stalled', () => {
   const before = writtenStatusAfter({}, { ...stalledOutcome, reason: 'NoConsent' });
   const pushed = (result: Outcome, status = before) =>
-    nextStatus(policyOf({ generation: 2, status }), result, { ...cause, isHinted: true }, oneHourLater);
+    nextStatus(policyOf({ generation: 2, status }), result, { cause: { ...cause, isHinted: true }, now: oneHourLater });
   assert.deepEqual(conditionLines(pushed(olderThanRunningOutcome)), ['Ready=False NoConsent', 'Stalled=True NoConsent']);
   assert.deepEqual(conditionLines(pushed(unchangedOutcome)), ['Ready=True UpToDate']);
   assert.deepEqual(conditionLines(statusAfter(before, olderThanRunningOutcome)), ['Ready=True UpToDate'], 'all tags were looked at');
@@ -41,7 +41,7 @@ test('what holds up an older tag that was pushed is not said of the selected one
   const before = { ...writtenStatusAfter({}, updatedOutcome), latest };
   const { selection: _, ...rejected } = { ...stalledOutcome, reason: 'RejectedDigest', tag: '1.3.0' } as const;
   const pushed = (result: Outcome) =>
-    nextStatus(policyOf({ generation: 2, status: before }), result, { ...cause, isHinted: true }, oneHourLater);
+    nextStatus(policyOf({ generation: 2, status: before }), result, { cause: { ...cause, isHinted: true }, now: oneHourLater });
   assert.equal(pushed(rejected), undefined);
   assert.deepEqual(conditionLines(pushed({ ...rejected, tag: '1.4.0' })), ['Ready=False RejectedDigest', 'Stalled=True RejectedDigest']);
 });

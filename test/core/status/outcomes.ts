@@ -90,7 +90,7 @@ export const statusAfter = (
   generation = 2,
   at = reconcileTime,
   spec: Partial<PolicySpec> = {},
-) => nextStatus(policyOf({ generation, status, spec: specOf(spec) }), result, cause, at);
+) => nextStatus(policyOf({ generation, status, spec: specOf(spec) }), result, { cause, now: at });
 export const conditionLines = (status: PolicyStatus | undefined) =>
   status?.conditions?.map(({ type, status, reason }) => `${type}=${status} ${reason}`);
 export const writtenStatusAfter = (status: PolicyStatus, result: Outcome | Postponement) => {

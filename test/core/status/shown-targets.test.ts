@@ -33,8 +33,7 @@ test('an older digest of the followed tag is not up to date while the registry c
   const next = nextStatus(
     policy,
     { kind: 'postponed', reason: 'RegistryUnavailable', message: 'down' },
-    cause,
-    reconcileTime,
+    { cause, now: reconcileTime },
     viewOf(workload),
   );
   assert.deepEqual(next?.targetCounts, { total: 1, upToDate: 0, problems: 0 });

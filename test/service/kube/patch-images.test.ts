@@ -52,7 +52,7 @@ const imagesOf = (workload: Workload) => workload.containers.map(({ image }) => 
 
 test('two containers are changed in one request', async () => {
   const workload = await create('two');
-  const result = await patchImages(client, workload, [toWeb('shop/web:2'), toProxy('proxy:2')], 'why');
+  const result = await patchImages(client, workload, [toWeb('shop/web:2'), toProxy('proxy:2')], { changeCause: 'why' });
   assert.equal(result.kind, 'patched');
   const now = await read('two');
   assert.deepEqual(imagesOf(now), ['shop/web:2', 'proxy:2']);
@@ -61,27 +61,29 @@ test('two containers are changed in one request', async () => {
 
 test('one container that is not as planned prevents the change of all', async () => {
   const workload = await create('half');
-  assert.deepEqual(await patchImages(client, workload, [toWeb('shop/web:2'), toProxy('proxy:2', 'proxy:0')], 'why'), { kind: 'conflict' });
+  assert.deepEqual(await patchImages(client, workload, [toWeb('shop/web:2'), toProxy('proxy:2', 'proxy:0')], { changeCause: 'why' }), {
+    kind: 'conflict',
+  });
   assert.deepEqual(await read('half'), workload);
 });
 
 test('other annotations stay', async () => {
   const workload = await create('annotated', { 'example.com/a.b': 'theirs', [changeCause]: 'older' });
-  await patchImages(client, workload, [toWeb('shop/web:2')], 'newer');
+  await patchImages(client, workload, [toWeb('shop/web:2')], { changeCause: 'newer' });
   assert.deepEqual(await annotationsOf('annotated'), { 'example.com/a.b': 'theirs', [changeCause]: 'newer' });
 });
 
 test('the same patch applied a second time is a conflict, so that nothing is applied twice', async () => {
   const workload = await create('twice', { a: 'b' });
   const change = [toWeb('shop/web:2')];
-  assert.equal((await patchImages(client, workload, change, 'why')).kind, 'patched');
-  assert.deepEqual(await patchImages(client, workload, change, 'why'), { kind: 'conflict' });
+  assert.equal((await patchImages(client, workload, change, { changeCause: 'why' })).kind, 'patched');
+  assert.deepEqual(await patchImages(client, workload, change, { changeCause: 'why' }), { kind: 'conflict' });
 });
 
 test('exactly one of fifty simultaneous patches succeeds', async () => {
   const workload = await create('raced');
   const results = await Promise.all(
-    Array.from({ length: 50 }, (_, i) => patchImages(client, workload, [toWeb(`shop/web:2-${i}`)], `${i}`)),
+    Array.from({ length: 50 }, (_, i) => patchImages(client, workload, [toWeb(`shop/web:2-${i}`)], { changeCause: `${i}` })),
   );
   assert.equal(results.filter(({ kind }) => kind === 'patched').length, 1);
   assert.equal((await read('raced')).generation, workload.generation + 1);
@@ -121,7 +123,9 @@ for (const { name, prepare, annotations, index = 0 } of conflicts) {
     const workload = await create(name, annotations);
     await prepare(name);
     const before = await annotationsOf(name).catch(() => 'none');
-    assert.deepEqual(await patchImages(client, workload, [{ ...toWeb('shop/web:2'), index }], 'why'), { kind: 'conflict' });
+    assert.deepEqual(await patchImages(client, workload, [{ ...toWeb('shop/web:2'), index }], { changeCause: 'why' }), {
+      kind: 'conflict',
+    });
     assert.deepEqual(await annotationsOf(name).catch(() => 'none'), before);
   });
 }
@@ -138,7 +142,7 @@ function isRejection(...parts: readonly string[]): (error: unknown) => boolean {
 test('a value that the API server rejects is a permanent error', async () => {
   const workload = await create('refused');
   const refusal = isRejection(`Deployment ${namespace}/refused: the API server refuses the change`, 'containers[0].image: Required value');
-  await assert.rejects(patchImages(client, workload, [toWeb('')], 'why'), refusal);
+  await assert.rejects(patchImages(client, workload, [toWeb('')], { changeCause: 'why' }), refusal);
 });
 
 test('a missing permission is a permanent error that names it', async (context) => {
@@ -160,7 +164,7 @@ test('a missing permission is a permanent error that names it', async (context) 
     'grant image-watcher the verb "patch" on "deployments"',
     'cannot patch resource "deployments" in API group "apps"',
   );
-  await assert.rejects(patchImages(nobody, workload, [toWeb('shop/web:2')], 'why'), refusal);
+  await assert.rejects(patchImages(nobody, workload, [toWeb('shop/web:2')], { changeCause: 'why' }), refusal);
 });
 
 test('a denial by an admission policy is permanent, and is not taken for a missing permission', async (context) => {
@@ -188,5 +192,5 @@ async function patchOnFake(context: TestContext, status: number, body: object): 
     containersPath: '/spec/template/spec/containers',
     hasAnnotations: true,
   };
-  return patchImages(server.client(), workload as Workload, [toWeb('shop/web:2')], 'why');
+  return patchImages(server.client(), workload as Workload, [toWeb('shop/web:2')], { changeCause: 'why' });
 }

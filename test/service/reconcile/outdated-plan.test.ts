@@ -97,7 +97,7 @@ test('each try of a patch asks for the consent of the namespace again, but the f
           return world.namespaces.get(of) ?? null;
         },
         async patchImages(...patch) {
-          const [, , , confirm] = patch;
+          const [, , { confirm }] = patch;
           confirmed.push((await confirm()) !== undefined);
           assert.equal(reads, 1);
           // The API server answers 429 meanwhile.

@@ -171,7 +171,7 @@ export function createWorld(overrides: PortOverrides = {}): World {
         return namespaces.get(namespace) ?? null;
       },
       refreshConsents: async () => undefined,
-      patchImages: async (workload, changes, _cause, confirm) => {
+      patchImages: async (workload, changes, { confirm }) => {
         if ((await confirm()) === undefined) return { kind: 'outdated' };
         requests.push(`PATCH ${workload.name}`);
         const patched = change(workload, changes);

@@ -10,7 +10,7 @@ export const retry: Guard = {
   id: 'retry',
   bindsRollback: false,
   check({ target, workload, changes }, { candidate, policy, now }) {
-    const tried = changes.flatMap(({ container }) => (workload && failedTries(workload, container, candidate, policy, now)) ?? []);
+    const tried = changes.flatMap(({ container }) => (workload && failedTries({ workload, container, candidate }, policy, now)) ?? []);
     const [last] = tried.toSorted((a, b) => b.failures - a.failures);
     if (last === undefined || (last.until !== undefined && last.until <= now)) return undefined;
     const what = `${candidate.tag} on ${formatWorkload(target)}`;

@@ -97,7 +97,7 @@ async function tryPatch(
   const cause = `image-watcher: ImagePolicy ${policyKey(policy)} rolled back to ${plan.candidate.tag}: the rollout of ${open.map(({ entry }) => entry.tag).join(', ')} failed`;
   try {
     const changes = plan.targets.flatMap((target) => target.changes);
-    const result = await ports.workloads.patchImages(workload, changes, cause, confirm, signal);
+    const result = await ports.workloads.patchImages(workload, changes, { changeCause: cause, confirm }, signal);
     return result.kind === 'patched' ? result : result.kind;
   } catch (error) {
     if (error instanceof PermanentError) return { reason: 'RollbackFailed', why: error.message };

@@ -178,7 +178,7 @@ describe('built-in fields', () => {
         await cluster.request('POST', path, { apiVersion, kind, metadata: { name }, spec });
         const result = checkFields({ apiVersion, kind }, written, undefined, { customTargets: [], aliases: noAliases });
         assert.ok('fields' in result, JSON.stringify(result));
-        const read = () => readWorkload(client, { apiVersion, kind, namespace, name }, undefined, found);
+        const read = () => readWorkload(client, { apiVersion, kind, namespace, name }, { target: found });
         const workload = (await read()) ?? assert.fail(`${name} is gone`);
         const pin = written.digest === undefined ? 'Tag' : 'Digest';
         const policy = { ...specOf({ pin }), targets: [{ apiVersion, kind, namespace, name, fields: result.fields }] };
@@ -197,12 +197,16 @@ describe('built-in fields', () => {
         // Somebody points the block at another image just before: the same patch changes nothing then, nor when it points where it did before.
         for (const [field, value] of othersOf(result.fields)) {
           const changedObject = await write(`${path}/${name}`, field, value);
-          assert.deepEqual(await patchImages(client, workload, changes, 'test', { target: found }), { kind: 'conflict' }, field);
+          assert.deepEqual(
+            await patchImages(client, workload, changes, { changeCause: 'test', target: found }),
+            { kind: 'conflict' },
+            field,
+          );
           assert.deepEqual((await cluster.request<Raw>('GET', `${path}/${name}`)).spec, changedObject.spec);
           await write(`${path}/${name}`, 'spec', spec);
         }
         const asBefore = (await read()) ?? assert.fail(`${name} is gone`);
-        assert.equal((await patchImages(client, asBefore, changes, 'test', { target: found })).kind, 'patched');
+        assert.equal((await patchImages(client, asBefore, changes, { changeCause: 'test', target: found })).kind, 'patched');
         const { spec: patched } = await cluster.request<Raw>('GET', `${path}/${name}`);
         assert.deepEqual(patched, expected(spec, result.fields), `${kind} ${JSON.stringify(written)}`);
       }

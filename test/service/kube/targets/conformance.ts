@@ -73,7 +73,7 @@ function testKind(target: TargetKind, manifest: (name: string) => object, prepar
   const readRaw = (name: string) => controlPlane.request<RawObject>('GET', objectPath(target, namespace, name));
   const created = async (name: string) => {
     await controlPlane.request('POST', `${listPath(target, namespace)}?fieldManager=kubectl-create`, manifest(name));
-    const workload = await readWorkload(client, ref(name), undefined, target);
+    const workload = await readWorkload(client, ref(name), { target });
     assert.ok(workload);
     return workload;
   };
@@ -105,13 +105,13 @@ function testKind(target: TargetKind, manifest: (name: string) => object, prepar
       (await listSelected(client, target, { namespace, selector })).map(({ name }) => name),
       ['listed'],
     );
-    assert.equal(await readWorkload(client, ref('missing'), undefined, target), undefined);
+    assert.equal(await readWorkload(client, ref('missing'), { target }), undefined);
   });
 
   test('a patch changes the image, the cause of the change, and nothing else', async () => {
     const workload = await created('patched');
     const before = await readRaw('patched');
-    const result = await patchImages(client, workload, [toWeb('shop/web:2')], 'because of a push', { target });
+    const result = await patchImages(client, workload, [toWeb('shop/web:2')], { changeCause: 'because of a push', target });
     const raw = await readRaw('patched');
     assert.deepEqual(result, { kind: 'patched', workload: projectWorkload(target, raw) });
     assert.deepEqual(projectWorkload(target, raw).containers.map(withoutTime), [
@@ -129,7 +129,7 @@ function testKind(target: TargetKind, manifest: (name: string) => object, prepar
   test('a patch for a container that no longer exists changes nothing', async () => {
     const workload = await created('stale');
     const stale = toWeb('shop/web:3', 'shop/web:0');
-    assert.deepEqual(await patchImages(client, workload, [stale], 'why', { target }), { kind: 'conflict' });
+    assert.deepEqual(await patchImages(client, workload, [stale], { changeCause: 'why', target }), { kind: 'conflict' });
     assert.equal((await readRaw('stale')).metadata.generation, workload.generation);
   });
 
@@ -138,7 +138,7 @@ function testKind(target: TargetKind, manifest: (name: string) => object, prepar
     const before = await readRaw('volume');
     const update = { policy: 'uid', at: '2026-01-01T00:00:00Z', trigger: 'Webhook', from: 'shop/web:1', to: 'shop/web:2' } as const;
     const volume = { container: 'volumes/web', index: 1, list: 'volumes', from: 'shop/web:1', to: 'shop/web:2', update } as const;
-    const result = await patchImages(client, workload, [volume], 'why', { target });
+    const result = await patchImages(client, workload, [volume], { changeCause: 'why', target });
     const raw = await readRaw('volume');
     assert.deepEqual(result, { kind: 'patched', workload: projectWorkload(target, raw) });
     const changed = projectWorkload(target, raw);
@@ -148,13 +148,13 @@ function testKind(target: TargetKind, manifest: (name: string) => object, prepar
     assert.equal(changed.containers[0]?.lastUpdate, undefined);
     const reverted = JSON.parse(JSON.stringify(podSpecOf(raw)).replace('shop/web:2', 'shop/web:1')) as object;
     assert.deepEqual(reverted, podSpecOf(before));
-    assert.deepEqual(await patchImages(client, changed, [volume], 'why', { target }), { kind: 'conflict' });
+    assert.deepEqual(await patchImages(client, changed, [volume], { changeCause: 'why', target }), { kind: 'conflict' });
   });
 
   test('an init container and a container are changed in one request', async () => {
     const workload = await created('both');
     const migrate = { container: 'migrate', index: 0, list: 'initContainers' as const, from: 'shop/web:1', to: 'shop/web:2' };
-    const result = await patchImages(client, workload, [migrate, toWeb('shop/web:2')], 'why', { target });
+    const result = await patchImages(client, workload, [migrate, toWeb('shop/web:2')], { changeCause: 'why', target });
     assert.equal(result.kind, 'patched');
     const changed = projectWorkload(target, await readRaw('both'));
     assert.deepEqual(
