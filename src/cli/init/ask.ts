@@ -5,8 +5,6 @@ import { countOf } from '../../service/command-line/output.ts';
 import { formatOverview, formatProposals, summarize } from './report.ts';
 import type { Mode, Proposals } from './propose-policies.ts';
 
-export type { Ask };
-
 /** Shows the proposals, asks which of them to write, and writes them into a new file. Changes nothing in the cluster. */
 export async function offerProposals(proposals: Proposals, mode: Mode, terminal: Terminal & { readonly ask: Ask }): Promise<number> {
   terminal.out(`${formatOverview(proposals, terminal)}\n${summarize(proposals)}\n`);

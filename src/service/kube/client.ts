@@ -60,8 +60,6 @@ export interface KubeClientOptions {
   readonly now?: () => number;
 }
 
-type Answer = Dispatcher.ResponseData;
-
 /** Opens the client for a kubeconfig, or for the pod. It does not connect yet; rejects without usable access. */
 export async function openKubeClient(options: KubeAccessOptions & KubeClientOptions = {}): Promise<KubeClient> {
   return createKubeClient(await loadKubeAccess(options), options);
@@ -82,7 +80,7 @@ export function createKubeClient(accessSource: KubeAccessSource, options: KubeCl
   };
   const pool = createConnectionPool();
 
-  const sendOnce = (access: KubeAccess, request: KubeRequest, signal: AbortSignal, isStream: boolean): Promise<Answer> => {
+  const sendOnce = (access: KubeAccess, request: KubeRequest, signal: AbortSignal, isStream: boolean): Promise<Dispatcher.ResponseData> => {
     const { requests, streams, origin, basePath } = pool.connect(access);
     const dispatcher = isStream ? streams : requests;
     return (request.sendBefore === undefined ? dispatcher : dispatcher.compose(sendBefore(request.sendBefore))).request({
@@ -103,7 +101,7 @@ export function createKubeClient(accessSource: KubeAccessSource, options: KubeCl
     });
   };
 
-  const send = async (request: KubeRequest, signal: AbortSignal, isStream: boolean): Promise<Answer> => {
+  const send = async (request: KubeRequest, signal: AbortSignal, isStream: boolean): Promise<Dispatcher.ResponseData> => {
     const access = await abortable(accessFor(request), signal);
     const answer = await sendOnce(access, request, signal, isStream).catch((error: unknown) => {
       // The server closed an idle connection just as it was reused. Only reads may be repeated, because it is not known whether the request arrived.
@@ -116,7 +114,7 @@ export function createKubeClient(accessSource: KubeAccessSource, options: KubeCl
     return sendOnce(await abortable(accessSource.current(), signal), request, signal, isStream);
   };
 
-  const throwIfRefused = async (request: KubeRequest, answer: Answer): Promise<void> => {
+  const throwIfRefused = async (request: KubeRequest, answer: Dispatcher.ResponseData): Promise<void> => {
     if (answer.statusCode < 400) return;
     const retryAfter = [answer.headers['retry-after']].flat()[0];
     throw kubeErrorFromAnswer(callOf(request), { status: answer.statusCode, body: await answer.body.text(), retryAfter }, now());

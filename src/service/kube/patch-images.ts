@@ -32,7 +32,7 @@ export type PatchResult = { readonly kind: 'patched'; readonly workload: Workloa
 export async function patchImages(
   client: KubeClient,
   workload: Workload,
-  changes: readonly ImageChange[],
+  changes: readonly ContainerChange[],
   { changeCause, signal, sendBefore, isTrial = false, target = findTarget(workload) }: PatchOptions,
 ): Promise<PatchResult> {
   try {
@@ -70,9 +70,6 @@ function explainRefusal({ status, detail }: KubeError, resource: string): string
     : `refused by the cluster's policies: ${detail}`;
 }
 
-/** One container's new image; `index` is its position in the workload's list. */
-export type ImageChange = ContainerChange;
-
 /** One operation of a JSON Patch (RFC 6902). */
 export interface PatchOperation {
   readonly op: 'test' | 'replace' | 'add';
@@ -103,7 +100,7 @@ type PatchedWorkload = Pick<
  *
  * Of a custom resource, all fields of the image are tested, also unchanged ones: test …/tag 1.4.1, replace …/tag 1.4.2; fields that are not set: test null, add.
  */
-export function buildImagePatch(workload: PatchedWorkload, changes: readonly ImageChange[], changeCause: string): PatchOperation[] {
+export function buildImagePatch(workload: PatchedWorkload, changes: readonly ContainerChange[], changeCause: string): PatchOperation[] {
   const images = changes.flatMap((change) =>
     change.fields === undefined ? ofContainer(workload, change) : change.fields.flatMap(ofField),
   );
@@ -131,7 +128,7 @@ function testState({ uid, generation, resourceVersion, labels }: PatchedWorkload
 
 function ofContainer(
   { containersPath }: Pick<Workload, 'containersPath'>,
-  { container, index, list = 'containers', from, to }: ImageChange,
+  { container, index, list = 'containers', from, to }: ContainerChange,
 ): PatchOperation[] {
   const path = `${containersPath.replace(/containers$/, list)}/${index}`;
   const image = list === 'volumes' ? `${path}/image/reference` : `${path}/image`;

@@ -24,14 +24,14 @@ type Asking = Pick<Reconcile, 'signal'> & { readonly policy: Asker; readonly clu
 interface Gathered {
   readonly consents: ReadonlyMap<string, Consent>;
   readonly read: ReadonlyMap<string, Workload | undefined>;
-  /**
-   * Confirms the consent to change a workload as it was read, before each try of its patch. Returns when the consent was given, by the monotonic clock;
-   * undefined if it is not given any more. The first try uses the gathered consent, for a short time; each later try reads it again.
-   */
-  readonly confirm: (workload: Workload) => Promise<number | undefined>;
+  readonly confirm: ConfirmConsent;
 }
 
-export type ConfirmConsent = Gathered['confirm'];
+/**
+ * Confirms the consent to change a workload as it was read, before each try of its patch. Returns when the consent was given, by the monotonic clock;
+ * undefined if it is not given any more. The first try uses the gathered consent, for a short time; each later try reads it again.
+ */
+export type ConfirmConsent = (workload: Workload) => Promise<number | undefined>;
 
 /** How long one read of a Namespace's consent is shared. A Namespace may have hundreds of targets. */
 const sharedForMs = 500;

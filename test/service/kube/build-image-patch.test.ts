@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { ContainerChange } from '../../../src/core/model/workload.ts';
 import { isSameJson } from '../../../src/core/model/untyped.ts';
-import { buildImagePatch, type ImageChange, type PatchOperation } from '../../../src/service/kube/patch-images.ts';
+import { buildImagePatch, type PatchOperation } from '../../../src/service/kube/patch-images.ts';
 
 const containersPath = '/spec/template/spec/containers';
-const web: ImageChange = { container: 'web', index: 1, from: 'shop/web:1', to: 'shop/web:2' };
-const sidecar: ImageChange = { container: 'proxy', index: 0, from: 'proxy:1', to: 'proxy:2' };
-const guarded = ({ container, index, from, to }: ImageChange) => [
+const web: ContainerChange = { container: 'web', index: 1, from: 'shop/web:1', to: 'shop/web:2' };
+const sidecar: ContainerChange = { container: 'proxy', index: 0, from: 'proxy:1', to: 'proxy:2' };
+const guarded = ({ container, index, from, to }: ContainerChange) => [
   { op: 'test', path: `${containersPath}/${index}/name`, value: container },
   { op: 'test', path: `${containersPath}/${index}/image`, value: from },
   { op: 'replace', path: `${containersPath}/${index}/image`, value: to },
@@ -68,7 +69,7 @@ test('init containers are patched at their own index', () => {
 });
 
 test('image volumes are patched at their own index, with an annotation distinct from a container of their name', () => {
-  const volume: ImageChange = { ...web, container: 'volumes/web', list: 'volumes', update };
+  const volume: ContainerChange = { ...web, container: 'volumes/web', list: 'volumes', update };
   const patch = buildImagePatch({ ...state, containersPath, hasAnnotations: true }, [volume], 'why');
   const imageVolumePath = '/spec/template/spec/volumes/1';
   assert.deepEqual(patch.slice(3, 6), [
@@ -143,7 +144,7 @@ test('applied to what it was planned for, a patch changes exactly what was plann
       const index = place % containers.length;
       const { name = '', image = '' } = containers[index] ?? {};
       const field = { path: 'spec.values.tag', from: planned.spec.values.tag, to: 'new' };
-      const changes: ImageChange[] = [
+      const changes: ContainerChange[] = [
         { container: name, index, ...(init && { list: 'initContainers' }), from: image, to: 'a:3' },
         { container: 'spec.values.tag', index: 0, from: 'x', to: 'y', fields: [field] },
       ];

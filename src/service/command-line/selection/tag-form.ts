@@ -1,9 +1,6 @@
 /** Recognizes the form of a tag from its name: the parts that change from one release to the next, and those that stay. */
 import { stages } from '../../../core/select/tag-track.ts';
 
-/** A template of named groups of a pattern, which gives the value to compare. */
-type Template = string;
-
 /** The form of a tag. Patterns are RE2, and match whole tags. */
 export type TagForm =
   /** A version: `1.4.2`, `v1.4.2-alpine`, `app-16.3-r2`. `allow` matches tags that differ only in their numbers. */
@@ -11,7 +8,8 @@ export type TagForm =
       readonly kind: 'version';
       readonly numbers: readonly number[];
       readonly allow: string;
-      readonly extract: Template;
+      /** A template of named groups of `allow`, which gives the value to compare. */
+      readonly extract: string;
       /** The name of the prerelease stage: `rc` of `2.0.0-rc.1`. */
       readonly stage?: string;
       /** Whether the whole tag is a semantic version. */
@@ -21,7 +19,7 @@ export type TagForm =
       readonly suffix: string;
     }
   /** A build number, which is not a version: `build-57`. */
-  | { readonly kind: 'number'; readonly allow: string; readonly extract: Template }
+  | { readonly kind: 'number'; readonly allow: string; readonly extract: string }
   /** A date: `20260301`, `RELEASE.2026-01-16T16-07-38Z`. Tags are ordered as texts. */
   | { readonly kind: 'date'; readonly allow: string }
   /** A commit: `main-3f2a1b7`. Names give no order. */
