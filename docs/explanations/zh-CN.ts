@@ -39,8 +39,6 @@ export const chinese: Readonly<Record<string, string>> = {
   'The image that was created last, by its own creation time.': '按镜像自身的创建时间，选择最后创建的镜像。',
   'The last tag in the order of characters, for dates and timestamps of a fixed width.':
     '按字符顺序排在最后的标签，适用于宽度固定的日期和时间戳。',
-  'Ascending: the last one in ascending order is selected, which is the greatest. Descending: the smallest.':
-    'Ascending：选择升序排列的最后一个，即最大的。Descending：选择最小的。',
   'The greatest tag by number, for build numbers and timestamps.': '数值最大的标签，适用于构建号和时间戳。',
   'Which tags are candidates, before one of them is chosen. A pattern may compile to 1,000 instructions, all patterns of a policy to 2,000 together; "[a-z]{1,128}" is 257.':
     '在选择之前，哪些标签可以作为候选。每个正则表达式编译后最多 1,000 条指令，一个策略的所有正则表达式合计最多 2,000 条；"[a-z]{1,128}" 是 257 条。',

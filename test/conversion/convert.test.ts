@@ -74,7 +74,6 @@ const hidden: [name: string, spec: object][] = [
   ['the newest', { select: { newest: {} } }],
   ['one tag in place of another', { select: { replace: { from: '1.4.2', to: '1.4.2-base.20261123' } } }],
   ['numbers', { select: { numerical: {} } }],
-  ['the smallest', { select: { alphabetical: { order: 'Descending' } } }],
   ['another mutable tag', { select: { digest: { tag: 'main' } } }],
   ['prereleases', { select: { semver: { prereleases: true } } }],
   ['two strategies', { select: { semver: {}, digest: { tag: 'latest' } } }],
@@ -156,9 +155,9 @@ const edits: [name: string, before: object, leaves: Record<string, unknown>, aft
   ],
   [
     'another pattern keeps what v1alpha1 has no words for',
-    { select: { alphabetical: { order: 'Descending' } }, tags: { allow: 'v.*', ignore: ['rc'] } },
+    { select: { alphabetical: {} }, tags: { allow: 'v.*', ignore: ['rc'] } },
     { 'tagPolicy.pattern': 'main-.*' },
-    { select: { alphabetical: { order: 'Descending' } }, tags: { allow: 'main-.*', ignore: ['rc'] } },
+    { select: { alphabetical: {} }, tags: { allow: 'main-.*', ignore: ['rc'] } },
   ],
   [
     'another mutable tag than latest was chosen in v1',

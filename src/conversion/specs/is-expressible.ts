@@ -21,7 +21,7 @@ const is =
  *
  * | field of spec | expressible if |
  * | --- | --- |
- * | select | semver without prereleases, digest of "latest", alphabetical Ascending; {} when v1alpha1 said Regex without a pattern |
+ * | select | semver without prereleases, digest of "latest", alphabetical; {} when v1alpha1 said Regex without a pattern |
  * | tags | allow with alphabetical only; no extract, nothing to ignore |
  * | targets | exactly one, a Deployment (or the kind written as v1alpha1) by name, all containers, no init containers or volumes |
  * | update | Automatic, pin as is the default, no downgrades, no windows |
@@ -72,7 +72,7 @@ const selectFields: Fields = new Map([
     ),
   ],
   ['digest', (digest) => isObject(digest) && digest['tag'] === 'latest' && Object.keys(digest).length === 1],
-  ['alphabetical', fieldsAre(new Map([['order', is('Ascending')]]))],
+  ['alphabetical', fieldsAre(new Map())],
 ]);
 const tagsFields: Fields = new Map([['ignore', isEmptyList]]);
 const allowFields: Fields = new Map([...tagsFields, ['allow', isNonEmpty]]);

@@ -33,6 +33,3 @@ export interface TagStrategy {
 
 /** The creation time of the image of each tag according to its configuration. It is undefined if the configuration has none, and absent if it was not read. */
 export type CreationTimes = ReadonlyMap<string, Date | undefined>;
-
-/** The order of tags. Ascending selects the greatest tag, Descending the smallest. */
-export type Order = 'Ascending' | 'Descending';

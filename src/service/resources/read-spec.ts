@@ -134,8 +134,8 @@ function buildStrategy({ semver, digest, newest, alphabetical, numerical, replac
   if (semver !== undefined) return inField('range', () => strategies.semver(semver));
   if (digest !== undefined) return strategies.digest(digest);
   if (newest !== undefined) return strategies.newest();
-  if (alphabetical !== undefined) return strategies.alphabetical(alphabetical);
-  if (numerical !== undefined) return strategies.numerical(numerical);
+  if (alphabetical !== undefined) return strategies.alphabetical();
+  if (numerical !== undefined) return strategies.numerical();
   if (replace !== undefined) return strategies.replace(replace);
   throw invalid('write exactly one of semver, digest, newest, alphabetical, numerical, replace');
 }

@@ -76,7 +76,7 @@ const rows: Row[] = [
       ['not where it is already right', '1.3.0', '1.3.0', { i: `${repository}:1.3.0` }],
     ] satisfies [string, string | number | null, string, Record<string, string>][]
   ).map(([name, v, tag, expected]): Row => {
-    const spec = specOf({ strategy: strategies.alphabetical({}) });
+    const spec = specOf({ strategy: strategies.alphabetical() });
     return [
       `the version beside the image, ${name}`,
       [

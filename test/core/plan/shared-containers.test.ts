@@ -49,7 +49,7 @@ for (const [what, a, b, expected] of [
   ['a version and a variant that takes over', { strategy: one }, { strategy: alpine, target: { takeOver: true } }, 'b moves a'],
   ['a version and a tag that is followed', { strategy: one }, { strategy: digest({ tag: 'main' }) }, 'b moves a'],
   ['two tags that are followed', { strategy: digest({ tag: 'main' }) }, { strategy: digest({ tag: 'stable' }) }, 'nothing'],
-  ['a version and a number of builds', { strategy: one }, { strategy: numerical({}) }, 'each moves the other'],
+  ['a version and a number of builds', { strategy: one }, { strategy: numerical() }, 'each moves the other'],
   ['a version and the replacement of another one', { strategy: two }, { strategy: replace({ from: '1.4.2', to: '1.4.2-a' }) }, 'nothing'],
   ['a version and its replacement', { strategy: one }, { strategy: replace({ from: '1.4.2', to: '1.4.2-a' }) }, 'b moves a'],
   ['different containers', { strategy: one, target: named('x') }, { strategy: two, target: named('y') }, 'nothing'],

@@ -18,8 +18,8 @@ for (const [what, strategy, wanted] of [
     filterTags(semver({}), { allow: '^web-([0-9.]+)-bookworm$', extract: '$1' }),
     ['web-0.0.0-bookworm', 'web-30.2.3-bookworm'],
   ],
-  ['builds', filterTags(numerical({}), { allow: '^build-([0-9]+)$', extract: '$1' }), ['build-9', 'build-57']],
-  ['dates', filterTags(alphabetical({}), { allow: '^[0-9]{8}$' }), ['20260301', '20260302']],
+  ['builds', filterTags(numerical(), { allow: '^build-([0-9]+)$', extract: '$1' }), ['build-9', 'build-57']],
+  ['dates', filterTags(alphabetical(), { allow: '^[0-9]{8}$' }), ['20260301', '20260302']],
   ['commits', filterTags(newest(), { allow: '^main-[0-9a-f]{7}$' }), ['main-3f2a1b7', 'main-9c0ffee']],
   ['one tag', digest({ tag: 'nightly' }), ['nightly']],
   ['a replacement', replace({ from: '1.4.2', to: '1.4.2-patched' }), ['1.4.2-patched']],
@@ -35,7 +35,7 @@ for (const [what, strategy, wanted] of [
   });
 
 test('of a pattern that no usual tag matches, none is known but what is asked about', () => {
-  const strategy = filterTags(alphabetical({}), { allow: '^[xyz]{5}$' });
+  const strategy = filterTags(alphabetical(), { allow: '^[xyz]{5}$' });
   assert.deepEqual(sampleTags(strategy), []);
   assert.deepEqual(sampleTags(strategy, ['xyzzy', 'other']), ['xyzzy']);
 });

@@ -22,7 +22,6 @@ const families: Record<string, { readonly strategy: TagStrategy; readonly tags: 
   },
   'semver in two spellings': { strategy: strategies.semver({}), tags: ['v1.3.0', '1.3.0', '1.2.9', 'v1.2.9', '1.10.0', 'v1.10.0'] },
   numerical: { strategy: strategies.numerical(), tags: ['7', '07', '007', '9', '09', '10'] },
-  'the smallest number': { strategy: strategies.numerical({ order: 'Descending' }), tags: ['7', '07', '007', '9', '09', '10'] },
   'alphabetical by a part': {
     strategy: filterTags(strategies.alphabetical(), { allow: '(?P<line>[a-z]+)-[0-9]+', extract: '$line' }),
     tags: ['main-1', 'main-9', 'main-10', 'next-1', 'next-2', 'beta-3'],

@@ -21,15 +21,14 @@ const repository = text(255, 'library/openjdk', 'nginx', 'harbor.example.com/sho
 const image = repository.filter((text) => !/@|:[^/]*$|:\/\/|[A-Z]/.test(text));
 const range = fc.oneof(text(512, '1.18.*', '>=1.4 <2', '^2', '', 'x'), fc.constant('>=1.0.0 || '.repeat(46)));
 const pattern = text(512, '^v(?P<version>.*)-prod$', '.*', '[0-9]+', 'main-.*', `(?:${'a'.repeat(500)})`);
-const order = fc.constantFrom('Ascending', 'Descending');
 const kind = text(63, 'Deployment', 'StatefulSet', 'DaemonSet', 'CronJob', 'HelmRelease');
 
 const select = fc.oneof(
   some({ range, prereleases: fc.boolean() }).map((semver) => ({ semver })),
   matching(/^[A-Za-z0-9_][A-Za-z0-9._-]{0,20}$/, 'latest', 'latest', 'main').map((tag) => ({ digest: { tag } })),
   fc.constant({ newest: {} }),
-  some({ order }).map((alphabetical) => ({ alphabetical })),
-  some({ order }).map((numerical) => ({ numerical })),
+  fc.constant({ alphabetical: {} }),
+  fc.constant({ numerical: {} }),
   fc.constant({ replace: { from: '1.4.2', to: '1.4.2-base.20261123' } }),
 );
 const ignore = list(text(512, '-debug$', 'rc'));
@@ -139,7 +138,7 @@ const visibleSpec = fc
         ),
       }),
       fc.record({
-        select: some({ order: fc.constant('Ascending') }).map((alphabetical) => ({ alphabetical })),
+        select: fc.constant({ alphabetical: {} }),
         tags: some({ allow: pattern, ignore: nothingIgnored }),
       }),
     ),

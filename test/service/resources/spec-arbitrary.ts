@@ -23,13 +23,12 @@ const image = sometimes(
 const range = sometimes(fc.constantFrom('', '*', '1.18.*', '>=1.4 <2', '^2 || ~3.1', '1.2.3-rc.1 - 2'), text);
 const pattern = sometimes(fc.constantFrom('.*', '^v(?P<a>\\d+)-(.*)$', '(?<a>[a-z]+)(\\.)', '[^x]+'), text);
 const extract = sometimes(fc.constantFrom('$a', '${a}', '$0', '$1.$a', 'x$a$$'), text);
-const order = some({ order: fc.constantFrom('Ascending', 'Descending') });
 const strategy = fc.oneof(
   some({ range, prereleases: fc.boolean() }).map((semver) => ({ semver })),
   fc.constantFrom('latest', 'main', 'v1_0', 'A.b-c').map((tag) => ({ digest: { tag } })),
   fc.constant({ newest: {} }),
-  order.map((alphabetical) => ({ alphabetical })),
-  order.map((numerical) => ({ numerical })),
+  fc.constant({ alphabetical: {} }),
+  fc.constant({ numerical: {} }),
   fc.constant({ replace: { from: 'v1.4.2', to: 'v1.4.2-base.20261123' } }),
 );
 const tags = fc.oneof(

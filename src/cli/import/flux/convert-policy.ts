@@ -90,8 +90,9 @@ function convertSelection(policy: JsonObject): Selected {
   }
   const written = alphabetical ?? numerical;
   if (written === undefined) return { problem: 'it has no policy: Flux selects nothing' };
-  const order = textOrEmpty(fieldsOf(written)['order']).toLowerCase() === 'desc' ? { order: 'Descending' as const } : {};
-  return { select: alphabetical === undefined ? { numerical: order } : { alphabetical: order } };
+  if (textOrEmpty(fieldsOf(written)['order']).toLowerCase() === 'desc')
+    return { problem: 'its order is desc, which selects the smallest tag: a policy selects the greatest' };
+  return { select: alphabetical === undefined ? { numerical: {} } : { alphabetical: {} } };
 }
 
 function convertFilter({ pattern, extract }: JsonObject): Part<NonNullable<Spec['tags']>> {

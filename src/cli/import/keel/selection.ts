@@ -131,7 +131,7 @@ export function convertForce(matchTag: boolean, runningTag: string): Selection {
     };
   const what = isNumber ? 'numbers' : 'versions';
   return {
-    ...(version ?? { select: { numerical: { order: 'Ascending' } } }),
+    ...(version ?? { select: { numerical: {} } }),
     pin: 'Digest',
     notes: [pinned, `Only higher ${what} are applied, as with Keel since its issue 823; tags that are no ${what} are not candidates.`],
   };

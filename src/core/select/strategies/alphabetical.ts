@@ -1,12 +1,11 @@
-import type { Order, TagStrategy } from '../../model/tag-strategy.ts';
+import type { TagStrategy } from '../../model/tag-strategy.ts';
 
-/** Selects the last tag in the order of code units (Descending: the first). */
-export function alphabetical(options: { order?: Order } = {}): TagStrategy {
-  const sign = options.order === 'Descending' ? -1 : 1;
+/** Selects the last tag in the order of code units. */
+export function alphabetical(): TagStrategy {
   return {
     id: 'alphabetical',
-    description: `the alphabetically ${sign === 1 ? 'last' : 'first'} tag`,
+    description: 'the alphabetically last tag',
     reject: () => undefined,
-    compare: (a, b) => (a === b ? 0 : a < b ? -sign : sign),
+    compare: (a, b) => (a === b ? 0 : a < b ? -1 : 1),
   };
 }

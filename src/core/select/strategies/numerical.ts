@@ -1,13 +1,12 @@
-import type { Order, TagStrategy } from '../../model/tag-strategy.ts';
+import type { TagStrategy } from '../../model/tag-strategy.ts';
 
-/** Selects the greatest whole number (Descending: the smallest), with any number of digits. Nothing is coerced: `1.5` and `v7` are not numbers. */
-export function numerical(options: { order?: Order } = {}): TagStrategy {
-  const isDescending = options.order === 'Descending';
+/** Selects the greatest whole number, with any number of digits. Nothing is coerced: `1.5` and `v7` are not numbers. */
+export function numerical(): TagStrategy {
   return {
     id: 'numerical',
-    description: `the numerically ${isDescending ? 'smallest' : 'greatest'} tag`,
+    description: 'the numerically greatest tag',
     reject: (tag) => (/^[0-9]+$/.test(tag) ? undefined : `"${tag}" is not a whole number`),
-    compare: (a, b) => (isDescending ? compareNumbers(b, a) : compareNumbers(a, b)),
+    compare: compareNumbers,
   };
 }
 

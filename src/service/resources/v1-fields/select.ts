@@ -4,11 +4,6 @@ import { withChecks, withRules } from '../rules.ts';
 import { checkRange, checkExtract } from '../validation/check-tags.ts';
 import { pattern } from './scalars.ts';
 
-const order = z
-  .enum(['Ascending', 'Descending'])
-  .default('Ascending')
-  .describe('Ascending: the last one in ascending order is selected, which is the greatest. Descending: the smallest.');
-
 /** The maximum length of a pattern in v1alpha1, which is converted to a range. */
 const maxRange = 512;
 
@@ -66,10 +61,10 @@ export const select = withRules(
       digest: digest.exactOptional(),
       newest: z.object({}).exactOptional().describe('The image that was created last, by its own creation time.'),
       alphabetical: z
-        .object({ order })
+        .object({})
         .exactOptional()
         .describe('The last tag in the order of characters, for dates and timestamps of a fixed width.'),
-      numerical: z.object({ order }).exactOptional().describe('The greatest tag by number, for build numbers and timestamps.'),
+      numerical: z.object({}).exactOptional().describe('The greatest tag by number, for build numbers and timestamps.'),
       replace: replace.exactOptional(),
     })
     .describe(`How the tag is chosen among the candidates: exactly one of ${strategies.join(', ')}.`),

@@ -89,7 +89,7 @@ test('latest is followed by its digest, in the workload and in the values of a c
 });
 
 for (const [name, spec, more, expected] of [
-  ['alphabetical, descending', { policy: { alphabetical: { order: 'desc' } } }, {}, { select: { alphabetical: { order: 'Descending' } } }],
+  ['alphabetical', { policy: { alphabetical: { order: 'asc' } } }, {}, { select: { alphabetical: {} } }],
   [
     'a digest',
     { ...semver, digestReflectionPolicy: 'Always', interval: '10m' },
@@ -178,6 +178,11 @@ for (const [name, texts, expected] of [
   ],
   ['a range that is none', [repository(), policy({ policy: { semver: { range: 'newest' } } })], [/"newest" is no version constraint/]],
   ['no selection', [repository(), policy({ policy: {} })], [/it has no policy/]],
+  [
+    'the smallest',
+    [repository(), policy({ policy: { numerical: { order: 'desc' } } }), marked()],
+    [/its order is desc, which selects the smallest tag/],
+  ],
   [
     'a field that may not be written',
     [

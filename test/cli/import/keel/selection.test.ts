@@ -62,7 +62,7 @@ for (const [policy, tag, keys, expected] of [
       pin: 'Digest',
     },
   ],
-  ['force', '20260301', {}, { select: { numerical: { order: 'Ascending' } }, pin: 'Digest' }],
+  ['force', '20260301', {}, { select: { numerical: {} }, pin: 'Digest' }],
   ['glob:build-*', 'build-7', {}, { select: { alphabetical: {} }, tags: { allow: '^build-.*$' } }],
   ['glob:build-*', 'build-7', poll, { select: { alphabetical: {} }, tags: { allow: '^build-.*$' } }],
   ['glob:v1.*-prod', 'v1.2-prod', poll, { select: { alphabetical: {} }, tags: { allow: String.raw`^v1\..*-prod$` } }],

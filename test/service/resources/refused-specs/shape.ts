@@ -98,13 +98,6 @@ export const shape: readonly RefusedSpec[] = [
     'should match',
     'a tag has letters',
   ),
-  bySchema(
-    'another order',
-    specWith({ select: { numerical: { order: 'Up' } } }),
-    'spec.select.numerical.order',
-    'Unsupported value',
-    'none of Ascending, Descending',
-  ),
   bySchema('another mode', specWith({ update: { mode: 'Aproval' } }), 'spec.update.mode', 'Unsupported value', 'did you mean "Approval"?'),
   bySchema('another pin', specWith({ update: { pin: 'digest' } }), 'spec.update.pin', 'Unsupported value', 'did you mean "Digest"?'),
   bySchema(
