@@ -283,7 +283,7 @@ test('an update that an older service applied is kept', () => {
   assert.deepEqual(down(stored).status, { ...olderStatus, v1: stored.status });
 });
 
-test('only the spec counts in an annotation written by an earlier version, not the status', () => {
+test('only the spec counts in an annotation that also has a status', () => {
   const old = JSON.stringify({ spec: { ...plain, minAge: '30m' }, status: { ...status, history: [{ tag: 'evil' }] } });
   const packed = `deflate:${deflateRawSync(old).toString('base64')}`;
   const view = down(v1Policy({ ...plain, minAge: '30m' }));

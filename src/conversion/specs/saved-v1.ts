@@ -31,8 +31,8 @@ export function writeSaved(spec: unknown, others: JsonObject): string | undefine
 }
 
 /**
- * The spec in the annotation; undefined if there is none. Annotations of earlier versions also contain a status. It is ignored, because anybody who may write
- * the object may write its annotations.
+ * The spec in the annotation; undefined if there is none. Anything else in it, such as a status, is ignored, because anybody who may write the object may write
+ * its annotations.
  */
 export function readSaved(text: unknown): unknown {
   if (typeof text !== 'string' || text.length > maxAnnotationsBytes) return undefined;

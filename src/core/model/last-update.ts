@@ -31,7 +31,7 @@ export interface LastUpdate {
   readonly retry?: Retry;
   /** The images that any policy changed the container to within the preceding hour. */
   readonly earlier?: readonly RecentChange[];
-  /** The push that caused the change; absent for other causes, and in records of earlier versions. */
+  /** The push that caused the change; absent for other causes. */
   readonly event?: string;
   /** The changes within the preceding hour, the latest first. A process that made one may have died before it wrote the status, or reported the push. */
   readonly before?: readonly PastChange[];

@@ -278,7 +278,7 @@ export function isTriggerSource(value: unknown): value is TriggerSource {
   return typeof value === 'string' && Object.hasOwn(triggerSource.enum, value);
 }
 
-/** The maximum difference between the clocks of receivers and workers. The times in a status of an earlier version have whole seconds. */
+/** The maximum difference between the clocks of receivers and workers. */
 const maxClockDifferenceMs = 1_000;
 
 /**

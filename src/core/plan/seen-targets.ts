@@ -122,7 +122,7 @@ function changedUnlisted(
   return found === targetCounts.unlisted || unlisted.some((one) => isReported(one, uid, now)) ? [] : [`unlisted:${found}`];
 }
 
-/** Whether a container runs another image than the status shows. Earlier versions wrote no image for some containers. */
+/** Whether a container runs another image than the status shows. */
 function isOther({ image }: ContainerState, seen: Seen): boolean {
   return image !== undefined && image !== cut(seen.image, maxLengths.image);
 }

@@ -1,6 +1,6 @@
 /**
  * Validates the data of jobs, which anybody with write access to Redis may have written. They are limited in size and only hints: decisions depend on the API
- * server and the registry. Unknown fields, such as `resolved` of earlier versions, are ignored.
+ * server and the registry. Unknown fields, such as those of a later version, are ignored.
  */
 import { z } from 'zod';
 import { describeError } from '../../core/model/errors.ts';

@@ -71,7 +71,7 @@ test('a status about a deleted target, or a former one of the same name, is rewr
   const cause = (policy: ImagePolicy, found?: Workload, view: Partial<NeedsView> = {}) =>
     neededReconcile(policy, { ...viewWith(found), ...view }, now)?.cause;
   assert.equal(cause(says({ uid: 'w' }), workload), undefined);
-  assert.equal(cause(says({}), workload), undefined, 'as earlier versions wrote it');
+  assert.equal(cause(says({}), workload), undefined, 'a target without a uid');
   assert.equal(
     cause(says({ uid: 'v' }), workload),
     'running:1:1:2026-03-01T12:00:Deployment/shop/web:w:7:web:registry.example.com/shop/web:1.2.3,Deployment/shop/web:v:web',
