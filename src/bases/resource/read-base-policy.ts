@@ -10,15 +10,8 @@ import { readActions, readRequest } from '../../core/model/policy-actions.ts';
 import { normalisePattern } from '../../core/model/repository-pattern.ts';
 import { builtInSettings } from '../../core/model/policy-defaults.ts';
 import { cut, parseDuration } from '../../core/model/text.ts';
-import {
-  inField,
-  originsOf,
-  readRepository,
-  readSettings,
-  readStrategy,
-  readVerification,
-  readWaves,
-} from '../../service/resources/read-spec.ts';
+import { originsOf, readRepository, readSettings, readStrategy, readVerification, readWaves } from '../../service/resources/read-spec.ts';
+import { inField } from '../../service/resources/in-field.ts';
 import { specProblems, unknownFields } from '../../service/resources/validation/spec-problems.ts';
 import { withoutNulls } from '../../service/resources/validation/walk-schema.ts';
 import { baseSpecSchema } from './schema.ts';

@@ -20,7 +20,8 @@ import { type Verification, wantSigner } from '../../core/model/verification.ts'
 import { isCustomVersion, type KindRef } from '../../core/model/workload.ts';
 import { filterTags } from '../../core/select/filter-tags.ts';
 import { withoutRebased } from '../../core/select/without-rebased.ts';
-import { strategies } from '../../core/select/strategies/index.ts';
+import { buildStrategy, oneWay } from './build-strategy.ts';
+import { inField } from './in-field.ts';
 import type { OlderVersion } from './kinds.ts';
 import { specSchema } from './v1.ts';
 import { validateSpec } from './validate.ts';
@@ -107,7 +108,7 @@ export function readStrategy({ select, tags = {} }: Pick<Spec, 'select' | 'tags'
   const chosen = Object.keys(select);
   if (chosen.length !== 1) {
     const found = chosen.length === 0 ? 'nothing is chosen' : `${chosen.join(' and ')} exclude each other`;
-    throw invalid(`spec.select: ${found}: write exactly one of semver, digest, newest, alphabetical, numerical, replace`);
+    throw invalid(`spec.select: ${found}: ${oneWay}`);
   }
   return Object.keys(tags).length === 0
     ? sharedStrategy(select)
@@ -128,16 +129,6 @@ function sharedStrategy(select: Spec['select']): TagStrategy {
 
 function strategyOf(select: Spec['select']): TagStrategy {
   return inField(`spec.select.${Object.keys(select).join()}`, () => buildStrategy(select), '.');
-}
-
-function buildStrategy({ semver, digest, newest, alphabetical, numerical, replace }: Spec['select']): TagStrategy {
-  if (semver !== undefined) return inField('range', () => strategies.semver(semver));
-  if (digest !== undefined) return strategies.digest(digest);
-  if (newest !== undefined) return strategies.newest();
-  if (alphabetical !== undefined) return strategies.alphabetical();
-  if (numerical !== undefined) return strategies.numerical();
-  if (replace !== undefined) return strategies.replace(replace);
-  throw invalid('write exactly one of semver, digest, newest, alphabetical, numerical, replace');
 }
 
 /** The repository of `image`. */
@@ -215,14 +206,4 @@ function notYetSupported(fields: readonly string[]): PermanentError {
 
 function invalid(message: string): PermanentError {
   return new PermanentError('InvalidPolicy', message);
-}
-
-/** Prefixes the message of a PermanentError that `build` throws with the path of the field. */
-export function inField<T>(path: string, build: () => T, separator = ': '): T {
-  try {
-    return build();
-  } catch (error) {
-    if (!(error instanceof PermanentError)) throw error;
-    throw new PermanentError(error.reason, `${path}${separator}${error.message}`, { cause: error });
-  }
 }

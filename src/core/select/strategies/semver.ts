@@ -9,7 +9,7 @@ import { stages } from '../tag-track.ts';
  * with commas. Without it, the highest stable version is selected. Prereleases are only those of versions whose prerelease the range names, unless
  * `prereleases` is set. Throws PermanentError(InvalidTagPolicy) with the parser's message.
  */
-export function semver(options: { range?: string; prereleases?: boolean }): TagStrategy {
+export function semver(options: { range?: string; prereleases?: boolean | undefined }): TagStrategy {
   const written = options.range?.trim();
   const prereleases = options.prereleases ?? false;
   const range = parseVersionRange(written || '*', prereleases);

@@ -1,6 +1,7 @@
 /** Chooses how a policy selects the successors of a running tag, given the tags in the registry. Pure. */
 import { defined } from '../../../core/model/defined.ts';
 import { compilePattern } from '../../../core/model/pattern.ts';
+import { buildStrategy } from '../../resources/build-strategy.ts';
 import type { Spec } from '../../resources/v1.ts';
 import { selectTag, naturalOrder } from '../../../core/select/select-tag.ts';
 import { filterTags } from '../../../core/select/filter-tags.ts';
@@ -43,14 +44,7 @@ export function chooseSelection(tag: string, tags: readonly string[]): Selection
 
 /** The strategy of a policy with this selection. */
 export function strategyOf({ select, tags = {} }: Pick<Selection, 'select' | 'tags'>): TagStrategy {
-  return withoutRebased(filterTags(bareStrategy(select), tags));
-}
-
-function bareStrategy({ semver, digest, newest, numerical }: Spec['select']): TagStrategy {
-  if (semver !== undefined) return strategies.semver({ range: semver.range ?? '', prereleases: semver.prereleases ?? false });
-  if (digest !== undefined) return strategies.digest(digest);
-  if (newest !== undefined) return strategies.newest();
-  return numerical === undefined ? strategies.alphabetical() : strategies.numerical();
+  return withoutRebased(filterTags(buildStrategy(select), tags));
 }
 
 /** Whether a version stands for a line of versions, as 1.27-alpine does if 1.27.3-alpine exists. */

@@ -51,27 +51,26 @@ const replace = withRules(
   [{ rule: 'self.from != self.to', message: 'write two different tags' }],
 );
 
-const strategies = ['semver', 'digest', 'newest', 'alphabetical', 'numerical', 'replace'] as const;
+const ways = {
+  semver: semver.exactOptional(),
+  digest: digest.exactOptional(),
+  newest: z.object({}).exactOptional().describe('The image that was created last, by its own creation time.'),
+  alphabetical: z
+    .object({})
+    .exactOptional()
+    .describe('The last tag in the order of characters, for dates and timestamps of a fixed width.'),
+  numerical: z.object({}).exactOptional().describe('The greatest tag by number, for build numbers and timestamps.'),
+  replace: replace.exactOptional(),
+};
+const names = Object.keys(ways);
 
 /** Schema of `spec.select`. */
 export const select = withRules(
-  z
-    .object({
-      semver: semver.exactOptional(),
-      digest: digest.exactOptional(),
-      newest: z.object({}).exactOptional().describe('The image that was created last, by its own creation time.'),
-      alphabetical: z
-        .object({})
-        .exactOptional()
-        .describe('The last tag in the order of characters, for dates and timestamps of a fixed width.'),
-      numerical: z.object({}).exactOptional().describe('The greatest tag by number, for build numbers and timestamps.'),
-      replace: replace.exactOptional(),
-    })
-    .describe(`How the tag is chosen among the candidates: exactly one of ${strategies.join(', ')}.`),
+  z.object(ways).describe(`How the tag is chosen among the candidates: exactly one of ${names.join(', ')}.`),
   [
     {
-      rule: `[${strategies.map((strategy) => `has(self.${strategy})`).join(', ')}].filter(x, x).size() == 1`,
-      message: `write exactly one of ${strategies.join(', ')}; for example "semver: {}"`,
+      rule: `[${names.map((name) => `has(self.${name})`).join(', ')}].filter(x, x).size() == 1`,
+      message: `write exactly one of ${names.join(', ')}; for example "semver: {}"`,
     },
   ],
 );
