@@ -35,11 +35,15 @@ for (const [room, below] of Object.entries(rooms)) {
   });
 }
 
-test('every kind of evidence of a base is in the list, under its own id, with rows in the tables of its tests', () => {
+test('every kind of evidence of a base is in the list, under its own id, with a row in the table of its test and in the documentation', () => {
   const names = evidence.map(({ id }) => id.toLowerCase());
   assert.deepEqual(names.toSorted(), membersIn('bases/recognize/evidence', /^export const \w+: Evidence = /m));
   const tests = readFileSync(join(root, 'test/bases/recognize/evidence.test.ts'), 'utf8');
-  for (const { id } of evidence) assert.ok(tests.includes(`by: '${id}'`), id);
+  const docs = readFileSync(join(root, 'docs/base-images.md'), 'utf8');
+  for (const { id } of evidence) {
+    assert.ok(tests.includes(`by: '${id}'`), id);
+    assert.ok(docs.includes(`\n| \`${id}\` | `), `docs/base-images.md has no row for ${id}`);
+  }
 });
 
 test('the base of an image is recognized without any input or output', () => {

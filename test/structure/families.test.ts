@@ -8,6 +8,7 @@ import { guardTexts } from '../../docs/explanations/guards.ts';
 import { guards } from '../../src/core/plan/guards/index.ts';
 import { strategies } from '../../src/core/select/strategies/index.ts';
 import { targets } from '../../src/service/kube/targets.ts';
+import { select } from '../../src/service/resources/v1-fields/select.ts';
 import { providers } from '../../src/service/receive/providers/index.ts';
 import { credentialSources } from '../../src/service/registry/credentials/index.ts';
 import { readSamples } from '../service/receive/providers/read-samples.ts';
@@ -26,18 +27,16 @@ test('every provider is in the list, under its own id, with samples, a test and 
   }
 });
 
-test('every strategy is in the list, under its own id, with a test', () => {
-  assert.deepEqual(Object.keys(strategies).sort(), membersIn('core/select/strategies', /^export function \w+\(.*\): TagStrategy/m));
-  const built = [
-    strategies.semver({}),
-    strategies.digest({ tag: 'latest' }),
-    strategies.newest(),
-    strategies.alphabetical(),
-    strategies.numerical(),
-    strategies.replace({ from: '1.2.3', to: '1.2.3-base.20261123' }),
-  ];
-  assert.deepEqual(built.map(({ id }) => id).sort(), Object.keys(strategies).sort());
-  for (const id of Object.keys(strategies)) assert.ok(existsSync(join(root, `test/core/select/strategies/${id}.test.ts`)), id);
+test('every strategy is in the list, under its own id, with a test, and a policy can choose it', () => {
+  const names = Object.keys(strategies).sort();
+  assert.deepEqual(names, membersIn('core/select/strategies', /^export function \w+\([^]*?\): TagStrategy \{$/m));
+  assert.deepEqual(Object.keys(select.shape).sort(), names);
+  const page = readFileSync(join(root, 'docs/policies/choose-a-tag.md'), 'utf8');
+  for (const id of names) {
+    assert.ok(read(`src/core/select/strategies/${id}.ts`).includes(`\n    id: '${id}',\n`), id);
+    assert.ok(existsSync(join(root, `test/core/select/strategies/${id}.test.ts`)), id);
+    assert.ok(page.includes(`\n| [\`${id}\`](#`), `docs/policies/choose-a-tag.md has no row for ${id}`);
+  }
 });
 
 test('every guard is in the list, under its own id, with rows in the table of its test', () => {
@@ -56,9 +55,16 @@ test('every guard is in the list, under its own id, with rows in the table of it
   }
 });
 
-test('every check of the doctor is in the list, under its own id', () => {
+test('every check of the doctor is in the list, under its own id, gets facts, and has all its lines in a test', () => {
   assert.deepEqual(Object.keys(checks).sort(), membersIn('service/doctor/checks', /^export const \w+: Check</m));
-  for (const [name, { id }] of Object.entries(checks)) assert.equal(id, name);
+  const callers = ['src/service/doctor-facts/make-report.ts', 'src/cli/doctor.ts', 'src/cli/doctor/check-cluster.ts'].map(read).join('');
+  const tests = globSync('test/service/doctor/*.test.ts', { cwd: root }).map(read).join('');
+  const seen = [...tests.matchAll(/^testAllSeen\((.*)\);$/gm)].flatMap(([, names = '']) => names.split(', '));
+  assert.deepEqual(seen.toSorted(), Object.keys(checks).sort());
+  for (const [name, { id }] of Object.entries(checks)) {
+    assert.equal(id, name);
+    assert.match(callers, new RegExp(`\\bchecks\\.${name}\\b`), `nobody gathers the facts for ${name}`);
+  }
 });
 
 test('every target kind is in the list, with a test', () => {
@@ -69,7 +75,24 @@ test('every target kind is in the list, with a test', () => {
   for (const name of names) assert.ok(tests.includes(`testTarget(${name},`), name);
 });
 
-test('every source of credentials is in the list, under the name of its file, with a test of its conformance', () => {
+/** How docs/credentials.md names each source of credentials, in the order of its tables. */
+const namedSources: Readonly<Record<keyof typeof credentialSources, string>> = {
+  'pull-secrets': '| 1 | `spec.pullSecrets` of the policy |',
+  'fallback-secret': '| 4 | the fallback Secret, `credentials.secret` |',
+  'docker-config-file': '| 5 | a Docker config file, `credentials.dockerConfigFile` |',
+  ecr: '| `ecr` |',
+  google: '| `google` |',
+  azure: '| `azure` |',
+};
+
+test('every source of credentials is in the list, under the name of its file, with a test of its conformance, and in the page in its place', () => {
+  const page = readFileSync(join(root, 'docs/credentials.md'), 'utf8');
+  const places = Object.keys(credentialSources).map((id) => page.indexOf(`\n${namedSources[id as keyof typeof credentialSources]} `));
+  assert.ok(!places.includes(-1), String(places));
+  assert.deepEqual(
+    places,
+    places.toSorted((a, b) => a - b),
+  );
   assert.deepEqual(
     Object.keys(credentialSources).sort(),
     membersIn('service/registry/credentials', /^export function \w+Credentials\([^]*?\): CredentialSource \{$/m),

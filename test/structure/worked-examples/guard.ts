@@ -16,6 +16,7 @@ export const leapDay: Guard = {
 
 export const example: WorkedExample = {
   row: 'check before a change',
+  word: 'LeapDay',
   steps: [
     { file: 'src/core/plan/guards/leap-day.ts', text: guard, without: 'both' },
     {

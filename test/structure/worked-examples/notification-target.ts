@@ -4,8 +4,8 @@ const target = `import { messageOf, textOf, type NotificationTarget } from '../m
 import { markdown } from '../markdown.ts';
 
 /** The chat of a worked example. */
-export const acme: NotificationTarget = {
-  id: 'acme',
+export const pager: NotificationTarget = {
+  id: 'pager',
   via: 'http',
   build: (content, delivery) => ({
     headers: { 'content-type': 'application/json' },
@@ -16,15 +16,16 @@ export const acme: NotificationTarget = {
 
 export const example: WorkedExample = {
   row: 'kind of target of notifications',
+  word: 'pager',
   steps: [
-    { file: 'src/notify/targets/acme.ts', text: target, without: 'both' },
+    { file: 'src/notify/targets/pager.ts', text: target, without: 'both' },
     {
       file: 'src/notify/targets/index.ts',
-      after: { "import type { NotificationTarget } from '../message.ts';": "import { acme } from './acme.ts';", 'slack,': '  acme,' },
+      after: { "import type { NotificationTarget } from '../message.ts';": "import { pager } from './pager.ts';", 'slack,': '  pager,' },
       without: 'both',
     },
-    { file: 'src/core/model/notification-target.ts', replace: { "['slack', ": "['slack', 'acme', " }, without: 'types' },
-    { file: 'docs/notifications.md', after: { '| `slack` |': '| `acme` | a chat |' }, without: 'suite' },
+    { file: 'src/core/model/notification-target.ts', replace: { "['slack', ": "['slack', 'pager', " }, without: 'types' },
+    { file: 'docs/notifications.md', after: { '| `slack` |': '| `pager` | a pager |' }, without: 'suite' },
   ],
   suite: ['test/notify/structure.test.ts'],
 };

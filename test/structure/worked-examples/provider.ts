@@ -39,6 +39,7 @@ const payloads = 'test/fixtures/payloads/acme';
 
 export const example: WorkedExample = {
   row: 'kind of registry that announces pushes',
+  word: 'acme',
   steps: [
     { file: 'src/service/receive/providers/acme.ts', text: provider, without: 'both' },
     {

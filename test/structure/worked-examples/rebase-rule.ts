@@ -15,6 +15,7 @@ export const author: Rule = {
 
 export const example: WorkedExample = {
   row: 'rule that refuses a rebase',
+  word: 'AuthorChanged',
   steps: [
     { file: 'src/bases/rebase/rules/author.ts', text: rule, without: 'both' },
     {

@@ -2,6 +2,8 @@
 export interface WorkedExample {
   /** The first cell of the row in src/README.md. */
   readonly row: string;
+  /** What the messages of the type checker about a missing step of this example contain, and those about no other example. */
+  readonly word: string;
   readonly steps: readonly Step[];
   /** The test files that pass when all steps are done. One of them fails when a step is missing that the type checker does not ask for. */
   readonly suite: readonly string[];

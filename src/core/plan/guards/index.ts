@@ -1,4 +1,4 @@
-/** The list of guards, in the order in which their messages are shown. */
+/** The list of guards, in the order in which their messages are shown. All steps to add one: test/structure/worked-examples/guard.ts. */
 import { approval } from './approval.ts';
 import { consent } from './consent.ts';
 import { crossNamespace } from './cross-namespace.ts';

@@ -1,4 +1,4 @@
-/** The list of strategies. A new strategy is a file here, a line here and a test. */
+/** The list of strategies. All steps to add one: test/structure/worked-examples/strategy.ts. */
 import { alphabetical } from './alphabetical.ts';
 import { digest } from './digest.ts';
 import { newest } from './newest.ts';

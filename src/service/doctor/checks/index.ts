@@ -1,4 +1,4 @@
-/** The list of checks, in the order of the report. A new check needs a file here, a line here, a test, and a section for each line in docs/doctor.md. */
+/** The list of checks, in the order of the report. All steps to add one: test/structure/worked-examples/doctor-check.ts. */
 import { certificates } from './certificates.ts';
 import { clock } from './clock.ts';
 import { definition } from './definition.ts';

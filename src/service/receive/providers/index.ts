@@ -1,4 +1,4 @@
-/** The list of providers. A new provider needs a file in this folder, a line here, fixtures, and a page in docs/receivers/. */
+/** The list of providers. All steps to add one: test/structure/worked-examples/provider.ts. */
 import { acr } from './acr.ts';
 import { aliyun } from './aliyun.ts';
 import { artifactory } from './artifactory.ts';

@@ -5,7 +5,7 @@ import { fallbackSecretCredentials } from './fallback-secret.ts';
 import { googleCredentials } from './google.ts';
 import { pullSecretCredentials } from './pull-secrets.ts';
 
-/** All sources of credentials, in the order in which they are tried. Anonymous access is tried last. */
+/** All sources of credentials, in the order in which they are tried. Anonymous access is tried last. All steps to add one: test/structure/worked-examples/credential-source.ts. */
 export const credentialSources = {
   'pull-secrets': pullSecretCredentials,
   'fallback-secret': fallbackSecretCredentials,
