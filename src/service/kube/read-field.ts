@@ -63,6 +63,12 @@ interface Parent {
   readonly steps: FieldSteps;
 }
 
+/** The way to a value, and how much of the pattern it matches. */
+interface Way {
+  readonly progress: PatternProgress;
+  readonly steps: FieldSteps;
+}
+
 /** The number of values that may still be visited in an object. */
 interface Visits {
   left: number;
@@ -73,8 +79,7 @@ function* parentsOf(
   parent: unknown,
   pattern: FieldSteps,
   visits: Visits,
-  progress: PatternProgress = startPattern(pattern),
-  steps: FieldSteps = [],
+  { progress, steps }: Way = { progress: startPattern(pattern), steps: [] },
 ): Generator<Parent> {
   if (progress.has(pattern.length)) yield { parent, steps };
   if (visits.left <= 0 || steps.length >= maxDepth || typeof parent !== 'object' || parent === null) return;
@@ -82,7 +87,7 @@ function* parentsOf(
     if (visits.left-- <= 0) return;
     if (typeof step === 'string' && !/^[A-Za-z0-9_-]+$/.test(step)) continue;
     const next = advancePattern(pattern, progress, step);
-    if (next.size > 0) yield* parentsOf(childOf(parent, step), pattern, visits, next, [...steps, step]);
+    if (next.size > 0) yield* parentsOf(childOf(parent, step), pattern, visits, { progress: next, steps: [...steps, step] });
   }
 }
 
