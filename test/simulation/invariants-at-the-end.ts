@@ -74,10 +74,10 @@ export const endInvariants: readonly Invariant[] = [
   {
     name: 'a change by a push is recorded',
     promise:
-      'The change that a push caused is in the record of a push, unless its policy was deleted, or more than six others followed, before its worker, or the next one, reported it.',
+      'The change that a push caused is in the record of a push, unless its policy was deleted or made invalid, or more than six others followed, before its worker, or the next one, reported it.',
     atEnd: (world) =>
       world.patches.all.flatMap((patch) => {
-        if (!policiesOf(world).some(({ uid }) => uid === patch.record.policy)) return [];
+        if (!validOf(world).some(({ uid }) => uid === patch.record.policy)) return [];
         // What became of a rollout replaces the change in the record.
         const isBroken = [...world.controllers.broken].some((part) => patch.to.includes(part));
         // A push that was accepted before Redis was wiped is recorded by nobody.
