@@ -1,21 +1,23 @@
 import { describeClusterError, explainClusterError } from '../service/command-line/cluster-errors.ts';
 import { defineCommand, paintFor, type Terminal, UsageError } from '../service/command-line/command.ts';
+import { readArguments, type ShownKind } from './get/arguments.ts';
 import { policyRow, type PolicyRow } from './get/policy-row.ts';
 import { countOf, formatTable, print, wrap } from '../service/command-line/output.ts';
 import {
   currentNamespace,
   listPolicies,
   metadataOf,
+  anyPolicyArgument,
+  baseResource,
   openPolicy,
-  policyArgument,
   policyOptions,
-  readPolicyName,
   resourceNameOf,
   withCluster,
   type PolicyName,
 } from '../service/command-line/policy-client.ts';
 import { startProgress } from '../service/command-line/progress.ts';
-import { v1Columns } from '../service/resources/columns.ts';
+import { baseShortName } from '../service/resources/group.ts';
+import type { Column } from '../service/resources/kinds.ts';
 import type { KubeClient } from '../service/kube/client.ts';
 import { summaries } from './summaries.ts';
 
@@ -34,34 +36,40 @@ const options = {
 export const get = defineCommand({
   name: 'get',
   summary: summaries.get,
-  about: `Shows policies in the columns of kubectl get: what runs (RUNNING), what is selected (LATEST), and whether that is in order. Below a policy that is not, the reason and what to do.
+  about: `Shows policies in the columns of kubectl get, and below one that is not in order the reason and what to do. After the word ${baseShortName} it shows BaseImagePolicies.
 
 Exit codes: 0 also where policies are not Ready, 1 a policy is missing or the cluster does not answer, 2 wrong usage.`,
-  arguments: [{ name: 'POLICY', about: policyArgument.about, multiple: true, completes: 'policy' }],
+  arguments: [{ name: 'POLICY', about: anyPolicyArgument.about, multiple: true, completes: 'policy' }],
   options,
   examples: [
     ['get', "the policies of the kubeconfig's namespace"],
     ['get -A -o wide', 'those of all namespaces, with all columns'],
     ['get web --watch', 'one policy, and every change of it'],
+    [`get ${baseShortName} -A`, 'the BaseImagePolicies, and how many images are behind'],
   ],
-  run({ output, watch, 'all-namespaces': all, ...values }, args, terminal) {
-    if (all && (args.length > 0 || values.namespace !== undefined))
-      throw new UsageError(`--all-namespaces goes without ${args.length > 0 ? 'the names of policies' : '--namespace'}`);
-    const names = args.map((text) => readPolicyName(text, values.namespace));
+  async run({ output, watch, 'all-namespaces': all, ...values }, args, terminal) {
+    const { names, shown } = readArguments(args, values.namespace);
+    if (all && (names.length > 0 || values.namespace !== undefined))
+      throw new UsageError(`--all-namespaces goes without ${names.length > 0 ? 'the names of policies' : '--namespace'}`);
     if (watch && new Set(names.map(({ namespace }) => namespace)).size > 1)
       throw new UsageError('--watch is for the policies of one namespace, or for all with --all-namespaces');
+    const columns = await shown.columns();
     return withCluster(values, terminal, async (client) => {
       const namespace = all ? undefined : currentNamespace(client, names[0]?.namespace ?? values.namespace);
       const isShown = (raw: unknown) => names.length === 0 || names.some(({ name }) => name === metadataOf(raw).name);
       const showNamespace = (all ?? false) || names.some((one) => one.namespace !== values.namespace);
-      const found = names.length > 0 ? await readNamed(client, names, terminal) : await readAll(client, namespace, terminal);
-      const printer = createPrinter(output, showNamespace, terminal);
+      const found =
+        names.length > 0
+          ? await readNamed(client, names, terminal)
+          : await readAll(client, { namespace, resource: shown.resource }, terminal);
+      const printer = createPrinter({ output, columns, showNamespace, isBase: shown.resource === baseResource }, terminal);
       if (found.raw.length === 0 && found.missing === 0)
-        terminal.err(namespace === undefined ? 'there are no policies\n' : `there are no policies in the namespace ${namespace}\n`);
+        terminal.err(`there are no ${shown.many}${namespace === undefined ? '' : ` in the namespace ${namespace}`}\n`);
       else if (found.raw.length > 0) printer.first(found.raw, names.length === 1);
       if (!watch) return found.missing === 0 ? 0 : 1;
       const { watchPolicies } = await import('./get/watch-policies.ts');
       await watchPolicies(client, namespace, {
+        resource: shown.resource,
         signal: terminal.signal,
         known: found.raw,
         onChange: (raw, isGone) => isShown(raw) && printer.change(raw, isGone),
@@ -77,11 +85,15 @@ interface Found {
   readonly missing: number;
 }
 
-async function readAll(client: KubeClient, namespace: string | undefined, terminal: Terminal): Promise<Found> {
+async function readAll(
+  client: KubeClient,
+  { namespace, resource }: { readonly namespace: string | undefined; readonly resource: ShownKind['resource'] },
+  terminal: Terminal,
+): Promise<Found> {
   const raw: unknown[] = [];
   const progress = startProgress(terminal, 'listing policies …');
   try {
-    for await (const { items, remaining } of listPolicies(client, namespace)) {
+    for await (const { items, remaining } of listPolicies(client, namespace, terminal.signal, resource)) {
       raw.push(...items);
       progress.update(`listing policies: ${raw.length} of ${raw.length + remaining}`);
     }
@@ -106,8 +118,16 @@ async function readNamed(client: KubeClient, names: readonly PolicyName[], termi
 
 type Output = 'text' | 'wide' | 'json' | 'yaml' | 'name' | undefined;
 
+interface Printed {
+  readonly output: Output;
+  /** All columns of the kind. */
+  readonly columns: readonly Column[];
+  readonly showNamespace: boolean;
+  readonly isBase: boolean;
+}
+
 /** Creates a printer of policies and their later changes, all in the same columns. */
-function createPrinter(output: Output, showNamespace: boolean, terminal: Terminal) {
+function createPrinter({ output, columns: known, showNamespace, isBase }: Printed, terminal: Terminal) {
   if (output === 'json' || output === 'yaml') {
     return {
       first(found: readonly unknown[], isOne: boolean) {
@@ -121,10 +141,10 @@ function createPrinter(output: Output, showNamespace: boolean, terminal: Termina
     };
   }
   if (output === 'name') {
-    const write = (raw: unknown) => terminal.out(`${resourceNameOf(metadataOf(raw).name)}\n`);
+    const write = (raw: unknown) => terminal.out(`${resourceNameOf(metadataOf(raw).name, isBase)}\n`);
     return { first: (found: readonly unknown[]) => found.forEach(write), change: write };
   }
-  const columns = columnsOf(output === 'wide', showNamespace);
+  const columns = columnsOf(known, output === 'wide', showNamespace);
   let widths: readonly number[] = [];
   const linesOf = (rows: readonly PolicyRow[], heading: readonly (readonly string[])[]) => {
     const cells = rows.map((row) => columns.map(({ cell }) => cell(row)));
@@ -135,14 +155,14 @@ function createPrinter(output: Output, showNamespace: boolean, terminal: Termina
   };
   return {
     first(found: readonly unknown[]) {
-      const rows = found.map((raw) => policyRow(raw, new Date()));
+      const rows = found.map((raw) => policyRow(raw, known, new Date()));
       terminal.out(`${linesOf(rows, [columns.map(({ heading }) => heading)]).join('\n')}\n`);
       const blocked = rows.filter(({ message }) => message !== undefined).length;
       if (terminal.interactive && rows.length > 1 && blocked > 0)
         terminal.err(`${countOf(rows.length, 'policy', 'policies')}, ${blocked} of them not in order\n`);
     },
     change(raw: unknown, isGone: boolean) {
-      const row = policyRow(raw, new Date());
+      const row = policyRow(raw, known, new Date());
       const { message: _, ...rest } = row;
       const deleted = { ...rest, cells: { ...row.cells, Ready: '-', Reason: '(deleted)', Message: '-' } };
       terminal.out(`${linesOf([isGone ? deleted : row], []).join('\n')}\n`);
@@ -155,8 +175,8 @@ interface ShownColumn {
   readonly cell: (row: PolicyRow) => string;
 }
 
-function columnsOf(isWide: boolean, showNamespace: boolean): readonly ShownColumn[] {
-  const shown = v1Columns.filter(({ priority = 0 }) => isWide || priority === 0);
+function columnsOf(columns: readonly Column[], isWide: boolean, showNamespace: boolean): readonly ShownColumn[] {
+  const shown = columns.filter(({ priority = 0 }) => isWide || priority === 0);
   return [
     ...(showNamespace ? [{ heading: 'NAMESPACE', cell: ({ namespace }: PolicyRow) => namespace }] : []),
     { heading: 'NAME', cell: ({ name }) => name },

@@ -5,7 +5,7 @@ import { readStatus } from '../../core/model/stored-status.ts';
 import { reasonLinks } from '../reason-links.ts';
 import { formatAge } from '../../service/command-line/output.ts';
 import { printable } from '../../service/command-line/printable.ts';
-import { v1Columns, valueOf } from '../../service/resources/columns.ts';
+import { valueOf } from '../../service/resources/columns.ts';
 import type { Column } from '../../service/resources/kinds.ts';
 
 export interface PolicyRow {
@@ -22,8 +22,8 @@ export interface PolicyRow {
 /** Conditions that inform and block nothing. They are shown where there is no other message. */
 const informing = ['CrossNamespace', 'TagGone'];
 
-/** Makes a row of a policy as the API server returns it. */
-export function policyRow(raw: unknown, now: Date): PolicyRow {
+/** Makes a row of a policy as the API server returns it, in the columns of its kind. */
+export function policyRow(raw: unknown, columns: readonly Column[], now: Date): PolicyRow {
   const { metadata, status } = raw as { metadata?: Readonly<Record<'namespace' | 'name', string | undefined>>; status?: unknown };
   const { conditions = [] } = readStatus(status);
   const ready = conditions.find(({ type }) => type === 'Ready');
@@ -34,7 +34,7 @@ export function policyRow(raw: unknown, now: Date): PolicyRow {
   return {
     namespace: metadata?.namespace ?? '',
     name: metadata?.name ?? '',
-    cells: Object.fromEntries(v1Columns.map((column) => [column.name, cellOf(raw, column, now)])),
+    cells: Object.fromEntries(columns.map((column) => [column.name, cellOf(raw, column, now)])),
     ...defined({ message: message && printable(message) }),
     isStalled: shown?.type === 'Stalled',
   };
@@ -42,6 +42,7 @@ export function policyRow(raw: unknown, now: Date): PolicyRow {
 
 function cellOf(raw: unknown, column: Column, now: Date): string {
   const value = valueOf(raw, column);
+  if (typeof value === 'number') return String(value);
   if (typeof value !== 'string' || value === '') return '-';
   return column.type === 'date' ? formatAge(new Date(value), now) : printable(value);
 }

@@ -4,7 +4,7 @@ import { createObjectStore, type StoredObject } from '../../service/kube/object-
 import { listPath } from '../../service/kube/objects.ts';
 import { startReflector } from '../../service/kube/reflector.ts';
 import { readMetadata } from '../../service/kube/watch-events.ts';
-import { policyResource } from '../../service/command-line/policy-client.ts';
+import type { policyResource } from '../../service/command-line/policy-client.ts';
 
 interface RawPolicy extends StoredObject {
   readonly raw: unknown;
@@ -15,17 +15,18 @@ export async function watchPolicies(
   client: KubeClient,
   namespace: string | undefined,
   options: {
+    readonly resource: typeof policyResource;
     readonly known: readonly unknown[];
     readonly signal: AbortSignal | undefined;
     readonly onChange: (raw: unknown, isGone: boolean) => void;
     readonly onError: (error: unknown) => void;
   },
 ): Promise<void> {
-  const { known, signal = new AbortController().signal, onChange, onError } = options;
+  const { resource, known, signal = new AbortController().signal, onChange, onError } = options;
   const store = createObjectStore<RawPolicy>();
   for (const raw of known) store.put(project(raw));
   store.subscribe(({ type, object }) => onChange(object.raw, type === 'deleted'));
-  const reflector = startReflector({ client, path: listPath(policyResource, namespace), project, store, onError });
+  const reflector = startReflector({ client, path: listPath(resource, namespace), project, store, onError });
   if (!signal.aborted) await once(signal, 'abort');
   await reflector.stop();
 }

@@ -46,6 +46,7 @@ export const cliFieldManager = 'image-watcher-cli';
 export const pageSize = 500;
 /** The resource in the API server's URLs. */
 export const policyResource = { apiVersion, resource: plural };
+export const baseResource = { apiVersion, resource: basePlural };
 
 /** A policy as the user named it. */
 export interface PolicyName {
@@ -64,6 +65,11 @@ export function isResourceWord(word: string): boolean {
   return resourceWords.has(word.toLowerCase().split('.')[0] ?? '');
 }
 
+/** Whether a word is the resource of BaseImagePolicies: `bipol`, `baseimagepolicies.operator.technomad.dev`. */
+export function isBaseWord(word: string): boolean {
+  return baseWords.has(word.toLowerCase().split('.')[0] ?? '');
+}
+
 /** Reads a policy's name as NAME, ipol/NAME, imagepolicy/NAME or NAMESPACE/NAME; throws UsageError. */
 export function readPolicyName(text: string, namespace: string | undefined): PolicyName {
   const named = readAnyPolicyName(text, namespace);
@@ -76,7 +82,7 @@ export function readAnyPolicyName(text: string, namespace: string | undefined): 
   const [, prefix, name = ''] = /^(?:([^/]+)\/)?([^/]+)$/.exec(text) ?? [];
   if (name === '') throw new UsageError(`a policy is NAME, ${shortName}/NAME or NAMESPACE/NAME, not "${text}"`);
   if (prefix === undefined || isResourceWord(prefix)) return { namespace, name };
-  if (baseWords.has(prefix.toLowerCase().split('.')[0] ?? '')) return { namespace, name, isBase: true };
+  if (isBaseWord(prefix)) return { namespace, name, isBase: true };
   if (namespace !== undefined && namespace !== prefix)
     throw new UsageError(`"${text}" is in the namespace ${prefix}, and --namespace is ${namespace}: name one of them`);
   return { namespace: prefix, name };
@@ -178,13 +184,13 @@ export async function openPolicy(client: KubeClient, named: PolicyName): Promise
   const { isKubeError } = await import('../kube/kube-error.ts');
   const { name, isBase = false } = named;
   const namespace = currentNamespace(client, named.namespace);
-  const resource = isBase ? { apiVersion, resource: basePlural } : policyResource;
+  const resource = isBase ? baseResource : policyResource;
   const path = objectPath(resource, namespace, name);
   return {
     namespace,
     name,
     isBase,
-    resourceName: isBase ? baseResourceNameOf(name) : resourceNameOf(name),
+    resourceName: resourceNameOf(name, isBase),
     client,
     async read() {
       return (await readObject<unknown>(client, path)) ?? Promise.reject(await missing(client, { namespace, name, isBase }));
@@ -200,10 +206,15 @@ export async function openPolicy(client: KubeClient, named: PolicyName): Promise
   };
 }
 
-/** Lists all policies, of one namespace or of all, page by page. */
-export async function* listPolicies(client: KubeClient, namespace: string | undefined, signal?: AbortSignal) {
+/** Lists all policies, of one namespace or of all, page by page: ImagePolicies unless another resource is given. */
+export async function* listPolicies(
+  client: KubeClient,
+  namespace: string | undefined,
+  signal?: AbortSignal,
+  resource: typeof policyResource = policyResource,
+) {
   const { listPages, listPath } = await import('../kube/objects.ts');
-  yield* listPages(client, { path: listPath(policyResource, namespace), pageSize, ...defined({ signal }) });
+  yield* listPages(client, { path: listPath(resource, namespace), pageSize, ...defined({ signal }) });
 }
 
 const shownNames = 5;
@@ -255,10 +266,8 @@ function fieldOf(raw: unknown, field: string): unknown {
 }
 
 /** The name of a policy for programs: `imagepolicy.operator.technomad.dev/web`. */
-export function resourceNameOf(name: string): string {
-  return `${kind.toLowerCase()}${crdName.slice(plural.length)}/${name}`;
-}
-
-function baseResourceNameOf(name: string): string {
-  return `${baseKind.toLowerCase()}${baseCrdName.slice(basePlural.length)}/${name}`;
+export function resourceNameOf(name: string, isBase = false): string {
+  return isBase
+    ? `${baseKind.toLowerCase()}${baseCrdName.slice(basePlural.length)}/${name}`
+    : `${kind.toLowerCase()}${crdName.slice(plural.length)}/${name}`;
 }
