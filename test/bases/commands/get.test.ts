@@ -8,7 +8,7 @@ import { installCrd, installPlainCrds } from '../../service/resources/install-cr
 
 interface Table {
   readonly columnDefinitions: readonly { readonly name: string; readonly priority: number }[];
-  readonly rows: readonly { readonly cells: readonly unknown[] }[];
+  readonly rows: readonly { readonly cells: readonly (string | number | null)[] }[];
 }
 
 describe('get bipol', () => {
@@ -54,7 +54,7 @@ describe('get bipol', () => {
     assert.deepEqual(heading.split(/ +/), [...shown.map(({ name }) => name.toUpperCase()), 'AGE']);
     assert.deepEqual(
       lines.map((line) => line.split(/ +/).slice(0, -1)),
-      rows.map(({ cells }) => shown.map(({ index }) => String(cells[index] ?? '-') || '-')),
+      rows.map(({ cells }) => shown.map(({ index }) => String(cells[index] ?? '') || '-')),
     );
   });
 
