@@ -61,6 +61,12 @@ export const problems = {
     action:
       'Grant `get`, `list`, `watch` and `patch` on the resource in the message ([targets](targets.md#permissions)). The policy is reconciled by itself after that.',
   },
+  TooManyTargets: {
+    shown: shownAs.stalled,
+    cause:
+      'The targets of the policy select more than 2,000 workloads. None of the target in the message is changed; the other targets are.',
+    action: 'Give each part of the workloads a policy of its own, with a narrower selector. The policy is reconciled by itself after that.',
+  },
   TooManyKinds: {
     shown: shownAs.stalled,
     cause: 'The policies of the namespace together name more than 32 kinds of custom resources. The kinds of the oldest policies are used.',

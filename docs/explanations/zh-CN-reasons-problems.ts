@@ -42,6 +42,11 @@ export const chineseProblems: Readonly<Record<string, string>> = {
     'image-watcher 的服务账号不可以列出或监视目标的类型。',
   'Grant `get`, `list`, `watch` and `patch` on the resource in the message ([targets](targets.md#permissions)). The policy is reconciled by itself after that.':
     '授予对消息中资源的 `get`、`list`、`watch` 和 `patch` 权限（[更新目标](targets.md#permissions)）。之后策略自动调和。',
+  'The targets of a policy select more workloads than one policy may have.': '策略的目标选中的工作负载超过了一个策略允许的数量。',
+  'The targets of the policy select more than 2,000 workloads. None of the target in the message is changed; the other targets are.':
+    '策略的目标共选中超过 2,000 个工作负载。消息中的目标的工作负载都不会被更改；其他目标照常更改。',
+  'Give each part of the workloads a policy of its own, with a narrower selector. The policy is reconciled by itself after that.':
+    '为每一部分工作负载各建一个策略，用更窄的选择器。之后策略自动调和。',
   'The policies of a namespace name more kinds of custom resources than one namespace may.':
     '一个命名空间的策略所写的定制资源类型超过了允许的数量。',
   'The policies of the namespace together name more than 32 kinds of custom resources. The kinds of the oldest policies are used.':

@@ -82,6 +82,7 @@ export const reasons = {
   TargetNotFound: 'the target does not exist',
   TargetKindUnknown: 'the API server does not know the kind of a target',
   TargetKindForbidden: 'the service may not list or watch the kind of a target',
+  TooManyTargets: 'the targets of a policy select more workloads than one policy may have',
   TooManyKinds: 'the policies of a namespace name more kinds of custom resources than one namespace may',
   FieldNotAllowed: 'a field of the target is not one that the operator lets policies write',
   FieldPathMissing: 'a field of the target has no parent that could hold it',

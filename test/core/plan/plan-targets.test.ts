@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { outcomeOf } from '../../../src/core/plan/outcome.ts';
 import type { PolicySpec } from '../../../src/core/model/image-policy.ts';
-import { planUpdate } from '../../../src/core/plan/plan-update.ts';
+import { maxWorkloads, planUpdate } from '../../../src/core/plan/plan-update.ts';
 import { workloadKey, type Workload } from '../../../src/core/model/workload.ts';
 import { allKnown, noAliases, policyOf, specOf, webDeployment, workloadOf } from '../model/samples.ts';
 
@@ -39,6 +39,24 @@ test('a selector selects all matching workloads in the order of their names', ()
     targets.map(({ target, changes }) => [target, changes.map(({ to }) => to)]),
     ['a', 'c'].map((name) => [{ ...webDeployment, name }, [`${image}:1.3.0`]]),
   );
+});
+
+test('a policy that selects more workloads than it may have changes none of the target that selects too many', () => {
+  const named = (prefix: string, count: number) =>
+    Array.from({ length: count }, (_, index) => workloadNamed(`${prefix}-${index}`, { uses: prefix }));
+  const workloads = [...named('few', 2), ...named('many', maxWorkloads - 1)];
+  const targets = ['few', 'many'].map((uses) => selectorTarget({ uses }));
+  const { targets: planned } = plan(workloads, { targets });
+  assert.deepEqual(
+    planned.map(({ changes, problem }) => [changes.length, problem?.reason]),
+    [
+      [1, undefined],
+      [1, undefined],
+      [0, 'TooManyTargets'],
+    ],
+  );
+  const all = plan(workloads.slice(1), { targets });
+  assert.equal(all.targets.filter(({ changes }) => changes.length === 1).length, maxWorkloads);
 });
 
 test('a freshly read object counts instead of the cached one, including its labels', () => {

@@ -30,6 +30,7 @@ const neverMatching: ReadonlySet<string> = new Set<Reason>([
   'TargetKindUnknown',
   'TargetKindForbidden',
   'TooManyKinds',
+  'TooManyTargets',
   'FieldNotAllowed',
   'FieldPathMissing',
   'FieldNotText',

@@ -25,6 +25,7 @@ import type { ClusterView, SecretVersions } from '../ports.ts';
 /** Reasons of Stalled that a change of the target may clear. */
 const clearedByTarget: ReadonlySet<string> = new Set<Reason>([
   'TargetNotFound',
+  'TooManyTargets',
   'ContainerNotFound',
   'FieldPathMissing',
   'FieldNotText',
