@@ -41,7 +41,7 @@ describe('the executable', () => {
       stdout: `image-watcher ${version} (Node.js ${process.versions.node})\n`,
       stderr: '',
     });
-    assert.match((await run('image-watcher', 'get', 'web')).stdout, /^web +1\.4\.0/m);
+    assert.match((await run('image-watcher', 'get', 'web')).stdout, /^web +\S+ +1\.4\.0/m);
     await assert.rejects(run('image-watcher', 'explain', 'api'), { code: 1, stdout: /^the policy is not reconciled yet: /, stderr: '' });
     await assert.rejects(run('image-watcher', 'dance'), { code: 2, stderr: /^there is no command "dance"/ });
   });
@@ -92,7 +92,7 @@ describe('the executable', () => {
   const skip = spawnSync('kubectl', ['version', '--client']).status === 0 ? false : 'kubectl is not installed';
 
   it('is a plugin of kubectl, which completes it', { skip }, async () => {
-    assert.match((await run('kubectl', 'image-watcher', 'get', 'web')).stdout, /^web +1\.4\.0/m);
+    assert.match((await run('kubectl', 'image-watcher', 'get', 'web')).stdout, /^web +\S+ +1\.4\.0/m);
     assert.match((await run('kubectl', 'image-watcher', 'get', '--help')).stdout, /^Usage: kubectl image-watcher get /);
     const completed = await run('kubectl', '__complete', 'image-watcher', 'explain', 'w');
     assert.match(completed.stdout, /^web\n:4\n/);
