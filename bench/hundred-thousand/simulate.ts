@@ -15,6 +15,7 @@ import { createEnqueuer } from '../../src/service/reconcile/enqueue/enqueuer.ts'
 import type { ClusterView } from '../../src/service/reconcile/ports.ts';
 import { createLogger } from '../../src/service/telemetry/logger.ts';
 import { createMetrics } from '../../src/service/telemetry/metrics.ts';
+import { createRecentPushes } from '../../src/service/reconcile/recent-pushes.ts';
 import { round } from '../world/statistics.ts';
 import { createGeneratedCluster } from './generated-cluster.ts';
 import { olderVersions } from '../../test/harness/resource-group.ts';
@@ -91,9 +92,15 @@ async function timeResync(cache: Cache): Promise<Cost & { readonly jobs: number 
     now: Date.now,
   };
   const enqueuer = createEnqueuer({
-    policies: { all: () => cache.policies.values(), find: cache.findPolicy, secretVersions: () => '' },
+    policies: {
+      all: () => cache.policies.values(),
+      find: cache.findPolicy,
+      secretVersions: () => '',
+      recentPushes: createRecentPushes(Date.now),
+    },
     cluster,
     queues: {
+      repeatPushes: () => Promise.resolve(),
       addPolicyJobs(added) {
         jobs += added.length;
         return Promise.resolve();

@@ -91,6 +91,7 @@ export function composeBasePolicies(foundation: Foundation, means: BaseMeans): B
   const restartsOnPush = createRestartsOnPush(ports.cluster, Date.now);
   const enqueuer = createBaseEnqueuer({
     all,
+    areKnown: cache.areKnown,
     addBaseJobs: queues.addBaseJobs,
     namespaceMatches: ports.cluster.namespaceMatches,
     now: Date.now,
@@ -128,8 +129,8 @@ export function composeBasePolicies(foundation: Foundation, means: BaseMeans): B
       means.namespaces.subscribe(enqueuer.onNamespace);
     },
     start(watched) {
-      cache.policies.subscribe(({ type, object }) => {
-        if (type !== 'deleted' && isSelected(object.namespace)) enqueuer.consider(object);
+      cache.policies.subscribe((change) => {
+        if (isSelected(change.object.namespace)) enqueuer.onPolicy(change);
       });
       cache.start(watched);
     },

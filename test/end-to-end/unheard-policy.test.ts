@@ -13,11 +13,12 @@ describe('a replica whose watches died silently', () => {
   let world: World;
   let relay: SilentRelay;
   let service: Service;
+  let kubeconfig: string;
   before(async () => {
     world = await startWorld();
     const { port } = new URL(world.cluster.server);
     relay = await startSilentRelay(Number(port));
-    const kubeconfig = join(tempFolder('relayed'), 'kubeconfig');
+    kubeconfig = join(tempFolder('relayed'), 'kubeconfig');
     writeFileSync(kubeconfig, readFileSync(world.kubeconfig, 'utf8').replaceAll(`:${port}`, `:${relay.port}`), { mode: 0o600 });
     service = await world.start({ kubeconfig });
   });
@@ -48,5 +49,29 @@ describe('a replica whose watches died silently', () => {
     await push('unheard', '2.0.0');
     assert.equal((await deliver(service, harborBody(world.quiet.host, 'shop/unheard', [{ tag: '2.0.0' }]))).status, 202);
     assertPatchedTimes(await world.waitForImage('unheard', image('unheard', '2.0.0')), 1);
+  });
+
+  it('applies a push that another policy wants, too, when it hears of the policy', async () => {
+    // The one of the other test is blind for minutes, because its watches of workloads are still silent.
+    await service.stop();
+    service = await world.start({ kubeconfig });
+    await push('shared', '1.0.0');
+    const shared = `${world.quiet.host}/shop/shared`;
+    const create = (policy: string, deployment: string) =>
+      world.createPolicy(policy, shared, { strategy: 'SemVer' }, { target: deployment });
+    await world.createDeployment('heard', `${shared}:1.0.0`);
+    await world.createDeployment('late', `${shared}:1.0.0`);
+    await create('heard', 'heard');
+    await world.waitForFirstLook('heard');
+    relay.swallow();
+    const other = await world.start({ config: { redis: { url: world.redis.url, prefix: '{another}' } } });
+    await create('late', 'late');
+    await world.waitForFirstLook('late');
+    await other.stop();
+    await push('shared', '2.0.0');
+    assert.equal((await deliver(service, harborBody(world.quiet.host, 'shop/shared', [{ tag: '2.0.0' }]))).status, 202);
+    await world.waitForImage('heard', `${shared}:2.0.0`);
+    relay.release();
+    assertPatchedTimes(await world.waitForImage('late', `${shared}:2.0.0`), 1);
   });
 });

@@ -6,12 +6,15 @@ export type SilentRelay = {
   readonly port: number;
   /** From now on the connections that are open swallow what they are sent; new ones get through. */
   swallow(): void;
+  /** What was swallowed arrives now. */
+  release(): void;
   stop(): void;
 };
 
 /** Starts it on a free loopback port. */
 export async function startSilentRelay(target: number): Promise<SilentRelay> {
   const sockets = new Set<Socket>();
+  const pairs = new Map<Socket, Socket>();
   const keep = (socket: Socket) => {
     sockets.add(socket);
     socket.on('error', () => socket.destroy());
@@ -23,6 +26,8 @@ export async function startSilentRelay(target: number): Promise<SilentRelay> {
     keep(client);
     keep(upstream);
     client.pipe(upstream).pipe(client);
+    pairs.set(client, upstream);
+    client.once('close', () => pairs.delete(client));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -30,6 +35,13 @@ export async function startSilentRelay(target: number): Promise<SilentRelay> {
     port: (server.address() as AddressInfo).port,
     swallow() {
       for (const socket of sockets) socket.unpipe();
+    },
+    release() {
+      for (const [client, upstream] of pairs) {
+        // Whoever was piped all the time must not be piped twice.
+        client.unpipe().pipe(upstream);
+        upstream.unpipe().pipe(client);
+      }
     },
     stop() {
       server.close();

@@ -77,7 +77,7 @@ export function createQueueModel(clock: () => number = Date.now): QueueModel {
       return {
         ...life,
         pushes: createPushes(stores.push, send, now, () => String(unkeyed++)),
-        queues: createQueues({ stores, values, clock }, send, now),
+        queues: createQueues({ stores, values, clock, unique: () => String(unkeyed++) }, send, now),
         createWorker: (options) =>
           createWorker(
             stores[options.queue],
@@ -143,9 +143,10 @@ interface Redis {
   readonly stores: Readonly<Record<jobs.QueueName, JobStore>>;
   readonly values: Map<string, number>;
   readonly clock: () => number;
+  readonly unique: () => string;
 }
 
-function createQueues({ stores, values, clock }: Redis, send: Send, now: () => number): WorkQueues {
+function createQueues({ stores, values, clock, unique }: Redis, send: Send, now: () => number): WorkQueues {
   const addAll = async (queue: jobs.QueueName, added: readonly ReturnType<typeof optionsOf>[]): Promise<void> => {
     if (added.length > 0) await send(() => added.forEach((job) => stores[queue].add(job, now())));
   };
@@ -156,6 +157,11 @@ function createQueues({ stores, values, clock }: Redis, send: Send, now: () => n
       addAll(
         'policy',
         list.map((job) => optionsOf('policy', job, jobs.policyJobId(job), { ...jobs.policyOptions(job), ...delayOf(job) })),
+      ),
+    repeatPushes: (list) =>
+      addAll(
+        'push',
+        list.map((push) => optionsOf('push', push, hashId(['repeated', push.id, unique()]), {})),
       ),
     addBaseJobs: (list) =>
       addAll(

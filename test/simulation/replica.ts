@@ -166,9 +166,7 @@ async function start(process: Process, client: ReturnType<typeof connectToApi>['
   await Promise.all([access.start(), namespaces.start(), untilSynced([policyWatch])]);
   if (hasBases) bases.part.start([undefined]);
   await cache.synced();
-  cache.policies.subscribe(({ type, object }) => {
-    if (type !== 'deleted') enqueuer.consider(object);
-  });
+  cache.policies.subscribe(enqueuer.onPolicy);
   cache.listen({
     onKindReady: () => enqueuer.resync(),
     onWorkload: (change) => enqueueForWorkload(change, cache, ports.cluster, enqueuer),

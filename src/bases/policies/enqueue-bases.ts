@@ -30,6 +30,8 @@ export interface NamespaceFacts {
 
 export interface BaseEnqueuerPorts {
   readonly all: () => Iterable<BaseImagePolicy>;
+  /** Whether the policies have been listed. */
+  readonly areKnown: () => boolean;
   readonly addBaseJobs: (jobs: readonly BaseJob[]) => Promise<void>;
   readonly namespaceMatches: NamespaceMatches;
   readonly now: () => number;
@@ -37,8 +39,8 @@ export interface BaseEnqueuerPorts {
 }
 
 export interface BaseEnqueuer {
-  /** Checks whether a policy needs a reconcile. */
-  consider(policy: BaseImagePolicy): void;
+  /** Checks whether a changed policy needs a reconcile. If the watch has delivered it late, it is polled: pushes may have been matched without it. */
+  onPolicy(change: Change<BaseImagePolicy>): void;
   /** A workload was created, changed or deleted. */
   onWorkload(change: Change<Workload>): void;
   /** A Namespace was created, changed or deleted. */
@@ -53,9 +55,11 @@ export interface BaseEnqueuer {
 /** Changes of this time are enqueued together, because installations and rollouts change many objects one after the other. */
 const gatherMs = 1_000;
 const retryMs = 1_000;
+/** More than the rounding of the API server, whose times are whole seconds. */
+const lateMs = 2_000;
 
 /** Enqueues one job for each policy and cause. Jobs of the same second are sent together, and sent again if Redis did not accept them. */
-export function createBaseEnqueuer({ all, addBaseJobs, namespaceMatches, now, onError }: BaseEnqueuerPorts): BaseEnqueuer {
+export function createBaseEnqueuer({ all, areKnown, addBaseJobs, namespaceMatches, now, onError }: BaseEnqueuerPorts): BaseEnqueuer {
   const pending = new Map<string, BaseJob>();
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
@@ -80,7 +84,12 @@ export function createBaseEnqueuer({ all, addBaseJobs, namespaceMatches, now, on
   };
   const consider = (policy: BaseImagePolicy) => add(neededReconcile(policy, now()));
   return {
-    consider,
+    onPolicy({ type, object, previous }) {
+      if (type === 'deleted') return;
+      consider(object);
+      const isMissed = areKnown() && object.generation !== previous?.generation && isActiveBase(object) && isLate(object, now());
+      if (isMissed) add(jobFor(object, 'Poll', `late:${now()}`, now()));
+    },
     onWorkload({ type, object, previous }) {
       if (type === 'updated' && previous !== undefined && isSameFor(object, previous)) return;
       for (const policy of all()) {
@@ -147,6 +156,11 @@ export function neededReconcile(policy: BaseImagePolicy, now: number): BaseJob |
   const isOpen = waves !== undefined && waves.stopped === undefined && waves.pending + waves.progressing > 0 && !isClosed;
   const isOver = waiting?.until !== undefined && Date.parse(waiting.until) <= now;
   return isOpen || isOver ? jobFor(policy, 'WaitOver', 'sweep', now) : undefined;
+}
+
+/** Whether a policy was written so long before its watch delivers it that pushes may have been matched without it. */
+function isLate({ createdAt = '', writtenAt = createdAt }: BaseImagePolicy, now: number): boolean {
+  return now - Date.parse(writtenAt) >= lateMs;
 }
 
 function isWaitingForWindow({ conditions = [] }: BaseStatus): boolean {

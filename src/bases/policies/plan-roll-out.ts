@@ -102,7 +102,9 @@ export function planRollOut({
   const remove = children.filter((child) => child.base !== base.digest || isPast(child) || isOver(child, findWorkload) || isDropped(child));
   const followed = children.filter((child) => !remove.includes(child));
   const named = new Set(followed.map(({ policy }) => policy.name));
-  const pending = wanted.filter((replacement) => !named.has(childName(policy, replacement)));
+  // Where a workload has a child for the same container, what is known of it is older than the child.
+  const isOutdated = (one: Replacement) => followed.some(({ replacement }) => isSamePlace(replacement, one));
+  const pending = wanted.filter((replacement) => !named.has(childName(policy, replacement)) && !isOutdated(replacement));
   const states = new Map<string, ReplacementState>([
     ...followed.map((child) => [child.policy.name, childState(child)] as const),
     ...pending.map((replacement) => [childName(policy, replacement), { state: 'Pending' }] as const),
@@ -208,8 +210,13 @@ function eachOnce(members: readonly WaveMember[]): WaveMember[] {
   return [...byKey.values()].flatMap((own) => own.toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state)).slice(0, 1));
 }
 
+/** Whether two replacements are of the same container of a workload. */
+function isSamePlace(a: Replacement, b: Replacement): boolean {
+  return workloadKey(a.workload) === workloadKey(b.workload) && a.containers.some((name) => b.containers.includes(name));
+}
+
 /** Whether the workload runs neither the old nor the rebased image: somebody has updated it, or it was deleted or created again. */
-function isOver(child: Child, findWorkload: RollOut['findWorkload']): boolean {
+export function isOver(child: Pick<Child, 'replacement'>, findWorkload: RollOut['findWorkload']): boolean {
   const { workload, uid, from, to } = child.replacement;
   if (uid !== undefined && findWorkload(workload)?.uid !== uid) return true;
   const tags = tagsOf(child, findWorkload);
@@ -217,7 +224,10 @@ function isOver(child: Child, findWorkload: RollOut['findWorkload']): boolean {
 }
 
 /** The tags that the containers of a child run; none if the workload does not exist. */
-function tagsOf({ replacement: { workload, containers } }: Child, findWorkload: RollOut['findWorkload']): ReadonlySet<string | undefined> {
+function tagsOf(
+  { replacement: { workload, containers } }: Pick<Child, 'replacement'>,
+  findWorkload: RollOut['findWorkload'],
+): ReadonlySet<string | undefined> {
   const found = findWorkload(workload);
   const { containers: main = [], initContainers = [] } = found ?? {};
   const ofChild = [...main, ...initContainers].filter(({ name }) => containers.includes(name));

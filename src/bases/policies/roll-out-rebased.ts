@@ -10,7 +10,7 @@ import type { Acted, Acting, Chosen, ImageBehind, ImageState, UsableBasePolicy }
 import { childManifest, childName, type Child, type ChildManifest, type Replacement } from './child-policies.ts';
 import { rejectionOf, withRejection } from '../../core/plan/rejected-base.ts';
 import { discardRejected } from './discard-rejected.ts';
-import { planRollOut, type ReplacementState, type RollOutPlan } from './plan-roll-out.ts';
+import { isOver, planRollOut, type ReplacementState, type RollOutPlan } from './plan-roll-out.ts';
 import { rebaseAhead, rebaseDue, refused, type RebasePort, type RebaseResult, type Result, type Results } from './rebase-images.ts';
 
 export interface RebasePorts extends RebasePort {
@@ -105,17 +105,15 @@ function planFor(acting: Acting, { chosen, results, children, findWorkload }: Kn
   });
 }
 
-/** Reads workloads from the cache. Where that lacks the workload of a child, it may be older than the child or know of a deletion: the API server decides. */
+/** Reads workloads from the cache. Where a child is over by that, the cache may be older than the child, and the API server decides. */
 async function readReplaced(
   children: readonly Child[],
   { findWorkload, signal }: Acting,
   { readWorkload }: RebasePorts,
 ): Promise<Acting['findWorkload']> {
-  const others = children
-    .map(({ replacement }) => replacement)
-    .filter(({ workload, uid }) => uid !== undefined && findWorkload(workload)?.uid !== uid);
+  const over = children.filter((child) => isOver(child, findWorkload));
   const read = new Map<string, Workload | undefined>();
-  const results = await inParallel(others, parallelWrites, async ({ workload }) => {
+  const results = await inParallel(over, parallelWrites, async ({ replacement: { workload } }) => {
     read.set(workloadKey(workload), await readWorkload(workload, signal));
   });
   for (const result of results) if (result.status === 'rejected') throw result.reason;

@@ -12,6 +12,7 @@ import { builtInSettings } from '../../core/model/policy-defaults.ts';
 import { cut, parseDuration } from '../../core/model/text.ts';
 import { originsOf, readRepository, readSettings, readStrategy, readVerification, readWaves } from '../../service/resources/read-spec.ts';
 import { inField } from '../../service/resources/in-field.ts';
+import { specWrittenAt } from '../../core/model/written-at.ts';
 import { specProblems, unknownFields } from '../../service/resources/validation/spec-problems.ts';
 import { withoutNulls } from '../../service/resources/validation/walk-schema.ts';
 import { baseSpecSchema } from './schema.ts';
@@ -26,6 +27,7 @@ const metadata = z.object({
   creationTimestamp: z.string().optional().catch(undefined),
   deletionTimestamp: z.string().optional().catch(undefined),
   labels: z.record(z.string(), z.string()).optional().catch(undefined),
+  managedFields: z.array(z.unknown()).catch([]),
 });
 const envelope = z.looseObject({ metadata, spec: z.unknown().optional(), status: z.unknown().optional() });
 const maxMessageLength = 1_000;
@@ -44,12 +46,12 @@ type Trigger = NonNullable<Action['trigger']>;
 /** Reads an object. Errors in its spec become the policy's problem, so that other policies are not affected. Throws only if it has no metadata. */
 export function readBasePolicy(raw: unknown, context: FieldContext): BaseImagePolicy {
   const object = envelope.parse(raw);
-  const { annotations, creationTimestamp: createdAt, deletionTimestamp, labels, ...names } = object.metadata;
+  const { annotations, creationTimestamp: createdAt, deletionTimestamp, labels, managedFields, ...names } = object.metadata;
   const actions = readActions(annotations);
   const requested = readRequest(annotations);
   return {
     ...names,
-    ...defined({ createdAt }),
+    ...defined({ createdAt, writtenAt: specWrittenAt(managedFields) }),
     ...(deletionTimestamp !== undefined && { isDeleting: true }),
     ...defined({ labels }),
     spec: readSpecOrProblem(object.spec, names.namespace, context),

@@ -13,6 +13,7 @@ import { decideAlike } from '../../core/model/policy-basis.ts';
 import type { PolicyStatus } from '../../core/model/policy-status.ts';
 import { historyFields, readStatus, toStored } from '../../core/model/stored-status.ts';
 import type { Policies } from '../../service/reconcile/ports.ts';
+import { createRecentPushes } from '../../service/reconcile/recent-pushes.ts';
 import { describeClusterError } from '../../service/command-line/cluster-errors.ts';
 import type { NamespaceScope } from '../explain/namespace-rules.ts';
 import { policyResource } from '../../service/command-line/policy-client.ts';
@@ -94,6 +95,7 @@ export async function openPolicies(given: readonly GivenPolicy[], others: readon
     matchUnselected: () => [],
     isWatching: () => true,
     isComplete: async () => true,
+    recentPushes: createRecentPushes(Date.now),
     async read(namespace, name, signal) {
       const before = known.get(policyKey({ namespace, name }));
       if (before?.isStored !== true) return before?.policy;

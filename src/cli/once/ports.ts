@@ -61,7 +61,7 @@ export function openRun(policies: RunPolicies, means: RunMeans & { readonly dock
       registry: createRegistry(registry, cluster),
       signatures: { verify },
       report: { recordEvent, eventLog: noLog, metrics: createMetrics(), logger: createLogger('silent') },
-      queues: { addPolicyJobs: async () => {} },
+      queues: { addPolicyJobs: async () => {}, repeatPushes: async () => {} },
       bases: { onPush: async () => [] },
     },
     details: () => [...details],

@@ -77,7 +77,7 @@ function recording(ports: Ports): { readonly ports: Ports; readonly changes: rea
       changes.push(...wanted.map(({ container, from, to }) => ({ target: refOf(workload), container, from, to })));
     return result;
   };
-  const queues = { addPolicyJobs: async (added: readonly PolicyJob[]) => void jobs.push(...added) };
+  const queues = { ...ports.queues, addPolicyJobs: async (added: readonly PolicyJob[]) => void jobs.push(...added) };
   return { ports: { ...ports, workloads: { ...ports.workloads, patchImages }, queues }, changes, takeJobs: () => jobs.splice(0) };
 }
 

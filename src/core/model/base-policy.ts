@@ -11,6 +11,8 @@ export interface BaseImagePolicy {
   readonly generation: number;
   readonly resourceVersion: string;
   readonly createdAt?: string;
+  /** When an author last wrote the spec; ISO, whole seconds. Absent if metadata.managedFields do not say so. */
+  readonly writtenAt?: string;
   readonly labels?: Readonly<Record<string, string>>;
   /** Whether the policy was deleted and a finalizer still keeps it. */
   readonly isDeleting?: boolean;

@@ -18,6 +18,8 @@ export interface ImagePolicy {
   /** The creation time in the form of the API server. */
   readonly createdAt?: string;
   readonly apiVersion: string;
+  /** When an author last wrote the spec; ISO, whole seconds. Absent if metadata.managedFields do not say so. */
+  readonly writtenAt?: string;
   /** The one Deployment of a policy whose spec v1alpha1 can express. With `crossNamespace: legacy` it needs no consent until the owners have answered. */
   readonly legacyTarget?: WorkloadRef;
   /** The spec, or why it cannot be used. */

@@ -2,7 +2,7 @@
  * Checks whether a cache knows all objects that existed at a time. A push is dropped for ever if it has no policy, so a watch that died silently must not
  * decide this. The cache counts only if the watch has reported something after the push came, or if a list shows that it has missed nothing.
  */
-import { abortable } from '../../core/async/deadline.ts';
+import { abortable, startDeadline } from '../../core/async/deadline.ts';
 import { BoundedMap } from '../../core/async/bounded-map.ts';
 import { confirmedForMs } from '../../core/model/confirmation.ts';
 import { isNewer } from '../../core/model/workload.ts';
@@ -15,8 +15,11 @@ import { readMetadata } from '../kube/watch-events.ts';
 /** The number of objects above which the watch is waited for. It then reports often, and a list would cost too much. */
 const maxListed = 2_000;
 const pageSize = 500;
-/** The pause between two lists is this many times as long as the last list took. */
+/** A list that takes longer is given up: after the death of a node, requests on connections that were open are never answered. */
+const listMs = 5_000;
+/** The pause between two lists is this many times as long as the last list took, but no longer than `maxRestMs`. */
 const restFactor = 4;
+const maxRestMs = 10_000;
 const maxWaiting = 10_000;
 
 /** A cache, and the watches that fill it. */
@@ -45,9 +48,19 @@ export function createListCheck({ client, resource, store, watches, monotonicNow
   };
   const hasAll = async (namespace: string | undefined): Promise<boolean> => {
     const listed: unknown[] = [];
-    for await (const { items } of listPages(client, { path: listPath(resource, namespace), pageSize, accept: metadataForms.list })) {
-      listed.push(...items);
-      if (listed.length > maxListed) return false;
+    const { signal, end } = startDeadline(listMs);
+    try {
+      for await (const { items } of listPages(client, {
+        path: listPath(resource, namespace),
+        pageSize,
+        accept: metadataForms.list,
+        signal,
+      })) {
+        listed.push(...items);
+        if (listed.length > maxListed) return false;
+      }
+    } finally {
+      end();
     }
     // The watch may not have delivered the latest changes yet, so an object counts as missing only if it is still missing after the list.
     return !listed.some(isMissing);
@@ -89,7 +102,8 @@ function shareNext<T>(work: () => Promise<T>, monotonicNow: () => number): () =>
     const run = last.then(async () => {
       next = undefined;
       const startedAt = monotonicNow();
-      const rest = () => new Promise((resolve) => setTimeout(resolve, restFactor * (monotonicNow() - startedAt)).unref());
+      const rest = () =>
+        new Promise((resolve) => setTimeout(resolve, Math.min(maxRestMs, restFactor * (monotonicNow() - startedAt))).unref());
       const running = work();
       last = running.then(rest, rest);
       return running;

@@ -86,7 +86,7 @@ function followCaches(
 ): void {
   cluster.policies.subscribe((change) => {
     feed.publish(change);
-    if (change.type !== 'deleted') enqueuer.consider(change.object);
+    enqueuer.onPolicy(change);
   });
   cluster.listen({
     onKindReady: () => enqueuer.resync(),

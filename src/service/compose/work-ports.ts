@@ -28,6 +28,7 @@ import type { RegistryClient } from '../registry/client.ts';
 import { createBoundedLabel, maxRegistryLabels } from '../telemetry/metrics.ts';
 import { createImageVerifier } from '../verify/image-verifier.ts';
 import type { ReadSecret } from '../verify/public-keys.ts';
+import { createRecentPushes } from '../reconcile/recent-pushes.ts';
 import { createAnnouncements } from '../reconcile/announcements.ts';
 import { createDeniedPushes } from '../reconcile/denied-pushes.ts';
 import { createKeyedMutex } from '../../core/async/serialize.ts';
@@ -139,6 +140,7 @@ function createPolicies(
     match: cache.matchPolicies,
     matchUnselected: cache.matchUnselected,
     isWatching,
+    recentPushes: createRecentPushes(Date.now),
     isComplete: createListCheck({ client, resource: policyResource, store: cache.written, watches: policyWatches }),
     async read(namespace, name, signal) {
       const policy = await readWritten(namespace, name, signal);

@@ -107,8 +107,10 @@ export function createEventLog(redis: RedisConnection, prefix: string, onFull: (
       ...announced.map(({ receivedAt, repository }): Command => ['ZADD', announcements, 'GT', Date.parse(receivedAt), repository.registry]),
       ['ZREMRANGEBYSCORE', announcements, '-inf', oldest],
       ['EXPIRE', announcements, recordSeconds],
+      // A push that nobody watched may have been matched again since.
+      ['ZREM', unwatchedIndex, ...events.map(({ id }) => id)],
     ];
-    return { keys: [...events.map(({ id }) => hashKey(id)), ...indexes.keys(), announcements], commands };
+    return { keys: [...events.map(({ id }) => hashKey(id)), ...indexes.keys(), announcements, unwatchedIndex], commands };
   };
   const writeSome = async (results: readonly Recorded[]): Promise<void> => {
     const [first, ...others] = results.flatMap(({ push, policy }) => (push === undefined ? [] : [{ event: push, policies: [policy] }]));

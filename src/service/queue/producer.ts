@@ -110,6 +110,8 @@ async function joinWaiting(queue: PushJobs, push: PushJob, { deduplication }: Jo
 /** The queues that workers add jobs to. */
 export interface WorkQueues {
   addPolicyJobs(jobs: readonly PolicyJob[]): Promise<void>;
+  /** Adds pushes that were processed before, each with a job of its own. */
+  repeatPushes(pushes: readonly PushJob[]): Promise<void>;
   addBaseJobs(jobs: readonly BaseJob[]): Promise<void>;
   addTriggerJobs(jobs: readonly TriggerJob[]): Promise<void>;
   addNoticeJobs(jobs: readonly NoticeJob[]): Promise<void>;
@@ -142,6 +144,10 @@ export function createWorkQueues(access: QueueAccess, now: () => number): WorkQu
         await policies.addBulk(
           part.map((data) => job('policy', data, policyJobId(data), { ...policyOptions(data), ...delayOf(data, now()) })),
         );
+    },
+    async repeatPushes(repeated) {
+      for (const part of partsOf(repeated))
+        await pushes.addBulk(part.map((data) => job('push', data, hashId(['repeated', data.id, randomUUID()]), {})));
     },
     async addBaseJobs(jobs) {
       for (const part of partsOf(jobs))

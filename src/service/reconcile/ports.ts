@@ -17,12 +17,13 @@ import type { GuardContext } from '../../core/plan/guards/guard.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';
 import type { TargetState } from '../../core/plan/plan-update.ts';
 import type { EventLog } from '../queue/event-log.ts';
-import type { PolicyJob } from '../queue/jobs.ts';
+import type { PolicyJob, PushJob } from '../queue/jobs.ts';
 import type { PodState } from '../../core/rollout/evaluate-pods.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Announcements } from './announcements.ts';
 import type { DeniedPushes } from './denied-pushes.ts';
+import type { RecentPushes } from './recent-pushes.ts';
 import type { SharedAnswers, TagMemory } from './registry-memory.ts';
 
 export interface Ports {
@@ -57,6 +58,8 @@ export interface Policies {
    * but shares a list with other callers.
    */
   readonly isComplete: (key: string, signal: AbortSignal) => Promise<boolean>;
+  /** The pushes that were matched lately. */
+  readonly recentPushes: RecentPushes;
   /** Reads the policy from the API server. */
   readonly read: (namespace: string, name: string, signal: AbortSignal) => Promise<ImagePolicy | undefined>;
   /**
@@ -214,4 +217,6 @@ export interface DecisionObserver {
 
 export interface JobQueue {
   readonly addPolicyJobs: (jobs: readonly PolicyJob[]) => Promise<void>;
+  /** Adds pushes that were processed before, to be matched again. */
+  readonly repeatPushes: (pushes: readonly PushJob[]) => Promise<void>;
 }

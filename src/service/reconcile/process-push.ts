@@ -17,6 +17,7 @@ const watchPauseMs = { least: 1_000, most: 5_000 } as const;
 
 /** Passes one push to all policies that watch its repository. If there are several, each gets a job of its own, whose result is recorded with the push. */
 export async function processPush(push: PushJob, context: JobContext, ports: Ports): Promise<void> {
+  ports.policies.recentPushes.remember(push);
   let matches = await findMatches(push, context, ports);
   if (!isWanted(matches)) {
     // A push that no policy wants is final, so a cache that may be outdated must not decide it.

@@ -12,6 +12,7 @@ import { cut } from '../../core/model/text.ts';
 import { refOf } from '../../core/model/workload.ts';
 import { baseKind, group } from './group.ts';
 import { readScope } from './read-scope.ts';
+import { specWrittenAt } from '../../core/model/written-at.ts';
 import { readSpec, type ReadContext, type SpecSource } from './read-spec.ts';
 import { fieldOf, has } from './rules.ts';
 import { apiVersion, version as v1 } from './v1.ts';
@@ -57,7 +58,7 @@ export function readPolicy(raw: unknown, context: ReadContext, before?: ImagePol
   return {
     ...names,
     apiVersion,
-    ...defined({ createdAt }),
+    ...defined({ createdAt, writtenAt: specWrittenAt(managedFields) }),
     ...legacyTargetOf(spec, object.spec, names.namespace, context),
     spec,
     status: readStatus(object.status, names.generation),

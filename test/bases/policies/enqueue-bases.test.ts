@@ -100,11 +100,13 @@ describe('createBaseEnqueuer', () => {
     act: (enqueuer: ReturnType<typeof createBaseEnqueuer>) => void,
     failures = 0,
     policy = policyOf(settled),
+    areKnown = true,
   ): Promise<BaseJob[]> {
     const added: BaseJob[] = [];
     let left = failures;
     const enqueuer = createBaseEnqueuer({
       all: () => [policy],
+      areKnown: () => areKnown,
       async addBaseJobs(jobs) {
         if (left-- > 0) throw new Error('Redis is away');
         added.push(...jobs);
@@ -130,6 +132,23 @@ describe('createBaseEnqueuer', () => {
     );
   });
 
+  it('polls a policy that its watch delivers late, unless it is the first list or its status', async () => {
+    const at = (writtenAt: string, more: object = {}) => ({ ...policyOf({ ...settled, observedGeneration: 0 }), writtenAt, ...more });
+    const late = at('2026-11-23T11:59:50Z');
+    const sourcesAfter = async (areKnown: boolean, ...[change]: Parameters<ReturnType<typeof createBaseEnqueuer>['onPolicy']>) => {
+      const jobs = await jobsAfter((enqueuer) => enqueuer.onPolicy(change), 0, undefined, areKnown);
+      return jobs.map(({ source }) => source);
+    };
+    assert.deepEqual(await sourcesAfter(true, { type: 'added', object: late }), ['PolicyChange', 'Poll']);
+    assert.deepEqual(await sourcesAfter(true, { type: 'updated', object: late, previous: at('', { generation: 0 }) }), [
+      'PolicyChange',
+      'Poll',
+    ]);
+    assert.deepEqual(await sourcesAfter(true, { type: 'updated', object: late, previous: late }), ['PolicyChange']);
+    assert.deepEqual(await sourcesAfter(true, { type: 'added', object: at('2026-11-23T11:59:59Z') }), ['PolicyChange']);
+    assert.deepEqual(await sourcesAfter(false, { type: 'added', object: late }), ['PolicyChange']);
+  });
+
   it('ignores workloads of other namespaces, and changes that touch neither images nor labels', async () => {
     const jobs = await jobsAfter((enqueuer) => {
       enqueuer.onWorkload({ type: 'added', object: { ...inPlatform, namespace: 'elsewhere', uid: 'elsewhere' } });
@@ -138,7 +157,7 @@ describe('createBaseEnqueuer', () => {
         object: { ...inPlatform, uid: 'same', resourceVersion: '2' },
         previous: { ...inPlatform, uid: 'same' },
       });
-      enqueuer.consider(policyOf({ ...settled, observedGeneration: 0 }));
+      enqueuer.onPolicy({ type: 'added', object: policyOf({ ...settled, observedGeneration: 0 }) });
     });
     assert.deepEqual(
       jobs.map(({ source }) => source),
@@ -175,7 +194,7 @@ describe('createBaseEnqueuer', () => {
       const jobs = await jobsAfter(
         (enqueuer) => {
           enqueuer.onNamespace(change);
-          enqueuer.consider(policyOf({ ...settled, observedGeneration: 0 }));
+          enqueuer.onPolicy({ type: 'added', object: policyOf({ ...settled, observedGeneration: 0 }) });
         },
         0,
         policyOf(settled, { spec }),

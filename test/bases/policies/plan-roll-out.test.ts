@@ -274,4 +274,21 @@ describe('planRollOut', () => {
     assert.deepEqual(planned.waves, { base: base.digest, pending: 1, progressing: 1, done: 0, failed: 0 });
     assert.equal(former.policy.parent?.workload, 'former');
   });
+
+  it('creates no second child for a container that has one, because the workload is known in an older form then', () => {
+    const status = { lastWave: { base: base.digest, workloads: ['Deployment/shop/a'] } };
+    const child = childOf(replacementOf('a'), progressing);
+    const older = { ...replacementOf('a'), from: '1.2.2', to: '1.2.2-base.20261123' };
+    const other = { ...older, containers: ['sidecar'] };
+    const planned = planRollOut({
+      policy: parentPolicy({ status }),
+      base,
+      wanted: [older, other],
+      children: [child],
+      findWorkload: ({ name }) => workload(name, to),
+      selects: () => true,
+      now,
+    });
+    assert.deepEqual([planned.remove, planned.create], [[], [other]]);
+  });
 });

@@ -11,9 +11,10 @@ const objectOf = (name: string, resourceVersion = '1'): StoredObject => ({ names
 function world(size = 1) {
   const store = createObjectStore<StoredObject>();
   for (let index = 0; index < size; index++) store.put(objectOf(`known-${index}`));
-  const state = { now: 100_000, heardAt: 40_000, lists: 0, listMs: 0, reconnects: 0, listed: [...store.values()] };
-  const request = async (): Promise<unknown> => {
+  const state = { now: 100_000, heardAt: 40_000, lists: 0, listMs: 0, reconnects: 0, isDead: false, listed: [...store.values()] };
+  const request = async ({ signal }: { readonly signal?: AbortSignal }): Promise<unknown> => {
     state.lists++;
+    if (state.isDead) return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
     state.now += state.listMs;
     return { metadata: { resourceVersion: '9' }, items: state.listed.map((metadata) => ({ metadata })) };
   };
@@ -86,4 +87,19 @@ test('a watch that is heard of later than the question costs no list', async () 
   assert.equal(await check('push'), true);
   assert.equal(await check('another push'), false, 'which came after that');
   assert.equal(state.lists, 0);
+});
+
+test('a list on a dead connection is given up, and the next one follows soon', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { state, check } = world();
+  state.isDead = true;
+  const first = check('push');
+  await turn();
+  state.now += 5_000;
+  t.mock.timers.tick(5_000);
+  await assert.rejects(first, /no complete answer within 5000 ms/);
+  state.isDead = false;
+  const second = check('push');
+  t.mock.timers.tick(10_000);
+  assert.deepEqual([await second, state.lists], [true, 2]);
 });

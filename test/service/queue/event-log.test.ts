@@ -66,6 +66,21 @@ test('unwatched pushes take no more space than about the last thousand', { timeo
   assert.equal(await connection.exists('{p}:event:event-0'), 0);
 });
 
+test('an unwatched push that matches a policy later is kept as long as any other', { timeout: 60_000 }, async (t) => {
+  const { connection, log } = await start(t);
+  const { hash, unwatched } = eventKeys('{p}');
+  for (const index of [0, 1, 2]) await log.unwatched(push(index), new Date());
+  await log.matched(push(0), ['shop/web']);
+  await log.recordResult(
+    push(1).id,
+    'shop/web',
+    { kind: 'unchanged', reason: 'UpToDate', message: '', at: '2026-03-01T12:00:00Z' },
+    push(1),
+  );
+  assert.deepEqual(await connection.zrange(unwatched, '0', '-1'), ['event-2']);
+  assert.equal(readHash(await connection.hgetall(hash('event-0')))?.state, 'matched');
+});
+
 test('the times at which an image was verified and changed outlive the results that follow', { timeout: 60_000 }, async (t) => {
   const { connection, log } = await start(t);
   const event = push(0);

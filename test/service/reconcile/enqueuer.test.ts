@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { PolicyJob } from '../../../src/service/queue/jobs.ts';
+import type { PolicyJob, PushJob } from '../../../src/service/queue/jobs.ts';
 import { createEnqueuer, type EnqueuerPorts } from '../../../src/service/reconcile/enqueue/enqueuer.ts';
+import { createRecentPushes } from '../../../src/service/reconcile/recent-pushes.ts';
 import { policyOf, webDeployment, workloadOf } from '../../core/model/samples.ts';
+import { pushOf, startTime } from './world.ts';
 
 interface Overrides {
   readonly policies?: Partial<EnqueuerPorts['policies']>;
   readonly cluster?: Partial<EnqueuerPorts['cluster']>;
-  readonly queues?: EnqueuerPorts['queues'];
+  readonly queues?: Partial<EnqueuerPorts['queues']>;
 }
 
 function start(t: TestContext, { policies, cluster, queues }: Overrides = {}) {
@@ -16,7 +18,7 @@ function start(t: TestContext, { policies, cluster, queues }: Overrides = {}) {
   const batches: string[][] = [];
   const errors: unknown[] = [];
   const enqueuer = createEnqueuer({
-    policies: { all: () => [], find: () => undefined, secretVersions: () => '', ...policies },
+    policies: { all: () => [], find: () => undefined, secretVersions: () => '', recentPushes: createRecentPushes(() => 0), ...policies },
     cluster: {
       findWorkload: () => undefined,
       listWorkloads: () => [],
@@ -28,7 +30,11 @@ function start(t: TestContext, { policies, cluster, queues }: Overrides = {}) {
       now: () => 0,
       ...cluster,
     },
-    queues: queues ?? { addPolicyJobs: async (jobs) => void batches.push(jobs.map((job) => job.policy.name)) },
+    queues: {
+      addPolicyJobs: async (jobs) => void batches.push(jobs.map((job) => job.policy.name)),
+      repeatPushes: async () => undefined,
+      ...queues,
+    },
     onError: (error) => errors.push(error),
   });
   t.after(() => enqueuer.stop());
@@ -52,6 +58,30 @@ test('jobs of the same moment are added together, each once, and policies withou
   assert.deepEqual(batches, [['p0', 'p1', 'p2']]);
   await pass(10_000);
   assert.equal(batches.length, 1);
+});
+
+test('pushes that were matched before a policy was delivered are matched again, each once, and kept while Redis is away', async (t) => {
+  const repeated: string[] = [];
+  let away = true;
+  const repeatPushes = async (pushes: readonly PushJob[]) => {
+    if (away) throw new Error('Redis is away');
+    repeated.push(...pushes.map(({ id }) => id));
+  };
+  const recentPushes = createRecentPushes(() => startTime);
+  const { enqueuer, errors, pass } = start(t, { policies: { recentPushes }, queues: { repeatPushes } });
+  recentPushes.remember(pushOf());
+  const status = { observedGeneration: 2 };
+  const policy = policyOf({ generation: 2, createdAt: new Date(startTime - 5_000).toISOString(), status });
+  enqueuer.onPolicy({ type: 'updated', object: policy, previous: policy });
+  enqueuer.onPolicy({ type: 'deleted', object: policy });
+  await pass(0);
+  assert.deepEqual([repeated, errors], [[], []]);
+  enqueuer.onPolicy({ type: 'updated', object: policy, previous: policyOf({ status }) });
+  enqueuer.onPolicy({ type: 'added', object: { ...policy, uid: 'anew' } });
+  await pass(0);
+  away = false;
+  await pass(1_000);
+  assert.deepEqual([repeated, errors.length], [['push-1'], 1]);
 });
 
 test('a wait of a policy is a delayed job, in addition to its reconcile', async (t) => {

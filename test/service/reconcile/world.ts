@@ -14,6 +14,7 @@ import type { PolicyJob, PollJob, PushJob } from '../../../src/service/queue/job
 import type { JobContext } from '../../../src/service/queue/worker.ts';
 import { createLogger } from '../../../src/service/telemetry/logger.ts';
 import { createMetrics } from '../../../src/service/telemetry/metrics.ts';
+import { createRecentPushes } from '../../../src/service/reconcile/recent-pushes.ts';
 import { createAnnouncements } from '../../../src/service/reconcile/announcements.ts';
 import { createDeniedPushes } from '../../../src/service/reconcile/denied-pushes.ts';
 import { createKeyedMutex } from '../../../src/core/async/serialize.ts';
@@ -122,6 +123,7 @@ export function createWorld(overrides: PortOverrides = {}): World {
       matchUnselected: () => [],
       isWatching: () => true,
       isComplete: async () => true,
+      recentPushes: createRecentPushes(() => startTime),
       read: async (namespace, name) => {
         requests.push(`GET policy ${name}`);
         return policies.get(policyKey({ namespace, name }));
@@ -217,6 +219,7 @@ export function createWorld(overrides: PortOverrides = {}): World {
     },
     queues: {
       addPolicyJobs: async (added) => void jobs.push(...added),
+      repeatPushes: async () => undefined,
       addPolls: async (added) => void polls.push(...added.map(({ job }) => job)),
       readLastTick: async () => lastTick,
       writeLastTick: async (at) => void (lastTick = at),

@@ -1,5 +1,5 @@
 import { policyKey, type ImagePolicy } from '../../../core/model/image-policy.ts';
-import { policyJobId, type PolicyJob } from '../../queue/jobs.ts';
+import { policyJobId, type PolicyJob, type PushJob } from '../../queue/jobs.ts';
 import { waitJob } from './wait-job.ts';
 import { waveJob } from './wave-job.ts';
 import type { ClusterView, JobQueue, Policies } from '../ports.ts';
@@ -7,10 +7,17 @@ import { changedTargetsJob, newTargetJob, neededReconciles, selectedJob } from '
 import { rolloutJob } from '../rollouts/rollout-job.ts';
 
 export interface EnqueuerPorts {
-  readonly policies: Pick<Policies, 'all' | 'find' | 'secretVersions'>;
+  readonly policies: Pick<Policies, 'all' | 'find' | 'secretVersions' | 'recentPushes'>;
   readonly cluster: ClusterView;
   readonly queues: JobQueue;
   readonly onError: (error: unknown) => void;
+}
+
+/** A changed policy, with its state before the change in `previous`. */
+export interface PolicyChange {
+  readonly type: 'added' | 'updated' | 'deleted';
+  readonly object: ImagePolicy;
+  readonly previous?: ImagePolicy;
 }
 
 export interface Enqueuer {
@@ -19,6 +26,8 @@ export interface Enqueuer {
    * of events, and each check covers all targets. Jobs of the same turn are sent to Redis together.
    */
   consider(policy: ImagePolicy): void;
+  /** Considers a changed policy. Pushes that were matched without the change, because the watch has delivered it late, are matched again. */
+  onPolicy(change: PolicyChange): void;
   /**
    * Checks whether a policy needs a reconcile for a new target, by the target's uid. New targets that come together are checked together. The check is repeated
    * if the policy selects another image within a minute, because a push that was in progress when the workload appeared did not see it.
@@ -49,6 +58,8 @@ interface NewTargets {
 /** Creates the enqueuer, which turns changes in the caches into jobs. Jobs that Redis did not accept are sent again; the next resync finds lost ones. */
 export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
   const pending = new Map<string, PolicyJob>();
+  /** Pushes that were matched before the watch delivered a policy. */
+  const missed = new Map<string, PushJob>();
   let timer: NodeJS.Timeout | undefined;
   const considered = new Map<string, ImagePolicy>();
   /** The policies of a pass over all policies that are still to be checked; `isPassRequested`: another pass was requested. */
@@ -127,12 +138,23 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
         await ports.queues.addPolicyJobs(batch.map(([, job]) => job));
         for (const [id] of batch) pending.delete(id);
       }
+      if (missed.size > 0) await repeatMissed();
       timer = undefined;
       if (pending.size + considered.size > 0 || pass !== undefined || isPassRequested) schedule(0);
     } catch (error) {
       ports.onError(error);
       timer = undefined;
       schedule(retryMs);
+    }
+  };
+  const repeatMissed = async () => {
+    const pushes = [...missed.values()];
+    missed.clear();
+    try {
+      await ports.queues.repeatPushes(pushes);
+    } catch (error) {
+      for (const push of pushes) missed.set(push.id, push);
+      throw error;
     }
   };
   const consider = (policy: ImagePolicy) => {
@@ -164,6 +186,12 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
       newTargets.set(key, known);
       arrived.set(key, policy);
       newTargetsTimer ??= setTimeout(compareArrived, newTargetsMs);
+    },
+    onPolicy({ type, object, previous }) {
+      if (type === 'deleted') return;
+      consider(object);
+      if (object.generation !== previous?.generation)
+        for (const push of ports.policies.recentPushes.missedBy(object)) missed.set(push.id, push);
     },
     addSelected(policy, version) {
       isolated(() => [selectedJob(policy, version, new Date(ports.cluster.now()))]);
