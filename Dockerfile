@@ -13,11 +13,11 @@ ARG NODE_IMAGE=named-node
 ARG BUILD_IMAGE=named-build
 ARG BASE_IMAGE=named-base
 
-# Written in full here, where Dependabot finds them; a release pins them to digests (test/release/pin-images.ts).
+# Written in full here, where Dependabot finds them, which proposes newer tags and digests (test/release/dependabot.test.ts).
 # The Node that the tests run with; test/image/dockerfile.test.ts holds it to that.
-FROM docker.io/library/node:24.21.0-trixie-slim AS named-node
-FROM --platform=$BUILDPLATFORM docker.io/library/node:24.21.0-trixie-slim AS named-build
-FROM gcr.io/distroless/cc-debian13:nonroot AS named-base
+FROM docker.io/library/node:24.21.0-trixie-slim@sha256:8ec5d7557396cfe32d21c3f9c13072355ceab22b584578ca4bb28af31120cffe AS named-node
+FROM --platform=$BUILDPLATFORM docker.io/library/node:24.21.0-trixie-slim@sha256:8ec5d7557396cfe32d21c3f9c13072355ceab22b584578ca4bb28af31120cffe AS named-build
+FROM gcr.io/distroless/cc-debian13:nonroot@sha256:54df941ed0d06a1bd95ef5e0ce391fd8d9f94b64782dc9a60062727849ee3f97 AS named-base
 
 FROM ${NODE_IMAGE} AS node
 
