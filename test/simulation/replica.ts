@@ -5,7 +5,7 @@ import { createAccessCache } from '../../src/service/cluster/access-cache.ts';
 import { createClusterCache } from '../../src/service/cluster/cluster-cache.ts';
 import { createNamespaceCache } from '../../src/service/cluster/namespace-cache.ts';
 import { areConnected, untilSynced, watchPolicies } from '../../src/service/cluster/policy-watches.ts';
-import { enqueueForConsent, enqueueForWorkload } from '../../src/service/reconcile/enqueue/enqueue-new-targets.ts';
+import { createConsentListener, enqueueForWorkload } from '../../src/service/reconcile/enqueue/enqueue-new-targets.ts';
 import type { Foundation } from '../../src/service/compose/foundation.ts';
 import { findBaseSource } from '../../src/bases/find-base-source.ts';
 import { createConfirmParent, createWhyHeld, followParents } from '../../src/bases/hold-children.ts';
@@ -171,7 +171,7 @@ async function start(process: Process, client: ReturnType<typeof connectToApi>['
     onKindReady: () => enqueuer.resync(),
     onWorkload: (change) => enqueueForWorkload(change, cache, ports.cluster, enqueuer),
   });
-  namespaces.onConsent((namespace) => enqueueForConsent(namespace, cache, ports.cluster, enqueuer));
+  namespaces.onConsent(createConsentListener(cache, ports.cluster, enqueuer));
   const tick = createTick(ports);
   const workers = [
     connection.createWorker<PushJob>({

@@ -5,7 +5,7 @@ import type { PolicyFeed } from '../api/stream.ts';
 import { untilSynced } from '../cluster/policy-watches.ts';
 import { tickMs } from '../poll/poll-schedule.ts';
 import type { RedisHealth } from '../queue/redis-health.ts';
-import { enqueueForConsent, enqueueForWorkload } from '../reconcile/enqueue/enqueue-new-targets.ts';
+import { createConsentListener, enqueueForWorkload } from '../reconcile/enqueue/enqueue-new-targets.ts';
 import type { Foundation } from './foundation.ts';
 import { collectLargeHeap } from '../operations/heap.ts';
 import type { Living } from './life.ts';
@@ -92,7 +92,7 @@ function followCaches(
     onKindReady: () => enqueuer.resync(),
     onWorkload: (change) => enqueueForWorkload(change, cluster, ports.cluster, enqueuer),
   });
-  const considerConsent = (namespace: string) => enqueueForConsent(namespace, cluster, ports.cluster, enqueuer);
+  const considerConsent = createConsentListener(cluster, ports.cluster, enqueuer);
   namespaces.onConsent(considerConsent);
   onLabels(({ namespace, policies }) => {
     for (const policy of policies) enqueuer.addSelected(policy, namespaces.versionOf(namespace));

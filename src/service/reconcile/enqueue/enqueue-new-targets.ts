@@ -59,21 +59,37 @@ function enqueueNewTargets(
   }
 }
 
-/** Enqueues the policies of other namespaces that have targets in a Namespace whose consent changed. */
-export function enqueueForConsent(
-  namespace: string,
-  { policies, findWorkload, listWorkloads }: WorkloadView & { readonly policies: { values(): Iterable<ImagePolicy> } },
+/**
+ * Returns a function that enqueues the policies of other namespaces that have targets in a Namespace whose consent changed. Policies are checked in slices, and
+ * Namespaces that change meanwhile are checked together: whoever owns a Namespace may change its consent at any rate, and may select it with many policies.
+ */
+export function createConsentListener(
+  { findWorkload, listWorkloads }: WorkloadView,
   rules: ConsentRules,
-  enqueuer: Pick<Enqueuer, 'consider' | 'considerNewTarget'>,
-): void {
-  for (const policy of policies.values()) {
-    if (policy.namespace === namespace) continue;
+  enqueuer: Pick<Enqueuer, 'consider' | 'considerNewTarget' | 'visitAll'>,
+): (namespace: string) => void {
+  let changed = new Set<string>();
+  let isRunning = false;
+  const visit = (policy: ImagePolicy, namespaces: ReadonlySet<string>) => {
     const { targets: all = [] } = scopeOf(policy.spec) ?? {};
-    const targets = all.filter((target) => target.namespace === namespace);
+    const targets = all.filter(({ namespace }) => namespace !== policy.namespace && namespaces.has(namespace));
     if (targets.length > 0) enqueuer.consider(policy);
     const seen = asSeenBy(policy, { ...rules, findWorkload, listWorkloads });
     for (const { uid } of targets.flatMap((target) => resolveTarget(target, seen))) enqueuer.considerNewTarget(policy, uid);
-  }
+  };
+  const run = async () => {
+    isRunning = true;
+    while (changed.size > 0) {
+      const namespaces = changed;
+      changed = new Set();
+      await enqueuer.visitAll((policy) => visit(policy, namespaces));
+    }
+    isRunning = false;
+  };
+  return (namespace) => {
+    changed.add(namespace);
+    if (!isRunning) void run();
+  };
 }
 
 function selects({ spec }: ImagePolicy, workload: Workload): boolean {

@@ -1,3 +1,4 @@
+import { inSlices } from '../../../core/async/in-parallel.ts';
 import { policyKey, type ImagePolicy } from '../../../core/model/image-policy.ts';
 import { policyJobId, type PolicyJob, type PushJob } from '../../queue/jobs.ts';
 import { waitJob } from './wait-job.ts';
@@ -36,6 +37,8 @@ export interface Enqueuer {
   /** Enqueues a policy whose namespace is selected now and was not before; `version` is the version of the Namespace. */
   addSelected(policy: ImagePolicy, version: string): void;
   resync(): void;
+  /** Visits all policies in slices, and goes on after an error. Resolves at the end, or when the enqueuer is stopped. */
+  visitAll(visit: (policy: ImagePolicy) => void): Promise<void>;
   stop(): void;
 }
 
@@ -196,6 +199,13 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
     addSelected(policy, version) {
       isolated(() => [selectedJob(policy, version, new Date(ports.cluster.now()))]);
       schedule(0);
+    },
+    async visitAll(visit) {
+      const visitOne = (policy: ImagePolicy) => {
+        visit(policy);
+        return [];
+      };
+      await inSlices(ports.policies.all(), stopping.signal, (policy) => isolated(() => visitOne(policy))).catch(() => undefined);
     },
     resync() {
       // Expired targets are removed here, also those of policies that were deleted.
