@@ -1,36 +1,20 @@
 /** Reads BaseImagePolicies of the API server into the model. */
-import { z } from 'zod';
+import type { z } from 'zod';
 import { baseKinds, type BaseAction, type BaseImagePolicy, type BasePolicySpec, type CiSystem } from '../../core/model/base-policy.ts';
 import { readBaseStatus } from '../../core/model/base-status.ts';
 import { defined } from '../../core/model/defined.ts';
-import { PermanentError, describeError } from '../../core/model/errors.ts';
+import { PermanentError } from '../../core/model/errors.ts';
 import type { FieldContext } from '../../core/model/field-rules.ts';
-import type { PolicyProblem, PolicySpec } from '../../core/model/image-policy.ts';
+import type { PolicySpec } from '../../core/model/image-policy.ts';
 import { readActions, readRequest } from '../../core/model/policy-actions.ts';
 import { normalisePattern } from '../../core/model/repository-pattern.ts';
 import { builtInSettings } from '../../core/model/policy-defaults.ts';
-import { cut, parseDuration } from '../../core/model/text.ts';
+import { parseDuration } from '../../core/model/text.ts';
 import { originsOf, readRepository, readSettings, readStrategy, readVerification, readWaves } from '../../service/resources/read-spec.ts';
+import { parseSpec, readEnvelope, specOrProblem } from '../../service/resources/read-envelope.ts';
 import { inField } from '../../service/resources/in-field.ts';
-import { specWrittenAt } from '../../core/model/written-at.ts';
-import { specProblems, unknownFields } from '../../service/resources/validation/spec-problems.ts';
-import { withoutNulls } from '../../service/resources/validation/walk-schema.ts';
 import { baseSpecSchema } from './schema.ts';
 
-const metadata = z.object({
-  annotations: z.record(z.string(), z.unknown()).catch({}),
-  name: z.string(),
-  namespace: z.string(),
-  uid: z.string(),
-  resourceVersion: z.string(),
-  generation: z.number().default(0),
-  creationTimestamp: z.string().optional().catch(undefined),
-  deletionTimestamp: z.string().optional().catch(undefined),
-  labels: z.record(z.string(), z.string()).optional().catch(undefined),
-  managedFields: z.array(z.unknown()).catch([]),
-});
-const envelope = z.looseObject({ metadata, spec: z.unknown().optional(), status: z.unknown().optional() });
-const maxMessageLength = 1_000;
 const defaultRebuildMs = 7_200_000;
 
 /** The own namespace, and every other one: the API server gives each Namespace this label. https://kubernetes.io/docs/reference/labels-annotations-taints/ */
@@ -45,42 +29,25 @@ type Trigger = NonNullable<Action['trigger']>;
 
 /** Reads an object. Errors in its spec become the policy's problem, so that other policies are not affected. Throws only if it has no metadata. */
 export function readBasePolicy(raw: unknown, context: FieldContext): BaseImagePolicy {
-  const object = envelope.parse(raw);
-  const { annotations, creationTimestamp: createdAt, deletionTimestamp, labels, managedFields, ...names } = object.metadata;
+  const { known, annotations, spec, status } = readEnvelope(raw);
   const actions = readActions(annotations);
-  const requested = readRequest(annotations);
   return {
-    ...names,
-    ...defined({ createdAt, writtenAt: specWrittenAt(managedFields) }),
-    ...(deletionTimestamp !== undefined && { isDeleting: true }),
-    ...defined({ labels }),
-    spec: readSpecOrProblem(object.spec, names.namespace, context),
-    status: readBaseStatus(object.status),
+    ...known,
+    spec: specOrProblem(spec, () => readBaseSpec(spec, known.namespace, context)),
+    status: readBaseStatus(status),
     ...(Object.keys(actions).length > 0 && { actions }),
-    ...defined({ requested }),
+    ...defined({ requested: readRequest(annotations) }),
   };
-}
-
-function readSpecOrProblem(raw: unknown, namespace: string, context: FieldContext): BasePolicySpec | PolicyProblem {
-  try {
-    return readBaseSpec(raw, namespace, context);
-  } catch (error) {
-    const reason = error instanceof PermanentError ? error.reason : 'InvalidPolicy';
-    const isSuspended = typeof raw === 'object' && raw !== null && 'suspend' in raw && raw.suspend === true;
-    return { problem: { reason, message: cut(describeError(error), maxMessageLength) }, ...(isSuspended && { suspended: true }) };
-  }
 }
 
 /** Reads a spec. Throws a PermanentError that lists all its errors. */
 function readBaseSpec(raw: unknown, namespace: string, context: FieldContext): BasePolicySpec {
-  const problems = specProblems(baseSpecSchema, raw, { ...context, namespace });
-  if (problems.length > 0) throw new PermanentError('InvalidPolicy', problems.map(({ path, message }) => `${path}: ${message}`).join('; '));
-  const unknown = unknownFields(baseSpecSchema, withoutNulls(raw), ['spec']);
-  if (unknown.length > 0) {
-    const what = `this version does not know ${unknown.map(({ path }) => path).join(', ')}, so it does nothing for this policy`;
-    throw new PermanentError('NotYetSupported', `${what}: remove that, or wait for a version that does`);
-  }
-  const spec = baseSpecSchema.parse(withoutNulls(raw));
+  const spec = parseSpec(
+    baseSpecSchema,
+    raw,
+    { ...context, namespace },
+    'so it does nothing for this policy: remove that, or wait for a version that does',
+  );
   return {
     base: readSelection(spec, context),
     from: spec.from ?? [],

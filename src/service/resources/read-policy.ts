@@ -2,35 +2,19 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { defined } from '../../core/model/defined.ts';
-import { PermanentError, describeError } from '../../core/model/errors.ts';
 import { baseAnnotation, workloadAnnotation } from '../../core/model/base-policy.ts';
 import { isUsable, type ImagePolicy, type PolicyParent, type PolicyProblem, type PolicySpec } from '../../core/model/image-policy.ts';
 import { readActions, readRequest } from '../../core/model/policy-actions.ts';
 import { readStatus } from '../../core/model/stored-status.ts';
-import type { Reason } from '../../core/model/reasons.ts';
-import { cut } from '../../core/model/text.ts';
 import { refOf } from '../../core/model/workload.ts';
 import { baseKind, group } from './group.ts';
 import { readScope } from './read-scope.ts';
-import { specWrittenAt } from '../../core/model/written-at.ts';
+import { readEnvelope, specOrProblem } from './read-envelope.ts';
 import { readSpec, type ReadContext, type SpecSource } from './read-spec.ts';
 import { fieldOf, has } from './rules.ts';
 import { apiVersion, version as v1 } from './v1.ts';
 import { withoutNulls } from './validation/walk-schema.ts';
 
-const metadata = z.object({
-  annotations: z.record(z.string(), z.unknown()).catch({}),
-  name: z.string(),
-  namespace: z.string(),
-  uid: z.string(),
-  resourceVersion: z.string(),
-  generation: z.number().default(0),
-  creationTimestamp: z.string().optional().catch(undefined),
-  labels: z.record(z.string(), z.string()).optional().catch(undefined),
-  managedFields: z.array(z.unknown()).catch([]),
-  ownerReferences: z.array(z.unknown()).catch([]),
-});
-const envelope = z.looseObject({ metadata, spec: z.unknown().optional(), status: z.unknown().optional() });
 const ownerReference = z.object({
   apiVersion: z.string().startsWith(`${group}/`),
   kind: z.literal(baseKind),
@@ -38,7 +22,6 @@ const ownerReference = z.object({
   uid: z.string(),
   controller: z.literal(true),
 });
-const maxMessageLength = 1000;
 
 /** For each spec, a hash of its source and its author's version, to recognise unchanged specs: the status changes a hundred times as often. */
 const sources = new WeakMap<PolicySpec | PolicyProblem, string>();
@@ -48,8 +31,8 @@ const sources = new WeakMap<PolicySpec | PolicyProblem, string>();
  * not changed since `before` was read (in the same context) is not read again.
  */
 export function readPolicy(raw: unknown, context: ReadContext, before?: ImagePolicy): ImagePolicy {
-  const object = envelope.parse(raw);
-  const { annotations, creationTimestamp: createdAt, labels, managedFields, ownerReferences, ...names } = object.metadata;
+  const { known, annotations, managedFields, ownerReferences, ...object } = readEnvelope(raw);
+  const { isDeleting: _, ...names } = known;
   const parent = parentOf(ownerReferences, annotations);
   const actions = readActions(annotations);
   const requested = readRequest(annotations);
@@ -58,12 +41,11 @@ export function readPolicy(raw: unknown, context: ReadContext, before?: ImagePol
   return {
     ...names,
     apiVersion,
-    ...defined({ createdAt, writtenAt: specWrittenAt(managedFields) }),
     ...legacyTargetOf(spec, object.spec, names.namespace, context),
     spec,
     status: readStatus(object.status, names.generation),
     ...(Object.keys(actions).length > 0 && { actions }),
-    ...defined({ requested, labels, parent }),
+    ...defined({ requested, parent }),
   };
 }
 
@@ -121,16 +103,7 @@ function readSpecOnce(
 }
 
 function readSpecOrProblem(raw: unknown, source: SpecSource, context: ReadContext): PolicySpec | PolicyProblem {
-  try {
-    return readSpec(raw, source, context);
-  } catch (error) {
-    const reason: Reason = error instanceof PermanentError ? error.reason : 'InvalidPolicy';
-    const isSuspended = typeof raw === 'object' && raw !== null && 'suspend' in raw && raw.suspend === true;
-    const scope = readScope(raw, source, context);
-    return {
-      problem: { reason, message: cut(describeError(error), maxMessageLength) },
-      ...(isSuspended && { suspended: true }),
-      ...(scope && { scope }),
-    };
-  }
+  const spec = specOrProblem(raw, () => readSpec(raw, source, context));
+  const scope = 'problem' in spec ? readScope(raw, source, context) : undefined;
+  return scope === undefined ? spec : { ...spec, scope };
 }
