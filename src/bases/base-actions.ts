@@ -5,7 +5,7 @@ import { readPolicy } from '../service/resources/read-policy.ts';
 import type { ActPorts } from './policies/act.ts';
 import { labelValue, parentLabel, type Child } from './policies/child-policies.ts';
 import { rememberRebases } from './policies/remember-rebases.ts';
-import { policyResource } from '../service/cluster/policy-watches.ts';
+import { policyResource } from '../service/resources/group.ts';
 import type { KubeClient } from '../service/kube/client.ts';
 import { createOwnedObjects } from '../service/kube/owned-objects.ts';
 import { readRunningPods, restartWorkload } from '../service/kube/restart-workload.ts';

@@ -15,7 +15,8 @@ import { createFactsReader, type FactsStore } from './recognize/facts-reader.ts'
 import type { BaseView } from './api/view.ts';
 import type { DependentsStore } from './record/kept-dependents.ts';
 import { createRecordStore, type RecordStore } from './record/record-store.ts';
-import { basePolicyResource, type BasePolicyCache } from './base-policy-cache.ts';
+import type { BasePolicyCache } from './base-policy-cache.ts';
+import { baseResource } from '../service/resources/group.ts';
 import type { ClusterCache } from '../service/cluster/cluster-cache.ts';
 import type { NamespaceCache } from '../service/cluster/namespace-cache.ts';
 import type { KubeClient } from '../service/kube/client.ts';
@@ -137,7 +138,7 @@ export function composeBasePolicies(foundation: Foundation, means: BaseMeans): B
   };
 }
 
-const pathOf = (namespace: string, name: string) => objectPath(basePolicyResource, namespace, name);
+const pathOf = (namespace: string, name: string) => objectPath(baseResource, namespace, name);
 
 function createBasePorts(
   foundation: Foundation,

@@ -8,7 +8,6 @@ import {
   listPolicies,
   metadataOf,
   anyPolicyArgument,
-  baseResource,
   openPolicy,
   policyOptions,
   resourceNameOf,
@@ -16,7 +15,7 @@ import {
   type PolicyName,
 } from '../service/command-line/policy-client.ts';
 import { startProgress } from '../service/command-line/progress.ts';
-import { baseShortName } from '../service/resources/group.ts';
+import { baseResource, baseShortName } from '../service/resources/group.ts';
 import type { Column } from '../service/resources/kinds.ts';
 import type { KubeClient } from '../service/kube/client.ts';
 import { summaries } from './summaries.ts';

@@ -1,5 +1,7 @@
 /** The NotificationTargets of namespaces: sends them notices, and writes their status. */
-import { createNotificationTargetCache, notificationTargetResource } from './notification-target-cache.ts';
+import { notificationTargetResource } from './resource/kind.ts';
+import { readNotificationTarget } from './resource/read-target.ts';
+import { createOptionalCache } from '../service/cluster/optional-cache.ts';
 import type { KubeClient } from '../service/kube/client.ts';
 import { objectPath } from '../service/kube/objects.ts';
 import { patchStatus } from '../service/kube/patch-status.ts';
@@ -63,8 +65,9 @@ export function composeNamespacedTargets(
   { client, readSecret, isSelected }: NamespacedTargetMeans,
 ): NamespacedTargets {
   const { hosts } = settings.config.notifications;
-  const cache = createNotificationTargetCache({ client, logger });
-  const { targets } = cache;
+  const message = 'notification targets cannot be watched';
+  const cache = createOptionalCache({ client, logger, resource: notificationTargetResource, read: readNotificationTarget, message });
+  const targets = cache.objects;
   const reportedAt = new Map<string, number>();
 
   const inOrder = (namespace: string) =>

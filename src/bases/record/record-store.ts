@@ -14,7 +14,7 @@ import { isKubeError } from '../../service/kube/kube-error.ts';
 import { listPath, objectPath } from '../../service/kube/objects.ts';
 import { createOwnedObjects } from '../../service/kube/owned-objects.ts';
 import { retryOnConflict } from '../../service/kube/retry.ts';
-import { baseKind, recordKind, recordPlural } from '../../service/resources/group.ts';
+import { baseKind, recordKind, recordPlural, recordResource } from '../../service/resources/group.ts';
 import { apiVersion } from '../../service/resources/v1.ts';
 import { boundVersions, measureVersions, mergeVersions, shareOut } from './merge-versions.ts';
 import { readVersions, type SeenVersion } from './seen-version.ts';
@@ -40,7 +40,6 @@ export interface RecordStoreOptions {
   readonly max: number;
 }
 
-const recordResource = { apiVersion, resource: recordPlural };
 const envelope = z.looseObject({
   metadata: z.looseObject({ name: z.string(), uid: z.string(), resourceVersion: z.string() }),
   spec: z.unknown().optional(),

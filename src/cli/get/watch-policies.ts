@@ -4,7 +4,7 @@ import { createObjectStore, type StoredObject } from '../../service/kube/object-
 import { listPath } from '../../service/kube/objects.ts';
 import { startReflector } from '../../service/kube/reflector.ts';
 import { readMetadata } from '../../service/kube/watch-events.ts';
-import type { policyResource } from '../../service/command-line/policy-client.ts';
+import type { policyResource } from '../../service/resources/group.ts';
 
 interface RawPolicy extends StoredObject {
   readonly raw: unknown;

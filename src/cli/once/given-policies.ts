@@ -1,6 +1,6 @@
 /** The policies of a run: those of files, whether or not the cluster has the definition, or those of the cluster. */
 import { hash } from 'node:crypto';
-import { kind } from '../../service/resources/group.ts';
+import { kind, policyResource } from '../../service/resources/group.ts';
 import { readPolicy } from '../../service/resources/read-policy.ts';
 import type { ReadContext } from '../../service/resources/read-spec.ts';
 import { asStored } from '../../service/resources/resource-group.ts';
@@ -12,7 +12,7 @@ import { fieldsOf, isObject } from '../../core/model/untyped.ts';
 import { UsageError } from '../../service/command-line/command.ts';
 import { readGroup } from '../resource-group.ts';
 import type { Others } from '../explain/other-policies.ts';
-import { listPolicies, metadataOf, openPolicy, policyResource, type PolicyName } from '../../service/command-line/policy-client.ts';
+import { listPolicies, metadataOf, openPolicy, type PolicyName } from '../../service/command-line/policy-client.ts';
 import type { GivenPolicy } from './policies.ts';
 
 /** Reads policies of the cluster: the named ones, or all of a namespace, or (undefined) of all namespaces. */

@@ -16,7 +16,7 @@ import type { Policies } from '../../service/reconcile/ports.ts';
 import { createRecentPushes } from '../../service/reconcile/recent-pushes.ts';
 import { describeClusterError } from '../../service/command-line/cluster-errors.ts';
 import type { NamespaceScope } from '../explain/namespace-rules.ts';
-import { policyResource } from '../../service/command-line/policy-client.ts';
+import { policyResource } from '../../service/resources/group.ts';
 
 /** A policy of a run: the object as the API server would return it, and whether the API server has it. */
 export interface GivenPolicy {

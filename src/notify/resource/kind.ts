@@ -1,5 +1,6 @@
 /** The kind NotificationTarget as a part of the API group. */
 import { readyColumns } from '../../service/resources/columns.ts';
+import { apiVersion } from '../../service/resources/group.ts';
 import type { AddedKind } from '../../service/resources/kinds.ts';
 import { targetSchema, targetSpecSchema } from './schema.ts';
 
@@ -12,3 +13,5 @@ export const notificationTarget: AddedKind = {
   withoutIt: 'namespaces cannot have notification targets of their own',
   columns: [{ name: 'Type', type: 'string', jsonPath: '.spec.type' }, ...readyColumns],
 };
+
+export const notificationTargetResource = { apiVersion, resource: notificationTarget.plural };

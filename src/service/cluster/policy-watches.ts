@@ -9,11 +9,8 @@ import { startReflector, type Reflector } from '../kube/reflector.ts';
 import { listPath } from '../kube/objects.ts';
 import type { Check } from '../telemetry/readiness.ts';
 import type { ClusterCache } from './cluster-cache.ts';
-import { plural } from '../resources/group.ts';
-import { apiVersion } from '../resources/v1.ts';
+import { policyResource } from '../resources/group.ts';
 import type { Logger } from '../telemetry/logger.ts';
-
-export const policyResource = { apiVersion, resource: plural };
 
 export interface NamedReflector {
   readonly name: string;

@@ -3,7 +3,7 @@ import { createKeyedMutex } from '../../core/async/serialize.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { listPath, metadataForms, objectPath, readMetadataOnly } from '../kube/objects.ts';
 import { readMetadata } from '../kube/watch-events.ts';
-import { policyResource } from './policy-watches.ts';
+import { policyResource } from '../resources/group.ts';
 
 /** Reads the current resourceVersion of a policy; undefined if it does not exist. */
 export type ReadVersion = (namespace: string, name: string) => Promise<string | undefined>;

@@ -4,7 +4,7 @@ import type { ReadContext } from '../resources/read-spec.ts';
 import { abortable, whenAllAborted } from '../../core/async/deadline.ts';
 import { batchWrites } from '../../core/async/serialize.ts';
 import type { ClusterCache } from './cluster-cache.ts';
-import { policyResource } from './policy-watches.ts';
+import { policyResource } from '../resources/group.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { isKubeError } from '../kube/kube-error.ts';
 import { objectPath } from '../kube/objects.ts';

@@ -1,5 +1,16 @@
 import { defined } from '../../core/model/defined.ts';
-import { apiVersion, baseCrdName, baseKind, basePlural, baseShortName, crdName, kind, plural, shortName } from '../resources/group.ts';
+import {
+  baseCrdName,
+  baseKind,
+  basePlural,
+  baseResource,
+  baseShortName,
+  crdName,
+  kind,
+  plural,
+  policyResource,
+  shortName,
+} from '../resources/group.ts';
 import { didYouMean } from '../../core/model/did-you-mean.ts';
 import { kubeconfigOf, podOf, processSource } from '../config/environment.ts';
 import type { KubeClient } from '../kube/client.ts';
@@ -44,9 +55,6 @@ export const anyPolicyArgument = {
 export const cliFieldManager = 'image-watcher-cli';
 /** How many policies one page of a list has. */
 export const pageSize = 500;
-/** The resource in the API server's URLs. */
-export const policyResource = { apiVersion, resource: plural };
-export const baseResource = { apiVersion, resource: basePlural };
 
 /** A policy as the user named it. */
 export interface PolicyName {

@@ -1,6 +1,6 @@
 /** Composes the ports of the API, which the operations listener serves. */
 import { randomUUID } from 'node:crypto';
-import { apiVersion, group, kind, plural } from '../resources/group.ts';
+import { apiVersion, group, kind, plural, policyResource } from '../resources/group.ts';
 import { AccessError } from '../api/access.ts';
 import { type OperationsAuth } from '../api/authenticate.ts';
 import { createVouching } from '../api/vouch.ts';
@@ -8,7 +8,6 @@ import type { AddedRoutes, ApiOptions } from '../api/add-api.ts';
 import type { Doctor } from '../api/doctor-api.ts';
 import type { SelectedNamespaces } from '../api/namespaces-api.ts';
 import { ActionRefused, type PolicyPorts, type PolicyResource } from '../api/ports.ts';
-import { policyResource } from '../cluster/policy-watches.ts';
 import { createKubeClient, type KubeClient } from '../kube/client.ts';
 import type { KubeAccessSource } from '../kube/kube-access.ts';
 import { isKubeError, KubeError } from '../kube/kube-error.ts';

@@ -37,7 +37,7 @@ import type { ClusterView, HeadManifest, ListTags, Policies, Registry, Report, S
 import { createSharedAnswers, createTagMemory } from '../reconcile/registry-memory.ts';
 import type { AccessCache } from '../cluster/access-cache.ts';
 import { awaitTargets, type ClusterCache } from '../cluster/cluster-cache.ts';
-import { policyResource } from '../cluster/policy-watches.ts';
+import { policyResource } from '../resources/group.ts';
 import { createVersionReader } from '../cluster/read-versions.ts';
 import { createListCheck, type ListSources } from '../cluster/check-list.ts';
 import { createPolicyCheck } from '../cluster/check-policy.ts';

@@ -11,8 +11,7 @@ import { registryAliases } from '../../../service/config/settings.ts';
 import type { KubeClient } from '../../../service/kube/client.ts';
 import { isKubeError } from '../../../service/kube/kube-error.ts';
 import { listPages, listPath } from '../../../service/kube/objects.ts';
-import { basePlural } from '../../../service/resources/group.ts';
-import { apiVersion } from '../../../service/resources/v1.ts';
+import { baseResource } from '../../../service/resources/group.ts';
 import { createFactsReader, noStore } from '../../recognize/facts-reader.ts';
 import { orderTags, orderVersions, readVersions } from '../../recognize/read-versions.ts';
 import { readBasePolicy } from '../../resource/read-base-policy.ts';
@@ -96,7 +95,7 @@ async function readExisting(
   const existing: ExistingPolicy[] = [];
   const taken = new Set<string>();
   try {
-    const path = listPath({ apiVersion, resource: basePlural }, namespace);
+    const path = listPath(baseResource, namespace);
     for await (const { items } of listPages(client, { path, pageSize, signal })) {
       for (const raw of items) {
         const policy = readBasePolicy(raw, { aliases, customTargets: [] });

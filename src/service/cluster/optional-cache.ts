@@ -1,0 +1,65 @@
+/** The cache of a kind of a wing. Nothing waits for its definition, which may not be installed, or not be readable: the watches begin when it is. */
+import type { KubeClient } from '../kube/client.ts';
+import { createObjectStore, type ObjectStore, type StoredObject } from '../kube/object-store.ts';
+import { listPath, type Resource } from '../kube/objects.ts';
+import type { LogMessage } from '../telemetry/log-messages.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { startOptionalReflector, type OptionalReflector } from './optional-reflector.ts';
+
+export interface OptionalCache<T extends StoredObject> {
+  readonly objects: ObjectStore<T>;
+  /** The watch of a namespace. */
+  readonly watchOf: (namespace: string) => OptionalReflector | undefined;
+  /** Resolves when the objects are listed, or when the API server has answered that there are none. */
+  readonly settled: () => Promise<unknown>;
+  /** Whether `settled` has resolved. */
+  readonly areKnown: () => boolean;
+  /** Whether an object that is not in the cache does not exist. */
+  readonly isComplete: () => boolean;
+  /** Starts the watches of these namespaces; `undefined` stands for all namespaces. */
+  start(namespaces: readonly (string | undefined)[]): void;
+  stop(): Promise<void>;
+}
+
+export interface OptionalCacheOptions<T> {
+  readonly client: KubeClient;
+  readonly logger: Logger;
+  readonly resource: Resource;
+  readonly read: (raw: unknown) => T;
+  /** Is logged while the kind is missing or forbidden. */
+  readonly message: LogMessage<'info'>;
+}
+
+/** An empty cache. It connects when `start` is called. */
+export function createOptionalCache<T extends StoredObject>({
+  client,
+  logger,
+  resource,
+  read,
+  message,
+}: OptionalCacheOptions<T>): OptionalCache<T> {
+  const objects = createObjectStore<T>();
+  let watches: readonly { readonly namespace: string | undefined; readonly reflector: OptionalReflector }[] = [];
+  let areKnown = false;
+  const settled = () => Promise.all(watches.map(({ reflector }) => reflector.settled));
+  return {
+    objects,
+    watchOf: (namespace) => watches.find((watch) => watch.namespace === undefined || watch.namespace === namespace)?.reflector,
+    settled,
+    areKnown: () => areKnown,
+    isComplete: () => watches.length > 0 && watches.every(({ reflector }) => reflector.state().synced),
+    start(namespaces) {
+      watches = namespaces.map((namespace) => ({
+        namespace,
+        reflector: startOptionalReflector(
+          { client, path: listPath(resource, namespace), project: read, store: objects },
+          { logger, message },
+        ),
+      }));
+      void settled().then(() => (areKnown = true));
+    },
+    async stop() {
+      await Promise.all(watches.map(({ reflector }) => reflector.stop()));
+    },
+  };
+}
