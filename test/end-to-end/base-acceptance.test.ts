@@ -150,7 +150,7 @@ describe('applications on five bases', { skip: noSkopeo ?? false }, () => {
   }
 
   async function assertJavasRun(java: Version): Promise<void> {
-    assert.equal(readyOf(await assertBrought('java', java))?.reason, 'ImagesBehind');
+    assert.equal(readyOf(await assertBrought('java', java))?.reason, 'ImagesUnknown');
     const framework = await assertFramework(java);
     await assertRunsAsBuilt(on('java').filter(follows), java);
     await assertRunsAsBuilt(on('framework'), framework, [java.layout.digest]);
