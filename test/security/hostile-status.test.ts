@@ -12,7 +12,7 @@ import { targetStatusSchema } from '../../src/core/model/notification-target.ts'
 import { maxListed, statusSchema } from '../../src/core/model/policy-status.ts';
 import { readStatus, storedStatusSchema, toStored } from '../../src/core/model/stored-status.ts';
 import type { PolicyJob } from '../../src/service/queue/jobs.ts';
-import { processPolicyJob } from '../../src/service/reconcile/process-policy.ts';
+import { processTask } from '../../src/service/reconcile/process-task.ts';
 import { processPush } from '../../src/service/reconcile/process-push.ts';
 import { neededReconciles } from '../../src/service/reconcile/enqueue/needs-reconcile.ts';
 import { waitJob } from '../../src/service/reconcile/enqueue/wait-job.ts';
@@ -119,12 +119,12 @@ const jobOf = (job: Partial<PolicyJob> = {}): PolicyJob => ({
 /** Everything that reads a status and acts on it, on the same world one after the other. */
 const acts: Readonly<Record<string, (world: World) => Promise<unknown>>> = {
   'a push': (world) => processPush(pushOf(), contextOf(), world.ports),
-  'a reconcile': (world) => processPolicyJob(jobOf({ source: 'PolicyChange', cause: 'generation:1' }), contextOf(), world.ports),
+  'a reconcile': (world) => processTask(jobOf({ source: 'PolicyChange', cause: 'generation:1' }), contextOf(), world.ports),
   'a look at its rollouts': (world) =>
     watchRollouts(jobOf({ task: 'rollout', cause: 'rollout:x' }), world.ports, new AbortController().signal),
   'the end of its wait': async (world) => {
     const job = waitJob(webOf(world));
-    if (job !== undefined) await processPolicyJob(job, contextOf(), world.ports);
+    if (job !== undefined) await processTask(job, contextOf(), world.ports);
   },
 };
 

@@ -15,7 +15,8 @@ import type { HistoryEntry } from '../../src/core/model/policy-status.ts';
 import { strategies } from '../../src/core/select/strategies/index.ts';
 import { workloadKey, type ImageList, type Workload, type WorkloadContainer, type ContainerChange } from '../../src/core/model/workload.ts';
 import { createMetrics } from '../../src/service/telemetry/metrics.ts';
-import { reconcileAndReport, processPolicyJob } from '../../src/service/reconcile/process-policy.ts';
+import { reconcileAndReport } from '../../src/service/reconcile/process-policy.ts';
+import { processTask } from '../../src/service/reconcile/process-task.ts';
 import { stuckRollout, rolloutOf } from '../core/rollout/rollout-samples.ts';
 import { digestOf, policyOf, specOf, workloadOf } from '../core/model/samples.ts';
 import { change } from '../service/reconcile/patched.ts';
@@ -261,7 +262,7 @@ async function play(one: Scene): Promise<void> {
   phase = 'automatic';
   // A rollback that somebody asked for would come before what follows a rollout, so it is asked for afterwards.
   const rollout = { schema: 1, task: 'rollout', policy: identity, source: 'TargetChange', cause: 'rollout:x', receivedAt: at(2) } as const;
-  await runToEnd(processPolicyJob(rollout, contextOf(), world.ports));
+  await runToEnd(processTask(rollout, contextOf(), world.ports));
   if (one.rollbackTo !== undefined) {
     phase = 'requested';
     world.put({ ...(world.policies.get(policyKey(policy)) ?? policy), actions: { ...actions, rollbackTo: one.rollbackTo } });

@@ -22,7 +22,7 @@ import type { PolicyJob, PollJob, PushJob } from '../../src/service/queue/jobs.t
 import type { TickJob } from '../../src/service/queue/producer.ts';
 import { readPolicyJob, readPollQueueJob, readPushJob } from '../../src/service/queue/read-job.ts';
 import { createEnqueuer } from '../../src/service/reconcile/enqueue/enqueuer.ts';
-import { processPolicyJob } from '../../src/service/reconcile/process-policy.ts';
+import { processTask } from '../../src/service/reconcile/process-task.ts';
 import { processPush } from '../../src/service/reconcile/process-push.ts';
 import { createRegistryClient } from '../../src/service/registry/client.ts';
 import { createLogger } from '../../src/service/telemetry/logger.ts';
@@ -186,7 +186,7 @@ async function start(process: Process, client: ReturnType<typeof connectToApi>['
       concurrency: 256,
       read: readPolicyJob,
       random: Math.random,
-      process: (job, context) => processPolicyJob(job, context, ports),
+      process: (job, context) => processTask(job, context, ports),
     }),
     connection.createWorker<PollJob | TickJob>({
       queue: 'poll',

@@ -107,9 +107,9 @@ async function leaveImages(
  * How long the digest of a tag is remembered. A workload that has changed, or the step of a wave, is no reason to ask for the tags of all others: like the base, they
  * are known until the next poll. A poll asks for what has not been asked for half of its interval, so that each image is asked for twice in it, by however many policies.
  */
-function digestLifeOf({ spec: { base } }: UsableBasePolicy, { source }: BaseJob, asksRegistry: boolean): number {
+export function digestLifeOf({ spec: { base } }: UsableBasePolicy, { source }: BaseJob, asksRegistry: boolean): number {
   if (!asksRegistry) return base.pollIntervalMs;
-  return source === 'Poll' ? Math.max(base.pollIntervalMs / 2, askedLifeMs) : askedLifeMs;
+  return source === 'Poll' ? base.pollIntervalMs / 2 : askedLifeMs;
 }
 
 /** The repositories whose digests are read again: all for a request of a user and after a suspension, one for a push. */

@@ -5,8 +5,8 @@ import type { PolicyJob, PollJob, PushJob } from '../queue/jobs.ts';
 import type { QueueAccess, TickJob } from '../queue/producer.ts';
 import { readPolicyJob, readPollQueueJob, readPushJob } from '../queue/read-job.ts';
 import { createWorker, type QueueWorker } from '../queue/worker.ts';
-import { processPolicyJob } from '../reconcile/process-policy.ts';
 import { processPush } from '../reconcile/process-push.ts';
+import { processTask } from '../reconcile/process-task.ts';
 import type { JobRunner } from '../tracing/trace-jobs.ts';
 
 /** The number of concurrent jobs per queue: high enough that hundreds of images are changed before the first status is written. */
@@ -37,7 +37,7 @@ export function createQueueWorkers(
       queue: 'policy',
       concurrency: concurrency.policy,
       read: readPolicyJob,
-      process: (job, context) => runner.policy(job, context, (ports) => processPolicyJob(job, context, ports)),
+      process: (job, context) => runner.policy(job, context, (ports) => processTask(job, context, ports)),
     }),
     createWorker<PollJob | TickJob>({
       ...common,

@@ -24,7 +24,6 @@ import { reportChanges } from './report-changes.ts';
 import { reportFailure } from './report-failure.ts';
 import { reportGone, reportOutcome } from './report.ts';
 import { openRollback } from '../../core/plan/rollback.ts';
-import { watchRollouts } from './rollouts/watch-rollouts.ts';
 
 /** How many rollbacks may be requested during one reconcile. */
 const maxRollbacks = 3;
@@ -141,9 +140,8 @@ function saysRetrying({ namespace, name }: ReconcileRequest['policy'], { policie
   return conditions.some(({ type, reason }) => type === 'Ready' && reason === 'Retrying');
 }
 
-/** The processor of the queue `policy`. */
+/** Reconciles the policy of a job. */
 export async function processPolicyJob(job: PolicyJob, context: JobContext, allPorts: Ports): Promise<void> {
-  if (job.task === 'rollout') return watchRollouts(job, allPorts, context.signal);
   const { policy, source, receivedAt, eventId, receiver, hint, actions } = job;
   const ports = job.wait === undefined ? allPorts : await endWait(job.wait, policy, allPorts, context.signal);
   if (ports === undefined) return;

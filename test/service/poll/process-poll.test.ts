@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PermanentError, WaitError } from '../../../src/core/model/errors.ts';
-import { processPolicyJob } from '../../../src/service/reconcile/process-policy.ts';
+import { processTask } from '../../../src/service/reconcile/process-task.ts';
 import { createSharedAnswers } from '../../../src/service/reconcile/registry-memory.ts';
 import { processPoll } from '../../../src/service/poll/process-poll.ts';
 import type { Ports } from '../../../src/service/reconcile/ports.ts';
@@ -83,7 +83,7 @@ test('an answer of the registry is as old as its request, however long the other
   };
   const sharedAnswers = createSharedAnswers(() => now);
   await poll(world, { registry: { headManifest, sharedAnswers }, cluster: { now: () => now } });
-  for (const job of world.jobs) await processPolicyJob(job, contextOf(), withPorts(world.ports, { registry: { sharedAnswers } }));
+  for (const job of world.jobs) await processTask(job, contextOf(), withPorts(world.ports, { registry: { sharedAnswers } }));
   assert.equal(world.requests.filter((request) => request === 'HEAD 1.3.0').length, 3, 'asked again by each');
 });
 
@@ -112,7 +112,7 @@ test('many policies share one list, and one request for the tag that they select
   putMany(world, Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`web-${index}`, {}])));
   await poll(world);
   assert.deepEqual([world.requests, world.jobs.length], [['LIST shop/web', 'HEAD 1.3.0'], 30]);
-  for (const job of world.jobs) await processPolicyJob(job, contextOf(), world.ports);
+  for (const job of world.jobs) await processTask(job, contextOf(), world.ports);
   assert.deepEqual(
     world.requests.filter((request) => !request.startsWith('PATCH')),
     ['LIST shop/web', 'HEAD 1.3.0'],

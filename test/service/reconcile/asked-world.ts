@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { ImagePolicy, PolicySpec } from '../../../src/core/model/image-policy.ts';
 import type { PolicyActions } from '../../../src/core/model/policy-actions.ts';
-import { processPolicyJob } from '../../../src/service/reconcile/process-policy.ts';
+import { processTask } from '../../../src/service/reconcile/process-task.ts';
 import { processPush } from '../../../src/service/reconcile/process-push.ts';
 import { policyOf, specOf } from '../../core/model/samples.ts';
 import { contextOf, createWorld, pushOf, type World, neededReconcile } from './world.ts';
@@ -23,7 +23,7 @@ export function policyIn(world: World): ImagePolicy {
 export async function requestAction(world: World, actions: PolicyActions): Promise<boolean> {
   world.put({ ...policyIn(world), actions });
   const job = neededReconcile(policyIn(world), world.ports.cluster, new Date(world.ports.cluster.now()));
-  if (job !== undefined) await processPolicyJob(job, contextOf(), world.ports);
+  if (job !== undefined) await processTask(job, contextOf(), world.ports);
   return job !== undefined;
 }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { changedTargetsJob, neededReconciles } from '../../../src/service/reconcile/enqueue/needs-reconcile.ts';
-import { processPolicyJob } from '../../../src/service/reconcile/process-policy.ts';
+import { processTask } from '../../../src/service/reconcile/process-task.ts';
 import { processPush } from '../../../src/service/reconcile/process-push.ts';
 import type { PolicyStatus } from '../../../src/core/model/policy-status.ts';
 import { digestOf, policyOf, specOf, stalledStatus, thisDeployment, workloadOf } from '../../core/model/samples.ts';
@@ -21,7 +21,7 @@ async function settle(world: World): Promise<number> {
     const [job] = jobs.filter(({ cause }) => !done.has(cause));
     if (job === undefined) break;
     done.add(job.cause);
-    await processPolicyJob(job, contextOf(), world.ports);
+    await processTask(job, contextOf(), world.ports);
   }
   return done.size;
 }
@@ -49,7 +49,7 @@ function setByHand(world: World, tag: string): void {
 test('an older image that is set by hand is shown at once, as the reason why the policy holds, without asking the registry', async () => {
   const world = await applied();
   setByHand(world, '1.2.3');
-  await processPolicyJob(jobsOf(world)[0] ?? assert.fail('no job'), contextOf(), world.ports);
+  await processTask(jobsOf(world)[0] ?? assert.fail('no job'), contextOf(), world.ports);
   const { running, reason, images } = state(world);
   assert.deepEqual([running, reason, images, world.requests], ['1.2.3', 'Held', [`${image}:1.2.3`], []]);
 });
@@ -74,9 +74,9 @@ for (const [whose, failures] of [
     const [job] = jobsOf(world);
     assert.ok(job);
     const failing = withPorts(world.ports, { workloads: { awaitTargets: () => Promise.reject(new Error('the connection broke')) } });
-    await assert.rejects(processPolicyJob(job, contextOf({ failures: 5 }), failing));
+    await assert.rejects(processTask(job, contextOf({ failures: 5 }), failing));
     assert.deepEqual(state(world).reason, 'Retrying');
-    await processPolicyJob(job, contextOf({ failures }), world.ports);
+    await processTask(job, contextOf({ failures }), world.ports);
     assert.deepEqual(state(world), { running: '1.4.0', ready: 'True', reason: 'UpToDate', images: [`${image}:1.4.0`] });
   });
 }
@@ -84,7 +84,7 @@ for (const [whose, failures] of [
 test('a newer image that is set by hand is shown at once', async () => {
   const world = await applied();
   setByHand(world, '1.4.0');
-  await processPolicyJob(jobsOf(world)[0] ?? assert.fail('no job'), contextOf(), world.ports);
+  await processTask(jobsOf(world)[0] ?? assert.fail('no job'), contextOf(), world.ports);
   assert.deepEqual(state(world), { running: '1.4.0', ready: 'True', reason: 'UpToDate', images: [`${image}:1.4.0`] });
   assert.deepEqual([world.requests, jobsOf(world)], [[], []]);
 });
@@ -92,7 +92,7 @@ test('a newer image that is set by hand is shown at once', async () => {
 test('a workload that is deleted makes a Ready policy Stalled at once', async () => {
   const world = await applied();
   world.workloads.clear();
-  await processPolicyJob(jobsOf(world)[0] ?? assert.fail('no job'), contextOf(), world.ports);
+  await processTask(jobsOf(world)[0] ?? assert.fail('no job'), contextOf(), world.ports);
   const { running, ready, reason } = state(world);
   assert.deepEqual([running, ready, reason, world.requests], ['<none>', 'False', 'TargetNotFound', []]);
 });
@@ -146,7 +146,7 @@ test('a policy that has selected nothing shows what runs, without asking the reg
   world.put(policyOf({ status: stalledStatus('NoMatchingTag') }));
   const policy = world.policies.get('shop/web');
   const job = policy && changedTargetsJob(policy, world.ports.cluster, now, true);
-  await processPolicyJob(job ?? assert.fail('no job'), contextOf(), world.ports);
+  await processTask(job ?? assert.fail('no job'), contextOf(), world.ports);
   assert.deepEqual([world.statusOf('web').running, world.requests], ['1.2.3', []]);
   assert.equal(world.statusOf('web').conditions?.[0]?.reason, 'NoMatchingTag');
 });
@@ -195,7 +195,7 @@ for (const [why, tags] of [
 test('what runs is shown although the registry fails', async () => {
   const world = createWorld({ registry: { listTags: () => Promise.reject(new Error('connection refused')) } });
   const [job] = jobsOf(world);
-  await assert.rejects(processPolicyJob(job ?? assert.fail('no job'), contextOf(), world.ports), /connection refused/);
+  await assert.rejects(processTask(job ?? assert.fail('no job'), contextOf(), world.ports), /connection refused/);
   const { running, ready, reason } = state(world);
   assert.deepEqual([running, ready, reason], ['1.2.3', 'False', 'Retrying']);
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { PolicyStatus } from '../../../src/core/model/policy-status.ts';
 import type { Workload } from '../../../src/core/model/workload.ts';
 import type { PolicyJob } from '../../../src/service/queue/jobs.ts';
-import { processPolicyJob } from '../../../src/service/reconcile/process-policy.ts';
+import { processTask } from '../../../src/service/reconcile/process-task.ts';
 import { rolloutJob } from '../../../src/service/reconcile/rollouts/rollout-job.ts';
 import { digestOf, policyOf } from '../../core/model/samples.ts';
 import { entryOf, watchedSpec } from '../../core/rollout/rollout-samples.ts';
@@ -52,7 +52,7 @@ export function jobOf(world: World): PolicyJob {
     }
   );
 }
-export const reconcile = (world: World) => processPolicyJob(jobOf(world), contextOf(), world.ports);
+export const reconcile = (world: World) => processTask(jobOf(world), contextOf(), world.ports);
 export const conditionLines = (world: World) =>
   world.statusOf('web').conditions?.map(({ type, status, reason }) => `${type}=${status} ${reason}`);
 export const historyLines = (world: World) => world.statusOf('web').history?.map(({ result, trigger }) => `${trigger} ${result}`);

@@ -7,7 +7,7 @@ import { formatRepository } from '../../../src/core/model/image-reference.ts';
 import type { PolicyJob } from '../../../src/service/queue/jobs.ts';
 import { readPolicyJob } from '../../../src/service/queue/read-job.ts';
 import { hintOf } from '../../../src/service/reconcile/fan-out-push.ts';
-import { processPolicyJob } from '../../../src/service/reconcile/process-policy.ts';
+import { processTask } from '../../../src/service/reconcile/process-task.ts';
 import { digestOf, policyOf, specOf } from '../../core/model/samples.ts';
 import { contextOf, createWorld, image, pushOf, setWorkload, startTime } from './world.ts';
 
@@ -73,7 +73,7 @@ test('a push of a repository that the policy has ceased to name is neither asked
     const hint = hintOf(pushOf({ tag, digest }));
     const cause = isSecondLook ? `shown:${id}` : `push:${id}`;
     const job: PolicyJob = { schema: 1, policy, source: 'Webhook', cause, receivedAt, eventId: id, hint };
-    await processPolicyJob(readPolicyJob(JSON.parse(JSON.stringify(job))), contextOf(), world.ports);
+    await processTask(readPolicyJob(JSON.parse(JSON.stringify(job))), contextOf(), world.ports);
     assert.deepEqual(world.requests, []);
     const said = JSON.stringify([world.statusOf('web'), world.events, [...world.results.values()]]);
     assert.ok(!said.includes(tag) && !said.includes(digest), said);

@@ -5,7 +5,8 @@ import fc from 'fast-check';
 import type { ImagePolicy, PolicyTarget } from '../../../src/core/model/image-policy.ts';
 import { strategies } from '../../../src/core/select/strategies/index.ts';
 import { type Workload, workloadKey } from '../../../src/core/model/workload.ts';
-import { reconcileAndReport, processPolicyJob } from '../../../src/service/reconcile/process-policy.ts';
+import { reconcileAndReport } from '../../../src/service/reconcile/process-policy.ts';
+import { processTask } from '../../../src/service/reconcile/process-task.ts';
 import { newTargetJob, neededReconciles } from '../../../src/service/reconcile/enqueue/needs-reconcile.ts';
 import { rolloutJob } from '../../../src/service/reconcile/rollouts/rollout-job.ts';
 import { digestOf, policyOf, specOf, stalledStatus, webDeployment, workloadOf } from '../../core/model/samples.ts';
@@ -113,7 +114,7 @@ async function observe(policy: ImagePolicy, { hint, agoMs, rules, onNamespace }:
   const request = { policy, announced: true, announcedAt: startTime - agoMs, ...(hint && { hint }) };
   const result = await reconcileAndReport({ ...contextOf(), request, cause }, ports).catch(String);
   const job = { schema: 1, policy, source: 'TargetChange', cause: 'rollout:x', receivedAt: at, task: 'rollout' } as const;
-  const watched = await processPolicyJob(job, contextOf(), ports).catch(String);
+  const watched = await processTask(job, contextOf(), ports).catch(String);
   const { requests, events, results } = world;
   return {
     jobs,

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Workload } from '../../../src/core/model/workload.ts';
 import { lacksLastChange } from '../../../src/core/plan/past.ts';
 import { neededReconciles } from '../../../src/service/reconcile/enqueue/needs-reconcile.ts';
-import { processPolicyJob } from '../../../src/service/reconcile/process-policy.ts';
+import { processTask } from '../../../src/service/reconcile/process-task.ts';
 import { processPush } from '../../../src/service/reconcile/process-push.ts';
 import { isOutdated } from '../../../src/core/status/is-outdated.ts';
 import { policyOf, specOf } from '../../core/model/samples.ts';
@@ -38,7 +38,7 @@ test('one that somebody sets within a minute of our change is shown at once', as
   const world = createCustomWorld();
   await processPush(pushOf(), contextOf(), world.ports);
   for (const job of neededReconciles(policyIn(world), world.ports.cluster, new Date(startTime)))
-    await processPolicyJob(job, contextOf(), world.ports);
+    await processTask(job, contextOf(), world.ports);
   assert.equal(world.statusOf('web').running, '1.3.0');
   assert.deepEqual(neededReconciles(policyIn(world), world.ports.cluster, new Date(startTime + 10_000)), []);
   const ours = world.workloads.get(key) ?? assert.fail();
@@ -78,7 +78,7 @@ test('a change whose status was not written is in the history once, as it was', 
     cause: 'poll',
     receivedAt: new Date(at).toISOString(),
   } as const;
-  await processPolicyJob(poll, contextOf(), withPorts(world.ports, { cluster: { now: () => at } }));
+  await processTask(poll, contextOf(), withPorts(world.ports, { cluster: { now: () => at } }));
   assert.deepEqual(
     world.statusOf('web').history?.map(({ from, to, trigger }) => [from, to, trigger]),
     [[`${image}:1.2.3`, `${image}:1.3.0`, 'Webhook']],

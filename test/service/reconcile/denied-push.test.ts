@@ -6,7 +6,7 @@ import type { ImageSource } from '../../../src/core/model/image-source.ts';
 import type { PushEvent } from '../../../src/core/model/push-event.ts';
 import type { PolicyJob } from '../../../src/service/queue/jobs.ts';
 import { createRegistryClient } from '../../../src/service/registry/client.ts';
-import { processPolicyJob } from '../../../src/service/reconcile/process-policy.ts';
+import { processTask } from '../../../src/service/reconcile/process-task.ts';
 import { processPush } from '../../../src/service/reconcile/process-push.ts';
 import { digestOf, policyOf, specOf, web, webDeployment } from '../../core/model/samples.ts';
 import { startFakeRegistry } from '../../harness/fake-registry.ts';
@@ -59,7 +59,7 @@ async function start(t: TestContext) {
   };
   const attempt = (push: Partial<PushEvent> = {}, isLastTry = false) =>
     outcomeOf(processPush(pushOf({ receivedAt: heardAfter(0), ...push }), contextOf({ isLastTry }), world.ports));
-  const perform = (job: PolicyJob) => outcomeOf(processPolicyJob(job, contextOf(), world.ports));
+  const perform = (job: PolicyJob) => outcomeOf(processTask(job, contextOf(), world.ports));
   const at = (seconds: number) => void (state.now = startTime + seconds * 1_000);
   const ready = () => world.statusOf('web').conditions?.find(({ type }) => type === 'Ready')?.reason;
   const resultOf = (id: string) => world.results.get(`${id} shop/web`);

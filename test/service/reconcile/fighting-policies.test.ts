@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { strategies } from '../../../src/core/select/strategies/index.ts';
 import type { Workload, WorkloadRef } from '../../../src/core/model/workload.ts';
-import { processPolicyJob } from '../../../src/service/reconcile/process-policy.ts';
+import { processTask } from '../../../src/service/reconcile/process-task.ts';
 import { digestOf, policyOf, specOf, workloadOf } from '../../core/model/samples.ts';
 import { contextOf, createWorld, image, startTime, neededReconcile, type World, withPorts } from './world.ts';
 
@@ -38,7 +38,7 @@ function fight({
     world.put({ ...policy, actions: { ...policy.actions, requestedAt: `${++requests}` } });
     const job = neededReconcile(world.policies.get(`shop/${name}`) ?? policy, world.ports.cluster, new Date(world.ports.cluster.now()));
     assert.ok(job);
-    await processPolicyJob(job, contextOf(), ports);
+    await processTask(job, contextOf(), ports);
   };
   const rounds = async (count: number) => {
     for (let round = 0; round < count; round++) for (const name of ['newer', 'older']) await look(name);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { strategies } from '../../../src/core/select/strategies/index.ts';
 import type { PolicyJob } from '../../../src/service/queue/jobs.ts';
-import { processPolicyJob } from '../../../src/service/reconcile/process-policy.ts';
+import { processTask } from '../../../src/service/reconcile/process-task.ts';
 import { changedTargetsJob } from '../../../src/service/reconcile/enqueue/needs-reconcile.ts';
 import { policyOf, specOf, stalledStatus, workloadOf } from '../../core/model/samples.ts';
 import { contextOf, createWorld, image, startTime, type World, neededReconcile, withPorts } from './world.ts';
@@ -25,7 +25,7 @@ function policyIn(world: World) {
 
 test('a replica that has not seen the policy yet reads it', async () => {
   const world = createWorld();
-  await processPolicyJob(jobOf(world), contextOf(), withPorts(world.ports, { policies: { find: () => undefined } }));
+  await processTask(jobOf(world), contextOf(), withPorts(world.ports, { policies: { find: () => undefined } }));
   assert.deepEqual(world.requests, ['GET policy web', 'LIST shop/web', 'HEAD 1.3.0', 'PATCH web']);
   assert.equal(world.statusOf('web').observedGeneration, 1);
 });
@@ -34,7 +34,7 @@ test('a replica that has seen an older generation reads the newer one', async ()
   const world = createWorld();
   const older = policyOf({ spec: specOf({ targets: [] }) });
   world.put(policyOf({ generation: 2 }));
-  await processPolicyJob(jobOf(world), contextOf(), withPorts(world.ports, { policies: { find: () => older } }));
+  await processTask(jobOf(world), contextOf(), withPorts(world.ports, { policies: { find: () => older } }));
   assert.equal(world.requests[0], 'GET policy web');
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
   assert.equal(world.statusOf('web').observedGeneration, 2);
@@ -47,7 +47,7 @@ test('an update that reaches the cache meanwhile counts more than what was read'
   const changed = policyOf({ generation: 2, spec: specOf({ strategy: strategies.semver({ range: '1.2.x' }) }) });
   const find = () => (world.requests.includes('LIST shop/web') ? changed : undefined);
   const catchingUp = withPorts(world.ports, { policies: { find, read: () => Promise.resolve(read) } });
-  await processPolicyJob(job, contextOf(), catchingUp);
+  await processTask(job, contextOf(), catchingUp);
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
 });
 
@@ -58,7 +58,7 @@ test('a policy that is deleted while its tags are listed changes nothing', async
     world.policies.clear();
     return listTags(...args);
   };
-  await processPolicyJob(jobOf(world), contextOf(), withPorts(world.ports, { registry: { listTags: deleting } }));
+  await processTask(jobOf(world), contextOf(), withPorts(world.ports, { registry: { listTags: deleting } }));
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
 });
 
@@ -66,7 +66,7 @@ test('a job of a deleted policy ends', async () => {
   const world = createWorld();
   const job = jobOf(world);
   world.policies.clear();
-  await processPolicyJob(job, contextOf(), world.ports);
+  await processTask(job, contextOf(), world.ports);
   assert.deepEqual(world.requests, ['GET policy web']);
 });
 
@@ -76,21 +76,21 @@ test('a replica that has not seen the target yet reads it', async () => {
   world.put(policyOf({ status: { observedGeneration: 1, conditions } }));
   const job = jobOf(world);
   assert.equal(job.source, 'TargetChange');
-  await processPolicyJob(job, contextOf(), withPorts(world.ports, { cluster: { findWorkload: () => undefined } }));
+  await processTask(job, contextOf(), withPorts(world.ports, { cluster: { findWorkload: () => undefined } }));
   assert.equal(world.requests[0], 'GET web');
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });
 
 test('a replica with a current cache reads nothing', async () => {
   const world = createWorld();
-  await processPolicyJob(jobOf(world), contextOf(), world.ports);
+  await processTask(jobOf(world), contextOf(), world.ports);
   assert.equal(world.requests[0], 'LIST shop/web');
 });
 
 test('a failure to read the current state is recorded, and retried', async () => {
   const away = new Error('ECONNREFUSED');
   const world = createWorld({ policies: { find: () => undefined, read: () => Promise.reject(away) } });
-  await assert.rejects(processPolicyJob({ ...jobOf(world), eventId: 'push-1' }, contextOf(), world.ports), away);
+  await assert.rejects(processTask({ ...jobOf(world), eventId: 'push-1' }, contextOf(), world.ports), away);
   assert.equal(world.results.get('push-1 shop/web')?.kind, 'retrying');
 });
 
@@ -101,21 +101,21 @@ test('a replica that has not listed the Secrets yet waits for its own watch', as
   assert.equal(job?.source, 'SecretChange');
   let looks = 0;
   const secretVersions = () => (looks++ < 3 ? 'old' : 'new');
-  await processPolicyJob(job, contextOf(), withPorts(world.ports, { policies: { secretVersions } }));
+  await processTask(job, contextOf(), withPorts(world.ports, { policies: { secretVersions } }));
   assert.ok(looks > 3);
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });
 
 test('a replica whose watch shows the image before ours does not take it for one that somebody has set', async () => {
   const world = createWorld();
-  await processPolicyJob(jobOf(world), contextOf(), world.ports);
+  await processTask(jobOf(world), contextOf(), world.ports);
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
   const older = workloadOf({ web: { image: `${image}:1.2.3`, imageOwner: 'kubectl' } });
   const behind = withPorts(world.ports, { cluster: { findWorkload: () => older } });
   const job = changedTargetsJob(policyIn(world), behind.cluster, now, false);
   assert.ok(job);
   world.requests.length = 0;
-  await processPolicyJob(job, contextOf(), behind);
+  await processTask(job, contextOf(), behind);
   assert.equal(world.requests[0], 'GET web');
   const { conditions = [], running } = world.statusOf('web');
   assert.deepEqual(

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PodState } from '../../../src/core/rollout/evaluate-pods.ts';
 import type { Workload, WorkloadRollout } from '../../../src/core/model/workload.ts';
-import { reconcileAndReport, processPolicyJob } from '../../../src/service/reconcile/process-policy.ts';
+import { reconcileAndReport } from '../../../src/service/reconcile/process-policy.ts';
+import { processTask } from '../../../src/service/reconcile/process-task.ts';
 import { rolloutJob } from '../../../src/service/reconcile/rollouts/rollout-job.ts';
 import { image, rolledOut, rolloutOf, waitingPod, watchedSpec } from '../../core/rollout/rollout-samples.ts';
 import { digestOf, policyOf, workloadOf } from '../../core/model/samples.ts';
@@ -62,7 +63,7 @@ async function changedWorld(onFailure: 'Rollback' | 'Hold' = 'Rollback') {
         }
         causes.add(job.cause);
         const before = world.requests.length;
-        await processPolicyJob(job, contextOf(), world.ports);
+        await processTask(job, contextOf(), world.ports);
         most = Math.max(most, world.requests.length - before);
       }
       return most;

@@ -8,7 +8,7 @@ import { compareTags } from '../../../src/core/select/select-tag.ts';
 import { strategies } from '../../../src/core/select/strategies/index.ts';
 import type { TagStrategy } from '../../../src/core/model/tag-strategy.ts';
 import { processPoll } from '../../../src/service/poll/process-poll.ts';
-import { processPolicyJob } from '../../../src/service/reconcile/process-policy.ts';
+import { processTask } from '../../../src/service/reconcile/process-task.ts';
 import { processPush } from '../../../src/service/reconcile/process-push.ts';
 import { digestOf, policyOf, specOf, web } from '../../core/model/samples.ts';
 import { contextOf, createWorld, image, pushOf, setWorkload, startTime, type World } from './world.ts';
@@ -61,7 +61,7 @@ function putImage(world: World, tag: string, digest: string): void {
 }
 
 async function drain(world: World): Promise<void> {
-  for (const job of world.jobs.splice(0)) await processPolicyJob(job, contextOf(), world.ports);
+  for (const job of world.jobs.splice(0)) await processTask(job, contextOf(), world.ports);
 }
 
 async function poll(world: World): Promise<void> {

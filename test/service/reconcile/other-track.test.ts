@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PolicyTarget } from '../../../src/core/model/image-policy.ts';
 import { neededReconciles } from '../../../src/service/reconcile/enqueue/needs-reconcile.ts';
-import { processPolicyJob } from '../../../src/service/reconcile/process-policy.ts';
+import { processTask } from '../../../src/service/reconcile/process-task.ts';
 import { digestOf, latestSpec, policyOf, specOf, webDeployment } from '../../core/model/samples.ts';
 import { filterTags } from '../../../src/core/select/filter-tags.ts';
 import { strategies } from '../../../src/core/select/strategies/index.ts';
@@ -15,7 +15,7 @@ const [one, other] = [digestOf('1'), digestOf('2')];
 async function reconcileAll(world: World): Promise<void> {
   const ports = withPorts(world.ports, { cluster: { policiesOf: () => [...world.policies.values()] } });
   for (const policy of Array.from(world.policies.values()))
-    for (const job of neededReconciles(policy, ports.cluster, new Date(startTime))) await processPolicyJob(job, contextOf(), ports);
+    for (const job of neededReconciles(policy, ports.cluster, new Date(startTime))) await processTask(job, contextOf(), ports);
 }
 
 const say = (world: World, name = 'web') => {

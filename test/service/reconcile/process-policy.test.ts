@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { WaitError } from '../../../src/core/model/errors.ts';
 import type { PolicyJob } from '../../../src/service/queue/jobs.ts';
 import { readPolicyJob } from '../../../src/service/queue/read-job.ts';
-import { processPolicyJob } from '../../../src/service/reconcile/process-policy.ts';
+import { processTask } from '../../../src/service/reconcile/process-task.ts';
 import { digestOf, policyOf, specOf } from '../../core/model/samples.ts';
 import { contextOf, createWorld, image, startTime, withPorts } from './world.ts';
 
@@ -28,10 +28,10 @@ describe('an answer that this process got from the registry for all jobs of a pu
 
   test('is used in the first attempt only', async () => {
     const first = start();
-    await processPolicyJob(job, contextOf({ failures: 0 }), first.ports);
+    await processTask(job, contextOf({ failures: 0 }), first.ports);
     assert.deepEqual([first.requests, first.images()], [['PATCH web'], [`${image}:1.3.0`]]);
     const second = start();
-    await processPolicyJob(job, contextOf({ failures: 1 }), second.ports);
+    await processTask(job, contextOf({ failures: 1 }), second.ports);
     assert.deepEqual(second.requests, ['HEAD 1.3.0', 'PATCH web']);
   });
 
@@ -41,7 +41,7 @@ describe('an answer that this process got from the registry for all jobs of a pu
     ['of another push', start(startTime, 'push:push-0')],
   ] as const) {
     test(`is not used ${what}`, async () => {
-      await processPolicyJob(job, contextOf(), world.ports);
+      await processTask(job, contextOf(), world.ports);
       assert.deepEqual(world.requests, ['HEAD 1.3.0', 'PATCH web']);
     });
   }
@@ -49,11 +49,7 @@ describe('an answer that this process got from the registry for all jobs of a pu
   test('is not reported on behalf of other policies', async () => {
     const world = start();
     const access = { secrets: [{ namespace: 'shop', name: 'mine', namedBy: 'policy' as const }] };
-    await processPolicyJob(
-      job,
-      contextOf(),
-      withPorts(world.ports, { registry: { sourceOf: (_, spec) => ({ ...spec.repository, access }) } }),
-    );
+    await processTask(job, contextOf(), withPorts(world.ports, { registry: { sourceOf: (_, spec) => ({ ...spec.repository, access }) } }));
     assert.deepEqual(world.requests, ['HEAD 1.3.0', 'PATCH web']);
   });
 });
@@ -64,7 +60,7 @@ describe('a writer to Redis', () => {
     world.put(policyOf({ spec: specOf({ pin: 'Digest' }) }));
     const evil = { tag: '1.3.0', digest: digestOf('e') };
     const written = { ...job, hint: { tag: '1.3.0' }, resolved: evil, resolvedAt: '2099-01-01T00:00:00.000Z' };
-    await processPolicyJob(readPolicyJob(written), contextOf(), world.ports);
+    await processTask(readPolicyJob(written), contextOf(), world.ports);
     assert.deepEqual([world.requests, world.images()], [['HEAD 1.3.0', 'PATCH web'], [`${image}:1.3.0@${digestOf('b')}`]]);
   });
 
@@ -72,7 +68,7 @@ describe('a writer to Redis', () => {
     const world = createWorld();
     const { hint: _, eventId: __, ...bare } = job;
     const actions = { rollbackTo: 'previous', requestedAt: 'now' };
-    for (const source of ['Rollback', 'Request'] as const) await processPolicyJob({ ...bare, source, actions }, contextOf(), world.ports);
+    for (const source of ['Rollback', 'Request'] as const) await processTask({ ...bare, source, actions }, contextOf(), world.ports);
     const { lastHandledRequest, lastHandledRollback } = world.statusOf('web');
     assert.deepEqual([lastHandledRequest, lastHandledRollback], [undefined, undefined]);
   });
@@ -81,10 +77,10 @@ describe('a writer to Redis', () => {
     const world = createWorld();
     const announced = { ...job, receivedAt: '2099-01-01T00:00:00.000Z', hint: { tag: '1.3.0', digest: digestOf('e') } };
     const isShort = (error: unknown) => error instanceof WaitError && error.until.getTime() <= startTime + 10_000;
-    await assert.rejects(processPolicyJob(announced, contextOf(), world.ports), isShort);
+    await assert.rejects(processTask(announced, contextOf(), world.ports), isShort);
     world.requests.length = 0;
     const later = withPorts(world.ports, { cluster: { now: () => startTime + 10_000 } });
-    await processPolicyJob(announced, contextOf(), later);
+    await processTask(announced, contextOf(), later);
     assert.deepEqual([world.requests, world.images()], [['HEAD 1.3.0', 'PATCH web'], [`${image}:1.3.0`]]);
   });
 });
@@ -92,7 +88,7 @@ describe('a writer to Redis', () => {
 test('without a hint all tags are considered', async () => {
   const world = createWorld();
   const { hint: _, eventId: __, ...bare } = job;
-  await processPolicyJob({ ...bare, source: 'PolicyChange', cause: 'generation:1' }, contextOf(), world.ports);
+  await processTask({ ...bare, source: 'PolicyChange', cause: 'generation:1' }, contextOf(), world.ports);
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
   assert.deepEqual([world.results.size, world.statusOf('web').observedGeneration], [0, 1]);
 });
@@ -100,7 +96,7 @@ test('without a hint all tags are considered', async () => {
 test('the push for a deleted policy still gets a result', async () => {
   const world = createWorld();
   world.policies.clear();
-  await processPolicyJob(job, contextOf(), world.ports);
+  await processTask(job, contextOf(), world.ports);
   const result = world.results.get(key);
   assert.deepEqual([result?.kind, result?.reason, result?.afterMs], ['ignored', 'PolicyGone', 1_000]);
   assert.deepEqual(world.events, []);
@@ -111,10 +107,10 @@ test('a failure is recorded and thrown, and written to the status when it lasts'
   const world = createWorld({ registry: { headManifest: () => Promise.reject(broken) } });
   const before = { conditions: [] };
   world.put(policyOf({ status: before }));
-  await assert.rejects(processPolicyJob(job, contextOf({ failures: 1 }), world.ports), broken);
+  await assert.rejects(processTask(job, contextOf({ failures: 1 }), world.ports), broken);
   assert.deepEqual([world.results.get(key)?.kind, world.results.get(key)?.message], ['retrying', 'asking the registry: 502']);
   assert.deepEqual(world.statusOf('web'), before);
-  await assert.rejects(processPolicyJob(job, contextOf({ failures: 2 }), world.ports), broken);
+  await assert.rejects(processTask(job, contextOf({ failures: 2 }), world.ports), broken);
   assert.deepEqual(
     world.statusOf('web').conditions?.map(({ type, status, reason }) => [type, status, reason]),
     [
@@ -126,27 +122,27 @@ test('a failure is recorded and thrown, and written to the status when it lasts'
 
 test('the failure of the last attempt is final', async () => {
   const world = createWorld({ registry: { headManifest: () => Promise.reject(new Error('502')) } });
-  await assert.rejects(processPolicyJob(job, contextOf({ failures: 99, isLastTry: true }), world.ports));
+  await assert.rejects(processTask(job, contextOf({ failures: 99, isLastTry: true }), world.ports));
   assert.equal(world.results.get(key)?.kind, 'failed');
 });
 
 test('a wait is reported at once', async () => {
   const later = new WaitError('RegistryThrottled', new Date(startTime + 60_000), 'asked to wait');
   const world = createWorld({ registry: { headManifest: () => Promise.reject(later) } });
-  await assert.rejects(processPolicyJob(job, contextOf(), world.ports), later);
+  await assert.rejects(processTask(job, contextOf(), world.ports), later);
   assert.equal(world.results.get(key)?.kind, 'waiting');
   const { conditions, waiting } = world.statusOf('web');
   assert.equal(conditions?.find(({ type }) => type === 'Reconciling')?.reason, 'RegistryThrottled');
   assert.deepEqual(waiting, { tag: '1.3.0', until: '2026-03-01T12:01:00Z', reason: 'RegistryThrottled' });
   const over = withPorts(world.ports, { registry: { headManifest: createWorld().ports.registry.headManifest } });
-  await processPolicyJob(job, contextOf({ failures: 1 }), over);
+  await processTask(job, contextOf({ failures: 1 }), over);
   assert.equal(world.statusOf('web').waiting, undefined);
 });
 
 test('a short wait for a registry is recorded, but not written to the status', async () => {
   const soon = new WaitError('RegistryBusy', new Date(startTime + 4_999), 'too many wait');
   const world = createWorld({ registry: { headManifest: () => Promise.reject(soon) } });
-  await assert.rejects(processPolicyJob(job, contextOf(), world.ports), soon);
+  await assert.rejects(processTask(job, contextOf(), world.ports), soon);
   assert.equal(world.results.get(key)?.kind, 'waiting');
   assert.deepEqual(world.statusOf('web'), createWorld().statusOf('web'));
 });
@@ -154,7 +150,7 @@ test('a short wait for a registry is recorded, but not written to the status', a
 test('a policy that has no status yet says at once that its registry fails', async () => {
   const soon = new WaitError('RegistryUnavailable', new Date(startTime + 1_000), 'the registry pauses');
   const world = createWorld({ registry: { headManifest: () => Promise.reject(soon) } });
-  await assert.rejects(processPolicyJob(job, contextOf(), world.ports), soon);
+  await assert.rejects(processTask(job, contextOf(), world.ports), soon);
   const { running, conditions } = world.statusOf('web');
   assert.deepEqual([running, conditions?.[0]?.reason], ['1.2.3', 'RegistryUnavailable']);
 });
@@ -162,7 +158,7 @@ test('a policy that has no status yet says at once that its registry fails', asy
 test('a short wait for a registry that lasts is written to the status, and has an Event', async () => {
   const soon = new WaitError('RegistryUnavailable', new Date(startTime + 4_999), 'the registry pauses');
   const world = createWorld({ registry: { headManifest: () => Promise.reject(soon) } });
-  await assert.rejects(processPolicyJob(job, contextOf({ failures: 2 }), world.ports), soon);
+  await assert.rejects(processTask(job, contextOf({ failures: 2 }), world.ports), soon);
   assert.equal(world.statusOf('web').conditions?.[0]?.reason, 'RegistryUnavailable');
   assert.ok(world.events.some((event) => JSON.stringify(event).includes('RegistryUnavailable')));
 });
@@ -176,7 +172,7 @@ test('a failure that cannot be reported is still thrown', async () => {
     report: { eventLog: { ...eventLog, recordResult: away } },
     policies: { writeStatus: away },
   });
-  await assert.rejects(processPolicyJob(job, contextOf({ failures: 5 }), world.ports), broken);
+  await assert.rejects(processTask(job, contextOf({ failures: 5 }), world.ports), broken);
 });
 
 test('a result that was not recorded repeats the job, which changes nothing twice', async () => {
@@ -185,9 +181,9 @@ test('a result that was not recorded repeats the job, which changes nothing twic
   const world = createWorld({
     report: { eventLog: { ...eventLog, recordResult: () => (away ? Promise.reject(new Error('Redis is away')) : Promise.resolve()) } },
   });
-  await assert.rejects(processPolicyJob(job, contextOf(), world.ports), /Redis is away/);
+  await assert.rejects(processTask(job, contextOf(), world.ports), /Redis is away/);
   away = false;
-  await processPolicyJob(job, contextOf({ failures: 1 }), world.ports);
+  await processTask(job, contextOf({ failures: 1 }), world.ports);
   assert.deepEqual(world.requests, ['HEAD 1.3.0', 'PATCH web']);
   assert.deepEqual(
     world.statusOf('web').history?.map(({ tag }) => tag),
@@ -198,9 +194,9 @@ test('a result that was not recorded repeats the job, which changes nothing twic
 test('after a crash between the patch and the status, the next reconcile writes the history', async () => {
   const world = createWorld();
   const crashed = withPorts(world.ports, { policies: { writeStatus: () => Promise.reject(new Error('killed')) } });
-  await assert.rejects(processPolicyJob({ ...job, receiver: 'prod' }, contextOf(), crashed), /killed/);
+  await assert.rejects(processTask({ ...job, receiver: 'prod' }, contextOf(), crashed), /killed/);
   assert.deepEqual([world.images(), world.statusOf('web')], [[`${image}:1.3.0`], {}]);
-  await processPolicyJob({ ...job, receiver: 'prod' }, contextOf({ failures: 1 }), world.ports);
+  await processTask({ ...job, receiver: 'prod' }, contextOf({ failures: 1 }), world.ports);
   const { history, trigger, latest } = world.statusOf('web');
   assert.deepEqual(
     history?.map(({ to, from, trigger: source }) => [to, from, source]),
@@ -211,7 +207,7 @@ test('after a crash between the patch and the status, the next reconcile writes 
 
 test('the status before a rollback is not deferred behind other image changes, and the report after it is', async () => {
   const world = createWorld();
-  await processPolicyJob(job, contextOf(), world.ports);
+  await processTask(job, contextOf(), world.ports);
   const policy = world.policies.get('shop/web');
   assert.ok(policy);
   const actions = { rollbackTo: 'previous' };
@@ -219,7 +215,7 @@ test('the status before a rollback is not deferred behind other image changes, a
   const [othersAreOut, isPatched] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const { patchImages } = world.ports.workloads;
   const { hint: _hint, eventId: _eventId, ...rollback } = { ...job, source: 'Rollback' as const, actions };
-  const done = processPolicyJob(
+  const done = processTask(
     rollback,
     contextOf(),
     withPorts(world.ports, {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WaitError } from '../../../src/core/model/errors.ts';
-import { processPolicyJob } from '../../../src/service/reconcile/process-policy.ts';
+import { processTask } from '../../../src/service/reconcile/process-task.ts';
 import { processPush } from '../../../src/service/reconcile/process-push.ts';
 import { createLogger } from '../../../src/service/telemetry/logger.ts';
 import { digestOf, lastMatching, latestSpec, policyOf, specOf, web, webDeployment } from '../../core/model/samples.ts';
@@ -126,7 +126,7 @@ test('a push does not replace the reconcile of all tags that a new policy needs,
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
   const job = wanted();
   assert.equal(job?.source, 'PolicyChange');
-  await processPolicyJob(job, contextOf(), world.ports);
+  await processTask(job, contextOf(), world.ports);
   assert.deepEqual(world.images(), [`${image}:1.4.0`]);
   assert.equal(wanted(), undefined);
 });
@@ -189,11 +189,11 @@ test('200 policies cost one request for a push in this process, and one for each
   await processPush(pushOf(), contextOf(), world.ports);
   const [first, ...others] = world.jobs;
   assert.ok(first && others.length === 199);
-  for (const job of others) await processPolicyJob(job, contextOf(), world.ports);
+  for (const job of others) await processTask(job, contextOf(), world.ports);
   const heads = () => world.requests.filter((request) => request === 'HEAD 1.3.0').length;
   assert.equal(heads(), 1);
   world.workloads.set('Deployment/shop/web', createWorld().ports.cluster.findWorkload(webDeployment) ?? assert.fail());
-  await processPolicyJob(
+  await processTask(
     first,
     contextOf(),
     withPorts(world.ports, { registry: { sharedAnswers: createWorld().ports.registry.sharedAnswers } }),

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PolicyActions } from '../../../src/core/model/policy-actions.ts';
-import { processPolicyJob } from '../../../src/service/reconcile/process-policy.ts';
+import { processTask } from '../../../src/service/reconcile/process-task.ts';
 import { processPush } from '../../../src/service/reconcile/process-push.ts';
 import { neededReconciles } from '../../../src/service/reconcile/enqueue/needs-reconcile.ts';
 import { strategies } from '../../../src/core/select/strategies/index.ts';
@@ -43,7 +43,7 @@ test('a requested rollback that was withdrawn or replaced before its turn is not
     const [job] = jobsOf(world);
     assert.equal(job?.source, 'Rollback');
     world.put({ ...policyIn(world), actions: later, resourceVersion: '2' });
-    await processPolicyJob(job, contextOf(), world.ports);
+    await processTask(job, contextOf(), world.ports);
     assert.deepEqual([world.images(), world.statusOf('web').lastHandledRollback], [[`${image}:1.3.0`], later.rollbackTo]);
   }
 });
@@ -61,7 +61,7 @@ test('a rollback of a policy that replaces a tag changes only what runs the tag 
     world.put(policyOf({ spec, status: { observedGeneration: 1 }, actions: { rollbackTo: '1.2.3' } }));
     const [job] = jobsOf(world);
     assert.equal(job?.source, 'Rollback');
-    await processPolicyJob(job, contextOf(), world.ports);
+    await processTask(job, contextOf(), world.ports);
     assert.deepEqual(world.images(), [`${image}:${becomes}`]);
   }
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { waitJob } from '../../../src/service/reconcile/enqueue/wait-job.ts';
-import { processPolicyJob } from '../../../src/service/reconcile/process-policy.ts';
+import { processTask } from '../../../src/service/reconcile/process-task.ts';
 import { processPush } from '../../../src/service/reconcile/process-push.ts';
 import { actionJob } from '../../../src/service/reconcile/enqueue/requested-actions.ts';
 import type { PolicyStatus } from '../../../src/core/model/policy-status.ts';
@@ -91,7 +91,7 @@ test('window: an update waits for the next window with a delayed job, and is app
   const job = waitJob(policyIn(world));
   assert.equal(job?.wait?.at, '2026-03-01T20:00:00.000Z');
   at = Date.parse('2026-03-01T20:00:00Z');
-  await processPolicyJob(job, contextOf(), world.ports);
+  await processTask(job, contextOf(), world.ports);
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
   assert.deepEqual([world.statusOf('web').waiting, conditionsOf(world)], [undefined, ['Ready=True UpToDate']]);
 });
@@ -136,7 +136,7 @@ test('held: a release at a future time is reported at once, may be moved, and ta
   const job = waitJob(policyIn(world));
   assert.ok(job);
   at = Date.parse('2026-03-01T20:00:00Z');
-  await processPolicyJob(job, contextOf(), world.ports);
+  await processTask(job, contextOf(), world.ports);
   assert.deepEqual([world.images(), conditionsOf(world)], [[`${image}:1.3.0`], ['Ready=True UpToDate']]);
 });
 
@@ -213,7 +213,7 @@ test('a replica that has not seen the annotation yet reads it', async () => {
   world.put({ ...older, resourceVersion: '2', actions: { approve: `1.3.0@${b}` } });
   const job = neededReconcile(policyIn(world), world.ports.cluster, new Date(world.ports.cluster.now()));
   assert.ok(job);
-  await processPolicyJob(job, contextOf(), withPorts(world.ports, { policies: { find: () => older } }));
+  await processTask(job, contextOf(), withPorts(world.ports, { policies: { find: () => older } }));
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });
 
@@ -225,7 +225,7 @@ test('paused: nothing is changed until it is resumed, which enqueues the policy'
   setWorkload(world, { web: `${image}:1.2.3` }, { generation: 2 });
   const job = neededReconcile(policyIn(world), world.ports.cluster, new Date(world.ports.cluster.now()));
   assert.equal(job?.source, 'TargetChange');
-  await processPolicyJob(job, contextOf(), world.ports);
+  await processTask(job, contextOf(), world.ports);
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });
 

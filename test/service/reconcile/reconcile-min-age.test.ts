@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { PolicySpec } from '../../../src/core/model/image-policy.ts';
 import { WaitError } from '../../../src/core/model/errors.ts';
 import { waitJob } from '../../../src/service/reconcile/enqueue/wait-job.ts';
-import { processPolicyJob } from '../../../src/service/reconcile/process-policy.ts';
+import { processTask } from '../../../src/service/reconcile/process-task.ts';
 import { processPush } from '../../../src/service/reconcile/process-push.ts';
 import { processPoll } from '../../../src/service/poll/process-poll.ts';
 import { digestOf, latestSpec, policyOf, specOf, web } from '../../core/model/samples.ts';
@@ -30,7 +30,7 @@ function start(spec: Partial<PolicySpec> = {}) {
     ring: async () => {
       const job = waitJob(policy(world));
       assert.ok(job, 'no job is delayed');
-      await processPolicyJob(job, contextOf(), world.ports);
+      await processTask(job, contextOf(), world.ports);
     },
     waits: () => {
       const { waiting } = world.statusOf('web');
@@ -179,7 +179,7 @@ test('a push of an older tag is unchanged while something is pending, and the po
 test('the first image of a policy waits as well, and the running one does not', async () => {
   const { world, waits, conditions } = start();
   const look = () =>
-    processPolicyJob(
+    processTask(
       { schema: 1, policy: policyOf(), source: 'PolicyChange', cause: 'generation:1', receivedAt: '2026-03-01T12:00:00Z' },
       contextOf(),
       world.ports,
@@ -198,7 +198,7 @@ test('an image found by a poll waits, and the next polls leave it pending', asyn
     at(minutes);
     const receivedAt = new Date(startTime + minutes * minute).toISOString();
     await processPoll({ schema: 1, repository: web, intervalMs: 3_600_000, receivedAt }, contextOf(), world.ports);
-    for (const job of world.jobs.splice(0)) await processPolicyJob(job, contextOf(), world.ports);
+    for (const job of world.jobs.splice(0)) await processTask(job, contextOf(), world.ports);
   };
   await poll(5);
   await poll(20);
@@ -224,7 +224,7 @@ test('a shorter minAge counts from the first sight, and without one nothing wait
       cause: 'generation:2',
       receivedAt: '2026-03-01T12:00:00Z',
     } as const;
-    await processPolicyJob(job, contextOf(), world.ports);
+    await processTask(job, contextOf(), world.ports);
     assert.deepEqual([world.images(), waits()], [[`${image}:1.3.0`], undefined]);
   }
 });
@@ -271,7 +271,7 @@ test('a delayed job for a wait that is over sends no request', async () => {
   await push('1.3.0', 'c');
   world.requests.length = 0;
   at(30);
-  await processPolicyJob(job, contextOf(), world.ports);
+  await processTask(job, contextOf(), world.ports);
   assert.deepEqual([world.images(), world.requests], [[`${image}:1.2.3`], ['GET policy web']]);
 });
 
@@ -289,6 +289,6 @@ test('a replica whose cache lags behind still schedules the delayed job', async 
   const job = waitJob(policy(world));
   assert.ok(job);
   at(30);
-  await processPolicyJob(job, contextOf(), withPorts(world.ports, { policies: { find: () => before } }));
+  await processTask(job, contextOf(), withPorts(world.ports, { policies: { find: () => before } }));
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });

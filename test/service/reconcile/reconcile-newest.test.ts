@@ -4,7 +4,7 @@ import { describe, it, test } from 'node:test';
 import { filterTags } from '../../../src/core/select/filter-tags.ts';
 import type { PolicySpec } from '../../../src/core/model/image-policy.ts';
 import { strategies } from '../../../src/core/select/strategies/index.ts';
-import { processPolicyJob } from '../../../src/service/reconcile/process-policy.ts';
+import { processTask } from '../../../src/service/reconcile/process-task.ts';
 import { processPush } from '../../../src/service/reconcile/process-push.ts';
 import { reconcilePolicy } from '../../../src/service/reconcile/reconcile-policy.ts';
 import type { Ports } from '../../../src/service/reconcile/ports.ts';
@@ -36,7 +36,7 @@ const reconcile = (world: World, request: Partial<ReconcileRequest> = {}, ports:
   reconcilePolicy({ policy: { namespace, name, uid }, announced: false, ...request }, withPorts(world.ports, ports), signal);
 const push = (world: World, tag: string) => processPush(pushOf({ tag, digest: world.tags.get(tag) ?? '' }), contextOf(), world.ports);
 const reconcileJob = (world: World) =>
-  processPolicyJob(
+  processTask(
     { schema: 1, policy: { namespace, name, uid }, source: 'Poll', cause: 'poll', receivedAt: '2026-03-01T12:00:00Z' },
     contextOf(),
     world.ports,
@@ -113,7 +113,7 @@ test('a running image that was deleted from the registry is never downgraded, ho
   assert.equal(world.statusOf('web').latest?.tag, 'a');
   world.tags.delete('a');
   for (const tagMemory of [world.ports.registry.tagMemory, createTagMemory(), createTagMemory()]) {
-    await processPolicyJob(
+    await processTask(
       { schema: 1, policy: { namespace, name, uid }, source: 'Poll', cause: 'poll', receivedAt: '2026-03-01T12:00:00Z' },
       contextOf(),
       withPorts(world.ports, { registry: { tagMemory } }),

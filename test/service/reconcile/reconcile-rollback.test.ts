@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PolicyJob } from '../../../src/service/queue/jobs.ts';
-import { processPolicyJob } from '../../../src/service/reconcile/process-policy.ts';
+import { processTask } from '../../../src/service/reconcile/process-task.ts';
 import { processPush } from '../../../src/service/reconcile/process-push.ts';
 import { digestOf, specOf } from '../../core/model/samples.ts';
 import { conditionsOf, policyIn, push, requestAction, start } from './asked-world.ts';
@@ -20,7 +20,7 @@ async function rollBackAndDie(world: World): Promise<PolicyJob> {
   const killed = withPorts(world.ports, {
     policies: { writeStatus: (...args) => (writes++ === 0 ? writeStatus(...args) : Promise.reject(new Error('killed'))) },
   });
-  await assert.rejects(processPolicyJob(job, contextOf(), killed));
+  await assert.rejects(processTask(job, contextOf(), killed));
   return job;
 }
 
@@ -59,7 +59,7 @@ test('rollback: a crash between the patch and the status does not let the next r
   const job = await rollBackAndDie(world);
   await push(world, '1.3.0', b);
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
-  await processPolicyJob(job, contextOf(), world.ports);
+  await processTask(job, contextOf(), world.ports);
   assert.deepEqual([world.images(), world.statusOf('web').lastHandledRollback], [[`${image}:1.2.3`], 'previous']);
 });
 
@@ -69,7 +69,7 @@ test('rollback: after a crash "previous" still means the image that it meant whe
   await push(world, '1.4.0', c);
   const job = await rollBackAndDie(world);
   assert.deepEqual([world.images(), world.statusOf('web').rollback?.tag], [[`${image}:1.3.0`], '1.3.0']);
-  await processPolicyJob(job, contextOf(), world.ports);
+  await processTask(job, contextOf(), world.ports);
   assert.deepEqual([world.images(), world.statusOf('web').rollback], [[`${image}:1.3.0`], undefined]);
 });
 
@@ -156,6 +156,6 @@ test('rollback: where the push of an older image comes to it first, the status s
   // The job of the request is not made where the status is known to have handled it.
   const [follows] = world.jobs;
   assert.ok(follows);
-  await processPolicyJob(follows, contextOf(), world.ports);
+  await processTask(follows, contextOf(), world.ports);
   assert.deepEqual([world.images(), conditionsOf(world)], [[`${image}:1.2.3`], ['Ready=True RejectedDigest', 'Held=True RejectedDigest']]);
 });

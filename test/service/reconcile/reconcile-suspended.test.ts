@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { processPoll } from '../../../src/service/poll/process-poll.ts';
 import { createTick } from '../../../src/service/poll/tick.ts';
-import { processPolicyJob } from '../../../src/service/reconcile/process-policy.ts';
+import { processTask } from '../../../src/service/reconcile/process-task.ts';
 import { processPush } from '../../../src/service/reconcile/process-push.ts';
 import { reconcilePolicy } from '../../../src/service/reconcile/reconcile-policy.ts';
 import { digestOf, latestSpec, policyOf, specOf, web } from '../../core/model/samples.ts';
@@ -85,6 +85,6 @@ test('what was pushed while the policy was suspended, and what the registry did 
   await processPoll({ schema: 1, repository: web, intervalMs: 3_600_000, receivedAt }, contextOf(), world.ports);
   const [job] = world.jobs.filter(({ source }) => source === 'Poll');
   assert.deepEqual(job?.hint, { tag: '1.4.0' });
-  await processPolicyJob(job, contextOf(), world.ports);
+  await processTask(job, contextOf(), world.ports);
   assert.deepEqual(world.images(), [`${image}:1.4.0`]);
 });

@@ -6,7 +6,7 @@ import { toSeconds } from '../../../src/core/model/text.ts';
 import { retryPausesMs } from '../../../src/core/plan/retries.ts';
 import { waitJob } from '../../../src/service/reconcile/enqueue/wait-job.ts';
 import { actionJob } from '../../../src/service/reconcile/enqueue/requested-actions.ts';
-import { processPolicyJob } from '../../../src/service/reconcile/process-policy.ts';
+import { processTask } from '../../../src/service/reconcile/process-task.ts';
 import { rolloutJob } from '../../../src/service/reconcile/rollouts/rollout-job.ts';
 import type { PodState } from '../../../src/core/rollout/evaluate-pods.ts';
 import { digestOf } from '../../core/model/samples.ts';
@@ -35,7 +35,7 @@ function failingWorld(onFailure: 'Rollback' | 'Hold' = 'Rollback') {
   };
   const check = async () => {
     const job = rolloutJob(policyOf(), world.ports.cluster, new Date(now)) ?? assert.fail('no check is due');
-    await processPolicyJob(job, contextOf(), world.ports);
+    await processTask(job, contextOf(), world.ports);
   };
   return {
     world,
@@ -55,7 +55,7 @@ function failingWorld(onFailure: 'Rollback' | 'Hold' = 'Rollback') {
     async waitOver() {
       const job = waitJob(policyOf()) ?? assert.fail('nothing is awaited');
       now = Date.parse(job.wait?.at ?? '') + 1_000;
-      await processPolicyJob(job, contextOf(), world.ports);
+      await processTask(job, contextOf(), world.ports);
     },
     async release() {
       now += 1_000;
@@ -64,12 +64,12 @@ function failingWorld(onFailure: 'Rollback' | 'Hold' = 'Rollback') {
       const job = actionJob(policyOf()) ?? assert.fail('the release asks for nothing');
       const { namespace, name, uid } = policy;
       const receivedAt = new Date(now).toISOString();
-      await processPolicyJob({ schema: 1, policy: { namespace, name, uid }, receivedAt, ...job }, contextOf(), world.ports);
+      await processTask({ schema: 1, policy: { namespace, name, uid }, receivedAt, ...job }, contextOf(), world.ports);
     },
     async look() {
       const { namespace, name, uid, generation } = policyOf();
       const receivedAt = new Date(now).toISOString();
-      await processPolicyJob(
+      await processTask(
         { schema: 1, policy: { namespace, name, uid }, generation, source: 'Poll', cause: `look:${now}`, receivedAt },
         contextOf(),
         world.ports,

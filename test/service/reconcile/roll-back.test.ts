@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { PolicyStatus } from '../../../src/core/model/policy-status.ts';
 import type { VerificationResult, Verification } from '../../../src/core/model/verification.ts';
 import type { Workload } from '../../../src/core/model/workload.ts';
-import { processPolicyJob } from '../../../src/service/reconcile/process-policy.ts';
+import { processTask } from '../../../src/service/reconcile/process-task.ts';
 import { digestOf, webDeployment } from '../../core/model/samples.ts';
 import { changedWorkload, entryOf, stuckRollout, image, withLastUpdate, watchedSpec } from '../../core/rollout/rollout-samples.ts';
 import { changeTime, changedWorld, jobOf, reconcile, historyLines, eventLines } from './changed-world.ts';
@@ -21,7 +21,7 @@ test('a target in another namespace is neither rolled back nor mentioned without
   assert.deepEqual([world.requests, world.events], [[], []]);
   const stale = withPorts(world.ports, { cluster: { namespaceConsent: () => 'shop' } });
   for (let twice = 0; twice < 2; twice++) {
-    await processPolicyJob({ ...jobOf(world), cause: 'again' }, contextOf(), stale);
+    await processTask({ ...jobOf(world), cause: 'again' }, contextOf(), stale);
     assert.deepEqual(patchRequests(world), []);
     assert.deepEqual(eventLines(world), ['RolloutFailed ImagePolicy', 'RolloutFailed Deployment', 'RollbackRefused ImagePolicy']);
   }
@@ -47,7 +47,7 @@ test('a policy that was changed meanwhile decides: the rollback is left to the r
       if (spec === undefined) world.policies.delete('shop/web');
       else if (policy !== undefined) world.put({ ...policy, generation: 2, spec });
     };
-    await processPolicyJob(job, contextOf(), withPorts(world.ports, { policies: { writeStatus: change } }));
+    await processTask(job, contextOf(), withPorts(world.ports, { policies: { writeStatus: change } }));
     assert.deepEqual(patchRequests(world), []);
   }
 });
@@ -166,7 +166,7 @@ test('with verify a tag that moves while its signature is read is not rolled bac
     return { kind: 'verified', by: 'ours' };
   };
   await assert.rejects(
-    processPolicyJob(jobOf(world), contextOf(), withPorts(world.ports, { signatures: { verify: verifyImage } })),
+    processTask(jobOf(world), contextOf(), withPorts(world.ports, { signatures: { verify: verifyImage } })),
     /moved from/,
   );
   assert.deepEqual(patchRequests(world), []);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WaitError } from '../../../src/core/model/errors.ts';
 import type { PolicyStatus } from '../../../src/core/model/policy-status.ts';
-import { processPolicyJob } from '../../../src/service/reconcile/process-policy.ts';
+import { processTask } from '../../../src/service/reconcile/process-task.ts';
 import { processPush } from '../../../src/service/reconcile/process-push.ts';
 import { digestOf, latestSpec, policyOf, webDeployment } from '../../core/model/samples.ts';
 import { contextOf, createWorld, image, pushOf, setWorkload, startTime, withPorts, type World } from './world.ts';
@@ -82,7 +82,7 @@ test('an answer found by a poll is used at once', async () => {
   setWorkload(world, { web: `${image}:latest@${old}` });
   const { namespace, name, uid } = policyOf();
   const job = { schema: 1, policy: { namespace, name, uid }, source: 'Poll', cause: 'poll', receivedAt: push.receivedAt } as const;
-  await processPolicyJob({ ...job, hint: { tag: 'latest' } }, contextOf(), world.ports);
+  await processTask({ ...job, hint: { tag: 'latest' } }, contextOf(), world.ports);
   assert.equal(countHeadRequests(world), 1);
 });
 
@@ -94,7 +94,7 @@ function startTwo(given: Parameters<typeof start>[0], images: readonly [string, 
   setWorkload(world, { web: other }, { name: 'other', uid: 'uid-of-other' });
   world.put(policyOf({ name: 'other', spec: latestSpec({ targets: [{ ...webDeployment, name: 'other' }] }) }));
   const work = async () => {
-    for (const job of world.jobs.splice(0)) await processPolicyJob(job, contextOf(), world.ports);
+    for (const job of world.jobs.splice(0)) await processTask(job, contextOf(), world.ports);
   };
   const runOf = (name: string) => world.workloads.get(`Deployment/shop/${name}`)?.containers[0]?.image;
   return { world, deliver, work, runOf };
@@ -129,7 +129,7 @@ test('a tag that is pushed twice within seconds is read again when the registry 
   const [again] = world.jobs;
   assert.ok(again);
   assert.equal(again.notBefore, new Date(startTime + 10_000).toISOString());
-  await processPolicyJob(again, contextOf(), world.ports);
+  await processTask(again, contextOf(), world.ports);
   assert.deepEqual(world.images(), [pinnedImage]);
   // A second time, nothing is left to find out: not even where another process makes the job.
   assert.equal(world.jobs.length, 1);

@@ -1,7 +1,7 @@
 /** The first change of a policy without a range: where it hardly goes where the user expects, it waits for a release. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { processPolicyJob } from '../../../src/service/reconcile/process-policy.ts';
+import { processTask } from '../../../src/service/reconcile/process-task.ts';
 import { processPush } from '../../../src/service/reconcile/process-push.ts';
 import { actionJob } from '../../../src/service/reconcile/enqueue/requested-actions.ts';
 import { strategies } from '../../../src/core/select/strategies/index.ts';
@@ -29,7 +29,7 @@ function start(tags: Readonly<Record<string, number | undefined>>, strategy: Tag
 }
 
 const reconcile = (world: World) =>
-  processPolicyJob(
+  processTask(
     { schema: 1, policy: { namespace, name, uid }, source: 'Poll', cause: 'poll', receivedAt: '2026-03-01T12:00:00Z' },
     contextOf(),
     world.ports,
@@ -61,7 +61,7 @@ describe('the first change of a policy without a range', () => {
       const policy = world.policies.get('shop/web') ?? assert.fail();
       world.put({ ...policy, actions: { release: new Date(startTime).toISOString() } });
       const job = actionJob(world.policies.get('shop/web') ?? assert.fail()) ?? assert.fail('no job for the release');
-      await processPolicyJob(
+      await processTask(
         { schema: 1, policy: { namespace, name, uid }, receivedAt: '2026-03-01T12:00:00Z', ...job },
         contextOf(),
         world.ports,
@@ -100,7 +100,7 @@ describe('the first change of a policy without a range', () => {
 it('a registry that cannot say when the images were created does not keep a policy from its first change', async () => {
   const world = start({ '1.2.3': 9, '1.3.0': 2 }, free);
   const broken = withPorts(world.ports, { registry: { readImage: () => Promise.reject(new Error('500')) } });
-  await processPolicyJob(
+  await processTask(
     { schema: 1, policy: { namespace, name, uid }, source: 'Poll', cause: 'poll', receivedAt: '2026-03-01T12:00:00Z' },
     contextOf(),
     broken,

@@ -5,7 +5,7 @@ import { maxTargetsListed } from '../../../src/core/model/policy-status.ts';
 import type { PolicyTarget } from '../../../src/core/model/image-policy.ts';
 import { hashOfTargets } from '../../../src/core/plan/unlisted-targets.ts';
 import { changedTargetsJob, neededReconciles } from '../../../src/service/reconcile/enqueue/needs-reconcile.ts';
-import { processPolicyJob } from '../../../src/service/reconcile/process-policy.ts';
+import { processTask } from '../../../src/service/reconcile/process-task.ts';
 import { processPush } from '../../../src/service/reconcile/process-push.ts';
 import { policyOf, specOf, workloadOf } from '../../core/model/samples.ts';
 import { contextOf, createWorld, image, pushOf, startTime, withPorts, type World } from './world.ts';
@@ -30,7 +30,7 @@ async function updated(count: number): Promise<World> {
   world.workloads.clear();
   for (let index = 0; index < count; index++) addDeployment(world, nameAt(index));
   await processPush(pushOf(), contextOf(), world.ports);
-  for (const job of jobsAt(world, new Date(startTime))) await processPolicyJob(job, contextOf(), world.ports);
+  for (const job of jobsAt(world, new Date(startTime))) await processTask(job, contextOf(), world.ports);
   const { running, targetCounts } = world.statusOf('web');
   assert.deepEqual([running, targetCounts?.upToDate], ['1.3.0', count]);
   return world;
@@ -59,7 +59,7 @@ for (const count of [maxTargetsListed, maxTargetsListed + 1, 50]) {
     assert.ok(job);
     assert.deepEqual(others, []);
     const now = withPorts(world.ports, { cluster: { now: () => later.getTime() } });
-    await processPolicyJob(job, contextOf(), now);
+    await processTask(job, contextOf(), now);
     const { running, targetCounts } = world.statusOf('web');
     assert.deepEqual([running, targetCounts?.upToDate], ['1.3.0,+1', count - 1]);
     assert.equal(changedTargetsJob(policyIn(world), world.ports.cluster, later, true), undefined);

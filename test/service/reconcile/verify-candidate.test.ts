@@ -5,7 +5,7 @@ import type { PolicySpec } from '../../../src/core/model/image-policy.ts';
 import type { VerificationResult, Verification } from '../../../src/core/model/verification.ts';
 import type { PolicyJob } from '../../../src/service/queue/jobs.ts';
 import { strategies } from '../../../src/core/select/strategies/index.ts';
-import { processPolicyJob } from '../../../src/service/reconcile/process-policy.ts';
+import { processTask } from '../../../src/service/reconcile/process-task.ts';
 import { digestOf, policyOf, specOf, workloadOf } from '../../core/model/samples.ts';
 import { contextOf, createWorld, image, setWorkload, startTime, type World, withPorts } from './world.ts';
 
@@ -44,7 +44,7 @@ const jobOf = (job: Partial<PolicyJob> = {}): PolicyJob => ({
   hint: { tag: '1.3.0', digest: b },
   ...job,
 });
-const reconcile = (world: World, job: Partial<PolicyJob> = {}) => processPolicyJob(jobOf(job), contextOf(), world.ports);
+const reconcile = (world: World, job: Partial<PolicyJob> = {}) => processTask(jobOf(job), contextOf(), world.ports);
 const conditions = (world: World) =>
   world.statusOf('web').conditions?.map(({ type, status, reason }) => `${type} ${status} ${reason}`) ?? [];
 const verified: VerificationResult = { kind: 'verified', by: 'us' };
@@ -212,7 +212,7 @@ describe('no image is deployed that was not verified', () => {
         return run(key, work);
       },
     };
-    await processPolicyJob(jobOf(), contextOf(), withPorts(world.ports, { policies: { mutex } }));
+    await processTask(jobOf(), contextOf(), withPorts(world.ports, { policies: { mutex } }));
     assert.deepEqual(world.requests, ['HEAD 1.3.0', 'VERIFY b']);
     assert.deepEqual([world.images(), conditions(world)[1]], [[`${image}:1.2.3`], 'Stalled True SignatureInvalid']);
   });
@@ -227,7 +227,7 @@ describe('no image is deployed that was not verified', () => {
         return work();
       },
     };
-    await assert.rejects(processPolicyJob(jobOf(), contextOf(), withPorts(world.ports, { policies: { mutex } })), /has to be verified/);
+    await assert.rejects(processTask(jobOf(), contextOf(), withPorts(world.ports, { policies: { mutex } })), /has to be verified/);
     assert.deepEqual(world.images(), [`${image}:1.2.3`]);
   });
 
@@ -258,7 +258,7 @@ describe('a policy that replaces a tag', () => {
     const strategy = strategies.replace({ from: '1.2.3', to: rebased });
     world.put({ ...demander, spec: specOf({ verification, pin: 'Digest' }) }, { ...child, spec: specOf({ strategy }) });
     const job = { schema: 1, policy: child, source: 'PolicyChange', cause: 'c', receivedAt: new Date(startTime).toISOString() } as const;
-    await processPolicyJob(job, contextOf(), world.ports).catch((error: unknown) => assert.match(String(error), /is not signed/));
+    await processTask(job, contextOf(), world.ports).catch((error: unknown) => assert.match(String(error), /is not signed/));
     return {
       images: world.images(),
       asked,

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PermanentError } from '../../../src/core/model/errors.ts';
 import type { PodState } from '../../../src/core/rollout/evaluate-pods.ts';
-import { processPolicyJob, reconcileAndReport } from '../../../src/service/reconcile/process-policy.ts';
+import { reconcileAndReport } from '../../../src/service/reconcile/process-policy.ts';
+import { processTask } from '../../../src/service/reconcile/process-task.ts';
 import { digestOf, policyOf } from '../../core/model/samples.ts';
 import { changedWorkload, entryOf, stuckRollout, image, rolledOut, waitingPod, watchedSpec } from '../../core/rollout/rollout-samples.ts';
 import {
@@ -60,7 +61,7 @@ test('a workload that cannot be watched is Ready at once, and the message says s
 test('a complete rollout is reported once, with the time since the push', async () => {
   const world = changedWorld(changedWorkload(rolledOut));
   const job = jobOf(world);
-  for (let twice = 0; twice < 2; twice++) await processPolicyJob(job, contextOf(), world.ports);
+  for (let twice = 0; twice < 2; twice++) await processTask(job, contextOf(), world.ports);
   assert.deepEqual([historyLines(world), conditionLines(world)], [['Webhook RolledOut'], ['Ready=True UpToDate']]);
   assert.deepEqual(eventLines(world), ['RolledOut ImagePolicy', 'RolledOut Deployment']);
   assert.equal(world.results.get('push-1 shop/web')?.at, new Date(startTime).toISOString());
@@ -197,12 +198,11 @@ test('Hold stops at a failed rollout, and Ignore only reports it', async () => {
 
 test('a manual change of the image meanwhile is left alone', async () => {
   const world = changedWorld(changedWorkload(stuckRollout));
-  const job = jobOf(world);
   const byHand = changedWorkload(
     { observedGeneration: 3 },
     { generation: 3, containers: [{ name: 'web', image: `${image}:9`, imageOwner: 'kubectl' }] },
   );
-  await processPolicyJob(job, contextOf(), withPorts(world.ports, { workloads: { read: async () => byHand } }));
+  await processTask(jobOf(world), contextOf(), withPorts(world.ports, { workloads: { read: async () => byHand } }));
   assert.deepEqual(historyLines(world), ['Webhook Applied']);
   assert.equal(world.requests.includes('PATCH web'), false);
 });
@@ -212,7 +212,7 @@ test('after a conflict the rollout is checked again', async () => {
   const world = changedWorld(changedWorkload(stuckRollout));
   const patchImages: World['ports']['workloads']['patchImages'] = async (...args) =>
     conflicts++ === 0 ? { kind: 'conflict' } : world.ports.workloads.patchImages(...args);
-  await processPolicyJob(jobOf(world), contextOf(), withPorts(world.ports, { workloads: { patchImages } }));
+  await processTask(jobOf(world), contextOf(), withPorts(world.ports, { workloads: { patchImages } }));
   assert.deepEqual(historyLines(world), ['Rollback Applied', 'Webhook RolledBack']);
 });
 
@@ -252,7 +252,7 @@ test('the next reconcile continues after a crash at each step', async () => {
       policies: { writeStatus },
       workloads: { ...(dies === 'before the patch' && { patchImages: crash }) },
     });
-    await assert.rejects(processPolicyJob(jobOf(world), contextOf(), ports), /killed/);
+    await assert.rejects(processTask(jobOf(world), contextOf(), ports), /killed/);
     await reconcile(world);
     assert.deepEqual(world.images(), [`${image}:1.2.3`], dies);
     assert.deepEqual(historyLines(world), ['Rollback Applied', 'Webhook RolledBack'], dies);
@@ -301,7 +301,7 @@ test('a replica that lags behind reads what the other one saw', async () => {
     await world.ports.policies.writeStatus(...args);
     findPolicy = world.ports.policies.find;
   };
-  await processPolicyJob(job, contextOf(), withPorts(world.ports, { policies: { find: (...names) => findPolicy(...names), writeStatus } }));
+  await processTask(job, contextOf(), withPorts(world.ports, { policies: { find: (...names) => findPolicy(...names), writeStatus } }));
   assert.deepEqual(historyLines(world), ['Webhook RolledOut']);
 });
 

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { digestLifeOf } from '../../../src/bases/policies/compare-images.ts';
+import { isUsableBase } from '../../../src/core/model/base-policy.ts';
+import type { BaseJob } from '../../../src/service/queue/jobs.ts';
+import { readBasePolicy } from '../../../src/bases/resource/read-base-policy.ts';
+
+function lifeOf(interval: string, source: BaseJob['source'], asksRegistry: boolean): number {
+  const metadata = { name: 'java', namespace: 'platform', uid: 'u1', resourceVersion: '1', generation: 1 };
+  const spec = { image: 'harbor.example.com/library/base-java', select: { semver: {} }, poll: { interval } };
+  const policy = readBasePolicy({ metadata, spec }, { aliases: new Map(), customTargets: [] });
+  assert.ok(isUsableBase(policy.spec));
+  const job: BaseJob = { schema: 1, policy: metadata, source, cause: 'x', receivedAt: '2026-11-23T12:00:00Z' };
+  return digestLifeOf({ ...policy, spec: policy.spec }, job, asksRegistry) / 1_000;
+}
+
+test('a poll asks for every tag that has not been asked for half of its interval, and no poll is passed over', () => {
+  for (const [interval, seconds] of [
+    ['1m', 30],
+    ['10m', 300],
+    ['1h', 1_800],
+  ] as const)
+    assert.equal(lifeOf(interval, 'Poll', true), seconds, interval);
+});
+
+test('a push, which several policies may have at once, asks for nothing that was asked for a minute before, and a changed workload waits for the poll', () => {
+  assert.equal(lifeOf('1h', 'Webhook', true), 60);
+  assert.equal(lifeOf('1h', 'TargetChange', false), 3_600);
+});
