@@ -74,11 +74,11 @@ test('pushes that were matched before a policy was delivered are matched again, 
   const policy = policyOf({ generation: 2, createdAt: new Date(startTime - 5_000).toISOString(), status });
   enqueuer.onPolicy({ type: 'updated', object: policy, previous: policy });
   enqueuer.onPolicy({ type: 'deleted', object: policy });
-  await pass(0);
+  await pass(1_000);
   assert.deepEqual([repeated, errors], [[], []]);
   enqueuer.onPolicy({ type: 'updated', object: policy, previous: policyOf({ status }) });
   enqueuer.onPolicy({ type: 'added', object: { ...policy, uid: 'anew' } });
-  await pass(0);
+  await pass(1_000);
   away = false;
   await pass(1_000);
   assert.deepEqual([repeated, errors.length], [['push-1'], 1]);

@@ -49,6 +49,8 @@ const sliceMs = 10;
 /** How long new targets are gathered. An installation creates the workloads of an application one after the other. */
 const newTargetsMs = 100;
 const newTargetForMs = 60_000;
+/** How long missed pushes are gathered, so that whoever edits a policy all the time cannot have them matched as often. */
+const missedMs = 1_000;
 
 /** The new targets of a policy. */
 interface NewTargets {
@@ -63,6 +65,7 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
   const pending = new Map<string, PolicyJob>();
   /** Pushes that were matched before the watch delivered a policy. */
   const missed = new Map<string, PushJob>();
+  let missedTimer: NodeJS.Timeout | undefined;
   let timer: NodeJS.Timeout | undefined;
   const considered = new Map<string, ImagePolicy>();
   /** The policies of a pass over all policies that are still to be checked; `isPassRequested`: another pass was requested. */
@@ -141,7 +144,6 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
         await ports.queues.addPolicyJobs(batch.map(([, job]) => job));
         for (const [id] of batch) pending.delete(id);
       }
-      if (missed.size > 0) await repeatMissed();
       timer = undefined;
       if (pending.size + considered.size > 0 || pass !== undefined || isPassRequested) schedule(0);
     } catch (error) {
@@ -156,9 +158,14 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
     try {
       await ports.queues.repeatPushes(pushes);
     } catch (error) {
-      for (const push of pushes) missed.set(push.id, push);
-      throw error;
+      ports.onError(error);
+      for (const push of pushes) if (!missed.has(push.id)) missed.set(push.id, push);
     }
+    missedTimer = undefined;
+    if (missed.size > 0) scheduleMissed();
+  };
+  const scheduleMissed = () => {
+    if (!stopping.signal.aborted) missedTimer ??= setTimeout(() => void repeatMissed(), missedMs);
   };
   const consider = (policy: ImagePolicy) => {
     if (stopping.signal.aborted) return;
@@ -195,6 +202,7 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
       consider(object);
       if (object.generation !== previous?.generation)
         for (const push of ports.policies.recentPushes.missedBy(object)) missed.set(push.id, push);
+      if (missed.size > 0) scheduleMissed();
     },
     addSelected(policy, version) {
       isolated(() => [selectedJob(policy, version, new Date(ports.cluster.now()))]);
@@ -217,6 +225,7 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
       stopping.abort();
       clearTimeout(timer);
       clearTimeout(newTargetsTimer);
+      clearTimeout(missedTimer);
     },
   };
 }
