@@ -1,11 +1,11 @@
 /** What is measured, by one command: `npm run bench -- --help`. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { prepare } from '../test/harness/prepare.ts';
 import { measure } from './measure.ts';
 import { describeMachine } from './report/machine.ts';
-import { formatReport, formatRow, type Measured } from './report/markdown.ts';
+import { formatReport, formatRow, type Measured, updateReport } from './report/markdown.ts';
 import { rows } from './rows/index.ts';
 
 /** Measured by themselves, with options of their own. */
@@ -18,7 +18,7 @@ const programs: Readonly<Record<string, { readonly what: string; readonly run: (
   traces: { what: 'what traces cost: the same pushes with and without', run: () => import('./traces.ts') },
 };
 
-const help = `npm run bench [-- ROW…] [--quick] [--profile FOLDER]
+const help = `npm run bench [-- ROW…] [--quick | --write] [--profile FOLDER]
 
 Measures the product beside the floor, a bare script that does only what the job needs, in turns and on the same servers.
 All rows together write docs/benchmarks.md, and pictures and raw numbers beside it.
@@ -26,6 +26,7 @@ All rows together write docs/benchmarks.md, and pictures and raw numbers beside 
 ${rows.map(({ id, title }) => `  ${id.padEnd(10)} ${title}`).join('\n')}
 
   --quick    only shows that it works: the numbers say nothing
+  --write    writes the parts that are named into docs/benchmarks.md, beside the others
   --profile  a folder for CPU profiles of the product
 
 npm run bench -- PROGRAM [OPTION…]
@@ -45,7 +46,11 @@ else {
 }
 
 async function measureRows(): Promise<void> {
-  const options = { quick: { type: 'boolean', default: false }, profile: { type: 'string' } } as const;
+  const options = {
+    quick: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
+    profile: { type: 'string' },
+  } as const;
   const { values, positionals } = parseArgs({ allowPositionals: true, options });
   const ids = rows.map(({ id }) => id);
   const unknown = positionals.filter((id) => !ids.includes(id));
@@ -63,9 +68,12 @@ async function measureRows(): Promise<void> {
     measured.push(one);
   }
   if (measured.some(({ result }) => 'failed' in result)) process.exitCode = 1;
-  if (positionals.length > 0 || values.quick) return;
+  if (values.quick || (positionals.length > 0 && !values.write)) return;
   const folder = join(import.meta.dirname, '../docs/benchmarks');
-  const { page, files } = formatReport(await describeMachine(), new Date().toISOString().slice(0, 10), measured);
+  const [machine, date] = [await describeMachine(), new Date().toISOString().slice(0, 10)];
+  const before = readFileSync(join(folder, '../benchmarks.md'), 'utf8');
+  const { page, files } =
+    positionals.length === 0 ? formatReport(machine, date, measured) : updateReport(before, machine, date, measured, ids);
   mkdirSync(folder, { recursive: true });
   for (const [name, text] of [['../benchmarks.md', page] as const, ...files]) {
     writeFileSync(join(folder, name), text);

@@ -11,7 +11,7 @@ export interface Measured {
 
 const introduction = `# Benchmarks
 
-This page shows how fast image-watcher is, compared with a minimal implementation. To measure all of it, or one part:
+This page shows how fast image-watcher is, compared with a minimal implementation. To measure all of it, or one part, which \`--write\` puts on this page:
 
 \`\`\`sh
 npm run bench
@@ -51,14 +51,48 @@ export interface Report {
   readonly files: ReadonlyMap<string, string>;
 }
 
+/** What was measured on: the machine, and the versions of the servers, by their names. */
+type Facts = Readonly<Record<string, string>>;
+
 /** The whole page. */
-export function formatReport(machine: Readonly<Record<string, string>>, date: string, measured: readonly Measured[]): Report {
-  const facts = Object.entries({ Date: date, ...machine }).map(([name, value]) => `- ${name}: ${value}`);
+export function formatReport(machine: Facts, date: string, measured: readonly Measured[]): Report {
   const files = new Map(measured.flatMap(filesOf));
-  const sections = measured.map((one) => `${formatRow(one)}\n${linksTo(one, files)}`);
+  const sections = measured.map((one) => sectionOf(one, `on ${date}`, files));
+  return { page: joinPage(listFacts(machine), sections), files };
+}
+
+/**
+ * The page with some parts measured again, or for the first time; `order` are the ids of all rows. A ratio is of one run, so parts may be of other days than the
+ * rest, and each says where its machine was another one.
+ */
+export function updateReport(page: string, machine: Facts, date: string, measured: readonly Measured[], order: readonly string[]): Report {
+  const facts = page.split('\n').filter((line) => line.startsWith('- ') && page.indexOf(line) < page.indexOf('\n## '));
+  const others = listFacts(machine).filter((line) => !facts.includes(line));
+  const when = `on ${date}${others.map((line) => `, ${line.slice(2)}`).join('')}`;
+  const files = new Map(measured.flatMap(filesOf));
+  const sections = new Map(page.split(/^(?=## )/m).map((text) => [/^## (.*)/.exec(text)?.[1] ?? '', text]));
+  for (const one of measured) sections.set(one.row.id, sectionOf(one, when, files));
+  return {
+    page: joinPage(
+      facts,
+      order.flatMap((id) => sections.get(id) ?? []),
+    ),
+    files,
+  };
+}
+
+function listFacts(machine: Facts): string[] {
+  return Object.entries(machine).map(([name, value]) => `- ${name}: ${value}`);
+}
+
+function joinPage(facts: readonly string[], sections: readonly string[]): string {
   const legend = 'In the pictures, grey is the floor, and blue the product.';
   const page = [introduction, facts.join('\n'), explanation, legend, ...sections].join('\n\n').replaceAll(/\n{3,}/g, '\n\n');
-  return { page: `${page.trimEnd()}\n`, files };
+  return `${page.trimEnd()}\n`;
+}
+
+function sectionOf(one: Measured, when: string, files: Report['files']): string {
+  return `${formatRow(one)}\n${linksTo(one, when, files)}`;
 }
 
 /** One part of it, without what is in files. */
@@ -74,10 +108,10 @@ function filesOf({ row, result }: Measured): [name: string, text: string][] {
   return [[`${row.id}.json`, `${json}\n`], ...(picture === undefined ? [] : [[`${row.id}.svg`, picture] as [string, string]])];
 }
 
-function linksTo({ row, seconds }: Measured, files: Report['files']): string {
+function linksTo({ row, seconds }: Measured, when: string, files: Report['files']): string {
   const picture = files.has(`${row.id}.svg`) ? `![The table above as bars](benchmarks/${row.id}.svg)\n\n` : '';
   return files.has(`${row.id}.json`)
-    ? `${picture}[Raw numbers](benchmarks/${row.id}.json), measured in ${Math.round(seconds)} s.\n`
+    ? `${picture}[Raw numbers](benchmarks/${row.id}.json), measured in ${Math.round(seconds)} s ${when}.\n`
     : picture;
 }
 

@@ -1,7 +1,7 @@
 /** That every row still runs and tells what it promises; its numbers say nothing here. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { formatReport } from '../../bench/report/markdown.ts';
+import { formatReport, updateReport } from '../../bench/report/markdown.ts';
 import { pictureOf } from '../../bench/report/picture.ts';
 import { rows } from '../../bench/rows/index.ts';
 import { compared, limited } from '../../bench/rows/row.ts';
@@ -58,10 +58,37 @@ test('the report shows each figure beside its floor, and what could not be measu
   ]);
   assert.match(page, /- Node: 24\.21\.0/);
   assert.match(page, /\| p50 \| 10 ms \| 14 ms \| 1\.40 \| ≤ 1\.5 × floor \| yes \|/);
-  assert.match(page, /!\[[^\]]+\]\(benchmarks\/latency\.svg\)\n\n\[Raw numbers\]\(benchmarks\/latency\.json\), measured in 3 s\.\n/);
+  assert.match(
+    page,
+    /!\[[^\]]+\]\(benchmarks\/latency\.svg\)\n\n\[Raw numbers\]\(benchmarks\/latency\.json\), measured in 3 s on 2026-11-21\.\n/,
+  );
   assert.deepEqual([...files.keys()], ['latency.json', 'latency.svg']);
   assert.equal(files.get('latency.json'), '{"times":[14.12]}\n');
   assert.match(page, /Not measured: no cluster/);
+});
+
+test('parts that are measured again replace theirs, new ones take their place, and each says where its machine was another one', () => {
+  const one = (id: string, product: number) => ({
+    row: { id, title: `About ${id}.` },
+    result: { figures: [limited({ name: id, unit: 'ms', product }, { atMost: 50 })], raw: {} },
+    seconds: 1,
+  });
+  const { page } = formatReport({ Machine: '2 × A', Node: '24.21.0' }, '2026-11-21', [one('latency', 11), one('start', 33)]);
+  const again = updateReport(
+    page,
+    { Machine: '2 × B', Node: '24.21.0' },
+    '2026-11-28',
+    [one('burst', 22), one('start', 44)],
+    ['latency', 'burst', 'start'],
+  );
+  assert.deepEqual([...again.page.matchAll(/^## (.*)$/gm)].map(([, title]) => title).slice(-3), ['latency', 'burst', 'start']);
+  assert.equal(again.page.split('## latency')[0], page.split('## latency')[0]);
+  assert.match(
+    again.page,
+    /\| latency \|[^\n]* 11 ms[^]*measured in 1 s on 2026-11-21\.\n[^]*\| burst \|[^\n]* 22 ms[^]*measured in 1 s on 2026-11-28, Machine: 2 × B\.\n/,
+  );
+  assert.match(again.page, /\| start \|[^\n]* 44 ms/);
+  assert.doesNotMatch(again.page, / 33 ms/);
 });
 
 test('a picture shows floor and product as bars of one scale, and what they say to those who do not see it', () => {
