@@ -50,9 +50,11 @@ export function announcedSource({ hint, pushed }: Pick<BaseJob, 'hint' | 'pushed
 
 /** The job that asks the registry again about a push whose sender sent no digest (`reconcile/second-look.ts`). */
 export function secondLookAfter({ eventId, ...job }: BaseJob, { registry, cluster }: AwaitAnnouncedPorts): BaseJob | undefined {
-  const { hint, receivedAt } = job;
-  if (hint === undefined || hint.digest !== undefined || eventId === undefined || isSecondLook(job)) return undefined;
-  const again = lookAgain(eventId, registry.announcements.since(eventId, receivedAt), cluster.now());
+  const { hint, cause, receivedAt } = job;
+  // The job for a push of an application names it in its cause alone, because the push is not one of the policy.
+  const push = eventId ?? cause;
+  if (hint === undefined || hint.digest !== undefined || isSecondLook(job)) return undefined;
+  const again = lookAgain(push, registry.announcements.since(push, receivedAt), cluster.now());
   // The job is a poll, because it is not known which push the found image belongs to.
   return again && { ...job, source: 'Poll', ...again };
 }

@@ -178,15 +178,31 @@ interface WaitPorts {
 
 /**
  * Requests the reconcile of a policy at a time, unless an earlier one was requested already. Each reconcile requests the next, so two requests would continue
- * side by side as long as there is something to wait for.
+ * side by side as long as there is something to wait for. `running` is the job that asks: a job of the same name would be ignored until it has ended.
  */
-export async function enqueueWait(at: number, policy: BaseImagePolicy, { queues, waits, cluster }: WaitPorts): Promise<void> {
+export async function enqueueWait(
+  at: number,
+  policy: BaseImagePolicy,
+  { queues, waits, cluster }: WaitPorts,
+  running?: Pick<BaseJob, 'cause'>,
+): Promise<void> {
   const now = cluster.now();
   const requested = waits.get(policy.uid);
   if (requested !== undefined && requested > now && requested <= at) return;
   const notBefore = new Date(at).toISOString();
-  await queues.addBaseJobs([{ ...jobFor(policy, 'WaitOver', `wait:${notBefore}`, now), notBefore }]);
+  const cause = running?.cause === waitCause(at) ? `${waitCause(at)}:again` : waitCause(at);
+  await queues.addBaseJobs([{ ...jobFor(policy, 'WaitOver', cause, now), notBefore }]);
   waits.set(policy.uid, at);
+}
+
+/** Forgets the wait that a job ends. If the clock was set back since, the time of the wait has not come, and it is requested again. */
+export function endWait({ policy: { uid }, cause }: Pick<BaseJob, 'policy' | 'cause'>, waits: WaitMemory): void {
+  const requested = waits.get(uid);
+  if (requested !== undefined && cause.startsWith(waitCause(requested))) waits.delete(uid);
+}
+
+function waitCause(at: number): string {
+  return `wait:${new Date(at).toISOString()}`;
 }
 
 /** A job of the queue `base` for a policy. */

@@ -16,7 +16,7 @@ import type { JobContext } from '../../service/queue/worker.ts';
 import { act, type Acted, type Acting, type ImageBehind, type UsableBasePolicy } from './act.ts';
 import { announcedSource, awaitAnnounced, secondLookAfter } from './await-announced.ts';
 import { PolicyChanged, startBrake, type Brake } from './brake.ts';
-import { enqueueWait } from './enqueue-bases.ts';
+import { endWait, enqueueWait } from './enqueue-bases.ts';
 import { compareImages } from './compare-images.ts';
 import type { ExaminedImage } from './examine-images.ts';
 import { maxVersions } from './learn-versions.ts';
@@ -54,6 +54,7 @@ export async function processBaseJob(job: BaseJob, context: JobContext, ports: B
   // A job that waited here would occupy the worker: a few jobs for one slow policy would stop all others.
   if (underWay.has(key)) throw new WaitError('Retrying', new Date(ports.cluster.now() + busyMs), `${key} is being reconciled`);
   underWay.add(key);
+  endWait(job, ports.waits);
   try {
     for (let tries = 1; ; tries++) {
       const policy =
@@ -68,7 +69,7 @@ export async function processBaseJob(job: BaseJob, context: JobContext, ports: B
         await reportStatus({ ...subject, policy: basis }, kind, write, { ...ports, isExclusive: true });
         const isReported = found === undefined || (await reportImages(basis, found, ports));
         const due = isReported ? next : new Date(ports.cluster.now() + rereportMs).toISOString();
-        if (due !== undefined) await enqueueWait(Date.parse(due), policy, ports);
+        if (due !== undefined) await enqueueWait(Date.parse(due), policy, ports, job);
         const again = secondLookAfter(job, ports);
         if (again !== undefined) await ports.queues.addBaseJobs([again]);
         return;

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readBasePolicy } from '../../../src/bases/resource/read-base-policy.ts';
 import { BoundedMap } from '../../../src/core/async/bounded-map.ts';
-import { createBaseEnqueuer, enqueueWait, neededReconcile } from '../../../src/bases/policies/enqueue-bases.ts';
+import { createBaseEnqueuer, endWait, enqueueWait, neededReconcile } from '../../../src/bases/policies/enqueue-bases.ts';
 import type { BaseImagePolicy } from '../../../src/core/model/base-policy.ts';
 import type { Workload } from '../../../src/core/model/workload.ts';
-import type { BaseJob } from '../../../src/service/queue/jobs.ts';
+import { policyJobId, type BaseJob } from '../../../src/service/queue/jobs.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 import { workloadOf } from '../../core/model/samples.ts';
 
@@ -231,6 +231,28 @@ describe('enqueueWait', () => {
     assert.deepEqual(times(), [10, 20]);
     await enqueueWait(time + 5_000, policy, ports);
     assert.deepEqual(times(), [10, 20, 15], 'an earlier time is not missed');
+  });
+
+  it('requests a wait again whose job ran before its time, under another name than that job', async () => {
+    const jobs: BaseJob[] = [];
+    const ports = {
+      queues: { addBaseJobs: (added: readonly BaseJob[]) => Promise.resolve(void jobs.push(...added)) },
+      waits: new BoundedMap<string, number>(10),
+      cluster: { now: () => now },
+    };
+    const policy = policyOf(settled);
+    await enqueueWait(now + 60_000, policy, ports);
+    // The clock was ahead when the job was delayed, and has been set back.
+    for (let runs = 1; runs <= 2; runs++) {
+      const job = jobs.at(-1) ?? assert.fail('no job');
+      endWait(job, ports.waits);
+      await enqueueWait(now + 60_000, policy, ports, job);
+      assert.equal(jobs.length, runs + 1);
+      assert.notEqual(policyJobId(jobs.at(-1) ?? job), policyJobId(job));
+    }
+    endWait({ policy: { namespace: 'platform', name: 'java', uid: 'u1' }, cause: 'sweep' }, ports.waits);
+    await enqueueWait(now + 60_000, policy, ports);
+    assert.equal(jobs.length, 3);
   });
 
   it('requests it again after an error', async () => {
