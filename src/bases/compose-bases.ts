@@ -3,6 +3,7 @@ import { baseKey } from '../core/model/base-policy.ts';
 import { defined } from '../core/model/defined.ts';
 import { readBasePolicy } from './resource/read-base-policy.ts';
 import { BoundedMap } from '../core/async/bounded-map.ts';
+import { DigestMemory } from './policies/digest-memory.ts';
 import { createBaseEnqueuer, jobFor, type BaseEnqueuer } from './policies/enqueue-bases.ts';
 import { PolicyChanged } from './policies/brake.ts';
 import { labelValue, parentLabel } from './policies/child-policies.ts';
@@ -223,7 +224,7 @@ function createBasePorts(
     dependents,
     notices,
     reported,
-    digests: new BoundedMap(maxDigests),
+    digests: new DigestMemory(maxDigests),
     waits: new BoundedMap(maxWaits),
     queues,
     report: ports.report,

@@ -1,5 +1,5 @@
 /** Finds out which images are built on which version of the base: digests of tags, facts about digests, and their comparison. */
-import type { BoundedMap } from '../../core/async/bounded-map.ts';
+import type { DigestMemory, KnownFor } from './digest-memory.ts';
 import { inParallel, inSlices } from '../../core/async/in-parallel.ts';
 import { defined } from '../../core/model/defined.ts';
 import type { FactsReader } from '../recognize/facts-reader.ts';
@@ -45,9 +45,6 @@ export interface Examination {
   readonly shown: (image: string) => string | undefined;
   readonly signal: AbortSignal;
 }
-
-/** Digests of tags by repository, access and tag, with the time at which the registry was asked, in ms since 1970. */
-export type DigestMemory = BoundedMap<string, { readonly digest: string; readonly at: number }>;
 
 export interface ExaminePorts {
   readonly digests: DigestMemory;
@@ -111,15 +108,9 @@ export async function examineImages(
 async function readDigest(
   source: ImageSource,
   tag: string,
-  { lifeMs, shown, signal }: { readonly lifeMs: number; readonly shown: string | undefined; readonly signal: AbortSignal },
+  known: Pick<KnownFor, 'lifeMs' | 'shown' | 'signal'>,
   { registry, digests, cluster }: ExaminePorts,
 ): Promise<string | undefined> {
-  const key = `${formatRepository(source)} ${accessKey(source)} ${tag}`;
-  const known = digests.get(key);
-  const isKnown = known !== undefined && cluster.now() - known.at < lifeMs && (shown === undefined || shown === known.digest);
-  if (isKnown) return known.digest;
-  const at = cluster.now();
-  const head = await registry.headManifest(source, tag, signal);
-  if (head !== undefined) digests.set(key, { digest: head.digest, at });
-  return head?.digest;
+  const ask = async (signal: AbortSignal) => (await registry.headManifest(source, tag, signal))?.digest;
+  return digests.read(`${formatRepository(source)} ${accessKey(source)} ${tag}`, { ...known, now: cluster.now }, ask);
 }

@@ -12,7 +12,7 @@ import type { BaseJob } from '../../service/queue/jobs.ts';
 import type { ClusterView, Registry, Report, Signatures } from '../../service/reconcile/ports.ts';
 import type { ActPorts } from './act.ts';
 import type { Change, WaitMemory } from './enqueue-bases.ts';
-import type { DigestMemory } from './examine-images.ts';
+import type { DigestMemory } from './digest-memory.ts';
 import type { SelectedBase } from './plan-roll-out.ts';
 import type { VersionRecords } from './learn-versions.ts';
 import type { NamespaceMatches } from './selects-workload.ts';

@@ -1,5 +1,6 @@
 /** A replica that reconciles a BaseImagePolicy, with a registry, a workload and its pods. */
 import { readBasePolicy } from '../../../src/bases/resource/read-base-policy.ts';
+import { DigestMemory } from '../../../src/bases/policies/digest-memory.ts';
 import { BoundedMap } from '../../../src/core/async/bounded-map.ts';
 import { PolicyChanged } from '../../../src/bases/policies/brake.ts';
 import type { BasePorts } from '../../../src/bases/policies/ports.ts';
@@ -124,7 +125,7 @@ export function createReplica({ settings = {}, layers = {}, pods, signatures = {
       },
     },
     dependents: { keep: () => Promise.resolve() },
-    digests: new BoundedMap(10),
+    digests: new DigestMemory(10),
     waits: new BoundedMap(10),
     queues: { addBaseJobs: (added) => Promise.resolve(void jobs.push(...added)) },
     report: ports.report,

@@ -1,0 +1,38 @@
+/** The digests of tags, for all policies of the process. */
+import { BoundedMap } from '../../core/async/bounded-map.ts';
+import { SingleFlight } from '../../core/async/single-flight.ts';
+
+/** How old a known digest may be, and the one that the status shows. If another replica has read another one since, ours is outdated. */
+export interface KnownFor {
+  readonly lifeMs: number;
+  readonly shown: string | undefined;
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+}
+
+/** Remembers digests. Policies that ask for the same tag at the same time share one request, unless one of them must not have an answer to an earlier question. */
+export class DigestMemory {
+  readonly #known: BoundedMap<string, { readonly digest: string; readonly at: number }>;
+  readonly #flights = new SingleFlight<string | undefined>();
+
+  constructor(limit: number) {
+    this.#known = new BoundedMap(limit);
+  }
+
+  async read(
+    key: string,
+    { lifeMs, shown, now, signal }: KnownFor,
+    ask: (signal: AbortSignal) => Promise<string | undefined>,
+  ): Promise<string | undefined> {
+    const known = this.#known.get(key);
+    const isKnown = known !== undefined && now() - known.at < lifeMs && (shown === undefined || shown === known.digest);
+    if (isKnown) return known.digest;
+    const read = async (signal: AbortSignal) => {
+      const at = now();
+      const digest = await ask(signal);
+      if (digest !== undefined) this.#known.set(key, { digest, at });
+      return digest;
+    };
+    return lifeMs > 0 ? this.#flights.run(key, read, signal) : read(signal);
+  }
+}
