@@ -38,7 +38,11 @@ export function createEventLogModel(): EventLogModel {
     return record;
   };
   const matched = (event: PushEvent, policies: readonly string[]) =>
-    void Object.assign(recordOf(event.id), { event, policies, state: 'matched' });
+    void Object.assign(recordOf(event.id), {
+      event,
+      policies: [...new Set([...recordOf(event.id).policies, ...policies])],
+      state: 'matched',
+    });
   const record = ({ results, verified, read }: Stored, policy: string, { verifiedMs, hasRead, ...result }: PolicyResult): void => {
     if (hasRead !== undefined) read.set(policy, hasRead);
     if (verifiedMs !== undefined && !verified.has(policy)) verified.set(policy, verifiedMs);
@@ -46,7 +50,11 @@ export function createEventLogModel(): EventLogModel {
   };
   return {
     connect: (send = async (command) => command()) => ({
-      unwatched: (event) => send(() => void Object.assign(recordOf(event.id), { event, state: 'unwatched' })),
+      unwatched: (event) =>
+        send(() => {
+          const { event: known, state } = recordOf(event.id);
+          if (known === undefined || state !== 'matched') Object.assign(recordOf(event.id), { event, state: 'unwatched' });
+        }),
       matched: (event, policies) => send(() => matched(event, policies)),
       recordResult: (id, policy, result, push) =>
         send(() => {

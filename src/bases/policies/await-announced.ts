@@ -55,6 +55,6 @@ export function secondLookAfter({ eventId, ...job }: BaseJob, { registry, cluste
   const push = eventId ?? cause;
   if (hint === undefined || hint.digest !== undefined || isSecondLook(job)) return undefined;
   const again = lookAgain(push, registry.announcements.since(push, receivedAt), cluster.now());
-  // The job is a poll, because it is not known which push the found image belongs to.
-  return again && { ...job, source: 'Poll', ...again };
+  // For the base, the job is a poll, because it is not known which push the found image belongs to. Of an application, its tags alone are read again.
+  return again && { ...job, ...(job.pushed === undefined && { source: 'Poll' }), ...again };
 }

@@ -216,7 +216,7 @@ function isSamePlace(a: Replacement, b: Replacement): boolean {
 }
 
 /** Whether the workload runs neither the old nor the rebased image: somebody has updated it, or it was deleted or created again. */
-export function isOver(child: Pick<Child, 'replacement'>, findWorkload: RollOut['findWorkload']): boolean {
+export function isOver(child: Child, findWorkload: RollOut['findWorkload']): boolean {
   const { workload, uid, from, to } = child.replacement;
   if (uid !== undefined && findWorkload(workload)?.uid !== uid) return true;
   const tags = tagsOf(child, findWorkload);
@@ -224,10 +224,7 @@ export function isOver(child: Pick<Child, 'replacement'>, findWorkload: RollOut[
 }
 
 /** The tags that the containers of a child run; none if the workload does not exist. */
-function tagsOf(
-  { replacement: { workload, containers } }: Pick<Child, 'replacement'>,
-  findWorkload: RollOut['findWorkload'],
-): ReadonlySet<string | undefined> {
+function tagsOf({ replacement: { workload, containers } }: Child, findWorkload: RollOut['findWorkload']): ReadonlySet<string | undefined> {
   const found = findWorkload(workload);
   const { containers: main = [], initContainers = [] } = found ?? {};
   const ofChild = [...main, ...initContainers].filter(({ name }) => containers.includes(name));

@@ -10,7 +10,7 @@ import type { RedisConnection } from './connection.ts';
 import { eventKeys, givenUpCount, givenUpField, maxGivenUp, readField, recordSeconds } from './event-record.ts';
 import { runTogether, type Command } from './commands.ts';
 import { batchWrites } from '../../core/async/serialize.ts';
-import { recordCommand, recordFunction } from './record-result.ts';
+import { matchFunctions, recordCommand, recordFunction } from './record-result.ts';
 
 /** The result of a push for one policy. */
 export interface PolicyResult extends Pick<Outcome, 'reason' | 'message' | 'tag' | 'digest' | 'changes'> {
@@ -73,7 +73,7 @@ const unwatchedSlack = 100;
  */
 export function createEventLog(redis: RedisConnection, prefix: string, onFull: (error: Error) => void): EventLog {
   const write = (keys: readonly string[], commands: readonly Command[]) =>
-    unlessFull(() => runTogether(redis, keys, commands, recordFunction));
+    unlessFull(() => runTogether(redis, keys, commands, `${matchFunctions}${recordFunction}`));
   const unlessFull = async (run: () => Promise<unknown>): Promise<unknown> => {
     try {
       return await run();
@@ -95,7 +95,7 @@ export function createEventLog(redis: RedisConnection, prefix: string, onFull: (
     const oldest = Date.parse(matches[0].event.receivedAt) - recordSeconds * 1_000;
     const commands = [
       ...matches.flatMap(({ event, policies }): Command[] => [
-        ['HSET', hashKey(event.id), ...flatten(event), 'outcome', 'matched', 'policies', JSON.stringify(policies)],
+        ['MATCH', hashKey(event.id), JSON.stringify(policies), ...flatten(event)],
         ['EXPIRE', hashKey(event.id), recordSeconds],
       ]),
       ...[...indexes].flatMap(([index, entries]): Command[] => [
@@ -145,14 +145,14 @@ export function createEventLog(redis: RedisConnection, prefix: string, onFull: (
   const writeUnwatched = batchWrites<{ readonly event: PushEvent; readonly at: Date }>(async (pushes) => {
     const records = pushes.flatMap(({ event, at }): Command[] => {
       const hash = hashKey(event.id);
+      const fields = [...flatten(event), 'reason', 'NoPolicy', 'finishedAt', at.toISOString()];
       return [
-        ['HSET', hash, ...flatten(event), 'outcome', 'unwatched', 'reason', 'NoPolicy', 'finishedAt', at.toISOString()],
+        ['UNMATCH', hash, unwatchedIndex, Date.parse(event.receivedAt), event.id, ...fields],
         ['EXPIRE', hash, recordSeconds],
       ];
     });
-    const places = pushes.flatMap(({ event }) => [Date.parse(event.receivedAt), event.id]);
     const keys = [...pushes.map(({ event }) => hashKey(event.id)), unwatchedIndex];
-    const count = await write(keys, [...records, ['ZADD', unwatchedIndex, ...places], ['ZCARD', unwatchedIndex]]);
+    const count = await write(keys, [...records, ['ZCARD', unwatchedIndex]]);
     if (Number(count ?? 0) >= maxUnwatched + unwatchedSlack) await forgetUnwatched();
   });
 

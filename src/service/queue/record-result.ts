@@ -27,6 +27,29 @@ export const finalRank = resultRanks.unchanged;
 /** How many changes are recorded. A policy may change hundreds of workloads, which the message counts. */
 export const maxChanges = 20;
 
+/**
+ * `MATCH hash policies [field value …]`: records the policies that match a push, in addition to those of an earlier match, whose results stay. `UNMATCH hash
+ * index time id [field value …]`: records that none matches, unless some have matched before: the push may be processed again when they are gone.
+ */
+export const matchFunctions = `
+function functions.MATCH(hash, policies, ...)
+  local isRead, known = pcall(cjson.decode, redis.call('HGET', hash, 'policies') or '')
+  if isRead and type(known) == 'table' and #known > 0 then
+    local names = {}
+    for _, name in ipairs(known) do names[name] = true end
+    for _, name in ipairs(cjson.decode(policies)) do
+      if not names[name] then table.insert(known, name) end
+    end
+    policies = cjson.encode(known)
+  end
+  redis.call('HSET', hash, 'outcome', 'matched', 'policies', policies, ...)
+end
+function functions.UNMATCH(hash, index, time, id, ...)
+  if redis.call('HGET', hash, 'outcome') == 'matched' then return end
+  redis.call('HSET', hash, 'outcome', 'unwatched', ...)
+  redis.call('ZADD', index, time, id)
+end`;
+
 /** `RECORD hash field result verifiedField [verifiedMs]`: records a result unless a higher one is known. A result that cannot be read counts as none. */
 export const recordFunction = `
 local ranks = cjson.decode('${JSON.stringify(resultRanks)}')

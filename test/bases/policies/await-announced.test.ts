@@ -20,9 +20,12 @@ test('a push without a digest, of the base or of an application, is looked at ag
   const hint = { tag: 'stable', repository };
   const ofBase: BaseJob = { ...common, source: 'Webhook', cause: 'push:p1', eventId: 'p1', hint };
   const ofApplication: BaseJob = { ...common, source: 'TargetChange', cause: 'image:p2', pushed: repository, hint };
-  for (const job of [ofBase, ofApplication]) {
+  for (const [job, source] of [
+    [ofBase, 'Poll'],
+    [ofApplication, 'TargetChange'],
+  ] as const) {
     const again = secondLookAfter(job, ports);
-    assert.deepEqual([again?.source, again?.pushed, again?.hint], ['Poll', job.pushed, hint]);
+    assert.deepEqual([again?.source, again?.pushed, again?.hint], [source, job.pushed, hint]);
     assert.ok(Date.parse(again?.notBefore ?? '') > now);
     assert.equal(again && secondLookAfter(again, ports), undefined, 'once');
   }

@@ -214,14 +214,15 @@ describe('createBaseEnqueuer', () => {
 });
 
 describe('enqueueWait', () => {
+  const start = (clock: () => number) => {
+    const jobs: BaseJob[] = [];
+    const addBaseJobs = (added: readonly BaseJob[]) => Promise.resolve(void jobs.push(...added));
+    return { jobs, ports: { queues: { addBaseJobs }, waits: new BoundedMap<string, number>(10), cluster: { now: clock } } };
+  };
+
   it('requests one reconcile at a time, however many causes want the next one', async () => {
     let time = now;
-    const jobs: BaseJob[] = [];
-    const ports = {
-      queues: { addBaseJobs: (added: readonly BaseJob[]) => Promise.resolve(void jobs.push(...added)) },
-      waits: new BoundedMap<string, number>(10),
-      cluster: { now: () => time },
-    };
+    const { jobs, ports } = start(() => time);
     const policy = policyOf(settled);
     const times = () => jobs.map(({ notBefore = '' }) => (Date.parse(notBefore) - now) / 1_000);
     // Ten reconciles within ten seconds, each of which wants to go on ten seconds later.
@@ -234,12 +235,7 @@ describe('enqueueWait', () => {
   });
 
   it('requests a wait again whose job ran before its time, under another name than that job', async () => {
-    const jobs: BaseJob[] = [];
-    const ports = {
-      queues: { addBaseJobs: (added: readonly BaseJob[]) => Promise.resolve(void jobs.push(...added)) },
-      waits: new BoundedMap<string, number>(10),
-      cluster: { now: () => now },
-    };
+    const { jobs, ports } = start(() => now);
     const policy = policyOf(settled);
     await enqueueWait(now + 60_000, policy, ports);
     // The clock was ahead when the job was delayed, and has been set back.

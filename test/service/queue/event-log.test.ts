@@ -81,6 +81,22 @@ test('an unwatched push that matches a policy later is kept as long as any other
   assert.equal(readHash(await connection.hgetall(hash('event-0')))?.state, 'matched');
 });
 
+test('a push that is matched again keeps what it was matched with before, also where no policy is left', { timeout: 60_000 }, async (t) => {
+  const { connection, log } = await start(t);
+  const { hash, unwatched } = eventKeys('{p}');
+  const result = { kind: 'updated', reason: 'Updated', message: '', at: '2026-03-01T12:00:00Z' } as const;
+  await log.recordResult(push(0).id, 'shop/web', result, push(0));
+  await log.matched(push(0), ['shop/late', 'shop/web']);
+  await log.unwatched(push(0), new Date());
+  const record = readHash(await connection.hgetall(hash('event-0')));
+  assert.equal(record?.state, 'matched');
+  assert.deepEqual(record && 'results' in record && [...record.results].map(([name, one]) => [name, one?.kind]), [
+    ['shop/web', 'updated'],
+    ['shop/late', undefined],
+  ]);
+  assert.equal(await connection.zcard(unwatched), 0);
+});
+
 test('the times at which an image was verified and changed outlive the results that follow', { timeout: 60_000 }, async (t) => {
   const { connection, log } = await start(t);
   const event = push(0);

@@ -73,7 +73,8 @@ export function createConsentListener(
   const visit = (policy: ImagePolicy, namespaces: ReadonlySet<string>) => {
     const { targets: all = [] } = scopeOf(policy.spec) ?? {};
     const targets = all.filter(({ namespace }) => namespace !== policy.namespace && namespaces.has(namespace));
-    if (targets.length > 0) enqueuer.consider(policy);
+    if (targets.length === 0) return;
+    enqueuer.consider(policy);
     const seen = asSeenBy(policy, { ...rules, findWorkload, listWorkloads });
     for (const { uid } of targets.flatMap((target) => resolveTarget(target, seen))) enqueuer.considerNewTarget(policy, uid);
   };

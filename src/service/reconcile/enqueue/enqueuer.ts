@@ -209,11 +209,13 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
       schedule(0);
     },
     async visitAll(visit) {
-      const visitOne = (policy: ImagePolicy) => {
-        visit(policy);
-        return [];
-      };
-      await inSlices(ports.policies.all(), stopping.signal, (policy) => isolated(() => visitOne(policy))).catch(() => undefined);
+      const visitOne = (policy: ImagePolicy) =>
+        isolated(() => {
+          visit(policy);
+          return [];
+        });
+      // It rejects only when the enqueuer is stopped.
+      await inSlices(ports.policies.all(), stopping.signal, visitOne).catch(() => undefined);
     },
     resync() {
       // Expired targets are removed here, also those of policies that were deleted.
