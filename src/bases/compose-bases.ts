@@ -90,7 +90,7 @@ export function composeBasePolicies(foundation: Foundation, means: BaseMeans): B
   const { logger } = foundation;
   const all = () => [...cache.policies.values()].filter(({ namespace }) => isSelected(namespace));
   const ports = createBasePorts(foundation, means);
-  const restartsOnPush = createRestartsOnPush(ports.cluster, Date.now);
+  const restartsOnPush = createRestartsOnPush(ports.cluster, () => performance.now());
   const enqueuer = createBaseEnqueuer({
     all,
     areKnown: cache.areKnown,

@@ -11,8 +11,8 @@ const maxLists = 100;
 export type ReadDependents = (policy: BaseImagePolicy) => Promise<DependentList>;
 
 /** Creates the reader of one process. */
-export function createReadDependents({ readKept, images, now }: BaseView): ReadDependents {
-  const lists = createTtlCache<DependentList>({ ttlMs: lifeMs, limit: maxLists, now });
+export function createReadDependents({ readKept, images }: BaseView): ReadDependents {
+  const lists = createTtlCache<DependentList>({ ttlMs: lifeMs, limit: maxLists });
   return (policy) =>
     lists.get(`${policy.uid} ${policy.resourceVersion}`, async () => listDependents(policy, await readKept(policy), images));
 }

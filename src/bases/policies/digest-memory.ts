@@ -6,29 +6,34 @@ import { SingleFlight } from '../../core/async/single-flight.ts';
 export interface KnownFor {
   readonly lifeMs: number;
   readonly shown: string | undefined;
-  readonly now: () => number;
   readonly signal: AbortSignal;
 }
 
-/** Remembers digests. Policies that ask for the same tag at the same time share one request, unless one of them must not have an answer to an earlier question. */
+/**
+ * Remembers digests. Policies that ask for the same tag at the same time share one request, unless one of them must not have an answer to an earlier question. Their age
+ * is measured by a monotonic clock: one that is set back would make an old answer new.
+ */
 export class DigestMemory {
   readonly #known: BoundedMap<string, { readonly digest: string; readonly at: number }>;
   readonly #flights = new SingleFlight<string | undefined>();
 
-  constructor(limit: number) {
+  readonly #elapsed: () => number;
+
+  constructor(limit: number, elapsed = () => performance.now()) {
     this.#known = new BoundedMap(limit);
+    this.#elapsed = elapsed;
   }
 
   async read(
     key: string,
-    { lifeMs, shown, now, signal }: KnownFor,
+    { lifeMs, shown, signal }: KnownFor,
     ask: (signal: AbortSignal) => Promise<string | undefined>,
   ): Promise<string | undefined> {
     const known = this.#known.get(key);
-    const isKnown = known !== undefined && now() - known.at < lifeMs && (shown === undefined || shown === known.digest);
+    const isKnown = known !== undefined && this.#elapsed() - known.at < lifeMs && (shown === undefined || shown === known.digest);
     if (isKnown) return known.digest;
     const read = async (signal: AbortSignal) => {
-      const at = now();
+      const at = this.#elapsed();
       const digest = await ask(signal);
       if (digest !== undefined) this.#known.set(key, { digest, at });
       return digest;

@@ -48,7 +48,6 @@ export interface Examination {
 
 export interface ExaminePorts {
   readonly digests: DigestMemory;
-  readonly cluster: { readonly now: () => number };
   readonly registry: Pick<Registry, 'headManifest'>;
   readonly facts: FactsReader;
 }
@@ -108,9 +107,9 @@ export async function examineImages(
 async function readDigest(
   source: ImageSource,
   tag: string,
-  known: Pick<KnownFor, 'lifeMs' | 'shown' | 'signal'>,
-  { registry, digests, cluster }: ExaminePorts,
+  known: KnownFor,
+  { registry, digests }: ExaminePorts,
 ): Promise<string | undefined> {
   const ask = async (signal: AbortSignal) => (await registry.headManifest(source, tag, signal))?.digest;
-  return digests.read(`${formatRepository(source)} ${accessKey(source)} ${tag}`, { ...known, now: cluster.now }, ask);
+  return digests.read(`${formatRepository(source)} ${accessKey(source)} ${tag}`, known, ask);
 }

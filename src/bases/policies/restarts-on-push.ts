@@ -12,15 +12,18 @@ type RunningRepositories = BoundedMap<string, { readonly generation: number; rea
 const lifeMs = 60_000;
 const maxPolicies = 1_000;
 
-/** Whether a push to a repository concerns a restart by a policy. It costs a lookup in a set, and once a minute a list of the workloads. */
-export function createRestartsOnPush(view: ImagesView, now: () => number): (policy: UsableBasePolicy, repository: Repository) => boolean {
+/** Whether a push to a repository concerns a restart by a policy. It costs a lookup in a set, and once a minute a list of the workloads. `elapsed`: a monotonic clock in ms. */
+export function createRestartsOnPush(
+  view: ImagesView,
+  elapsed: () => number,
+): (policy: UsableBasePolicy, repository: Repository) => boolean {
   const running: RunningRepositories = new BoundedMap(maxPolicies);
   const namesOf = (policy: UsableBasePolicy) => {
     const { uid, generation } = policy;
     const known = running.get(uid);
-    if (known?.generation === generation && now() - known.at < lifeMs) return known.names;
+    if (known?.generation === generation && elapsed() - known.at < lifeMs) return known.names;
     const names = new Set(listImages(policy, view).map((image) => formatRepository(image.repository)));
-    running.set(uid, { generation, at: now(), names });
+    running.set(uid, { generation, at: elapsed(), names });
     return names;
   };
   return (policy, repository) => {

@@ -62,7 +62,10 @@ export async function selectBase(
   const { spec } = policy;
   const known = memory.get(keyOf(policy));
   const isKnown =
-    !isFresh && known !== undefined && cluster.now() - known.checkedAt < spec.base.pollIntervalMs && isStillSelected(known, policy);
+    !isFresh &&
+    known !== undefined &&
+    Math.abs(cluster.now() - known.checkedAt) < spec.base.pollIntervalMs &&
+    isStillSelected(known, policy);
   const found = isKnown ? known : await askRegistry(policy, ports, signal);
   memory.set(keyOf(policy), found);
   return withAge({ ...found, isNew: !isKnown }, policy, cluster.now());

@@ -50,7 +50,7 @@ export function createDependentsStore(texts: TextStore, now: () => number): Depe
       const text = write(kept);
       const before = written.get(uid);
       const hash = hashId([text]);
-      const isFresh = before?.hash === hash && now() - before.at < rewriteMs;
+      const isFresh = before?.hash === hash && Math.abs(now() - before.at) < rewriteMs;
       if (isFresh && (await texts.has(uid))) return;
       written.set(uid, { hash, at: now() });
       await texts.write(uid, text);

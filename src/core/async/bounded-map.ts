@@ -39,17 +39,18 @@ export interface TtlCacheOptions {
   readonly ttlMs: number;
   /** The maximum number of cached values. Beyond it, the least recently used is removed. */
   readonly limit: number;
-  readonly now: () => number;
+  /** A monotonic clock in ms, so that a clock that is set back makes no value last longer; that of the process unless given. */
+  readonly elapsed?: () => number;
 }
 
 /** Creates an empty cache. */
-export function createTtlCache<V>({ ttlMs, limit, now }: TtlCacheOptions): TtlCache<V> {
+export function createTtlCache<V>({ ttlMs, limit, elapsed = () => performance.now() }: TtlCacheOptions): TtlCache<V> {
   const entries = new BoundedMap<string, { readonly until: number; readonly value: Promise<V> }>(limit);
   return {
     async get(key, load) {
       const known = entries.get(key);
-      if (known !== undefined && known.until > now()) return known.value;
-      const entry = { until: now() + ttlMs, value: load() };
+      if (known !== undefined && known.until > elapsed()) return known.value;
+      const entry = { until: elapsed() + ttlMs, value: load() };
       entries.set(key, entry);
       try {
         return await entry.value;

@@ -33,19 +33,21 @@ const maxOfUser = 32;
 /** The pause between two warnings of the same kind, because anybody who can connect can cause them. */
 const warningPauseMs = 10_000;
 
+/** The age of what is remembered is measured by a monotonic clock: one that is set back would keep rights that were taken away. */
+const elapsed = () => performance.now();
+
 /** Adds all routes, and the document that describes them. */
 export function addApi(app: FastifyInstance, { auth, added = { features: [], routes: [] }, ...options }: ApiOptions): void {
-  const now = () => options.now().getTime();
-  const authenticate = createAuthenticate(auth, now);
+  const authenticate = createAuthenticate(auth, elapsed);
   const { features } = added;
-  const ports: ApiPorts = { ...options, features, streams: createStreams(), doctor: options.doctor && shareReports(options.doctor, now) };
+  const ports: ApiPorts = { ...options, features, streams: createStreams(), doctor: options.doctor && shareReports(options.doctor) };
   const all = [...routes, ...added.routes];
   const accesses = new WeakMap<FastifyRequest, Access>();
   const begin = boundUsers(maxOfUser);
   let warnedAt = -Infinity;
   const warnOfAccess = (why: string) => {
-    if (now() - warnedAt < warningPauseMs) return;
-    warnedAt = now();
+    if (elapsed() - warnedAt < warningPauseMs) return;
+    warnedAt = elapsed();
     options.logger.warn({ why }, 'caller cannot be authenticated');
   };
 

@@ -51,9 +51,9 @@ export type Authenticate = (request: ApiRequest) => Promise<Access>;
 const lifeMs = 10_000;
 
 /** Creates the authentication of one process, with its caches. */
-export function createAuthenticate(auth: OperationsAuth, now: () => number): Authenticate {
-  const callers = createTtlCache<Caller | undefined>({ ttlMs: lifeMs, limit: 1_000, now });
-  const rights = createTtlCache<boolean>({ ttlMs: lifeMs, limit: 10_000, now });
+export function createAuthenticate(auth: OperationsAuth, elapsed: () => number): Authenticate {
+  const callers = createTtlCache<Caller | undefined>({ ttlMs: lifeMs, limit: 1_000, elapsed });
+  const rights = createTtlCache<boolean>({ ttlMs: lifeMs, limit: 10_000, elapsed });
   const accessOf = (caller: Caller, reviewAccess: ReviewAccess, credentials: Credentials): Access => ({
     user: caller.user,
     credentials,
@@ -68,8 +68,8 @@ export function createAuthenticate(auth: OperationsAuth, now: () => number): Aut
     case 'kubernetes': {
       const { proxy } = auth;
       const isTrusted = trust(proxy?.trustedPeers ?? []);
-      const reviewToken = boundReviews(auth.reviewToken, now);
-      const reviewAccess = boundQuestions(auth.reviewAccess, now);
+      const reviewToken = boundReviews(auth.reviewToken, elapsed);
+      const reviewAccess = boundQuestions(auth.reviewAccess, elapsed);
       return async (request) => {
         if (proxy !== undefined && request.valuesOf(proxy.secretHeader.toLowerCase()).length > 0) {
           requireProxy(request, proxy, isTrusted);
@@ -86,7 +86,7 @@ export function createAuthenticate(auth: OperationsAuth, now: () => number): Aut
     }
     case 'proxy': {
       const isTrusted = trust(auth.proxy.trustedPeers);
-      const reviewAccess = boundQuestions(auth.reviewAccess, now);
+      const reviewAccess = boundQuestions(auth.reviewAccess, elapsed);
       return async (request) => {
         requireProxy(request, auth.proxy, isTrusted);
         return Promise.resolve(accessOf(readCaller(request, auth.proxy), reviewAccess, { kind: 'proxy' }));

@@ -8,11 +8,11 @@ const maxOfUser = 6_000;
 const maxRemembered = 10_000;
 
 /** Creates the bounds of one process. */
-export function boundQuestions(review: ReviewAccess, now: () => number): ReviewAccess {
+export function boundQuestions(review: ReviewAccess, elapsed: () => number): ReviewAccess {
   const asked = new BoundedMap<string, { readonly since: number; readonly count: number }>(maxRemembered);
   return async (caller, question) => {
     const recent = asked.get(caller.user);
-    const { since, count } = recent !== undefined && now() - recent.since < minuteMs ? recent : { since: now(), count: 0 };
+    const { since, count } = recent !== undefined && elapsed() - recent.since < minuteMs ? recent : { since: elapsed(), count: 0 };
     if (count >= maxOfUser) throw new AccessError(429, 'too many permissions of yours were asked for; try again in a minute');
     asked.set(caller.user, { since, count: count + 1 });
     return review(caller, question);

@@ -19,12 +19,12 @@ const knownMs = 3_600_000;
 const maxRemembered = 10_000;
 
 /** Creates the bounds of one process. */
-export function boundReviews(review: ReviewToken, now: () => number): BoundedReview {
+export function boundReviews(review: ReviewToken, elapsed: () => number): BoundedReview {
   const known = new BoundedMap<string, number>(maxRemembered);
   const unknown = new BoundedMap<string, { readonly since: number; readonly count: number }>(maxRemembered);
   const recentUnknown = (sender: string) => {
     const recent = unknown.get(sender);
-    return recent !== undefined && now() - recent.since < minuteMs ? recent : { since: now(), count: 0 };
+    return recent !== undefined && elapsed() - recent.since < minuteMs ? recent : { since: elapsed(), count: 0 };
   };
   let atOnce = 0;
   const ofNetworks = new Map<string, number>();
@@ -35,7 +35,7 @@ export function boundReviews(review: ReviewToken, now: () => number): BoundedRev
     const network = networkOf(client);
     const [ofAddress, ofAll] = [`address ${network === '' ? '' : client}`, `network ${network}`];
     const ofNetwork = ofNetworks.get(network) ?? 0;
-    if ((known.get(hash) ?? 0) <= now()) {
+    if ((known.get(hash) ?? 0) <= elapsed()) {
       if (recentUnknown(ofAddress).count >= maxUnknown || recentUnknown(ofAll).count >= maxUnknownOfNetwork)
         throw new AccessError(429, 'too many tokens from this address were unknown to the API server; try again in a minute');
       if (atOnce >= maxAtOnce || ofNetwork >= maxOfNetwork) throw new AccessError(503, 'too many tokens are being checked; try again');
@@ -44,7 +44,7 @@ export function boundReviews(review: ReviewToken, now: () => number): BoundedRev
     ofNetworks.set(network, ofNetwork + 1);
     try {
       const caller = await review(value);
-      if (caller !== undefined) known.set(hash, now() + knownMs);
+      if (caller !== undefined) known.set(hash, elapsed() + knownMs);
       else {
         for (const sender of [ofAddress, ofAll]) {
           const { since, count } = recentUnknown(sender);

@@ -34,7 +34,7 @@ export interface PolicySources {
  */
 export function createPolicyCheck(sources: PolicySources): (policy: ImagePolicy, signal: AbortSignal) => Promise<number | undefined> {
   const { policies, watchOf, readPolicy, readVersion, monotonicNow = () => performance.now() } = sources;
-  const reads = createTtlCache<number>({ ttlMs: confirmedForMs, limit: maxReads, now: monotonicNow });
+  const reads = createTtlCache<number>({ ttlMs: confirmedForMs, limit: maxReads, elapsed: monotonicNow });
 
   const readAgain = async ({ namespace, name }: ImagePolicy): Promise<void> => {
     const before = policies.get(namespace, name);

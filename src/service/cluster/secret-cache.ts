@@ -12,7 +12,8 @@ export interface SecretCacheOptions {
   readonly watched: Pick<ObjectStore<StoredObject>, 'get'>;
   /** Whether `watched` is up to date for this Secret. */
   readonly isWatched: (secret: SecretRef) => boolean;
-  readonly now?: () => number;
+  /** A monotonic clock in ms; that of the process unless given. */
+  readonly elapsed?: () => number;
 }
 
 /** Returns the content of a Secret by its name; the same object while the Secret is unchanged. */
@@ -26,14 +27,14 @@ const unwatchedMs = 30_000;
  * Creates a cache that reads Secrets one by one when they are needed. A content is valid while the watch shows the same version; without a watch, for 30 s.
  * While a Secret cannot be read, the last content is used, except for a refresh, which then rejects.
  */
-export function createSecretCache({ read, watched, isWatched, now = Date.now }: SecretCacheOptions): SecretCache {
+export function createSecretCache({ read, watched, isWatched, elapsed = () => performance.now() }: SecretCacheOptions): SecretCache {
   const entries = new BoundedMap<string, { readonly content: SecretRead; readonly readAt: number }>(maxSecrets);
   const flights = new SingleFlight<SecretRead>();
 
   const isFresh = (secret: SecretRef, { content, readAt }: { content: SecretRead; readAt: number }): boolean => {
-    if (!isWatched(secret)) return now() - readAt < unwatchedMs;
+    if (!isWatched(secret)) return elapsed() - readAt < unwatchedMs;
     const shown = watched.get(secret.namespace, secret.name)?.resourceVersion;
-    if ('why' in content) return shown === undefined && now() - readAt < unwatchedMs;
+    if ('why' in content) return shown === undefined && elapsed() - readAt < unwatchedMs;
     return shown !== undefined && !isNewer(shown, content.resourceVersion);
   };
 
@@ -46,7 +47,7 @@ export function createSecretCache({ read, watched, isWatched, now = Date.now }: 
     const before = entries.get(key)?.content;
     const content = await read(secret);
     const cached = before !== undefined && isSame(before, content) ? before : content;
-    entries.set(key, { content: cached, readAt: now() });
+    entries.set(key, { content: cached, readAt: elapsed() });
     return cached;
   };
 

@@ -18,7 +18,7 @@ export function openReceivers({ settings, logger, outbound }: Foundation): { rec
   const fetchText = createFetchText(outbound.dispatcher);
   const keySets = new Map<string, KeySet>();
   const keySetOf = (url: string): KeySet => {
-    const keySet = keySets.get(url) ?? createKeySet({ url, fetchText, now: Date.now, onError });
+    const keySet = keySets.get(url) ?? createKeySet({ url, fetchText, elapsed: () => performance.now(), onError });
     keySets.set(url, keySet);
     return keySet;
   };

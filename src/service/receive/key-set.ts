@@ -15,7 +15,8 @@ export interface KeySetOptions {
   /** The JWKS address, from the configuration or from our code. */
   readonly url: string;
   readonly fetchText: FetchText;
-  readonly now: () => number;
+  /** A monotonic clock in ms. */
+  readonly elapsed: () => number;
   readonly onError: (error: Error) => void;
 }
 
@@ -32,7 +33,7 @@ const retryMs = 2_000;
  * Creates a key set. It is fetched once for all who wait for it, refreshed in the background, and used for a day while its server does not answer. With jose's
  * own remote set, requests would wait for each refresh, and be refused when it fails.
  */
-export function createKeySet({ url, fetchText, now, onError }: KeySetOptions): KeySet {
+export function createKeySet({ url, fetchText, elapsed, onError }: KeySetOptions): KeySet {
   let keys: JWTVerifyGetKey | undefined;
   let fetchedAt = -Infinity;
   let failedAt = -Infinity;
@@ -41,10 +42,10 @@ export function createKeySet({ url, fetchText, now, onError }: KeySetOptions): K
   const load = async (): Promise<boolean> => {
     try {
       keys = createLocalJWKSet(JSON.parse(await fetchText(url, AbortSignal.timeout(timeoutMs))) as JSONWebKeySet);
-      fetchedAt = now();
+      fetchedAt = elapsed();
       return true;
     } catch (error) {
-      failedAt = now();
+      failedAt = elapsed();
       onError(new Error(`fetching the keys of ${url}: ${describeConnectionError(error)}`));
       return false;
     }
@@ -52,7 +53,7 @@ export function createKeySet({ url, fetchText, now, onError }: KeySetOptions): K
   /** Fetches the keys, once for all callers; resolves to whether they are newer than before. */
   const refresh = (): Promise<boolean> => {
     if (flight !== undefined) return flight;
-    if (now() - failedAt < retryMs) return Promise.resolve(false);
+    if (elapsed() - failedAt < retryMs) return Promise.resolve(false);
     flight = load().finally(() => (flight = undefined));
     return flight;
   };
@@ -60,13 +61,13 @@ export function createKeySet({ url, fetchText, now, onError }: KeySetOptions): K
 
   return {
     async find(header, token) {
-      if (now() - fetchedAt > lifeMs && !(await refresh())) throw unavailable();
-      if (now() - fetchedAt > refreshAfterMs) void refresh();
+      if (elapsed() - fetchedAt > lifeMs && !(await refresh())) throw unavailable();
+      if (elapsed() - fetchedAt > refreshAfterMs) void refresh();
       if (keys === undefined) throw unavailable();
       try {
         return await keys(header, token);
       } catch (error) {
-        if (!(error instanceof errors.JWKSNoMatchingKey) || now() - fetchedAt < cooldownMs) throw error;
+        if (!(error instanceof errors.JWKSNoMatchingKey) || elapsed() - fetchedAt < cooldownMs) throw error;
         if (!(await refresh())) throw unavailable();
         return keys(header, token);
       }

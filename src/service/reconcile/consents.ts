@@ -81,7 +81,7 @@ function confirmConsent(
   const answers = createTtlCache<{ readonly at: number; readonly onNamespace: string | null }>({
     ttlMs: sharedForMs,
     limit: maxNamespaces,
-    now: monotonicNow,
+    elapsed: monotonicNow,
   });
   return async (workload) => {
     const { namespace, allowPoliciesFrom: onTarget } = workload;

@@ -49,7 +49,7 @@ export async function readAllTimes(tags: readonly string[], timesRequest: TimesR
   const { source, needed, now } = timesRequest;
   const recalled = (tag: string) => registry.tagMemory.get(source, tag);
   const readAt = (tag: string) => (needed.includes(tag) ? -1 : (recalled(tag)?.readAt ?? 0));
-  const isFresh = (tag: string) => now() - readAt(tag) < freshMs;
+  const isFresh = (tag: string) => Math.abs(now() - readAt(tag)) < freshMs;
   const rank = (tag: string) => Number(recalled(tag)?.isArtifact === true && !needed.includes(tag));
   const inTurn = [...new Set([...needed, ...tags])]
     .filter((tag) => !isFresh(tag))

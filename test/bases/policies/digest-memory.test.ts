@@ -6,9 +6,9 @@ const { signal } = new AbortController();
 
 function start() {
   const state = { now: 0, asked: 0, digest: 'a' };
-  const memory = new DigestMemory(10);
+  const memory = new DigestMemory(10, () => state.now);
   const read = (lifeMs: number, shown?: string) =>
-    memory.read('web:stable', { lifeMs, shown, now: () => state.now, signal }, async () => {
+    memory.read('web:stable', { lifeMs, shown, signal }, async () => {
       state.asked++;
       const { digest } = state;
       await Promise.resolve();

@@ -28,7 +28,7 @@ test('asking whether a key exists does not keep its entry', () => {
 /** A cache of two answers for ten milliseconds, a clock, and what was loaded. */
 function createWorld() {
   const state = { now: 0, loads: [] as string[] };
-  const cache = createTtlCache<string>({ ttlMs: 10, limit: 2, now: () => state.now });
+  const cache = createTtlCache<string>({ ttlMs: 10, limit: 2, elapsed: () => state.now });
   const get = (key: string) =>
     cache.get(key, async () => {
       state.loads.push(key);

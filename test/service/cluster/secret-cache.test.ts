@@ -18,7 +18,7 @@ function createWorld({ isWatched = true } = {}) {
     },
     watched,
     isWatched: () => state.isWatched,
-    now: () => state.now,
+    elapsed: () => state.now,
   });
   const write = (resourceVersion: string) => (state.stored = { data: { version: resourceVersion }, resourceVersion });
   const show = (resourceVersion: string) => watched.put({ ...creds, uid: 'u', resourceVersion });

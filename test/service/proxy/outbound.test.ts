@@ -118,7 +118,12 @@ describe('through the proxy go', () => {
   test('keys of issuers and certificates', async (t) => {
     const errors: Error[] = [];
     const fetchText = createFetchText(open(t).dispatcher);
-    const keys = createKeySet({ url: 'https://issuer.example.com/keys', fetchText, now: Date.now, onError: (error) => errors.push(error) });
+    const keys = createKeySet({
+      url: 'https://issuer.example.com/keys',
+      fetchText,
+      elapsed: Date.now,
+      onError: (error) => errors.push(error),
+    });
     await keys.warm();
     assert.deepEqual([errors, proxy.targets()], [[], ['CONNECT issuer.example.com:443']]);
   });
@@ -237,7 +242,12 @@ describe('a failure of the proxy is named', () => {
     proxy.fault = () => 503;
     const errors: Error[] = [];
     const fetchText = createFetchText(open(t).dispatcher);
-    await createKeySet({ url: 'https://issuer.example.com/keys', fetchText, now: Date.now, onError: (error) => errors.push(error) }).warm();
+    await createKeySet({
+      url: 'https://issuer.example.com/keys',
+      fetchText,
+      elapsed: Date.now,
+      onError: (error) => errors.push(error),
+    }).warm();
     assert.match(
       errors[0]?.message ?? '',
       /the proxy http:\S+ \(HTTPS_PROXY\) answered 503 to CONNECT issuer\.example\.com:443; the proxy itself could not connect/,

@@ -20,7 +20,7 @@ function start(answer: () => Promise<string>) {
       world.asked++;
       return world.answer();
     },
-    now: () => world.at,
+    elapsed: () => world.at,
     onError: (error) => void world.problems.push(error.message),
   });
   const verify = async (issuer: typeof old) =>

@@ -14,7 +14,12 @@ const seconds = now.getTime() / 1_000;
 const url = 'https://www.googleapis.com/oauth2/v3/certs';
 
 function proof(options: Partial<Parameters<typeof createOidcProof>[0]> = {}) {
-  const keySet = createKeySet({ url, fetchText: () => Promise.resolve(issuer.jwks), now: () => now.getTime(), onError: () => undefined });
+  const keySet = createKeySet({
+    url,
+    fetchText: () => Promise.resolve(issuer.jwks),
+    elapsed: () => now.getTime(),
+    onError: () => undefined,
+  });
   const verify = createOidcProof({ issuers: googleIssuers, audience, email, findKey: keySet.find, now: () => now, ...options });
   return (token: string, scheme = 'Bearer') => verify({ headers: { authorization: `${scheme} ${token}` }, body: Buffer.alloc(0) });
 }
@@ -95,7 +100,7 @@ test('without the keys nothing is decided', async () => {
   const keySet = createKeySet({
     url,
     fetchText: () => Promise.reject(new Error('down')),
-    now: () => now.getTime(),
+    elapsed: () => now.getTime(),
     onError: () => undefined,
   });
   await assert.rejects(async () => proof({ findKey: keySet.find })(await issuer.token()), ProofUnavailable);
