@@ -19,6 +19,8 @@ export interface ApiOptions extends Omit<ApiPorts, 'streams' | 'features'> {
   readonly auth: OperationsAuth;
   /** What wings add; absent if there is nothing. */
   readonly added?: AddedRoutes | undefined;
+  /** A monotonic clock in ms, for the age of what is remembered: one that is set back would keep rights that were taken away. That of the process unless given. */
+  readonly elapsed?: () => number;
 }
 
 /** The routes that wings add to the API, and the names of these wings. */
@@ -33,14 +35,19 @@ const maxOfUser = 32;
 /** The pause between two warnings of the same kind, because anybody who can connect can cause them. */
 const warningPauseMs = 10_000;
 
-/** The age of what is remembered is measured by a monotonic clock: one that is set back would keep rights that were taken away. */
-const elapsed = () => performance.now();
-
 /** Adds all routes, and the document that describes them. */
-export function addApi(app: FastifyInstance, { auth, added = { features: [], routes: [] }, ...options }: ApiOptions): void {
+export function addApi(
+  app: FastifyInstance,
+  { auth, added = { features: [], routes: [] }, elapsed = () => performance.now(), ...options }: ApiOptions,
+): void {
   const authenticate = createAuthenticate(auth, elapsed);
   const { features } = added;
-  const ports: ApiPorts = { ...options, features, streams: createStreams(), doctor: options.doctor && shareReports(options.doctor) };
+  const ports: ApiPorts = {
+    ...options,
+    features,
+    streams: createStreams(),
+    doctor: options.doctor && shareReports(options.doctor, elapsed),
+  };
   const all = [...routes, ...added.routes];
   const accesses = new WeakMap<FastifyRequest, Access>();
   const begin = boundUsers(maxOfUser);

@@ -19,8 +19,8 @@ const maxNamespaces = 20;
 const lifeMs = 20_000;
 
 /** Shares reports between all callers; one is made at a time. */
-export function shareReports({ makeReport, namespaces }: Doctor): Doctor {
-  const reports = createTtlCache<ServiceReport>({ ttlMs: lifeMs, limit: 1 });
+export function shareReports({ makeReport, namespaces }: Doctor, elapsed: () => number): Doctor {
+  const reports = createTtlCache<ServiceReport>({ ttlMs: lifeMs, limit: 1, elapsed });
   return { namespaces, makeReport: () => reports.get('', makeReport) };
 }
 

@@ -30,7 +30,7 @@ function countingDoctor(...namespaces: string[]) {
 test('callers share one report at a time, and each report for 20 s', async (t) => {
   const { made, doctor } = countingDoctor();
   let now = eventTime;
-  const { app } = startApi(t, ann('*'), [], { doctor, now: () => new Date(now) });
+  const { app } = startApi(t, ann('*'), [], { doctor, elapsed: () => now });
   const asked = Array.from({ length: 30 }, () => app.inject({ url, headers }));
   made.end.resolve(report);
   for (const { statusCode, json } of await Promise.all(asked)) assert.deepEqual([statusCode, json()], [200, report]);

@@ -240,7 +240,7 @@ test('caches answers of the API server for ten seconds, and failures not at all'
     reviewToken: () => (++asked === 1 ? Promise.reject(new Error('away')) : Promise.resolve({ user: 'ann', groups: [] })),
     reviewAccess: () => Promise.resolve(++asked > 0),
   };
-  const api = startApi(t, auth, records, { now: () => new Date(now) });
+  const api = startApi(t, auth, records, { elapsed: () => now });
   assert.equal((await get(api, '/api/v1/events')).status, 503);
   for (let time = 0; time < 5; time++) await get(api, '/api/v1/events');
   assert.equal(asked, 3, 'one token, and list in all namespaces');
