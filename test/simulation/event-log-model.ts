@@ -5,7 +5,7 @@ import type { PushEvent } from '../../src/core/model/push-event.ts';
 import type { AppliedChange } from '../../src/core/plan/plan-update.ts';
 import type { EventLog, PolicyResult } from '../../src/service/queue/event-log.ts';
 import { maxGivenUp, type PushRecord } from '../../src/service/queue/event-record.ts';
-import { finalRank, maxChanges, resultRanks, stageRanks } from '../../src/service/queue/record-result.ts';
+import { finalRank, isFinal, maxChanges, resultRanks, stageRanks } from '../../src/service/queue/record-result.ts';
 
 /** The log of one Redis, which several replicas write. */
 export interface EventLogModel {
@@ -60,6 +60,14 @@ export function createEventLogModel(): EventLogModel {
         send(() => {
           if (push !== undefined) matched(push, [policy]);
           record(recordOf(id), policy, result);
+        }),
+      unfinished: (id) =>
+        send(() => {
+          const { policies, results } = recordOf(id);
+          return policies.filter((policy) => {
+            const result = results.get(policy);
+            return result === undefined || !isFinal(result);
+          });
         }),
       recordGivenUp: (id, policy, notice) =>
         send(() => {

@@ -21,6 +21,8 @@ export interface TakenJob {
   readonly timestamp: number;
   readonly attemptsMade: number;
   readonly stalledCounter: number;
+  /** How often it was taken. */
+  readonly starts: number;
 }
 
 /** The next job; without one, when the first delayed one is due. */

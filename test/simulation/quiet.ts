@@ -7,12 +7,13 @@ import type { World } from './world.ts';
 /** The longest pause of a job that has failed several times. */
 export const longestPeaceMs = 330_000;
 const quietMs = 10_000;
-/** Two waves, and what they wait for. */
+/** Two waves, and what they wait for: the run goes on until no image has changed for so long. */
 const leastQuietMs = 30_000;
 
 /** Whether nothing happens, or is about to happen soon. */
-export function isQuiet({ clock, history, queue }: World): boolean {
+export function isQuiet({ clock, history, patches, queue }: World): boolean {
   if (clock.now() - history.lastChangeAt() < quietMs) return false;
+  if (clock.now() - (patches.all.at(-1)?.at ?? 0) <= leastQuietMs) return false;
   const { push, policy, base } = queue.stores;
   return [push, policy, base].every(
     (store) => store.list('waiting').length + store.list('active').length === 0 && !store.list('delayed').some(isDueSoon),

@@ -80,7 +80,8 @@ export function createWorker<T extends { readonly schema: number; readonly recei
     const isLastTry = now() >= expires;
     try {
       const isOurs = () => send(() => store.extend(id, token, lockMs));
-      await process(read(data), { jobId: id, name, failures, isLastTry, wasLost: job.stalledCounter > 0, isOurs, signal: stopping.signal });
+      const context = { jobId: id, name, failures, isRepeated: job.starts > 1, isLastTry, wasLost: job.stalledCounter > 0 };
+      await process(read(data), { ...context, isOurs, signal: stopping.signal });
       const kept = keptOf(opts.removeOnComplete, keptJobs.removeOnComplete);
       return (token) => store.complete(id, token, now(), kept);
     } catch (error) {

@@ -77,6 +77,7 @@ const noLog: EventLog = {
   unwatched: async () => {},
   matched: async () => {},
   recordResult: async () => {},
+  unfinished: async () => [],
   recordGivenUp: async () => {},
 };
 

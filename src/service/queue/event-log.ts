@@ -7,10 +7,10 @@ import type { Outcome } from '../../core/plan/outcome.ts';
 import type { GivenUpNotice } from '../../core/model/notice.ts';
 import type { PushEvent } from '../../core/model/push-event.ts';
 import type { RedisConnection } from './connection.ts';
-import { eventKeys, givenUpCount, givenUpField, maxGivenUp, readField, recordSeconds } from './event-record.ts';
+import { eventKeys, givenUpCount, givenUpField, maxGivenUp, readField, readHash, recordSeconds } from './event-record.ts';
 import { runTogether, type Command } from './commands.ts';
 import { batchWrites } from '../../core/async/serialize.ts';
-import { matchFunctions, recordCommand, recordFunction } from './record-result.ts';
+import { isFinal, matchFunctions, recordCommand, recordFunction } from './record-result.ts';
 
 /** The result of a push for one policy. */
 export interface PolicyResult extends Pick<Outcome, 'reason' | 'message' | 'tag' | 'digest' | 'changes'> {
@@ -33,6 +33,8 @@ export interface EventLog {
   matched(event: PushEvent, policies: readonly string[]): Promise<void>;
   /** Records the result for one policy, and the match if `matched` has not. A final result is only replaced by a higher one (`record-result.ts`). */
   recordResult(eventId: string, policy: string, result: PolicyResult, push?: PushEvent): Promise<void>;
+  /** The policies of a push that have no final result yet, by name. */
+  unfinished(eventId: string): Promise<readonly string[]>;
   /** Records that a notice about one policy was given up. The same notice again replaces the record, and is not counted again. */
   recordGivenUp(eventId: string, policy: string, notice: GivenUpNotice): Promise<void>;
 }
@@ -163,6 +165,11 @@ export function createEventLog(redis: RedisConnection, prefix: string, onFull: (
       await write(keys, commands);
     },
     recordResult: (eventId, policy, result, push) => writeResults({ eventId, policy, result, push }),
+    async unfinished(eventId) {
+      const record = readHash(await redis.hgetall(hashKey(eventId)));
+      if (record === undefined || !('results' in record)) return [];
+      return [...record.results].flatMap(([policy, result]) => (result !== undefined && isFinal(result) ? [] : [policy]));
+    },
     async recordGivenUp(eventId, policy, notice) {
       const fields = [givenUpCount(policy), givenUpField(policy, notice)];
       const values = [JSON.stringify(notice), maxGivenUp, 24 * 3_600];

@@ -24,6 +24,11 @@ export const stageRanks = { guard: 1, rollout: 4 } as const satisfies Readonly<R
 /** From this rank on, a result is final. */
 export const finalRank = resultRanks.unchanged;
 
+/** Whether a result is final: no try or guard goes on for it. */
+export function isFinal({ kind, stage }: Pick<PolicyResult, 'kind' | 'stage'>): boolean {
+  return (stage === undefined ? resultRanks[kind] : stageRanks[stage]) >= finalRank;
+}
+
 /** How many changes are recorded. A policy may change hundreds of workloads, which the message counts. */
 export const maxChanges = 20;
 

@@ -13,6 +13,8 @@ export interface JobContext {
   readonly name: string;
   /** How many tries of the job have failed before; 0 in the first try. */
   readonly failures: number;
+  /** Whether the job was taken before: an earlier try may have recorded something, also one that only waited. */
+  readonly isRepeated: boolean;
   /** Whether a failure is final, because no retry follows. */
   readonly isLastTry: boolean;
   /** Whether another worker had the job and was taken for dead. Its changes may not have reached this process yet. */
@@ -140,7 +142,15 @@ async function run<T extends { readonly schema: number; readonly receivedAt?: st
   try {
     const isOurs = async () => (await job.extendLock(token, lockMs)) === 1;
     const wasLost = job.stalledCounter > 0;
-    await process(read(job.data), { jobId: job.id ?? '', name: job.name, failures: job.attemptsMade, isLastTry, wasLost, isOurs, signal });
+    const context = {
+      jobId: job.id ?? '',
+      name: job.name,
+      failures: job.attemptsMade,
+      isRepeated: job.attemptsStarted > 1,
+      isLastTry,
+      wasLost,
+    };
+    await process(read(job.data), { ...context, isOurs, signal });
   } catch (error) {
     if (isLastTry) throw new UnrecoverableError(`given up after 24 h: ${describeError(error)}`);
     if (!(error instanceof WaitError)) throw error;

@@ -1,4 +1,5 @@
 /** The processor of the queue `push`: finds the policies that watch the repository of a push and has them reconciled. */
+import { baseNameOf } from '../../core/model/base-policy.ts';
 import { WaitError } from '../../core/model/errors.ts';
 import { policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { notSelected } from '../../core/model/policy-defaults.ts';
@@ -9,7 +10,7 @@ import { inSlices } from '../../core/async/in-parallel.ts';
 import { causeOf, fanOutPush, hintOf, type Match } from './fan-out-push.ts';
 import type { Ports } from './ports.ts';
 import { reconcileAndReport } from './process-policy.ts';
-import { rejectPush } from './selection.ts';
+import { namesAnother, rejectPush } from './selection.ts';
 
 /** How many policies of namespaces that are not selected are named in the record of a push. */
 const maxUnselected = 100;
@@ -30,6 +31,7 @@ export async function processPush(push: PushJob, context: JobContext, ports: Por
     }
   }
   const policies = matches.map(({ policy }) => policy);
+  if (context.isRepeated) await endForgotten(push, policies, ports);
   ports.report.observer?.matched?.(policies.map(policyKey));
   const bases = await ports.bases.onPush(push);
   const unselected = ports.policies.matchUnselected(push.repository).slice(0, maxUnselected);
@@ -58,6 +60,22 @@ async function findMatches(push: PushJob, { signal }: JobContext, { policies }: 
   const matches: Match[] = [];
   await inSlices(policies.match(push.repository), signal, (policy) => void matches.push({ policy, outcome: rejectPush(policy, push) }));
   return matches;
+}
+
+/** Ends the push for policies that an earlier try was for, and that do not watch the repository any more. A push for one policy has no job beside its own. */
+async function endForgotten(push: PushJob, watching: readonly ImagePolicy[], { policies, report, cluster }: Ports): Promise<void> {
+  const matched = new Set(watching.map(policyKey));
+  for (const key of await report.eventLog.unfinished(push.id)) {
+    const [namespace = '', name = ''] = key.split('/');
+    if (matched.has(key) || baseNameOf(name) !== undefined) continue;
+    const at = new Date(cluster.now());
+    const ended = { kind: 'ignored', at: at.toISOString(), afterMs: at.getTime() - Date.parse(push.receivedAt) } as const;
+    const why =
+      policies.find(namespace, name) === undefined
+        ? ({ reason: 'PolicyGone', message: `${key} was deleted` } as const)
+        : ({ reason: 'NotSelected', message: namesAnother } as const);
+    await report.eventLog.recordResult(push.id, key, { ...ended, ...why });
+  }
 }
 
 function isWanted(matches: readonly Match[]): boolean {

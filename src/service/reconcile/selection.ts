@@ -128,10 +128,12 @@ export function isElsewhere({ repository }: Hint, spec: PolicySpec): boolean {
   return repository !== undefined && !sameRepository(repository, spec.repository);
 }
 
+export const namesAnother = 'the policy names another repository since';
+
 /** The result of a push if the policy names another repository since; undefined for any other reconcile. */
 export function pushedElsewhere(spec: PolicySpec, { hint }: SelectRequest): Outcome | undefined {
   if (hint === undefined || !isElsewhere(hint, spec)) return undefined;
-  return { kind: 'ignored', reason: 'NotSelected', message: 'the policy names another repository since' };
+  return { kind: 'ignored', reason: 'NotSelected', message: namesAnother };
 }
 
 /** The spec to select with, or the result of a policy that is not reconciled at all. */

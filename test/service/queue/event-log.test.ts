@@ -97,6 +97,16 @@ test('a push that is matched again keeps what it was matched with before, also w
   assert.equal(await connection.zcard(unwatched), 0);
 });
 
+test('the policies of a push that have no final result are known', { timeout: 60_000 }, async (t) => {
+  const { log } = await start(t);
+  const of = (kind: PolicyResult['kind']) => ({ kind, reason: 'Retrying', message: '', at: '2026-03-01T12:00:00Z' }) as const;
+  await log.matched(push(0), ['shop/a', 'shop/b', 'shop/c']);
+  await log.recordResult(push(0).id, 'shop/a', of('retrying'));
+  await log.recordResult(push(0).id, 'shop/b', of('unchanged'));
+  assert.deepEqual(await log.unfinished(push(0).id), ['shop/a', 'shop/c']);
+  assert.deepEqual(await log.unfinished('unknown'), []);
+});
+
 test('the times at which an image was verified and changed outlive the results that follow', { timeout: 60_000 }, async (t) => {
   const { connection, log } = await start(t);
   const event = push(0);

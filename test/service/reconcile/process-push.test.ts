@@ -118,6 +118,25 @@ test('for one policy the job does the work itself, and ends when everything is c
   assert.deepEqual([trigger?.source, trigger?.receiver, trigger?.event], ['Webhook', 'prod', 'push-1']);
 });
 
+test('a try for a policy that is deleted before the next one ends as well, and so does one for a policy that names another repository since', async () => {
+  for (const [change, reason] of [
+    [(world: World) => world.policies.delete('shop/web'), 'PolicyGone'],
+    [
+      (world: World) => world.put(policyOf({ spec: specOf({ repository: { registry: 'registry.example.com', path: 'shop/other' } }) })),
+      'NotSelected',
+    ],
+  ] as const) {
+    const world = createWorld();
+    const failing = withPorts(world.ports, { registry: { headManifest: () => Promise.reject(new Error('down')) } });
+    await assert.rejects(processPush(pushOf(), contextOf(), failing), /down/);
+    assert.equal(world.results.get('push-1 shop/web')?.kind, 'retrying');
+    change(world);
+    await processPush(pushOf(), contextOf({ failures: 1, isRepeated: true }), world.ports);
+    const { kind, reason: why } = world.results.get('push-1 shop/web') ?? assert.fail();
+    assert.deepEqual([kind, why], ['ignored', reason]);
+  }
+});
+
 test('a push does not replace the reconcile of all tags that a new policy needs, however early it arrives', async () => {
   const world = createWorld();
   const wanted = () => neededReconcile(world.policies.get('shop/web') ?? policyOf(), world.ports.cluster, new Date(startTime));

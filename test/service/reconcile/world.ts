@@ -10,6 +10,7 @@ import type { PushEvent } from '../../../src/core/model/push-event.ts';
 import { kindKey, workloadKey, type Workload } from '../../../src/core/model/workload.ts';
 import type { PollPorts } from '../../../src/service/poll/process-poll.ts';
 import type { PolicyResult } from '../../../src/service/queue/event-log.ts';
+import { isFinal } from '../../../src/service/queue/record-result.ts';
 import type { PolicyJob, PollJob, PushJob } from '../../../src/service/queue/jobs.ts';
 import type { JobContext } from '../../../src/service/queue/worker.ts';
 import { createLogger } from '../../../src/service/telemetry/logger.ts';
@@ -212,6 +213,10 @@ export function createWorld(overrides: PortOverrides = {}): World {
           if (push !== undefined) matched.set(push.id, [policy]);
           results.set(`${event} ${policy}`, result);
         },
+        async unfinished(event) {
+          const isOpen = (policy: string) => !isFinal(results.get(`${event} ${policy}`) ?? { kind: 'retrying' });
+          return (matched.get(event) ?? []).filter(isOpen);
+        },
         recordGivenUp: async () => undefined,
       },
       metrics: overrides.report?.metrics ?? createMetrics(),
@@ -277,6 +282,7 @@ export function contextOf(context: Partial<JobContext> = {}): JobContext {
     jobId: 'job',
     name: 'job',
     failures: 0,
+    isRepeated: false,
     isLastTry: false,
     wasLost: false,
     isOurs: async () => true,
