@@ -4,6 +4,8 @@ import { markGoneTags } from '../../core/plan/running-images.ts';
 import { isUsable, type ImagePolicy } from '../../core/model/image-policy.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
 import { hasChanges, type UpdatePlan } from '../../core/plan/plan-update.ts';
+import type { Basis } from '../../core/plan/outcome.ts';
+import { basisOf } from '../reconcile/result.ts';
 import { rememberTags } from '../reconcile/examine-tag.ts';
 import type { Selection } from '../reconcile/selection.ts';
 import { selectBest } from '../reconcile/select-best.ts';
@@ -18,6 +20,8 @@ export type PollEvaluation = { readonly policy: ImagePolicy } & (Decision | { re
 export interface Decision {
   readonly plan: UpdatePlan;
   readonly selection: Selection;
+  /** What it rests on: the registry may have answered so slowly that a push was applied since. */
+  readonly basis: Basis;
 }
 
 /** A policy whose plan changes something. */
@@ -35,6 +39,7 @@ export async function evaluatePolicies(
   { registry, cluster }: Pick<Ports, 'registry' | 'cluster'>,
   signal: AbortSignal,
 ): Promise<PollEvaluation[]> {
+  const selectedAt = cluster.now();
   const evaluations: PollEvaluation[] = [];
   for (const policy of policies) {
     if (!isUsable(policy.spec)) continue;
@@ -43,7 +48,13 @@ export async function evaluatePolicies(
       const seen = asSeenBy(policy, cluster);
       const reconcile = { policy, spec: policy.spec, request, cluster: seen, signal };
       const selection = await selectBest({ ...reconcile, spec: await rememberTags(reconcile) }, { ...registry, ...ask });
-      if ('candidate' in selection) evaluations.push({ policy, selection, plan: planFor(policy, selection, ask, seen) });
+      if ('candidate' in selection)
+        evaluations.push({
+          policy,
+          selection,
+          plan: planFor(policy, selection, ask, seen),
+          basis: basisOf(reconcile, { ...policy, selectedAt }),
+        });
     } catch (error) {
       evaluations.push({ policy, error });
       if (signal.aborted) break;

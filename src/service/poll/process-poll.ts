@@ -81,10 +81,10 @@ async function report(evaluation: PollEvaluation, job: PollJob, context: JobCont
   }
 }
 
-async function reportUnchanged(subject: Subject, { plan, selection: { spec, notes } }: Decision, ports: ReportPorts): Promise<void> {
+async function reportUnchanged(subject: Subject, { plan, basis, selection: { spec, notes } }: Decision, ports: ReportPorts): Promise<void> {
   const { policy } = subject;
   const gone = goneContainers(plan);
-  const outcome = withNotes({ ...outcomeOf(plan, [], { uid: policy.uid, isSelection: isBestSelection(spec, plan) }), gone }, notes);
+  const outcome = withNotes({ ...outcomeOf(plan, [], { uid: policy.uid, isSelection: isBestSelection(spec, plan) }), gone, basis }, notes);
   const { waiting } = policy.status;
   // If nothing is better than what runs, there is no pending candidate.
   await reportOutcome(subject, withPending(outcome, waiting === undefined ? {} : { seen: waiting }, false), ports);

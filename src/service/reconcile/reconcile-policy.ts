@@ -2,20 +2,17 @@
  * The one path to a patch: select → plan → verify → apply → result, each a function from a value to a value. It reads all state itself and uses a job only as a
  * hint, so lost, repeated and reordered events do no harm.
  */
-import { defined } from '../../core/model/defined.ts';
 import { asSeenBy } from '../../core/plan/consent.ts';
-import type { Basis, Outcome } from '../../core/plan/outcome.ts';
+import type { Outcome } from '../../core/plan/outcome.ts';
 import { PermanentError } from '../../core/model/errors.ts';
 import { policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
-import { timeAfter } from '../../core/model/last-update.ts';
-import { resolveTargets } from '../../core/model/resolve-target.ts';
-import { type Applied, type ApplyPorts, apply } from './apply.ts';
+import { type ApplyPorts, apply } from './apply.ts';
 import { holdMutex } from '../../core/async/serialize.ts';
 import { type Progress, noProgress, next, withProgress, type Again, type Attempt, type End, type ReconcileRequest } from './attempt.ts';
 import { isClearedBySecret } from './enqueue/needs-reconcile.ts';
 import { plan } from './plan.ts';
 import type { Policies, Ports } from './ports.ts';
-import { resultOf } from './result.ts';
+import { basisOf, resultOf } from './result.ts';
 import { select, type SelectPorts } from './select.ts';
 import { isSelectedFor, pushedElsewhere, rollbackBefore, usableSpec, withdrawnRollback } from './selection.ts';
 import { verify, type VerifyPorts } from './verify.ts';
@@ -118,17 +115,7 @@ async function runStages(attempt: Attempt, ports: ReconcilePorts): Promise<End> 
     attempt.request.onVerified?.();
     return apply(attempt, plan, ports);
   });
-  return next(applied, (done) => ({ ...resultOf(done), basis: basisOf(done) }));
-}
-
-/** The basis of the outcome, so that the outcome is not reported if its basis has changed. */
-function basisOf({ selected, attempt }: Applied): Basis {
-  const { policy, spec, cluster } = attempt;
-  const { latest } = selected.status;
-  const { history, rejected } = policy.status;
-  const workloads = resolveTargets(spec.targets, cluster);
-  const selectedAt = timeAfter(latest?.selectedAt, new Date(selected.selectedAt)).getTime();
-  return { status: { ...defined({ latest, history, rejected }) }, workloads, selectedAt };
+  return next(applied, (done) => ({ ...resultOf(done), basis: basisOf(done.attempt, done.selected) }));
 }
 
 /** Finds the policy of the request. A policy that was deleted and created anew under the same name is another one. */

@@ -1,7 +1,11 @@
 /** The last stage: makes the result of an attempt, as a value that `report.ts` reports. */
+import { defined } from '../../core/model/defined.ts';
+import { timeAfter } from '../../core/model/last-update.ts';
+import type { PolicyStatus } from '../../core/model/policy-status.ts';
+import { resolveTargets } from '../../core/model/resolve-target.ts';
 import { consentTo } from '../../core/plan/consent.ts';
 import { isBestSelection, isSelection } from '../../core/plan/is-selection.ts';
-import { outcomeOf, withNotes, withPending, type Outcome } from '../../core/plan/outcome.ts';
+import { outcomeOf, withNotes, withPending, type Basis, type Outcome } from '../../core/plan/outcome.ts';
 import { guardWait, isSameImage } from '../../core/plan/pending-candidate.ts';
 import { hasChanges, type UpdatePlan } from '../../core/plan/plan-update.ts';
 import { noteRetagged } from '../../core/plan/running-images.ts';
@@ -31,6 +35,18 @@ export function resultOf({ selected, decision, plan, attempt }: Applied): Outcom
   const next = guarded ?? (isWanted ? decision.next : undefined);
   const change = { ...(waiting && { seen: waiting }), ...(next && { next }) };
   return withPending(noted, change, guarded !== undefined || decision.apply === undefined);
+}
+
+/** What an outcome rests on, so that it is not reported once that has changed. `selected`: the status and the time, in ms since 1970, when the registry was asked. */
+export function basisOf(
+  { policy, spec, cluster }: Pick<Attempt, 'policy' | 'spec' | 'cluster'>,
+  selected: { readonly status: Pick<PolicyStatus, 'latest'>; readonly selectedAt: number },
+): Basis {
+  const { latest } = selected.status;
+  const { history, rejected } = policy.status;
+  const workloads = resolveTargets(spec.targets, cluster);
+  const selectedAt = timeAfter(latest?.selectedAt, new Date(selected.selectedAt)).getTime();
+  return { status: { ...defined({ latest, history, rejected }) }, workloads, selectedAt };
 }
 
 function describe(selection: Selection, plan: UpdatePlan, attempt: Attempt, isNowSelected: boolean): Outcome {

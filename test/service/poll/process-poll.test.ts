@@ -96,6 +96,21 @@ test('a poll with nothing to do is reported, without a job', async () => {
   assert.equal(world.statusOf('web').lastCheckTime, '2026-03-01T12:00:00Z');
 });
 
+test('a list of tags that was asked for before a push was applied does not take the status back', async () => {
+  const world = createWorld();
+  const listTags = async () => {
+    await processPush(pushOf(), contextOf(), withPorts(world.ports, { cluster: { now: () => startTime + 1_000 } }));
+    return ['1.2.3'];
+  };
+  await poll(world, { registry: { listTags } });
+  assert.deepEqual([world.images(), world.statusOf('web').latest?.tag], [[`${image}:1.3.0`], '1.3.0']);
+  assert.deepEqual(
+    world.jobs.map(({ source }) => source),
+    ['TargetChange'],
+    'what is then true is found out by a job of its own',
+  );
+});
+
 test('the condition says which prereleases a range admits, whichever way the policy was reconciled', async () => {
   const note = /; of prereleases, ">=1\.0\.0-0" admits only those of 1\.0\.0: .* prereleases: true$/;
   const world = createWorld();

@@ -101,15 +101,6 @@ test('when the rollouts of several workloads are complete, the audit record name
   );
 });
 
-test('a rollout in progress is checked by its pods, and again later', async () => {
-  const world = changedWorld(changedWorkload());
-  await reconcile(world);
-  assert.deepEqual(world.requests, ['GET web', 'LIST pods of web']);
-  assert.deepEqual(historyLines(world), ['Webhook Applied']);
-  assert.equal(world.jobs.length, 1);
-  assert.ok(Date.parse(world.jobs[0]?.notBefore ?? '') > startTime);
-});
-
 test("a failed rollout is rolled back, its digest is rejected with the pod's own message, and the rollback is watched", async () => {
   const message = 'Back-off pulling image: manifest unknown';
   const world = changedWorld(

@@ -37,6 +37,11 @@ export async function withFreshState<P extends FreshStatePorts>(job: PolicyJob, 
   return { ...ports, cluster, policies: { ...ports.policies, find: findFresh } };
 }
 
+/** A view whose targets are at least as new as the status of the policy. It costs requests only if our watch lags. */
+export async function atLeastAsStatus(policy: ImagePolicy, ports: FreshStatePorts, signal: AbortSignal): Promise<ClusterView> {
+  return lagsBehindStatus(policy, ports) ? withTargetsRead(policy, ports, signal) : ports.cluster;
+}
+
 /** The targets of a policy as the API server has them now. */
 export async function withTargetsRead(policy: ImagePolicy, ports: FreshStatePorts, signal: AbortSignal): Promise<ClusterView> {
   return withWorkloads(ports.cluster, await readTargets(policy, ports, signal));

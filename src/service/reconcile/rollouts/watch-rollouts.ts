@@ -15,6 +15,7 @@ import { workloadKey, type Workload, type WorkloadRef } from '../../../core/mode
 import { withRollouts } from '../../../core/status/with-rollouts.ts';
 import type { PolicyJob } from '../../queue/jobs.ts';
 import { defaultParallel } from '../apply.ts';
+import { atLeastAsStatus } from '../enqueue/fresh-state.ts';
 import type { ClusterView, Ports } from '../ports.ts';
 import { reportResults } from './report-rollouts.ts';
 import { inParallel } from '../../../core/async/in-parallel.ts';
@@ -48,7 +49,8 @@ async function checkOnce(job: PolicyJob, ports: Ports, signal: AbortSignal): Pro
   const policy = await findNewest(job, ports, signal);
   const spec = policy && watchedSpec(policy);
   if (policy === undefined || spec === undefined) return;
-  const seen = { ...ports, cluster: asSeenBy(policy, ports.cluster) };
+  // Counted by older workloads, a rollout that has failed would not be one of the policy.
+  const seen = { ...ports, cluster: asSeenBy(policy, await atLeastAsStatus(policy, ports, signal)) };
   const check: RolloutCheck = { policy, spec, fresh: new Map(), signal };
   const findings = await examine(check, job.notBefore !== undefined, seen);
   const decision = await record(check, findings, seen);
