@@ -119,6 +119,12 @@ describe('lint --cluster', () => {
     assert.match(problems[1]?.message ?? '', /the image of 3\.0\.0 was created on 2020-01-01, before that of 2\.9\.0/);
     const ranged = await lint(policy('db', 'shop/db', { select: { semver: { range: '10.x' } } }));
     assert.deepEqual([ranged.code, ranged.problems, ranged.warnings, ranged.notes], [0, [], undefined, undefined]);
+    const open = await lint(policy('db', 'shop/db', { select: { semver: { range: '>=10' } } }));
+    assert.deepEqual([open.code, short(open.warnings)], [0, ['shop/db spec.targets[0] UnlikelyVersion']]);
+    assert.match(
+      open.warnings?.[0]?.message ?? '',
+      /would be changed at once from \S+:10\.11\.4 to \S+:2021\.12\.16, whose version is far from the running one: .* limit them with select\.semver\.range$/,
+    );
   });
 
   it('a downgrade is a warning, and what is newer than the selected image stays', async () => {

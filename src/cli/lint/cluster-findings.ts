@@ -8,6 +8,7 @@ import { formatSelector } from '../../core/model/label-selector.ts';
 import type { Reason } from '../../core/model/reasons.ts';
 import { matchesTarget } from '../../core/model/resolve-target.ts';
 import { formatWorkload, kindKey, type ContainerChange } from '../../core/model/workload.ts';
+import { isFar } from '../../core/plan/guards/unlikely-version.ts';
 import type { TargetPlan, UnchangedContainer } from '../../core/plan/plan-update.ts';
 import { naturalOrder } from '../../core/select/select-tag.ts';
 import type { LintProblem } from './lint-text.ts';
@@ -68,6 +69,15 @@ function ofTarget(target: TargetPlan, { spec, candidate }: Planned, targetKeys: 
 function ofChange({ container, from, to }: ContainerChange, { keys, where, spec }: { keys: Keys; where: string; spec: PolicySpec }): Found {
   const message = `${where}: ${container} would be changed at once from ${from} to ${to}`;
   const isOlder = isOlderTag(from, to, spec);
+  if (isFar({ from, to }, spec)) {
+    const remedy = 'if these are not the versions that you expect, limit them with select.semver.range';
+    return {
+      severity: 'warning',
+      keys,
+      message: `${message}, whose version is far from the running one: ${remedy}`,
+      reason: 'UnlikelyVersion',
+    };
+  }
   return {
     severity: isOlder ? 'warning' : 'note',
     keys,

@@ -1,12 +1,13 @@
 /** Explains a policy as a chain of steps: what the service would do, what it found, and what prevents the change. Pure. */
 import { resultCondition } from '../../core/model/decisive-condition.ts';
 import { defined } from '../../core/model/defined.ts';
-import { isUsable, type ImagePolicy } from '../../core/model/image-policy.ts';
+import { isUsable, type ImagePolicy, type PolicySpec } from '../../core/model/image-policy.ts';
 import type { Candidate } from '../../core/model/image-reference.ts';
 import type { Origin } from '../../core/model/policy-defaults.ts';
 import { isReason, pageOf, type Reason } from '../../core/model/reasons.ts';
 import { formatWorkload, type WorkloadRef } from '../../core/model/workload.ts';
 import { isAllowed, type Opinion, type TargetExplanation } from '../../core/plan/guard-plan.ts';
+import { isFar } from '../../core/plan/guards/unlikely-version.ts';
 import { describePush, nameOf, unknownOf, type Planned } from './conclude.ts';
 import { describePending, type PlannedNow, type Pushed } from './plan-now.ts';
 import { settingRows } from './settings.ts';
@@ -59,7 +60,7 @@ export function explainPlanned(planned: PlannedNow, pushed?: Pushed): Explanatio
   const unknown = pushed && unknownOf(planned, pushed);
   const description = isUsable(spec) ? spec.strategy.description : '';
   const selected = selectedSteps(planned, pushed, unknown);
-  const chains = targets.map((target) => ({ target: target.target, steps: stepsOf(target) }));
+  const chains = targets.map((target) => ({ target: target.target, steps: stepsOf(target, planned.spec) }));
   const known = new Set([...selected, ...chains.flatMap(({ steps }) => steps)].map(({ reason }) => reason));
   const last = lastReconcile(planned.policy, pushed !== undefined).filter(({ reason }) => reason === undefined || !known.has(reason));
   return {
@@ -122,7 +123,7 @@ function selectedSteps(planned: Planned, pushed: Pushed | undefined, unknown: st
   return [tag, ...settings, ...verify];
 }
 
-function stepsOf({ target, changes, unchanged, problem, guards }: TargetExplanation): Step[] {
+function stepsOf({ target, changes, unchanged, problem, guards }: TargetExplanation, spec: PolicySpec): Step[] {
   const found: Step =
     problem === undefined
       ? { id: 'target', result: 'pass', text: `${formatWorkload(target)} is there` }
@@ -138,7 +139,7 @@ function stepsOf({ target, changes, unchanged, problem, guards }: TargetExplanat
     ...changes.map(({ container, from, to }): Step => ({
       id: 'container',
       result: 'pass',
-      text: `${container} would be changed from ${from} to ${to}`,
+      text: `${container} would be changed from ${from} to ${to}${isFar({ from, to }, spec) ? ', whose version is far from the running one' : ''}`,
     })),
     ...guards.map(stepOfGuard),
   ];

@@ -23,7 +23,7 @@ export function digestOf(letter: string): string {
 export function specOf(spec: Partial<PolicySpec> = {}): PolicySpec {
   return {
     repository: web,
-    strategy: strategies.semver({ range: '*' }),
+    strategy: strategies.semver({ range: '>=0.0.1' }),
     pin: 'Tag',
     allowDowngrade: false,
     mode: 'Automatic',

@@ -143,6 +143,17 @@ test('nothing is in the way: each step says what it saw, and where a setting com
   );
 });
 
+test('a change to a version that is far from the running one is said to be one, also where a range admits it', async () => {
+  const spec = { strategy: strategies.semver({ range: '>=1' }) };
+  const textOf = async (tag: string) => {
+    const { targets } = await explain({ spec, status: { latest: { ...latest, tag } } });
+    return targets[0]?.steps.find(({ id }) => id === 'container')?.text;
+  };
+  const change = (tag: string) => `web would be changed from ${image}:1.2.3 to ${image}:${tag}`;
+  assert.equal(await textOf('2021.12.16'), `${change('2021.12.16')}, whose version is far from the running one`);
+  assert.equal(await textOf('2.0.0'), change('2.0.0'));
+});
+
 test('what only the registry knows of a push is said', async () => {
   const spec = { strategy: strategies.digest({ tag: 'main' }), pin: 'Digest' as const };
   const given = { spec, status: {}, workloads: [running(`main@${digestOf('a')}`)], push: 'main' };

@@ -41,12 +41,15 @@ const jump = { '10.11.4': 9, '2021.12.16': 2 };
 const older = { '1.2.3': 9, '1.3.0': 2 };
 
 describe('the first change of a policy without a range', () => {
-  for (const [what, tags, why] of [
-    ['to a major version that is far away', { ...jump, '2021.12.16': 9 }, /2021\.12\.16 is far from 10\.11\.4, which runs/],
-    ['to an image created before the running one', older, /1\.3\.0 was created on 2026-03-02, before that of 1\.2\.3 \(2026-03-09\)/],
-  ] satisfies [string, Record<string, number>, RegExp][])
+  const isFar = /2021\.12\.16 is far from 10\.11\.4, which runs/;
+  for (const [what, tags, why, strategy] of [
+    ['to a major version that is far away', { ...jump, '2021.12.16': 9 }, isFar, free],
+    ['with a range that has every version', jump, isFar, strategies.semver({ range: '*' })],
+    ['with a range from 0', jump, isFar, strategies.semver({ range: '>=0, x' })],
+    ['to an image created before the running one', older, /1\.3\.0 was created on 2026-03-02, before that of 1\.2\.3 \(2026-03-09\)/, free],
+  ] satisfies [string, Record<string, number>, RegExp, TagStrategy][])
     it(`is held ${what}, until it is released`, async () => {
-      const world = start(tags, free);
+      const world = start(tags, strategy);
       const before = world.images();
       await reconcile(world);
       assert.deepEqual(world.images(), before);

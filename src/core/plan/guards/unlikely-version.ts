@@ -1,6 +1,7 @@
 import { parse } from 'semver';
 import { tryParseImageReference } from '../../model/image-reference.ts';
 import { actionAnnotations } from '../../model/policy-actions.ts';
+import type { PolicySpec } from '../../model/image-policy.ts';
 import type { TagStrategy } from '../../model/tag-strategy.ts';
 import { formatWorkload, type ContainerChange } from '../../model/workload.ts';
 import type { TargetPlan } from '../plan-update.ts';
@@ -47,19 +48,24 @@ export function firstChanges(
   return target.changes.filter(({ container }) => lastChange(target, container, context) === undefined);
 }
 
-function findUnlikely({ from }: ContainerChange, { candidate, spec, ages }: GuardContext): string | undefined {
+/** Whether a policy that selects by version would change to a major version that is far from the running one, with or without a range. */
+export function isFar({ from, to }: Pick<ContainerChange, 'from' | 'to'>, { strategy }: Pick<PolicySpec, 'strategy'>): boolean {
+  if (strategy.id !== 'semver') return false;
+  const [old, next] = [from, to].map((image) => versionOf(tryParseImageReference(image)?.tag, strategy)?.major);
+  return old !== undefined && next !== undefined && next > Math.max(old, 1) * majorFactor;
+}
+
+function findUnlikely({ from, to }: ContainerChange, { candidate, spec, ages }: GuardContext): string | undefined {
   const running = tryParseImageReference(from)?.tag;
   if (running === undefined) return undefined;
-  const [old, next] = [versionOf(running, spec.strategy), versionOf(candidate.tag, spec.strategy)];
-  if (old !== undefined && next !== undefined && next.major > Math.max(old.major, 1) * majorFactor)
-    return `${candidate.tag} is far from ${running}, which runs`;
+  if (isFar({ from, to }, spec)) return `${candidate.tag} is far from ${running}, which runs`;
   const [before, after] = [ages?.get(running), ages?.get(candidate.tag)];
   if (before === undefined || after === undefined || after.getTime() >= before.getTime() - olderByMs) return undefined;
   return `the image of ${candidate.tag} was created on ${dayOf(after)}, before that of ${running} (${dayOf(before)}), which runs`;
 }
 
-function versionOf(tag: string, { partOf }: TagStrategy) {
-  const part = partOf === undefined ? tag : partOf(tag);
+function versionOf(tag: string | undefined, { partOf }: TagStrategy) {
+  const part = tag === undefined || partOf === undefined ? tag : partOf(tag);
   return (part === undefined ? null : parse(part)) ?? undefined;
 }
 

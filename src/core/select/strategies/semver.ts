@@ -18,7 +18,7 @@ export function semver(options: { range?: string; prereleases?: boolean | undefi
     id: 'semver',
     description: describe(written, prereleases),
     ...defined({ note }),
-    ...(!written && { isUnbounded: true }),
+    ...(hasEveryVersion(range) && { isUnbounded: true }),
     reject(tag) {
       const version = parse(tag);
       if (version === null) return `"${tag}" is not a semantic version${describeFault(tag)}`;
@@ -27,6 +27,11 @@ export function semver(options: { range?: string; prereleases?: boolean | undefi
     },
     compare: (a, b) => compareBuild(a, b),
   };
+}
+
+/** Whether a range says nothing of the versions that are expected, as without one: `*`, `>=0`. */
+function hasEveryVersion({ set }: Range): boolean {
+  return set.some((comparators) => comparators.every(({ value }) => value === ''));
 }
 
 interface Written {
