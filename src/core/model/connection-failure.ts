@@ -105,13 +105,21 @@ const proxyAnswers: readonly { readonly from: number; readonly remedy: string }[
 export function explainConnection(error: unknown, own: Remedies = {}): ConnectionFailure | undefined {
   if (!(error instanceof Error)) return undefined;
   if (error instanceof ProxyFailure) return explainProxy(error, own);
-  // The error for a host with several addresses contains one error for each address.
-  if (error instanceof AggregateError && error.errors.length > 0) return explainConnection(error.errors[0], own);
+  if (error instanceof AggregateError && error.errors.length > 0) return explainAddresses(error.errors, own);
   const code = codeOf(error);
   const problem = problemOf(error, code);
   if (problem === undefined) return undefined;
   const sentence = `${describe(problem, error)}${code === '' ? '' : ` (${code})`}`;
   return { problem, sentence, remedy: own[problem] ?? remedies[problem] };
+}
+
+/**
+ * Explains the error for a host with several addresses, which contains one error for each. Where only some networks are missing, as IPv6 is in many clusters, the
+ * errors of the others say more.
+ */
+function explainAddresses(errors: readonly unknown[], own: Remedies): ConnectionFailure | undefined {
+  const failures = errors.map((error) => explainConnection(error, own));
+  return failures.find((failure) => failure !== undefined && failure.problem !== 'NoRoute') ?? failures[0];
 }
 
 function explainProxy({ message, status, cause }: ProxyFailure, own: Remedies): ConnectionFailure {
@@ -147,9 +155,9 @@ function describe(problem: OwnProblem, error: Error): string {
     case 'Refused':
       return `the connection was refused${addressOf(error)}`;
     case 'NoRoute':
-      return `no network route leads there${addressOf(error)}`;
+      return `no network route leads${addressOf(error, 'to') || ' there'}`;
     case 'TimedOut':
-      return `timed out${addressOf(error)}`;
+      return `timed out${addressOf(error, 'at')}`;
     case 'NameNotFound':
       return 'DNS does not know its name';
     case 'NameLookup':
@@ -171,10 +179,10 @@ function describe(problem: OwnProblem, error: Error): string {
   }
 }
 
-function addressOf(error: Error): string {
+function addressOf(error: Error, preposition = 'by'): string {
   if (!('address' in error) || typeof error.address !== 'string') return '';
   const host = error.address.includes(':') ? `[${error.address}]` : error.address;
-  return ` by ${host}${'port' in error ? `:${String(error.port)}` : ''}`;
+  return ` ${preposition} ${host}${'port' in error ? `:${String(error.port)}` : ''}`;
 }
 
 /** A sentence with a date of a certificate: `expired on 2026-11-20T10:00:00Z`. */

@@ -8,6 +8,19 @@ const refused = withCode('ECONNREFUSED', { address: '::1', port: 443 });
 const rows: readonly (readonly [string, unknown, RegExp])[] = [
   ['a refused connection', refused, /^the connection was refused by \[::1\]:443 \(ECONNREFUSED\); check the host and port/],
   ['a host with several addresses', new AggregateError([refused, refused], ''), /^the connection was refused by \[::1\]:443/],
+  [
+    'a host with an address of IPv6, in a cluster without IPv6',
+    new AggregateError(
+      [withCode('ENETUNREACH', { address: '2001:db8::1', port: 443 }), withCode('ETIMEDOUT', { address: '192.0.2.1', port: 443 })],
+      '',
+    ),
+    /^timed out at 192\.0\.2\.1:443 \(ETIMEDOUT\); check/,
+  ],
+  [
+    'a host none of whose addresses has a route',
+    new AggregateError([withCode('ENETUNREACH', { address: '192.0.2.1', port: 443 }), withCode('ENETUNREACH')], ''),
+    /^no network route leads to 192\.0\.2\.1:443 \(ENETUNREACH\)/,
+  ],
   ['a network without a route', withCode('EHOSTUNREACH'), /^no network route leads there \(EHOSTUNREACH\)/],
   ['DNS that does not answer', withCode('EAI_AGAIN'), /^DNS did not answer \(EAI_AGAIN\); check the DNS of the pod$/],
   ['a deadline', new DOMException('aborted', 'TimeoutError'), /^timed out; check/],
