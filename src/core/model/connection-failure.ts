@@ -6,6 +6,7 @@ type OwnProblem =
   | 'Refused'
   | 'NoRoute'
   | 'TimedOut'
+  | 'Closed'
   | 'NameNotFound'
   | 'NameLookup'
   | 'Expired'
@@ -59,6 +60,9 @@ const problems: Readonly<Record<string, OwnProblem>> = {
   ETIMEDOUT: 'TimedOut',
   UND_ERR_CONNECT_TIMEOUT: 'TimedOut',
   UND_ERR_HEADERS_TIMEOUT: 'TimedOut',
+  ECONNRESET: 'Closed',
+  EPIPE: 'Closed',
+  UND_ERR_SOCKET: 'Closed',
   ENOTFOUND: 'NameNotFound',
   EAI_AGAIN: 'NameLookup',
   CERT_HAS_EXPIRED: 'Expired',
@@ -80,6 +84,7 @@ const remedies: Readonly<Record<ConnectionProblem, string>> = {
   Refused: network,
   NoRoute: network,
   TimedOut: network,
+  Closed: 'check the port, and the load balancers, proxies and firewalls in between',
   NameNotFound: 'check the host, and the DNS of the pod',
   NameLookup: 'check the DNS of the pod',
   Expired: 'renew the certificate of the host',
@@ -158,6 +163,8 @@ function describe(problem: OwnProblem, error: Error): string {
       return `no network route leads${addressOf(error, 'to') || ' there'}`;
     case 'TimedOut':
       return `timed out${addressOf(error, 'at')}`;
+    case 'Closed':
+      return 'the connection was closed before an answer came';
     case 'NameNotFound':
       return 'DNS does not know its name';
     case 'NameLookup':

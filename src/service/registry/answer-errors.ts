@@ -52,6 +52,9 @@ const remedies = {
   NotHttp: `if it serves https, remove insecure: true ${configured}; otherwise check the port`,
 };
 
+/** What to do about a host that accepts connections and sends no answer, or a part of one. */
+export const silenceRemedy = 'check the host and port, network policies and firewalls, and whether the host is overloaded';
+
 /** Why a connection to a registry failed and what to do about it; undefined if the error is not known. */
 export function explainConnectionError(error: unknown): string | undefined {
   const known = explainConnection(error, remedies);

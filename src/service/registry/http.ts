@@ -8,7 +8,7 @@ import { describeVia } from '../proxy/route.ts';
 import { refusedAddress } from './address-guard.ts';
 import { isForbiddenAddress } from '../proxy/special-addresses.ts';
 import type { AnswerBudget, BudgetedReading } from './answer-budget.ts';
-import { explainConnectionError, isClosedConnection } from './answer-errors.ts';
+import { explainConnectionError, isClosedConnection, silenceRemedy } from './answer-errors.ts';
 import { startDeadline } from '../../core/async/deadline.ts';
 import type { HostLimits } from './host-limits.ts';
 import type { Registry } from './registries.ts';
@@ -135,7 +135,7 @@ async function exchangeTwice(options: HttpOptions, request: HttpRequest): Promis
     return await exchangeOnce(options, request);
   } catch (error) {
     // Every request may be sent twice, also those that write. So a request whose connection was closed is repeated without a pause.
-    if (request.signal?.aborted || !(error instanceof Error) || !isClosedConnection(error.cause)) throw error;
+    if (request.signal?.aborted || !(error instanceof HostFailure) || !error.isClosed) throw error;
     return exchangeOnce(options, request);
   }
 }
@@ -165,13 +165,17 @@ async function exchangeWith(reading: BudgetedReading, options: HttpOptions, requ
     if (error instanceof PermanentError) throw error;
     if (error instanceof BodyTooLarge) throw new Error(`${what}: ${error.message}`, { cause: error });
     const via = describeVia(registry.routeTo(url));
-    if (deadline.isOver)
-      throw new HostFailure(what, `timed out: no answer from ${url.host}${via} within ${timeoutMs} ms`, false, { cause: error });
+    if (deadline.isOver) throw new HostFailure(what, { why: describeSilence(url, via, timeoutMs) }, { cause: error });
     const why = explainConnectionError(error);
+    const failed = { isWholeHost: true, isClosed: isClosedConnection(error) };
     if (why !== undefined)
-      throw new HostFailure(what, `cannot connect to ${url.host}${error instanceof ProxyFailure ? '' : via}: ${why}`, true);
+      throw new HostFailure(what, { ...failed, why: `cannot connect to ${url.host}${error instanceof ProxyFailure ? '' : via}: ${why}` });
     const code = codeOf(error);
-    throw new HostFailure(what, `cannot connect to ${url.host}${via}${code === '' ? '' : ` (${code})`}`, true, { cause: error });
+    throw new HostFailure(
+      what,
+      { ...failed, why: `cannot connect to ${url.host}${via}${code === '' ? '' : ` (${code})`}` },
+      { cause: error },
+    );
   } finally {
     deadline.end();
     onRequest?.({ host: registry.name, kind, method, status, durationMs: performance.now() - startedAt });
@@ -212,15 +216,28 @@ async function transfer(request: HttpRequest, reading: BudgetedReading, signal: 
 
 class BodyTooLarge extends Error {}
 
+function describeSilence({ host }: URL, via: string, timeoutMs: number): string {
+  const remedy = via === '' ? silenceRemedy : 'check that the proxy may connect there, and how long it waits';
+  return `timed out: no answer from ${host}${via} within ${timeoutMs} ms; ${remedy}`;
+}
+
+interface HostProblem {
+  readonly why: string;
+  readonly isWholeHost?: boolean;
+  readonly isClosed?: boolean;
+}
+
 /** Thrown if a host gave no answer, or only a part of one. */
 class HostFailure extends Error {
   readonly why: string;
   readonly isWholeHost: boolean;
+  readonly isClosed: boolean;
 
-  constructor(what: string, why: string, isWholeHost: boolean, options?: ErrorOptions) {
+  constructor(what: string, { why, isWholeHost = false, isClosed = false }: HostProblem, options?: ErrorOptions) {
     super(`${what}: ${why}`, options);
     this.why = why;
     this.isWholeHost = isWholeHost;
+    this.isClosed = isClosed;
   }
 }
 

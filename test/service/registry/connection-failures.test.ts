@@ -28,6 +28,8 @@ interface Row {
   /** Instead of the server's address. */
   readonly host?: string;
   readonly insecure?: boolean;
+  /** The time limit of a request. It is long unless a row waits for its end, because a loaded machine takes seconds for a handshake. */
+  readonly timeoutMs?: number;
   readonly expected: RegExp;
 }
 
@@ -65,13 +67,18 @@ const rows: Readonly<Record<string, Row>> = {
   'a refused connection': {
     expected: /the connection was refused by 127\.0\.0\.1:\d+ \(ECONNREFUSED\); check the host and port, network policies and firewalls$/,
   },
+  'a connection that is closed, as by a load balancer without a server behind it': {
+    open: async () => createServer((socket) => socket.destroy()),
+    expected: /the connection was closed before an answer came \((?:ECONNRESET|UND_ERR_SOCKET)\); check the port, and the load balancers/,
+  },
   'a name that DNS does not know': {
     host: 'missing.example.com',
     expected: /cannot connect to missing\.example\.com: DNS does not know its name \(ENOTFOUND\); check the host, and the DNS of the pod$/,
   },
   'no answer': {
     open: async () => createServer(() => undefined),
-    expected: /timed out: no answer from 127\.0\.0\.1:\d+ within 1000 ms/,
+    expected:
+      /timed out: no answer from 127\.0\.0\.1:\d+ within 1000 ms; check the host and port, network policies and firewalls, and whether the host is overloaded$/,
   },
 };
 
@@ -86,9 +93,9 @@ async function listen(t: TestContext, server: Server): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-async function failureAt(t: TestContext, host: string, insecure = false): Promise<string> {
+async function failureAt(t: TestContext, host: string, { insecure = false, timeoutMs = 60_000 }: Partial<Row> = {}): Promise<string> {
   const registries = [{ host, insecure, caFile }];
-  const client = createRegistryClient({ registries, allowedRegistries: [], credentials: () => [], timeoutMs: 1_000, lookup });
+  const client = createRegistryClient({ registries, allowedRegistries: [], credentials: () => [], timeoutMs, lookup });
   t.after(() => client.close());
   try {
     await client.listTags({ registry: host, path: 'team/app' });
@@ -99,10 +106,10 @@ async function failureAt(t: TestContext, host: string, insecure = false): Promis
 }
 
 describe('the message names the cause and what to do about', () => {
-  for (const [what, { open, host, insecure, expected }] of Object.entries(rows))
+  for (const [what, { open, host, expected, ...row }] of Object.entries(rows))
     test(what, async (t) => {
       const address = host ?? (open === undefined ? `127.0.0.1:${await freePort()}` : await listen(t, await open()));
-      const message = await failureAt(t, address, insecure);
+      const message = await failureAt(t, address, row);
       assert.match(message, expected);
       assert.ok(message.length < 400, message);
     });
@@ -114,6 +121,6 @@ describe('the message names the cause and what to do about', () => {
       t,
       createHttpServer((_, response) => response.writeHead(401, challenge).end()),
     );
-    assert.match(await failureAt(t, host, true), new RegExp(`cannot connect to ${tokens}: the connection was refused by`));
+    assert.match(await failureAt(t, host, { insecure: true }), new RegExp(`cannot connect to ${tokens}: the connection was refused by`));
   });
 });

@@ -48,10 +48,15 @@ const faults: [name: string, answer: FakeAnswer, ending: Ending, message: RegExp
     /answered 429, and the request is repeated at 2026-01-01T00:00:07\.000Z$/,
   ],
   ['429 without Retry-After', { status: 429 }, 'wait', /answered 429, and the request is repeated at 2026-01-01T00:00:01\.000Z$/],
-  ['a reset', { destroy: true }, 'retry', /cannot connect to 127\.0\.0\.1:\d+ \((UND_ERR_SOCKET|ECONNRESET)\)$/],
+  [
+    'a reset',
+    { destroy: true },
+    'retry',
+    /cannot connect to 127\.0\.0\.1:\d+: the connection was closed before an answer came \((?:UND_ERR_SOCKET|ECONNRESET)\); check the port/,
+  ],
   ['half of a body', { cut: true, body: manifest }, 'retry', /cannot connect to 127\.0\.0\.1:\d+/],
-  ['a body that does not end', { stall: true, body: '{' }, 'retry', /no answer from 127\.0\.0\.1:\d+ within 100 ms$/],
-  ['nothing at all', { after: new Promise(() => {}) }, 'retry', /no answer from 127\.0\.0\.1:\d+ within 100 ms$/],
+  ['a body that does not end', { stall: true, body: '{' }, 'retry', /no answer from 127\.0\.0\.1:\d+ within 100 ms; check the host/],
+  ['nothing at all', { after: new Promise(() => {}) }, 'retry', /no answer from 127\.0\.0\.1:\d+ within 100 ms; check the host/],
   ['another status', { status: 204 }, 'retry', /registry answered 204$/],
 ];
 

@@ -168,8 +168,10 @@ test('a connection that is reset once is retried at once, and twice is a retryab
   assert.deepEqual(asked(fake), [head, head]);
   fake.answerNext({ destroy: true }, { times: 2 });
   await assert.rejects(client.headManifest(repository, '1'), (error: Error) => {
-    assert.match(error.message, /^HEAD manifest of .*: cannot connect to 127\.0\.0\.1:\d+ \((UND_ERR_SOCKET|ECONNRESET)\)$/);
-    assert.ok(error.cause instanceof Error);
+    assert.match(
+      error.message,
+      /^HEAD manifest of .*: cannot connect to 127\.0\.0\.1:\d+: the connection was closed before an answer came \((?:UND_ERR_SOCKET|ECONNRESET)\); check the port/,
+    );
     return error.name === 'Error';
   });
 });
@@ -177,7 +179,10 @@ test('a connection that is reset once is retried at once, and twice is a retryab
 test('a registry that does not answer in time is a retryable error', async (t) => {
   const { fake, client, repository } = await startWorld(t, { timeoutMs: 50 });
   fake.answerNext({ after: new Promise(() => {}) });
-  await assert.rejects(client.headManifest(repository, '1'), { name: 'Error', message: /no answer from 127\.0\.0\.1:\d+ within 50 ms$/ });
+  await assert.rejects(client.headManifest(repository, '1'), {
+    name: 'Error',
+    message: /no answer from 127\.0\.0\.1:\d+ within 50 ms; check the host/,
+  });
 });
 
 test('the caller can cancel the request', async (t) => {

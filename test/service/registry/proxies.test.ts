@@ -235,7 +235,7 @@ describe('the message about a proxy', () => {
 
   test('that does not answer says through which proxy nothing came', async (t) => {
     proxy.fault = () => 'hangs';
-    const expected = `timed out: no answer from ${host} through the proxy ${proxy.url} \\(HTTPS_PROXY\\) within 2000 ms`;
+    const expected = `timed out: no answer from ${host} through the proxy ${proxy.url} \\(HTTPS_PROXY\\) within 2000 ms; check that the proxy may connect there`;
     assert.match(await open(t, through(proxy.url)).failure(), new RegExp(expected));
   });
 
