@@ -7,6 +7,10 @@ const maxWork = 100_000;
 const blockWork = 100;
 /** The work of a comparison in addition to its operands. */
 const operatorWork = 10;
+/** The work of a date, which may search a time zone, in addition to its texts. */
+const dateWork = 400;
+/** The work of one part of a date's format, which may search the name of a month or a day. */
+const datePartWork = 200;
 /** Tags whose conditions are evaluated with the tag, and may come after its own text. */
 const branching = new Set(['if', 'unless', 'case']);
 /** Filters whose work is proportional to the texts that they read and make. */
@@ -83,7 +87,7 @@ function createEngine(spend: (work: number) => void, escape: (value: string) => 
     else {
       const handler = typeof filter === 'function' ? filter : filter.handler;
       engine.registerFilter(name, function* (...values: unknown[]) {
-        spend(sizeOf(values));
+        spend(sizeOf(values) + (name === 'date' ? workOfDate(values[1]) : 0));
         const made: unknown = yield handler.apply(this, values as Parameters<typeof handler>);
         spend(sizeOf(made));
         return made;
@@ -100,6 +104,12 @@ function lengthOf(templates: readonly Template[], max: number): number {
   if (first === undefined || last === undefined) return 0;
   const end = 'name' in last && branching.has(String(last.name)) ? max : last.end;
   return Math.max(end - first.begin, 0);
+}
+
+/** The work of a date with a format, of which the default has eight parts. */
+function workOfDate(format: unknown): number {
+  const parts = format === undefined || format === null ? 8 : textOf(format).split('%').length - 1;
+  return dateWork + datePartWork * parts;
 }
 
 function sizeOf(value: unknown): number {

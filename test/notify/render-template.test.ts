@@ -46,6 +46,9 @@ describe('a template', () => {
   ])
     it(`fails for ${template}`, () => assert.throws(() => textOf(template)));
 
+  it('may have dates in a list', () =>
+    assert.equal(textOf('{% for i in (1..40) %}{{ 1 | date: "%Y-%m-%d", "Asia/Aden" }}{% endfor %}'), '1970-01-01'.repeat(40)));
+
   it('may loop in loops over what it is given', () =>
     assert.equal(textOf(`${'{% for a in workloads %}'.repeat(3)}x${'{% endfor %}'.repeat(3)}`), 'xxxxxxxx'));
 
@@ -64,6 +67,9 @@ describe('a template', () => {
     'a long text again and again': `${long}{% for i in (1..30) %}{{ a }}{% endfor %}`,
     'a long literal again and again': `{% for i in (1..900) %}${'x'.repeat(3_000)}{% endfor %}`,
     'padding of a date': '{{ "now" | date: "%9999999d" }}',
+    'dates in time zones': `{% for i in (1..60) %}${'{{ 1 | date: "", "Asia/Aden" }}{{ 1 | date: "", "Asia/Omsk" }}'.repeat(2)}{% endfor %}`,
+    'names of months and days': `{{ 1 | date: "${'%A%B'.repeat(250)}" }}`,
+    'dates without a format': `{% for i in (1..60) %}{{ 1 | date }}{% endfor %}`,
     'a filter that evaluates expressions': '{{ workloads | where_exp: "a", "a" }}',
     'a filter with a pattern of its own': `{{ "${'<!--'.repeat(500)}" | strip_html }}`,
   }))
