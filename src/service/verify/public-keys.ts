@@ -1,5 +1,6 @@
 /** Reads the public keys of a policy from Secrets of its namespace. */
 import { createPublicKey, hash, type KeyObject, verify } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describeError } from '../../core/model/errors.ts';
 import type { SecretContent, SecretRef } from '../../core/model/image-source.ts';
 import type { KeyRef } from '../../core/model/verification.ts';
@@ -16,6 +17,9 @@ export interface PublicKey {
 const pem = /^\s*-----BEGIN (RSA )?PUBLIC KEY-----[A-Za-z0-9+/=\s]+-----END (RSA )?PUBLIC KEY-----\s*$/;
 const curves = ['prime256v1', 'secp384r1', 'secp521r1'];
 const minRsaBits = 2048;
+/** Larger keys, and larger exponents, make each verification take tens of milliseconds. Go's libraries, and so cosign, have the same maximum exponent. */
+const maxRsaBits = 8192;
+const maxRsaExponent = 2n ** 31n - 1n;
 const maxPemLength = 16_384;
 /** The hashes of signatures: cosign 2 uses SHA-256 with every key, cosign 3 the hash that fits the size of the curve. */
 const hashes = ['sha256', 'sha384', 'sha512'];
@@ -36,6 +40,15 @@ export function isSignedBy({ key }: PublicKey, bytes: Buffer, signature: Buffer)
   return hashes.some((algorithm) => verify(algorithm, bytes, key, signature));
 }
 
+/** Finds the key that made the signature of these bytes. Each key gets a turn of the event loop, because a verification may take milliseconds. */
+export async function findSigningKey(keys: readonly PublicKey[], bytes: Buffer, signature: Buffer): Promise<PublicKey | undefined> {
+  for (const key of keys) {
+    await nextTurn();
+    if (isSignedBy(key, bytes, signature)) return key;
+  }
+  return undefined;
+}
+
 function parse(text: string): KeyObject {
   try {
     return createPublicKey(text);
@@ -48,7 +61,10 @@ function weaknessOf({ asymmetricKeyType: type, asymmetricKeyDetails: details = {
   if (type === 'ed25519') return undefined;
   if (type === 'ec') return curves.includes(details.namedCurve ?? '') ? undefined : `its curve ${details.namedCurve} is not supported`;
   if (type !== 'rsa') return `keys of type ${type} are not supported`;
-  return (details.modulusLength ?? 0) >= minRsaBits ? undefined : `it has ${details.modulusLength} bits, and RSA needs ${minRsaBits}`;
+  const { modulusLength: bits = 0, publicExponent: exponent = 0n } = details;
+  if (bits < minRsaBits) return `it has ${bits} bits, and RSA needs ${minRsaBits}`;
+  if (bits > maxRsaBits) return `it has ${bits} bits, and RSA keys may have up to ${maxRsaBits}`;
+  return exponent > maxRsaExponent ? `its exponent is larger than ${maxRsaExponent}` : undefined;
 }
 
 /** Reads one Secret; rejects if the API server does not answer. */

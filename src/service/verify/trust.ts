@@ -38,13 +38,47 @@ export function readTrustRoot(text: string): TrustMaterial {
 export function verifyKeyless(read: () => Bundle, artifact: Buffer | undefined, { signers, trustRoot }: Trust): SignatureResult {
   if (trustRoot === undefined || signers.length === 0) return { kind: 'invalid', why: 'a signature is keyless' };
   try {
-    const signer = readSigner(read(), artifact, trustRoot);
+    const bundle = read();
+    checkSize(bundle);
+    const signer = readSigner(bundle, artifact, trustRoot);
     const isTrusted = signers.some((trusted) => trusted.matches(signer));
     const by = `${signer.identity} (by ${signer.issuer})`;
     return isTrusted ? { kind: 'valid', by } : { kind: 'invalid', why: `a signature was made by ${by}` };
   } catch (error) {
     return { kind: 'invalid', why: `a keyless signature cannot be verified: ${describeError(error)}` };
   }
+}
+
+/** The maximum number of log entries, and of timestamps, in a signature. Real ones have one or two. */
+const maxEntries = 4;
+/** The maximum size of a certificate, of a timestamp and of the signed state of a log. Real ones have up to some 2 KiB. */
+const maxBytes = { certificate: 16_384, timestamp: 16_384, checkpoint: 4_096 };
+/** The maximum number of digits of a position in a log. */
+const maxDigits = 20;
+
+/**
+ * Throws if a signature has more evidence than any real one. It is counted before it is verified, because anybody who may push can write it, and each line of a
+ * checkpoint costs one verification, and each pair of timestamps one comparison.
+ */
+function checkSize({ verificationMaterial: { content, tlogEntries, timestampVerificationData } }: Bundle): void {
+  const timestamps = timestampVerificationData?.rfc3161Timestamps ?? [];
+  const certificates =
+    content.$case === 'certificate'
+      ? [content.certificate]
+      : content.$case === 'x509CertificateChain'
+        ? content.x509CertificateChain.certificates
+        : [];
+  const isTooMuch =
+    tlogEntries.length > maxEntries ||
+    timestamps.length > maxEntries ||
+    timestamps.some(({ signedTimestamp }) => signedTimestamp.length > maxBytes.timestamp) ||
+    certificates.some(({ rawBytes }) => rawBytes.length > maxBytes.certificate) ||
+    tlogEntries.some(
+      ({ logIndex, integratedTime, inclusionProof: proof }) =>
+        [logIndex, integratedTime, proof?.logIndex ?? ''].some((digits) => digits.length > maxDigits) ||
+        (proof?.checkpoint?.envelope ?? '').length > maxBytes.checkpoint,
+    );
+  if (isTooMuch) throw new Error('it has more log entries, timestamps or certificates than any real signature, or larger ones');
 }
 
 /**

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { describeError } from '../../core/model/errors.ts';
 import type { VerificationResult } from '../../core/model/verification.ts';
 import { signaturePredicate, type BundleSignature, type FoundSignature } from './find-signatures.ts';
-import { isSignedBy } from './public-keys.ts';
+import { findSigningKey } from './public-keys.ts';
 import { annotation, parseJson, readSimplePayload, toBundle, type SimpleSignature } from './simple-bundle.ts';
 import { verifyKeyless, type SignatureResult, type Trust } from './trust.ts';
 import { parseBoundedJson } from '../../core/model/bounded-json.ts';
@@ -15,7 +15,7 @@ const maxReasons = 3;
 export async function verifySignatures(found: AsyncIterable<FoundSignature>, digest: string, trust: Trust): Promise<VerificationResult> {
   const reasons = new Set<string>();
   for await (const signature of found) {
-    const result = verifySignature(signature, digest, trust);
+    const result = await verifySignature(signature, digest, trust);
     if (result.kind === 'valid') return { kind: 'verified', by: result.by };
     if (result.kind === 'invalid') reasons.add(result.why);
   }
@@ -26,7 +26,7 @@ export async function verifySignatures(found: AsyncIterable<FoundSignature>, dig
   return { kind: 'invalid', why: `${shown.join('; ')}${rest}; a signature by ${required} is required` };
 }
 
-function verifySignature(signature: FoundSignature, digest: string, trust: Trust): SignatureResult {
+async function verifySignature(signature: FoundSignature, digest: string, trust: Trust): Promise<SignatureResult> {
   switch (signature.kind) {
     case 'simple':
       return verifySimple(signature, digest, trust);
@@ -42,8 +42,8 @@ function describeTrust({ keys, signers }: Trust): string {
   return names.join(' or ');
 }
 
-/** Verifies a signature of cosign 2: by a key over the payload, or keyless if it has a certificate. Never throws. */
-function verifySimple(found: SimpleSignature, digest: string, trust: Trust): SignatureResult {
+/** Verifies a signature of cosign 2: by a key over the payload, or keyless if it has a certificate. Never rejects. */
+async function verifySimple(found: SimpleSignature, digest: string, trust: Trust): Promise<SignatureResult> {
   const { payload, annotations } = found;
   let claimed: string;
   try {
@@ -53,7 +53,7 @@ function verifySimple(found: SimpleSignature, digest: string, trust: Trust): Sig
   }
   if (claimed !== digest) return { kind: 'invalid', why: `a signature is for ${claimed}` };
   const signature = Buffer.from(annotations[annotation.signature] ?? '', 'base64');
-  const key = trust.keys.find((key) => isSignedBy(key, payload, signature));
+  const key = await findSigningKey(trust.keys, payload, signature);
   if (key !== undefined) return { kind: 'valid', by: key.name };
   if (annotations[annotation.certificate] !== undefined) return verifyKeyless(() => toBundle(found), payload, trust);
   return { kind: 'invalid', why: 'a signature was made with another key' };
@@ -61,8 +61,8 @@ function verifySimple(found: SimpleSignature, digest: string, trust: Trust): Sig
 
 type Envelope = BundleWithDsseEnvelope['content']['dsseEnvelope'];
 
-/** Verifies a bundle of cosign 3: a statement about the digest, in an envelope that was signed by a key or keyless. Never throws. */
-function verifyBundle({ json }: BundleSignature, digest: string, trust: Trust): SignatureResult {
+/** Verifies a bundle of cosign 3: a statement about the digest, in an envelope that was signed by a key or keyless. Never rejects. */
+async function verifyBundle({ json }: BundleSignature, digest: string, trust: Trust): Promise<SignatureResult> {
   let bundle: BundleWithDsseEnvelope;
   let statement: Statement;
   try {
@@ -85,10 +85,13 @@ function readBundle(json: Buffer): BundleWithDsseEnvelope {
 }
 
 /** Verifies an envelope with the keys of a policy, without a transparency log. `hint`: the fingerprint of the signing key, for the message. */
-function verifyByKey(envelope: Envelope, hint: string, { keys }: Trust): SignatureResult {
+async function verifyByKey(envelope: Envelope, hint: string, { keys }: Trust): Promise<SignatureResult> {
   const bytes = preAuthEncoding(envelope);
-  const key = keys.find((key) => envelope.signatures.some(({ sig }) => isSignedBy(key, bytes, sig)));
-  if (key !== undefined) return { kind: 'valid', by: key.name };
+  // A bundle has exactly one signature: the library refuses others.
+  for (const { sig } of envelope.signatures) {
+    const key = await findSigningKey(keys, bytes, sig);
+    if (key !== undefined) return { kind: 'valid', by: key.name };
+  }
   return { kind: 'invalid', why: `a signature was made with another key${hint === '' ? '' : ` (${hint.slice(0, 64)})`}` };
 }
 

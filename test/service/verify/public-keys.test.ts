@@ -1,13 +1,21 @@
 import assert from 'node:assert/strict';
-import { generateKeyPairSync } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, type JsonWebKey } from 'node:crypto';
 import { test } from 'node:test';
-import { isSignedBy, readPublicKey } from '../../../src/service/verify/public-keys.ts';
+import { findSigningKey, isSignedBy, readPublicKey } from '../../../src/service/verify/public-keys.ts';
 import { ecSigner, pemOf, rsaSigner } from './cosign.ts';
 
 const dsa = generateKeyPairSync('dsa', { modulusLength: 2048, divisorLength: 256 });
 const x25519 = generateKeyPairSync('x25519');
 const privatePem = ecSigner().privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 const spki = { type: 'spki', format: 'pem' } as const;
+
+/** An RSA key of this size with this exponent. Nobody has its private key. */
+const rsaKey = (bits: number, exponent: Buffer): string => {
+  const modulus = Buffer.alloc(bits / 8, 0xff);
+  const jwk: JsonWebKey = { kty: 'RSA', n: modulus.toString('base64url'), e: exponent.toString('base64url') };
+  return createPublicKey({ key: jwk, format: 'jwk' }).export(spki).toString();
+};
+const usualExponent = Buffer.from([1, 0, 1]);
 
 const rows: readonly (readonly [name: string, text: string, why: RegExp])[] = [
   ['nothing', '', /not one public key in PEM form/],
@@ -18,6 +26,8 @@ const rows: readonly (readonly [name: string, text: string, why: RegExp])[] = [
   ['two keys', pemOf(ecSigner()) + pemOf(ecSigner()), /not one public key in PEM form/],
   ['a key that was cut', pemOf(ecSigner()).replace(/^[A-Za-z0-9].*$/m, 'MFkw'), /cannot be read as a public key/],
   ['a short RSA key', pemOf(rsaSigner(1024)), /it has 1024 bits, and RSA needs 2048/],
+  ['a huge RSA key', rsaKey(16_384, usualExponent), /it has 16384 bits, and RSA keys may have up to 8192/],
+  ['an RSA key with a huge exponent', rsaKey(3072, Buffer.alloc(383, 0xff)), /its exponent is larger than 2147483647/],
   ['a curve of others', pemOf(ecSigner('secp256k1')), /its curve secp256k1 is not supported/],
   ['DSA', dsa.publicKey.export(spki).toString(), /keys of type dsa are not supported/],
   ['a key that cannot sign', x25519.publicKey.export(spki).toString(), /keys of type x25519 are not supported/],
@@ -33,6 +43,20 @@ test('garbage is not a signature', () => {
     for (const signature of [Buffer.alloc(0), Buffer.from('garbage'), Buffer.alloc(512, 0xff)])
       assert.equal(isSignedBy(key, Buffer.from('x'), signature), false);
   }
+});
+
+test('each key gets a turn of the event loop', async () => {
+  let turns = 0;
+  let isFound = false;
+  const count = () => {
+    turns++;
+    if (!isFound) setImmediate(count);
+  };
+  setImmediate(count);
+  const keys = Array.from({ length: 8 }, () => readPublicKey('k', rsaKey(8192, usualExponent)));
+  assert.equal(await findSigningKey(keys, Buffer.from('x'), Buffer.alloc(1024, 1)), undefined);
+  isFound = true;
+  assert.ok(turns >= keys.length, `${turns} turns`);
 });
 
 test('RSA keys in PKCS #1 PEM are read as well', () => {

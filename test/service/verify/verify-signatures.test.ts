@@ -96,6 +96,10 @@ describe('accepts', () => {
   }
 });
 
+interface Material {
+  readonly tlogEntries: readonly { readonly inclusionProof: object }[];
+}
+
 describe('refuses', () => {
   const forgedPayload = { ...signSimple(digest, ours), payload: simplePayload(digest, { reference: 'registry.example.com/shop/other' }) };
   const textOf = (text: string): FoundSignature => ({ kind: 'bundle', json: Buffer.from(text) });
@@ -172,6 +176,39 @@ describe('refuses', () => {
         assert.match(result.kind === 'invalid' ? result.why : '', why);
       });
     }
+  }
+
+  const evidence: Readonly<Record<string, (material: Material) => unknown>> = {
+    'log entries': ({ tlogEntries: [entry] }) => ({
+      tlogEntries: Array.from({ length: 5 }, (_, at) => ({ ...entry, integratedTime: `${at}` })),
+    }),
+    'signatures of a checkpoint': ({ tlogEntries: [entry] }) => ({
+      tlogEntries: [
+        {
+          ...entry,
+          inclusionProof: {
+            ...entry?.inclusionProof,
+            checkpoint: { envelope: `rekor.test\n1\nAA==\n\n${'\u2014 r AAAAAAAA\n'.repeat(1_000)}` },
+          },
+        },
+      ],
+    }),
+    'digits of a position': ({ tlogEntries: [entry] }) => ({
+      tlogEntries: [{ ...entry, inclusionProof: { ...entry?.inclusionProof, logIndex: '9'.repeat(100_000) } }],
+    }),
+    timestamps: () => ({ timestampVerificationData: { rfc3161Timestamps: Array(5).fill({ signedTimestamp: 'MAA=' }) } }),
+    'parts of a timestamp': () => ({
+      timestampVerificationData: { rfc3161Timestamps: [{ signedTimestamp: Buffer.alloc(100_000, '0500', 'hex').toString('base64') }] },
+    }),
+    'parts of a certificate': () => ({ certificate: { rawBytes: Buffer.alloc(100_000, '0500', 'hex').toString('base64') } }),
+  };
+  for (const [name, edit] of Object.entries(evidence)) {
+    test(`a keyless signature with more ${name} than any real one has, before it is verified`, async () => {
+      const bundle = JSON.parse(signBundleKeyless(digest, { sigstore }).json.toString()) as { verificationMaterial: Material };
+      const verificationMaterial = { ...bundle.verificationMaterial, ...(edit(bundle.verificationMaterial) as object) };
+      const result = await verify([textOf(JSON.stringify({ ...bundle, verificationMaterial }))], believingReleaser);
+      assert.match(result.kind === 'invalid' ? result.why : result.kind, /has more log entries, timestamps or certificates than any real/);
+    });
   }
 
   test('a keyless signature of another image', async () => {
