@@ -225,7 +225,7 @@ async function writeSignature(
   const known = await verifySignatures(findSignatures(source, digest, ports), digest, { keys: [key.publicKey], signers: [] });
   if (known.kind === 'verified') return;
   const tag = signatureTag(digest);
-  const { blobs, manifest } = signImage(source, digest, key, await ports.registry.readManifest(source, tag, ports.signal));
+  const { blobs, manifest } = await signImage(source, digest, key, await ports.registry.readManifest(source, tag, ports.signal));
   for (const blob of blobs) await push.pushBlob(blob, ports.signal);
   await push.pushManifest(manifest, tag, ports.signal);
 }

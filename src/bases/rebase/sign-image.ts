@@ -1,11 +1,11 @@
 /** Signs images as `cosign sign --key` does (version 2, without a transparency log). https://github.com/sigstore/cosign/blob/main/specs/SIGNATURE_SPEC.md */
 import { createPrivateKey, createPublicKey, hash, type KeyObject, sign } from 'node:crypto';
 import { z } from 'zod';
-import { defined } from '../../core/model/defined.ts';
 import { describeError } from '../../core/model/errors.ts';
 import { formatRepository, type Repository } from '../../core/model/image-reference.ts';
 import type { Manifest } from '../../service/registry/manifests.ts';
 import { type PublicKey, readPublicKey } from '../../service/verify/public-keys.ts';
+import { costOf, decryptKey } from './encrypted-key.ts';
 import type { Referrer } from './provenance.ts';
 import { parseBoundedJson } from '../../core/model/bounded-json.ts';
 
@@ -33,9 +33,12 @@ export function readSigningKey(name: string, pem: string, password?: string): Si
   if (!/-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----/.test(pem))
     throw new Error(`${name} is not a private key in PEM form (-----BEGIN PRIVATE KEY-----)`);
   if (/ENCRYPTED/.test(pem) && password === undefined) throw new Error(`${name} is encrypted, and no password is given`);
+  const cost = costOf(pem);
+  if (cost !== undefined)
+    throw new Error(`${name} is encrypted ${cost}: encrypt it again with "openssl pkcs8 -topk8 -iter 2048 -in FILE -out rebase.pem"`);
   let privateKey: KeyObject;
   try {
-    privateKey = createPrivateKey({ key: pem, ...defined({ passphrase: password }) });
+    privateKey = /ENCRYPTED/.test(pem) && password !== undefined ? decryptKey(pem, password) : createPrivateKey(pem);
   } catch {
     // The error of the parser is left out, because it does not help users and could contain parts of the key.
     throw new Error(`${name} cannot be read as a private key${password === undefined ? '' : ', or the password is wrong'}`);
@@ -56,7 +59,7 @@ export function signatureTag(digest: string): string {
 const signatures = z.looseObject({ layers: z.array(z.looseObject({ mediaType: z.string(), digest: z.string(), size: z.int() })) });
 
 /** The manifest of signatures with one more, to be pushed under `signatureTag`. The signatures in `known` stay. */
-export function signImage(repository: Repository, digest: string, key: SigningKey, known: Manifest | undefined): Referrer {
+export async function signImage(repository: Repository, digest: string, key: SigningKey, known: Manifest | undefined): Promise<Referrer> {
   const payload = Buffer.from(
     JSON.stringify({
       critical: {
@@ -68,12 +71,11 @@ export function signImage(repository: Repository, digest: string, key: SigningKe
     }),
   );
   const { privateKey } = key;
-  const algorithm = privateKey.asymmetricKeyType === 'ed25519' ? null : 'sha256';
   const layer = {
     mediaType: simpleType,
     digest: digestOf(payload),
     size: payload.length,
-    annotations: { 'dev.cosignproject.cosign/signature': sign(algorithm, payload, privateKey).toString('base64') },
+    annotations: { 'dev.cosignproject.cosign/signature': (await makeSignature(payload, privateKey)).toString('base64') },
   };
   const layers = [...readLayers(known), layer].slice(-maxSignatures);
   const time = '0001-01-01T00:00:00Z';
@@ -94,6 +96,14 @@ export function signImage(repository: Repository, digest: string, key: SigningKe
     layers,
   };
   return { blobs: [payload, config], manifest: { mediaType: manifestType, bytes: Buffer.from(JSON.stringify(document)) } };
+}
+
+/** Signs outside the event loop, because a large key takes tens of milliseconds. */
+function makeSignature(payload: Buffer, key: KeyObject): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const algorithm = key.asymmetricKeyType === 'ed25519' ? null : 'sha256';
+  sign(algorithm, payload, key, (error, signature) => (error === null ? resolve(signature) : reject(error)));
+  return promise;
 }
 
 function readLayers(known: Manifest | undefined): readonly { readonly digest: string }[] {

@@ -196,7 +196,9 @@ describe('refuses', () => {
     'digits of a position': ({ tlogEntries: [entry] }) => ({
       tlogEntries: [{ ...entry, inclusionProof: { ...entry?.inclusionProof, logIndex: '9'.repeat(100_000) } }],
     }),
-    timestamps: () => ({ timestampVerificationData: { rfc3161Timestamps: Array(5).fill({ signedTimestamp: 'MAA=' }) } }),
+    timestamps: () => ({
+      timestampVerificationData: { rfc3161Timestamps: Array.from({ length: 5 }, () => ({ signedTimestamp: 'MAA=' })) },
+    }),
     'parts of a timestamp': () => ({
       timestampVerificationData: { rfc3161Timestamps: [{ signedTimestamp: Buffer.alloc(100_000, '0500', 'hex').toString('base64') }] },
     }),
