@@ -1,13 +1,12 @@
 /** The role `convert`: converts policies between their versions, for the API server. It depends on no other service. */
-import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import type { ConversionClients } from './admit-reviews.ts';
 import { buildConversionApp, secureContext, type ConversionApp } from './conversion-app.ts';
 import { convertReview } from './convert-review.ts';
 import { makeProvisional } from './certificates/make-certificate.ts';
 import { settingError } from '../service/config/config-error.ts';
+import { readSettingFile } from '../service/config/setting-file.ts';
 import type { Settings } from '../service/config/settings.ts';
-import { describeError } from '../core/model/errors.ts';
 import type { Check } from '../service/telemetry/readiness.ts';
 import { conversionNames, keepConversionCertificate, type CertificateSource } from './conversion-certificate.ts';
 import type { Foundation } from '../service/compose/foundation.ts';
@@ -63,15 +62,12 @@ export async function composeConvert(foundation: Foundation): Promise<ConvertPar
 }
 
 function readClients(settings: Settings, file: string, names: readonly string[]): ConversionClients {
-  try {
-    const ca = readFileSync(file, 'utf8');
+  return readSettingFile(settings, ['conversion', 'clientCaFile'], file, (ca) => {
     // Checked here, because an invalid file would fail only at the first handshake.
     if (!ca.includes('-----BEGIN CERTIFICATE-----')) throw new Error('it contains no certificate');
     createSecureContext({ ca });
     return { ca, names };
-  } catch (error) {
-    throw settingError(settings, ['conversion', 'clientCaFile'], `${file}: ${describeError(error)}`, { cause: error });
-  }
+  });
 }
 
 /** An optional check. The process must be ready without a trusted certificate, because a starting API server needs the conversion. */

@@ -1,9 +1,8 @@
 import { type Document, isPair, isScalar, isSeq, LineCounter, parseAllDocuments, type Tags, visit } from 'yaml';
 import { offsetOf } from '../../service/resources/validation/offset-of.ts';
-import { describeError } from '../../core/model/errors.ts';
 import { isObject } from '../../core/model/untyped.ts';
 import type { Keys } from '../../service/resources/validation/problem.ts';
-import { describeYaml } from '../../service/resources/validation/yaml-problem.ts';
+import { describeAlias, describeYaml } from '../../service/resources/validation/yaml-problem.ts';
 
 /** A position in a text. Lines and columns count from 1. */
 export interface Position {
@@ -44,8 +43,8 @@ export function readDocuments(text: string): readonly ReadDocument[] {
       const value: unknown = document.toJS();
       return [{ value, positionOf: (keys) => positionAt(offsetOf(document, keys)), comments: () => commentsIn(document) }];
     } catch (error) {
-      // The document has aliases that would expand without limit.
-      return [{ problems: [{ ...positionAt(document.range[0]), message: `cannot be read: ${describeError(error)}` }] }];
+      // The document has aliases that refer to nothing, or would expand without limit.
+      return [{ problems: [{ ...positionAt(document.range[0]), message: describeAlias(error) }] }];
     }
   });
 }

@@ -8,6 +8,7 @@ import { addressOf, closeListener, openListener } from '../operations/listener.t
 import { composeApi } from './api.ts';
 import { createKubeClient } from '../kube/client.ts';
 import { tendHeap } from '../operations/heap.ts';
+import { checkAuthorities } from './registries.ts';
 import { createReporter } from '../doctor-facts/make-report.ts';
 import { composeReceive } from './receive.ts';
 import { openRedis, measureWaiting } from './redis.ts';
@@ -61,6 +62,7 @@ export async function compose(
   const access = roles.has('work') ? await openAccess(settings) : undefined;
   const cluster = access && createKubeClient(access);
   const trustRoot = cluster === undefined ? undefined : openTrustRoot(settings);
+  if (cluster !== undefined) checkAuthorities(settings);
   const dashboard = roles.has('web') ? only(wings, 'web')?.(foundation, roles.has('work')) : undefined;
   const readConversionCertificate = certificateReader(foundation, wings);
   const redis = roles.has('receive') || roles.has('work') ? openRedis(settings, logger) : undefined;

@@ -1,8 +1,8 @@
 /** The foundation of all roles, and connections that several of them share. */
-import { readFileSync } from 'node:fs';
 import { defined } from '../../core/model/defined.ts';
 import type { Settings } from '../config/settings.ts';
-import { ConfigError, settingError } from '../config/config-error.ts';
+import { ConfigError } from '../config/config-error.ts';
+import { readSettingFile } from '../config/setting-file.ts';
 import { createKubeClient, type KubeClient } from '../kube/client.ts';
 import type { KubeAccessSource } from '../kube/kube-access.ts';
 import { loadKubeAccess } from '../kube/load-kube-access.ts';
@@ -59,9 +59,5 @@ export type TrustRoot = ReturnType<typeof readTrustRoot>;
 export function openTrustRoot(settings: Settings): TrustRoot | undefined {
   const file = settings.config.verification.trustRootFile;
   if (file === undefined) return undefined;
-  try {
-    return readTrustRoot(readFileSync(file, 'utf8'));
-  } catch (error) {
-    throw settingError(settings, ['verification', 'trustRootFile'], `${file}: ${describeError(error)}`, { cause: error });
-  }
+  return readSettingFile(settings, ['verification', 'trustRootFile'], file, readTrustRoot);
 }

@@ -7,6 +7,8 @@ import type { ReceiverConfig, Settings } from '../config/settings.ts';
 import { chainCredentials, type CredentialSource } from '../registry/credential.ts';
 import { credentialSources } from '../registry/credentials/index.ts';
 import type { ReadSecret } from '../registry/credentials/secret-offer.ts';
+import { splitBundle } from '../../core/model/certificate-bundle.ts';
+import { readSettingFile } from '../config/setting-file.ts';
 import { BoundedMap } from '../../core/async/bounded-map.ts';
 import type { HostEvent } from '../registry/host-limits.ts';
 import type { RequestRecord } from '../registry/http.ts';
@@ -31,6 +33,17 @@ export function openRegistries(
     ...observeRegistries(foundation),
     sharedSlots: createRegistrySlots(redis, config.redis.prefix),
   });
+}
+
+/** Throws ConfigError for a file of authorities that cannot be read, or has no certificate: with that, no certificate of the registry would be trusted. */
+export function checkAuthorities(settings: Settings): void {
+  for (const [index, { caFile }] of settings.config.registries.entries()) {
+    if (caFile === undefined) continue;
+    readSettingFile(settings, ['registries', index, 'caFile'], caFile, (text) => {
+      if (splitBundle(text).length === 0)
+        throw new Error('it has no certificate: write the authorities in PEM form (-----BEGIN CERTIFICATE-----)');
+    });
+  }
 }
 
 /** The hosts whose pushes a receiver accepts, as its settings name them. */

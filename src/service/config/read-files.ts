@@ -1,10 +1,10 @@
 /** Reads the file of the configuration, or the files of a folder, and knows where each setting is written. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Document, LineCounter, parseDocument } from 'yaml';
+import { type Document, LineCounter, parseDocument, visit } from 'yaml';
 import { placeIn } from '../resources/validation/offset-of.ts';
 import type { Keys } from '../resources/validation/problem.ts';
-import { describeYaml } from '../resources/validation/yaml-problem.ts';
+import { describeAlias, describeYaml } from '../resources/validation/yaml-problem.ts';
 import { isObject } from '../../core/model/untyped.ts';
 import { ConfigError, type WrittenSettings } from './config-error.ts';
 import { describeReadError } from './read-error.ts';
@@ -73,11 +73,33 @@ function readYaml(file: string): ReadFile {
   const errors = document.errors.filter(({ code }, index) => index === 0 || code === 'DUPLICATE_KEY');
   if (errors.length > 0)
     throw new ConfigError(errors.map((error) => ({ where: lineAt(error.pos[0]), path: '', message: describeYaml(error) })));
-  const value: unknown = document.toJS() ?? {};
+  const value: unknown = toValue(document, (message) => new ConfigError([{ where: lineAt(findAlias(document)), path: '', message }])) ?? {};
   if (!isObject(value))
     throw new ConfigError([{ where: lineAt(0), path: '', message: 'must hold settings as keys and values, such as "redis: {url: …}"' }]);
   const other = recognizeFile(value);
   if (other !== undefined)
     throw new ConfigError([{ where: lineAt(placeIn(document, [other.key]).offset), path: '', message: other.message }]);
   return { file, document, lines, value };
+}
+
+/** The content of a document. Throws what `toError` makes of a problem with its aliases, which shows only here. */
+function toValue(document: Document.Parsed, toError: (message: string) => ConfigError): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    throw toError(describeAlias(error));
+  }
+}
+
+/** The position of the first alias without an anchor before it; else of the first alias. */
+function findAlias(document: Document.Parsed): number {
+  let position: number | undefined;
+  visit(document, {
+    Alias(_, alias) {
+      const isUnresolved = alias.resolve(document) === undefined;
+      if (isUnresolved || position === undefined) position = alias.range?.[0] ?? 0;
+      return isUnresolved ? visit.BREAK : undefined;
+    },
+  });
+  return position ?? 0;
 }

@@ -119,7 +119,12 @@ export function namesAreUnique(receivers: readonly (Draft | null)[], context: z.
   const seen = new Set<unknown>();
   for (const [index, receiver] of receivers.entries()) {
     const name = receiver?.['name'];
-    if (seen.has(name)) context.addIssue({ code: 'custom', path: [index, 'name'], message: `"${String(name)}" is used twice` });
+    if (seen.has(name))
+      context.addIssue({
+        code: 'custom',
+        path: [index, 'name'],
+        message: `"${String(name)}" is used twice: give each receiver a name of its own`,
+      });
     if (typeof name === 'string') seen.add(name);
   }
 }
@@ -137,7 +142,11 @@ export function hostsAreUnambiguous(registries: readonly (Draft | null)[], conte
       seen.set(normaliseRegistry(text), String(registry?.['host']));
       if (other === undefined) continue;
       const path = key === 'host' ? [index, key] : [index, 'aliases', key];
-      context.addIssue({ code: 'custom', path, message: `"${text}" is already a name of ${other}` });
+      context.addIssue({
+        code: 'custom',
+        path,
+        message: `"${text}" is already a name of ${other}: write each name once, with all settings of the registry`,
+      });
     }
   }
 }

@@ -200,6 +200,11 @@ test('the check of the service reports one that cannot be asked, and other versi
   assertLine(of({ version: '1.0.0' }), 'service/version', 'ok', /1.0.0/);
   assertLine(of({ version: '0.9.0' }), 'service/version', 'warning', /0.9.0/);
   assertLine(of({ why: 'ECONNREFUSED', isRefused: false }), 'service/api', 'failed', /ECONNREFUSED/);
+  const action = (cluster?: string) =>
+    of({ why: 'ECONNREFUSED', isRefused: false }, cluster).find(({ line }) => line === 'service/api')?.action;
+  assert.match(action() ?? '', /kubectl get pods/);
+  // Without a cluster, kubectl would fail as well.
+  assert.match(action('no kubeconfig') ?? '', /^correct the access to the cluster first/);
   assertLine(of({ why: '403', isRefused: true }, 'no kubeconfig'), 'service/api', 'skipped', /403/);
   assertLine(of({ version: '1.0.0' }, 'no kubeconfig'), 'service/cluster', 'skipped', /no kubeconfig/);
   assertLine(of({ version: '1.0.0' }), 'service/cluster', 'ok', /answers/);

@@ -15,7 +15,7 @@ export const service: Check<ServiceFacts> = {
   id: 'service',
   lines: ['api', 'version', 'cluster'],
   evaluate: ({ version, api, cluster }) => [
-    ...apiFindings(version, api),
+    ...apiFindings({ version, api, cluster }),
     cluster === undefined
       ? ok('service/cluster', 'the cluster answers')
       : skipped(
@@ -26,7 +26,7 @@ export const service: Check<ServiceFacts> = {
   ],
 };
 
-function apiFindings(version: string, api: ServiceFacts['api']): Finding[] {
+function apiFindings({ version, api, cluster }: ServiceFacts): Finding[] {
   if (!('why' in api)) {
     return [
       ok('service/api', 'the service answers'),
@@ -51,7 +51,9 @@ function apiFindings(version: string, api: ServiceFacts['api']): Finding[] {
     failed(
       'service/api',
       api.why,
-      'check that workers run (kubectl get pods -l app.kubernetes.io/name=image-watcher -A), and name their namespace with --service-namespace, or the address of a service outside of the cluster with --server',
+      cluster !== undefined
+        ? 'correct the access to the cluster first (service/cluster), because commands reach the service through it, or name the address of a service with --server'
+        : 'check that workers run (kubectl get pods -l app.kubernetes.io/name=image-watcher -A), and name their namespace with --service-namespace, or the address of a service outside of the cluster with --server',
     ),
   ];
 }

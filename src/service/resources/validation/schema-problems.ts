@@ -25,7 +25,7 @@ export function describeIssue(issue: z.core.$ZodIssue, value: unknown, schema: z
     }
     case 'too_small':
       return sizeOfType(issue.origin) === undefined || issue.minimum !== 1
-        ? `is too small: at least ${issue.minimum}`
+        ? `is too small: ${issue.inclusive === false ? 'more than' : 'at least'} ${issue.minimum}`
         : `is empty: ${descriptionOf(schema)}`;
     case 'too_big':
       return `is too ${issue.origin === 'string' ? 'long' : 'large'}: at most ${issue.maximum} ${sizeOfType(issue.origin) ?? ''}`.trimEnd();
