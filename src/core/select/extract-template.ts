@@ -1,6 +1,9 @@
 import type { PatternGroups } from '../model/pattern.ts';
 import { PermanentError } from '../model/errors.ts';
 
+/** The maximum length of what is extracted, twice that of a tag. A template may name a group hundreds of times, and there may be 200,000 tags. */
+export const maxExtracted = 256;
+
 type Part = string | number;
 
 const reference = /\$(?:(?<escaped>\$)|\{(?<braced>[^}]*)\}|(?<bare>[A-Za-z0-9_]+))?/g;
@@ -8,6 +11,7 @@ const reference = /\$(?:(?<escaped>\$)|\{(?<braced>[^}]*)\}|(?<bare>[A-Za-z0-9_]
 /**
  * Reads a template in Go's syntax (regexp.Expand): `$name`, `${name}`, `$1`, and `$$` for a dollar sign. The longest possible name counts: `$1x` is the group
  * "1x". Unlike Go, which expands unknown groups to nothing, it throws PermanentError(InvalidTagPolicy).
+ * A text that becomes longer than `maxExtracted` is not completed.
  */
 export function parseTemplate(template: string, groups: PatternGroups): (groupOf: (index: number) => string | null) => string {
   const parts: Part[] = [];
@@ -18,7 +22,14 @@ export function parseTemplate(template: string, groups: PatternGroups): (groupOf
     end = match.index + match[0].length;
   }
   parts.push(template.slice(end));
-  return (groupOf) => parts.map((part) => (typeof part === 'string' ? part : (groupOf(part) ?? ''))).join('');
+  return (groupOf) => {
+    let text = '';
+    for (const part of parts) {
+      text += typeof part === 'string' ? part : (groupOf(part) ?? '');
+      if (text.length > maxExtracted) break;
+    }
+    return text;
+  };
 }
 
 function findGroup(name: string | undefined, template: string, { count, names }: PatternGroups): number {

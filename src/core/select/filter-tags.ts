@@ -1,6 +1,6 @@
 import { BoundedMap } from '../async/bounded-map.ts';
 import { PermanentError } from '../model/errors.ts';
-import { parseTemplate } from './extract-template.ts';
+import { maxExtracted, parseTemplate } from './extract-template.ts';
 import { compilePattern, type Pattern } from '../model/pattern.ts';
 import type { TagStrategy } from '../model/tag-strategy.ts';
 
@@ -109,6 +109,8 @@ function readAllowed(allow: Pattern, extract: string | undefined): ReadPart {
     const groupOf = allow.matchWhole(tag);
     if (groupOf === undefined) return { rejection: `"${tag}" does not match "${allow.text}"` };
     const value = expand === undefined ? tag : expand(groupOf);
+    if (expand !== undefined && value.length > maxExtracted)
+      return { rejection: `"${tag}" has too much to compare: "${extract}" is longer than ${maxExtracted} characters` };
     return value === '' ? { rejection: `"${tag}" has nothing to compare: "${extract}" is empty` } : { value };
   };
 }

@@ -98,6 +98,12 @@ test('a pattern that makes a backtracking engine hang is answered quickly', { ti
   assert.equal(filterTags(last, { ignore: ['((a+)+)+b'] }).reject('a'.repeat(128)), undefined);
 });
 
+test('what is extracted is bounded, however often the template names a group', () => {
+  const strategy = filterTags(last, { allow: '(.*)', extract: '$1'.repeat(256) });
+  assert.equal(strategy.partOf?.('a'.repeat(1)), 'a'.repeat(256));
+  assert.match(strategy.reject('ab') ?? '', /^"ab" has too much to compare: .* is longer than 256 characters$/);
+});
+
 test('says what is selected, and why a tag is not', () => {
   const strategy = filterTags(version, { allow: 'v(.*)', extract: '$1', ignore: ['debug', 'test'] });
   assert.equal(strategy.id, 'semver');
