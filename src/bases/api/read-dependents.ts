@@ -12,7 +12,7 @@ export type ReadDependents = (policy: BaseImagePolicy) => Promise<DependentList>
 
 /** Creates the reader of one process. */
 export function createReadDependents({ readKept, images }: BaseView): ReadDependents {
-  const lists = createTtlCache<DependentList>({ ttlMs: lifeMs, limit: maxLists });
+  const lists = createTtlCache<DependentList>({ ttlMs: lifeMs, limit: maxLists, elapsed: () => performance.now() });
   return (policy) =>
     lists.get(`${policy.uid} ${policy.resourceVersion}`, async () => listDependents(policy, await readKept(policy), images));
 }

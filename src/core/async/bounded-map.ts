@@ -39,12 +39,12 @@ export interface TtlCacheOptions {
   readonly ttlMs: number;
   /** The maximum number of cached values. Beyond it, the least recently used is removed. */
   readonly limit: number;
-  /** A monotonic clock in ms, so that a clock that is set back makes no value last longer; that of the process unless given. */
-  readonly elapsed?: () => number;
+  /** A monotonic clock in ms, so that a clock that is set back makes no value last longer. */
+  readonly elapsed: () => number;
 }
 
 /** Creates an empty cache. */
-export function createTtlCache<V>({ ttlMs, limit, elapsed = () => performance.now() }: TtlCacheOptions): TtlCache<V> {
+export function createTtlCache<V>({ ttlMs, limit, elapsed }: TtlCacheOptions): TtlCache<V> {
   const entries = new BoundedMap<string, { readonly until: number; readonly value: Promise<V> }>(limit);
   return {
     async get(key, load) {
