@@ -96,6 +96,7 @@ export function composeBasePolicies(foundation: Foundation, means: BaseMeans): B
     areKnown: cache.areKnown,
     addBaseJobs: queues.addBaseJobs,
     namespaceMatches: ports.cluster.namespaceMatches,
+    isListed: ({ kind, namespace }) => ports.cluster.targetState({ kind, namespace, name: '' }, { namespace }) !== 'starting',
     now: Date.now,
     onError: (error) => logger.warn({ why: describeError(error) }, 'jobs not enqueued, will be repeated'),
   });

@@ -34,6 +34,8 @@ export interface BaseEnqueuerPorts {
   readonly areKnown: () => boolean;
   readonly addBaseJobs: (jobs: readonly BaseJob[]) => Promise<void>;
   readonly namespaceMatches: NamespaceMatches;
+  /** Whether the workloads of a kind have been listed. */
+  readonly isListed: (workload: Workload) => boolean;
   readonly now: () => number;
   readonly onError: (error: unknown) => void;
 }
@@ -41,7 +43,7 @@ export interface BaseEnqueuerPorts {
 export interface BaseEnqueuer {
   /** Checks whether a changed policy needs a reconcile. If the watch has delivered it late, it is polled: pushes may have been matched without it. */
   onPolicy(change: Change<BaseImagePolicy>): void;
-  /** A workload was created, changed or deleted. */
+  /** A workload was created, changed or deleted, or is in the first list of its kind. */
   onWorkload(change: Change<Workload>): void;
   /** A Namespace was created, changed or deleted. */
   onNamespace(change: Change<NamespaceFacts>): void;
@@ -59,13 +61,32 @@ const retryMs = 1_000;
 const lateMs = 2_000;
 
 /** Enqueues one job for each policy and cause. Jobs of the same second are sent together, and sent again if Redis did not accept them. */
-export function createBaseEnqueuer({ all, areKnown, addBaseJobs, namespaceMatches, now, onError }: BaseEnqueuerPorts): BaseEnqueuer {
+export function createBaseEnqueuer({
+  all,
+  areKnown,
+  addBaseJobs,
+  namespaceMatches,
+  isListed,
+  now,
+  onError,
+}: BaseEnqueuerPorts): BaseEnqueuer {
   const pending = new Map<string, BaseJob>();
+  /** The policies to check, by uid, in their newest state: a policy that was reconciled within this second needs nothing more. */
+  const considered = new Map<string, { readonly policy: BaseImagePolicy; readonly isMissed: boolean }>();
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
   const flush = async () => {
     timer = undefined;
+    for (const { policy, isMissed } of considered.values()) {
+      const needed = neededReconcile(policy, now());
+      if (isMissed) keep(jobFor(policy, 'Poll', `late:${now()}`, now()));
+      // This poll also reconciles a changed policy. A second job would ask the registry for the same list of tags.
+      const isCovered = isMissed && (needed?.source === 'PolicyChange' || needed?.source === 'Poll');
+      if (!isCovered) keep(needed);
+    }
+    considered.clear();
     const jobs = [...pending];
+    if (jobs.length === 0) return;
     try {
       await addBaseJobs(jobs.map(([, job]) => job));
       for (const [key] of jobs) pending.delete(key);
@@ -77,22 +98,28 @@ export function createBaseEnqueuer({ all, areKnown, addBaseJobs, namespaceMatche
   const schedule = (delayMs: number) => {
     if (!isStopped) timer ??= setTimeout(() => void flush(), delayMs).unref();
   };
-  const add = (job: BaseJob | undefined, key = job && policyJobId(job)) => {
-    if (job === undefined || key === undefined) return;
-    pending.set(key, job);
+  const keep = (job: BaseJob | undefined, key = job && policyJobId(job)) => {
+    if (job !== undefined && key !== undefined) pending.set(key, job);
+  };
+  const add = (job: BaseJob, key: string) => {
+    keep(job, key);
     schedule(gatherMs);
   };
-  const consider = (policy: BaseImagePolicy) => add(neededReconcile(policy, now()));
+  const consider = (policy: BaseImagePolicy, isMissed = false) => {
+    considered.set(policy.uid, { policy, isMissed: isMissed || considered.get(policy.uid)?.isMissed === true });
+    schedule(gatherMs);
+  };
   return {
     onPolicy({ type, object, previous }) {
-      if (type === 'deleted') return;
-      consider(object);
-      const isMissed = areKnown() && object.generation !== previous?.generation && isActiveBase(object) && isLate(object, now());
-      if (isMissed) add(jobFor(object, 'Poll', `late:${now()}`, now()));
+      if (type === 'deleted') considered.delete(object.uid);
+      else consider(object, areKnown() && object.generation !== previous?.generation && isActiveBase(object) && isLate(object, now()));
     },
     onWorkload({ type, object, previous }) {
       if (type === 'updated' && previous !== undefined && isSameFor(object, previous)) return;
+      const isFirstList = !isListed(object);
       for (const policy of all()) {
+        // The first reconcile of a policy waits for the first list of the kind, so it sees all workloads of the list.
+        if (isFirstList && isUnobserved(policy)) continue;
         const selects =
           isActiveBase(policy) &&
           [object, previous].some((workload) => workload !== undefined && selectsWorkload(policy, workload, namespaceMatches));
@@ -137,9 +164,9 @@ export function createBaseEnqueuer({ all, areKnown, addBaseJobs, namespaceMatche
  */
 export function neededReconcile(policy: BaseImagePolicy, now: number): BaseJob | undefined {
   const { generation, status, actions = {}, spec } = policy;
-  const { observedGeneration, lastCheckTime, lastHandledRequest, pendingApproval, rejected = [], waves, waiting } = status;
+  const { lastCheckTime, lastHandledRequest, pendingApproval, rejected = [], waves, waiting } = status;
   if (policy.isDeleting === true) return undefined;
-  if (observedGeneration !== generation) return jobFor(policy, 'PolicyChange', `generation:${generation}`, now);
+  if (isUnobserved(policy)) return jobFor(policy, 'PolicyChange', `generation:${generation}`, now);
   if (!isUsableBase(spec) || spec.base.suspended) return undefined;
   const { requestedAt, approve } = actions;
   if (requestedAt !== undefined && requestedAt !== lastHandledRequest) return jobFor(policy, 'Request', `request:${requestedAt}`, now);
@@ -148,14 +175,21 @@ export function neededReconcile(policy: BaseImagePolicy, now: number): BaseJob |
     return jobFor(policy, 'Approval', `approve:${approve}`, now);
   const released = releaseTime(actions)?.getTime() ?? 0;
   if (rejected.some(({ at }) => Date.parse(at) < released)) return jobFor(policy, 'Request', `release:${actions.release}`, now);
+  // Its first reconcile has failed and is retried, by the job of this name. It may have asked the registry, so another job would ask a second time.
+  if (lastCheckTime === undefined) return jobFor(policy, 'PolicyChange', `generation:${generation}`, now);
   const interval = spec.base.pollIntervalMs;
   // A time far in the future was written by a wrong clock, and a text that is no time by somebody else.
-  const isFresh = lastCheckTime !== undefined && Math.abs(now - Date.parse(lastCheckTime)) < interval;
+  const isFresh = Math.abs(now - Date.parse(lastCheckTime)) < interval;
   if (!isFresh) return jobFor(policy, 'Poll', 'poll', now);
   const isClosed = isWaitingForWindow(status) && nextOpening(spec.base.windows, new Date(now)) !== undefined;
   const isOpen = waves !== undefined && waves.stopped === undefined && waves.pending + waves.progressing > 0 && !isClosed;
   const isOver = waiting?.until !== undefined && Date.parse(waiting.until) <= now;
   return isOpen || isOver ? jobFor(policy, 'WaitOver', 'sweep', now) : undefined;
+}
+
+/** Whether the policy, in its current form, has never been reconciled. */
+function isUnobserved({ generation, status }: BaseImagePolicy): boolean {
+  return status.observedGeneration !== generation;
 }
 
 /** Whether a policy was written so long before its watch delivers it that pushes may have been matched without it. */

@@ -30,7 +30,7 @@ describe('neededReconcile', () => {
   for (const [what, policy, cause] of [
     ['nothing has changed', policyOf(settled), undefined],
     ['the spec was changed', policyOf({ ...settled, observedGeneration: 0 }), /^PolicyChange generation:1$/],
-    ['it was never checked', policyOf({ observedGeneration: 1 }), /^Poll poll$/],
+    ['its first reconcile has failed', policyOf({ observedGeneration: 1 }), /^PolicyChange generation:1$/],
     ['the interval of polls is over', policyOf({ ...settled, lastCheckTime: '2026-11-23T10:59:00Z' }), /^Poll poll$/],
     ['it was checked at a time of a wrong clock', policyOf({ ...settled, lastCheckTime: '2099-01-01T00:00:00Z' }), /^Poll poll$/],
     ['it was checked at no time', policyOf({ ...settled, lastCheckTime: 'never' }), /^Poll poll$/],
@@ -100,7 +100,7 @@ describe('createBaseEnqueuer', () => {
     act: (enqueuer: ReturnType<typeof createBaseEnqueuer>) => void,
     failures = 0,
     policy = policyOf(settled),
-    areKnown = true,
+    { areKnown = true, isListed = true } = {},
   ): Promise<BaseJob[]> {
     const added: BaseJob[] = [];
     let left = failures;
@@ -112,6 +112,7 @@ describe('createBaseEnqueuer', () => {
         added.push(...jobs);
       },
       namespaceMatches: () => false,
+      isListed: () => isListed,
       now: () => now,
       onError: () => undefined,
     });
@@ -136,17 +137,57 @@ describe('createBaseEnqueuer', () => {
     const at = (writtenAt: string, more: object = {}) => ({ ...policyOf({ ...settled, observedGeneration: 0 }), writtenAt, ...more });
     const late = at('2026-11-23T11:59:50Z');
     const sourcesAfter = async (areKnown: boolean, ...[change]: Parameters<ReturnType<typeof createBaseEnqueuer>['onPolicy']>) => {
-      const jobs = await jobsAfter((enqueuer) => enqueuer.onPolicy(change), 0, undefined, areKnown);
+      const jobs = await jobsAfter((enqueuer) => enqueuer.onPolicy(change), 0, undefined, { areKnown });
       return jobs.map(({ source }) => source);
     };
-    assert.deepEqual(await sourcesAfter(true, { type: 'added', object: late }), ['PolicyChange', 'Poll']);
-    assert.deepEqual(await sourcesAfter(true, { type: 'updated', object: late, previous: at('', { generation: 0 }) }), [
-      'PolicyChange',
-      'Poll',
-    ]);
+    assert.deepEqual(await sourcesAfter(true, { type: 'added', object: late }), ['Poll'], 'which reconciles it as well');
+    assert.deepEqual(await sourcesAfter(true, { type: 'updated', object: late, previous: at('', { generation: 0 }) }), ['Poll']);
     assert.deepEqual(await sourcesAfter(true, { type: 'updated', object: late, previous: late }), ['PolicyChange']);
     assert.deepEqual(await sourcesAfter(true, { type: 'added', object: at('2026-11-23T11:59:59Z') }), ['PolicyChange']);
     assert.deepEqual(await sourcesAfter(false, { type: 'added', object: late }), ['PolicyChange']);
+  });
+
+  it('polls a policy that is late even if it is seen again within the second, and answers its request', async () => {
+    const late = { ...policyOf({ ...settled, observedGeneration: 0 }), writtenAt: '2026-11-23T11:59:50Z' };
+    const jobs = await jobsAfter((enqueuer) => {
+      enqueuer.onPolicy({ type: 'added', object: late });
+      enqueuer.onPolicy({ type: 'updated', previous: late, object: policyOf(settled, annotation('requested-at', 'now')) });
+    });
+    assert.deepEqual(
+      jobs.map(({ source }) => source),
+      ['Poll', 'Request'],
+    );
+  });
+
+  it('makes no job for a policy that was reconciled within the second, or deleted', async () => {
+    const changed = policyOf({ ...settled, observedGeneration: 0 });
+    const other = { ...changed, uid: 'u2' };
+    const jobs = await jobsAfter((enqueuer) => {
+      enqueuer.onPolicy({ type: 'added', object: changed });
+      enqueuer.onPolicy({ type: 'updated', previous: changed, object: policyOf(settled) });
+      enqueuer.onPolicy({ type: 'added', object: other });
+      enqueuer.onPolicy({ type: 'deleted', object: other });
+      enqueuer.onPolicy({ type: 'added', object: { ...changed, uid: 'u3' } });
+    });
+    assert.deepEqual(
+      jobs.map(({ policy: { uid } }) => uid),
+      ['u3'],
+    );
+  });
+
+  it('makes jobs for the first list of a kind only for policies that were reconciled before: after a restart, it shows what has changed', async () => {
+    const jobsFor = (observedGeneration: number, isListed: boolean) => {
+      const policy = policyOf({ ...settled, observedGeneration });
+      const act = (enqueuer: ReturnType<typeof createBaseEnqueuer>) => {
+        enqueuer.onPolicy({ type: 'added', object: { ...policyOf({}), uid: 'u2' } });
+        enqueuer.onWorkload({ type: 'added', object: inPlatform });
+      };
+      return jobsAfter(act, 0, policy, { isListed });
+    };
+    const sourcesOf = async (...asked: Parameters<typeof jobsFor>) => (await jobsFor(...asked)).map(({ source }) => source);
+    assert.deepEqual(await sourcesOf(1, false), ['TargetChange', 'PolicyChange']);
+    assert.deepEqual(await sourcesOf(0, false), ['PolicyChange']);
+    assert.deepEqual(await sourcesOf(0, true), ['TargetChange', 'PolicyChange']);
   });
 
   it('ignores workloads of other namespaces, and changes that touch neither images nor labels', async () => {
