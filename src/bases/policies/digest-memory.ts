@@ -24,17 +24,19 @@ export class DigestMemory {
     this.#elapsed = elapsed;
   }
 
+  /** The digest of a tag; `ask` asks the registry, and is passed whether no digest of the tag is known. */
   async read(
     key: string,
     { lifeMs, shown, signal }: KnownFor,
-    ask: (signal: AbortSignal) => Promise<string | undefined>,
+    ask: (signal: AbortSignal, isNew: boolean) => Promise<string | undefined>,
   ): Promise<string | undefined> {
     const known = this.#known.get(key);
+    const isNew = known === undefined && shown === undefined;
     const isKnown = known !== undefined && this.#elapsed() - known.at < lifeMs && (shown === undefined || shown === known.digest);
     if (isKnown) return known.digest;
     const read = async (signal: AbortSignal) => {
       const at = this.#elapsed();
-      const digest = await ask(signal);
+      const digest = await ask(signal, isNew);
       if (digest !== undefined) this.#known.set(key, { digest, at });
       return digest;
     };

@@ -108,8 +108,14 @@ async function readDigest(
   source: ImageSource,
   tag: string,
   known: KnownFor,
-  { registry, digests }: ExaminePorts,
+  { registry, digests, facts }: ExaminePorts,
 ): Promise<string | undefined> {
-  const ask = async (signal: AbortSignal) => (await registry.headManifest(source, tag, signal))?.digest;
+  const ask = async (signal: AbortSignal, isNew: boolean) => {
+    // The manifest of an image that is seen for the first time is read in any case: with its tag, this is one request instead of two.
+    const found = await registry.headManifest(source, tag, signal, isNew ? 'read' : undefined);
+    // If this fails, the facts are read again when the image is compared, which reports the error.
+    if (found?.bytes !== undefined) await facts.read(source, found.digest, signal, found.bytes).catch(() => undefined);
+    return found?.digest;
+  };
   return digests.read(`${formatRepository(source)} ${accessKey(source)} ${tag}`, known, ask);
 }

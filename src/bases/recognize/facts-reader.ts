@@ -5,7 +5,7 @@ import { SingleFlight } from '../../core/async/single-flight.ts';
 import { formatRepository, type RegistryAliases } from '../../core/model/image-reference.ts';
 import { accessKey, type ImageSource } from '../../core/model/image-source.ts';
 import { type BuildFacts, formatFacts, parseFacts } from './facts.ts';
-import { type FactsRegistry, readFacts } from './read-facts.ts';
+import { type FactsRegistry, type ReadContext, readFacts } from './read-facts.ts';
 
 /** A bounded store of untrusted texts. It never rejects: a failed read or write only costs requests to registries. */
 export interface FactsStore {
@@ -18,8 +18,11 @@ export const noStore: FactsStore = { read: () => Promise.resolve(undefined), wri
 
 /** A cached reader of facts. */
 export interface FactsReader {
-  /** The facts about a digest; undefined for 404. A digest that was read before with the same access costs no request. */
-  read(source: ImageSource, digest: string, signal: AbortSignal): Promise<BuildFacts | undefined>;
+  /**
+   * The facts about a digest; undefined for 404. A digest that was read before with the same access costs no request. `bytes`: its manifest, if that was read
+   * already, and checked against the digest.
+   */
+  read(source: ImageSource, digest: string, signal: AbortSignal, bytes?: Buffer): Promise<BuildFacts | undefined>;
 }
 
 export interface FactsReaderOptions {
@@ -42,22 +45,22 @@ export function createFactsReader(options: FactsReaderOptions): FactsReader {
   const cached = new BoundedMap<string, { readonly facts: BuildFacts; readonly until: number }>(limit);
   const flights = new SingleFlight<BuildFacts | undefined>();
 
-  const load = async (key: string, digest: string, source: ImageSource, signal: AbortSignal) => {
+  const load = async (key: string, digest: string, context: Pick<ReadContext, 'source' | 'signal'>, bytes: Buffer | undefined) => {
     const stored = await store.read(key);
     const known = stored === undefined ? undefined : parseFacts(stored, digest);
-    const facts = known ?? (await readFacts(digest, { registry, source, aliases, signal }));
+    const facts = known ?? (await readFacts(digest, { registry, aliases, ...context }, bytes));
     if (facts !== undefined) cached.set(key, { facts, until: now() + lifeMs });
     if (facts !== undefined && known === undefined) await store.write(key, formatFacts(facts));
     return facts;
   };
 
   return {
-    async read(source, digest, signal) {
+    async read(source, digest, signal, bytes) {
       // Facts, like all answers of registries, are shared only between requests with the same access.
       const key = hash('sha256', `${formatRepository(source)} ${accessKey(source)} ${digest}`, 'base64url');
       const entry = cached.get(key);
       if (entry !== undefined && entry.until > now()) return entry.facts;
-      return flights.run(`${key} ${credentialVersions(source)}`, (signal) => load(key, digest, source, signal), signal);
+      return flights.run(`${key} ${credentialVersions(source)}`, (signal) => load(key, digest, { source, signal }, bytes), signal);
     },
   };
 }

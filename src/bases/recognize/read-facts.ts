@@ -41,12 +41,12 @@ const maxConfigBytes = maxJsonBytes;
 const parallelReads = 4;
 
 /**
- * Reads the facts about a digest; undefined for 404. Costs one request for the index, two for each platform (at most 16), and, if neither annotations nor labels
+ * Reads the facts about a digest; undefined for 404. `bytes`: its manifest or index, if that was read already. Costs one request for the index, two for each platform (at most 16), and, if neither annotations nor labels
  * identify a base, one for the list of referrers and a bounded number for attestations. Rejects as the registry client does.
  */
-export async function readFacts(digest: string, context: ReadContext): Promise<BuildFacts | undefined> {
+export async function readFacts(digest: string, context: ReadContext, bytes?: Buffer): Promise<BuildFacts | undefined> {
   const { registry, source, signal } = context;
-  const manifest = await registry.readManifest(source, digest, signal);
+  const manifest = bytes === undefined ? await registry.readManifest(source, digest, signal) : { bytes };
   if (manifest === undefined) return undefined;
   const document = parseManifest(manifest.bytes) ?? {};
   if (whyNotRunnable(document) !== undefined) return { digest, platforms: [] };

@@ -219,8 +219,10 @@ function createWorkloads({ metrics }: Foundation, { client, cache, namespaces }:
 }
 
 function createRegistry({ registry, reads }: Adapters, { sourceOf }: Pick<Registry, 'sourceOf'>): Registry {
-  const headManifest: HeadManifest = (source, tag, signal, purpose) =>
-    purpose === 'use' ? registry.resolveTag(source, tag, signal) : registry.headManifest(source, tag, signal);
+  const headManifest: HeadManifest = (source, tag, signal, purpose) => {
+    if (purpose === 'use') return registry.resolveTag(source, tag, signal);
+    return purpose === 'read' ? registry.readTag(source, tag, signal) : registry.headManifest(source, tag, signal);
+  };
   const listTags: ListTags = (source, signal) => registry.listTags(source, signal);
   return {
     sourceOf,

@@ -147,14 +147,14 @@ export interface Registry {
 
 /**
  * Resolves a tag at the registry; undefined if it does not exist. It is a HEAD, which does not count as a pull. For a tag that is about to be used (`use`), it
- * is a request that also says what the tag is.
+ * is a request that also says what the tag is. For a tag whose image is not known (`read`), it may be a GET, which returns the bytes of the manifest as well.
  */
 export type HeadManifest = (
   source: ImageSource,
   tag: string,
   signal: AbortSignal,
-  purpose?: 'use',
-) => Promise<{ digest: string } | undefined>;
+  purpose?: 'use' | 'read',
+) => Promise<{ readonly digest: string; readonly bytes?: Buffer } | undefined>;
 
 /** Lists all tags of a repository; undefined if the registry does not know the repository. */
 export type ListTags = (source: ImageSource, signal: AbortSignal) => Promise<readonly string[] | undefined>;

@@ -37,6 +37,15 @@ export interface RegistryClient {
    * a HEAD, and `whyNotRunnable` costs another request. Undefined for 404.
    */
   resolveTag(source: ImageSource, tag: string, signal?: AbortSignal): Promise<{ readonly digest: string } | undefined>;
+  /**
+   * The digest of a tag whose image is not known, by a GET, with the bytes of its manifest, which would be read next. Docker Hub counts each GET as a pull, so it
+   * gets a HEAD: after a restart, the image of the digest may be known to Redis. Undefined for 404.
+   */
+  readTag(
+    source: ImageSource,
+    tag: string,
+    signal?: AbortSignal,
+  ): Promise<{ readonly digest: string; readonly bytes?: Buffer } | undefined>;
   /** Why a digest is not a runnable image, as the end of a sentence; undefined if it is one. No request after `resolveTag`. */
   whyNotRunnable(source: ImageSource, digest: string, signal?: AbortSignal): Promise<string | undefined>;
   /** The image of a tag or digest, with its platforms and creation time; undefined for 404. Cached by digest; a tag costs one HEAD. */
@@ -137,6 +146,8 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     headManifest: (source, reference, signal) => run(source, async () => headManifest(open(source, signal), reference), signal),
     resolveTag: (source, tag, signal) =>
       run(source, async () => (countsPulls(source) ? headManifest : images.resolve)(open(source, signal), tag), signal),
+    readTag: (source, tag, signal) =>
+      run(source, async () => (countsPulls(source) ? headManifest : readManifest)(open(source, signal), tag), signal),
     whyNotRunnable: (source, digest, signal) => run(source, async () => images.whyNotRunnable(open(source, signal), digest), signal),
     readImage: (source, reference, signal) => run(source, async () => images.read(open(source, signal), reference), signal),
     readPlatforms: (source, reference, signal) => run(source, async () => images.readPlatforms(open(source, signal), reference), signal),

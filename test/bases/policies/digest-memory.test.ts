@@ -5,10 +5,11 @@ import { DigestMemory } from '../../../src/bases/policies/digest-memory.ts';
 const { signal } = new AbortController();
 
 function start() {
-  const state = { now: 0, asked: 0, digest: 'a' };
+  const state = { now: 0, asked: 0, digest: 'a', isNew: false };
   const memory = new DigestMemory(10, () => state.now);
   const read = (lifeMs: number, shown?: string) =>
-    memory.read('web:stable', { lifeMs, shown, signal }, async () => {
+    memory.read('web:stable', { lifeMs, shown, signal }, async (_, isNew) => {
+      Object.assign(state, { isNew });
       state.asked++;
       const { digest } = state;
       await Promise.resolve();
@@ -41,4 +42,15 @@ test('a digest that the status does not show any more is asked for again, and on
   state.digest = 'b';
   assert.equal(await read(60_000, 'b'), 'b');
   assert.equal(state.asked, 2);
+});
+
+test('a tag is new as long as neither this process nor the status knows a digest of it', async () => {
+  const { state, read } = start();
+  await read(60_000);
+  assert.equal(state.isNew, true);
+  await read(0);
+  assert.equal(state.isNew, false);
+  const other = start();
+  await other.read(60_000, 'b');
+  assert.equal(other.state.isNew, false);
 });

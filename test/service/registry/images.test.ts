@@ -289,6 +289,7 @@ test('Docker Hub, which counts pulls, is requested by HEAD first', async (t) => 
     onRequest: ({ host, method }) => void asked.push(`${method} ${host}`),
   });
   await assert.rejects(client.resolveTag({ registry: 'docker.io', path: 'team/app' }, '1'));
+  await assert.rejects(client.readTag({ registry: 'docker.io', path: 'team/app' }, '1'));
   assert.deepEqual(new Set(asked), new Set(['HEAD docker.io']));
 });
 

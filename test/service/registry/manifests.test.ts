@@ -27,6 +27,15 @@ for (const [name, answer] of fallbacks) {
   });
 }
 
+test('a tag whose image is not known takes one request, whose bytes have the digest', async (t) => {
+  const { fake, client, repository } = await startWorld(t);
+  const digest = fake.setManifest('team/app', '1', manifest);
+  const found = await client.readTag(repository, '1');
+  assert.deepEqual([found?.digest, found?.bytes?.toString()], [digest, manifest]);
+  assert.equal(await client.readTag(repository, 'gone'), undefined);
+  assert.deepEqual(asked(fake), [get, 'GET /v2/team/app/manifests/gone']);
+});
+
 test('the bytes are verified against a sha512 digest too', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   const digest = `sha512:${createHash('sha512').update(manifest).digest('hex')}`;
