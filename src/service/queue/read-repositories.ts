@@ -31,33 +31,51 @@ const lifeMs = 7 * 24 * 3_600_000;
 /** How long this process uses what it has written or read without asking Redis. After that, it asks or writes again. */
 const knownMs = 3_600_000;
 const maxKnown = 50_000;
+/** The maximum number of entries that are written at once. */
+const maxWrite = 1_000;
 
 /** Creates the memory, under the queue's prefix (one Cluster slot): a sorted set of hashes by the time of the last answer, in ms since 1970. */
 export function createReadRepositories({ redis, prefix, now, limit = 200_000 }: ReadRepositoriesOptions): ReadRepositories {
   const key = `${prefix}:repositories-read`;
   const known = new BoundedMap<string, number>(maxKnown);
   const isRecent = (at: number | undefined, forMs: number) => at !== undefined && Math.abs(now() - at) < forMs;
+  /** What is written when the write that is under way has ended: a base policy may read a thousand repositories in a second. */
+  const waiting = new Map<string, number>();
+  let isWriting = false;
+  const write = async () => {
+    if (isWriting) return;
+    isWriting = true;
+    while (waiting.size > 0) {
+      const entries = [...waiting].slice(0, maxWrite);
+      for (const [member] of entries) waiting.delete(member);
+      const scores = entries.flatMap(([member, at]) => [at, member]);
+      const trimmed = redis
+        .multi()
+        .zadd(key, ...scores)
+        .zremrangebyscore(key, '-inf', now() - lifeMs);
+      await ignoring(
+        trimmed
+          .zremrangebyrank(key, 0, -limit - 1)
+          .pexpire(key, lifeMs)
+          .exec(),
+      );
+    }
+    isWriting = false;
+  };
   return {
     remember(source) {
       const member = memberOf(source);
       if (isRecent(known.get(member), knownMs)) return;
       const at = now();
       known.set(member, at);
-      const write = redis
-        .multi()
-        .zadd(key, at, member)
-        .zremrangebyscore(key, '-inf', at - lifeMs);
-      inBackground(
-        write
-          .zremrangebyrank(key, 0, -limit - 1)
-          .pexpire(key, lifeMs)
-          .exec(),
-      );
+      waiting.set(member, at);
+      void write();
     },
     forget(source) {
       const member = memberOf(source);
       known.delete(member);
-      inBackground(redis.zrem(key, member));
+      waiting.delete(member);
+      void ignoring(redis.zrem(key, member));
     },
     async has(source) {
       const member = memberOf(source);
@@ -68,8 +86,9 @@ export function createReadRepositories({ redis, prefix, now, limit = 200_000 }: 
   };
 }
 
-function inBackground(command: Promise<unknown>): void {
-  command.catch(() => undefined);
+/** Resolves when a command has ended, whether Redis has accepted it or not. */
+async function ignoring(command: Promise<unknown>): Promise<void> {
+  await command.catch(() => undefined);
 }
 
 function memberOf(source: ImageSource): string {

@@ -81,6 +81,17 @@ test('the number of entries is bounded: the oldest are removed', async () => {
   assert.equal(await replica().has({ ...web, path: 'a' }), false);
 });
 
+test('a thousand repositories that are read at once take a few writes, without those that are refused meanwhile', async () => {
+  const { reads, replica, key } = open();
+  const countWrites = async () => Number(/cmdstat_zadd:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0);
+  const before = await countWrites();
+  for (let index = 0; index < 2_500; index++) reads.remember({ ...web, path: `shop/web-${index}` });
+  reads.forget({ ...web, path: 'shop/web-2499' });
+  await waitFor('the entries in Redis', async () => (await redis.zcard(key)) === 2_499);
+  assert.equal(await replica().has({ ...web, path: 'shop/web-2499' }), false);
+  assert.equal((await countWrites()) - before, 4);
+});
+
 test('without Redis, what this process has read counts, and nothing rejects', async () => {
   const gone = new Connection(server.url, { lazyConnect: true, enableOfflineQueue: false, retryStrategy: () => null });
   gone.on('error', () => undefined);
