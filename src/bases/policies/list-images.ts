@@ -33,12 +33,12 @@ export interface NamedImage {
  * owners. Without consent, not even their number is known.
  */
 export function listImages(policy: UsableBasePolicy, view: ImagesView): NamedImage[] {
-  return collect(selectPermitted(policy, view), containersOf, view);
+  return collect(selectPermitted(policy, view), 'containers', view);
 }
 
 /** Lists the images that the same workloads mount as volumes. They are not examined, because they do not have to be able to run. */
 export function listVolumes(policy: UsableBasePolicy, view: ImagesView): NamedImage[] {
-  return collect(selectPermitted(policy, view), volumesOf, view);
+  return collect(selectPermitted(policy, view), 'volumes', view);
 }
 
 /** Whether any of the workloads names an image, by its tag or by its digest, whatever a policy selects and its owners consent to. */
@@ -46,7 +46,7 @@ export function isImageInUse(listEvery: () => Iterable<Workload>, view: Pick<Ima
   let names: ReadonlySet<string> | undefined;
   const listNames = () => {
     const workloads = [...listEvery()];
-    const images = [...collect(workloads, containersOf, view), ...collect(workloads, volumesOf, view)];
+    const images = [...collect(workloads, 'containers', view), ...collect(workloads, 'volumes', view)];
     return new Set(images.flatMap(({ repository, tag, digest }) => namesOf(repository, tag, digest)));
   };
   return ({ repository, tag, digest }) => {
@@ -88,29 +88,16 @@ function selectPermitted(policy: UsableBasePolicy, view: ImagesView): Workload[]
   return [...workloads.values()].filter((workload) => consentTo(workload, policy, view).granted);
 }
 
-function collect(
-  workloads: readonly Workload[],
-  partsOf: (workload: Workload) => readonly (readonly [WorkloadContainer, boolean])[],
-  { aliases }: Pick<ImagesView, 'aliases'>,
-): NamedImage[] {
-  const images = new Map<string, { image: Omit<NamedImage, 'workloads'>; workloads: Map<string, Mutable>; isOnlyInit: boolean }>();
+function collect(workloads: readonly Workload[], where: keyof WorkloadParts, { aliases }: Pick<ImagesView, 'aliases'>): NamedImage[] {
+  const images = new Map<string, { image: PartImage; workloads: Map<string, Mutable>; isOnlyInit: boolean }>();
   for (const workload of workloads) {
-    for (const [container, isInit] of partsOf(workload)) {
-      const reference = tryParseImageReference(container.image, aliases);
-      if (reference === undefined) continue;
-      const { repository, digest } = reference;
-      const tag = runningTag(reference, { workload, container: container.name });
-      const name = `${formatRepository(repository)}:${tag ?? ''}@${digest ?? ''}`;
-      const entry = images.get(name) ?? {
-        image: { repository, tag, digest },
-        workloads: new Map<string, Mutable>(),
-        isOnlyInit: true,
-      };
+    for (const { name, image, workload: ref, container, isInit } of partsOf(workload, aliases)[where]) {
+      const entry = images.get(name) ?? { image, workloads: new Map<string, Mutable>(), isOnlyInit: true };
       entry.isOnlyInit &&= isInit;
       images.set(name, entry);
-      const key = workloadKey(workload);
-      const found = entry.workloads.get(key) ?? { workload: refOf(workload), containers: [], hasInitContainers: false };
-      found.containers.push(container.name);
+      const key = workloadKey(ref);
+      const found = entry.workloads.get(key) ?? { workload: ref, containers: [], hasInitContainers: false };
+      found.containers.push(container);
       found.hasInitContainers ||= isInit;
       entry.workloads.set(key, found);
     }
@@ -121,6 +108,44 @@ function collect(
     workloads: [...workloads.values()],
     ...(isOnlyInit && { isOnlyInit }),
   }));
+}
+
+type PartImage = Pick<NamedImage, 'repository' | 'tag' | 'digest'>;
+
+/** A container or a volume of a workload, and its image. */
+interface NamedPart {
+  /** The name of the image, which is the same for all that run it. */
+  readonly name: string;
+  readonly image: PartImage;
+  readonly workload: WorkloadImages['workload'];
+  readonly container: string;
+  readonly isInit: boolean;
+}
+
+interface WorkloadParts {
+  readonly containers: readonly NamedPart[];
+  readonly volumes: readonly NamedPart[];
+}
+
+/** The parts of workloads. Many policies list the same workloads, at each reconcile and push, so the names of images are parsed once for each state of a workload. */
+const knownParts = new WeakMap<Workload, WorkloadParts & Pick<ImagesView, 'aliases'>>();
+
+function partsOf(workload: Workload, aliases: RegistryAliases): WorkloadParts {
+  const known = knownParts.get(workload);
+  if (known?.aliases === aliases) return known;
+  const ref = refOf(workload);
+  const nameParts = (parts: readonly [WorkloadContainer, boolean][]) =>
+    parts.flatMap(([container, isInit]): NamedPart[] => {
+      const reference = tryParseImageReference(container.image, aliases);
+      if (reference === undefined) return [];
+      const { repository, digest } = reference;
+      const tag = runningTag(reference, { workload, container: container.name });
+      const name = `${formatRepository(repository)}:${tag ?? ''}@${digest ?? ''}`;
+      return [{ name, image: { repository, tag, digest }, workload: ref, container: container.name, isInit }];
+    });
+  const parts = { containers: nameParts(containersOf(workload)), volumes: nameParts(volumesOf(workload)), aliases };
+  knownParts.set(workload, parts);
+  return parts;
 }
 
 interface Mutable {
