@@ -126,10 +126,10 @@ function createPushes(store: JobStore, send: Send, now: () => number, unique: ()
     return (await send(() => store.join(id, deduplication.id, { ...data, id }))) ? id : add(data, opts);
   };
   return {
-    async add(events, traceparent) {
+    async add(events) {
       const ids = await Promise.all(
         events.map(({ isUnkeyed, ...event }) => {
-          const push = { schema: jobs.schema, ...event, ...(traceparent !== undefined && { traceparent }) } as const;
+          const push = { schema: jobs.schema, ...event } as const;
           if (isUnkeyed === undefined) return add(push, {});
           return add({ ...push, id: hashId(['unkeyed', event.id, unique()]) }, { deduplication: { id: event.id } });
         }),

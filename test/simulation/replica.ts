@@ -144,6 +144,7 @@ async function start(process: Process, client: ReturnType<typeof connectToApi>['
     finds: { isAnnounced: () => Promise.resolve(true), countWith: () => Promise.resolve(undefined), add: () => Promise.resolve(undefined) },
     trustRoot: undefined,
     notices: { onPolicyStatus: () => Promise.resolve(), add: () => Promise.resolve() },
+    traces: { remember: () => undefined },
   });
   const bases = composeBases(foundation, connection, {
     client,

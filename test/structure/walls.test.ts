@@ -58,11 +58,11 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'service/resources': ['core/model', 'core/async', 'core/select'],
   'service/receive': ['core/model', 'core/async', 'service/telemetry'],
   'service/proxy': ['core/model'],
-  'service/registry': ['core/model', 'core/select', 'core/async', 'service/proxy'],
-  'service/verify': ['core/model', 'core/async'],
-  'service/kube': ['core/model', 'core/plan', 'core/rollout', 'core/async'],
+  'service/registry': ['core/model', 'core/select', 'core/async', 'service/proxy', 'service/telemetry'],
+  'service/verify': ['core/model', 'core/async', 'service/telemetry'],
+  'service/kube': ['core/model', 'core/plan', 'core/rollout', 'core/async', 'service/telemetry'],
   'service/cluster': ['core/model', 'core/plan', 'core/async', 'service/kube', 'service/telemetry', 'service/resources'],
-  'service/queue': ['core/model', 'core/plan', 'core/async', 'service/registry'],
+  'service/queue': ['core/model', 'core/plan', 'core/async', 'service/registry', 'service/telemetry'],
   'service/explain': ['core/model', 'core/plan', 'service/reconcile'],
   'service/api': [
     'core/model',
@@ -76,16 +76,6 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'service/operations': ['core/async', 'service/telemetry', 'service/api'],
   'service/reconcile': ['core', 'service/queue', 'service/telemetry'],
   'service/poll': ['core', 'service/queue', 'service/telemetry', 'service/reconcile'],
-  'service/tracing': [
-    'core/model',
-    'service/telemetry',
-    'service/queue',
-    'service/reconcile',
-    'service/poll',
-    'service/receive',
-    'service/kube',
-    'service/registry',
-  ],
   'service/command-line': ['core/model', 'core/select', 'service/kube', 'service/resources', 'service/config', 'service/registry'],
 };
 

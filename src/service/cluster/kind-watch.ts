@@ -12,6 +12,7 @@ import type { ObjectChange } from '../kube/object-store.ts';
 import { isWanted, projectWorkload } from '../kube/project-workload.ts';
 import { type Reflector, startReflector } from '../kube/reflector.ts';
 import { listPath } from '../kube/objects.ts';
+import { outsideSpans } from '../telemetry/tracing.ts';
 import { createWorkloadStore, type WorkloadStore } from './workload-store.ts';
 
 /** The options that all watches of workloads share. */
@@ -162,7 +163,7 @@ export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWa
     }
   };
 
-  const running = run();
+  const running = outsideSpans(run);
   return {
     kind,
     current: () => watched,

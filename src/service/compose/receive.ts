@@ -18,7 +18,6 @@ import type { Logger } from '../telemetry/logger.ts';
 import { buildReceiveApp } from '../receive/app.ts';
 import type { ListenLimits } from '../receive/request-limits.ts';
 import { openReceivers } from './receivers.ts';
-import { storeTraced, traceDeliveries } from '../tracing/trace-deliveries.ts';
 import { crowdedShare } from '../queue/trim-redis.ts';
 
 /** Builds the role `receive`. `onStoring`: called for each push in the turn of the event loop that sends it to Redis. */
@@ -34,9 +33,8 @@ export function composeReceive(
   const access = { redis: redis.connection, prefix: config.redis.prefix, onError };
   const queue = createPushQueue(access, config.redis.minReplicas, confirmWithin, onStoring);
   const scanWaits = createScanWaits(access);
-  const store = tracing === undefined ? (events: readonly PushEvent[]) => queue.add(events) : storeTraced(queue, tracing);
   const storeAndFollow = async (events: readonly PushEvent[]) => {
-    const stored = await store(events);
+    const stored = await queue.add(events);
     const waiting = stored.filter(({ waitsUntil }) => waitsUntil !== undefined);
     // An error here does not fail the delivery: the pushes are stored, and at worst start when they have waited for long enough.
     await scanWaits.follow(waiting).catch(onError);
@@ -78,7 +76,7 @@ export function composeReceive(
         recordIgnored: ({ name, provider, registryOverride }, ignored) =>
           ignoredLog.add({ receiver: name, provider: provider.id, registryOverride, ignored, receivedAt: new Date() }),
         noteAnswer: ({ name }, status) => deliveryTimes.note(name, status),
-        trace: tracing && traceDeliveries(tracing),
+        tracing,
         refusal: () => refusalOf(redis.health(), config.redis.durability),
         now: () => new Date(),
         logger,

@@ -13,7 +13,6 @@ import { BoundedMap } from '../../core/async/bounded-map.ts';
 import type { HostEvent } from '../registry/host-limits.ts';
 import type { RequestRecord } from '../registry/http.ts';
 import { createBoundedLabel, maxRegistryLabels } from '../telemetry/metrics.ts';
-import { recordRegistryRequest } from '../tracing/trace-requests.ts';
 
 /** Opens the client of all registries, with all sources of credentials. `redis` must fail fast; it holds the limits that all replicas share. */
 export function openRegistries(
@@ -82,8 +81,8 @@ export function openCredentials(
 
 const detailsEveryMs = 60_000;
 
-/** Observes the registry client: records its requests and the state of hosts in metrics, log and traces. */
-export function observeRegistries({ logger, metrics, tracing }: Pick<Foundation, 'logger' | 'metrics' | 'tracing'>): {
+/** Observes the registry client: records its requests and the state of hosts in metrics and log. */
+export function observeRegistries({ logger, metrics }: Pick<Foundation, 'logger' | 'metrics'>): {
   onRequest: (request: RequestRecord) => void;
   onHostEvent: (event: HostEvent) => void;
 } {
@@ -96,12 +95,10 @@ export function observeRegistries({ logger, metrics, tracing }: Pick<Foundation,
     return loggedAt.set(host, Date.now()).has(host);
   };
   return {
-    onRequest(request) {
-      const { host, kind, status, durationMs } = request;
+    onRequest({ host, kind, status, durationMs }) {
       const answer = typeof status === 'number' ? `${Math.floor(status / 100)}xx` : status;
       metrics.registryRequests.inc({ host: label(host), kind, answer });
       metrics.registrySeconds.observe({ host: label(host), kind }, durationMs / 1_000);
-      if (tracing !== undefined) recordRegistryRequest(request, tracing);
     },
     onHostEvent(event) {
       const host = label(event.host);

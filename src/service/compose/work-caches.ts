@@ -10,7 +10,6 @@ import { areConnected, logWatchErrors, watchedNamespaces, watchPolicies, type Po
 import type { KubeClient } from '../kube/client.ts';
 import { createDiscovery } from '../kube/discovery.ts';
 import type { Foundation } from './foundation.ts';
-import { traceCluster } from '../tracing/trace-requests.ts';
 import { readContextOf } from './work-ports.ts';
 import type { OpenWorkWing, WorkWing } from './work-wing.ts';
 
@@ -24,15 +23,13 @@ export type WorkCaches = ReturnType<typeof openWorkCaches>;
 
 /** Builds the caches of the role, with the caches of the wings. */
 export function openWorkCaches(foundation: Foundation, client: KubeClient, openWings: readonly OpenWorkWing[]) {
-  const { settings, logger, tracing } = foundation;
+  const { settings, logger } = foundation;
   const { config } = settings;
   const watched = { namespaces: config.watch.namespaces, logger };
   const { consents } = config;
   const watchedIn = watchedNamespaces(config.watch.namespaces);
   const rules = namespaceRulesOf(config);
-  // Only requests of jobs are traced. Watches outlive the job that starts them, and must not belong to its span.
-  const tracedClient = tracing === undefined ? client : traceCluster(client, tracing);
-  const wings = openWings.map((open) => open(foundation, tracedClient));
+  const wings = openWings.map((open) => open(foundation, client));
   const namespaces = createNamespaceCache({ ...watched, consents, usesLabels: needsLabels(rules) }, client);
   const cluster = createClusterCache(
     {
@@ -57,7 +54,6 @@ export function openWorkCaches(foundation: Foundation, client: KubeClient, openW
   });
   return {
     client,
-    tracedClient,
     wings,
     watchedIn,
     rules,

@@ -22,6 +22,7 @@ import type { PollPorts } from '../poll/process-poll.ts';
 import type { EventLog } from '../queue/event-log.ts';
 import type { WorkQueues } from '../queue/producer.ts';
 import type { ReadRepositories } from '../queue/read-repositories.ts';
+import type { TraceMemory } from '../queue/trace-memory.ts';
 import type { UnannouncedFinds } from '../queue/unannounced-finds.ts';
 import type { Reflector } from '../kube/reflector.ts';
 import type { RegistryClient } from '../registry/client.ts';
@@ -74,6 +75,7 @@ export interface Adapters {
   readonly finds: UnannouncedFinds;
   readonly trustRoot: TrustRoot | undefined;
   readonly notices: NoticeSink;
+  readonly traces: Pick<TraceMemory, 'remember'>;
 }
 
 /** Creates the real ports of the processors; tests pass their own. */
@@ -184,7 +186,11 @@ function createClusterView({ settings: { config }, aliases }: Foundation, { cach
   };
 }
 
-function createWorkloads({ metrics }: Foundation, { client, cache, namespaces }: Adapters, reportDeferral: ReportDeferral): Workloads {
+function createWorkloads(
+  { metrics }: Foundation,
+  { client, cache, namespaces, traces }: Adapters,
+  reportDeferral: ReportDeferral,
+): Workloads {
   const remember = (workload: Workload) => cache.workloads.observe(workload);
   return {
     awaitTargets: (policy, spec, signal) => awaitTargets(policy, spec, cache, signal),
@@ -205,6 +211,9 @@ function createWorkloads({ metrics }: Foundation, { client, cache, namespaces }:
     refreshConsents: namespaces.readNamespaceConsents,
     async patchImages(workload, changes, { changeCause, confirm }, signal) {
       const target = cache.workloads.targetOf(workload);
+      // Only rollouts are checked later. Another replica may see the rollout before this one has the response, so the trace is stored before the patch.
+      const policyUid = workload.rollout && changes.find(({ update }) => update !== undefined)?.update?.policy;
+      if (policyUid !== undefined) traces.remember(policyUid);
       const patch = async () => {
         const confirmedAt = await confirm();
         if (confirmedAt === undefined) return { kind: 'outdated' } as const;

@@ -5,9 +5,11 @@ import type { PushEvent } from '../../core/model/push-event.ts';
 import { createEventRecorder } from '../kube/record-event.ts';
 import { connectWorker } from '../queue/connection.ts';
 import { createEventLog } from '../queue/event-log.ts';
+import { createJobSpans } from '../queue/job-spans.ts';
 import { createWorkQueues, type QueueAccess } from '../queue/producer.ts';
 import { createEventReader } from '../queue/read-events.ts';
 import { createReadRepositories } from '../queue/read-repositories.ts';
+import { createTraceMemory } from '../queue/trace-memory.ts';
 import { createUnannouncedFinds } from '../queue/unannounced-finds.ts';
 import { createEnqueuer } from '../reconcile/enqueue/enqueuer.ts';
 import { registryAuthorities } from '../doctor-facts/make-report.ts';
@@ -15,7 +17,6 @@ import type { Foundation } from './foundation.ts';
 import { createQueueWorkers } from './queue-workers.ts';
 import { queueErrorReporter, redisAddressOf } from './redis.ts';
 import { openRegistries } from './registries.ts';
-import { openWorkTraces } from '../tracing/trace-work.ts';
 import type { WorkConnections } from './work.ts';
 import type { WorkCaches } from './work-caches.ts';
 import { createSources, createWorkPorts } from './work-ports.ts';
@@ -25,9 +26,9 @@ export type WorkProcessors = ReturnType<typeof createProcessors>;
 
 /** Builds the processors on the caches. */
 export function createProcessors(foundation: Foundation, caches: WorkCaches, connections: WorkConnections) {
-  const { settings, logger } = foundation;
+  const { settings, logger, tracing } = foundation;
   const { prefix } = settings.config.redis;
-  const { client, tracedClient, cluster: cache, access, namespaces } = caches;
+  const { client, cluster: cache, access, namespaces } = caches;
   const { failFastRedis, storesPushes, redisHealth, trustRoot, readServedCertificates } = connections;
   const redis = connectWorker(redisAddressOf(settings));
   redis.on('error', (error) => logger.debug({ err: error }, 'redis connection error'));
@@ -59,29 +60,35 @@ export function createProcessors(foundation: Foundation, caches: WorkCaches, con
     }),
   );
   const notices = joinNotices(joined.flatMap((wing) => wing.notices ?? []));
-  const traces = openWorkTraces(foundation, failFastRedis);
-  const common = traces.ports(
-    createWorkPorts(foundation, {
-      ...caches,
-      client: tracedClient,
-      cache,
-      confirmations: joined.flatMap(({ confirm }) => confirm ?? []),
-      registry,
-      queues,
-      recorder,
-      eventLog,
-      reads: createReadRepositories({ redis, prefix, now: Date.now }),
-      findSources: joined.flatMap(({ findSource }) => findSource ?? []),
-      finds: createUnannouncedFinds(redis, prefix, createEventReader(queue)),
-      trustRoot,
-      notices,
-    }),
-  );
+  const traces = createTraceMemory({
+    redis: failFastRedis,
+    prefix,
+    onError: (error) => logger.debug({ why: describeError(error) }, 'trace memory error'),
+  });
+  const common = createWorkPorts(foundation, {
+    ...caches,
+    cache,
+    confirmations: joined.flatMap(({ confirm }) => confirm ?? []),
+    registry,
+    queues,
+    recorder,
+    eventLog,
+    reads: createReadRepositories({ redis, prefix, now: Date.now }),
+    findSources: joined.flatMap(({ findSource }) => findSource ?? []),
+    finds: createUnannouncedFinds(redis, prefix, createEventReader(queue)),
+    trustRoot,
+    notices,
+    traces,
+  });
   const wings = joined.flatMap(({ work }) => work?.(common, notices) ?? []);
   const onPush = async (push: PushEvent) => (await Promise.all(wings.flatMap((wing) => wing.onPush?.(push) ?? []))).flat();
   const ports = { ...common, bases: { onPush } };
   const storing = { ...queue, redis: failFastRedis, onError: (error: Error) => logger.debug({ err: error }, 'push queue error') };
-  const [pushes, ...others] = createQueueWorkers(queue, ports, traces.runner(ports), storesPushes ? storing : undefined);
+  const [pushes, ...others] = createQueueWorkers(ports, {
+    access: queue,
+    storedOn: storesPushes ? storing : undefined,
+    spans: tracing && createJobSpans(tracing, traces),
+  });
   return {
     redis,
     queue,

@@ -5,7 +5,9 @@ import type { KubeAccess, KubeAccessSource } from './kube-access.ts';
 import { type KubeAccessOptions, loadKubeAccess } from './load-kube-access.ts';
 import { kubeErrorFromAnswer } from './kube-error.ts';
 import { NotSentError, sendBefore } from './send-before.ts';
+import { spanOf } from './request-span.ts';
 import { readLines } from './watch-events.ts';
+import { currentSpan } from '../telemetry/tracing.ts';
 
 /** One request to the API server; `body` is sent as JSON of `contentType` (application/json unless given). */
 export interface KubeRequest {
@@ -120,22 +122,27 @@ export function createKubeClient(accessSource: KubeAccessSource, options: KubeCl
     throw kubeErrorFromAnswer(callOf(request), { status: answer.statusCode, body: await answer.body.text(), retryAfter }, now());
   };
 
+  const exchange = async <T>(request: KubeRequest): Promise<T> => {
+    const deadline = startDeadline(request.timeoutMs ?? requestTimeoutMs, request.signal);
+    try {
+      const answer = await send(request, deadline.signal, false);
+      request.onDate?.([answer.headers['date']].flat()[0] ?? '');
+      await throwIfRefused(request, answer);
+      const text = await answer.body.text();
+      return (text === '' ? undefined : JSON.parse(text)) as T;
+    } catch (error) {
+      throw nameRequest(request, error);
+    } finally {
+      deadline.end();
+    }
+  };
+
   return {
     namespace: accessSource.namespace,
 
-    async request<T>(request: KubeRequest): Promise<T> {
-      const deadline = startDeadline(request.timeoutMs ?? requestTimeoutMs, request.signal);
-      try {
-        const answer = await send(request, deadline.signal, false);
-        request.onDate?.([answer.headers['date']].flat()[0] ?? '');
-        await throwIfRefused(request, answer);
-        const text = await answer.body.text();
-        return (text === '' ? undefined : JSON.parse(text)) as T;
-      } catch (error) {
-        throw nameRequest(request, error);
-      } finally {
-        deadline.end();
-      }
+    request<T>(request: KubeRequest): Promise<T> {
+      const span = currentSpan();
+      return span === undefined ? exchange<T>(request) : span.step(spanOf(request), () => exchange<T>(request));
     },
 
     async *streamLines(request) {

@@ -5,6 +5,7 @@ import { within } from '../../core/async/deadline.ts';
 import type { KubeClient } from './client.ts';
 import { isKubeError } from './kube-error.ts';
 import { listPath } from './objects.ts';
+import { outsideSpans } from '../telemetry/tracing.ts';
 
 /** Writes Kubernetes Events in the background. No other work waits for an Event or fails because of one. */
 export interface EventRecorder {
@@ -95,7 +96,8 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     clearTimeout(patience);
     quiet = patience = undefined;
     while (workers.size < concurrency && waiting.size > 0) {
-      const worker = work().finally(() => workers.delete(worker));
+      // The Events of several jobs are written together.
+      const worker = outsideSpans(work).finally(() => workers.delete(worker));
       workers.add(worker);
     }
   };

@@ -5,6 +5,7 @@ import type { KubeClient } from './client.ts';
 import { isKubeError, KubeError } from './kube-error.ts';
 import { listPages, metadataForms } from './objects.ts';
 import { isNewer } from '../../core/model/workload.ts';
+import { outsideSpans } from '../telemetry/tracing.ts';
 import { type ObjectName, type ObjectStore, type StoredObject } from './object-store.ts';
 import { needsNewList, parseWatchEvent, readMetadata } from './watch-events.ts';
 
@@ -207,7 +208,7 @@ export function startReflector<T extends StoredObject>(options: ReflectorOptions
     }
   };
 
-  const running = run();
+  const running = outsideSpans(run);
   return {
     synced: firstList.promise,
     state: () => ({

@@ -26,6 +26,8 @@ import {
   type TriggerJob,
 } from './jobs.ts';
 import { createReplicatedWrite } from './replicated-write.ts';
+import { currentTrace, sendSpan } from './job-spans.ts';
+import { currentSpan } from '../telemetry/tracing.ts';
 
 /** The Redis connection and prefix of the queues. */
 export interface QueueAccess {
@@ -38,9 +40,9 @@ export interface QueueAccess {
 export interface PushQueue {
   /**
    * Resolves when Redis has stored all pushes (on `minReplicas` replicas too), with the ids of their jobs; rejects when that is uncertain. Adding a push again
-   * is harmless. `traceparent`: the trace of the pushes.
+   * is harmless. Within a span, the jobs continue its trace.
    */
-  add(events: readonly PushEvent[], traceparent?: string): Promise<readonly PushEvent[]>;
+  add(events: readonly PushEvent[]): Promise<readonly PushEvent[]>;
 }
 
 /**
@@ -67,17 +69,16 @@ export function createPushQueue(
   const confirmJob = async (job: NewPush, id: string): Promise<readonly string[]> =>
     id === job.data.id || (await joinWaiting(queue, { ...job.data, id }, job.opts)) ? [id] : store([job]);
 
-  return {
-    async add(events, traceparent) {
-      const trace = traceparent === undefined ? {} : { traceparent };
-      const jobs = events.map((event) => newPush({ schema, ...event, ...trace }));
-      let ids: readonly string[] = [];
-      await confirm(async () => {
-        ids = await store(jobs);
-      });
-      return events.map((event, index) => ({ ...event, id: ids[index] ?? event.id }));
-    },
+  const add = async (events: readonly PushEvent[]): Promise<readonly PushEvent[]> => {
+    const trace = currentTrace();
+    const jobs = events.map((event) => newPush({ schema, ...event, ...trace }));
+    let ids: readonly string[] = [];
+    await confirm(async () => {
+      ids = await store(jobs);
+    });
+    return events.map((event, index) => ({ ...event, id: ids[index] ?? event.id }));
   };
+  return { add: (events) => currentSpan()?.step(sendSpan('push', events.length), () => add(events)) ?? add(events) };
 }
 
 type NewPush = ReturnType<typeof newPush>;
@@ -138,13 +139,19 @@ export function createWorkQueues(access: QueueAccess, now: () => number): WorkQu
   const bases = openQueue<BaseJob>('base', access);
   const triggers = openQueue<TriggerJob>('trigger', access);
   const notices = openQueue<NoticeJob | SummaryJob>('notice', access);
+  const addPolicyJobs = async (jobs: readonly PolicyJob[]): Promise<void> => {
+    const trace = currentTrace();
+    for (const part of partsOf(jobs))
+      await policies.addBulk(
+        part.map((data) => {
+          // A check of rollouts continues the trace of the change, whoever adds its job.
+          const traced = data.task === 'rollout' ? data : { ...data, ...trace };
+          return job('policy', traced, policyJobId(data), { ...policyOptions(data), ...delayOf(data, now()) });
+        }),
+      );
+  };
   return {
-    async addPolicyJobs(jobs) {
-      for (const part of partsOf(jobs))
-        await policies.addBulk(
-          part.map((data) => job('policy', data, policyJobId(data), { ...policyOptions(data), ...delayOf(data, now()) })),
-        );
-    },
+    addPolicyJobs: (jobs) => currentSpan()?.step(sendSpan('policy', jobs.length), () => addPolicyJobs(jobs)) ?? addPolicyJobs(jobs),
     async repeatPushes(repeated) {
       for (const part of partsOf(repeated))
         await pushes.addBulk(part.map((data) => job('push', data, hashId(['repeated', data.id, randomUUID()]), {})));

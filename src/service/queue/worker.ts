@@ -3,6 +3,7 @@ import { WaitError, describeError } from '../../core/model/errors.ts';
 import { backoffMs, jobBackoff } from '../../core/async/backoff.ts';
 import { within } from '../../core/async/deadline.ts';
 import { isUnderstood, keptJobs, type QueueName } from './jobs.ts';
+import type { RunInSpan } from './job-spans.ts';
 import type { QueueAccess } from './producer.ts';
 import { createStoredTaker, type Insist } from './take-stored.ts';
 import { createWaits, type Waits } from './waits.ts';
@@ -45,6 +46,8 @@ export interface WorkerOptions<T> {
   /** Validates the data of a job; throws if they cannot be read. */
   readonly read: (data: unknown) => T;
   readonly process: Processor<T>;
+  /** Processes jobs in spans; absent if their traces are off. */
+  readonly inSpan?: RunInSpan<T> | undefined;
   readonly now: () => number;
   readonly random: () => number;
   /** The longest pause between two tries in ms; 5 min unless given. */
@@ -125,7 +128,7 @@ export function createWorker<T extends { readonly schema: number; readonly recei
 async function run<T extends { readonly schema: number; readonly receivedAt?: string }>(
   job: Job<T>,
   token: string,
-  { process, read, now }: WorkerOptions<T>,
+  { process, inSpan, read, now }: WorkerOptions<T>,
   { waits, signal, insist = (command) => command() }: { readonly waits: Waits; readonly signal: AbortSignal; readonly insist?: Insist },
 ): Promise<void> {
   const pause = async (ms: number): Promise<never> => {
@@ -142,6 +145,7 @@ async function run<T extends { readonly schema: number; readonly receivedAt?: st
   try {
     const isOurs = async () => (await job.extendLock(token, lockMs)) === 1;
     const wasLost = job.stalledCounter > 0;
+    const data = read(job.data);
     const context = {
       jobId: job.id ?? '',
       name: job.name,
@@ -149,8 +153,10 @@ async function run<T extends { readonly schema: number; readonly receivedAt?: st
       isRepeated: job.attemptsStarted > 1,
       isLastTry,
       wasLost,
+      isOurs,
+      signal,
     };
-    await process(read(job.data), { ...context, isOurs, signal });
+    await (inSpan === undefined ? process(data, context) : inSpan(data, context, () => process(data, context)));
   } catch (error) {
     if (isLastTry) throw new UnrecoverableError(`given up after 24 h: ${describeError(error)}`);
     if (!(error instanceof WaitError)) throw error;

@@ -4,23 +4,22 @@ import { within } from '../../core/async/deadline.ts';
 import type { IgnoredPush } from '../../core/model/push-event.ts';
 import { type Answer, answerDelivery, boundWaiting, type DeliveryContext, type Receiver, toResponseBody } from './answer-delivery.ts';
 import { matchesAny } from './providers/headers.ts';
-import type { Delivery } from './providers/provider.ts';
 import { type AddToCount, createRateLimit } from './rate-limit.ts';
 import { createReporter, type ReportOptions } from './report-delivery.ts';
+import { traceDelivery } from './trace-delivery.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
 import { acceptAnyContentType, type ListenLimits, serverOptions } from './request-limits.ts';
 
 /** Records the ignored parts of a delivery. */
 export type RecordIgnored = (receiver: Receiver, ignored: readonly IgnoredPush[]) => void;
-
-/** Answers a delivery within a span of its trace. */
-export type TraceDelivery = (receiver: Receiver, headers: Delivery['headers'], answer: () => Promise<Answer>) => Promise<Answer>;
 
 export interface ReceiveOptions extends Omit<DeliveryContext, 'startWaiting' | 'countRequest'>, ReportOptions {
   /** Records the ignored parts of an authentic delivery. Returns before they are written, and never throws. */
   readonly recordIgnored: RecordIgnored;
   /** Notes the status with which a delivery was answered. Returns before it is written, and never throws. */
   readonly noteAnswer?: (receiver: Receiver, status: number) => void;
-  readonly trace?: TraceDelivery | undefined;
+  /** The traces of deliveries; absent if traces are off. */
+  readonly tracing?: Tracing | undefined;
   readonly receivers: readonly Receiver[];
   readonly limits: ListenLimits;
   /** The rate limit of receivers that configure none. */
@@ -96,7 +95,8 @@ export async function buildReceiveApp(options: ReceiveOptions): Promise<FastifyI
       if ('ignored' in answer && answer.ignored.length > 0) options.recordIgnored(receiver, answer.ignored);
       return answer;
     };
-    return send(await (options.trace?.(receiver, request.headers, decide) ?? decide()), reply);
+    const { tracing } = options;
+    return send(await (tracing === undefined ? decide() : traceDelivery(tracing, receiver, request.headers, decide)), reply);
   };
   const answerOptions = (request: FastifyRequest, reply: FastifyReply) => {
     const receiver = find(request);

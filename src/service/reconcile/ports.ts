@@ -14,7 +14,6 @@ import type { WriteStatus } from '../../core/model/write-status.ts';
 import type { ContainerChange, KindRef, Workload, WorkloadRef } from '../../core/model/workload.ts';
 import type { ConsentRules, Seen } from '../../core/plan/consent.ts';
 import type { GuardContext } from '../../core/plan/guards/guard.ts';
-import type { Outcome } from '../../core/plan/outcome.ts';
 import type { TargetState } from '../../core/plan/plan-update.ts';
 import type { EventLog } from '../queue/event-log.ts';
 import type { PolicyJob, PushJob } from '../queue/jobs.ts';
@@ -184,7 +183,6 @@ export interface Report {
   readonly eventLog: EventLog;
   readonly metrics: Metrics;
   readonly logger: Logger;
-  readonly observer?: DecisionObserver;
   /** Resolves when no image is being patched, or after a while. Reports that can wait are written after that. */
   readonly untilPatched?: () => Promise<void>;
 }
@@ -198,21 +196,6 @@ export interface ObjectEvent {
   readonly message: string;
   /** Whether at most one Event with this reason is recorded in an hour. */
   readonly atMostHourly?: boolean;
-}
-
-/** How the reconcile of a policy ended: with an outcome, or with the reason why it is requeued. */
-export interface Decision extends Pick<Outcome, 'reason' | 'message' | 'tag' | 'blocked'> {
-  readonly kind: Outcome['kind'] | 'retrying';
-}
-
-/** Receives decisions as they are reported, for traces; must not throw. */
-export interface DecisionObserver {
-  /** Receives the policies that watch the repository of a push; may be empty. */
-  readonly matched?: (policies: readonly string[]) => void;
-  /** Receives the decision about a policy; `policy` is `namespace/name`. */
-  readonly decided?: (policy: string, decision: Decision) => void;
-  /** Called when a rollout has completed or failed. */
-  readonly rolledOut?: (policy: string, workload: Workload, result: { readonly reason: Reason; readonly message: string }) => void;
 }
 
 export interface JobQueue {

@@ -11,6 +11,7 @@ import { causeOf, fanOutPush, hintOf, type Match } from './fan-out-push.ts';
 import type { Ports } from './ports.ts';
 import { reconcileAndReport } from './process-policy.ts';
 import { namesAnother, rejectPush } from './selection.ts';
+import { traceMatches } from './trace-decisions.ts';
 
 /** How many policies of namespaces that are not selected are named in the record of a push. */
 const maxUnselected = 100;
@@ -32,7 +33,7 @@ export async function processPush(push: PushJob, context: JobContext, ports: Por
   }
   const policies = matches.map(({ policy }) => policy);
   if (context.isRepeated) await endForgotten(push, policies, ports);
-  ports.report.observer?.matched?.(policies.map(policyKey));
+  traceMatches(policies.map(policyKey));
   const bases = await ports.bases.onPush(push);
   const unselected = ports.policies.matchUnselected(push.repository).slice(0, maxUnselected);
   if (unselected.length > 0) await reportUnselected(push, { policies, unselected, bases }, ports);

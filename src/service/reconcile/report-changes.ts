@@ -3,7 +3,8 @@ import { policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { workloadKey } from '../../core/model/workload.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';
 import type { ReconcileCause } from '../../core/status/next-status.ts';
-import type { Decision, Ports } from './ports.ts';
+import type { Ports } from './ports.ts';
+import { traceDecision, type Decision } from './trace-decisions.ts';
 
 export type ReportPorts = Pick<Ports, 'report' | 'policies' | 'cluster' | 'queues'>;
 
@@ -21,12 +22,12 @@ export function count(
   key: string,
   decision: Decision,
   { source, eventId }: ReconcileCause,
-  { report: { metrics, observer, logger } }: ReportPorts,
+  { report: { metrics, logger } }: ReportPorts,
 ): void {
   const { kind: outcome, reason, message: why, tag } = decision;
   metrics.reconciles.inc({ source, outcome, reason });
   logger.debug({ policy: key, source, event: eventId, outcome, reason, why, tag }, 'policy reconciled');
-  observer?.decided?.(key, decision);
+  traceDecision(key, decision);
 }
 
 /** Reports each change: an Event of its workload, a line of the log, metrics. */

@@ -11,6 +11,7 @@ import type { AnswerBudget, BudgetedReading } from './answer-budget.ts';
 import { explainConnectionError, isClosedConnection, silenceRemedy } from './answer-errors.ts';
 import { startDeadline } from '../../core/async/deadline.ts';
 import type { HostLimits } from './host-limits.ts';
+import { recordInSpan } from './request-span.ts';
 import type { Registry } from './registries.ts';
 
 export type RequestKind = 'manifest' | 'tags' | 'token' | 'blob' | 'referrers' | 'push' | 'delete';
@@ -178,7 +179,9 @@ async function exchangeWith(reading: BudgetedReading, options: HttpOptions, requ
     );
   } finally {
     deadline.end();
-    onRequest?.({ host: registry.name, kind, method, status, durationMs: performance.now() - startedAt });
+    const record = { host: registry.name, kind, method, status, durationMs: performance.now() - startedAt };
+    onRequest?.(record);
+    recordInSpan(record);
   }
 }
 

@@ -1,5 +1,5 @@
 import { createLogger, type Logger } from './logger.ts';
-import type { Tracing } from './tracing.ts';
+import { spanFields, type Tracing } from './tracing.ts';
 import type { ExportNews, TracingOptions } from './open-tracing.ts';
 
 /** The logger and traces of a process. */
@@ -18,7 +18,7 @@ export async function openTelemetry(
   if (traces === undefined) return { logger: createLogger(level), tracing: undefined };
   const { openTracing } = await import('./open-tracing.ts');
   const tracing = openTracing({ ...traces, roles: [...roles], onNews: (news) => logNews(news) });
-  const logger = createLogger(level, undefined, tracing.logFields);
+  const logger = createLogger(level, undefined, spanFields);
   const logNews = logExports(logger, traces.endpoint);
   return { logger, tracing };
 }

@@ -1,12 +1,11 @@
 /** Creates spans with OpenTelemetry's SDK, exported in batches over OTLP/HTTP (protobuf). It is loaded only if traces are on. */
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { hostname } from 'node:os';
 import {
   type Context,
   diag,
   DiagLogLevel,
   ROOT_CONTEXT,
-  type Span,
+  type Span as OpenTelemetrySpan,
   SpanKind,
   SpanStatusCode,
   trace,
@@ -26,7 +25,7 @@ import {
 import { within } from '../../core/async/deadline.ts';
 import { defined } from '../../core/model/defined.ts';
 import { describeError, PermanentError, WaitError } from '../../core/model/errors.ts';
-import type { OpenSpan, SpanStart, Tracing } from './tracing.ts';
+import { runInSpan, type RootSpan, type Span, type SpanStart, type TracedChange, type Tracing } from './tracing.ts';
 
 /** The collector of spans, the share of sampled traces, and the callback for failures. */
 export interface TracingOptions {
@@ -48,51 +47,72 @@ const maxTextLength = 1_024;
 
 const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, producer: SpanKind.PRODUCER, consumer: SpanKind.CONSUMER };
 
-/** A span and its scope. Timers and connections that outlive the work do not belong to the span. */
-interface Scope {
-  readonly context: Context;
-  readonly span: Span;
-  isOver: boolean;
-}
-
 /** Opens the traces, without connecting before the first export. */
 export function openTracing(options: TracingOptions): Tracing {
   const provider = createProvider(options);
   const tracer = provider.getTracer('image-watcher');
-  const scopes = new AsyncLocalStorage<Scope>();
-  const currentScope = () => {
-    const scope = scopes.getStore();
-    return scope?.isOver === false ? scope : undefined;
-  };
-  const begin = (start: SpanStart): Scope => {
-    const around = start.parent === undefined ? (currentScope()?.context ?? ROOT_CONTEXT) : contextOf(start.parent);
-    const span = startSpan(tracer, start, around);
-    return { context: trace.setSpan(around, span), span, isOver: false };
-  };
-  const tracing: Tracing = {
-    span(start, work) {
-      const scope = begin(start);
-      return scopes.run(scope, () => runIn(scope, work));
-    },
-    step: (start, work) => (currentScope() === undefined ? work() : tracing.span(start, work)),
-    record(start, failure) {
-      if (start.parent === undefined && currentScope() === undefined) return;
-      const { span } = begin(start);
-      if (failure !== undefined) fail(span, failure);
-      span.end();
-    },
-    event: (name, attributes) => void currentScope()?.span.addEvent(name, attributes),
-    current: () => formatTraceParent(currentScope()),
-    logFields() {
-      const { traceId, spanId } = currentScope()?.span.spanContext() ?? {};
-      return traceId === undefined || spanId === undefined ? {} : { trace_id: traceId, span_id: spanId };
-    },
+  return {
+    span: (start, work) =>
+      runSpan(tracer, { start, around: contextOf(start.follows?.traceparent ?? start.parent), follows: start.follows }, work),
     async stop(deadlineMs) {
       const exported = provider.shutdown().catch((error: unknown) => options.onNews({ kind: 'failing', why: describeError(error) }));
       await within(deadlineMs, exported);
     },
   };
-  return tracing;
+}
+
+/** The beginning of a span: around it is the context of its parent. */
+interface Beginning {
+  readonly start: RootSpan;
+  readonly around: Context;
+  readonly follows: TracedChange | undefined;
+}
+
+async function runSpan<T>(tracer: Tracer, beginning: Beginning, work: (span: Span) => Promise<T>): Promise<T> {
+  const inner = startSpan(tracer, beginning.start, beginning.around);
+  const state = { isOver: false, isForgotten: false };
+  const span = createSpan(tracer, inner, beginning, state);
+  try {
+    return await runInSpan(span, () => work(span));
+  } catch (error) {
+    recordError(inner, error);
+    throw error;
+  } finally {
+    state.isOver = true;
+    // A span that is not ended is not exported.
+    if (!state.isForgotten) inner.end();
+  }
+}
+
+function createSpan(
+  tracer: Tracer,
+  inner: OpenTelemetrySpan,
+  { around, follows }: Beginning,
+  state: { readonly isOver: boolean; isForgotten: boolean },
+): Span {
+  const inside = trace.setSpan(around, inner);
+  const record = (start: Parameters<Span['record']>[0], parent: Context, failure: string | undefined) => {
+    const recorded = startSpan(tracer, start, parent);
+    if (failure !== undefined) fail(recorded, failure);
+    recorded.end();
+  };
+  return {
+    get isOver() {
+      return state.isOver;
+    },
+    get traceparent() {
+      return formatTraceParent(inner);
+    },
+    set: (attributes) => void inner.setAttributes(attributes),
+    event: (name, attributes) => void inner.addEvent(name, attributes),
+    fail: (why) => fail(inner, why),
+    forget: () => void (state.isForgotten = true),
+    step: (start, work) => runSpan(tracer, { start, around: inside, follows }, work),
+    record: (start, failure) => record(start, inside, failure),
+    recordFollowed(start, failure) {
+      if (follows !== undefined) record({ ...start, startedAt: follows.at }, contextOf(follows.traceparent), failure);
+    },
+  };
 }
 
 function createProvider({ endpoint, headers, sampleRatio, roles, onNews, exportTimeoutMs = 10_000 }: TracingOptions): TracerProvider {
@@ -125,7 +145,11 @@ function createProvider({ endpoint, headers, sampleRatio, roles, onNews, exportT
   });
 }
 
-function startSpan(tracer: Tracer, { name, kind, link, startedAt, attributes }: SpanStart, around: Context): Span {
+function startSpan(
+  tracer: Tracer,
+  { name, kind, link, startedAt, attributes }: Pick<RootSpan, 'link'> & SpanStart & { readonly startedAt?: number },
+  around: Context,
+): OpenTelemetrySpan {
   const linked = link === undefined ? null : parseTraceParent(link);
   return tracer.startSpan(
     name,
@@ -139,27 +163,7 @@ function startSpan(tracer: Tracer, { name, kind, link, startedAt, attributes }: 
   );
 }
 
-async function runIn<T>(scope: Scope, work: (span: OpenSpan) => Promise<T>): Promise<T> {
-  const { span } = scope;
-  let isForgotten = false;
-  const open: OpenSpan = {
-    set: (attributes) => void span.setAttributes(attributes),
-    fail: (why) => fail(span, why),
-    forget: () => (isForgotten = true),
-  };
-  try {
-    return await work(open);
-  } catch (error) {
-    recordError(span, error);
-    throw error;
-  } finally {
-    scope.isOver = true;
-    // A span that is not ended is not exported.
-    if (!isForgotten) span.end();
-  }
-}
-
-function recordError(span: Span, error: unknown): void {
+function recordError(span: OpenTelemetrySpan, error: unknown): void {
   const message = describeError(error);
   if (error instanceof WaitError) {
     span.addEvent('wait', {
@@ -173,19 +177,18 @@ function recordError(span: Span, error: unknown): void {
   fail(span, message);
 }
 
-function fail(span: Span, why: string): void {
+function fail(span: OpenTelemetrySpan, why: string): void {
   span.setStatus({ code: SpanStatusCode.ERROR, message: why.slice(0, maxTextLength) });
 }
 
 /** The context of a parent span. Without a valid `traceparent`, a new trace begins. */
-function contextOf(parent: string): Context {
-  const remote = parseTraceParent(parent);
+function contextOf(parent: string | undefined): Context {
+  const remote = parent === undefined ? null : parseTraceParent(parent);
   return remote === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, { ...remote, isRemote: true });
 }
 
-function formatTraceParent(scope: Scope | undefined): string | undefined {
-  if (scope === undefined) return undefined;
-  const { traceId, spanId, traceFlags } = scope.span.spanContext();
+function formatTraceParent(span: OpenTelemetrySpan): string {
+  const { traceId, spanId, traceFlags } = span.spanContext();
   return `00-${traceId}-${spanId}-${(traceFlags & TraceFlags.SAMPLED) === 0 ? '00' : '01'}`;
 }
 

@@ -4,6 +4,7 @@ import { defined } from '../../core/model/defined.ts';
 import { PermanentError } from '../../core/model/errors.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
 import type { VerificationResult, Verification } from '../../core/model/verification.ts';
+import { currentSpan } from '../telemetry/tracing.ts';
 import { findSignatures, type SignatureRegistry } from './find-signatures.ts';
 import type { Trust } from './trust.ts';
 import { verifySignatures } from './verify-signatures.ts';
@@ -37,7 +38,7 @@ const maxRemembered = 10_000;
 /** Creates a verifier that caches verified images by digest and the content of the keys, because a valid signature stays valid. */
 export function createImageVerifier({ registry, readSecret, trustRoot, now = Date.now }: ImageVerifierOptions): VerifyImage {
   const verified = new BoundedMap<string, VerificationResult>(maxRemembered);
-  return async ({ source, digest, verification, namespace }, signal) => {
+  const verify: VerifyImage = async ({ source, digest, verification, namespace }, signal) => {
     const { usable, problems } = await readKeys(verification.keys, namespace, readSecret, signal);
     const signers = trustRoot === undefined ? [] : verification.signers;
     if (usable.length + signers.length === 0) throw nothingToVerifyWith(verification, problems);
@@ -51,6 +52,7 @@ export function createImageVerifier({ registry, readSecret, trustRoot, now = Dat
       ? result
       : { ...result, why: [result.why, ...withoutTrustRoot(verification, trust), ...problems].join('; ') };
   };
+  return (request, signal) => currentSpan()?.step({ name: 'verify signatures' }, () => verify(request, signal)) ?? verify(request, signal);
 }
 
 function nothingToVerifyWith({ signers }: Verification, problems: readonly string[]): PermanentError {

@@ -1,50 +1,28 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { PermanentError, WaitError } from '../../../src/core/model/errors.ts';
-import { type ExportNews, openTracing, type TracingOptions } from '../../../src/service/telemetry/open-tracing.ts';
-import { startCollector, type CollectedSpan, type Collector } from '../../harness/otlp-collector.ts';
+import type { TracingOptions } from '../../../src/service/telemetry/open-tracing.ts';
+import { currentSpan, outsideSpans, spanFields } from '../../../src/service/telemetry/tracing.ts';
+import { openTraces } from '../../harness/traces.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 const remote = `00-${traceId}-b7ad6b7169203331-01`;
 
 describe('spans', () => {
-  let collector: Collector;
-  before(async () => {
-    collector = await startCollector();
-  });
-  beforeEach(() => {
-    collector.received.length = 0;
-    collector.behave('well');
-  });
-  after(() => collector.stop());
-
-  const open = (options: Partial<TracingOptions> = {}) => {
-    const news: ExportNews[] = [];
-    const tracing = openTracing({
-      endpoint: collector.url,
-      headers: () => ({}),
-      sampleRatio: 1,
-      roles: ['work'],
-      onNews: (one) => void news.push(one),
-      ...options,
-    });
-    /** What was exported, once all was. */
-    const finish = async () => {
-      await tracing.stop(60_000);
-      return new Map<string, CollectedSpan>(collector.spans().map((span) => [span.name, span]));
-    };
-    return { tracing, news, finish };
+  const open = async (t: TestContext, options: Partial<TracingOptions> = {}) => {
+    const { finish, ...traces } = await openTraces(t, options);
+    return { ...traces, finish: async () => new Map((await finish()).map((span) => [span.name, span])) };
   };
 
-  it('are children of the span in which they start, even after a wait', async () => {
-    const { tracing, finish } = open();
+  it('are children of the span in which they start, even after a wait', async (t) => {
+    const { tracing, finish } = await open(t);
     await tracing.span({ name: 'outer', kind: 'server', attributes: { size: 3, tags: ['a', 'b'] } }, async (span) => {
       await setImmediate();
-      await tracing.step({ name: 'inner', kind: 'client' }, async () => {
+      await currentSpan()?.step({ name: 'inner', kind: 'client' }, async () => {
         await setImmediate();
-        tracing.event('noticed', { why: 'it is so' });
+        currentSpan()?.event('noticed', { why: 'it is so' });
       });
       span.set({ late: true });
     });
@@ -56,25 +34,25 @@ describe('spans', () => {
     assert.deepEqual([outer?.resource['service.name'], outer?.resource['image_watcher.roles']], ['image-watcher', ['work']]);
   });
 
-  it('continue the trace of another process, and pass it on', async () => {
-    const { tracing, finish } = open();
-    const context = await tracing.span({ name: 'here', parent: remote }, () => Promise.resolve(tracing.current()));
+  it('continue the trace of another process, and pass it on', async (t) => {
+    const { tracing, finish } = await open(t);
+    const context = await tracing.span({ name: 'here', parent: remote }, () => Promise.resolve(currentSpan()?.traceparent));
     const here = (await finish()).get('here');
     assert.deepEqual([here?.traceId, here?.parentId], [traceId, 'b7ad6b7169203331']);
     assert.equal(context, `00-${traceId}-${here?.spanId}-01`);
   });
 
   for (const parent of ['', 'nonsense', `00-${'0'.repeat(32)}-${'0'.repeat(16)}-01`, `${remote}\r\nx: y`]) {
-    it(`start a new trace where the parent is ${JSON.stringify(parent)}`, async () => {
-      const { tracing, finish } = open();
+    it(`start a new trace where the parent is ${JSON.stringify(parent)}`, async (t) => {
+      const { tracing, finish } = await open(t);
       await tracing.span({ name: 'here', parent, link: parent }, () => Promise.resolve());
       const here = (await finish()).get('here');
       assert.deepEqual([here?.parentId, here?.links], ['', []]);
     });
   }
 
-  it('are linked to traces that they do not belong to', async () => {
-    const { tracing, finish } = open();
+  it('are linked to traces that they do not belong to', async (t) => {
+    const { tracing, finish } = await open(t);
     await tracing.span({ name: 'here', link: remote }, () => Promise.resolve());
     const here = (await finish()).get('here');
     assert.equal(here?.parentId, '');
@@ -82,8 +60,8 @@ describe('spans', () => {
     assert.deepEqual(here.links, [{ traceId, spanId: 'b7ad6b7169203331' }]);
   });
 
-  it('fail with a thrown error, which is rethrown', async () => {
-    const { tracing, finish } = open();
+  it('fail with a thrown error, which is rethrown', async (t) => {
+    const { tracing, finish } = await open(t);
     const error = new Error('listing tags', { cause: new Error('no answer') });
     await assert.rejects(
       tracing.span({ name: 'broken' }, () => Promise.reject(error)),
@@ -105,8 +83,8 @@ describe('spans', () => {
     );
   });
 
-  it('record a wait without failing', async () => {
-    const { tracing, finish } = open();
+  it('record a wait without failing', async (t) => {
+    const { tracing, finish } = await open(t);
     const wait = new WaitError('MinAge', new Date(0), 'too young');
     await assert.rejects(
       tracing.span({ name: 'early' }, () => Promise.reject(wait)),
@@ -122,60 +100,73 @@ describe('spans', () => {
     assert.deepEqual(early?.events, [{ name: 'wait', attributes }]);
   });
 
-  it('that are dropped are never exported', async () => {
-    const { tracing, finish } = open();
+  it('that are dropped are never exported', async (t) => {
+    const { tracing, finish } = await open(t);
     await tracing.span({ name: 'stranger' }, (span) => Promise.resolve(span.forget()));
     await tracing.span({ name: 'friend' }, () => Promise.resolve());
     assert.deepEqual([...(await finish()).keys()], ['friend']);
   });
 
-  it('do not become children of work that has ended', async () => {
-    const { tracing, finish } = open();
+  it('do not become children of work that has ended', async (t) => {
+    const { tracing, finish } = await open(t);
     let leftBehind: (() => Promise<void>) | undefined;
     const left = new Promise<void>((resolve) => {
       leftBehind = () => Promise.resolve(resolve());
     });
     let later: Promise<string | undefined> | undefined;
     await tracing.span({ name: 'over' }, () => {
-      later = left.then(() => tracing.step({ name: 'late' }, () => Promise.resolve(tracing.current())));
+      later = left.then(() => currentSpan()?.traceparent);
       return Promise.resolve();
     });
     await leftBehind?.();
     assert.equal(await later, undefined);
-    assert.deepEqual(tracing.logFields(), {});
+    assert.deepEqual(spanFields(), {});
     assert.deepEqual([...(await finish()).keys()], ['over']);
   });
 
-  it('can be recorded after they have ended', async () => {
-    const { tracing, finish } = open();
-    tracing.record({ name: 'nobody asked', startedAt: Date.now() - 50 });
-    tracing.record({ name: 'elsewhere', parent: remote, startedAt: Date.now() - 50 }, 'it broke');
-    const { elsewhere, ...others } = Object.fromEntries(await finish());
-    assert.deepEqual(Object.keys(others), []);
-    assert.deepEqual([elsewhere?.parentId, elsewhere?.failure], ['b7ad6b7169203331', 'it broke']);
-    assert.ok(elsewhere !== undefined && elsewhere.end - elsewhere.start >= 49);
+  it('do not hold work that outlives them', async (t) => {
+    const { tracing, finish } = await open(t);
+    const inside = await tracing.span({ name: 'job' }, () => outsideSpans(() => Promise.resolve(currentSpan())));
+    assert.equal(inside, undefined);
+    assert.deepEqual([...(await finish()).keys()], ['job']);
   });
 
-  it('of a trace are sampled together, whoever decides', async () => {
-    const { tracing, finish } = open({ sampleRatio: 0 });
+  it('can be recorded after they have ended, within the current one or beside it', async (t) => {
+    const { tracing, finish } = await open(t);
+    const startedAt = Date.now() - 50;
+    await tracing.span({ name: 'check', follows: { traceparent: remote, at: startedAt } }, (span) => {
+      span.record({ name: 'request', startedAt });
+      span.recordFollowed({ name: 'rollout' }, 'it broke');
+      return Promise.resolve();
+    });
+    await tracing.span({ name: 'alone' }, (span) => Promise.resolve(span.recordFollowed({ name: 'of nothing' })));
+    const spans = await finish();
+    assert.deepEqual([...spans.keys()], ['request', 'rollout', 'check', 'alone']);
+    const [check, request, rollout] = ['check', 'request', 'rollout'].map((name) => spans.get(name));
+    assert.deepEqual([check?.parentId, request?.parentId], ['b7ad6b7169203331', check?.spanId]);
+    assert.deepEqual([rollout?.parentId, rollout?.start, rollout?.failure], ['b7ad6b7169203331', startedAt, 'it broke']);
+  });
+
+  it('of a trace are sampled together, whoever decides', async (t) => {
+    const { tracing, finish } = await open(t, { sampleRatio: 0 });
     const context = await tracing.span({ name: 'left' }, () =>
-      tracing.step({ name: 'left too' }, () => Promise.resolve(tracing.current())),
+      Promise.resolve(currentSpan()?.step({ name: 'left too' }, () => Promise.resolve(currentSpan()?.traceparent))),
     );
     assert.match(context ?? '', /^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
     await tracing.span({ name: 'kept', parent: remote }, () => Promise.resolve());
     assert.deepEqual([...(await finish()).keys()], ['kept']);
   });
 
-  it('are named in the log lines written in them', async () => {
-    const { tracing, finish } = open();
-    const fields = await tracing.span({ name: 'here' }, () => Promise.resolve(tracing.logFields()));
+  it('are named in the log lines written in them', async (t) => {
+    const { tracing, finish } = await open(t);
+    const fields = await tracing.span({ name: 'here' }, () => Promise.resolve(spanFields()));
     const here = (await finish()).get('here');
     assert.deepEqual(fields, { trace_id: here?.traceId, span_id: here?.spanId });
   });
 
-  it('are exported with the current headers', async () => {
+  it('are exported with the current headers', async (t) => {
     let token = 'first';
-    const { tracing } = open({ headers: () => ({ Authorization: `Bearer ${token}` }) });
+    const { tracing, collector } = await open(t, { headers: () => ({ Authorization: `Bearer ${token}` }) });
     const sent = () => collector.received.map(({ path, headers }) => `${path} ${headers.authorization}`);
     await tracing.span({ name: 'one' }, () => Promise.resolve());
     await waitFor('the first export', () => sent().includes('/v1/traces Bearer first'));
@@ -185,8 +176,8 @@ describe('spans', () => {
     assert.deepEqual(sent(), ['/v1/traces Bearer first', '/v1/traces Bearer second']);
   });
 
-  it('that the collector rejects are lost, which is logged once, and so is its recovery', async () => {
-    const { tracing, news, finish } = open();
+  it('that the collector rejects are lost, which is logged once, and so is its recovery', async (t) => {
+    const { tracing, collector, news, finish } = await open(t);
     const exportOne = async () => {
       const before = collector.received.length;
       await tracing.span({ name: 'one' }, () => Promise.resolve());
@@ -205,8 +196,8 @@ describe('spans', () => {
     );
   });
 
-  it('do not delay shutdown when the collector hangs', async () => {
-    const { tracing } = open({ exportTimeoutMs: 100 });
+  it('do not delay shutdown when the collector hangs', async (t) => {
+    const { tracing, collector } = await open(t, { exportTimeoutMs: 100 });
     collector.behave('hanging');
     await tracing.span({ name: 'one' }, () => Promise.resolve());
     await tracing.stop(10);

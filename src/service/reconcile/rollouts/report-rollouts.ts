@@ -14,6 +14,7 @@ import type { PolicyResult } from '../../queue/event-log.ts';
 import { toObject } from '../report-events.ts';
 import { eventOf, recordChanges, type ChangesOwner } from '../record-changes.ts';
 import type { ReportPorts } from '../report-changes.ts';
+import { traceRollout } from '../trace-decisions.ts';
 
 /** Reports the rollouts that have a new result. */
 export async function reportResults(policy: ImagePolicy, found: RolloutResults, ports: ReportPorts): Promise<void> {
@@ -52,7 +53,7 @@ async function reportCompleted(policy: ImagePolicy, { before, after, completed }
   for (const { workload, entries } of completed) {
     ports.report.metrics.rollouts.inc({ kind: workload.kind, result: 'RolledOut' });
     const result = { reason: 'RolledOut', message: `${entries.map(({ to }) => to).join(' and ')} is out` } as const;
-    ports.report.observer?.rolledOut?.(policyKey(policy), workload, result);
+    traceRollout(policyKey(policy), workload, result);
   }
   if (completed.length === 0) return;
   const images = new Set(completed.flatMap(({ entries }) => entries.map(({ to }) => to)));
@@ -167,7 +168,7 @@ function record(
   ports.report.recordEvent({ regarding: toObject(policy), action: 'WatchRollout', ...event, message });
   if (event.reason !== 'RollbackRefused') ports.report.recordEvent({ regarding: workload, action: 'WatchRollout', ...event });
   ports.report.metrics.rollouts.inc({ kind: workload.kind, result: event.reason });
-  ports.report.observer?.rolledOut?.(policyKey(policy), workload, event);
+  traceRollout(policyKey(policy), workload, event);
   ports.report.logger.info(
     { policy: policyKey(policy), workload: workloadKey(workload), reason: event.reason, why: event.message },
     'rollout finished',
