@@ -4,12 +4,10 @@ import type { KubeClient } from '../../service/kube/client.ts';
 import { createDiscovery } from '../../service/kube/discovery.ts';
 import { withGrants } from '../../core/plan/consent.ts';
 import { readNamespaceConsent } from '../../service/kube/namespaces.ts';
-import { patchImages } from '../../service/kube/patch-images.ts';
+import { patchConfirmed } from '../../service/kube/patch-images.ts';
 import { readRolloutPods } from '../../service/kube/read-rollout-pods.ts';
 import { listSelected, readWorkload } from '../../service/kube/read-workload.ts';
-import { retryTransient } from '../../service/kube/retry.ts';
 import { findTarget, type TargetKind } from '../../service/kube/targets.ts';
-import { confirmedForMs } from '../../core/model/confirmation.ts';
 import type { PolicyTarget } from '../../core/model/image-policy.ts';
 import { resolveTargets } from '../../core/model/resolve-target.ts';
 import { isCustomVersion, type KindRef, workloadKey, type Workload } from '../../core/model/workload.ts';
@@ -88,14 +86,9 @@ export function createCluster(policies: Pick<RunPolicies, 'all'>, { client, conf
     readPods: (workload, signal, onAnswered) => readRolloutPods(client, workload, signal, onAnswered),
     readConsent,
     refreshConsents: async () => {},
-    async patchImages(workload, changes, { changeCause, confirm }, signal) {
+    async patchImages(workload, changes, options, signal) {
       const target = await kindOf(workload);
-      const patch = async () => {
-        const confirmedAt = await confirm();
-        if (confirmedAt === undefined) return { kind: 'outdated' } as const;
-        return patchImages(client, workload, changes, { changeCause, signal, target, sendBefore: confirmedAt + confirmedForMs, isTrial });
-      };
-      const result = await retryTransient(patch, { signal, random: Math.random, now: Date.now });
+      const result = await patchConfirmed(client, workload, changes, { ...options, signal, target, isTrial });
       if (result.kind === 'patched') remember(result.workload);
       return result;
     },

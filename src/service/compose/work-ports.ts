@@ -1,6 +1,6 @@
 import { readPolicy } from '../resources/read-policy.ts';
 import type { ReadContext } from '../resources/read-spec.ts';
-import { confirmAll, confirmedForMs } from '../../core/model/confirmation.ts';
+import { confirmAll } from '../../core/model/confirmation.ts';
 import type { ImagePolicy, PolicySpec, PolicyTarget } from '../../core/model/image-policy.ts';
 import { normaliseRegistry } from '../../core/model/image-reference.ts';
 import { pullAccess } from '../../core/model/image-source.ts';
@@ -10,8 +10,7 @@ import type { Workload } from '../../core/model/workload.ts';
 import { consentTo } from '../../core/plan/consent.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { listSelected, readWorkload } from '../kube/read-workload.ts';
-import { patchImages } from '../kube/patch-images.ts';
-import { retryTransient } from '../kube/retry.ts';
+import { patchConfirmed } from '../kube/patch-images.ts';
 import { readRolloutPods } from '../kube/read-rollout-pods.ts';
 import { objectPath, readObject } from '../kube/objects.ts';
 import type { EventRecorder } from '../kube/record-event.ts';
@@ -209,17 +208,12 @@ function createWorkloads(
     readPods: (workload, signal, onAnswered) => readRolloutPods(client, workload, signal, onAnswered),
     readConsent: namespaces.readNamespaceConsent,
     refreshConsents: namespaces.readNamespaceConsents,
-    async patchImages(workload, changes, { changeCause, confirm }, signal) {
+    async patchImages(workload, changes, options, signal) {
       const target = cache.workloads.targetOf(workload);
       // Only rollouts are checked later. Another replica may see the rollout before this one has the response, so the trace is stored before the patch.
       const policyUid = workload.rollout && changes.find(({ update }) => update !== undefined)?.update?.policy;
       if (policyUid !== undefined) traces.remember(policyUid);
-      const patch = async () => {
-        const confirmedAt = await confirm();
-        if (confirmedAt === undefined) return { kind: 'outdated' } as const;
-        return patchImages(client, workload, changes, { changeCause, signal, target, sendBefore: confirmedAt + confirmedForMs });
-      };
-      const result = await reportDeferral.change(() => retryTransient(patch, { signal, random: Math.random, now: Date.now }));
+      const result = await reportDeferral.change(() => patchConfirmed(client, workload, changes, { ...options, signal, target }));
       if (result.kind === 'patched') remember(result.workload);
       return result;
     },

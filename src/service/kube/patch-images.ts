@@ -1,3 +1,4 @@
+import { confirmedForMs, type Confirm } from '../../core/model/confirmation.ts';
 import { PermanentError } from '../../core/model/errors.ts';
 import { type ContainerChange, type FieldChange, formatWorkload, readVolumeName, type Workload } from '../../core/model/workload.ts';
 import type { KubeClient, KubeRequest } from './client.ts';
@@ -7,6 +8,7 @@ import { findTarget, type TargetKind } from './targets.ts';
 import { KubeError } from './kube-error.ts';
 import { projectWorkload } from './project-workload.ts';
 import { objectPath } from './objects.ts';
+import { retryTransient } from './retry.ts';
 import { consentAnnotation } from '../../core/plan/consent.ts';
 import { parseFieldPath } from '../../core/model/field-path.ts';
 
@@ -53,6 +55,24 @@ export async function patchImages(
     if (refusal === undefined) throw error;
     throw new PermanentError('PatchRejected', `${formatWorkload(workload)}: ${refusal}`, { cause: error });
   }
+}
+
+/**
+ * Applies the changes like `patchImages`, and repeats that while the API server is busy. Calls `confirm` before each try. `outdated`: `confirm` returned undefined,
+ * so nothing was sent.
+ */
+export function patchConfirmed(
+  client: KubeClient,
+  workload: Workload,
+  changes: readonly ContainerChange[],
+  { confirm, signal, ...options }: Omit<PatchOptions, 'sendBefore'> & { readonly confirm: Confirm; readonly signal: AbortSignal },
+): Promise<PatchResult | { readonly kind: 'outdated' }> {
+  const patch = async () => {
+    const confirmedAt = await confirm();
+    if (confirmedAt === undefined) return { kind: 'outdated' } as const;
+    return patchImages(client, workload, changes, { ...options, signal, sendBefore: confirmedAt + confirmedForMs });
+  };
+  return retryTransient(patch, { signal, random: Math.random, now: Date.now });
 }
 
 /** Whether an error is a conflict. A failed `test` and missing indexes or paths are answered with 422 and no causes; only a refused value has causes. */
