@@ -14,6 +14,7 @@ import type { Outcome, Postponement } from '../plan/outcome.ts';
 import type { AppliedChange } from '../plan/plan-update.ts';
 import { maxLengths, type Condition, type PolicyStatus, type Trigger, type TriggerSource, type Waiting } from '../model/policy-status.ts';
 import { rolloutConditions } from './condition-states.ts';
+import type { PushEvent } from '../model/push-event.ts';
 import type { Reason } from '../model/reasons.ts';
 import { compareTags } from '../select/select-tag.ts';
 import { seeTargets, type TargetsView } from '../plan/seen-targets.ts';
@@ -28,6 +29,8 @@ export interface ReconcileCause extends Asked {
   /** The push whose audit record is updated, and the receiver that accepted it. */
   readonly eventId?: string;
   readonly receiver?: string;
+  /** That push, if its match with the policy is recorded together with the result. */
+  readonly push?: PushEvent;
   /** Whether the reconcile evaluated only the tag that a push or the like named. Another reconcile has to evaluate what a new generation selects. */
   readonly isHinted?: boolean;
 }

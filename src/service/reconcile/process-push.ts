@@ -3,7 +3,6 @@ import { baseNameOf } from '../../core/model/base-policy.ts';
 import { WaitError } from '../../core/model/errors.ts';
 import { policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { notSelected } from '../../core/model/policy-defaults.ts';
-import type { EventLog } from '../queue/event-log.ts';
 import type { PushJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
 import { inSlices } from '../../core/async/in-parallel.ts';
@@ -112,9 +111,7 @@ async function reportUnselected(
 
 /** Reconciles one policy for a push. The match is recorded together with the result, which saves a write to Redis before the image is applied. */
 async function reconcileOne(push: PushJob, policy: ImagePolicy, context: JobContext, ports: Ports): Promise<void> {
-  const { report, registry } = ports;
-  const recordResult: EventLog['recordResult'] = (id, key, result) => report.eventLog.recordResult(id, key, result, push);
-  const recording: Ports = { ...ports, report: { ...report, eventLog: { ...report.eventLog, recordResult } } };
-  const request = { policy, hint: hintOf(push), announced: true, announcedAt: registry.announcements.since(push.id, push.receivedAt) };
-  await reconcileAndReport({ ...context, request, cause: causeOf(push) }, recording);
+  const announcedAt = ports.registry.announcements.since(push.id, push.receivedAt);
+  const request = { policy, hint: hintOf(push), announced: true, announcedAt };
+  await reconcileAndReport({ ...context, request, cause: { ...causeOf(push), push } }, ports);
 }

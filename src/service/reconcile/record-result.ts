@@ -21,7 +21,8 @@ export async function recordResult(
   if (cause.eventId === undefined) return;
   const received = Date.parse(cause.receivedAt);
   const at = Math.min(now?.getTime() ?? ports.cluster.now(), Math.max(received, foundAt ?? Infinity));
-  await ports.report.eventLog.recordResult(cause.eventId, key, { ...result, at: new Date(at).toISOString(), afterMs: at - received });
+  const recorded = { ...result, at: new Date(at).toISOString(), afterMs: at - received };
+  await ports.report.eventLog.recordResult(cause.eventId, key, recorded, cause.push);
 }
 
 /** The result of a try. `foundAt`: when an earlier try made the changes, in ms since 1970, if this one made none. */
