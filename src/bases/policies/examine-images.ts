@@ -48,7 +48,7 @@ export interface Examination {
 
 export interface ExaminePorts {
   readonly digests: DigestMemory;
-  readonly registry: Pick<Registry, 'headManifest'>;
+  readonly registry: Pick<Registry, 'headManifest' | 'readTag'>;
   readonly facts: FactsReader;
 }
 
@@ -112,7 +112,8 @@ async function readDigest(
 ): Promise<string | undefined> {
   const ask = async (signal: AbortSignal, isNew: boolean) => {
     // The manifest of an image that is seen for the first time is read in any case: with its tag, this is one request instead of two.
-    const found = await registry.headManifest(source, tag, signal, isNew ? 'read' : undefined);
+    if (!isNew) return (await registry.headManifest(source, tag, signal))?.digest;
+    const found = await registry.readTag(source, tag, signal);
     // If this fails, the facts are read again when the image is compared, which reports the error.
     if (found?.bytes !== undefined) await facts.read(source, found.digest, signal, found.bytes).catch(() => undefined);
     return found?.digest;

@@ -104,7 +104,7 @@ async function askRegistry(
   );
   if (!('candidate' in selection)) throw new PermanentError(selection.reason, selection.message);
   const source = baseSourceOf(policy, registry);
-  const { tag, digest = (await registry.headManifest(source, tag, signal, 'use'))?.digest } = selection.candidate;
+  const { tag, digest = (await registry.resolveTag(source, tag, signal))?.digest } = selection.candidate;
   if (digest === undefined) throw new Error(`the registry does not have the tag ${tag} any more`);
   const tags = ((await registry.listTags(source, signal)) ?? [tag]).filter((one) => !isArtifactTag(one));
   const best = await adoptRebased({ source, tags }, { tag, digest }, { registry, facts }, signal);

@@ -4,16 +4,14 @@ import { hostname } from 'node:os';
 import type { Config } from '../../service/config/settings.ts';
 import { createEventRecorder } from '../../service/kube/record-event.ts';
 import { readSecretContent } from '../../service/kube/secrets.ts';
+import { defined } from '../../core/model/defined.ts';
 import { describeError } from '../../core/model/errors.ts';
 import type { PolicyTarget } from '../../core/model/image-policy.ts';
 import { pullAccess, type SecretRef } from '../../core/model/image-source.ts';
 import { resolveTarget } from '../../core/model/resolve-target.ts';
 import type { EventLog } from '../../service/queue/event-log.ts';
-import { createAnnouncements } from '../../service/reconcile/announcements.ts';
-import { createDeniedPushes } from '../../service/reconcile/denied-pushes.ts';
 import type { Ports, Registry, Report } from '../../service/reconcile/ports.ts';
-import { createSharedAnswers, createTagMemory } from '../../service/reconcile/registry-memory.ts';
-import type { RegistryClient } from '../../service/registry/client.ts';
+import { createRegistryMemory } from '../../service/reconcile/registry-memory.ts';
 import { credentialSources } from '../../service/registry/credentials/index.ts';
 import { createLogger } from '../../service/telemetry/logger.ts';
 import { createMetrics } from '../../service/telemetry/metrics.ts';
@@ -58,7 +56,12 @@ export function openRun(policies: RunPolicies, means: RunMeans & { readonly dock
       policies,
       cluster: cluster.cluster,
       workloads: cluster.workloads,
-      registry: createRegistry(registry, cluster),
+      registry: {
+        ...registry,
+        ...createRegistryMemory({ now: Date.now, elapsed: () => performance.now() }),
+        sourceOf: createSourceOf(cluster),
+        hasRead: async () => false,
+      },
       signatures: { verify },
       report: { recordEvent, eventLog: noLog, metrics: createMetrics(), logger: createLogger('silent') },
       queues: { addPolicyJobs: async () => {}, repeatPushes: async () => {} },
@@ -81,25 +84,10 @@ const noLog: EventLog = {
   recordGivenUp: async () => {},
 };
 
-function createRegistry(client: RegistryClient, { cluster, pullSecretsOf }: Cluster): Registry {
+/** Creates the function that finds on whose behalf a registry is asked for a policy. */
+function createSourceOf({ cluster, pullSecretsOf }: Cluster): Registry['sourceOf'] {
   const workloadsOf = (target: PolicyTarget) => resolveTarget(target, cluster);
-  return {
-    sourceOf(policy, spec) {
-      const access = pullAccess(policy, spec, { workloadsOf, pullSecretsOf });
-      return access === undefined ? spec.repository : { ...spec.repository, access };
-    },
-    headManifest: (source, tag, signal, purpose) =>
-      purpose === 'use' ? client.resolveTag(source, tag, signal) : client.headManifest(source, tag, signal),
-    listTags: (source, signal) => client.listTags(source, signal),
-    readImage: (source, reference, signal) => client.readImage(source, reference, signal),
-    readPlatforms: (source, reference, signal) => client.readPlatforms(source, reference, signal),
-    whyNotRunnable: (source, digest, signal) => client.whyNotRunnable(source, digest, signal),
-    hasRead: async () => false,
-    tagMemory: createTagMemory(),
-    sharedAnswers: createSharedAnswers(Date.now),
-    deniedPushes: createDeniedPushes(Date.now),
-    announcements: createAnnouncements({ now: Date.now, elapsed: () => performance.now() }),
-  };
+  return (policy, spec) => ({ ...spec.repository, ...defined({ access: pullAccess(policy, spec, { workloadsOf, pullSecretsOf }) }) });
 }
 
 function openTrustRoot({ verification: { trustRootFile: file } }: Config): ReturnType<typeof readTrustRoot> | undefined {

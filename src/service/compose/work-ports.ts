@@ -29,12 +29,10 @@ import { createBoundedLabel, maxRegistryLabels } from '../telemetry/metrics.ts';
 import { createImageVerifier } from '../verify/image-verifier.ts';
 import type { ReadSecret } from '../verify/public-keys.ts';
 import { createRecentPushes } from '../reconcile/recent-pushes.ts';
-import { createAnnouncements } from '../reconcile/announcements.ts';
-import { createDeniedPushes } from '../reconcile/denied-pushes.ts';
 import { createKeyedMutex } from '../../core/async/serialize.ts';
 import { onlySelected } from '../reconcile/selected-view.ts';
-import type { ClusterView, HeadManifest, ListTags, Policies, Registry, Report, Signatures, Workloads } from '../reconcile/ports.ts';
-import { createSharedAnswers, createTagMemory } from '../reconcile/registry-memory.ts';
+import type { ClusterView, Policies, Registry, Report, Signatures, Workloads } from '../reconcile/ports.ts';
+import { createRegistryMemory } from '../reconcile/registry-memory.ts';
 import type { AccessCache } from '../cluster/access-cache.ts';
 import { awaitTargets, type ClusterCache } from '../cluster/cluster-cache.ts';
 import { policyResource } from '../resources/group.ts';
@@ -86,7 +84,11 @@ export function createWorkPorts(foundation: Foundation, adapters: Adapters): Omi
     policies: createPolicies(foundation, adapters, sources),
     cluster: createClusterView(foundation, adapters),
     workloads: createWorkloads(foundation, adapters, reportDeferral),
-    registry: createRegistry(adapters, sources),
+    registry: {
+      ...proveReads(adapters.registry, adapters.reads),
+      ...createRegistryMemory({ now: Date.now, elapsed: () => performance.now() }),
+      sourceOf: sources.sourceOf,
+    },
     signatures: createSignatures(adapters),
     report: createReport(foundation, adapters, sources, reportDeferral),
     queues,
@@ -218,26 +220,6 @@ function createWorkloads(
       return result;
     },
     onConflict: () => metrics.patchConflicts.inc(),
-  };
-}
-
-function createRegistry({ registry, reads }: Adapters, { sourceOf }: Pick<Registry, 'sourceOf'>): Registry {
-  const headManifest: HeadManifest = (source, tag, signal, purpose) => {
-    if (purpose === 'use') return registry.resolveTag(source, tag, signal);
-    return purpose === 'read' ? registry.readTag(source, tag, signal) : registry.headManifest(source, tag, signal);
-  };
-  const listTags: ListTags = (source, signal) => registry.listTags(source, signal);
-  return {
-    sourceOf,
-    ...proveReads({ headManifest, listTags }, reads),
-    hasRead: reads.has,
-    readImage: (source, reference, signal) => registry.readImage(source, reference, signal),
-    readPlatforms: (source, reference, signal) => registry.readPlatforms(source, reference, signal),
-    whyNotRunnable: (source, digest, signal) => registry.whyNotRunnable(source, digest, signal),
-    tagMemory: createTagMemory(),
-    sharedAnswers: createSharedAnswers(Date.now),
-    deniedPushes: createDeniedPushes(Date.now),
-    announcements: createAnnouncements({ now: Date.now, elapsed: () => performance.now() }),
   };
 }
 

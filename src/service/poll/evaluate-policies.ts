@@ -11,7 +11,7 @@ import type { Selection } from '../reconcile/selection.ts';
 import { selectBest } from '../reconcile/select-best.ts';
 import { planWith } from '../reconcile/plan.ts';
 import { PermanentError } from '../../core/model/errors.ts';
-import type { HeadManifest, ListTags, Ports, Registry, SeenCluster } from '../reconcile/ports.ts';
+import type { ListTags, Ports, Registry, RegistryReads, ResolveTag, SeenCluster } from '../reconcile/ports.ts';
 
 /** The evaluation of one policy: its plan for the tags in the registry, or the error that prevented it. */
 export type PollEvaluation = { readonly policy: ImagePolicy } & (Decision | { readonly error: unknown });
@@ -105,10 +105,10 @@ async function digestOf(tag: string, source: ImageSource, ask: SharedRequests, s
   }
 }
 
+type SharedReads = Pick<RegistryReads, 'listTags' | 'headManifest' | 'resolveTag'>;
+
 /** Shares the registry's answers about one repository between all policies of a poll: each request is sent once. */
-export interface SharedRequests {
-  readonly listTags: ListTags;
-  readonly headManifest: HeadManifest;
+export interface SharedRequests extends SharedReads {
   /** All tags, if they were requested and the registry knows the repository. */
   listed(): ReadonlySet<string> | undefined;
   /** The first error that may be temporary; undefined if there was none. */
@@ -116,11 +116,11 @@ export interface SharedRequests {
 }
 
 /** Creates the shared requests for one poll, whose policies all have the same access. */
-export function createSharedRequests(registry: Pick<SharedRequests, 'listTags' | 'headManifest'>): SharedRequests {
+export function createSharedRequests(registry: SharedReads): SharedRequests {
   let tags: ReturnType<ListTags> | undefined;
   let listed: ReadonlySet<string> | undefined;
   let failure: unknown;
-  const heads = new Map<string, ReturnType<HeadManifest>>();
+  const heads = new Map<string, ReturnType<ResolveTag>>();
   const noteFailure = async <T>(answer: Promise<T>): Promise<T> => {
     try {
       return await answer;
@@ -134,13 +134,17 @@ export function createSharedRequests(registry: Pick<SharedRequests, 'listTags' |
     if (answer !== undefined) listed = new Set(answer);
     return answer;
   };
-  return {
-    listTags: (source, signal) => (tags ??= list(source, signal)),
-    headManifest(source, tag, signal, purpose) {
-      const head = heads.get(tag) ?? noteFailure(registry.headManifest(source, tag, signal, purpose));
+  const resolveBy =
+    (resolve: ResolveTag): ResolveTag =>
+    (source, tag, signal) => {
+      const head = heads.get(tag) ?? noteFailure(resolve(source, tag, signal));
       heads.set(tag, head);
       return head;
-    },
+    };
+  return {
+    listTags: (source, signal) => (tags ??= list(source, signal)),
+    headManifest: resolveBy(registry.headManifest),
+    resolveTag: resolveBy(registry.resolveTag),
     listed: () => listed,
     failure: () => failure,
   };

@@ -10,7 +10,7 @@ import { tagOfImage } from '../../core/model/running-image.ts';
 import { planWith } from './plan.ts';
 import type { Reconcile } from './attempt.ts';
 import type { Registry, SeenCluster } from './ports.ts';
-import { formatTag, resolveCandidate, toUse } from './resolve-tag.ts';
+import { formatTag, resolveCandidate } from './resolve-tag.ts';
 import { inSlices } from '../../core/async/in-parallel.ts';
 
 /** A reconcile with the source of its images, which is computed once. */
@@ -35,7 +35,7 @@ export async function examineTag(tag: string, examination: Examination, registry
   if (request.isOnlyFound === true && spec.pin === 'Tag' && spec.platforms === undefined) return findByName(tag, examination, registry);
   const isHinted = request.hint?.tag === tag;
   // A poll that asks for digests mostly finds nothing new, so a HEAD is enough.
-  const resolveTag = request.isOnlyFound === true ? registry.headManifest : toUse(registry.headManifest);
+  const resolveTag = request.isOnlyFound === true ? registry.headManifest : registry.resolveTag;
   const lackOf = async (digest: string) => findLack(tag, digest, examination, registry);
   const isNew = (digest: string) => !isKnown({ tag, digest }, policy, spec, cluster);
   const { resolved } = request;
@@ -79,7 +79,7 @@ function isUnknownDigest({ reason, image }: UnchangedContainer): boolean {
 async function findByName(tag: string, examination: Examination, registry: Registry): Promise<Examined> {
   const { source, signal } = examination;
   try {
-    const head = await registry.headManifest(source, tag, signal, 'use');
+    const head = await registry.resolveTag(source, tag, signal);
     const notRunnable = head && (await registry.whyNotRunnable(source, head.digest, signal));
     if (notRunnable !== undefined && !mayBeArtifact(examination)) return notAnImage(source, tag, notRunnable);
   } catch {

@@ -10,7 +10,7 @@ import type { ReconcileCause } from '../../core/status/next-status.ts';
 import { isKnown } from './examine-tag.ts';
 import type { Ports } from './ports.ts';
 import { reportOutcome } from './report.ts';
-import { resolveCandidate, toUse, type Hint } from './resolve-tag.ts';
+import { resolveCandidate, type Hint } from './resolve-tag.ts';
 
 /** A policy that watches the repository of a push, and its outcome if it need not be reconciled. */
 export interface Match {
@@ -72,7 +72,7 @@ async function resolveOnce(push: PushJob, { source, policies }: SourceGroup, por
       mayBePushed: async (digest: string) => policies.some((policy) => isNewTo(policy, digest)),
     };
     const asked = { ...source, causedAt: Date.parse(push.receivedAt) };
-    const found = await resolveCandidate(asked, hintOf(push), toUse(registry.headManifest), patience);
+    const found = await resolveCandidate(asked, hintOf(push), registry.resolveTag, patience);
     if (found !== undefined) registry.sharedAnswers.remember(jobCauseOf(push), source, found, askedAt);
   } catch (error) {
     if (error instanceof WaitError && error.reason === 'NotShownYet') throw error;

@@ -20,10 +20,8 @@ import type { PolicyJob, PushJob } from '../queue/jobs.ts';
 import type { PodState } from '../../core/rollout/evaluate-pods.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { Announcements } from './announcements.ts';
-import type { DeniedPushes } from './denied-pushes.ts';
 import type { RecentPushes } from './recent-pushes.ts';
-import type { SharedAnswers, TagMemory } from './registry-memory.ts';
+import type { RegistryMemory } from './registry-memory.ts';
 
 export interface Ports {
   readonly policies: Policies;
@@ -121,10 +119,25 @@ export interface Workloads {
 }
 
 /** Requests to registries, and the answers that this process remembers. */
-export interface Registry {
+export interface Registry extends RegistryReads, RegistryMemory {
   /** The source of a policy's images, and the policy on whose behalf the registry is asked. */
   readonly sourceOf: (policy: ImagePolicy, spec: PolicySpec) => ImageSource;
-  readonly headManifest: HeadManifest;
+  /** Whether the credentials of the source have read the repository. */
+  readonly hasRead: (source: ImageSource) => Promise<boolean>;
+}
+
+/** The requests of the registry client that the processors use. */
+export interface RegistryReads {
+  /** Resolves a tag by HEAD, which does not count as a pull. */
+  readonly headManifest: ResolveTag;
+  /** Resolves a tag that is about to be used. The request also finds out what the tag is. */
+  readonly resolveTag: ResolveTag;
+  /** Resolves a tag whose image is not known, if possible by a GET, which returns the bytes of the manifest as well. */
+  readonly readTag: (
+    source: ImageSource,
+    tag: string,
+    signal: AbortSignal,
+  ) => Promise<{ readonly digest: string; readonly bytes?: Buffer } | undefined>;
   readonly listTags: ListTags;
   /** Reads what a tag or digest points to; undefined if it does not exist. A digest that was read before costs no request. */
   readonly readImage: (source: ImageSource, reference: string, signal: AbortSignal) => Promise<ImageFacts | undefined>;
@@ -136,24 +149,10 @@ export interface Registry {
   ) => Promise<Pick<ImageFacts, 'digest' | 'platforms'> | undefined>;
   /** Why a digest is not an image that can run, for the end of a sentence; undefined if it can. Rejects if the digest does not exist. */
   readonly whyNotRunnable: (source: ImageSource, digest: string, signal: AbortSignal) => Promise<string | undefined>;
-  /** Whether the credentials of the source have read the repository. */
-  readonly hasRead: (source: ImageSource) => Promise<boolean>;
-  readonly tagMemory: TagMemory;
-  readonly sharedAnswers: SharedAnswers;
-  readonly deniedPushes: DeniedPushes;
-  readonly announcements: Announcements;
 }
 
-/**
- * Resolves a tag at the registry; undefined if it does not exist. It is a HEAD, which does not count as a pull. For a tag that is about to be used (`use`), it
- * is a request that also says what the tag is. For a tag whose image is not known (`read`), it may be a GET, which returns the bytes of the manifest as well.
- */
-export type HeadManifest = (
-  source: ImageSource,
-  tag: string,
-  signal: AbortSignal,
-  purpose?: 'use' | 'read',
-) => Promise<{ readonly digest: string; readonly bytes?: Buffer } | undefined>;
+/** Resolves a tag at the registry; undefined if it does not exist. */
+export type ResolveTag = (source: ImageSource, tag: string, signal: AbortSignal) => Promise<{ readonly digest: string } | undefined>;
 
 /** Lists all tags of a repository; undefined if the registry does not know the repository. */
 export type ListTags = (source: ImageSource, signal: AbortSignal) => Promise<readonly string[] | undefined>;

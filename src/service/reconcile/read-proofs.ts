@@ -5,12 +5,10 @@ import { formatRepository } from '../../core/model/image-reference.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
 import type { EventLog } from '../queue/event-log.ts';
 import type { ReadRepositories } from '../queue/read-repositories.ts';
-import type { Policies, Registry } from './ports.ts';
+import type { Policies, Registry, RegistryReads } from './ports.ts';
 
-type Reads = Pick<Registry, 'headManifest' | 'listTags'>;
-
-/** Wraps requests to registries, whose answers prove that the credentials can read the repository, or that they cannot any more. */
-export function proveReads(registry: Reads, reads: ReadRepositories): Reads {
+/** Adds proofs to the requests to registries: their answers show that the credentials can read the repository, or that they cannot any more. */
+export function proveReads(client: RegistryReads, reads: ReadRepositories): RegistryReads & Pick<Registry, 'hasRead'> {
   const prove = async <T>(source: ImageSource, ask: () => Promise<T | undefined>): Promise<T | undefined> => {
     try {
       const answer = await ask();
@@ -23,8 +21,12 @@ export function proveReads(registry: Reads, reads: ReadRepositories): Reads {
     }
   };
   return {
-    headManifest: (source, ...asked) => prove(source, () => registry.headManifest(source, ...asked)),
-    listTags: (source, signal) => prove(source, () => registry.listTags(source, signal)),
+    ...client,
+    headManifest: (source, ...asked) => prove(source, () => client.headManifest(source, ...asked)),
+    resolveTag: (source, ...asked) => prove(source, () => client.resolveTag(source, ...asked)),
+    readTag: (source, ...asked) => prove(source, () => client.readTag(source, ...asked)),
+    listTags: (source, signal) => prove(source, () => client.listTags(source, signal)),
+    hasRead: reads.has,
   };
 }
 

@@ -2,6 +2,26 @@
 import { BoundedMap } from '../../core/async/bounded-map.ts';
 import { formatRepository, type Candidate } from '../../core/model/image-reference.ts';
 import { accessKey, type ImageSource } from '../../core/model/image-source.ts';
+import { type Announcements, type Clocks, createAnnouncements } from './announcements.ts';
+import { createDeniedPushes, type DeniedPushes } from './denied-pushes.ts';
+
+/** All that the processors remember of registries. */
+export interface RegistryMemory {
+  readonly tagMemory: TagMemory;
+  readonly sharedAnswers: SharedAnswers;
+  readonly deniedPushes: DeniedPushes;
+  readonly announcements: Announcements;
+}
+
+/** Creates an empty memory. */
+export function createRegistryMemory(clocks: Clocks): RegistryMemory {
+  return {
+    tagMemory: createTagMemory(),
+    sharedAnswers: createSharedAnswers(clocks.now),
+    deniedPushes: createDeniedPushes(clocks.now),
+    announcements: createAnnouncements(clocks),
+  };
+}
 
 /**
  * The registry's answers about a tag from when this process made the jobs of a push or a poll, for those of the jobs that this process runs. They never pass

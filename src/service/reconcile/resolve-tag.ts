@@ -3,12 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { WaitError } from '../../core/model/errors.ts';
 import { formatRepository, type Repository, type Candidate } from '../../core/model/image-reference.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
-import type { HeadManifest } from './ports.ts';
-
-/** The request for a tag that is about to be used, which also finds out what the tag is. */
-export function toUse(headManifest: HeadManifest): HeadManifest {
-  return (source, tag, signal) => headManifest(source, tag, signal, 'use');
-}
+import type { ResolveTag } from './ports.ts';
 
 /** The tag that a webhook announced or a poll found. */
 export interface Hint {
@@ -48,14 +43,14 @@ export interface Patience {
 export async function resolveCandidate(
   source: ImageSource,
   hint: Hint,
-  headManifest: HeadManifest,
+  resolveTag: ResolveTag,
   { announced, announcedAt, signal, now, elapsed = () => performance.now(), mayBePushed }: Patience,
 ): Promise<Candidate | undefined> {
   const start = now();
   const ageMs = start - (announcedAt ?? start);
   const deadline = elapsed() + patience.totalMs - ageMs;
   for (let pauseMs = Math.max(patience.firstMs, ageMs); ; pauseMs *= 2) {
-    const head = await headManifest(source, hint.tag, signal);
+    const head = await resolveTag(source, hint.tag, signal);
     const remainingMs = deadline - elapsed();
     if (!announced || remainingMs <= 0 || (await isAnnounced(hint, head, mayBePushed)))
       return head && { tag: hint.tag, digest: head.digest };

@@ -3,7 +3,7 @@ import type { Reconcile } from './attempt.ts';
 import { readSomeTimes } from './creation-times.ts';
 import { examineTag, neededTags } from './examine-tag.ts';
 import type { Registry } from './ports.ts';
-import { formatTag, resolveCandidate, toUse, type Hint } from './resolve-tag.ts';
+import { formatTag, resolveCandidate, type Hint } from './resolve-tag.ts';
 import { selectBest } from './select-best.ts';
 import { mayGoBack, rejectTag, type Selection } from './selection.ts';
 
@@ -34,7 +34,7 @@ export async function selectAgain(reconcile: Reconcile, selection: Selection, re
   if (isAsked && spec.pin !== 'Digest' && spec.strategy.withCreationTimes === undefined) return selection;
   const source = registry.sourceOf(policy, spec);
   const patience = { announced: false, signal, now: cluster.now };
-  const found = await resolveCandidate(source, { tag: candidate.tag }, toUse(registry.headManifest), patience);
+  const found = await resolveCandidate(source, { tag: candidate.tag }, registry.resolveTag, patience);
   const notRunnable = found?.digest === undefined ? undefined : await registry.whyNotRunnable(source, found.digest, signal);
   // The next reconcile finds that the image cannot be run, and selects another one.
   if (notRunnable !== undefined) throw new Error(`${formatTag(source, candidate.tag)} was an image a moment ago: ${notRunnable}`);

@@ -11,7 +11,7 @@ import type { Workload } from '../../core/model/workload.ts';
 import type { Attempt, Reconcile, StartAgain } from './attempt.ts';
 import { demandSignatures, notUsed } from './demand-signatures.ts';
 import type { Planned } from './plan.ts';
-import type { HeadManifest, Policies, Ports } from './ports.ts';
+import type { Policies, Ports, ResolveTag } from './ports.ts';
 import { formatTag } from './resolve-tag.ts';
 
 export type VerifyPorts = Pick<Ports, 'registry' | 'signatures' | 'policies'>;
@@ -109,7 +109,7 @@ export async function verifyEarlier(
 }
 
 /** Checks, as late as possible, that a tag which is written without its digest points to the verified digest. */
-async function checkTag(source: ImageSource, { tag, digest }: Candidate, headManifest: HeadManifest, signal: AbortSignal): Promise<void> {
+async function checkTag(source: ImageSource, { tag, digest }: Candidate, headManifest: ResolveTag, signal: AbortSignal): Promise<void> {
   const head = await headManifest(source, tag, signal);
   if (head?.digest === digest) return;
   throw new Error(`${formatTag(source, tag)} moved from ${digest}, which was verified, to ${head?.digest ?? 'nothing'}`);

@@ -19,13 +19,8 @@ test('an image that is seen for the first time takes a request for its manifest 
     return fake.setManifest(path, 'main', JSON.stringify({ schemaVersion: 2, config: descriptor, layers: [], annotations }));
   };
   const ports = {
-    digests: new DigestMemory(10),
-    cluster: { now: () => state.now },
-    registry: {
-      headManifest: async (
-        ...[source, tag, signal, purpose]: Parameters<Parameters<typeof examineImages>[2]['registry']['headManifest']>
-      ) => (purpose === 'read' ? client.readTag(source, tag, signal) : client.headManifest(source, tag, signal)),
-    },
+    digests: new DigestMemory(10, () => state.now),
+    registry: client,
     facts: createFactsReader({ registry: client, store: noStore, aliases: new Map(), now: () => state.now }),
   };
   const examination: Examination = {

@@ -28,8 +28,8 @@ async function poll(host: string, { versions = 30, moving = 10, running = '1.0.0
   const world = createWorld({
     registry: {
       listTags: (source, signal) => registry.listTags(source, signal),
-      headManifest: (source, tag, signal, purpose) =>
-        purpose === 'use' ? registry.resolveTag(source, tag, signal) : registry.headManifest(source, tag, signal),
+      headManifest: (source, tag, signal) => registry.headManifest(source, tag, signal),
+      resolveTag: (source, tag, signal) => registry.resolveTag(source, tag, signal),
       whyNotRunnable: (source, digest, signal) => registry.whyNotRunnable(source, digest, signal),
     },
   });

@@ -33,7 +33,10 @@ test('an empty selection is for the user to fix, with an example', async () => {
   await assert.rejects(candidates(specOf(), []), says('NoMatchingTag', /none of the 0 tags of .* is the highest version in ">=0\.0\.1"$/));
   await assert.rejects(
     candidates(specOf(), ['2026.03.01', 'dev', '2026.02.01']),
-    says('NoMatchingTag', /none of the 3 tags .* is the highest version in ">=0\.0\.1"; for example "2026.03.01" is not a semantic version/),
+    says(
+      'NoMatchingTag',
+      /none of the 3 tags .* is the highest version in ">=0\.0\.1"; for example "2026.03.01" is not a semantic version/,
+    ),
   );
 });
 

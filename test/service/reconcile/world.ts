@@ -16,11 +16,9 @@ import type { JobContext } from '../../../src/service/queue/worker.ts';
 import { createLogger } from '../../../src/service/telemetry/logger.ts';
 import { createMetrics } from '../../../src/service/telemetry/metrics.ts';
 import { createRecentPushes } from '../../../src/service/reconcile/recent-pushes.ts';
-import { createAnnouncements } from '../../../src/service/reconcile/announcements.ts';
-import { createDeniedPushes } from '../../../src/service/reconcile/denied-pushes.ts';
 import { createKeyedMutex } from '../../../src/core/async/serialize.ts';
-import type { ImageFacts, ObjectEvent } from '../../../src/service/reconcile/ports.ts';
-import { createSharedAnswers, createTagMemory } from '../../../src/service/reconcile/registry-memory.ts';
+import type { ImageFacts, ObjectEvent, ResolveTag } from '../../../src/service/reconcile/ports.ts';
+import { createRegistryMemory } from '../../../src/service/reconcile/registry-memory.ts';
 import { neededReconciles } from '../../../src/service/reconcile/enqueue/needs-reconcile.ts';
 import { digestOf, policyOf, web, workloadOf } from '../../core/model/samples.ts';
 import { runningPod } from '../../core/rollout/rollout-samples.ts';
@@ -70,7 +68,8 @@ export function withPorts(ports: PollPorts, overrides: PortOverrides): PollPorts
     policies: { ...ports.policies, ...policies },
     cluster: { ...ports.cluster, ...cluster },
     workloads: { ...ports.workloads, ...workloads },
-    registry: { ...ports.registry, ...registry },
+    // A test that replaces one request for a tag replaces both.
+    registry: { ...ports.registry, ...(registry?.headManifest && { resolveTag: registry.headManifest }), ...registry },
     signatures: { ...ports.signatures, ...signatures },
     report: { ...ports.report, ...report },
     queues: { ...ports.queues, ...queues },
@@ -110,6 +109,12 @@ export function createWorld(overrides: PortOverrides = {}): World {
     if (!readDigests.has(digest)) requests.push(`READ ${digest.slice(7, 8)}`);
     readDigests.add(digest);
     return { digest, platforms: ['linux/amd64'], ...facts.get(digest) };
+  };
+
+  const resolveTag: ResolveTag = async (_, tag) => {
+    requests.push(`HEAD ${tag}`);
+    const digest = tags.get(tag);
+    return digest === undefined ? undefined : { digest };
   };
 
   const ports: PollPorts = {
@@ -185,11 +190,9 @@ export function createWorld(overrides: PortOverrides = {}): World {
     },
     registry: {
       sourceOf: (_, spec) => spec.repository,
-      headManifest: async (_repository, tag) => {
-        requests.push(`HEAD ${tag}`);
-        const digest = tags.get(tag);
-        return digest === undefined ? undefined : { digest };
-      },
+      headManifest: resolveTag,
+      resolveTag,
+      readTag: resolveTag,
       listTags: async (repository) => {
         requests.push(`LIST ${repository.path}`);
         return [...tags.keys()];
@@ -198,10 +201,7 @@ export function createWorld(overrides: PortOverrides = {}): World {
       readPlatforms: readImage,
       hasRead: async () => true,
       whyNotRunnable: async (_, digest) => facts.get(digest)?.notRunnable,
-      tagMemory: createTagMemory(),
-      sharedAnswers: createSharedAnswers(() => startTime),
-      deniedPushes: createDeniedPushes(() => startTime),
-      announcements: createAnnouncements({ now: () => startTime, elapsed: () => 0 }),
+      ...createRegistryMemory({ now: () => startTime, elapsed: () => 0 }),
     },
     signatures: { verify: async () => ({ kind: 'verified', by: 'nobody who matters' }) },
     report: {
