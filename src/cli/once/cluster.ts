@@ -92,7 +92,6 @@ export function createCluster(policies: Pick<RunPolicies, 'all'>, { client, conf
       if (result.kind === 'patched') remember(result.workload);
       return result;
     },
-    onConflict: () => {},
   };
   return { cluster: view, workloads: ports, pullSecretsOf: podSecrets.pullSecretsOf };
 }

@@ -217,9 +217,9 @@ function createWorkloads(
       if (policyUid !== undefined) traces.remember(policyUid);
       const result = await reportDeferral.change(() => patchConfirmed(client, workload, changes, { ...options, signal, target }));
       if (result.kind === 'patched') remember(result.workload);
+      if (result.kind === 'conflict') metrics.patchConflicts.inc();
       return result;
     },
-    onConflict: () => metrics.patchConflicts.inc(),
   };
 }
 

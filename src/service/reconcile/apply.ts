@@ -155,7 +155,6 @@ async function patch(
   try {
     const result = await ports.workloads.patchImages(workload, changes, { changeCause: cause, confirm: ports.confirm }, signal);
     if (result.kind === 'patched' || result.kind === 'outdated') return result;
-    ports.workloads.onConflict();
     return { kind: 'conflict', workload: await ports.workloads.read(target, signal) };
   } catch (error) {
     if (!(error instanceof PermanentError)) throw error;

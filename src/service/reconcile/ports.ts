@@ -115,7 +115,6 @@ export interface Workloads {
     options: { readonly changeCause: string; readonly confirm: Confirm },
     signal: AbortSignal,
   ) => Promise<{ kind: 'patched'; workload: Workload } | { kind: 'conflict' } | { kind: 'outdated' }>;
-  readonly onConflict: () => void;
 }
 
 /** Requests to registries, and the answers that this process remembers. */

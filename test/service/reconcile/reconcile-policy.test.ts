@@ -238,8 +238,8 @@ test('conflict: a deleted workload is missing', async () => {
 test('five conflicts in a row are a failure', async () => {
   const world = createWorld();
   let conflicts = 0;
-  const ports: PortOverrides = { workloads: { patchImages: async () => ({ kind: 'conflict' }), onConflict: () => conflicts++ } };
-  await assert.rejects(reconcile(world, {}, ports), /shop\/web changed during 5 attempts in a row: its targets/);
+  const patchImages = async () => ({ kind: 'conflict', count: ++conflicts }) as const;
+  await assert.rejects(reconcile(world, {}, { workloads: { patchImages } }), /shop\/web changed during 5 attempts in a row: its targets/);
   assert.equal(conflicts, 5);
 });
 

@@ -186,7 +186,6 @@ export function createWorld(overrides: PortOverrides = {}): World {
         workloads.set(workloadKey(workload), patched);
         return { kind: 'patched', workload: patched };
       },
-      onConflict: () => undefined,
     },
     registry: {
       sourceOf: (_, spec) => spec.repository,

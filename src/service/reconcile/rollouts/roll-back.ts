@@ -60,7 +60,6 @@ async function rollBackWorkload(
       return { kind: 'back', workload, rollbacks: rollbacks.map((one) => withRecordedTime(one, result.workload)) };
     if (result === 'outdated') continue;
     if (result !== 'conflict') return { kind: 'refused', workload, rollbacks: open, refusal: result };
-    ports.workloads.onConflict();
     workload = await ports.workloads.read(found, check.signal);
     check.fresh.set(workloadKey(found), workload);
   }
