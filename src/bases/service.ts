@@ -3,6 +3,7 @@ import type { JoinedWing, WorkMeans, WorkWing } from '../service/compose/work-wi
 import type { Foundation } from '../service/compose/foundation.ts';
 import { readContextOf } from '../service/compose/work-ports.ts';
 import type { KubeClient } from '../service/kube/client.ts';
+import { createBaseCauses } from './api/causes.ts';
 import { createBaseRoutes } from './api/routes.ts';
 import { createBasePolicyCache, type BasePolicyCache } from './base-policy-cache.ts';
 import { createBaseWorkers, storeBases } from './base-workers.ts';
@@ -49,6 +50,7 @@ function joinBases(foundation: Foundation, client: KubeClient, cache: BasePolicy
         workers: createBaseWorkers(foundation, { queue, queues, bases, readSecret }),
         onPush: bases.onPush,
         routes: createBaseRoutes(bases.view),
+        causes: createBaseCauses(bases.view),
         watch: bases.start,
         settled: cache.settled,
         start: () => bases.follow(cluster),

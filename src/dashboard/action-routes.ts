@@ -32,6 +32,14 @@ export function addActionRoutes(app: FastifyInstance, means: DashboardMeans): vo
       return reply.redirect(`${policyPath(request.params)}?done=${action}`, 303);
     });
   }
+  for (const action of bulkActions)
+    app.post(`/policies/${action}`, async (request, reply) => {
+      const { api, texts, viewer } = await startVisit(request, means);
+      const named = queryOf(request.body).all('policy').slice(0, maxChoices).flatMap(parseName);
+      const results: Html[] = [];
+      for (const policy of named) results.push(await act(api, action, policy, texts));
+      return sendPage(request, reply, viewer, { section: 'now', title: texts[action], body: showResults(results, '/', texts.now) });
+    });
   // A POST is used, because 500 choices do not fit into an address.
   app.post('/approvals/confirm', async (request, reply) => {
     const { texts, viewer } = await startVisit(request, means);
@@ -45,18 +53,22 @@ export function addActionRoutes(app: FastifyInstance, means: DashboardMeans): vo
     if (choices.length === 0) return reply.redirect('/approvals?none=1', 303);
     const results: Html[] = [];
     for (const choice of choices) results.push(await approve(api, choice, texts));
-    const body = html`
-      <ul class="results">
-        ${results.map((result) => html`<li>${result}</li>`)}
-      </ul>
-      <p><a href="/approvals">${texts.approvals}</a></p>
-    `;
+    const body = showResults(results, '/approvals', texts.approvals);
     return sendPage(request, reply, viewer, { section: 'approvals', title: texts.approvals, body });
   });
 }
 
+/** The actions that are done for several policies at once. An approval names its image, and has a form of its own. */
+const bulkActions = ['rollback', 'release', 'check'] as const;
+
 /** The maximum number of choices in a form. Further ones are on the page after the form was sent. */
 const maxChoices = 500;
+
+/** The name of a policy in a form: `shop/web`; empty for any other text. */
+function parseName(text: string): Params[] {
+  const [, namespace, name] = /^([a-z0-9-]{1,63})\/([a-z0-9.-]{1,253})$/.exec(text) ?? [];
+  return namespace === undefined || name === undefined ? [] : [{ namespace, name }];
+}
 
 function choicesIn(texts: readonly string[]): Choice[] {
   return texts
@@ -65,12 +77,31 @@ function choicesIn(texts: readonly string[]): Choice[] {
     .filter((choice) => choice !== undefined);
 }
 
-/** Approves one choice, and shows its result. An error does not prevent the other approvals. */
-async function approve(api: Api, { tag, digest, ...policy }: Choice, texts: Texts): Promise<Html> {
-  const name = html`${policyLink(policy)} <code>${tag}</code>`;
+function showResults(results: readonly Html[], back: string, backText: string): Html {
+  return html`
+    <ul class="results">
+      ${results.map((result) => html`<li>${result}</li>`)}
+    </ul>
+    <p><a href=${back}>${backText}</a></p>
+  `;
+}
+
+/** Approves one choice. */
+function approve(api: Api, { tag, digest, ...policy }: Choice, texts: Texts): Promise<Html> {
+  return attempt(html`${policyLink(policy)} <code>${tag}</code>`, texts.approve, () => api.post('approve', policy, { tag, digest }), texts);
+}
+
+/** Does the same for a policy as for others. A rollback goes to the image before. */
+function act(api: Api, action: (typeof bulkActions)[number], policy: Params, texts: Texts): Promise<Html> {
+  const body = action === 'rollback' ? { to: 'previous' } : {};
+  return attempt(policyLink(policy), texts[action], () => api.post(action, policy, body), texts);
+}
+
+/** Shows the result of an action. An error does not prevent the other actions. */
+async function attempt(name: Html, label: string, post: () => Promise<void>, texts: Texts): Promise<Html> {
   try {
-    await api.post('approve', policy, { tag, digest });
-    return html`${name}: ${texts.done(texts.approve)}`;
+    await post();
+    return html`${name}: ${texts.done(label)}`;
   } catch (error) {
     if (!(error instanceof ApiFailure) || error.status === 401) throw error;
     return html`${name} ${problem(error.message)}`;

@@ -52,8 +52,7 @@ function streamOf(section: Section | undefined): string {
 function menu(texts: Texts, caller: Caller, current: Section | undefined): Html {
   const shown = sections.filter((name) => hasSection(caller, name));
   const entries = shown.map(
-    (name) =>
-      html`<a href=${name === 'overview' ? '/' : `/${name}`} aria-current=${name === current ? 'page' : undefined}>${texts[name]}</a>`,
+    (name) => html`<a href=${name === 'now' ? '/' : `/${name}`} aria-current=${name === current ? 'page' : undefined}>${texts[name]}</a>`,
   );
   return html`<nav aria-label=${texts.menu}>${entries}</nav>`;
 }

@@ -69,7 +69,7 @@ export function sendProblem(
   const { texts } = viewer;
   const body = html`
     ${problem(message)}
-    <p><a href="/">${texts.backToOverview}</a></p>
+    <p><a href="/">${texts.backToNow}</a></p>
   `;
   return sendPage(request, reply.code(status), viewer, { title: titleOf(status, texts), body });
 }

@@ -21,6 +21,7 @@ import { createWorker } from '../service/queue/worker.ts';
 import type { Foundation } from '../service/compose/foundation.ts';
 import { composeNamespacedTargets, type NamespacedTargets } from './namespaced-targets.ts';
 import { createNoticeOrigins } from './notice-origins.ts';
+import { createTargetCauses } from './target-causes.ts';
 import { watchCertificates } from './watch-certificates.ts';
 
 const concurrency = 16;
@@ -127,6 +128,7 @@ export function composeNotices(foundation: Foundation, client: KubeClient, means
     notices: store,
     work: () => ({
       workers: [worker],
+      causes: createTargetCauses(namespaced.all),
       watch: namespaced.start,
       settled: namespaced.settled,
       start() {

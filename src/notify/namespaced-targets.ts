@@ -32,6 +32,8 @@ export interface NamespacedTargetMeans {
 /** The targets of namespaces, by `namespace/name`. */
 export interface NamespacedTargets {
   hasTargets(): boolean;
+  /** All of them, also those that cannot be used. */
+  all(): Iterable<NotificationTarget>;
   /** The usable targets of a namespace. */
   of(namespace: string): readonly ConfiguredTarget[];
   find(name: string): ConfiguredTarget | undefined;
@@ -161,6 +163,7 @@ export function composeNamespacedTargets(
   let timer: NodeJS.Timeout | undefined;
   return {
     hasTargets: () => targets.size > 0,
+    all: targets.values,
     of: (namespace) =>
       isSelected(namespace)
         ? inOrder(namespace)

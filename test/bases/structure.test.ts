@@ -13,7 +13,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'bases/recognize': ['core', 'service/registry'],
   'bases/rebase': ['core', 'service/registry', 'service/verify', 'bases/recognize'],
   'bases/triggers': ['core', 'service/queue', 'service/telemetry'],
-  'bases/api': ['core', 'service/api', 'service/resources', 'bases/policies', 'bases/record'],
+  'bases/api': ['core', 'service/api', 'service/causes', 'service/resources', 'bases/policies', 'bases/record'],
   'bases/policies': [
     'core',
     'service/resources',

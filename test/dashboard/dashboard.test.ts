@@ -15,6 +15,8 @@ const records = [
 ];
 const everyPage = [
   '/',
+  '/cause?id=policy%2FHeld%2Fshop%2Fheld',
+  '/cause?id=gone',
   '/policies',
   '/policies?search=shop&state=Failed&sort=changed',
   ...samplePolicies.map(({ namespace, name }) => `/policies/${namespace}/${name}`),
@@ -99,7 +101,7 @@ test('a page says why it cannot be shown, and its status does', async (t) => {
     const answer = await get(url);
     assert.equal(answer.status, status, url);
     assert.match(answer.text, /role="alert"/);
-    assert.match(answer.text, url === '/nowhere' ? /Back to the overview/ : /<nav/);
+    assert.match(answer.text, url === '/nowhere' ? /Back to the first page/ : /<nav/);
   }
   // The filters stay, so that they can be changed.
   const { text } = await get('/policies?state=Lost');

@@ -3,6 +3,7 @@ import { createBaseRoutes } from '../../src/bases/api/routes.ts';
 import { sampleView } from '../bases/api/sample-bases.ts';
 import type { ImagePolicy } from '../../src/core/model/image-policy.ts';
 import type { Condition, HistoryEntry } from '../../src/core/model/policy-status.ts';
+import type { Finding } from '../../src/service/doctor/finding.ts';
 import type { EventRecord } from '../../src/service/queue/event-record.ts';
 import type { PolicyResult } from '../../src/service/queue/event-log.ts';
 import { eventTime, recordOf } from '../service/api/fake-events.ts';
@@ -39,10 +40,21 @@ function change({ name, from, to, minutes, result = 'RolledOut' }: Change): Hist
   return { ...container, from: `${image}:${from}`, to: `${image}:${to}`, tag: to, trigger: 'Webhook', at: at(minutes), result };
 }
 
-function policy(name: string, status: ImagePolicy['status'], spec: Parameters<typeof specOf>[0] = {}): ImagePolicy {
+function policy(name: string, status: ImagePolicy['status'], spec: Parameters<typeof specOf>[0] = {}, namespace = 'shop'): ImagePolicy {
   const repository = repositoryOf(name);
-  return policyOf({ name, uid: `uid-${name}`, spec: specOf({ repository, ...spec }), status });
+  return policyOf({ namespace, name, uid: `uid-${namespace}-${name}`, spec: specOf({ repository, ...spec }), status });
 }
+
+/** A policy whose registry has been down for 26 minutes. */
+const unanswered = (name: string, namespace: string): ImagePolicy => {
+  const message = 'mirror.example.com does not answer: the connection is refused (10.2.0.7:443); asked again at 12:01:00Z';
+  const conditions = [
+    condition('Ready', 'RegistryUnavailable', message, 26, 'False'),
+    condition('Reconciling', 'RegistryUnavailable', message, 26),
+  ];
+  const repository = { registry: 'mirror.example.com', path: `${namespace}/${name}` };
+  return policy(name, { conditions, running: '1.4.0' }, { repository }, namespace);
+};
 
 const checkout = [
   change({ name: 'checkout', from: '2.3.1', to: '2.4.0', minutes: 12 }),
@@ -90,10 +102,11 @@ const policies: readonly ImagePolicy[] = [
       condition('Stalled', 'RolloutFailed', 'rolled back from 5.1.0: Deployment shop/payments: 0 of 3 pods became ready within 10m', 95),
     ],
     running: '5.0.4',
+    rollouts: { progressing: 0, done: 0, failed: 0, rolledBack: 1 },
     latest: { tag: '5.1.0', digest: digestOf('c'), selectedAt: at(106) },
     history: [
-      change({ name: 'payments', from: '5.1.0', to: '5.0.4', minutes: 95, result: 'RolledBack' }),
-      change({ name: 'payments', from: '5.0.4', to: '5.1.0', minutes: 106, result: 'Failed' }),
+      { ...change({ name: 'payments', from: '5.1.0', to: '5.0.4', minutes: 95 }), trigger: 'Rollback' },
+      change({ name: 'payments', from: '5.0.4', to: '5.1.0', minutes: 106, result: 'RolledBack' }),
     ],
   }),
   policy('search', {
@@ -102,6 +115,7 @@ const policies: readonly ImagePolicy[] = [
       condition('Reconciling', 'Progressing', 'rolls out 3.2.0: 2 of 6 pods', 1),
     ],
     running: '3.1.4, 3.2.0',
+    rollouts: { progressing: 4, done: 2, failed: 0, rolledBack: 0 },
     latest: { tag: '3.2.0', digest: digestOf('d'), selectedAt: at(1) },
     history: [change({ name: 'search', from: '3.1.4', to: '3.2.0', minutes: 1, result: 'Applied' })],
   }),
@@ -114,6 +128,24 @@ const policies: readonly ImagePolicy[] = [
     latest: { tag: '0.9.4', digest: digestOf('e'), selectedAt: at(40) },
     waiting: { tag: '0.9.4', digest: digestOf('e'), until: at(-480), reason: 'Window' },
   }),
+  policy(
+    'payments',
+    {
+      conditions: [
+        condition('Ready', 'RolloutFailed', 'the rollout of 5.1.0 failed: 3 of 3 pods crash: exit code 1', 93, 'False'),
+        condition('Stalled', 'RolloutFailed', 'the rollout of 5.1.0 failed: 3 of 3 pods crash: exit code 1', 93),
+      ],
+      running: '5.1.0',
+      rollouts: { progressing: 0, done: 0, failed: 2, rolledBack: 0 },
+      latest: { tag: '5.1.0', digest: digestOf('c'), selectedAt: at(106) },
+      history: [change({ name: 'payments', from: '5.0.4', to: '5.1.0', minutes: 105, result: 'Failed' })],
+    },
+    {},
+    'shop-eu',
+  ),
+  unanswered('fonts', 'shop'),
+  unanswered('icons', 'shop'),
+  unanswered('mailer', 'ops'),
   policy('storefront', {
     conditions: [ready('7.0.1', 1_900)],
     running: '7.0.1',
@@ -151,6 +183,17 @@ const records: readonly EventRecord[] = [
   pushed('stock', '0.9.4', 40, { kind: 'waiting', reason: 'Window', message: 'waits for the window that opens at 20:00' }),
 ];
 
+const findings: readonly Finding[] = [
+  {
+    line: 'webhooks/received',
+    level: 'warning',
+    subject: 'ci',
+    message: 'ci (generic): the last delivery, 50 min ago, was refused as not authentic (401); the last push was accepted 2 days ago',
+    action: 'compare the secret at the registry with receivers[].secrets',
+  },
+  { line: 'redis/answers', level: 'ok', message: 'Redis answers' },
+];
+
 /** The installation, for a dashboard. */
 export function exampleOptions() {
   const find = (namespace: string, name: string) => policies.find((one) => one.namespace === namespace && one.name === name);
@@ -185,6 +228,10 @@ export function exampleOptions() {
           ]),
         ),
       announcements: () => Promise.resolve([{ lastPush: minutes(1), unannounced: 0 }]),
+    },
+    doctor: {
+      namespaces: [],
+      makeReport: () => Promise.resolve({ version: '1.0.0', checkedAt: at(0), findings, conversion: { why: 'off' } }),
     },
     added: { features: ['bases'], routes: createBaseRoutes(sampleView()) },
     more: { settings: { webhookUrl: 'https://hooks.example.com' } },

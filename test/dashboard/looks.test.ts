@@ -11,6 +11,7 @@ import { createPolicyFeed, type PolicyChange } from '../../src/service/api/strea
 import { lacksChromium } from '../harness/binaries.ts';
 import { policyOf } from '../core/model/samples.ts';
 import { fitsItsWidth, isAccessible, startBrowser, type OpenBrowser } from './browser.ts';
+import { eventTime } from '../service/api/fake-events.ts';
 import { exampleOptions } from './example.ts';
 import { openDashboard } from './start-dashboard.ts';
 
@@ -18,7 +19,8 @@ const why = await lacksChromium();
 const folder = process.env['SCREENSHOTS'];
 const widths = [360, 768, 1_280, 3_840];
 const shown = {
-  overview: '/',
+  now: '/',
+  cause: '/cause?id=registry/RegistryUnavailable/mirror.example.com',
   policies: '/policies',
   policy: '/policies/shop/checkout',
   rollback: '/policies/shop/checkout/rollback',
@@ -59,6 +61,7 @@ describe('the dashboard in a browser', { skip: why ?? false }, () => {
         timezoneId: 'Europe/Berlin',
         locale: 'en-GB',
       });
+      await context.clock.setFixedTime(eventTime);
       const page = await context.newPage();
       for (const [name, path] of Object.entries(shown)) {
         await page.goto(`${url}${path}`);

@@ -1,6 +1,7 @@
 /** The dashboard before an API with samples of policies. */
 import type { TestContext } from 'node:test';
 import type { AddedRoutes } from '../../src/service/api/add-api.ts';
+import type { Doctor } from '../../src/service/api/doctor-api.ts';
 import type { OperationsAuth } from '../../src/service/api/authenticate.ts';
 import { createVouching } from '../../src/service/api/vouch.ts';
 import type { InstallationPorts, PolicyPorts } from '../../src/service/api/ports.ts';
@@ -18,6 +19,7 @@ interface Options {
   readonly policies?: Partial<PolicyPorts>;
   readonly records?: readonly EventRecord[];
   readonly installation?: InstallationPorts;
+  readonly doctor?: Doctor;
   /** What wings add to the API. */
   readonly added?: AddedRoutes;
   readonly more?: Partial<DashboardOptions>;
@@ -35,14 +37,14 @@ export const sessions = {
 /** A browser that keeps its cookies, without JavaScript. */
 export function openDashboard(
   t: Pick<TestContext, 'after'>,
-  { auth = { kind: 'none' }, identification = { kind: 'none' }, policies, records = [], installation, added, more }: Options = {},
+  { auth = { kind: 'none' }, identification = { kind: 'none' }, policies, records = [], installation, doctor, added, more }: Options = {},
 ) {
   const patched: Patched[] = [];
   const { app, logged } = startApi(
     t,
     auth,
     records,
-    { policies: samplePorts(patched, policies), ...(installation && { installation }), ...(added && { added }) },
+    { policies: samplePorts(patched, policies), ...(installation && { installation }), ...(doctor && { doctor }), ...(added && { added }) },
     (own, logger) => ({
       transport: connectWithin(own),
       identification,

@@ -63,6 +63,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'service/kube': ['core/model', 'core/plan', 'core/rollout', 'core/async', 'service/telemetry'],
   'service/cluster': ['core/model', 'core/plan', 'core/async', 'service/kube', 'service/telemetry', 'service/resources'],
   'service/queue': ['core/model', 'core/plan', 'core/async', 'service/registry', 'service/telemetry'],
+  'service/causes': ['core/model', 'core/async', 'service/doctor'],
   'service/explain': ['core/model', 'core/plan', 'service/reconcile'],
   'service/api': [
     'core/model',
@@ -70,6 +71,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'service/queue',
     'service/telemetry',
     'service/doctor',
+    'service/causes',
     'service/explain',
     'service/reconcile',
   ],

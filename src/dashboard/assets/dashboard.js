@@ -5,10 +5,18 @@ const { lang } = document.documentElement;
 /** Of British and American readers, each sees dates as usual. */
 const language = navigator.languages.find((one) => one.slice(0, 2) === lang.slice(0, 2)) ?? lang;
 const format = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' });
+/** The units of ages with their lengths in seconds. */
+const units = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+];
+const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
 const statusLine = document.getElementById('live');
 let newest = 0;
 
 showTimes();
+setInterval(showAges, 15_000);
 document.addEventListener('input', (event) => searchSoon(event.target.form));
 document.addEventListener('submit', (event) => {
   if ('instant' in event.target.dataset) {
@@ -21,8 +29,18 @@ if (document.body.dataset.live !== undefined) follow(document.body.dataset.live)
 /** UTC moves into the tooltip. */
 function showTimes() {
   for (const element of document.querySelectorAll('time:not([title])')) {
-    element.title = element.textContent;
+    element.title = element.classList.contains('ago') ? format.format(new Date(element.dateTime)) : element.textContent;
     element.textContent = format.format(new Date(element.dateTime));
+  }
+  showAges();
+}
+
+/** How long ago something was, in the largest unit that is whole. */
+function showAges() {
+  for (const element of document.querySelectorAll('time.ago')) {
+    const seconds = Math.round((Date.parse(element.dateTime) - Date.now()) / 1_000);
+    const [unit, length] = units.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1];
+    element.textContent = relative.format(Math.trunc(seconds / length), unit);
   }
 }
 

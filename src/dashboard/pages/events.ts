@@ -1,9 +1,12 @@
 import type { z } from 'zod';
 import { eventOutcomes } from '../../service/api/event-view.ts';
 import { getEvents } from '../../service/api/routes/events.ts';
+import { getOverview } from '../../service/api/routes/installation.ts';
 import { html, type Html } from '../html.ts';
 import type { Page, Query } from '../page.ts';
+import { bars } from '../parts/bars.ts';
 import { duration, option, policyLink, tagOf, time } from '../parts/inline.ts';
+import { partOf } from '../parts/problem.ts';
 import type { Texts } from '../texts/en.ts';
 
 type PushEvent = z.output<typeof getEvents.answer>['events'][number];
@@ -15,8 +18,9 @@ export const events: Page = {
     const filters = { repository: query.one('repository'), outcome: query.one('outcome'), policy: query.one('policy') };
     const { events: found, next } = await api.read(getEvents, { ...filters, before: query.one('before'), limit: 50 });
     const given = Object.entries({ ...filters, before: next }).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    const activity = await partOf(api.read(getOverview), ({ changes }) => showChanges(changes.byHour, texts));
     const body = html`
-      ${showFilters(query, texts)}
+      ${activity} ${showFilters(query, texts)}
       ${
         found.length === 0
           ? html`<p class="none">${texts.noEvents}</p>`
@@ -31,6 +35,11 @@ export const events: Page = {
     return { title: texts.events, body, isLive: true };
   },
 };
+
+function showChanges(byHour: readonly number[], texts: Texts): Html {
+  return html`<h2>${texts.changesByHour}</h2>
+    ${bars(byHour, texts.changesByHour, (value, hoursAgo) => texts.changesInHour(value, hoursAgo))}`;
+}
 
 function showFilters(query: Query, texts: Texts): Html {
   return html`

@@ -3,10 +3,11 @@ import type { Page } from '../page.ts';
 import { approvals } from './approvals.ts';
 import { base } from './base.ts';
 import { bases } from './bases.ts';
+import { cause } from './cause.ts';
 import { events } from './events.ts';
-import { overview } from './overview.ts';
+import { now } from './now.ts';
 import { policies } from './policies.ts';
 import { policy } from './policy.ts';
 import { setup } from './setup.ts';
 
-export const pages: readonly Page[] = [overview, policies, policy, bases, base, events, approvals, setup];
+export const pages: readonly Page[] = [now, cause, policies, policy, bases, base, events, approvals, setup];

@@ -1,9 +1,11 @@
 import { getEvents } from '../../service/api/routes/events.ts';
-import { getReceivers } from '../../service/api/routes/installation.ts';
+import { getReceivers, getRegistries } from '../../service/api/routes/installation.ts';
 import { documentation } from '../../core/model/reasons.ts';
 import { html } from '../html.ts';
 import type { Page } from '../page.ts';
 import { tagOf, time } from '../parts/inline.ts';
+import { showReceivers, showRegistries } from '../parts/health.ts';
+import { partOf } from '../parts/problem.ts';
 
 const maxAsked = 10;
 
@@ -23,7 +25,10 @@ export const setup: Page = {
       missing.map(async ({ name }) => api.read(getEvents, { receiver: name, limit: 1 }).catch(() => ({ events: [] }))),
     );
     for (const { events } of older) for (const event of events) last.set(event.receiver, event);
+    const registries = await partOf(api.read(getRegistries), (answer) => showRegistries(answer.registries, texts));
     const body = html`
+      ${registries} ${receivers.length > 0 && showReceivers(receivers, texts)}
+      <h2>${texts.urls}</h2>
       <p>${texts.setupIntro} <a href=${`${documentation}/receivers.md`} rel="noreferrer">${texts.moreSetup}</a></p>
       ${webhookUrl === undefined && html`<p class="note">${texts.noWebhookUrl}</p>`}
       ${receivers.length === 0 && html`<p class="none">${texts.noReceivers}</p>`}
@@ -31,7 +36,7 @@ export const setup: Page = {
         const event = last.get(name);
         return html`
           <section>
-            <h2>${name} <small>${provider}</small></h2>
+            <h3>${name} <small>${provider}</small></h3>
             <dl class="facts">
               <div>
                 <dt>${texts.url}</dt>

@@ -70,6 +70,12 @@ export function time(at: string | undefined): Html | string {
   return html`<time datetime=${at}>${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC</time>`;
 }
 
+/** How long ago something was; the script of the page says it in words, with the time as the tooltip. */
+export function ago(at: string | undefined): Html | string {
+  if (at === undefined || Number.isNaN(Date.parse(at))) return '';
+  return html`<time class="ago" datetime=${at}>${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC</time>`;
+}
+
 /** A tag with its digest as the tooltip. */
 export function tagOf(image: { readonly tag?: string | undefined; readonly digest?: string | undefined } | undefined): Html | string {
   if (image?.tag === undefined) return '–';

@@ -1,5 +1,7 @@
 /** All texts of the dashboard in English. */
 import { baseSteps } from '../../core/model/base-next-step.ts';
+import { causesEn } from './causes-en.ts';
+import type { Translated } from './translated.ts';
 
 export const en = {
   language: 'en',
@@ -7,11 +9,11 @@ export const en = {
   product: 'image-watcher',
   skip: 'Skip to the content',
   menu: 'Pages',
-  overview: 'Overview',
+  now: 'Now',
   policies: 'Policies',
   events: 'Events',
   approvals: 'Approvals',
-  setup: 'Setup',
+  setup: 'Setup and health',
   signIn: 'Sign in',
   signOut: 'Sign out',
   signedInAs: (user: string) => `Signed in as ${user}`,
@@ -30,13 +32,10 @@ export const en = {
   Suspended: 'Suspended',
   Unknown: 'Unknown',
 
-  // The page "Overview"
-  byState: 'Policies by state',
-  needsAttention: 'Failed or stalled',
+  // The page "Now"
   waitsForApproval: 'Waits for approval',
   rollingOut: 'Rolling out',
-  blocked: 'Waiting or held',
-  nothingHere: 'Nothing at present.',
+  rolloutsOf: (done: number, total: number) => `${done} of ${total} workloads`,
   all: (count: number) => `All ${count}`,
   activity: 'Activity',
   pushesLastHour: 'Pushes in the last hour',
@@ -47,6 +46,9 @@ export const en = {
   fromPushToResult: 'From push to result',
   quantiles: (p50: string, p90: string, count: number) => `${p50} (median), ${p90} (90 %), of ${count}`,
   notAllCounted: 'Not all pushes were counted.',
+  causes: causesEn,
+
+  // The page "Setup and health"
   registries: 'Registries',
   registry: 'Registry',
   receivers: 'Receivers',
@@ -87,7 +89,6 @@ export const en = {
   noPoliciesYet: 'You see no policies. Create an ImagePolicy, or ask for the permission to list imagepolicies in its namespace.',
 
   // The page of one policy
-  now: 'Now',
   selects: 'Selects',
   mode: 'Mode',
   lastCheck: 'Registry last asked',
@@ -246,6 +247,7 @@ export const en = {
   noneChosen: 'Choose at least one image.',
 
   // The page "Setup"
+  urls: 'Where senders deliver',
   setupIntro: 'Give each registry the URL of its receiver, and the secret that you have configured for it.',
   url: 'URL',
   lastSent: 'Last push that it sent',
@@ -274,11 +276,8 @@ export const en = {
   tooMany: 'Too many requests; try again in a minute.',
   noPage: 'There is no such page.',
   tryAgain: 'Try again',
-  backToOverview: 'Back to the overview',
+  backToNow: 'Back to the first page',
 };
 
 /** The texts in another language. */
 export type Texts = Translated<typeof en>;
-type Translated<T> = {
-  readonly [K in keyof T]: T[K] extends string ? string : T[K] extends (...values: never[]) => string ? T[K] : Translated<T[K]>;
-};

@@ -1,3 +1,4 @@
+import { causesZh } from './causes-zh.ts';
 import type { Texts } from './en.ts';
 
 export const zh: Texts = {
@@ -6,11 +7,11 @@ export const zh: Texts = {
   product: 'image-watcher',
   skip: '跳到内容',
   menu: '页面',
-  overview: '概览',
+  now: '现状',
   policies: '策略',
   events: '事件',
   approvals: '审批',
-  setup: '接入',
+  setup: '接入与健康',
   signIn: '登录',
   signOut: '退出登录',
   signedInAs: (user) => `当前用户：${user}`,
@@ -28,12 +29,9 @@ export const zh: Texts = {
   Suspended: '已暂停',
   Unknown: '未知',
 
-  byState: '各状态的策略数',
-  needsAttention: '失败或停滞',
   waitsForApproval: '等待审批',
   rollingOut: '正在发布',
-  blocked: '等待中或已搁置',
-  nothingHere: '目前没有。',
+  rolloutsOf: (done, total) => `${total} 个工作负载中的 ${done} 个`,
   all: (count) => `全部 ${count} 个`,
   activity: '活动',
   pushesLastHour: '最近一小时的推送',
@@ -44,6 +42,7 @@ export const zh: Texts = {
   fromPushToResult: '从推送到结果',
   quantiles: (p50, p90, count) => `${p50}（中位数），${p90}（90 %），共 ${count} 次`,
   notAllCounted: '并非所有推送都已计入。',
+  causes: causesZh,
   registries: '镜像仓库',
   registry: '镜像仓库',
   receivers: '接收端',
@@ -82,7 +81,6 @@ export const zh: Texts = {
   noPolicies: '没有匹配的策略。',
   noPoliciesYet: '没有可见的策略。请创建 ImagePolicy，或申请在其命名空间中列出 imagepolicies 的权限。',
 
-  now: '当前',
   selects: '选择规则',
   mode: '模式',
   lastCheck: '最近查询镜像仓库',
@@ -258,6 +256,7 @@ export const zh: Texts = {
   confirmApprovals: (count) => (count === 1 ? '批准此镜像？' : `批准这 ${count} 个镜像？`),
   noneChosen: '请至少选择一个镜像。',
 
+  urls: '发送方的投递地址',
   setupIntro: '在每个镜像仓库中填写其接收端的 URL，以及为其配置的密钥。',
   url: 'URL',
   lastSent: '最近发送的推送',
@@ -284,5 +283,5 @@ export const zh: Texts = {
   tooMany: '请求过多，请一分钟后重试。',
   noPage: '没有此页面。',
   tryAgain: '重试',
-  backToOverview: '返回概览',
+  backToNow: '返回首页',
 };

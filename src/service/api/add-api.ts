@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { createRecentReport } from '../causes/recent-report.ts';
 import { describeError, PermanentError } from '../../core/model/errors.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { type Access, AccessError } from './access.ts';
@@ -10,12 +11,12 @@ import { createAuthenticate, isLocalHost, type OperationsAuth, refusePost } from
 import { shareReports } from './doctor-api.ts';
 import { NotReplayable } from './events.ts';
 import { describeApi } from './openapi.ts';
-import { ActionRefused, type ApiPorts } from './ports.ts';
+import { ActionRefused, type ApiPorts, type FindCauses } from './ports.ts';
 import type { Route } from './route.ts';
 import { routes } from './routes/index.ts';
 import { createStreams } from './stream.ts';
 
-export interface ApiOptions extends Omit<ApiPorts, 'streams' | 'features'> {
+export interface ApiOptions extends Omit<ApiPorts, 'streams' | 'features' | 'causes' | 'recentReport'> {
   readonly auth: OperationsAuth;
   /** What wings add; absent if there is nothing. */
   readonly added?: AddedRoutes | undefined;
@@ -27,6 +28,8 @@ export interface ApiOptions extends Omit<ApiPorts, 'streams' | 'features'> {
 export interface AddedRoutes {
   readonly features: readonly string[];
   readonly routes: readonly Route[];
+  /** The causes that wings find, of what the caller may see. */
+  readonly causes?: readonly FindCauses[];
 }
 
 const bodyLimit = 4_096;
@@ -41,13 +44,10 @@ export function addApi(
   { auth, added = { features: [], routes: [] }, elapsed = () => performance.now(), ...options }: ApiOptions,
 ): void {
   const authenticate = createAuthenticate(auth, elapsed);
-  const { features } = added;
-  const ports: ApiPorts = {
-    ...options,
-    features,
-    streams: createStreams(),
-    doctor: options.doctor && shareReports(options.doctor, elapsed),
-  };
+  const { features, causes = [] } = added;
+  const doctor = options.doctor && shareReports(options.doctor, elapsed);
+  const recentReport = doctor === undefined ? () => Promise.resolve(undefined) : createRecentReport(doctor.makeReport, elapsed);
+  const ports: ApiPorts = { ...options, features, causes, streams: createStreams(), doctor, recentReport };
   const all = [...routes, ...added.routes];
   const accesses = new WeakMap<FastifyRequest, Access>();
   const begin = boundUsers(maxOfUser);

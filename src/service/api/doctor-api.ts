@@ -24,15 +24,19 @@ export function shareReports({ makeReport, namespaces }: Doctor, elapsed: () => 
   return { namespaces, makeReport: () => reports.get('', makeReport) };
 }
 
-/** The report for a caller; it names policies, Secrets and registries of all watched namespaces. Throws AccessError. */
-export async function answerDoctor(doctor: Doctor | undefined, access: Access): Promise<ServiceReport> {
-  const { namespaces = [] } = doctor ?? {};
+/** Throws AccessError unless the caller may see a report: it names policies, Secrets and registries of all watched namespaces. */
+export async function requireReport({ namespaces }: Pick<Doctor, 'namespaces'>, access: Access): Promise<void> {
   const questions = namespaces.length === 0 || namespaces.length > maxNamespaces ? [{}] : namespaces.map((namespace) => ({ namespace }));
   for (const where of questions) {
     if (await access.may({ verb: 'list', ...where })) continue;
     const place = 'namespace' in where ? `the namespace ${where.namespace}` : 'all namespaces';
     throw new AccessError(403, `a report on the installation needs the right to list imagepolicies in ${place}`);
   }
+}
+
+/** The report for a caller. Throws AccessError. */
+export async function answerDoctor(doctor: Doctor | undefined, access: Access): Promise<ServiceReport> {
+  await requireReport({ namespaces: doctor?.namespaces ?? [] }, access);
   if (doctor === undefined)
     throw new AccessError(503, 'this process does not have the role work, so it can check nothing: send the request to one that has');
   return doctor.makeReport();

@@ -6,7 +6,9 @@ import type { ListedReceiver } from '../queue/receiver-list.ts';
 import type { Considered } from '../explain/plan-now.ts';
 import type { ClusterView } from '../reconcile/ports.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import type { Credentials } from './access.ts';
+import type { Cause } from '../causes/cause.ts';
+import type { RecentReport } from '../causes/recent-report.ts';
+import type { Access, Credentials } from './access.ts';
 import type { Doctor } from './doctor-api.ts';
 import type { EventPorts } from './events.ts';
 import type { SelectedNamespaces } from './namespaces-api.ts';
@@ -26,12 +28,19 @@ export interface ApiPorts extends EventPorts {
   readonly installation: InstallationPorts;
   /** The policies; absent in a process without the role `work`. */
   readonly policies?: PolicyPorts | undefined;
+  /** The last report of `doctor`; undefined while there is none. */
+  readonly recentReport: RecentReport;
+  /** The causes that wings find, of what the caller may see. */
+  readonly causes: readonly FindCauses[];
   /** The reports on the installation; absent in a process without the role `work`. */
   readonly doctor?: Doctor | undefined;
   /** The selected namespaces; absent in a process without the role `work`. */
   readonly namespaces?: SelectedNamespaces | undefined;
   readonly logger: Logger;
 }
+
+/** Finds the causes that a wing knows, in one namespace or in all. Throws AccessError(503) while they are not known. */
+export type FindCauses = (access: Access, namespace: string | undefined) => Promise<readonly Cause[]>;
 
 /** The policies, and the actions of callers on them. */
 export interface PolicyPorts {

@@ -102,6 +102,7 @@ export async function compose(
   let heap: { stop(): void } | undefined;
   const added = {
     features: loaded.flatMap(({ id, wing }) => (wing?.routes === undefined ? [] : [id])),
+    causes: work?.causes ?? [],
     routes: work?.routes ?? wings.flatMap(({ routes }) => routes ?? []),
   };
   const api = redis && composeApi(foundation, redis, { access, policies: work?.policies, doctor, namespaces: work?.namespaces, added });

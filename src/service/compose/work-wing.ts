@@ -7,6 +7,7 @@ import type { IdentifiedNotice } from '../../core/model/notice.ts';
 import type { ImagePolicy, PolicySpec } from '../../core/model/image-policy.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
 import type { KindRef } from '../../core/model/workload.ts';
+import type { FindCauses } from '../api/ports.ts';
 import type { Route } from '../api/route.ts';
 import type { AccessCache } from '../cluster/access-cache.ts';
 import type { ClusterCache } from '../cluster/cluster-cache.ts';
@@ -72,6 +73,8 @@ export interface WingWork {
   readonly onPush?: Bases['onPush'];
   /** The routes that the wing adds to the API: those of `ServiceWing.routes`, with the wing's caches. */
   readonly routes?: readonly Route[];
+  /** Finds the causes for which something of the wing does not go on. */
+  readonly causes?: FindCauses;
   /** Starts the watches of the wing, of these namespaces or (undefined) of all. */
   watch(namespaces: readonly (string | undefined)[]): void;
   /** Resolves when the watched objects are known, or when it is known that there are none. */

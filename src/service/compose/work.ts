@@ -1,6 +1,6 @@
 /** Builds the role `work`: caches → processors → life. */
 import { checkKinds, checkReflector, workloadReflectors } from '../cluster/policy-watches.ts';
-import type { PolicyPorts } from '../api/ports.ts';
+import type { FindCauses, PolicyPorts } from '../api/ports.ts';
 import type { Route } from '../api/route.ts';
 import { createPolicyFeed } from '../api/stream.ts';
 import type { SelectedNamespaces } from '../api/namespaces-api.ts';
@@ -35,6 +35,8 @@ export type WorkPart = Part & {
   readonly namespaces: SelectedNamespaces;
   /** The routes that wings add to the API. */
   readonly routes: readonly Route[];
+  /** What finds the causes of the wings. */
+  readonly causes: readonly FindCauses[];
   readonly policies: Omit<PolicyPorts, 'noActions' | 'patch' | 'read'>;
 };
 
@@ -60,6 +62,7 @@ export function composeWork(foundation: Foundation, connections: WorkConnections
       feed,
     },
     routes: processors.wings.flatMap((wing) => wing.routes ?? []),
+    causes: processors.wings.flatMap((wing) => wing.causes ?? []),
     namespaces: { areKnown: namespaces.areLabelsKnown, whyNotSelected },
     checks: () => [...allReflectors().map(checkReflector), ...checkKinds(cluster), ...optional.flatMap((watches) => watches.checks())],
     measure() {

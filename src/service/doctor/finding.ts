@@ -9,6 +9,8 @@ export interface Finding {
   /** The id of the line, `redis/appendonly`. It is stable, and a section of docs/doctor.md. Several findings may have the same line. */
   readonly line: string;
   readonly level: Level;
+  /** What the line is about, if there are several findings of it: the host of a registry, the name of a receiver. */
+  readonly subject?: string;
   /** The result of the check. It must never contain a secret, because everybody who may list all policies reads it. */
   readonly message: string;
   /** The action that solves the problem. */

@@ -1,6 +1,7 @@
 /** Every route of the API, in the order of the OpenAPI document. */
 import type { Route } from '../route.ts';
 import { actions } from './actions.ts';
+import { getCauses } from './causes.ts';
 import { getEvent, getEvents, postReplay } from './events.ts';
 import { getCaller, getDoctor, getNamespace, getOverview, getReceivers, getRegistries } from './installation.ts';
 import { explainPolicy, getPolicies, getPolicy, getResource, streamPolicies } from './policies.ts';
@@ -15,6 +16,7 @@ export const routes: readonly Route[] = [
   getEvents,
   getEvent,
   postReplay,
+  getCauses,
   getOverview,
   getReceivers,
   getRegistries,

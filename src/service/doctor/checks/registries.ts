@@ -28,7 +28,9 @@ export const registries: Check<RegistryFacts> = {
   id: 'registries',
   lines: ['reachable', 'not-asked'],
   evaluate: ({ probes, notAsked }) => [
-    ...(probes.length === 0 ? [skipped('registries/reachable', 'no policy names a registry')] : probes.map(evaluateProbe)),
+    ...(probes.length === 0
+      ? [skipped('registries/reachable', 'no policy names a registry')]
+      : probes.map((probe) => ({ ...evaluateProbe(probe), subject: probe.host }))),
     ...(notAsked > 0
       ? [
           skipped(

@@ -47,8 +47,8 @@ export const webhooks: Check<WebhookFacts> = {
           'configure receivers, and a webhook at the registry',
         )
       : ok('webhooks/receivers', receivers.length === 1 ? '1 receiver is configured' : `${receivers.length} receivers are configured`),
-    ...receivers.map((receiver) => received(receiver, now)),
-    ...registries.flatMap((registry) => announced(registry, receivers, now)),
+    ...receivers.map((receiver) => ({ ...received(receiver, now), subject: receiver.name })),
+    ...registries.flatMap((registry) => announced(registry, receivers, now).map((finding) => ({ ...finding, subject: registry.host }))),
   ],
 };
 

@@ -1,0 +1,64 @@
+import { getCauses } from '../../service/api/routes/causes.ts';
+import { ApiFailure } from '../api-client.ts';
+import { html, type Html } from '../html.ts';
+import type { Page } from '../page.ts';
+import { actionFor, causeSentence, showStep, urgencyBadge } from '../parts/causes.ts';
+import { ago, baseLink, policyLink } from '../parts/inline.ts';
+import type { Texts } from '../texts/en.ts';
+import type { ShownCause } from '../../service/api/routes/causes.ts';
+
+/** One cause with all policies that it reaches. */
+export const cause: Page = {
+  path: '/cause',
+  section: 'now',
+  async show({ api, query, caller, texts }) {
+    const id = query.one('id');
+    if (id === undefined) throw new ApiFailure(404, texts.noPage);
+    const { causes } = await api.read(getCauses, { id });
+    const [found] = causes;
+    if (found === undefined) return { title: texts.causes.gone, body: html`<p><a href="/">${texts.backToNow}</a></p>`, isLive: true };
+    const { urgency, message, since, rollouts } = found;
+    const isActing = actionFor(found) !== undefined && caller.noActions === undefined && found.policies > 1;
+    const body = html`
+      <p>
+        ${urgencyBadge(urgency, texts)}${' '}${rollouts !== undefined && texts.causes.rollouts(rollouts.rolledBack, rollouts.running)}${' '}
+        ${since !== undefined && html`<span class="note">${ago(since)}</span>`}
+      </p>
+      <p>${message}</p>
+      ${
+        !isActing &&
+        html`<h2>${texts.causes.whatToDo}</h2>
+          <p>${showStep(found, caller, texts)}</p>`
+      }
+      ${found.named.length > 0 && html`<h2>${texts.causes.reached}: ${texts.causes.reach(found.policies, found.namespaces)}</h2>`}
+      ${isActing ? showChoices(found, texts) : showNames(found)}
+    `;
+    return { title: causeSentence(found, texts), body, isLive: true };
+  },
+};
+
+function showNames({ kind, named }: ShownCause): Html {
+  return html`<ul class="plain rows">
+    ${named.map((one) => html`<li>${kind === 'base' ? baseLink(one) : policyLink(one)}</li>`)}
+  </ul>`;
+}
+
+/** The policies with boxes to choose: the action is done for each that is chosen. Only what still runs a failed image is rolled back. */
+function showChoices(found: ShownCause, texts: Texts): Html {
+  const action = actionFor(found) ?? 'check';
+  return html`
+    <form method="post" action=${`/policies/${action}`}>
+      <ul class="plain rows">
+        ${found.named.map(({ namespace, name, runsFailed }) => {
+          const key = `${namespace}/${name}`;
+          const isOffered = action !== 'rollback' || runsFailed === true;
+          return html`<li class="choice">
+            <input type="checkbox" name="policy" value=${key} checked=${isOffered} disabled=${!isOffered} aria-label=${key} />
+            ${policyLink({ namespace, name })}
+          </li>`;
+        })}
+      </ul>
+      <p><button class="primary">${texts.causes.actOnChosen(texts[action])}</button></p>
+    </form>
+  `;
+}

@@ -1,0 +1,134 @@
+import type { z } from 'zod';
+import { getCauses } from '../../service/api/routes/causes.ts';
+import { getOverview } from '../../service/api/routes/installation.ts';
+import { getPolicies } from '../../service/api/routes/policies.ts';
+import type { PolicySummary } from '../../service/api/policy-view.ts';
+import type { Api } from '../api-client.ts';
+import { html, type Html } from '../html.ts';
+import type { Caller, Page } from '../page.ts';
+import { showCause } from '../parts/causes.ts';
+import { figures } from '../parts/figures.ts';
+import { ago, policyLink, tagOf } from '../parts/inline.ts';
+import { partOf } from '../parts/problem.ts';
+import type { Texts } from '../texts/en.ts';
+
+type Causes = z.output<typeof getCauses.answer>;
+
+/** The maximum number of policies in each short list. */
+const shown = 5;
+
+/** What is wrong and what to do, what waits for somebody, what is under way, and what has just changed. */
+export const now: Page = {
+  path: '/',
+  section: 'now',
+  async show({ api, caller, texts }) {
+    const found = await api.read(getCauses);
+    const parts = await Promise.all([
+      partOf(api.read(getPolicies, { state: 'ApprovalRequired', limit: shown, sort: 'changed' }), (list) => showWaiting(list, texts)),
+      partOf(api.read(getPolicies, { state: 'Progressing', limit: shown, sort: 'changed' }), (list) => showRolling(list, texts)),
+      partOf(readChanged(api), (changed) => showChanged(changed, texts)),
+    ]);
+    const body = html`
+      ${verdict(found, texts)} ${showCauses(found, caller, texts)}
+      <div class="columns">${parts}</div>
+      ${await partOf(api.read(getOverview), (overview) => figures(overview, texts))}
+    `;
+    return { title: texts.now, body, isLive: true };
+  },
+};
+
+function verdict({ at, causes, policies: { total, affected, namespaces }, installation }: Causes, { causes: texts }: Texts): Html {
+  const urgent = causes.filter(({ urgency }) => urgency !== 'Passing').length;
+  const text =
+    total === 0 && urgent === 0
+      ? texts.noPolicies
+      : urgent === 0
+        ? texts.allWell(total)
+        : texts.verdict(urgent, affected, total, namespaces);
+  return html`
+    <p class=${`verdict ${urgent === 0 ? 'good' : 'bad'}`} role="status">${text}</p>
+    <p class="note">
+      ${texts.asOf}${' '}${ago(at)}${
+        installation !== undefined &&
+        html`; ${installation.checkedAt === undefined ? texts.doctorPending : html`${texts.doctorAsOf}${' '}${ago(installation.checkedAt)}`}`
+      }
+    </p>
+  `;
+}
+
+function showCauses({ causes, more }: Causes, caller: Caller, texts: Texts): Html {
+  const [urgent, passing] = [causes.filter(({ urgency }) => urgency !== 'Passing'), causes.filter(({ urgency }) => urgency === 'Passing')];
+  return html`
+    ${urgent.length > 0 && list(urgent, caller, texts)}
+    ${
+      passing.length > 0 &&
+      html`<details id="passing">
+        <summary>${texts.causes.passing(passing.length)}</summary>
+        ${list(passing, caller, texts)}
+      </details>`
+    }
+    ${more > 0 && html`<p class="note">${texts.causes.more(more)}</p>`}
+  `;
+}
+
+function list(causes: Causes['causes'], caller: Caller, texts: Texts): Html {
+  return html`<ol class="causes">
+    ${causes.map((cause) => showCause(cause, caller, texts))}
+  </ol>`;
+}
+
+type List = z.output<typeof getPolicies.answer>;
+
+function shortList(title: string, policies: readonly PolicySummary[], row: (policy: PolicySummary) => Html, rest: Html | false): Html {
+  if (policies.length === 0) return html``;
+  return html`
+    <section>
+      <h2>${title}</h2>
+      <ul class="plain rows">
+        ${policies.map((policy) => html`<li>${row(policy)}</li>`)}
+      </ul>
+      ${rest}
+    </section>
+  `;
+}
+
+function showWaiting({ policies, counts }: List, texts: Texts): Html {
+  const count = counts.ApprovalRequired ?? 0;
+  return shortList(
+    texts.waitsForApproval,
+    policies,
+    (policy) =>
+      html`${policyLink(policy)} <code>${policy.running ?? '–'}</code> → ${tagOf(policy.pendingApproval)}${' '}<small
+          >${ago(policy.since)}</small
+        >`,
+    html`<p><a class="button" href="/approvals">${texts.approvals}: ${count}</a></p>`,
+  );
+}
+
+function showRolling({ policies, counts }: List, texts: Texts): Html {
+  const count = counts.Progressing ?? 0;
+  return shortList(
+    texts.rollingOut,
+    policies,
+    (policy) => {
+      const { progressing = 0, done = 0 } = policy.rollouts ?? {};
+      const total = progressing + done;
+      return html`${policyLink(policy)}${' → '}${tagOf(policy.latest)}${' '}${total > 1 && html`<small>${texts.rolloutsOf(done, total)}</small><progress value=${done} max=${total} aria-label=${texts.rollingOut}></progress>`}`;
+    },
+    count > policies.length && html`<p><a href="/policies?state=Progressing">${texts.all(count)}</a></p>`,
+  );
+}
+
+async function readChanged(api: Api): Promise<readonly PolicySummary[]> {
+  const { policies } = await api.read(getPolicies, { sort: 'changed', limit: shown });
+  return policies.filter(({ lastChangeAt }) => lastChangeAt !== undefined);
+}
+
+function showChanged(policies: readonly PolicySummary[], texts: Texts): Html {
+  return shortList(
+    texts.causes.changedLately,
+    policies,
+    (policy) => html`${policyLink(policy)} <code>${policy.running ?? '–'}</code> <small>${ago(policy.lastChangeAt)}</small>`,
+    html`<p><a href="/policies?sort=changed">${texts.policies}</a></p>`,
+  );
+}

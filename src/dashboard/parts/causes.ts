@@ -1,0 +1,93 @@
+/** Causes as sentences, with the one thing to do. */
+import type { ShownCause } from '../../service/api/routes/causes.ts';
+import type { Urgency } from '../../service/causes/cause.ts';
+import { documentation } from '../../core/model/reasons.ts';
+import { type ActionName, actionPath } from '../action-list.ts';
+import { html, type Html } from '../html.ts';
+import type { Caller } from '../page.ts';
+import type { Texts } from '../texts/en.ts';
+import { ago, baseLink, basePath, policyLink } from './inline.ts';
+
+/** The actions that are the step of a cause. */
+const actionOf: Readonly<Partial<Record<ShownCause['step'], ActionName>>> = {
+  rollBack: 'rollback',
+  release: 'release',
+  pushBetter: 'release',
+  check: 'check',
+};
+
+const toneOf: Readonly<Record<Urgency, string>> = { Broken: 'bad', Blocked: 'wait', Warning: 'ask', Passing: 'busy' };
+
+export function urgencyBadge(urgency: Urgency, texts: Texts): Html {
+  return html`<span class=${`badge ${toneOf[urgency]}`}>${texts.causes.urgencies[urgency]}</span>`;
+}
+
+/** What is wrong, in one sentence. */
+export function causeSentence({ kind, reason, subject }: ShownCause, { causes }: Texts): string {
+  const tables: Readonly<Record<string, Readonly<Record<string, (subject: string) => string>>>> = {
+    notification: causes.notifications,
+    installation: { ...causes.sentences, ...causes.findings },
+  };
+  const table = tables[kind] ?? { ...causes.sentences, ...causes.findings };
+  const sentence = Object.hasOwn(table, reason) ? table[reason] : undefined;
+  if (sentence !== undefined) return sentence(subject);
+  return reason.includes('/') ? causes.finding(reason) : causes.other(subject);
+}
+
+/** The address of the page of a cause. */
+export function causePath({ id }: Pick<ShownCause, 'id'>): string {
+  return `/cause?${new URLSearchParams({ id }).toString()}`;
+}
+
+/** One cause in a list. */
+export function showCause(cause: ShownCause, caller: Caller, texts: Texts): Html {
+  const { urgency, message, since, rollouts, policies } = cause;
+  const sentence = causeSentence(cause, texts);
+  return html`
+    <li class=${`cause ${toneOf[urgency]}`}>
+      <div>
+        <p class="what">
+          ${urgencyBadge(urgency, texts)}${' '}<b>${policies > 1 ? html`<a href=${causePath(cause)}>${sentence}</a>` : sentence}</b>
+        </p>
+        ${rollouts !== undefined && html`<p class="rollouts">${texts.causes.rollouts(rollouts.rolledBack, rollouts.running)}</p>`}
+        <p class="why">${message}</p>
+      </div>
+      <div>
+        <p>${reachOf(cause, texts)}${' '}<span class="note">${ago(since)}</span></p>
+        <p class="step">${showStep(cause, caller, texts)}</p>
+      </div>
+    </li>
+  `;
+}
+
+/** Whom a cause reaches: the only policy, or how many. */
+function reachOf(cause: ShownCause, texts: Texts): Html | string {
+  const { kind, policies, namespaces, named } = cause;
+  const [only] = named;
+  if (only === undefined) return '';
+  if (policies === 1) return kind === 'base' ? baseLink(only) : policyLink(only);
+  return html`<a href=${causePath(cause)}>${texts.causes.reach(policies, namespaces)}</a>`;
+}
+
+/** The one thing to do: a button where this user may press one, otherwise the command. */
+export function showStep(cause: ShownCause, { noActions }: Caller, texts: Texts): Html {
+  const { step, kind, policies, named, command, reason } = cause;
+  const text = texts.causes.steps[step];
+  const action = actionOf[step];
+  const [first] = named;
+  if (step === 'seeBase' && first !== undefined && kind === 'base') return html`<a class="button" href=${basePath(first)}>${text}</a>`;
+  if (step === 'seeReceiver') return html`<a class="button" href="/setup">${text}</a>`;
+  if (action !== undefined && first !== undefined && noActions === undefined) {
+    const where = policies === 1 ? actionPath(first, action) : causePath(cause);
+    return html`<a class="button" href=${where}>${text}</a>`;
+  }
+  if (step === 'explain' && first !== undefined && policies === 1)
+    return html`<a class="button" href=${`${actionPath(first, 'check').replace(/\/check$/, '')}#explanation`}>${text}</a>`;
+  return html`${text}${' '}${command !== undefined && html`<code class="copy">${command}</code>`}${' '}
+  ${!reason.includes('/') && kind !== 'notification' && html`<a href=${`${documentation}/reasons.md#${reason.toLowerCase()}`} rel="noreferrer">${texts.whyLink}</a>`}`;
+}
+
+/** The action for all policies of a cause; undefined if its step is no action. */
+export function actionFor({ step }: Pick<ShownCause, 'step'>): ActionName | undefined {
+  return actionOf[step];
+}

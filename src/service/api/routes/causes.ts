@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import { defined } from '../../../core/model/defined.ts';
+import { toSeconds } from '../../../core/model/text.ts';
+import { type Cause, causeKinds, causeSteps, orderCauses, urgencies } from '../../causes/cause.ts';
+import { findingCauses, withoutRepeated } from '../../causes/finding-causes.ts';
+import { policyCauses } from '../../causes/policy-causes.ts';
+import { type Access, AccessError } from '../access.ts';
+import { requireReport } from '../doctor-api.ts';
+import type { ApiPorts } from '../ports.ts';
+import { defineRoute, namespaceName, objectName, time } from '../route.ts';
+import { listVisible } from '../see-policies.ts';
+
+/** The most causes of an answer, and the most policies that are named of each, and of one that was asked for. */
+const maxCauses = 200;
+const maxNamed = 5;
+const maxNamedOfOne = 500;
+
+const cause = z
+  .object({
+    id: z.string().describe('Stays the same while the cause lasts.'),
+    kind: z.enum(causeKinds).describe('What the cause is about.'),
+    urgency: z
+      .enum(urgencies)
+      .describe(
+        'Broken: workloads still run an image that failed. Blocked: nothing goes on until somebody acts. Warning: everything goes on, and somebody should act. Passing: it ends by itself.',
+      ),
+    subject: z.string().describe('Which one: the host of a registry, an image, a policy, a receiver. Empty for the installation.'),
+    reason: z.string().describe('One of docs/reasons.md, or a line of docs/doctor.md.'),
+    message: z.string().describe('What one of the policies says.'),
+    since: time.exactOptional().describe('When it began; absent if that is not known.'),
+    policies: z.int().describe('How many policies it reaches, of those that the caller may list.'),
+    namespaces: z.int().describe('In how many namespaces they are.'),
+    named: z
+      .array(z.object({ namespace: namespaceName, name: objectName, runsFailed: z.boolean().exactOptional() }))
+      .describe(
+        `Up to ${maxNamed} of them, first those that still run a failed image (runsFailed); of one cause that was asked for by its id, up to ${maxNamedOfOne}.`,
+      ),
+    rollouts: z
+      .object({ rolledBack: z.int(), running: z.int() })
+      .exactOptional()
+      .describe('Of an image that failed: on how many workloads the one before runs again, and on how many the failed one still runs.'),
+    step: z.enum(causeSteps).describe('The one thing to do.'),
+    command: z.string().exactOptional().describe('The command that does it for the first of the policies, or shows more.'),
+  })
+  .describe('One thing that is wrong, with everything that it reaches.');
+export type ShownCause = z.output<typeof cause>;
+
+export const getCauses = defineRoute({
+  method: 'GET',
+  path: '/causes',
+  id: 'listCauses',
+  group: 'Installation',
+  summary: 'List what keeps policies from going on, each cause once',
+  about:
+    'Of the policies that the caller may list, the most urgent cause first. Callers who may list the policies of all namespaces see as well what the last report of the doctor found, which is made anew in the background at most once a minute.',
+  query: z.object({
+    namespace: namespaceName.exactOptional(),
+    id: z.string().min(1).max(1_024).exactOptional().describe('The id of one cause; the list is empty when it is gone.'),
+  }),
+  answer: z.object({
+    at: time,
+    causes: z.array(cause),
+    more: z.int().describe('How many causes are not listed.'),
+    policies: z.object({
+      total: z.int().describe('How many policies the caller may list.'),
+      affected: z.int().describe('How many of them a cause reaches.'),
+      namespaces: z.int().describe('In how many namespaces the affected ones are.'),
+    }),
+    installation: z
+      .object({ checkedAt: time.exactOptional() })
+      .exactOptional()
+      .describe('The report of the doctor, without a time while it is being made; absent for callers who may not see it.'),
+  }),
+  async handle({ query: { namespace, id }, access, ports }) {
+    const now = ports.now();
+    const visible = await listVisible(ports, access, namespace);
+    const own = policyCauses(visible, now.getTime());
+    const added = await Promise.all(ports.causes.map((find) => find(access, namespace)));
+    const report = namespace === undefined ? await reportFor(access, ports) : undefined;
+    const all = orderCauses(withoutRepeated([...own, ...added.flat(), ...findingCauses(report?.findings ?? [])]));
+    const wanted = id === undefined ? all : all.filter((one) => one.id === id);
+    const affected = own.flatMap((one) => (one.urgency === 'Passing' ? [] : one.policies));
+    return {
+      at: toSeconds(now),
+      causes: wanted.slice(0, maxCauses).map((one) => show(one, id === undefined ? maxNamed : maxNamedOfOne)),
+      more: Math.max(0, wanted.length - maxCauses),
+      policies: { total: visible.length, affected: affected.length, namespaces: namespacesOf(affected) },
+      ...(report !== undefined && { installation: defined({ checkedAt: report.checkedAt }) }),
+    };
+  },
+});
+
+type Report = { readonly checkedAt?: string } & Partial<NonNullable<Awaited<ReturnType<ApiPorts['recentReport']>>>>;
+
+/** The last report, for callers who may see it. */
+async function reportFor(access: Access, { doctor, recentReport }: ApiPorts): Promise<Report | undefined> {
+  if (doctor === undefined) return undefined;
+  try {
+    await requireReport(doctor, access);
+  } catch (error) {
+    if (error instanceof AccessError && error.status === 403) return undefined;
+    throw error;
+  }
+  return (await recentReport()) ?? {};
+}
+
+function show({ policies, since, rollouts, command, ...rest }: Cause, most: number): z.input<typeof cause> {
+  return {
+    ...rest,
+    policies: policies.length,
+    namespaces: namespacesOf(policies),
+    named: policies
+      .toSorted((a, b) => Number(b.runsFailed ?? false) - Number(a.runsFailed ?? false))
+      .slice(0, most)
+      .map((one) => ({ ...one })),
+    ...defined({ since, command }),
+    ...(rollouts && { rollouts: { ...rollouts } }),
+  };
+}
+
+function namespacesOf(policies: readonly { readonly namespace: string }[]): number {
+  return new Set(policies.map(({ namespace }) => namespace)).size;
+}

@@ -1,0 +1,87 @@
+/** A cause: one thing that is wrong, with everything that it reaches. Policies that cannot proceed for the same reason have one cause. */
+
+/** What a cause is about. Its subject names one of these. */
+export const causeKinds = [
+  'image',
+  'registry',
+  'repository',
+  'policy',
+  'namespace',
+  'base',
+  'receiver',
+  'notification',
+  'installation',
+] as const;
+export type CauseKind = (typeof causeKinds)[number];
+
+/**
+ * How urgent a cause is, the most urgent first. Broken: workloads still run an image that failed. Blocked: nothing goes on until somebody acts. Warning: everything goes
+ * on, and somebody should act. Passing: it ends by itself.
+ */
+export const urgencies = ['Broken', 'Blocked', 'Warning', 'Passing'] as const;
+export type Urgency = (typeof urgencies)[number];
+
+/** The one thing to do about a cause. */
+export const causeSteps = [
+  'rollBack',
+  'pushBetter',
+  'release',
+  'check',
+  'correctPolicy',
+  'correctTarget',
+  'giveCredentials',
+  'allowRegistry',
+  'giveConsent',
+  'sign',
+  'resume',
+  'seeBase',
+  'installDefinition',
+  'grantAccess',
+  'askOperator',
+  'seeReceiver',
+  'seeTarget',
+  'followDoctor',
+  'explain',
+  'wait',
+] as const;
+export type CauseStep = (typeof causeSteps)[number];
+
+export interface ReachedPolicy {
+  readonly namespace: string;
+  readonly name: string;
+  /** Whether workloads of it still run an image that failed. Only these are rolled back. */
+  readonly runsFailed?: boolean;
+}
+
+export interface Cause {
+  /** Stays the same while the cause lasts: `registry/RegistryUnavailable/ghcr.io`. */
+  readonly id: string;
+  readonly kind: CauseKind;
+  readonly urgency: Urgency;
+  /** What it is about: the host of a registry, a repository with its tag, a policy, a line of the doctor. */
+  readonly subject: string;
+  /** A reason of docs/reasons.md, or a line of docs/doctor.md. */
+  readonly reason: string;
+  /** What one of the policies says, for people. */
+  readonly message: string;
+  /** When it began; RFC 3339. Absent if that is not known. */
+  readonly since?: string | undefined;
+  /** The policies that it reaches, by name. */
+  readonly policies: readonly ReachedPolicy[];
+  /** Of an image that failed: on how many workloads the one before runs again, and on how many the failed one still runs. */
+  readonly rollouts?: { readonly rolledBack: number; readonly running: number } | undefined;
+  readonly step: CauseStep;
+  /** The command that does it, or shows more. */
+  readonly command?: string | undefined;
+}
+
+/** Orders causes: the most urgent first, then those that reach most policies, then the oldest. */
+export function orderCauses(causes: readonly Cause[]): Cause[] {
+  return causes.toSorted(
+    (a, b) =>
+      urgencies.indexOf(a.urgency) - urgencies.indexOf(b.urgency) ||
+      b.policies.length - a.policies.length ||
+      (a.since ?? '').localeCompare(b.since ?? '') ||
+      a.id.localeCompare(b.id),
+  );
+}

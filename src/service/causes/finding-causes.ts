@@ -1,0 +1,40 @@
+/** The causes that a report on the installation finds. Pure. */
+import type { Finding } from '../doctor/finding.ts';
+import type { Cause, CauseKind } from './cause.ts';
+
+/** The lines whose findings are causes of another kind than the installation. */
+const kinds: Readonly<Record<string, CauseKind>> = {
+  'registries/reachable': 'registry',
+  'webhooks/received': 'receiver',
+  'webhooks/announced': 'registry',
+};
+
+/** Findings about policies say what the policies themselves say. */
+const ofPolicies = 'policies/';
+
+/** One cause for each finding that somebody must or should act on. */
+export function findingCauses(findings: readonly Finding[]): Cause[] {
+  return findings.flatMap(({ line, level, subject = '', message, action }): Cause[] => {
+    if ((level !== 'failed' && level !== 'warning') || line.startsWith(ofPolicies)) return [];
+    const kind = kinds[line] ?? 'installation';
+    return [
+      {
+        id: [kind, line, subject].filter((part) => part !== '').join('/'),
+        kind,
+        urgency: level === 'failed' ? 'Blocked' : 'Warning',
+        subject,
+        reason: line,
+        message: action === undefined ? message : `${message}: ${action}`,
+        policies: [],
+        step: kind === 'receiver' ? 'seeReceiver' : 'followDoctor',
+        command: 'image-watcher doctor',
+      },
+    ];
+  });
+}
+
+/** All causes, without the findings about a registry that policies report as well: it is one cause, and theirs says whom it reaches. */
+export function withoutRepeated(causes: readonly Cause[]): Cause[] {
+  const reported = new Set(causes.filter(({ kind, policies }) => kind === 'registry' && policies.length > 0).map(({ subject }) => subject));
+  return causes.filter(({ kind, reason, subject }) => !(kind === 'registry' && reason === 'registries/reachable' && reported.has(subject)));
+}

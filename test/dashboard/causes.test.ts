@@ -1,0 +1,50 @@
+/** The first page and the page of a cause: what is wrong, and what can be done about it. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { policyOf } from '../core/model/samples.ts';
+import { exampleOptions } from './example.ts';
+import { openDashboard } from './start-dashboard.ts';
+
+test('the first page says what is wrong, each cause once with the one thing to do', async (t) => {
+  const { get } = openDashboard(t, exampleOptions());
+  const { text } = await get('/');
+  assert.match(text, /3 causes need somebody\. 5 of 10 policies, in 3 namespaces, do not go on\./);
+  const causes = text.split('<li class="cause').slice(1);
+  assert.equal(causes.length, 3);
+  const [failed = '', down = '', refused = ''] = causes;
+  assert.match(failed, /Broken.*payments:5\.1\.0 fails its rollout.*rolled back on 1 workload, still running on 2 workloads.*Roll back/s);
+  assert.match(down, /mirror\.example\.com does not answer.*3 policies in 2 namespaces.*Test again/s);
+  assert.match(refused, /The receiver ci gets no pushes that it accepts/);
+  const chinese = await get('/', { 'accept-language': 'zh-CN' });
+  assert.match(chinese.text, /3 个原因需要处理/);
+  assert.match(chinese.text, /mirror\.example\.com 没有响应/);
+  const idle = await openDashboard(t, { policies: { all: () => [policyOf({ name: 'web' })] } }).get('/');
+  assert.match(idle.text, /Everything goes on: 1 policy\./);
+});
+
+test('the page of a cause does its step for the chosen policies, and rolls back only what still runs the failed image', async (t) => {
+  const { get, submit, patched } = openDashboard(t, exampleOptions());
+  const { text } = await get('/cause?id=registry%2FRegistryUnavailable%2Fmirror.example.com');
+  const names = [...text.matchAll(/name="policy" value="([^"]+)"/g)].map(([, name]) => name);
+  assert.deepEqual(names, ['ops/mailer', 'shop/fonts', 'shop/icons']);
+  const answer = await submit('/policies/check', [
+    ['policy', 'ops/mailer'],
+    ['policy', 'shop/icons'],
+    ['policy', 'no name'],
+    ['policy', 'shop/nobody'],
+  ]);
+  assert.deepEqual(
+    patched.map(({ policy }) => policy),
+    ['ops/mailer', 'shop/icons'],
+  );
+  assert.match(answer.text, /shop\/<\/span>nobody.*role="alert"/s);
+  const failed = (await get('/cause?id=image%2FRolloutFailed%2Fharbor.example.com%2Fshop%2Fpayments%3A5.1.0')).text;
+  const boxes = [...failed.matchAll(/<input[^>]*name="policy"[^>]*>/g)].map(([box]) => [
+    /value="([^"]+)"/.exec(box)?.[1],
+    box.includes('disabled'),
+  ]);
+  assert.deepEqual(boxes, [
+    ['shop-eu/payments', false],
+    ['shop/payments', true],
+  ]);
+});
