@@ -5,6 +5,22 @@ import { policyOf } from '../core/model/samples.ts';
 import { exampleOptions } from './example.ts';
 import { openDashboard } from './start-dashboard.ts';
 
+const pages = [
+  '/cause?id=policy%2FHeld%2Fshop%2Fheld',
+  '/cause?id=repository%2FRepositoryNotFound%2Fregistry.example.com%2Fshop%2Fweb',
+  '/cause?id=gone',
+];
+
+for (const language of ['en', 'zh-CN,zh;q=0.9'])
+  test(`the page of a cause is shown in ${language}, also when the cause is gone`, async (t) => {
+    const { get } = openDashboard(t);
+    for (const url of pages) {
+      const { status, text } = await get(url, { 'accept-language': language });
+      assert.equal(status, 200, `${url}: ${text}`);
+      assert.doesNotMatch(text, /<[^>]+\s(?:style|on\w+)=|<script>|<style|javascript:|undefined|\[object|NaN/, url);
+    }
+  });
+
 test('the first page says what is wrong, each cause once with the one thing to do', async (t) => {
   const { get } = openDashboard(t, exampleOptions());
   const { text } = await get('/');

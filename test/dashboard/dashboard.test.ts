@@ -15,8 +15,6 @@ const records = [
 ];
 const everyPage = [
   '/',
-  '/cause?id=policy%2FHeld%2Fshop%2Fheld',
-  '/cause?id=gone',
   '/policies',
   '/policies?search=shop&state=Failed&sort=changed',
   ...samplePolicies.map(({ namespace, name }) => `/policies/${namespace}/${name}`),
