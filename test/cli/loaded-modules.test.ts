@@ -79,8 +79,16 @@ describe('of a cluster with policies', () => {
       'service/config',
       'service/kube',
       'service/resources',
+      'service/telemetry',
     ]);
-    assert.deepEqual(['service/config/settings.ts', 'service/resources/v1.ts', 'service/kube/reflector.ts'].filter(has), []);
+    const notNeeded = [
+      'service/config/settings.ts',
+      'service/resources/v1.ts',
+      'service/kube/reflector.ts',
+      'service/telemetry/metrics.ts',
+      'service/telemetry/logger.ts',
+    ];
+    assert.deepEqual(notNeeded.filter(has), []);
   });
 
   it('the completion of names loads no more', async () => {

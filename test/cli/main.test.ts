@@ -163,7 +163,7 @@ describe('the command line', () => {
     const kubeconfig = { 'current-context': 'a', clusters: [cluster], contexts, users: [{ name: 'a', user: { token: 'a' } }] };
     const KUBECONFIG = writeConfig(JSON.stringify(kubeconfig));
     for (const [trustRootFile, why] of [
-      ['/does/not/exist.json', /verification\.trustRootFile: \/does\/not\/exist\.json: .*no such file/],
+      ['/does/not/exist.json', /verification\.trustRootFile: \/does\/not\/exist\.json does not exist: create it/],
       [writeConfig('{}'), /verification\.trustRootFile: .*it is no trusted_root\.json/],
     ] as const) {
       const { code, err } = await run(

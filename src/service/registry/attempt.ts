@@ -94,21 +94,44 @@ export function createAttempts(http: Http, tokens: Tokens): Attempt {
     return { ...authorized, answer };
   };
 
-  /** Whether the repository, requested without authentication, names another token server than the one that refused the credential. */
-  const hasOtherRealm = async (source: ImageSource, request: HttpRequest): Promise<boolean> => {
+  /** The challenge by which a request is sent first: that of the repository, or the last one of the registry. `isOwn`: the repository has sent it. */
+  const knownChallenge = (
+    source: ImageSource,
+    request: HttpRequest,
+  ): { readonly isOwn: boolean; readonly parameters: Challenge['parameters'] | undefined } => {
     const [own = '', ...ofRegistry] = keysOf(source, request);
-    if (known.has(own) || writeScopes[request.kind] !== undefined) return false;
-    const tried = ofRegistry.map((key) => known.get(key)).find((wanted) => wanted !== undefined)?.challenge?.parameters;
+    const parameters = ofRegistry.map((key) => known.get(key)).find((wanted) => wanted !== undefined)?.challenge?.parameters;
+    return { isOwn: known.has(own), parameters };
+  };
+
+  /** Whether the repository, requested without authentication, names another token server than the one that gave no token. */
+  const hasOtherRealm = async (
+    source: ImageSource,
+    request: HttpRequest,
+    { isOwn, parameters: tried }: ReturnType<typeof knownChallenge>,
+  ): Promise<boolean> => {
+    const [own = ''] = keysOf(source, request);
+    if (isOwn || tried === undefined || writeScopes[request.kind] !== undefined) return false;
     const answer = await http(request);
     if (isRefusal(request, answer)) remember([own], source, request, answer);
     const named = known.get(own)?.challenge;
-    return named !== undefined && (named.parameters.realm !== tried?.realm || named.parameters.service !== tried?.service);
+    return named !== undefined && (named.parameters.realm !== tried.realm || named.parameters.service !== tried.service);
   };
 
   return async (source, request, credential) => {
     if (credential && credential.registryToken === undefined && !known.has(request.registry.name)) await ping(source, request);
-    const first = await send(source, request, credential);
-    if (!first.answer) return (await hasOtherRealm(source, request)) ? (await send(source, request, credential)).answer : undefined;
+    const tried = knownChallenge(source, request);
+    let first: Sent;
+    try {
+      first = await send(source, request, credential);
+    } catch (error) {
+      // The challenge is forgotten if its token server has failed. That of other repositories may not know this one at all, and say so in its own way.
+      const hasFailed = !known.has(request.registry.name) && !request.signal?.aborted && !(error instanceof WaitError);
+      const hasOther = hasFailed && (await hasOtherRealm(source, request, tried));
+      if (!hasOther) throw error;
+      first = await send(source, request, credential);
+    }
+    if (!first.answer) return (await hasOtherRealm(source, request, tried)) ? (await send(source, request, credential)).answer : undefined;
     if (!isRefusal(request, first.answer) && !(first.isRemembered && mayBeOldToken(request, first.answer))) return first.answer;
     return (await send(source, request, credential, first)).answer;
   };

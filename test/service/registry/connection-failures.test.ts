@@ -76,9 +76,10 @@ const rows: Readonly<Record<string, Row>> = {
     expected: /cannot connect to missing\.example\.com: DNS does not know its name \(ENOTFOUND\); check the host, and the DNS of the pod$/,
   },
   'no answer': {
+    timeoutMs: 1_000,
     open: async () => createServer(() => undefined),
     expected:
-      /timed out: no answer from 127\.0\.0\.1:\d+ within 1000 ms; check the host and port, network policies and firewalls, and whether the host is overloaded$/,
+      /timed out: no answer from 127\.0\.0\.1:\d+ within 1000 ms; check the host and port, network policies and firewalls, and whether the host is overloaded/,
   },
 };
 

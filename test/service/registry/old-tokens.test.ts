@@ -86,6 +86,17 @@ function separate(fake: FakeRegistry, user?: { username: string; password: strin
 }
 
 const me = { username: 'me', password: 'secret' };
+
+for (const status of [400, 404, 500])
+  test(`a token server that answers ${status} about a repository that it does not know is not the last one asked`, async (t) => {
+    const { fake, client, repository } = await startWorld(t, { credentials: offering(me) });
+    fake.requireBearer({ user: me.username, password: me.password });
+    separate(fake, me);
+    fake.answerNext(() => ({ status }), { path: '/token', times: 99 });
+    const other = { ...repository, path: 'team/other' };
+    for (let round = 0; round < 2; round++) assert.equal((await client.headManifest(other, '1'))?.digest, digest);
+  });
+
 for (const [name, own] of [
   ['everybody', undefined],
   ['the same user', me],
