@@ -48,6 +48,9 @@ describe('charts/install over an older definition', () => {
       roles: 'convert',
       config: { namespace },
     });
+    // The service creates it after its start, because it waits for no API server.
+    const secretPath = `/api/v1/namespaces/${namespace}/secrets/image-watcher-conversion`;
+    await waitFor('the certificate', () => cluster.request('GET', secretPath));
     const job = objects.find(({ kind, metadata }) => kind === 'Job' && metadata.name.includes('definition'));
     assert.ok(job);
     const { template } = job['spec'] as { template: { spec: { containers: [{ args: string[] }] } } };
