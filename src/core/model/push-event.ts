@@ -28,6 +28,8 @@ export interface PushEvent {
 /** A push as a provider reads it from a payload, with names as the sender wrote them. */
 export interface ClaimedPush {
   readonly registry?: string;
+  /** Whether the image is at another registry than the sender: `registry` is then not replaced by the one of the receiver. */
+  readonly isElsewhere?: true;
   readonly repository: string;
   /** The key of the repository at a repository manager, and the name of the image in it; absent for other senders. */
   readonly within?: { readonly key: string; readonly image: string };
@@ -69,7 +71,7 @@ const timestamp = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]
 /** Normalises a claimed push: returns a PushEvent, or why the push is ignored. Pure: the clock is in the context. */
 export function acceptPush(claimed: ClaimedPush, context: PushContext): PushEvent | IgnoredPush {
   const { repository: path, tag } = claimed;
-  const host = context.registryOverride ?? claimed.registry;
+  const host = claimed.isElsewhere === true ? claimed.registry : (context.registryOverride ?? claimed.registry);
   const ignored = (code: IgnoredReason, reason: string): IgnoredPush => ({
     code,
     reason,

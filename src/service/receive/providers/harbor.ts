@@ -9,7 +9,11 @@ const eventData = z.object({
   resources: entries,
   repository: z.object({ repo_full_name: text, namespace: text, name: text }).nullish().catch(undefined),
   replication: z
-    .object({ dest_resource: z.object({ endpoint: text, namespace: text }).nullish().catch(undefined), successful_artifact: entries })
+    .object({
+      harbor_hostname: text,
+      dest_resource: z.object({ endpoint: text, namespace: text }).nullish().catch(undefined),
+      successful_artifact: entries,
+    })
     .nullish()
     .catch(undefined),
 });
@@ -95,8 +99,10 @@ function repositoryOf(data: HarborEvent['data']): string | undefined {
 
 /** Reads a finished replication as a push at its destination. Harbor names tags in `references`, formerly behind the repository's name, or not at all. */
 function readReplication(event: HarborEvent): { pushes: ClaimedPush[]; ignored: IgnoredPush[] } {
-  const { dest_resource: destination, successful_artifact: artifacts = [] } = event.data?.replication ?? {};
+  const { harbor_hostname: own, dest_resource: destination, successful_artifact: artifacts = [] } = event.data?.replication ?? {};
   const registry = hostOf(destination?.endpoint);
+  // Harbor announces replications to other registries as well, where it has pushed itself.
+  const isElsewhere = registry !== undefined && own != null && own !== '' && nameOf(registry) !== nameOf(own);
   const pushes: ClaimedPush[] = [];
   const ignored: IgnoredPush[] = [];
   for (const raw of artifacts) {
@@ -110,7 +116,14 @@ function readReplication(event: HarborEvent): { pushes: ClaimedPush[]; ignored: 
     const named = references?.filter((one) => typeof one === 'string' && one !== '') ?? [];
     const tags = named.length > 0 ? named : tag === undefined ? [] : [tag];
     if (tags.length === 0) ignored.push({ code: 'NoTag', reason: 'the replication names no tag', repository });
-    for (const tag of tags) pushes.push({ repository, tag: String(tag), ...(registry && { registry }), ...originOf(event) });
+    for (const tag of tags)
+      pushes.push({
+        repository,
+        tag: String(tag),
+        ...(registry && { registry }),
+        ...(isElsewhere && { isElsewhere }),
+        ...originOf(event),
+      });
   }
   limitEntries(pushes.length);
   if (pushes.length + ignored.length === 0) ignored.push({ reason: `no artifact was replicated: ${event.type}` });
@@ -131,6 +144,11 @@ function readScans({ type, data }: HarborEvent, repository: string): ParsedDeliv
 
 function hostOf(url: string | null | undefined): string | undefined {
   return url?.replace(/^https?:\/\//, '').split('/')[0];
+}
+
+/** A host without its port: Harbor names itself without one. */
+function nameOf(host: string): string {
+  return host.replace(/:\d+$/, '').toLowerCase();
 }
 
 function originOf({ idempotencyKey, pushedAt }: HarborEvent): Pick<ClaimedPush, 'idempotencyKey' | 'pushedAt'> {

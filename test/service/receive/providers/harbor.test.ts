@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { acceptPush, isPushEvent } from '../../../../src/core/model/push-event.ts';
 import { harbor } from '../../../../src/service/receive/providers/harbor.ts';
 import { MalformedBody } from '../../../../src/service/receive/providers/provider.ts';
 import { testProvider } from './conformance.ts';
@@ -80,6 +81,18 @@ for (const [name, artifact, tags] of [
     assert.deepEqual({ ...pushed, digest: undefined }, { ...pushes[0], digest: undefined });
   });
 }
+
+test('a replication to another registry is a push there, also for a receiver that names a registry', () => {
+  const { event_data, ...rest } = replication({ name_tag: 'web:1.2.3' });
+  const from = (harbor_hostname: string) => ({ ...rest, event_data: { replication: { ...event_data.replication, harbor_hostname } } });
+  const hosts = ['harbor.example.com', 'HARBOR.example.com', 'harbor.other.example.com'].map((own) => {
+    const [claimed = assert.fail()] = parse(from(own)).pushes;
+    const context = { receiver: 'prod', provider: 'harbor', registryOverride: 'images.example.com', aliases: new Map(), now: new Date() };
+    const event = acceptPush(claimed, context);
+    return isPushEvent(event) ? event.repository.registry : event.reason;
+  });
+  assert.deepEqual(hosts, ['images.example.com', 'images.example.com', 'harbor.example.com']);
+});
 
 test('a replication without tags, or without artifacts, is ignored with the reason', () => {
   assert.deepEqual(parse(replication({ name_tag: 'web [1 item(s) in total]' })), {
