@@ -38,6 +38,17 @@ test('the first page says what is wrong, each cause once with the one thing to d
   assert.match(idle.text, /Everything goes on: 1 policy\./);
 });
 
+test('without Redis the first page still says what is wrong', async (t) => {
+  const { installation, ...options } = exampleOptions();
+  const away = () => Promise.reject(new Error('Redis is away'));
+  const reader = { get: away, list: () => ({ [Symbol.asyncIterator]: () => ({ next: away }) }) };
+  const { get } = openDashboard(t, { ...options, installation: { ...installation, receivers: away, deliveries: away }, reader });
+  const { status, text } = await get('/');
+  assert.equal(status, 200);
+  assert.match(text, /mirror\.example\.com does not answer/);
+  assert.match(text, /role="alert"/);
+});
+
 test('the page of a cause does its step for the chosen policies, and rolls back only what still runs the failed image', async (t) => {
   const { get, submit, patched } = openDashboard(t, exampleOptions());
   const { text } = await get('/cause?id=registry%2FRegistryUnavailable%2Fmirror.example.com');

@@ -1,6 +1,6 @@
 /** The dashboard before an API with samples of policies. */
 import type { TestContext } from 'node:test';
-import type { AddedRoutes } from '../../src/service/api/add-api.ts';
+import type { AddedRoutes, ApiOptions } from '../../src/service/api/add-api.ts';
 import type { Doctor } from '../../src/service/api/doctor-api.ts';
 import type { OperationsAuth } from '../../src/service/api/authenticate.ts';
 import { createVouching } from '../../src/service/api/vouch.ts';
@@ -20,6 +20,8 @@ interface Options {
   readonly records?: readonly EventRecord[];
   readonly installation?: InstallationPorts;
   readonly doctor?: Doctor;
+  /** Reads the records of pushes; those of `records` unless given. */
+  readonly reader?: ApiOptions['reader'];
   /** What wings add to the API. */
   readonly added?: AddedRoutes;
   readonly more?: Partial<DashboardOptions>;
@@ -37,14 +39,30 @@ export const sessions = {
 /** A browser that keeps its cookies, without JavaScript. */
 export function openDashboard(
   t: Pick<TestContext, 'after'>,
-  { auth = { kind: 'none' }, identification = { kind: 'none' }, policies, records = [], installation, doctor, added, more }: Options = {},
+  {
+    auth = { kind: 'none' },
+    identification = { kind: 'none' },
+    policies,
+    records = [],
+    installation,
+    doctor,
+    reader,
+    added,
+    more,
+  }: Options = {},
 ) {
   const patched: Patched[] = [];
   const { app, logged } = startApi(
     t,
     auth,
     records,
-    { policies: samplePorts(patched, policies), ...(installation && { installation }), ...(doctor && { doctor }), ...(added && { added }) },
+    {
+      policies: samplePorts(patched, policies),
+      ...(installation && { installation }),
+      ...(doctor && { doctor }),
+      ...(reader && { reader }),
+      ...(added && { added }),
+    },
     (own, logger) => ({
       transport: connectWithin(own),
       identification,

@@ -23,7 +23,9 @@ export const now: Page = {
   section: 'now',
   async show({ api, caller, texts }) {
     const found = await api.read(getCauses);
-    const parts = await Promise.all([
+    // Each part is shown, or says why it cannot be read: without Redis, only the figures are missing.
+    const [activity, ...parts] = await Promise.all([
+      partOf(api.read(getOverview), (overview) => figures(overview, texts)),
       partOf(api.read(getPolicies, { state: 'ApprovalRequired', limit: shown, sort: 'changed' }), (list) => showWaiting(list, texts)),
       partOf(api.read(getPolicies, { state: 'Progressing', limit: shown, sort: 'changed' }), (list) => showRolling(list, texts)),
       partOf(readChanged(api), (changed) => showChanged(changed, texts)),
@@ -31,7 +33,7 @@ export const now: Page = {
     const body = html`
       ${verdict(found, texts)} ${showCauses(found, caller, texts)}
       <div class="columns">${parts}</div>
-      ${await partOf(api.read(getOverview), (overview) => figures(overview, texts))}
+      ${activity}
     `;
     return { title: texts.now, body, isLive: true };
   },

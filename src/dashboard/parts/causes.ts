@@ -24,11 +24,8 @@ export function urgencyBadge(urgency: Urgency, texts: Texts): Html {
 
 /** What is wrong, in one sentence. */
 export function causeSentence({ kind, reason, subject }: ShownCause, { causes }: Texts): string {
-  const tables: Readonly<Record<string, Readonly<Record<string, (subject: string) => string>>>> = {
-    notification: causes.notifications,
-    installation: { ...causes.sentences, ...causes.findings },
-  };
-  const table = tables[kind] ?? { ...causes.sentences, ...causes.findings };
+  const table: Readonly<Record<string, (subject: string) => string>> =
+    kind === 'notification' ? causes.notifications : { ...causes.sentences, ...causes.findings };
   const sentence = Object.hasOwn(table, reason) ? table[reason] : undefined;
   if (sentence !== undefined) return sentence(subject);
   return reason.includes('/') ? causes.finding(reason) : causes.other(subject);
