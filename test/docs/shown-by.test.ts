@@ -77,7 +77,7 @@ function invariantsIn(text: string): string[] {
 
 /** Those that faults of the track record have broken. */
 function brokenInvariants(): string[] {
-  const [, table = ''] = read('docs/reliability.md').split('| invariant that was broken |');
+  const [, table = ''] = read('test/simulation/found.md').split('| invariant that was broken |');
   const rows = table.split('\n\n')[0]?.split('\n') ?? [];
   return rows
     .filter((row) => /^\| [^-]/.test(row) && row.split('|').length > 4)

@@ -2,15 +2,15 @@
 import { limits } from '../../src/core/model/last-update.ts';
 import { textOrEmpty } from '../../src/core/model/untyped.ts';
 import { readStatus } from '../../src/core/model/stored-status.ts';
-import type { HistoryEntry, PolicyStatus } from '../../src/core/model/policy-status.ts';
+import type { PolicyStatus } from '../../src/core/model/policy-status.ts';
 import type { PolicyResult } from '../../src/service/queue/event-log.ts';
 import { compare, satisfies } from 'semver';
+import { changesAfter, changesBy, compareHistory, isDisplaced, staysVisible } from './compare-history.ts';
 import { containersOf } from './controllers.ts';
 import { partsOf, shorten } from './images.ts';
 import type { Invariant } from './invariants.ts';
 import type { ImagePatch } from './patch-log.ts';
-import { otherNamespace, policyNamespace } from './setup.ts';
-import { consentAnnotation } from '../../src/core/plan/consent.ts';
+import { policyNamespace } from './setup.ts';
 import { policies, policyNow, type AcceptedPush, type World } from './world.ts';
 
 /** Of one job, by all replicas together; each of them pauses for about half a second at least. */
@@ -95,14 +95,12 @@ export const endInvariants: readonly Invariant[] = [
   },
   {
     name: 'the history is the log of changes',
-    promise: 'The history of a valid policy has its last ten changes, in their order, with their times and triggers; failures stay longer.',
+    promise:
+      'The history of a valid policy has its last ten changes, in their order, with their times and triggers; failures stay longer. A change is missing if more than six others followed before a status could be written.',
     atEnd: (world) =>
       validOf(world).flatMap(({ name, uid, status }) => {
-        const made = changesBy(uid, world);
-        const isHidden = new Set(made.filter((patch) => !staysVisible(patch, world)).map(lineOfPatch));
-        return compareHistory(made.map(lineOfPatch), (status.history ?? []).map(lineOfEntry), isHidden).map(
-          (problem) => `policy ${name}: ${problem}`,
-        );
+        const isHidden = (patch: ImagePatch) => !staysVisible(patch, world) || isDisplaced(patch, name, world);
+        return compareHistory(changesBy(uid, world), status.history ?? [], isHidden).map((problem) => `policy ${name}: ${problem}`);
       }),
   },
   {
@@ -220,78 +218,9 @@ function validOf(world: World): ReturnType<typeof policiesOf> {
   return policiesOf(world).filter(({ status: { conditions = [] } }) => !conditions.some(({ reason }) => reason === 'InvalidPolicy'));
 }
 
-/** All changes by a policy, the last one first: by their times, which are those of the replicas' clocks. */
-function changesBy(uid: string, { patches }: World): ImagePatch[] {
-  const made = patches.all.filter(({ isOurs, record }) => isOurs && record.policy === uid).toReversed();
-  return made.toSorted((a, b) => Date.parse(b.record.at) - Date.parse(a.record.at));
-}
-
-/** How many changes of ours followed on the container: its record keeps only some of those before the last one. */
-function changesAfter({ resource, container, at, after: { metadata } }: ImagePatch, { patches }: World): number {
-  const isSame = (one: ImagePatch) =>
-    one.resource === resource && one.container === container && one.after.metadata.uid === metadata.uid && one.isOurs;
-  return patches.all.filter((one) => isSame(one) && one.at > at).length;
-}
-
-/**
- * Whether the policy may see the workload ever since, and has done so for a while: what its owners have withdrawn, or deleted, before the change was told is told
- * by nobody, and what ran when they consented may be in no status yet.
- */
-function staysVisible({ resource, after: { metadata }, at }: ImagePatch, { history, clock, versions }: World): boolean {
-  const { namespace = '', name, uid, labels } = metadata;
-  if (namespace === otherNamespace && versions.size > 0) return false;
-  const states = history.statesWithin(resource, namespace, name, at, clock.now());
-  const consents = namespace === otherNamespace ? history.statesWithin('v1/namespaces', '', namespace, at - toldWithinMs, clock.now()) : [];
-  return (
-    states.every((one) => one?.metadata.uid === uid && one.metadata.labels?.['uses'] === labels?.['uses']) &&
-    consents.every((one) => one?.metadata.annotations?.[consentAnnotation] === policyNamespace)
-  );
-}
-
-function lineOfPatch({ record, after, container, to }: ImagePatch): string {
-  return `${record.at} ${after.metadata.name} ${container} ${shorten(to)} ${record.trigger}`;
-}
-
-function lineOfEntry({ at, name, container, to, trigger }: HistoryEntry): string {
-  return `${at} ${name} ${container} ${shorten(to)} ${trigger}`;
-}
-
 /** The newest image that was applied, if the status says that an older one is selected. */
 function whyNotSelected({ history = [], latest, conditions = [] }: PolicyStatus): string | undefined {
   const newest = history.map(({ tag }) => tag).toSorted((a, b) => compare(b, a))[0];
   if (newest === undefined || compare(latest?.tag ?? '0.0.0', newest) >= 0) return undefined;
   return `says ${latest?.tag}, and has applied ${newest}: ${conditions.find(({ type }) => type === 'Ready')?.reason}`;
-}
-
-const maxHistory = 10;
-/** After this time at the latest, faults or not, a status shows what runs in a namespace whose owners have consented. */
-const toldWithinMs = 10_000;
-
-/** What a history lacks, has too many, or in another order than the changes were made. Changes of the same second may be in any order. */
-function compareHistory(made: readonly string[], found: readonly string[], hidden: ReadonlySet<string>): string[] {
-  const all = made.filter((one) => !hidden.has(one) || found.includes(one));
-  // Failures stay longer, and take the places of others.
-  const longer = found.filter((one) => !all.slice(0, maxHistory).includes(one));
-  const last = all.slice(0, maxHistory - longer.length);
-  const oldest = secondOf(last.at(-1) ?? '');
-  const absent = last.filter((one) => !found.includes(one) && secondOf(one) > oldest);
-  // Of the older half, others than failures make room for failures.
-  const placeOf = (one: string) => all.findLastIndex((other) => secondOf(other) === secondOf(one));
-  const spared = new Set(absent.filter((one) => placeOf(one) >= maxHistory / 2).slice(0, longer.length));
-  const missing = absent.filter((one) => !spared.has(one));
-  const surplus = found.filter((one, index) => !made.includes(one) || found.indexOf(one) !== index);
-  const isShort = found.length < last.length + longer.length - spared.size;
-  const ordered = found.map((one) => made.findIndex((other) => secondOf(other) === secondOf(one)));
-  const isOrdered = ordered.every((place, index) => index === 0 || place >= (ordered[index - 1] ?? 0));
-  return [
-    ...(missing.length > 0 || isShort
-      ? [`missing ${(missing.length > 0 ? missing : last.filter((one) => !found.includes(one))).join(', ')}`]
-      : []),
-    ...(surplus.length > 0 ? [`too many ${surplus.join(', ')}`] : []),
-    ...(isOrdered ? [] : [`in another order: ${found.join(', ')}`]),
-  ];
-}
-
-function secondOf(line: string): string {
-  return line.slice(0, 19);
 }

@@ -3,6 +3,7 @@ import type { BaseStatus } from '../../core/model/base-status.ts';
 import { sameRepository } from '../../core/model/image-reference.ts';
 import { PermanentError } from '../../core/model/errors.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
+import type { ExaminedImage } from './examine-images.ts';
 import type { BaseJob } from '../../service/queue/jobs.ts';
 import type { Registry } from '../../service/reconcile/ports.ts';
 import { resolveCandidate } from '../../service/reconcile/resolve-tag.ts';
@@ -46,6 +47,13 @@ export async function awaitAnnounced(
 export function announcedSource({ hint, pushed }: Pick<BaseJob, 'hint' | 'pushed'>, base: ImageSource): ImageSource | undefined {
   if (pushed !== undefined) return sameRepository(pushed, base) ? base : { ...pushed, ...(base.access && { access: base.access }) };
   return hint?.repository === undefined || sameRepository(hint.repository, base) ? base : undefined;
+}
+
+/** Why a pushed application could not be read. The push is retried for it, as one of the base is. Undefined if it could be read, or only somebody can mend that. */
+export function whyUnread({ pushed }: Pick<BaseJob, 'pushed'>, images: readonly ExaminedImage[] = []): unknown {
+  if (pushed === undefined) return undefined;
+  return images.find(({ source, error }) => sameRepository(source, pushed) && error !== undefined && !(error instanceof PermanentError))
+    ?.error;
 }
 
 /** The job that asks the registry again about a push whose sender sent no digest (`reconcile/second-look.ts`). */

@@ -43,8 +43,8 @@ export async function compareImages(policy: UsableBasePolicy, choice: Chosen, po
   const digestLifeMs = digestLifeOf(policy, job, asksRegistry);
   const { known, line, news, rest, failed, givenUp } = await learnVersions(policy, choice, ports, signal);
   const listed = listImages(policy, ports.cluster);
-  const digestOf = new Map(policy.status.dependents?.map(({ image, digest }) => [image, digest]));
-  const shown = (image: string) => digestOf.get(image);
+  const listedAs = new Map(policy.status.dependents?.map((one) => [one.image, one]));
+  const shown = (image: string) => listedAs.get(image);
   const examination = { base: source, selected, known, line, access: source.access, isFresh, digestLifeMs, shown, signal };
   const running = await examineImages(listed, examination, ports);
   const above = await findBetween(policy, running.images.filter(isBehind), ports, { known: [...known, ...running.learnt], signal });

@@ -2,10 +2,13 @@
 import { BoundedMap } from '../../core/async/bounded-map.ts';
 import { SingleFlight } from '../../core/async/single-flight.ts';
 
-/** How old a known digest may be, and the one that the status shows. If another replica has read another one since, ours is outdated. */
+/**
+ * How old a known digest may be, 0 if it is known to be outdated; and what the status shows of the image. If another replica has read another digest since, or could
+ * not read any, ours is outdated.
+ */
 export interface KnownFor {
   readonly lifeMs: number;
-  readonly shown: string | undefined;
+  readonly shown: { readonly digest?: string } | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -14,7 +17,8 @@ export interface KnownFor {
  * is measured by a monotonic clock: one that is set back would make an old answer new.
  */
 export class DigestMemory {
-  readonly #known: BoundedMap<string, { readonly digest: string; readonly at: number }>;
+  /** What was read, and when it was asked for. Without a digest: what is asked for earlier is outdated. */
+  readonly #known: BoundedMap<string, { readonly digest?: string; readonly at: number }>;
   readonly #flights = new SingleFlight<string | undefined>();
 
   readonly #elapsed: () => number;
@@ -31,13 +35,16 @@ export class DigestMemory {
     ask: (signal: AbortSignal, isNew: boolean) => Promise<string | undefined>,
   ): Promise<string | undefined> {
     const known = this.#known.get(key);
-    const isNew = known === undefined && shown === undefined;
-    const isKnown = known !== undefined && this.#elapsed() - known.at < lifeMs && (shown === undefined || shown === known.digest);
+    const isNew = known?.digest === undefined && shown === undefined;
+    const isKnown =
+      known?.digest !== undefined && this.#elapsed() - known.at < lifeMs && (shown === undefined || shown.digest === known.digest);
     if (isKnown) return known.digest;
     const read = async (signal: AbortSignal) => {
       const at = this.#elapsed();
+      // What is outdated stays so, also if the registry does not answer.
+      if (lifeMs === 0) this.#known.set(key, { at });
       const digest = await ask(signal, isNew);
-      if (digest !== undefined) this.#known.set(key, { digest, at });
+      if (digest !== undefined && at >= (this.#known.get(key)?.at ?? 0)) this.#known.set(key, { digest, at });
       return digest;
     };
     return lifeMs > 0 ? this.#flights.run(key, read, signal) : read(signal);

@@ -11,6 +11,7 @@ import type { TriggerSource } from '../../core/model/policy-status.ts';
 import { imagesOf, type Workload } from '../../core/model/workload.ts';
 import { nextOpening } from '../../core/plan/next-opening.ts';
 import { policyJobId, type BaseJob } from '../../service/queue/jobs.ts';
+import { isYounger } from './select-base.ts';
 import { selectsWorkload, type NamespaceMatches } from './selects-workload.ts';
 
 /** A changed object, with its state before the change in `previous`. */
@@ -178,9 +179,8 @@ export function neededReconcile(policy: BaseImagePolicy, now: number): BaseJob |
   // Its first reconcile has failed and is retried, by the job of this name. It may have asked the registry, so another job would ask a second time.
   if (lastCheckTime === undefined) return jobFor(policy, 'PolicyChange', `generation:${generation}`, now);
   const interval = spec.base.pollIntervalMs;
-  // A time far in the future was written by a wrong clock, and a text that is no time by somebody else.
-  const isFresh = Math.abs(now - Date.parse(lastCheckTime)) < interval;
-  if (!isFresh) return jobFor(policy, 'Poll', 'poll', now);
+  // A text that is no time was written by somebody else.
+  if (!isYounger(Date.parse(lastCheckTime), interval, now)) return jobFor(policy, 'Poll', 'poll', now);
   const isClosed = isWaitingForWindow(status) && nextOpening(spec.base.windows, new Date(now)) !== undefined;
   const isOpen = waves !== undefined && waves.stopped === undefined && waves.pending + waves.progressing > 0 && !isClosed;
   const isOver = waiting?.until !== undefined && Date.parse(waiting.until) <= now;

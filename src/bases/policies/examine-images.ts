@@ -1,4 +1,5 @@
 /** Finds out which images are built on which version of the base: digests of tags, facts about digests, and their comparison. */
+import type { ImageBehind } from './act.ts';
 import type { DigestMemory, KnownFor } from './digest-memory.ts';
 import { inParallel, inSlices } from '../../core/async/in-parallel.ts';
 import { defined } from '../../core/model/defined.ts';
@@ -41,8 +42,8 @@ export interface Examination {
   readonly isFresh: (repository: Repository) => boolean;
   /** How long the digest of a tag is remembered. */
   readonly digestLifeMs: number;
-  /** The digest of an image in the status. Another replica may have read a newer one than this process remembers. */
-  readonly shown: (image: string) => string | undefined;
+  /** An image in the status, if it is listed there. Another replica may have read a newer digest than this process remembers, or none. */
+  readonly shown: (image: string) => { readonly digest?: string } | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -119,4 +120,26 @@ async function readDigest(
     return found?.digest;
   };
   return digests.read(`${formatRepository(source)} ${accessKey(source)} ${tag}`, known, ask);
+}
+
+/** The image as actions take it; undefined if its base is not recognized. */
+export function toImage({
+  image: { tag, digest: named, workloads },
+  source,
+  digest,
+  recognition,
+  builtFrom,
+  origin,
+}: ExaminedImage): ImageBehind | undefined {
+  if (digest === undefined || recognition.kind !== 'recognized') return undefined;
+  return {
+    source,
+    tag,
+    digest,
+    isPinned: named !== undefined,
+    base: recognition.base.digest,
+    ...defined({ baseTag: recognition.base.tags[0] }),
+    workloads,
+    ...defined({ builtFrom, origin }),
+  };
 }

@@ -13,12 +13,12 @@ import type { Hint } from '../../service/reconcile/resolve-tag.ts';
 import type { PolicyResult } from '../../service/queue/event-log.ts';
 import type { BaseJob } from '../../service/queue/jobs.ts';
 import type { JobContext } from '../../service/queue/worker.ts';
-import { act, type Acted, type Acting, type ImageBehind, type UsableBasePolicy } from './act.ts';
-import { announcedSource, awaitAnnounced, secondLookAfter } from './await-announced.ts';
+import { act, type Acted, type Acting, type UsableBasePolicy } from './act.ts';
+import { announcedSource, awaitAnnounced, secondLookAfter, whyUnread } from './await-announced.ts';
 import { PolicyChanged, startBrake, type Brake } from './brake.ts';
 import { endWait, enqueueWait } from './enqueue-bases.ts';
 import { compareImages } from './compare-images.ts';
-import type { ExaminedImage } from './examine-images.ts';
+import { toImage, type ExaminedImage } from './examine-images.ts';
 import { maxVersions } from './learn-versions.ts';
 import { type Findings, listDependents, nextBaseStatus, whileExamining, whileSuspended, withProblem } from './next-base-status.ts';
 import { isImageInUse } from './list-images.ts';
@@ -58,9 +58,10 @@ export async function processBaseJob(job: BaseJob, context: JobContext, ports: B
   try {
     for (let tries = 1; ; tries++) {
       const policy =
-        tries === 1 ? await findNewest(job, ports, signal) : await ports.basePolicies.read(job.policy.namespace, job.policy.name, signal);
+        tries === 1 ? await findNewest(job, ports, context) : await ports.basePolicies.read(job.policy.namespace, job.policy.name, signal);
       if (policy?.uid !== job.policy.uid || policy.isDeleting === true) return await reportGone(job, ports);
       const subject = { policy, job, signal };
+      let unread: unknown;
       try {
         const { kind, basis, update, next, found } = await reconcileBraked(subject, ports);
         // Before the status, so that whoever sees that reads this.
@@ -72,8 +73,11 @@ export async function processBaseJob(job: BaseJob, context: JobContext, ports: B
         if (due !== undefined) await enqueueWait(Date.parse(due), policy, ports, job);
         const again = secondLookAfter(job, ports);
         if (again !== undefined) await ports.queues.addBaseJobs([again]);
-        return;
+        unread = whyUnread(job, found?.images);
+        if (unread === undefined) return;
+        throw unread;
       } catch (error) {
+        if (unread !== undefined) throw error;
         if (error instanceof PolicyChanged && tries < maxTries) continue;
         return await reportFailure(subject, error, { ...context, concealed: await concealedOf(subject, ports) }, ports);
       }
@@ -138,14 +142,14 @@ async function confirmSelected(
   if (found?.uid !== uid || isOther) throw new PolicyChanged('another base was selected meanwhile');
 }
 
-/** Reads the newest policy: another replica may have enqueued the job, and may know a newer state. */
+/** Reads the newest policy: another replica may have enqueued the job, or failed with it and written so, and may know a newer state. */
 async function findNewest(
   { policy: { namespace, name, uid }, source, generation = 0 }: BaseJob,
   { basePolicies }: BasePorts,
-  signal: AbortSignal,
+  { failures, signal }: Pick<JobContext, 'failures' | 'signal'>,
 ): Promise<BaseImagePolicy | undefined> {
   const cached = basePolicies.find(namespace, name);
-  const isKnown = cached?.uid === uid && cached.generation >= generation && source !== 'PolicyChange';
+  const isKnown = cached?.uid === uid && cached.generation >= generation && source !== 'PolicyChange' && failures === 0;
   return isKnown ? cached : basePolicies.read(namespace, name, signal);
 }
 
@@ -276,25 +280,4 @@ function awaitKinds({ namespace, spec }: UsableBasePolicy, { cluster }: BasePort
     if (state === 'starting') throw new Error(`the workloads of kind ${kind} have not been listed yet`);
     if ('problem' in state) throw new PermanentError(state.problem.reason, state.problem.message);
   }
-}
-
-function toImage({
-  image: { tag, digest: named, workloads },
-  source,
-  digest,
-  recognition,
-  builtFrom,
-  origin,
-}: ExaminedImage): ImageBehind | undefined {
-  if (digest === undefined || recognition.kind !== 'recognized') return undefined;
-  return {
-    source,
-    tag,
-    digest,
-    isPinned: named !== undefined,
-    base: recognition.base.digest,
-    ...defined({ baseTag: recognition.base.tags[0] }),
-    workloads,
-    ...defined({ builtFrom, origin }),
-  };
 }

@@ -64,11 +64,19 @@ export async function selectBase(
   const isKnown =
     !isFresh &&
     known !== undefined &&
-    Math.abs(cluster.now() - known.checkedAt) < spec.base.pollIntervalMs &&
+    isYounger(known.checkedAt, spec.base.pollIntervalMs, cluster.now()) &&
     isStillSelected(known, policy);
   const found = isKnown ? known : await askRegistry(policy, ports, signal);
   memory.set(keyOf(policy), found);
   return withAge({ ...found, isNew: !isKnown }, policy, cluster.now());
+}
+
+/** How far the clocks of replicas may differ. */
+const maxSkewMs = 5_000;
+
+/** Whether a time is less than `ms` ago. A time in the future was written by a clock that was wrong, and would put off the next poll, so it counts as long ago. */
+export function isYounger(at: number, ms: number, now: number): boolean {
+  return now - at < ms && at - now < maxSkewMs;
 }
 
 /** Keeps the tags that remain to be read, and what was given up. */

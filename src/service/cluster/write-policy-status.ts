@@ -13,6 +13,7 @@ import { patchStatus } from '../kube/patch-status.ts';
 import type { ImagePolicy } from '../../core/model/image-policy.ts';
 import type { PolicyStatus } from '../../core/model/policy-status.ts';
 import { historyFields, readStatus, toStored, type StoredStatus } from '../../core/model/stored-status.ts';
+import { isNewer } from '../../core/model/workload.ts';
 import { fieldsOf, isSameJson } from '../../core/model/untyped.ts';
 import type { WriteStatus } from '../../core/model/write-status.ts';
 import type { NoticeSink } from '../../core/model/notice-sink.ts';
@@ -45,8 +46,11 @@ interface Step {
 export function createStatusWriter({ client, cache, notices, readContext }: StatusWriting): WriteStatus {
   const writeTogether = async (policy: ImagePolicy, updates: readonly Update[]): Promise<void> => {
     const cached = cache.policies.get(policy.namespace, policy.name);
-    // A policy that was deleted and created again under the same name is another policy.
-    const newest = cached?.uid === policy.uid ? cached : policy;
+    // A policy that was deleted and created again under the same name is another policy. One that was read may be newer than the cache.
+    const newest = updates.reduce(
+      (last, { policy: one }) => (isNewer(one.resourceVersion, last.resourceVersion) ? one : last),
+      cached?.uid === policy.uid ? cached : policy,
+    );
     const { signal, end } = whenAllAborted(updates.map((one) => one.signal));
     const stored = toStored(newest.status);
     let steps: readonly Step[] = [];

@@ -9,7 +9,7 @@ import type { PolicyJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
 import { isChangedTargetsJob } from './enqueue/needs-reconcile.ts';
 import { endWait } from './enqueue/wait-job.ts';
-import { withFreshState, withTargetsRead } from './enqueue/fresh-state.ts';
+import { withFreshState, withPolicyRead, withTargetsRead } from './enqueue/fresh-state.ts';
 import { concealedHint, concealInError, concealInOutcome } from './conceal-push.ts';
 import { causedAt } from './denied-pushes.ts';
 import type { Ports, Registry } from './ports.ts';
@@ -83,7 +83,8 @@ async function tryAndReport(
   let seen = ports;
   const onVerified = () => void (verifiedAt ??= ports.cluster.now());
   try {
-    const prepared = wasLost ? await withTargetsOf(request.policy, await prepare(), signal) : await prepare();
+    const current = failures === 0 ? await prepare() : await withPolicyRead(request.policy, await prepare(), signal);
+    const prepared = wasLost ? await withTargetsOf(request.policy, current, signal) : current;
     seen = { ...ports, cluster: prepared.cluster };
     policy = prepared.policies.find(namespace, name);
     const since = causedAt(cause, isLastTry);

@@ -1,20 +1,26 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { defined } from '../../../src/core/model/defined.ts';
 import { DigestMemory } from '../../../src/bases/policies/digest-memory.ts';
 
 const { signal } = new AbortController();
 
 function start() {
-  const state = { now: 0, asked: 0, digest: 'a', isNew: false };
+  const state = { now: 0, asked: 0, digest: 'a' as string | undefined, isNew: false };
   const memory = new DigestMemory(10, () => state.now);
-  const read = (lifeMs: number, shown?: string) =>
-    memory.read('web:stable', { lifeMs, shown, signal }, async (_, isNew) => {
-      Object.assign(state, { isNew });
-      state.asked++;
-      const { digest } = state;
-      await Promise.resolve();
-      return digest;
-    });
+  const read = (lifeMs: number, ...shown: (string | undefined)[]) =>
+    memory.read(
+      'web:stable',
+      { lifeMs, shown: shown.length === 0 ? undefined : defined({ digest: shown[0] }), signal },
+      async (_, isNew) => {
+        Object.assign(state, { isNew });
+        state.asked++;
+        const { digest } = state;
+        await Promise.resolve();
+        return digest;
+      },
+    );
   return { state, read };
 }
 
@@ -34,6 +40,35 @@ test('what a push has announced is asked for after the push, whatever is being a
   const before = read(60_000);
   state.digest = 'b';
   assert.deepEqual([await before, await read(0), state.asked], ['a', 'b', 2]);
+});
+
+test('what a push has announced stays unknown while the registry does not say it, whatever an earlier question is answered', async () => {
+  const { state, read } = start();
+  await read(60_000);
+  state.digest = undefined;
+  state.now = 1;
+  assert.equal(await read(0), undefined);
+  state.digest = 'b';
+  assert.equal(await read(60_000), 'b');
+  const other = start();
+  const answer = Promise.withResolvers<void>();
+  const memory = new DigestMemory(10, () => other.state.now);
+  const ask = (lifeMs: number, digest: string | undefined, when: Promise<void>) =>
+    memory.read('web:stable', { lifeMs, shown: undefined, signal }, () => when.then(() => digest));
+  const early = ask(60_000, 'a', answer.promise);
+  await setImmediate();
+  other.state.now = 1;
+  await ask(0, undefined, Promise.resolve());
+  answer.resolve();
+  assert.equal(await early, 'a');
+  assert.equal(await ask(60_000, 'b', Promise.resolve()), 'b');
+});
+
+test('an image that the status shows without a digest is asked for', async () => {
+  const { state, read } = start();
+  await read(60_000);
+  state.digest = 'b';
+  assert.equal(await read(60_000, undefined), 'b');
 });
 
 test('a digest that the status does not show any more is asked for again, and one that the registry does not have is not remembered', async () => {

@@ -33,6 +33,7 @@ describe('neededReconcile', () => {
     ['its first reconcile has failed', policyOf({ observedGeneration: 1 }), /^PolicyChange generation:1$/],
     ['the interval of polls is over', policyOf({ ...settled, lastCheckTime: '2026-11-23T10:59:00Z' }), /^Poll poll$/],
     ['it was checked at a time of a wrong clock', policyOf({ ...settled, lastCheckTime: '2099-01-01T00:00:00Z' }), /^Poll poll$/],
+    ['it was checked in the next minute', policyOf({ ...settled, lastCheckTime: '2026-11-23T12:01:00Z' }), /^Poll poll$/],
     ['it was checked at no time', policyOf({ ...settled, lastCheckTime: 'never' }), /^Poll poll$/],
     ['it is being deleted', { ...policyOf({ observedGeneration: 0 }), isDeleting: true }, undefined],
     ['it is suspended', policyOf({ observedGeneration: 1 }, { spec: { suspend: true } }), undefined],

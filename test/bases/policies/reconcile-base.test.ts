@@ -92,6 +92,24 @@ describe('a registry that announces an image before it shows it', () => {
     await replica.process(job);
   });
 
+  it('is asked again for an application that it does not show now, and what was known of it does not count', async () => {
+    let head = (tag: string): Promise<{ digest: string }> => Promise.resolve({ digest: digestOf(tag === 'main' ? 'd' : 'a') });
+    const layers = { a: ['1'], d: ['1', '2'], e: ['1', '3'] };
+    const replica = createReplica({ layers, registry: { headManifest: (_, tag) => head(tag), readTag: (_, tag) => head(tag) } });
+    await replica.process(jobOf('Poll'));
+    let asked = 0;
+    const known = head;
+    // The push is shown, and the registry fails when the image is compared.
+    head = (tag) => (tag === 'main' && ++asked > 1 ? Promise.reject(new Error('503')) : known(tag));
+    const hint = { tag: 'main' };
+    await assert.rejects(replica.process(jobOf('TargetChange', { pushed, receivedAt: new Date(0).toISOString(), hint })), /503/);
+    const main = () => replica.status().dependents?.find(({ image }) => image.endsWith(':main'));
+    assert.deepEqual([main()?.state, main()?.digest], ['Unknown', undefined]);
+    head = (tag) => Promise.resolve({ digest: digestOf(tag === 'main' ? 'e' : 'a') });
+    await replica.process(jobOf('WaitOver'));
+    assert.equal(main()?.digest, digestOf('e'));
+  });
+
   it('is believed after its time', async () => {
     const replica = createReplica();
     const receivedAt = new Date(startTime - 600_000).toISOString();

@@ -97,6 +97,13 @@ describe('the writer of statuses', () => {
     assert.equal(patches.length, 1);
   });
 
+  it('compares with a policy that was read where the watch is behind', async () => {
+    const { policy, write } = await startWriter('behind', { running: '1' });
+    const raw = await cluster.request('PATCH', `${pathOf('behind')}/status`, { status: { running: '2' } }, 'application/merge-patch+json');
+    await write(readPolicy(raw, readContext), (status) => (status.running === '1' ? undefined : { ...status, running: '1' }), signal);
+    assert.deepEqual([policy.status.running, await readStored('behind')], ['1', { running: '1' }]);
+  });
+
   it('writes in one request what waits for another one, without a conflict', async () => {
     const first = Promise.withResolvers<void>();
     const { policy, write, patches } = await startWriter('waiting', {}, () => first.promise);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { WaitError } from '../../../src/core/model/errors.ts';
+import type { ImagePolicy } from '../../../src/core/model/image-policy.ts';
 import type { PolicyJob } from '../../../src/service/queue/jobs.ts';
 import { readPolicyJob } from '../../../src/service/queue/read-job.ts';
 import { processTask } from '../../../src/service/reconcile/process-task.ts';
@@ -32,7 +33,7 @@ describe('an answer that this process got from the registry for all jobs of a pu
     assert.deepEqual([first.requests, first.images()], [['PATCH web'], [`${image}:1.3.0`]]);
     const second = start();
     await processTask(job, contextOf({ failures: 1 }), second.ports);
-    assert.deepEqual(second.requests, ['HEAD 1.3.0', 'PATCH web']);
+    assert.deepEqual(second.requests, ['GET policy web', 'HEAD 1.3.0', 'PATCH web']);
   });
 
   for (const [what, world] of [
@@ -175,6 +176,26 @@ test('a failure that cannot be reported is still thrown', async () => {
   await assert.rejects(processTask(job, contextOf({ failures: 5 }), world.ports), broken);
 });
 
+test('a repeated try is compared with the status that the failed one has written, where our watch does not show it', async () => {
+  const world = createWorld();
+  const stale = world.policies.get('shop/web') ?? assert.fail();
+  const failed = {
+    ...stale,
+    resourceVersion: `${Number(stale.resourceVersion) + 1}`,
+    status: { ...stale.status, running: 'says Retrying' },
+  };
+  let compared: ImagePolicy | undefined;
+  const ports = withPorts(world.ports, {
+    policies: {
+      find: () => stale,
+      read: () => Promise.resolve(failed),
+      writeStatus: async (policy) => void (compared = policy),
+    },
+  });
+  await processTask(job, contextOf({ failures: 1 }), ports);
+  assert.equal(compared?.status.running, 'says Retrying');
+});
+
 test('a result that was not recorded repeats the job, which changes nothing twice', async () => {
   const { eventLog } = createWorld().ports.report;
   let away = true;
@@ -184,7 +205,7 @@ test('a result that was not recorded repeats the job, which changes nothing twic
   await assert.rejects(processTask(job, contextOf(), world.ports), /Redis is away/);
   away = false;
   await processTask(job, contextOf({ failures: 1 }), world.ports);
-  assert.deepEqual(world.requests, ['HEAD 1.3.0', 'PATCH web']);
+  assert.deepEqual(world.requests, ['HEAD 1.3.0', 'PATCH web', 'GET policy web']);
   assert.deepEqual(
     world.statusOf('web').history?.map(({ tag }) => tag),
     ['1.3.0'],

@@ -28,13 +28,26 @@ export async function withFreshState<P extends FreshStatePorts>(job: PolicyJob, 
   const isCurrent = isKnownHere(job, policy, ports) && !lagsBehindStatus(policy, ports);
   const workloads = isCurrent ? new Map<string, Workload>() : await readTargets(policy, ports, signal);
   if (!isBehind && workloads.size === 0) return ports;
+  const fresh = { ...ports, cluster: withWorkloads(ports.cluster, workloads) };
+  return isBehind ? withPolicy(policy, fresh) : fresh;
+}
+
+/** Ports whose policy is the one of the API server. An earlier try of the job may have written to its status what our cache does not show yet. */
+export async function withPolicyRead<P extends FreshStatePorts>(
+  { namespace, name }: PolicyJob['policy'],
+  ports: P,
+  signal: AbortSignal,
+): Promise<P> {
+  const policy = await ports.policies.read(namespace, name, signal);
+  return policy === undefined ? ports : withPolicy(policy, ports);
+}
+
+function withPolicy<P extends FreshStatePorts>(policy: ImagePolicy, ports: P): P {
   const { find } = ports.policies;
-  const cluster = withWorkloads(ports.cluster, workloads);
-  if (!isBehind) return { ...ports, cluster };
   // If the cache no longer holds an object that it once held, the object was deleted. If it has not seen the object yet, it says nothing about it.
   const findFresh: Policies['find'] = (...names) =>
     policyKey(policy) === names.join('/') ? newest(find(...names), policy) : find(...names);
-  return { ...ports, cluster, policies: { ...ports.policies, find: findFresh } };
+  return { ...ports, policies: { ...ports.policies, find: findFresh } };
 }
 
 /** A view whose targets are at least as new as the status of the policy. It costs requests only if our watch lags. */
