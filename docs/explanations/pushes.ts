@@ -105,8 +105,8 @@ export const unchanged = {
   OtherTrack: {
     shown: `${shownAs.unchangedPush} In the status, the container is \`Kept\`, with the tag in its message; \`Ready\` stays True.`,
     cause:
-      'A container that the policy has never changed runs a tag of another track than the selected one: another variant (`1.0.0-alpine`, where `1.1.0` is selected), another prefix, or a tag that another ' +
-      'policy follows on this workload. The policy may be meant for another container.',
+      'A container that the policy has never changed runs a tag of another track than the selected one: another variant (`1.0.0-alpine`, where `1.1.0` is selected), another prefix, a tag that another ' +
+      'policy follows on this workload, or one that cannot be compared (a commit, a number of builds) and that another policy selects for this container. The policy may be meant for another container.',
     action:
       'Nothing, if the container is to stay. Otherwise name it in `spec.targets[].containers`, or write `takeOver: true` in the target; for a variant of its own, write a second policy whose `tags.allow` takes that variant.',
   },

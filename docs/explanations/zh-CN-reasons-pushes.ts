@@ -89,8 +89,8 @@ export const chinesePushes: Readonly<Record<string, string>> = {
     '正在运行的镜像与选中的标签属于不同的系列，例如镜像的另一个变体。',
   'The push has the outcome `unchanged` (`image-watcher events`). In the status, the container is `Kept`, with the tag in its message; `Ready` stays True.':
     '推送的结果是 `unchanged`（`image-watcher events`）。在状态中，容器为 `Kept`，消息中有标签；`Ready` 仍为 True。',
-  'A container that the policy has never changed runs a tag of another track than the selected one: another variant (`1.0.0-alpine`, where `1.1.0` is selected), another prefix, or a tag that another policy follows on this workload. The policy may be meant for another container.':
-    '策略从未修改过的容器运行与选中标签不同系列的标签：另一个变体（选中 `1.1.0` 时的 `1.0.0-alpine`）、另一个前缀，或者另一个策略在该工作负载上跟随的标签。该策略可能是为另一个容器写的。',
+  'A container that the policy has never changed runs a tag of another track than the selected one: another variant (`1.0.0-alpine`, where `1.1.0` is selected), another prefix, a tag that another policy follows on this workload, or one that cannot be compared (a commit, a number of builds) and that another policy selects for this container. The policy may be meant for another container.':
+    '策略从未修改过的容器运行与选中标签不同系列的标签：另一个变体（选中 `1.1.0` 时的 `1.0.0-alpine`）、另一个前缀，另一个策略在该工作负载上跟随的标签，或者无法比较（提交、构建号）而由另一个策略为该容器选择的标签。该策略可能是为另一个容器写的。',
   'Nothing, if the container is to stay. Otherwise name it in `spec.targets[].containers`, or write `takeOver: true` in the target; for a variant of its own, write a second policy whose `tags.allow` takes that variant.':
     '如果容器应当保持不变，什么都不用做。否则在 `spec.targets[].containers` 中写出它，或在目标中写 `takeOver: true`；如果变体需要自己的更新，请写第二个策略，让它的 `tags.allow` 接受该变体。',
   'What runs is newer than what was pushed.': '正在运行的镜像比推送的新。',

@@ -123,8 +123,11 @@ describe('lint --cluster', () => {
     assert.deepEqual([open.code, short(open.warnings)], [0, ['shop/db spec.targets[0] UnlikelyVersion']]);
     assert.match(
       open.warnings?.[0]?.message ?? '',
-      /would be changed at once from \S+:10\.11\.4 to \S+:2021\.12\.16, whose version is far from the running one: .* limit them with select\.semver\.range$/,
+      /would be changed at once from \S+:10\.11\.4 to \S+:2021\.12\.16, but 2021\.12\.16 is far from 10\.11\.4, which runs: .* limit the versions with select\.semver\.range$/,
     );
+    const aged = await lint(policy('odd', 'shop/odd', { select: { semver: { range: '>=2' } } }));
+    assert.deepEqual([aged.code, short(aged.warnings)], [0, ['shop/odd spec.targets[0] UnlikelyVersion']]);
+    assert.match(aged.warnings?.[0]?.message ?? '', /but the image of 3\.0\.0 was created on 2020-01-01, before that of 2\.9\.0/);
   });
 
   it('a downgrade is a warning, and what is newer than the selected image stays', async () => {

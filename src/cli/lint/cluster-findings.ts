@@ -8,7 +8,7 @@ import { formatSelector } from '../../core/model/label-selector.ts';
 import type { Reason } from '../../core/model/reasons.ts';
 import { matchesTarget } from '../../core/model/resolve-target.ts';
 import { formatWorkload, kindKey, type ContainerChange } from '../../core/model/workload.ts';
-import { isFar } from '../../core/plan/guards/unlikely-version.ts';
+import { findDoubt } from '../../core/plan/guards/unlikely-version.ts';
 import type { TargetPlan, UnchangedContainer } from '../../core/plan/plan-update.ts';
 import { naturalOrder } from '../../core/select/select-tag.ts';
 import type { LintProblem } from './lint-text.ts';
@@ -53,37 +53,31 @@ function findingOfEnd({ policy: { spec }, why, reason = 'Retrying' }: Extract<Pl
 
 type Planned = Exclude<PlannedNow, { why: string }>;
 
-function ofTarget(target: TargetPlan, { spec, candidate }: Planned, targetKeys: LocatedPolicy['targetKeys']): Found[] {
+function ofTarget(target: TargetPlan, planned: Planned, targetKeys: LocatedPolicy['targetKeys']): Found[] {
+  const { spec, candidate } = planned;
   const keys = targetKeys(indexOf(target, spec));
   const where = formatWorkload(target.target);
   const { problem } = target;
   return [
     ...(problem === undefined ? [] : [{ severity: 'problem' as const, keys, ...problem }]),
-    ...target.changes.map((change) => ofChange(change, { keys, where, spec })),
+    ...target.changes.map((change) => ofChange(change, { keys, where, planned })),
     ...target.unchanged
       .filter(({ reason }) => reason !== 'UpToDate' && reason !== problem?.reason)
       .map((one) => ofUnchanged(one, { keys, where, selected: nameOfImage(candidate) })),
   ];
 }
 
-function ofChange({ container, from, to }: ContainerChange, { keys, where, spec }: { keys: Keys; where: string; spec: PolicySpec }): Found {
+function ofChange(
+  { container, from, to }: ContainerChange,
+  { keys, where, planned }: { keys: Keys; where: string; planned: Planned },
+): Found {
   const message = `${where}: ${container} would be changed at once from ${from} to ${to}`;
-  const isOlder = isOlderTag(from, to, spec);
-  if (isFar({ from, to }, spec)) {
-    const remedy = 'if these are not the versions that you expect, limit them with select.semver.range';
-    return {
-      severity: 'warning',
-      keys,
-      message: `${message}, whose version is far from the running one: ${remedy}`,
-      reason: 'UnlikelyVersion',
-    };
-  }
-  return {
-    severity: isOlder ? 'warning' : 'note',
-    keys,
-    message: isOlder ? `${message}, which is older` : message,
-    reason: isOlder ? 'OlderThanRunning' : 'Updated',
-  };
+  if (isOlderTag(from, to, planned.spec))
+    return { severity: 'warning', keys, message: `${message}, which is older`, reason: 'OlderThanRunning' };
+  const doubt = findDoubt({ from, to }, planned);
+  if (doubt === undefined) return { severity: 'note', keys, message, reason: 'Updated' };
+  const remedy = 'if that is not what you expect, limit the versions with select.semver.range';
+  return { severity: 'warning', keys, message: `${message}, but ${doubt}: ${remedy}`, reason: 'UnlikelyVersion' };
 }
 
 /** Whether a change goes to an older tag, as only an allowed downgrade does. A tag that the policy no longer selects is compared by its name. */

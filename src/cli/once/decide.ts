@@ -18,7 +18,7 @@ export async function decideOnce(key: string, { ports }: Pick<Run, 'ports'>, sig
   if ('kind' in spec) return { policy, ...endOf(spec), isSelected: true };
   await ports.workloads.awaitTargets(policy, spec, signal);
   const { namespace, name, uid } = policy;
-  const request = { policy: { namespace, name, uid }, announced: false };
+  const request = { policy: { namespace, name, uid }, announced: false, isPreview: true };
   const selection = await selectNow(
     { policy, spec, request, cluster: asSeenBy(policy, ports.cluster), signal, progress: noProgress },
     ports,

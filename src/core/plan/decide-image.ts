@@ -10,7 +10,8 @@
  * | an equal candidate, earlier by name       | change, unless it is one image | change, unless it is one image   |
  * | an equal candidate, later by name         | no: UpToDate                   | keep: UpToDate                   |
  * | a digest that is known by a tag           | as that tag                    | as that tag                      |
- * | no candidate, of another track, in a      | no: OtherTrack                 | keep: OtherTrack                 |
+ * | no candidate, of another track, or not    | no: OtherTrack                 | keep: OtherTrack                 |
+ * |   comparable and of another policy, in a  |                                |                                  |
  * |   container that we never changed         |                                |                                  |
  * | no candidate, a lower version, or created | change                         | change                           |
  * |   earlier (newest)                        |                                |                                  |
@@ -139,11 +140,11 @@ function compareImage(running: ImageReference, tag: string | undefined, where: I
     if (isNewerImage(candidate, { tag, ...defined({ digest }) }, spec)) return 'change';
     return { reason: 'UpToDate', message: `already runs ${tag}, which ranks equal with ${candidate.tag}` };
   }
-  const otherTrack = start === undefined && tag !== undefined ? findOtherTrack(tag, where, input) : undefined;
+  const order = compareOutside(spec, tag ?? running.digest, candidate.tag);
+  const otherTrack = start === undefined && tag !== undefined ? findOtherTrack(tag, order !== undefined, where, input) : undefined;
   if (otherTrack !== undefined) return { reason: 'OtherTrack', message: otherTrack };
-  const order = compareOutside(spec, tag, candidate.tag);
   if (order === 'older') return 'change';
-  if (order === 'newer') return older(tag ?? '', spec, candidate);
+  if (order === 'newer') return older(tag ?? running.digest ?? '', spec, candidate);
   const isFirst = !hasApplied && hasAppliedTo?.(workload, container) !== true;
   if (isFirst || (start !== undefined && mayFollow(start, spec, candidate))) return 'change';
   const what = tag ?? running.digest ?? running.name;
@@ -153,19 +154,22 @@ function compareImage(running: ImageReference, tag: string | undefined, where: I
   };
 }
 
-/** Why a first change must not replace a tag that may belong to another policy; undefined if it may. */
+/** Why a first change must not replace a tag that may belong to another policy; undefined if it may. A tag that is not comparable belongs to the policy that selects it. */
 function findOtherTrack(
   tag: string,
+  isComparable: boolean,
   { workload, container, isNamed }: ImageLocation,
   { candidate, tracks }: Comparison,
 ): string | undefined {
   if (tracks === undefined || isNamed === true || tracks.isOwn(workload, container)) return undefined;
+  const stays = (why: string) =>
+    `${container} runs ${tag}, which ${why}: if it is to be replaced, name it in containers, or write takeOver: true`;
   const follower = tracks.followerOf(workload, tag);
-  if (follower === undefined && !areOtherTracks(tag, candidate.tag)) return undefined;
-  const owner = follower === undefined ? tracks.selectorOf(workload, container, tag) : undefined;
-  const other = `is of another track than ${candidate.tag}${owner === undefined ? '' : `, that of ${owner}`}`;
-  const what = follower === undefined ? other : `${follower} follows`;
-  return `${container} runs ${tag}, which ${what}: if it is to be replaced, name it in containers, or write takeOver: true`;
+  if (follower !== undefined) return stays(`${follower} follows`);
+  const isOther = areOtherTracks(tag, candidate.tag);
+  const owner = isOther || !isComparable ? tracks.selectorOf(workload, container, tag) : undefined;
+  if (isOther) return stays(`is of another track than ${candidate.tag}${owner === undefined ? '' : `, that of ${owner}`}`);
+  return owner === undefined ? undefined : stays(`${owner} selects`);
 }
 
 /** Whether a change may follow the tag that was left. With creation times, no older image may. A tag that is no candidate cannot be compared. */
@@ -197,7 +201,7 @@ function older(tag: string, spec: PolicySpec, candidate: Candidate): ImageDecisi
   return { reason: 'OlderThanRunning', message: `${candidate.tag} is older than ${tag}, which runs` };
 }
 
-/** Whether a running tag outside the candidates is older or newer than the candidate: by creation times, or as versions; undefined if not known. */
+/** Whether a running tag or digest outside the candidates is older or newer than the candidate: by creation times, or as versions; undefined if not known. */
 function compareOutside({ strategy }: PolicySpec, running: string | undefined, candidate: string): 'older' | 'newer' | undefined {
   const ages = running === undefined ? undefined : strategy.compareAges?.(running, candidate);
   if (ages !== undefined) return readOrder(ages);

@@ -23,6 +23,13 @@ export function runningTags({ spec, status }: Remembering, view: WorkloadView, a
   return tags.map(originTag);
 }
 
+/** The digests of the policy's repository that its targets run and whose tags are not known. */
+export function runningDigests({ spec, status }: Remembering, view: WorkloadView, aliases: RegistryAliases): string[] {
+  return runningReferences(spec, view, aliases).flatMap(({ reference, ...running }) =>
+    runningTag(reference, { ...running, status }) === undefined ? (reference.digest ?? []) : [],
+  );
+}
+
 /** A usable policy with its status. */
 interface Remembering {
   readonly spec: PolicySpec;

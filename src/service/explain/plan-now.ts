@@ -6,6 +6,7 @@ import { formatRepository, sameRepository, type Candidate, type ImageReference }
 import { asSeenBy } from '../../core/plan/consent.ts';
 import { explainPlan, guardPlan, type TargetExplanation } from '../../core/plan/guard-plan.ts';
 import type { LatestImage } from '../../core/model/policy-status.ts';
+import type { CreationTimes } from '../../core/model/tag-strategy.ts';
 import { decidePending, isPending, type PendingCandidate } from '../../core/plan/pending-candidate.ts';
 import { hasChanges, type UpdatePlan } from '../../core/plan/plan-update.ts';
 import { planWith, propose } from '../reconcile/plan.ts';
@@ -31,6 +32,8 @@ export type PlannedNow =
       readonly targets: readonly TargetExplanation[];
       /** The plan that remains after the guards have decided. */
       readonly allowed: UpdatePlan;
+      /** When the images were created, if that was read for a first change. */
+      readonly ages?: CreationTimes;
       /** The candidate whose minimum age has to be reached before anything is changed. */
       readonly pending?: PendingCandidate;
       /** The facts that could not be found out. */
@@ -60,14 +63,14 @@ export async function planNow(
 
 /** The action of the service for a selected image. */
 export function planSelection(policy: ImagePolicy, selection: Selection, cluster: ClusterView): Exclude<PlannedNow, { why: string }> {
-  const { spec, candidate } = selection;
+  const { spec, candidate, ages } = selection;
   const seen = asSeenBy(policy, cluster);
   const { plan, context } = propose(policy, selection, seen);
   const targets = explainPlan(plan, context);
   const allowed = guardPlan(plan, context);
   const pending = findPending(policy, selection, seen);
-  if (pending === undefined) return { policy, spec, candidate, targets, allowed };
-  return { policy, spec, candidate, targets, allowed: postpone(allowed, pending), pending };
+  const found = { policy, spec, candidate, targets, ...defined({ ages }) };
+  return pending === undefined ? { ...found, allowed } : { ...found, allowed: postpone(allowed, pending), pending };
 }
 
 /** The candidate that is too young, as far as nothing is changed before it has the minimum age. */

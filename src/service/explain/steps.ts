@@ -1,13 +1,13 @@
 /** Explains a policy as a chain of steps: what the service would do, what it found, and what prevents the change. Pure. */
 import { resultCondition } from '../../core/model/decisive-condition.ts';
 import { defined } from '../../core/model/defined.ts';
-import { isUsable, type ImagePolicy, type PolicySpec } from '../../core/model/image-policy.ts';
+import { isUsable, type ImagePolicy } from '../../core/model/image-policy.ts';
 import type { Candidate } from '../../core/model/image-reference.ts';
 import type { Origin } from '../../core/model/policy-defaults.ts';
 import { isReason, pageOf, type Reason } from '../../core/model/reasons.ts';
-import { formatWorkload, type WorkloadRef } from '../../core/model/workload.ts';
+import { formatWorkload, type ContainerChange, type WorkloadRef } from '../../core/model/workload.ts';
 import { isAllowed, type Opinion, type TargetExplanation } from '../../core/plan/guard-plan.ts';
-import { isFar } from '../../core/plan/guards/unlikely-version.ts';
+import { findDoubt } from '../../core/plan/guards/unlikely-version.ts';
 import { describePush, nameOf, unknownOf, type Planned } from './conclude.ts';
 import { describePending, type PlannedNow, type Pushed } from './plan-now.ts';
 import { settingRows } from './settings.ts';
@@ -60,7 +60,7 @@ export function explainPlanned(planned: PlannedNow, pushed?: Pushed): Explanatio
   const unknown = pushed && unknownOf(planned, pushed);
   const description = isUsable(spec) ? spec.strategy.description : '';
   const selected = selectedSteps(planned, pushed, unknown);
-  const chains = targets.map((target) => ({ target: target.target, steps: stepsOf(target, planned.spec) }));
+  const chains = targets.map((target) => ({ target: target.target, steps: stepsOf(target, planned) }));
   const known = new Set([...selected, ...chains.flatMap(({ steps }) => steps)].map(({ reason }) => reason));
   const last = lastReconcile(planned.policy, pushed !== undefined).filter(({ reason }) => reason === undefined || !known.has(reason));
   return {
@@ -123,7 +123,7 @@ function selectedSteps(planned: Planned, pushed: Pushed | undefined, unknown: st
   return [tag, ...settings, ...verify];
 }
 
-function stepsOf({ target, changes, unchanged, problem, guards }: TargetExplanation, spec: PolicySpec): Step[] {
+function stepsOf({ target, changes, unchanged, problem, guards }: TargetExplanation, planned: Planned): Step[] {
   const found: Step =
     problem === undefined
       ? { id: 'target', result: 'pass', text: `${formatWorkload(target)} is there` }
@@ -136,13 +136,14 @@ function stepsOf({ target, changes, unchanged, problem, guards }: TargetExplanat
       text: `${container} stays at ${image}: ${message}`,
       ...linked(reason),
     })),
-    ...changes.map(({ container, from, to }): Step => ({
-      id: 'container',
-      result: 'pass',
-      text: `${container} would be changed from ${from} to ${to}${isFar({ from, to }, spec) ? ', whose version is far from the running one' : ''}`,
-    })),
+    ...changes.map((change): Step => ({ id: 'container', result: 'pass', text: describeChange(change, planned) })),
     ...guards.map(stepOfGuard),
   ];
+}
+
+function describeChange({ container, from, to }: ContainerChange, planned: Planned): string {
+  const doubt = findDoubt({ from, to }, planned);
+  return `${container} would be changed from ${from} to ${to}${doubt === undefined ? '' : `, but ${doubt}`}`;
 }
 
 const results: Readonly<Record<Opinion['result'], StepResult>> = { pass: 'pass', refused: 'stop', blocked: 'stop', waits: 'wait' };

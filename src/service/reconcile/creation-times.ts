@@ -8,7 +8,7 @@ import type { Registry } from './ports.ts';
 
 export interface TimesRequest {
   readonly source: ImageSource;
-  /** The running and the pending tags, which are read first. */
+  /** The running and the pending tags, which are read first. A running image whose tag is not known is named by its digest. */
   readonly needed: readonly string[];
   /** The image that was selected before. Its time is known even if the registry no longer holds the image. */
   readonly latest: LatestImage | undefined;
@@ -49,7 +49,9 @@ export async function readAllTimes(tags: readonly string[], timesRequest: TimesR
   const { source, needed, now } = timesRequest;
   const recalled = (tag: string) => registry.tagMemory.get(source, tag);
   const readAt = (tag: string) => (needed.includes(tag) ? -1 : (recalled(tag)?.readAt ?? 0));
-  const isFresh = (tag: string) => Math.abs(now() - readAt(tag)) < freshMs;
+  // The image of a digest never changes. Tags contain no colon.
+  const isFixed = (reference: string) => reference.includes(':') && recalled(reference) !== undefined;
+  const isFresh = (tag: string) => isFixed(tag) || Math.abs(now() - readAt(tag)) < freshMs;
   const rank = (tag: string) => Number(recalled(tag)?.isArtifact === true && !needed.includes(tag));
   const inTurn = [...new Set([...needed, ...tags])]
     .filter((tag) => !isFresh(tag))

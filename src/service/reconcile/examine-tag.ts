@@ -1,5 +1,5 @@
 import { hasChanges, type UnchangedContainer, type UpdatePlan } from '../../core/plan/plan-update.ts';
-import { isForVolumesAlone, knownDigests, runningTags } from '../../core/plan/running-images.ts';
+import { isForVolumesAlone, knownDigests, runningDigests, runningTags } from '../../core/plan/running-images.ts';
 import { describeMissing, missingPlatforms } from '../../core/select/missing-platforms.ts';
 import type { ImagePolicy, PolicySpec } from '../../core/model/image-policy.ts';
 import { formatRepository, type Candidate, type Repository } from '../../core/model/image-reference.ts';
@@ -111,13 +111,17 @@ export async function findLack(
   return missing.length === 0 ? undefined : describeMissing(tag, missing, image.platforms);
 }
 
-/** The tags that a candidate is compared with: the running, the selected and the pending ones. */
+/** The tags that a candidate is compared with: the running, the selected and the pending ones. With creation times, also running digests without a known tag. */
 export function neededTags({ policy, spec, cluster }: Reconcile): string[] {
   const { latest, waiting } = policy.status;
-  const running = runningTags({ spec, status: policy.status }, cluster, cluster.aliases);
+  const remembering = { spec, status: policy.status };
+  const running = runningTags(remembering, cluster, cluster.aliases);
   const remembered = [latest?.tag, waiting?.tag].filter((tag) => tag !== undefined);
   // An image that was set by hand may be outside of what the policy selects, and still be older or newer than the candidate.
-  const byAge = spec.strategy.compareAges === undefined ? [] : running.filter((tag) => !isRebasedTag(tag));
+  const byAge =
+    spec.strategy.compareAges === undefined
+      ? []
+      : [...running.filter((tag) => !isRebasedTag(tag)), ...runningDigests(remembering, cluster, cluster.aliases)];
   const candidates = [...running, ...remembered].filter((tag) => spec.strategy.reject(tag) === undefined);
   return [...new Set([...candidates, ...byAge])];
 }

@@ -1,6 +1,5 @@
 import { WaitError } from '../../core/model/errors.ts';
-import { tryParseImageReference } from '../../core/model/image-reference.ts';
-import { firstChanges } from '../../core/plan/guards/unlikely-version.ts';
+import { ageKey, firstChanges } from '../../core/plan/guards/unlikely-version.ts';
 import { isCredibleTime } from '../../core/select/strategies/newest.ts';
 import type { Reconcile } from './attempt.ts';
 import { readSomeTimes } from './creation-times.ts';
@@ -10,15 +9,17 @@ import type { Selection } from './selection.ts';
 
 /**
  * The selection with the ages of its image and of the images that it would replace, if a container is changed for the first time: the guard `unlikely-version`
- * decides by these ages. Any later change costs no request. An image that cannot be read has no age, so it does not keep a policy from its first change.
+ * decides by these ages. A policy with a range is only warned before, by whoever asks what would happen. Any later change costs no request. An image that cannot be read has no age, so it does not keep a policy from its first change.
  */
 export async function withAges(reconcile: Reconcile, selection: Selection, registry: Registry): Promise<Selection> {
-  const { policy, spec, cluster, signal } = reconcile;
+  const { policy, spec, cluster, signal, request } = reconcile;
   const { candidate, basis } = selection;
-  if (selection.spec.strategy.isUnbounded !== true || basis === 'UserRequest' || spec.targets.length === 0) return selection;
+  const { strategy } = selection.spec;
+  const isOfInterest = strategy.isUnbounded === true || (request.isPreview === true && strategy.id === 'semver');
+  if (!isOfInterest || basis === 'UserRequest' || spec.targets.length === 0) return selection;
   const { plan, context } = propose(policy, selection, cluster);
   const first = plan.targets.flatMap((target) => firstChanges(target, context));
-  const running = new Set(first.map(({ from }) => tryParseImageReference(from)?.tag).filter((tag) => tag !== undefined));
+  const running = new Set(first.map(({ from }) => ageKey(from)).filter((key) => key !== undefined));
   if (running.size === 0) return selection;
   const source = registry.sourceOf(policy, spec);
   const needed = [...new Set([candidate.tag, ...running])];

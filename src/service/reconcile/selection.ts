@@ -27,6 +27,8 @@ export interface SelectRequest {
   readonly isAboutTargets?: boolean;
   /** Whether the image is only to be found and not yet applied. Then a name is enough for policies that pin names. */
   readonly isOnlyFound?: boolean;
+  /** Whether somebody asks what would happen. Then facts for warnings are read, which decide nothing. */
+  readonly isPreview?: boolean;
   /** `previous` or a tag: a user asked to roll back to that image, which then replaces the image that the policy selects. */
   readonly rollbackTo?: string;
 }

@@ -150,7 +150,7 @@ test('a change to a version that is far from the running one is said to be one, 
     return targets[0]?.steps.find(({ id }) => id === 'container')?.text;
   };
   const change = (tag: string) => `web would be changed from ${image}:1.2.3 to ${image}:${tag}`;
-  assert.equal(await textOf('2021.12.16'), `${change('2021.12.16')}, whose version is far from the running one`);
+  assert.equal(await textOf('2021.12.16'), `${change('2021.12.16')}, but 2021.12.16 is far from 1.2.3, which runs`);
   assert.equal(await textOf('2.0.0'), change('2.0.0'));
 });
 

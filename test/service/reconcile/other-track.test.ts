@@ -59,6 +59,19 @@ test('where another policy has that track, the reason names it', async () => {
   assert.deepEqual(messages?.slice(1), [`alpine ${elsewhere}, that of ImagePolicy shop/alpine`, `other ${elsewhere}`]);
 });
 
+test('a tag that has no order stays with the policy that selects it', async () => {
+  for (const running of ['3f2a1bc', '1234', 'feature_a']) {
+    const world = createWorld();
+    const strategy = filterTags(strategies.alphabetical(), { allow: '^[0-9a-z_]+$' });
+    setWorkload(world, { web: `${image}:1.2.3`, other: `${image}:${running}` });
+    world.tags.set(running, digestOf('9'));
+    world.put(policyOf({ name: 'other', spec: specOf({ strategy, targets: [{ ...webDeployment, containers: ['other'] }] }) }));
+    await reconcileAll(world);
+    assert.deepEqual(world.images(), [`${image}:1.3.0`, `${image}:${running}`]);
+    assert.match(world.statusOf('web').targets?.[0]?.message ?? '', /which ImagePolicy shop\/other selects: .*takeOver: true/);
+  }
+});
+
 test('what was taken over once stays with the policy, whatever somebody sets', async () => {
   const world = createWorld();
   world.put(policyOf({ spec: specOf({ targets: [{ ...webDeployment, takeOver: true }] }) }));

@@ -201,13 +201,13 @@ test('an older image by creation time is applied where downgrades are allowed', 
 describe('an image that was set by hand and is not among the tags that the policy allows', () => {
   const strategy = filterTags(strategies.newest(), { allow: 'main-.*' });
   /** `main-1` was applied, `hotfix` was set by hand; then `main-2` is created. */
-  async function hotfixed(days: Record<'main-1' | 'hotfix' | 'main-2', number | undefined>): Promise<World> {
+  async function hotfixed(days: Record<'main-1' | 'hotfix' | 'main-2', number | undefined>, written = ':hotfix'): Promise<World> {
     const world = start({ 'main-0': 1, 'main-1': days['main-1'] }, { strategy });
     await reconcileJob(world);
     putTag(world, 'hotfix', 2, days.hotfix);
-    setWorkload(world, { web: { image: `${image}:hotfix`, imageOwner: 'kubectl-set' } });
+    setWorkload(world, { web: { image: image + written, imageOwner: 'kubectl-set' } });
     await reconcileJob(world);
-    assert.deepEqual(world.images(), [`${image}:hotfix`]);
+    assert.deepEqual(world.images(), [image + written]);
     putTag(world, 'main-2', 3, days['main-2']);
     return world;
   }
@@ -228,6 +228,17 @@ describe('an image that was set by hand and is not among the tags that the polic
     const world = await hotfixed({ 'main-1': 2, hotfix: 4, 'main-2': 3 });
     const outcome = await reconcile(world);
     assert.deepEqual([outcome.kind, outcome.reason, world.images()], ['unchanged', 'OlderThanRunning', [`${image}:hotfix`]]);
+  });
+
+  it('is compared by its age also where it is named by its digest alone', async () => {
+    const digest = `@${digestOf('2')}`;
+    const world = await hotfixed({ 'main-1': 2, hotfix: 4, 'main-2': 3 }, digest);
+    const outcome = await reconcile(world);
+    assert.deepEqual([outcome.kind, outcome.reason, world.images()], ['unchanged', 'OlderThanRunning', [image + digest]]);
+    putTag(world, 'main-3', 4, 5);
+    world.requests.length = 0;
+    await push(world, 'main-3');
+    assert.deepEqual([world.images(), world.requests], [[`${image}:main-3`], ['HEAD main-3', 'READ 4', 'PATCH web']]);
   });
 
   it('is kept where it does not say when it was created, and the reason says so', async () => {

@@ -79,6 +79,14 @@ describe('the first change of a policy without a range', () => {
     assert.deepEqual([world.images(), readyOf(world)?.reason], [[`${image}:10.11.4`], 'UnlikelyVersion']);
   });
 
+  it('is compared with the age of a running image that is named by its digest alone', async () => {
+    const world = start(older, free);
+    setWorkload(world, { web: { image: `${image}@${digests[0]}`, imageOwner: 'helm' } });
+    world.tags.delete('1.2.3');
+    await reconcile(world);
+    assert.deepEqual([world.images(), readyOf(world)?.reason], [[`${image}@${digests[0]}`], 'UnlikelyVersion']);
+  });
+
   it('is compared by the part of the tag that the policy extracts', async () => {
     const strategy = filterTags(free, { allow: 'v(?P<version>.*)-prod', extract: '$version' });
     const world = start({ 'v10.11.4-prod': 9, 'v2021.12.16-prod': 9 }, strategy);

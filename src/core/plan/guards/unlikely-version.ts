@@ -24,8 +24,9 @@ export const unlikelyVersion: Guard = {
   bindsRollback: false,
   check(target, context) {
     const { policy, candidate, spec, now } = context;
+    if (spec.strategy.isUnbounded !== true) return undefined;
     const found = firstChanges(target, context).flatMap((change) => {
-      const why = findUnlikely(change, context);
+      const why = findDoubt(change, context);
       const { imageSetAt } = imageOwner(target.workload, change) ?? {};
       const since = imageSetAt === undefined ? undefined : new Date(imageSetAt);
       return why === undefined || isReleased(since, policy.actions, now) ? [] : [{ change, why }];
@@ -39,29 +40,38 @@ export const unlikelyVersion: Guard = {
   },
 };
 
-/** The changes of containers that no policy has changed before, by a policy that does not limit its versions. */
+/** The changes of containers that the policy has not changed before. */
 export function firstChanges(
   target: TargetPlan,
   context: Pick<GuardContext, 'applied' | 'candidate' | 'policy' | 'spec'>,
 ): ContainerChange[] {
-  if (context.spec.strategy.isUnbounded !== true) return [];
   return target.changes.filter(({ container }) => lastChange(target, container, context) === undefined);
 }
 
-/** Whether a policy that selects by version would change to a major version that is far from the running one, with or without a range. */
-export function isFar({ from, to }: Pick<ContainerChange, 'from' | 'to'>, { strategy }: Pick<PolicySpec, 'strategy'>): boolean {
-  if (strategy.id !== 'semver') return false;
-  const [old, next] = [from, to].map((image) => versionOf(tryParseImageReference(image)?.tag, strategy)?.major);
-  return old !== undefined && next !== undefined && next > Math.max(old, 1) * majorFactor;
+/** The key of an image in the ages: its tag, or the digest that stands alone. Undefined for a text that is no image. */
+export function ageKey(image: string): string | undefined {
+  const { tag, digest } = tryParseImageReference(image) ?? {};
+  return tag ?? digest;
 }
 
-function findUnlikely({ from, to }: ContainerChange, { candidate, spec, ages }: GuardContext): string | undefined {
-  const running = tryParseImageReference(from)?.tag;
+/** Why a change is hardly what its author expects, with or without a range: the version is far from the running one, or its image is older; undefined if it is not. */
+export function findDoubt(
+  { from, to }: Pick<ContainerChange, 'from' | 'to'>,
+  { candidate, spec, ages }: Pick<GuardContext, 'candidate' | 'spec' | 'ages'>,
+): string | undefined {
+  const running = ageKey(from);
   if (running === undefined) return undefined;
   if (isFar({ from, to }, spec)) return `${candidate.tag} is far from ${running}, which runs`;
   const [before, after] = [ages?.get(running), ages?.get(candidate.tag)];
   if (before === undefined || after === undefined || after.getTime() >= before.getTime() - olderByMs) return undefined;
   return `the image of ${candidate.tag} was created on ${dayOf(after)}, before that of ${running} (${dayOf(before)}), which runs`;
+}
+
+/** Whether a policy that selects by version would change to a major version that is far from the running one. */
+function isFar({ from, to }: Pick<ContainerChange, 'from' | 'to'>, { strategy }: Pick<PolicySpec, 'strategy'>): boolean {
+  if (strategy.id !== 'semver') return false;
+  const [old, next] = [from, to].map((image) => versionOf(tryParseImageReference(image)?.tag, strategy)?.major);
+  return old !== undefined && next !== undefined && next > Math.max(old, 1) * majorFactor;
 }
 
 function versionOf(tag: string | undefined, { partOf }: TagStrategy) {
