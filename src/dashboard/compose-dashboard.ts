@@ -16,7 +16,7 @@ export function composeDashboard(
   { settings, logger, outbound }: Pick<Foundation, 'settings' | 'logger' | 'outbound'>,
   hasApi: boolean,
 ): AddDashboard {
-  const { webhookUrl, publicUrl, requestsPerMinute } = settings.config.dashboard;
+  const { webhookUrl, teamLabel, publicUrl, requestsPerMinute } = settings.config.dashboard;
   const elsewhere = hasApi ? undefined : elsewhereOf(settings);
   const identification = identificationOf(settings);
   const oidc = openOidc(settings, outbound);
@@ -28,7 +28,7 @@ export function composeDashboard(
       transport,
       identification,
       linkSecret: settings.dashboardSecrets.session,
-      settings: { webhookUrl },
+      settings: { webhookUrl, teamLabel },
       oidc,
       publicUrl,
       requestsPerMinute,

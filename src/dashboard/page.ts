@@ -38,6 +38,8 @@ export interface Query {
 export interface PageSettings {
   /** The public address of the receivers, without a path. */
   readonly webhookUrl?: string | undefined;
+  /** The label of policies that names a team. */
+  readonly teamLabel: string;
 }
 
 export interface PageContent {

@@ -299,7 +299,7 @@ test('too many requests of one address are refused', async (t) => {
 });
 
 test('the setup shows where senders deliver, and no secrets', async (t) => {
-  const { get } = openDashboard(t, { more: { settings: { webhookUrl: 'https://hooks.example.com' } } });
+  const { get } = openDashboard(t, { more: { settings: { webhookUrl: 'https://hooks.example.com', teamLabel: 'team' } } });
   assert.match((await get('/setup')).text, /No receiver is configured/);
 });
 

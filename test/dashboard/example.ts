@@ -234,6 +234,6 @@ export function exampleOptions() {
       makeReport: () => Promise.resolve({ version: '1.0.0', checkedAt: at(0), findings, conversion: { why: 'off' } }),
     },
     added: { features: ['bases'], routes: createBaseRoutes(sampleView()) },
-    more: { settings: { webhookUrl: 'https://hooks.example.com' } },
+    more: { settings: { webhookUrl: 'https://hooks.example.com', teamLabel: 'team' } },
   };
 }

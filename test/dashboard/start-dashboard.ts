@@ -66,7 +66,7 @@ export function openDashboard(
     (own, logger) => ({
       transport: connectWithin(own),
       identification,
-      settings: {},
+      settings: { teamLabel: 'team' },
       requestsPerMinute: 100_000,
       logger,
       ...more,

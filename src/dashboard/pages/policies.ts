@@ -1,67 +1,53 @@
 import type { z } from 'zod';
-import { policyOrders } from '../../service/api/policy-order.ts';
 import { getPolicies } from '../../service/api/routes/policies.ts';
 import { html, type Html } from '../html.ts';
-import type { Page, Query } from '../page.ts';
-import { policyFilters } from '../parts/filters.ts';
-import { option } from '../parts/inline.ts';
+import type { Page } from '../page.ts';
+import { addressWith, readListQuery, type ListQuery } from '../parts/list-query.ts';
+import { listFilters } from '../parts/list-filters.ts';
+import { policyLines } from '../parts/policy-lines.ts';
 import { partOf } from '../parts/problem.ts';
-import { policyTable } from '../parts/tables.ts';
 import type { Texts } from '../texts/en.ts';
 
 export const policies: Page = {
   path: '/policies',
   section: 'policies',
-  async show({ api, query, texts }) {
-    const filters = { search: query.one('search'), state: query.one('state'), namespace: query.one('namespace'), sort: query.one('sort') };
+  async show({ api, query, texts, settings }) {
+    const given = readListQuery(query);
+    const read = api.read(getPolicies, { ...requestOf(given, settings.teamLabel), after: given.after, limit: 100 });
     // The filters stay if the list fails: a user who may list only some namespaces has to name one.
-    const listed = await partOf(api.read(getPolicies, { ...filters, after: query.one('after'), limit: 100 }), (list) =>
-      showList(list, { ...filters, after: query.one('after') }, texts),
-    );
-    const body = html`${policyFilters('/policies', query, texts, orderField(query, texts))} ${listed}`;
-    return { title: texts.policies, body, isLive: true };
+    const choices = await read.catch(() => undefined);
+    const listed = await partOf(read, (list) => showList(list, given, texts));
+    return { title: texts.policies, body: html`${listFilters(given, choices, texts)} ${listed}`, isLive: true };
   },
 };
 
-interface Filters {
-  readonly search: string | undefined;
-  readonly state: string | undefined;
-  readonly namespace: string | undefined;
-  readonly sort: string | undefined;
-  readonly after: string | undefined;
+/** The query of the API for a query of the page. */
+export function requestOf({ states, search, namespace, registry, team, group, sort }: ListQuery, teamLabel: string) {
+  return {
+    search,
+    namespace,
+    registry,
+    state: states.join(','),
+    label: team === undefined ? teamLabel : `${teamLabel}=${team}`,
+    sort: group === undefined ? sort : orderOf[group],
+  };
 }
 
-function showList(
-  { policies: found, counts, next }: z.output<typeof getPolicies.answer>,
-  { after, ...filters }: Filters,
-  texts: Texts,
-): Html {
-  const { search, state, namespace } = filters;
-  const total = Object.entries(counts).reduce((sum, [one, count]) => sum + (state === undefined || one === state ? count : 0), 0);
-  const isFiltered = [search, state, namespace].some((filter) => filter !== undefined);
+/** The order in which the policies of a group follow each other. */
+const orderOf = { cause: 'reason', namespace: 'name', image: 'image' } as const;
+
+function showList({ policies: found, counts, next }: z.output<typeof getPolicies.answer>, given: ListQuery, texts: Texts): Html {
+  const { states, after, group } = given;
+  const total = Object.entries(counts).reduce((sum, [one, count]) => sum + (states.length === 0 || states.includes(one) ? count : 0), 0);
+  const isFiltered = addressWith('', { ...given, group: undefined, sort: undefined, after: undefined }) !== '';
   return html`
-    <p role="status">${texts.found(total)}</p>
-    ${found.length > 0 ? policyTable(found, texts) : html`<p class="none">${isFiltered ? texts.noPolicies : texts.noPoliciesYet}</p>`}
+    <p role="status" class="found">
+      ${texts.found(total)} <a href=${addressWith('/policies.csv', { ...given, after: undefined })} download="policies.csv">CSV</a>
+    </p>
+    ${found.length > 0 ? policyLines(found, group, texts) : html`<p class="none">${isFiltered ? texts.noPolicies : texts.noPoliciesYet}</p>`}
     <p class="pages">
-      ${after !== undefined && html`<a href=${addressWith(filters)}>${texts.first}</a>`}
-      ${next !== undefined && html`<a rel="next" href=${addressWith({ ...filters, after: next })}>${texts.next}</a>`}
+      ${after !== undefined && html`<a href=${addressWith('/policies', { ...given, after: undefined })}>${texts.first}</a>`}
+      ${next !== undefined && html`<a rel="next" href=${addressWith('/policies', { ...given, after: next })}>${texts.next}</a>`}
     </p>
   `;
-}
-
-function orderField(query: Query, texts: Texts): Html {
-  const orderTexts = { name: texts.byName, state: texts.byAttention, changed: texts.byChange };
-  return html`
-    <label>
-      ${texts.sort}
-      <select name="sort">
-        ${policyOrders.map((order) => option(order, orderTexts[order], query.one('sort') ?? 'name'))}
-      </select>
-    </label>
-  `;
-}
-
-function addressWith(values: Readonly<Record<string, string | undefined>>): string {
-  const given = Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return `/policies?${new URLSearchParams(given).toString()}`;
 }

@@ -1,12 +1,12 @@
-/** The filters of a list of policies, of either kind. */
+/** The filters of the list of bases. */
 import { policyStates } from '../../service/api/policy-view.ts';
 import { html, type Html } from '../html.ts';
 import type { Query } from '../page.ts';
 import type { Texts } from '../texts/en.ts';
 import { option } from './inline.ts';
 
-/** A form that filters by text, namespace and state. `more`: further fields. */
-export function policyFilters(action: string, query: Query, texts: Texts, more?: Html): Html {
+/** A form that filters by text, namespace and state. */
+export function policyFilters(action: string, query: Query, texts: Texts): Html {
   return html`
     <form class="filters" method="get" action=${action} role="search" data-instant>
       <label class="wide"
@@ -22,7 +22,6 @@ export function policyFilters(action: string, query: Query, texts: Texts, more?:
           ${option('', texts.anyState, query.one('state'))} ${policyStates.map((state) => option(state, texts[state], query.one('state')))}
         </select>
       </label>
-      ${more}
       <button>${texts.apply}</button>
     </form>
   `;

@@ -1,7 +1,6 @@
-import type { PolicySummary } from '../../service/api/policy-view.ts';
 import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
-import { policyLink, stateBadge, tagOf, time } from './inline.ts';
+import { time } from './inline.ts';
 
 /** A table whose rows become cards on narrow screens. For them, the heading of a column is repeated in each cell. */
 export function table(headings: readonly string[], rows: readonly (readonly unknown[])[], kind = '', caption?: string): Html {
@@ -47,26 +46,6 @@ export function factList(rows: readonly (readonly [label: string, value: unknown
       )}
     </dl>
   `;
-}
-
-/** Whether the message of a policy is shown. A policy may be Ready and still block an update, for example in a dry run. */
-function isTold({ state, reason, message }: PolicySummary): boolean {
-  return message !== undefined && (state !== 'Ready' || reason !== 'UpToDate');
-}
-
-/** A table of policies, with the reason if a selected image does not run everywhere. */
-export function policyTable(policies: readonly PolicySummary[], texts: Texts): Html {
-  return table(
-    [texts.policy, texts.state, texts.running, texts.latest, texts.since],
-    policies.map((policy) => [
-      html`${policyLink(policy)}<span class="repository">${policy.image}</span>`,
-      html`${stateBadge(policy.state, texts)} ${isTold(policy) && html`<span class="why">${policy.message}</span>`}`,
-      html`<code>${policy.running ?? '–'}</code>`,
-      tagOf(policy.latest),
-      time(policy.since),
-    ]),
-    'policies',
-  );
 }
 
 /** The conditions of a policy of either kind. */

@@ -56,6 +56,12 @@ export const dashboard = z
         'The address of the dashboard in browsers, such as https://images.example.com. With https, cookies are only sent over TLS.',
       ),
     webhookUrl: origin.optional().describe('The public address of the receivers, which the page Setup shows: https://hooks.example.com.'),
+    teamLabel: z
+      .string()
+      .max(317)
+      .regex(/^(?:[a-z0-9][a-z0-9.-]*\/)?[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?$/, 'the key of a label')
+      .default('team')
+      .describe('The label of policies that names a team, by whose values the page Policies filters.'),
     sessionSecret: secretReference
       .optional()
       .describe(

@@ -56,7 +56,7 @@ test('an empty configuration has the defaults', () => {
       trustedProxies: [],
       actions: false,
     },
-    dashboard: { sessionLifetime: 28_800_000, requestsPerMinute: 6_000 },
+    dashboard: { sessionLifetime: 28_800_000, requestsPerMinute: 6_000, teamLabel: 'team' },
     conversion: {
       host: '0.0.0.0',
       port: 9443,

@@ -6,11 +6,14 @@ import { tryParseImageReference } from '../../../core/model/image-reference.ts';
 import { type Access, AccessError } from '../access.ts';
 import { readEvent } from '../events.ts';
 import type { ApiPorts } from '../ports.ts';
+import { filterPolicies } from '../filter-policies.ts';
 import { detail, policyDetail, policyStates, policySummary, stateOf, summarize } from '../policy-view.ts';
 import { pageOf, policyOrders } from '../policy-order.ts';
 import { defineRoute, namespaceName, policyParams } from '../route.ts';
 import { policyStream } from '../stream.ts';
 import { listVisible, policiesOf, seePolicy } from '../see-policies.ts';
+
+const facets = z.array(z.object({ value: z.string(), count: z.int() }));
 
 export const getPolicies = defineRoute({
   method: 'GET',
@@ -18,42 +21,55 @@ export const getPolicies = defineRoute({
   id: 'listPolicies',
   group: 'Policies',
   summary: 'List policies',
-  about: 'Shows the policies that the caller may list. `counts` is of all that match the other filters, whatever their state.',
+  about:
+    'Shows the policies that the caller may list. `counts` and `facets` are of all that match the other filters: they say how many policies another choice would show.',
   query: z.object({
     namespace: namespaceName.exactOptional(),
-    state: z.enum(policyStates, { error: `one of ${policyStates.join(', ')}` }).exactOptional(),
+    state: z
+      .string()
+      .max(200)
+      .transform((text) => text.split(','))
+      .pipe(z.array(z.enum(policyStates, { error: `one of ${policyStates.join(', ')}, or several, separated by commas` })))
+      .exactOptional()
+      .describe(`One or more, separated by commas, of ${policyStates.join(', ')}.`),
+    registry: z.string().min(1).max(255).exactOptional().describe('The host of the registry.'),
+    label: z
+      .string()
+      .max(400)
+      .regex(/^[A-Za-z0-9][\w./-]*(?:=[\w.-]*)?$/, 'is KEY or KEY=VALUE')
+      .transform((text) => {
+        const [key = '', value] = text.split('=');
+        return { key, ...defined({ value }) };
+      })
+      .exactOptional()
+      .describe('KEY=VALUE: only policies with this label. KEY or KEY=VALUE: `facets.labels` counts its values.'),
     search: z.string().min(1).max(256).exactOptional().describe('Part of the namespace, name, image or tag that is selected or runs.'),
     sort: z
       .enum(policyOrders)
       .default('name')
-      .describe('By namespace and name; by state, what needs attention first; or by the last change, newest first.'),
+      .describe(
+        'By namespace and name; by state, what needs attention first; by the last change, newest first; by state and reason; or by image.',
+      ),
     limit: z.coerce.number().int().min(1).max(500).default(100).describe('The most policies of a page.'),
     after: z
       .string()
-      .regex(/^\d{1,16}:[a-z0-9-]{1,63}\/[a-z0-9.-]{1,253}$/, 'is not the "next" of an answer')
+      .regex(/^[\w.~%-]{0,800}:[a-z0-9-]{1,63}\/[a-z0-9.-]{1,253}$/, 'is not the "next" of an answer')
       .exactOptional()
       .describe('The `next` of the page before.'),
   }),
   answer: z.object({
     policies: z.array(policySummary),
     counts: z.partialRecord(z.enum(policyStates), z.int()),
+    facets: z.object({ namespaces: facets, registries: facets, labels: facets }).describe('The fifty most frequent values of each.'),
     next: z.string().exactOptional().describe('For `after`; absent on the last page.'),
   }),
-  async handle({ query: { namespace, state, search, sort, limit, after }, access, ports }) {
-    const text = search?.toLowerCase();
+  async handle({ query: { namespace, state: states, sort, limit, after, ...filters }, access, ports }) {
     const all = (await listVisible(ports, access, namespace)).map((policy) => ({ policy, state: stateOf(policy) }));
-    const found = text === undefined ? all : all.filter(({ policy }) => mentions(summarize(policy), text));
-    const counts: Partial<Record<(typeof policyStates)[number], number>> = {};
-    for (const { state } of found) counts[state] = (counts[state] ?? 0) + 1;
-    const wanted = state === undefined ? found : found.filter((one) => one.state === state);
-    const { page, next } = pageOf(wanted, sort, limit, after);
-    return { policies: page.map(({ policy }) => summarize(policy)), counts, ...defined({ next }) };
+    const { found, counts, facets } = filterPolicies(all, { states, ...filters });
+    const { page, next } = pageOf(found, sort, limit, after);
+    return { policies: page.map(({ policy }) => summarize(policy)), counts, facets, ...defined({ next }) };
   },
 });
-
-function mentions({ namespace, name, image = '', running = '', latest }: z.output<typeof policySummary>, text: string): boolean {
-  return [`${namespace}/${name}`, image, running, latest?.tag ?? ''].some((part) => part.toLowerCase().includes(text));
-}
 
 export const getPolicy = defineRoute({
   method: 'GET',

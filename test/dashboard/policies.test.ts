@@ -1,0 +1,91 @@
+/** The list of policies: several states at once, values with their counts, groups, one line each, and the file for spreadsheets. */
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { policyOf, specOf } from '../core/model/samples.ts';
+import { ann, samplePolicies } from '../service/api/sample-policies.ts';
+import { openDashboard, sessions } from './start-dashboard.ts';
+
+const elsewhere = { registry: 'harbor.example.com', path: 'ops/tool' };
+const teams = [
+  policyOf({ namespace: 'ops', name: 'a', uid: 'a', labels: { team: 'blue' }, spec: specOf({ repository: elsewhere }) }),
+  policyOf({ namespace: 'ops', name: 'b', uid: 'b', labels: { team: 'red' } }),
+];
+
+function open(t: TestContext) {
+  const { get } = openDashboard(t, { policies: { all: () => [...samplePolicies, ...teams] } });
+  return async (query: string) => {
+    const { status, text } = await get(`/policies${query}`);
+    assert.equal(status, 200, text);
+    return {
+      text,
+      names: [...text.matchAll(/<a href="\/policies\/([a-z]+\/[a-z]+)"/g)].map(([, name]) => name),
+      groups: [...text.matchAll(/<h2 class="group">([^<]*) <small>(\d+)/g)].map(([, name, count]) => `${name} ${count}`),
+    };
+  };
+}
+
+test('several states are shown at once, and each says how many there are', async (t) => {
+  const read = open(t);
+  const { text, names } = await read('?state=Failed&state=Stalled&namespace=shop');
+  assert.deepEqual(names, ['shop/failed', 'shop/stalled']);
+  assert.match(text, /value="Failed" checked\/?>Failed <b>1<\/b>/);
+  assert.match(text, /value="Ready"\/?>Ready <b>1<\/b>/);
+  assert.match(text, /2 policies/);
+  assert.deepEqual((await read('?state=Failed,Stalled')).names, names);
+});
+
+test('registries and teams can be chosen, with how many policies each has; one alone is no choice', async (t) => {
+  const read = open(t);
+  const { text } = await read('');
+  assert.match(text, /<option value="harbor\.example\.com">harbor\.example\.com \(1\)/);
+  assert.match(text, /<option value="blue">blue \(1\)<\/option><option value="red">red \(1\)/);
+  assert.deepEqual((await read('?team=red')).names, ['ops/b']);
+  assert.deepEqual((await read('?registry=harbor.example.com')).names, ['ops/a']);
+  assert.deepEqual((await read('?team=blue&registry=registry.example.com')).names, []);
+  assert.doesNotMatch((await read('?namespace=shop')).text, /name="team"/);
+});
+
+test('policies are grouped by cause, namespace or image', async (t) => {
+  const read = open(t);
+  assert.deepEqual((await read('?group=namespace')).groups, ['ops 3', `shop ${samplePolicies.length - 1}`]);
+  assert.equal((await read('?group=image')).groups.at(-1)?.startsWith('registry.example.com/shop/web '), true);
+  const { groups } = await read('?group=cause');
+  assert.match(groups[0] ?? '', /^Failed: \w+ 1$/);
+  assert.equal(new Set(groups).size, groups.length);
+  assert.deepEqual((await read('?group=nothing')).groups, []);
+});
+
+test('a reason has one line, and the whole of it where it is cut', async (t) => {
+  const message = `${'a long reason '.repeat(20)}end`;
+  const condition = { type: 'Stalled', status: 'True', reason: 'NotSigned', message, lastTransitionTime: '2026-03-01T11:00:00Z' } as const;
+  const long = policyOf({ status: { conditions: [condition] } });
+  const { get } = openDashboard(t, { policies: { all: () => [long] } });
+  const [, title, shown = ''] = /<span class="reason" title="([^"]*)">([^<]*)</.exec((await get('/policies')).text) ?? [];
+  assert.deepEqual([title, shown.length <= 60, shown.endsWith('…')], [message, true, true]);
+});
+
+test('the list is a file for spreadsheets, with the same filters, and no cell is taken for a formula', async (t) => {
+  const condition = { type: 'Stalled', status: 'True', reason: 'NotSigned', lastTransitionTime: '2026-03-01T11:00:00Z' } as const;
+  const hostile = policyOf({ name: 'evil', uid: 'e', status: { conditions: [{ ...condition, message: '=cmd|"x", y' }] } });
+  const { get } = openDashboard(t, { policies: { all: () => [...samplePolicies, hostile] } });
+  const { status, text, headers } = await get('/policies.csv?state=Stalled&search=evil');
+  assert.equal(status, 200);
+  assert.match(String(headers['content-type']), /^text\/csv/);
+  assert.match(String(headers['content-disposition']), /filename="policies\.csv"/);
+  const [head, row, rest] = text.split('\r\n');
+  assert.match(head ?? '', /^namespace,name,state,reason,message,image,running,selected,/);
+  assert.match(row ?? '', /^shop,evil,Stalled,NotSigned,"'=cmd\|""x"", y",registry\.example\.com\/shop\/web,/);
+  assert.equal(rest, '');
+});
+
+test('the file has all pages of the list, and only what its reader may see', async (t) => {
+  const many = Array.from({ length: 1_203 }, (_, index) => policyOf({ name: `p${index}`, uid: `u${index}` }));
+  const all = await openDashboard(t, { policies: { all: () => many } }).get('/policies.csv?group=cause');
+  assert.equal(all.text.trim().split('\r\n').length, many.length + 1);
+  const few = openDashboard(t, { auth: ann('list shop', 'get shop'), identification: sessions });
+  assert.equal((await few.get('/policies.csv')).status, 303);
+  await few.submit('/sign-in', { token: 'anns-token', back: '/' });
+  const { text } = await few.get('/policies.csv');
+  assert.match(text, /^shop,ready,/m);
+  assert.doesNotMatch(text, /^ops,/m);
+});
