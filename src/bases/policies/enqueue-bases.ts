@@ -7,6 +7,7 @@ import type { ImagePolicy } from '../../core/model/image-policy.ts';
 import { isUsable } from '../../core/model/image-policy.ts';
 import { matchesSelector, sameLabels } from '../../core/model/label-selector.ts';
 import { parseApproval, releaseTime } from '../../core/model/policy-actions.ts';
+import type { Reason } from '../../core/model/reasons.ts';
 import type { TriggerSource } from '../../core/model/policy-status.ts';
 import { imagesOf, type Workload } from '../../core/model/workload.ts';
 import { nextOpening } from '../../core/plan/next-opening.ts';
@@ -181,10 +182,28 @@ export function neededReconcile(policy: BaseImagePolicy, now: number): BaseJob |
   const interval = spec.base.pollIntervalMs;
   // A text that is no time was written by somebody else.
   if (!isYounger(Date.parse(lastCheckTime), interval, now)) return jobFor(policy, 'Poll', 'poll', now);
+  const retriedSince = whenRetried(status);
+  if (retriedSince !== undefined && !isYounger(Date.parse(retriedSince), retryAfterMs, now))
+    return jobFor(policy, 'WaitOver', `retrying:${retriedSince}`, now);
   const isClosed = isWaitingForWindow(status) && nextOpening(spec.base.windows, new Date(now)) !== undefined;
   const isOpen = waves !== undefined && waves.stopped === undefined && waves.pending + waves.progressing > 0 && !isClosed;
   const isOver = waiting?.until !== undefined && Date.parse(waiting.until) <= now;
   return isOpen || isOver ? jobFor(policy, 'WaitOver', 'sweep', now) : undefined;
+}
+
+/** How long a try is left to the job that has failed. Redis may have lost it. */
+const retryAfterMs = 60_000;
+const retried: ReadonlySet<string> = new Set<Reason>([
+  'Retrying',
+  'NotShownYet',
+  'RegistryThrottled',
+  'RegistryUnavailable',
+  'RegistryBusy',
+]);
+
+/** Since when the status says that a failed reconcile is retried; undefined if it does not. */
+function whenRetried({ conditions = [] }: BaseStatus): string | undefined {
+  return conditions.find(({ type, status, reason }) => type === 'Ready' && status === 'False' && retried.has(reason))?.lastTransitionTime;
 }
 
 /** Whether the policy, in its current form, has never been reconciled. */

@@ -24,6 +24,13 @@ function policyOf(status: object, { annotations = {}, spec = {} }: { annotations
   return readBasePolicy({ metadata, spec: written, status }, { aliases: new Map(), customTargets: [] });
 }
 
+const retriedSince = (time: string) => ({
+  type: 'Ready',
+  status: 'False',
+  reason: 'Retrying',
+  message: 'the registry is away',
+  lastTransitionTime: `2026-11-23T${time}Z`,
+});
 const annotation = (name: string, value: string) => ({ annotations: { [`operator.technomad.dev/${name}`]: value } });
 
 describe('neededReconcile', () => {
@@ -35,6 +42,8 @@ describe('neededReconcile', () => {
     ['it was checked at a time of a wrong clock', policyOf({ ...settled, lastCheckTime: '2099-01-01T00:00:00Z' }), /^Poll poll$/],
     ['it was checked in the next minute', policyOf({ ...settled, lastCheckTime: '2026-11-23T12:01:00Z' }), /^Poll poll$/],
     ['it was checked at no time', policyOf({ ...settled, lastCheckTime: 'never' }), /^Poll poll$/],
+    ['it says for long that it is retried', policyOf({ ...settled, conditions: [retriedSince('11:58:59')] }), /^WaitOver retrying:2026-/],
+    ['it says for a moment that it is retried', policyOf({ ...settled, conditions: [retriedSince('11:59:30')] }), undefined],
     ['it is being deleted', { ...policyOf({ observedGeneration: 0 }), isDeleting: true }, undefined],
     ['it is suspended', policyOf({ observedGeneration: 1 }, { spec: { suspend: true } }), undefined],
     ['a user requests it', policyOf(settled, annotation('requested-at', 'now')), /^Request request:now$/],

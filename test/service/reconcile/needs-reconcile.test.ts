@@ -37,6 +37,13 @@ const unusable = (type: string) =>
     },
     actions: { approve: `1.3.0@${digestOf('b')}` },
   });
+const retriedSince = (lastTransitionTime: string) =>
+  policyOf({
+    status: {
+      ...settled,
+      conditions: [{ type: 'Ready', status: 'False', reason: 'Retrying', message: 'the API server is away', lastTransitionTime }],
+    },
+  });
 const rows: [name: string, policy: ImagePolicy, cause: string | undefined][] = [
   ['never looked at', policyOf(), 'generation:1'],
   ['changed', policyOf({ generation: 4, status: settled }), 'generation:4'],
@@ -54,6 +61,9 @@ const rows: [name: string, policy: ImagePolicy, cause: string | undefined][] = [
   ['approved while it cannot be used, and does not say that anything waits', unusable('Held'), undefined],
   ['stalled by what no target can mend', policyOf({ status: stalledStatus('RegistryDenied') }), undefined],
   ['stalled by a reason of a newer version', policyOf({ status: stalledStatus('SomethingNew') }), undefined],
+  ['retried for long', retriedSince('2026-03-01T11:58:00Z'), 'retrying:1:2026-03-01T11:58:00Z'],
+  ['retried by a clock that was wrong', retriedSince('2026-03-01T12:05:00Z'), 'retrying:1:2026-03-01T12:05:00Z'],
+  ['retried for a moment', retriedSince('2026-03-01T11:59:30Z'), undefined],
   [
     'stalled, and not understood',
     policyOf({ spec: { problem: { reason: 'InvalidPolicy', message: '' } }, status: stalledStatus('TargetNotFound') }),

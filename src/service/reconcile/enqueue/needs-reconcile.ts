@@ -52,6 +52,7 @@ const clearedByKind: ReadonlySet<string> = new Set<Reason>([
 ]);
 
 const targetPaused: Reason = 'TargetPaused';
+const retrying: Reason = 'Retrying';
 
 type Job = Pick<PolicyJob, 'source' | 'cause' | 'hint'>;
 
@@ -85,13 +86,26 @@ export function neededReconciles(policy: ImagePolicy, view: NeedsView, now: Date
   const changed = changedJob(policy, seen, { now, withNew: false });
   const wait = changedWaitJob(policy, now);
   const heldBack = heldBackJob(policy, seen);
+  const retry = retryJob(policy, now);
   return [
     ...(action === undefined ? [] : [{ ...job, ...action }]),
     ...(recovery === undefined ? [] : [recovery]),
     ...(changed === undefined ? [] : [changed]),
     ...(wait === undefined ? [] : [{ ...job, ...wait }]),
     ...(heldBack === undefined ? [] : [{ ...job, ...heldBack }]),
+    ...(retry === undefined ? [] : [{ ...job, ...retry }]),
   ];
+}
+
+/** How long a try is left to the job that has failed. */
+const retryAfterMs = 60_000;
+
+/** The job for a policy whose status says that it is retried, so that this is true also if Redis has lost the job. */
+function retryJob({ generation, spec, status }: ImagePolicy, now: Date): Job | undefined {
+  const ready = status.conditions?.find(({ type, reason }) => type === 'Ready' && reason === retrying);
+  if (ready === undefined || !isUsable(spec) || spec.suspended) return undefined;
+  const isRecent = Math.abs(now.getTime() - Date.parse(ready.lastTransitionTime)) < retryAfterMs;
+  return isRecent ? undefined : { source: 'TargetChange', cause: `retrying:${generation}:${ready.lastTransitionTime}` };
 }
 
 /**

@@ -15,6 +15,7 @@ import { workloadKey, type Workload, type WorkloadRef } from '../../../core/mode
 import { withRollouts } from '../../../core/status/with-rollouts.ts';
 import type { PolicyJob } from '../../queue/jobs.ts';
 import { defaultParallel } from '../apply.ts';
+import { completingJob } from '../enqueue/completing-job.ts';
 import { atLeastAsStatus } from '../enqueue/fresh-state.ts';
 import type { ClusterView, Ports } from '../ports.ts';
 import { reportResults } from './report-rollouts.ts';
@@ -53,8 +54,11 @@ async function checkOnce(job: PolicyJob, ports: Ports, signal: AbortSignal): Pro
   const seen = { ...ports, cluster: asSeenBy(policy, await atLeastAsStatus(policy, ports, signal)) };
   const check: RolloutCheck = { policy, spec, fresh: new Map(), signal };
   const findings = await examine(check, job.notBefore !== undefined, seen);
-  const decision = await record(check, findings, seen);
-  if (decision === undefined) return;
+  const recorded = await record(check, findings, seen);
+  if (recorded === undefined) return;
+  const { decision, isReleased } = recorded;
+  // What had to wait because the image was rejected can go on.
+  if (isReleased) await ports.queues.addPolicyJobs([completingJob(policy, new Date(ports.cluster.now()))]);
   await reportResults(policy, decision.results, seen);
   await rollBack(decision, { ...check, policy: { ...policy, status: decision.status } }, seen);
 }
@@ -146,18 +150,26 @@ async function findDigests(
   return found;
 }
 
-/** Decides by the newest status, and writes that; undefined if the policy is gone. */
-async function record(check: RolloutCheck, findings: readonly Finding[], ports: Ports): Promise<RolloutDecision | undefined> {
+/** Decides by the newest status, and writes that; undefined if the policy is gone. `isReleased`: an image that was rejected is so no longer. */
+async function record(
+  check: RolloutCheck,
+  findings: readonly Finding[],
+  ports: Ports,
+): Promise<{ readonly decision: RolloutDecision; readonly isReleased: boolean } | undefined> {
   const { policy, signal } = check;
   let decision: RolloutDecision | undefined;
+  let before: PolicyStatus = {};
   const now = new Date(ports.cluster.now());
   const update = (status: PolicyStatus) => {
     const current = { ...policy, status };
+    before = status;
     decision = decideRollouts(current, findings, withFresh(check, ports.cluster, now));
     return withRollouts(current, decision, now);
   };
   await ports.policies.writeStatus(policy, update, signal);
-  return decision;
+  if (decision === undefined) return undefined;
+  const rejected = new Set(decision.status.rejected?.map(({ digest }) => digest));
+  return { decision, isReleased: before.rejected?.some(({ digest }) => !rejected.has(digest)) === true };
 }
 
 /** What the policy sees of its targets now, and of other workloads as the check has read them. */
