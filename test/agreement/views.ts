@@ -158,13 +158,15 @@ async function readPages({ operationsUrl, cookie, namespace }: Viewer): Promise<
     for (const [row] of text.matchAll(/<tr>(?:(?!<\/tr>).)*<td(?:(?!<\/tr>).)*<\/tr>/gs)) {
       const [, name = ''] = /<\/span>([^<]+)<\/a>/.exec(row) ?? [];
       const cells = [...row.matchAll(/<td[^>]*>(.*?)<\/td>/gs)].map(([, cell = '']) => cell);
-      const [state = '', running = '', wanted = ''] = cells;
-      const why = /<span class="why">(.*?)<\/span>/s.exec(state)?.[1];
+      const [state = '', images = '', reason = ''] = cells;
+      const why = /<span class="reason" title="([^"]*)"/.exec(reason)?.[1];
+      // Only what is selected and does not run is shown beside what runs.
+      const [running = '', wanted = running] = textOf(images).split(' → ');
       const badge = /<span class="badge[^>]*>(.*?)<\/span>/s.exec(state)?.[1] ?? '';
       rows.set(name, {
         state: textOf(badge),
-        running: textOf(running),
-        wanted: textOf(wanted),
+        running,
+        wanted,
         ...(why !== undefined && { why: textOf(why) }),
       });
     }

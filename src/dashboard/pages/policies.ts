@@ -42,7 +42,8 @@ function showList({ policies: found, counts, next }: z.output<typeof getPolicies
   const isFiltered = addressWith('', { ...given, group: undefined, sort: undefined, after: undefined }) !== '';
   return html`
     <p role="status" class="found">
-      ${texts.found(total)} <a href=${addressWith('/policies.csv', { ...given, after: undefined })} download="policies.csv">CSV</a>
+      <span>${texts.found(total)}</span>
+      <a href=${addressWith('/policies.csv', { ...given, after: undefined })} download="policies.csv">CSV</a>
     </p>
     ${found.length > 0 ? policyLines(found, group, texts) : html`<p class="none">${isFiltered ? texts.noPolicies : texts.noPoliciesYet}</p>`}
     <p class="pages">

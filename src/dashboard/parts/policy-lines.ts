@@ -44,10 +44,11 @@ function lineOf(policy: PolicySummary, texts: Texts): unknown[] {
   ];
 }
 
-/** What runs and, where that is something else, what is selected. */
+/** What runs and, where that is something else or nothing, what is selected. */
 function runsAndWants({ running = '–', latest }: PolicySummary): Html {
-  const isSame = latest === undefined || running === latest.tag;
-  return html`<code title=${latest?.digest}>${running}</code>${!isSame && html` → <code title=${latest.digest}>${latest.tag}</code>`}`;
+  const isSame = running === (latest?.tag ?? '–');
+  return html`<code title=${isSame ? latest?.digest : undefined}>${running}</code
+    >${!isSame && html` → <code title=${latest?.digest}>${latest?.tag ?? '–'}</code>`}`;
 }
 
 function shorten(text: string): string {
