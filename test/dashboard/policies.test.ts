@@ -55,6 +55,15 @@ test('policies are grouped by cause, namespace or image', async (t) => {
   assert.deepEqual((await read('?group=nothing')).groups, []);
 });
 
+test('the size of a group is shown only where the whole list is on the page', async (t) => {
+  const many = Array.from({ length: 101 }, (_, index) => policyOf({ name: `p${index}`, uid: `u${index}` }));
+  const { get } = openDashboard(t, { policies: { all: () => many } });
+  const { text } = await get('/policies?group=namespace');
+  assert.match(text, /<h2 class="group">shop <\/h2>/);
+  const next = /<a rel="next" href="([^"]+)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? assert.fail();
+  assert.match((await get(next)).text, /<h2 class="group">shop <\/h2>/);
+});
+
 test('a reason has one line, and the whole of it where it is cut', async (t) => {
   const message = `${'a long reason '.repeat(20)}end`;
   const condition = { type: 'Stalled', status: 'True', reason: 'NotSigned', message, lastTransitionTime: '2026-03-01T11:00:00Z' } as const;

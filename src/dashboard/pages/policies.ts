@@ -45,7 +45,7 @@ function showList({ policies: found, counts, next }: z.output<typeof getPolicies
       <span>${texts.found(total)}</span>
       <a href=${addressWith('/policies.csv', { ...given, after: undefined })} download="policies.csv">CSV</a>
     </p>
-    ${found.length > 0 ? policyLines(found, group, texts) : html`<p class="none">${isFiltered ? texts.noPolicies : texts.noPoliciesYet}</p>`}
+    ${found.length > 0 ? policyLines(found, { group, isWhole: after === undefined && next === undefined }, texts) : html`<p class="none">${isFiltered ? texts.noPolicies : texts.noPoliciesYet}</p>`}
     <p class="pages">
       ${after !== undefined && html`<a href=${addressWith('/policies', { ...given, after: undefined })}>${texts.first}</a>`}
       ${next !== undefined && html`<a rel="next" href=${addressWith('/policies', { ...given, after: next })}>${texts.next}</a>`}

@@ -8,8 +8,12 @@ import { table } from './tables.ts';
 
 const maxReason = 60;
 
-/** The policies, which are sorted by their group. */
-export function policyLines(policies: readonly PolicySummary[], group: Grouping | undefined, texts: Texts): Html {
+/** The policies of a page, which are sorted by their group. Only of a list on one page (`isWhole`) is it known how many a group has. */
+export function policyLines(
+  policies: readonly PolicySummary[],
+  { group, isWhole }: { readonly group: Grouping | undefined; readonly isWhole: boolean },
+  texts: Texts,
+): Html {
   const headings = [texts.policy, texts.state, texts.runsAndWants, texts.reason, texts.since];
   const lines = (some: readonly PolicySummary[], caption?: string) =>
     table(
@@ -22,7 +26,7 @@ export function policyLines(policies: readonly PolicySummary[], group: Grouping 
   const groups = [...Map.groupBy(policies, (policy) => groupOf(policy, group, texts))];
   return html`${groups.map(
     ([name, some]) =>
-      html`<h2 class="group">${name} <small>${some.length}</small></h2>
+      html`<h2 class="group">${name} ${isWhole && html`<small>${some.length}</small>`}</h2>
         ${lines(some, name)}`,
   )}`;
 }
