@@ -48,8 +48,13 @@ export function firstBytes(message: Message, field: number): Buffer {
 
 /** The first value of a field as a number; 0 where it is not there. */
 export function firstNumber(message: Message, field: number): number {
+  return Number(firstInteger(message, field));
+}
+
+/** The first value of a field, exactly; 0 where it is not there. */
+export function firstInteger(message: Message, field: number): bigint {
   const value = message.get(field)?.[0] ?? 0n;
-  return Number(typeof value === 'bigint' ? value : value.readBigUInt64LE());
+  return typeof value === 'bigint' ? value : value.readBigUInt64LE();
 }
 
 function bytesOf(message: Message, field: number): Buffer[] {
