@@ -100,12 +100,6 @@ export const mutations: readonly Mutation[] = [
     to: '(await Promise.resolve(true))',
   },
   {
-    rule: 'a wave of a base begins only where nobody has begun another one',
-    file: 'src/bases/policies/reconcile-base.ts',
-    from: 'lastWave }), { signal, isExclusive: true }',
-    to: 'lastWave }), { signal }',
-  },
-  {
     rule: 'a suspended base policy is not reconciled',
     file: 'src/bases/policies/reconcile-base.ts',
     from: '  if (spec.base.suspended) return suspended(policy);\n',

@@ -42,6 +42,8 @@ interface Replica {
   readonly events: readonly ObjectEvent[];
   /** Jobs that it has added. */
   readonly jobs: BaseJob[];
+  /** Names of the workloads that it has restarted. */
+  readonly restarted: string[];
   /** What the registry holds. */
   readonly tags: Map<string, string>;
   readonly status: () => BaseImagePolicy['status'];
@@ -73,6 +75,7 @@ export function createReplica({ settings = {}, layers = {}, pods, signatures = {
       { aliases: new Map(), customTargets: [] },
     );
   const jobs: BaseJob[] = [];
+  const restarted: string[] = [];
   let remembered: readonly SeenVersion[] = [];
   let version = 1;
   let policy = read({}, '1');
@@ -136,11 +139,19 @@ export function createReplica({ settings = {}, layers = {}, pods, signatures = {
     readWorkload: unused,
     children: { list: () => Promise.resolve([]), create: unused, remove: unused, rollBack: unused },
     rebuilds: { request: unused, read: () => Promise.resolve([]) },
-    restarts: { read: () => (pods === undefined ? unused() : Promise.resolve(pods)), restart: unused, readConsent: unused },
+    restarts: {
+      read: () => (pods === undefined ? unused() : Promise.resolve(pods)),
+      restart({ name }) {
+        restarted.push(name);
+        return Promise.resolve(true);
+      },
+      readConsent: unused,
+    },
   };
   const replica: Replica = {
     results,
     jobs,
+    restarted,
     process: (job) => processBaseJob(job, contextOf(), all),
     requests,
     events,
