@@ -6,8 +6,9 @@ import { actionNames, actionPath, actionsFor, bodyOf, previousTags, type ActionN
 import { type Api, ApiFailure } from './api-client.ts';
 import { parseChoice, type Choice } from './choices.ts';
 import { html, type Html } from './html.ts';
-import { option, policyLink, policyPath } from './parts/inline.ts';
+import { option, policyLink, policyPath, tagOf } from './parts/inline.ts';
 import { problem } from './parts/problem.ts';
+import { factList } from './parts/tables.ts';
 import type { Texts } from './texts/en.ts';
 import { type DashboardMeans, queryOf, sendPage, startVisit } from './visit.ts';
 
@@ -141,6 +142,7 @@ function confirm(found: PolicyDetail, action: ActionName, texts: Texts): Html {
   return html`
     <form method="post" action=${actionPath(found, action)} class="confirm">
       <p>${question}</p>
+      ${showEffect(found, action, texts)}
       ${
         action === 'approve' &&
         html`<input type="hidden" name="tag" value=${found.pendingApproval?.tag} /><input
@@ -162,6 +164,30 @@ function confirm(found: PolicyDetail, action: ActionName, texts: Texts): Html {
     </form>
   `;
 }
+
+/** What runs now, what will run, and on which workloads. */
+function showEffect(found: PolicyDetail, action: ActionName, texts: Texts): Html | undefined {
+  if (action !== 'approve' && action !== 'rollback') return undefined;
+  const { targets = [], targetCounts } = found.status;
+  const names = [...new Set(targets.map(({ kind, namespace, name }) => `${kind} ${namespace}/${name}`))];
+  const total = Math.max(targetCounts?.total ?? 0, names.length);
+  const shown = names.slice(0, maxNamed);
+  const will: Html | string = action === 'approve' ? tagOf(found.pendingApproval) : texts.beforeOf;
+  return factList([
+    [texts.runsNow, found.running && html`<code>${found.running}</code>`],
+    [texts.willRun, will],
+    [
+      `${texts.workloads}: ${total}`,
+      total > 0 &&
+        html`<ul class="plain">
+          ${shown.map((name) => html`<li>${name}</li>`)} ${total > shown.length && html`<li>${texts.andMore(total - shown.length)}</li>`}
+        </ul>`,
+    ],
+  ]);
+}
+
+/** The most workloads that a question names. */
+const maxNamed = 10;
 
 function confirmAll(choices: readonly Choice[], texts: Texts): Html {
   return html`

@@ -1,13 +1,15 @@
 /** A day of a small installation: what the pictures of the documentation show. */
 import { createBaseRoutes } from '../../src/bases/api/routes.ts';
 import { sampleView } from '../bases/api/sample-bases.ts';
-import type { ImagePolicy } from '../../src/core/model/image-policy.ts';
+import { scopeOf, type ImagePolicy } from '../../src/core/model/image-policy.ts';
 import type { Condition, HistoryEntry } from '../../src/core/model/policy-status.ts';
 import type { Finding } from '../../src/service/doctor/finding.ts';
 import type { EventRecord } from '../../src/service/queue/event-record.ts';
 import type { PolicyResult } from '../../src/service/queue/event-log.ts';
 import { eventTime, recordOf } from '../service/api/fake-events.ts';
-import { digestOf, policyOf, specOf } from '../core/model/samples.ts';
+import { digestOf, policyOf, specOf, workloadOf } from '../core/model/samples.ts';
+import { viewOf } from '../core/rollout/rollout-samples.ts';
+import { samplePorts } from '../service/api/sample-policies.ts';
 
 const repositoryOf = (name: string) => ({ registry: 'harbor.example.com', path: `shop/${name}` });
 const at = (minutesBeforeNoon: number) => new Date(eventTime - minutesBeforeNoon * 60_000).toISOString().replace('.000Z', 'Z');
@@ -42,7 +44,8 @@ function change({ name, from, to, minutes, result = 'RolledOut' }: Change): Hist
 
 function policy(name: string, status: ImagePolicy['status'], spec: Parameters<typeof specOf>[0] = {}, namespace = 'shop'): ImagePolicy {
   const repository = repositoryOf(name);
-  return policyOf({ namespace, name, uid: `uid-${namespace}-${name}`, spec: specOf({ repository, ...spec }), status });
+  const targets = [{ kind: 'Deployment', namespace, name }];
+  return policyOf({ namespace, name, uid: `uid-${namespace}-${name}`, spec: specOf({ repository, targets, ...spec }), status });
 }
 
 /** A policy whose registry has been down for 26 minutes. */
@@ -64,13 +67,17 @@ const checkout = [
 
 /** Policies of one namespace, in most states. */
 const policies: readonly ImagePolicy[] = [
-  policy('cart', {
-    conditions: [ready('1.8.2', 300), condition('ApprovalRequired', 'ApprovalRequired', '1.9.0 waits for approval', 25)],
-    running: '1.8.2',
-    latest: { tag: '1.9.0', digest: digestOf('b'), selectedAt: at(25) },
-    pendingApproval: { tag: '1.9.0', digest: digestOf('b') },
-    history: [change({ name: 'cart', from: '1.8.1', to: '1.8.2', minutes: 300 })],
-  }),
+  policy(
+    'cart',
+    {
+      conditions: [ready('1.8.2', 300), condition('ApprovalRequired', 'ApprovalRequired', '1.9.0 waits for approval', 25)],
+      running: '1.8.2',
+      latest: { tag: '1.9.0', digest: digestOf('b'), selectedAt: at(25) },
+      pendingApproval: { tag: '1.9.0', digest: digestOf('b') },
+      history: [change({ name: 'cart', from: '1.8.1', to: '1.8.2', minutes: 300 })],
+    },
+    { mode: 'Approval' },
+  ),
   policy('checkout', {
     conditions: [ready('2.4.0', 11)],
     running: '2.4.0',
@@ -172,15 +179,30 @@ function pushed(
 const workload = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'shop', name: 'checkout' };
 const [newest] = checkout;
 const records: readonly EventRecord[] = [
-  pushed('search', '3.2.0', 1, { kind: 'updated', reason: 'Progressing', message: 'rolls out' }),
+  pushed('search', '3.2.0', 1, { kind: 'updated', reason: 'Progressing', message: 'rolls out', verifiedMs: 240 }),
   pushed('checkout', '2.4.0', 12.5, {
     kind: 'updated',
     reason: 'UpToDate',
     message: 'rolled out',
+    stage: 'rollout',
+    verifiedMs: 310,
     changes: [{ workload, index: 0, container: 'checkout', from: newest?.from ?? '', to: newest?.to ?? '' }],
   }),
-  pushed('cart', '1.9.0', 25, { kind: 'waiting', reason: 'ApprovalRequired', message: '1.9.0 waits for approval' }),
-  pushed('stock', '0.9.4', 40, { kind: 'waiting', reason: 'Window', message: 'waits for the window that opens at 20:00' }),
+  pushed('cart', '1.9.0', 25, {
+    kind: 'waiting',
+    reason: 'ApprovalRequired',
+    message: '1.9.0 waits for approval',
+    stage: 'guard',
+    verifiedMs: 280,
+  }),
+  pushed('payments', '5.1.0', 106, {
+    kind: 'failed',
+    reason: 'RolloutFailed',
+    message: 'rolled back from 5.1.0: Deployment shop/payments: 0 of 3 pods became ready within 10m',
+    stage: 'rollout',
+    verifiedMs: 260,
+  }),
+  pushed('stock', '0.9.4', 40, { kind: 'waiting', reason: 'Window', message: 'waits for the window that opens at 20:00', stage: 'guard' }),
 ];
 
 const findings: readonly Finding[] = [
@@ -194,6 +216,13 @@ const findings: readonly Finding[] = [
   { line: 'redis/answers', level: 'ok', message: 'Redis answers' },
 ];
 
+/** The Deployment of each policy, with what it runs. */
+const workloads = policies.map(({ namespace, name, spec, status: { running = '' } }) => {
+  const { registry, path } = scopeOf(spec)?.repository ?? repositoryOf(name);
+  const image = `${registry}/${path}:${running.split(', ')[0]}`;
+  return workloadOf({ [name]: image }, { namespace, name, uid: `uid-of-${name}` });
+});
+
 /** The installation, for a dashboard. */
 export function exampleOptions() {
   const find = (namespace: string, name: string) => policies.find((one) => one.namespace === namespace && one.name === name);
@@ -206,7 +235,7 @@ export function exampleOptions() {
     });
   const minutes = (count: number) => eventTime - count * 60_000;
   return {
-    policies: { all: () => policies, find, read },
+    policies: { all: () => policies, find, read, cluster: { ...samplePorts([]).cluster, ...viewOf(...workloads) } },
     records,
     installation: {
       receivers: () =>

@@ -23,6 +23,8 @@ const shown = {
   cause: '/cause?id=registry/RegistryUnavailable/mirror.example.com',
   policies: '/policies',
   policy: '/policies/shop/checkout',
+  failed: '/policies/shop/payments',
+  waiting: '/policies/shop/cart',
   rollback: '/policies/shop/checkout/rollback',
   bases: '/bases',
   base: '/bases/platform/java',
@@ -95,7 +97,7 @@ describe('the dashboard in a browser', { skip: why ?? false }, () => {
     const context = await browser.open({ timezoneId: 'Asia/Tokyo', locale: 'en-GB' });
     const page = await context.newPage();
     await page.goto(`${url}/policies/shop/checkout`);
-    const time = page.locator('.timeline time').first();
+    const time = page.locator('.timeline .points time').first();
     await time.and(page.locator('[title]')).waitFor();
     const [shownAs, title] = [await time.textContent(), await time.getAttribute('title')];
     assert.match(title ?? '', /^2026-03-01 \d\d:\d\d UTC$/);
@@ -110,7 +112,7 @@ describe('the dashboard in a browser', { skip: why ?? false }, () => {
     await page.goto(`${url}/policies/shop/checkout`);
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    assert.equal(new URL(page.url()).hash, '#content');
+    await page.waitForURL('**#content');
     const focused = () => page.evaluate('document.activeElement.textContent.trim()') as Promise<string>;
     for (let steps = 0; steps < 5 && (await focused()) !== 'Roll back'; steps++) await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
@@ -131,7 +133,7 @@ describe('the dashboard in a browser', { skip: why ?? false }, () => {
     found = { ...found, status: { running: '1.1.0' } };
     const change: PolicyChange = { type: 'updated', object: found };
     feed.publish(change);
-    await page.locator('.facts code', { hasText: '1.1.0' }).first().waitFor();
+    await page.locator('.between code', { hasText: '1.1.0' }).first().waitFor();
     assert.equal(await page.locator('#yaml').getAttribute('open'), '');
     assert.equal(await page.getByLabel('Explain a push').inputValue(), 'half of a na');
     await context.close();

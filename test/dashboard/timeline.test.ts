@@ -9,21 +9,21 @@ type PushEvent = Parameters<typeof episodesOf>[1][number];
 const web = { namespace: 'shop', name: 'web' };
 const [applied] = appliedOnce('1.1.0');
 assert.ok(applied);
-const change = { ...applied, at: '2026-03-01T12:00:10Z', digest: digestOf('a') };
+const change = { ...applied, at: '2026-03-01T12:00:10Z', digest: digestOf('a'), result: 'RolledOut' as const };
 
 function push(id: string, at: string, more: Partial<PushEvent> = {}): PushEvent {
-  const policies = [{ ...web, outcome: 'updated', tag: '1.1.0', digest: digestOf('a'), afterMs: 900 }] as const;
+  const policies = [{ ...web, outcome: 'updated', tag: '1.1.0', digest: digestOf('a'), afterMs: 9_000 }] as const;
   return { id, receiver: 'prod', provider: 'harbor', tag: '1.1.0', receivedAt: at, outcome: 'updated', policies, ...more };
 }
 
 const early = '2026-03-01T12:00:05.000Z';
-for (const [name, pushes, expected, afterMs] of [
-  ['the push of its tag and digest', [push('one', early)], 'one', 900],
+for (const [name, pushes, expected, endedAt] of [
+  ['the push of its tag and digest', [push('one', early)], 'one', '2026-03-01T12:00:14.000Z'],
   [
     'the latest push before it',
     [push('later', '2026-03-01T12:01:00.000Z'), push('two', '2026-03-01T12:00:10.500Z'), push('one', early)],
     'two',
-    900,
+    '2026-03-01T12:00:19.500Z',
   ],
   ['no push of another tag', [push('one', early, { tag: '1.0.0' })], undefined, undefined],
   [
@@ -41,8 +41,26 @@ for (const [name, pushes, expected, afterMs] of [
 ] as const)
   test(`a change is shown with ${name}`, () => {
     const [episode] = episodesOf([change], pushes, web);
-    assert.deepEqual([episode?.push?.id, episode?.afterMs], [expected, afterMs]);
+    assert.deepEqual([episode?.push?.id, episode?.endedAt], [expected, endedAt]);
   });
+
+test('a rollback is shown without the push of its image, and the failed change with its rollback as its end', () => {
+  const failed = { ...change, from: 'app:1.0.0', to: 'app:1.1.0', result: 'RolledBack' as const };
+  const at = '2026-03-01T12:16:00.000Z';
+  const back = { ...change, from: 'app:1.1.0', to: 'app:1.0.0', tag: '1.0.0', digest: digestOf('b'), trigger: 'Rollback' as const, at };
+  const older = push('older', '2026-02-20T12:00:00.000Z', {
+    tag: '1.0.0',
+    policies: [{ ...web, outcome: 'updated', tag: '1.0.0', digest: digestOf('b'), afterMs: 900 }],
+  });
+  const [rollback, first] = episodesOf([back, failed], [push('one', early), older], web);
+  assert.deepEqual([rollback?.push, rollback?.endedAt], [undefined, undefined]);
+  assert.deepEqual([first?.push?.id, first?.endedAt], ['one', at]);
+});
+
+test('a change never ends before it began: the result of its push was that of an earlier change', () => {
+  const [episode] = episodesOf([{ ...change, at: '2026-03-01T12:30:00.000Z' }], [push('one', early)], web);
+  assert.deepEqual([episode?.push?.id, episode?.endedAt], ['one', undefined]);
+});
 
 test('changes of one image are shown together, and those of another result apart', () => {
   const [a, b, c] = [change, { ...change, name: 'second' }, { ...change, name: 'third', result: 'Failed' as const }];
@@ -53,9 +71,9 @@ test('changes of one image are shown together, and those of another result apart
 });
 
 test('a change is shown with the time at which its image was verified', () => {
-  const policies = [{ ...web, outcome: 'updated', tag: '1.1.0', digest: digestOf('a'), verifiedMs: 300, afterMs: 900 }] as const;
+  const policies = [{ ...web, outcome: 'updated', tag: '1.1.0', digest: digestOf('a'), verifiedMs: 300, afterMs: 9_000 }] as const;
   const policy = { namespace: 'shop', name: 'web' };
-  const shown = writeDocument(timeline([{ ...change, result: 'RolledOut' }], [push('one', early, { policies })], policy, en));
+  const shown = writeDocument(timeline([change], [push('one', early, { policies })], policy, en));
   assert.match(shown, /Verified at the registry<\/span> <time datetime="2026-03-01T12:00:05\.300Z"/);
-  assert.match(shown, /datetime="2026-03-01T12:00:05\.900Z"/);
+  assert.match(shown, /datetime="2026-03-01T12:00:14\.000Z"/);
 });

@@ -1,14 +1,18 @@
 import { stringify } from 'yaml';
+import { getCauses, type ShownCause } from '../../service/api/routes/causes.ts';
 import { getEvents } from '../../service/api/routes/events.ts';
 import { type BaseLink, baseReads } from '../../service/api/base-view.ts';
 import { explainPolicy, getPolicy, getResource } from '../../service/api/routes/policies.ts';
 import { actionPath, actionsFor, type PolicyDetail } from '../action-list.ts';
 import { html, type Html } from '../html.ts';
 import { type Caller, hasSection, type Page, type Query } from '../page.ts';
+import { causePath, causeSentence, showStep } from '../parts/causes.ts';
 import { baseChain } from '../parts/dependents.ts';
 import { explanation } from '../parts/explanation.ts';
-import { stateBadge, tagOf, time } from '../parts/inline.ts';
-import { partOf, problem } from '../parts/problem.ts';
+import { ago, stateBadge, tagOf, time } from '../parts/inline.ts';
+import { ifPermitted, partOf, problem } from '../parts/problem.ts';
+import { type PushEvent, showPushWay } from '../parts/push-way.ts';
+import { runAndWant } from '../parts/run-and-want.ts';
 import { conditionTable, factList, table } from '../parts/tables.ts';
 import { timeline } from '../parts/timeline.ts';
 import type { Texts } from '../texts/en.ts';
@@ -26,22 +30,24 @@ export const policy: Page = {
   section: 'policies',
   async show({ api, params, query, caller, texts }) {
     const push = query.one('push');
+    const key = `${params['namespace']}/${params['name']}`;
     const hasBases = hasSection(caller, 'bases');
-    const [found, explained, pushes, resource, chain] = await Promise.all([
+    const [found, now, explained, pushes, { causes }, resource, chain] = await Promise.all([
       api.read(getPolicy, params),
+      ifPermitted(api.read(explainPolicy, { ...params })),
       partOf(api.read(explainPolicy, { ...params, push }), (steps) => explanation(steps, texts)),
-      api.read(getEvents, { policy: `${params['namespace']}/${params['name']}`, limit: 50 }).catch(() => undefined),
+      ifPermitted(api.read(getEvents, { policy: key, limit: 50 })),
+      api.read(getCauses, { policy: key }),
       partOf(api.read(getResource, params), (object) => showYaml(object, params)),
       hasBases ? partOf(api.read(baseReads.chain, params), ({ bases }) => showChain(bases, texts)) : undefined,
     ]);
     const body = html`
-      ${showResult(query, texts)}
-      <p>${stateBadge(found.state, texts)} ${found.message}</p>
-      ${showActions(found, caller, texts)}
+      ${showResult(query, texts)} ${showVerdict(found, causes, caller, texts)} ${showActions(found, caller, texts)}
       <section>
         <h2>${texts.now}</h2>
-        ${showNow(found, texts)}
+        ${runAndWant(found, now, texts)} ${showNow(found, texts)}
       </section>
+      ${showLastPush(pushes?.events ?? [], found, texts)}
       <section>
         <h2>${texts.history}</h2>
         ${timeline(found.status.history ?? [], pushes?.events ?? [], found, texts)}
@@ -73,6 +79,34 @@ export const policy: Page = {
     return { title: `${found.namespace}/${found.name}`, body, isLive: true };
   },
 };
+
+/** The state, and the one thing to do where there is something. */
+function showVerdict(found: PolicyDetail, causes: readonly ShownCause[], caller: Caller, texts: Texts): Html {
+  const [cause] = causes;
+  if (cause === undefined) return html`<p>${stateBadge(found.state, texts)} ${found.message}</p>`;
+  const { rollouts, message, since } = cause;
+  return html`
+    <div class="why-not">
+      <p>${stateBadge(found.state, texts)} <b>${causeSentence(cause, texts)}</b>${' '}<span class="note">${ago(since)}</span></p>
+      ${rollouts !== undefined && html`<p class="rollouts">${texts.causes.rollouts(rollouts.rolledBack, rollouts.running)}</p>`}
+      <p class="why">${message}</p>
+      <p class="step">${showStep(cause, caller, texts)}${' · '}<a href=${causePath(cause)}>${texts.sameCause}</a></p>
+    </div>
+  `;
+}
+
+/** The way of the last push that is known, as far as the caller may see it. */
+function showLastPush([last]: readonly PushEvent[], found: PolicyDetail, texts: Texts): Html {
+  if (last === undefined) return html``;
+  const all = `/events?${new URLSearchParams({ policy: `${found.namespace}/${found.name}` }).toString()}`;
+  return html`
+    <section id="push">
+      <h2>${texts.lastPushWay}</h2>
+      ${showPushWay(last, found, texts)}
+      <p><a href=${all}>${texts.allOfPolicy}</a></p>
+    </section>
+  `;
+}
 
 /** Shows the bases that the images are built on, if there are any. */
 function showChain(bases: readonly BaseLink[], texts: Texts): Html {
@@ -106,8 +140,6 @@ function showNow(found: PolicyDetail, texts: Texts): Html {
   const rows: [string, unknown][] = [
     [texts.image, found.image && html`<code>${found.image}</code>`],
     [texts.selects, found.selects],
-    [texts.running, found.running && html`<code>${found.running}</code>`],
-    [texts.latest, tagOf(found.latest)],
     [texts.mode, found.mode],
     [texts.waitsForApproval, pendingApproval && tagOf(pendingApproval)],
     [texts.Waiting, waiting && html`${tagOf(waiting)} ${waiting.reason} ${time(waiting.until)}`],

@@ -7,7 +7,8 @@ import { time } from './inline.ts';
 type Explanation = z.output<(typeof explainPolicy)['answer']>;
 type Step = Explanation['steps'][number];
 
-const marks: Readonly<Record<Step['result'], string>> = { pass: '✓', stop: '✗', wait: '…', note: '·' };
+/** The mark of each result. */
+export const stepMarks: Readonly<Record<Step['result'], string>> = { pass: '✓', stop: '✗', wait: '…', note: '·' };
 
 /** The steps of an explanation, as `image-watcher explain` prints them. */
 export function explanation({ allowed, summary, steps, targets }: Explanation, texts: Texts): Html {
@@ -23,21 +24,43 @@ export function explanation({ allowed, summary, steps, targets }: Explanation, t
   `;
 }
 
+/** Steps that passed one after the other are folded: what matters is what stops or waits. */
 function chain(steps: readonly Step[], texts: Texts): Html {
+  const groups: Step[][] = [];
+  for (const step of steps) {
+    const group = groups.at(-1);
+    if (group?.[0]?.result === 'pass' && step.result === 'pass') group.push(step);
+    else groups.push([step]);
+  }
   return html`
     <ol class="chain">
-      ${steps.map(
-        ({ id, result, text, origin, until, page, reason }) => html`
-          <li class=${result}>
-            <span class="mark" role="img" aria-label=${texts[result]}>${marks[result]}</span>
-            <span>
-              ${origin !== undefined && html`<code>${id}</code> `}${text}${origin !== undefined && html` <small>${origin}</small>`}
-              ${until !== undefined && html` ${time(until)}`}
-              ${page !== undefined && html` <a href=${page} rel="noreferrer">${reason ?? texts.whyLink}</a>`}
-            </span>
-          </li>
-        `,
-      )}
+      ${groups.map((group) => (group.length > 2 ? folded(group, texts) : group.map((step) => showStep(step, texts))))}
     </ol>
+  `;
+}
+
+function folded(steps: readonly Step[], texts: Texts): Html {
+  return html`
+    <li class="pass">
+      <span class="mark" role="img" aria-label=${texts.pass}>${stepMarks.pass}</span>
+      <details>
+        <summary>${texts.between.passed(steps.length)} <small>${[...new Set(steps.map(({ id }) => id))].join(', ')}</small></summary>
+        <ol class="chain">
+          ${steps.map((step) => showStep(step, texts))}
+        </ol>
+      </details>
+    </li>
+  `;
+}
+
+function showStep({ id, result, text, origin, until, page, reason }: Step, texts: Texts): Html {
+  return html`
+    <li class=${result}>
+      <span class="mark" role="img" aria-label=${texts[result]}>${stepMarks[result]}</span>
+      <span>
+        <code>${id}</code> ${text}${origin !== undefined && html` <small>${origin}</small>`} ${until !== undefined && html` ${time(until)}`}
+        ${page !== undefined && html` <a href=${page} rel="noreferrer">${reason ?? texts.whyLink}</a>`}
+      </span>
+    </li>
   `;
 }

@@ -15,3 +15,13 @@ export async function partOf<T>(reading: Promise<T>, show: (value: T) => Html): 
     throw error;
   }
 }
+
+/** A part that the rest of a page does without; undefined where it cannot be read. */
+export async function ifPermitted<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof ApiFailure && error.status !== 401) return undefined;
+    throw error;
+  }
+}

@@ -4,7 +4,7 @@ import type { getEvents } from '../../service/api/routes/events.ts';
 import type { getPolicy } from '../../service/api/routes/policies.ts';
 import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
-import { duration, tagOf, time } from './inline.ts';
+import { ago, duration, tagOf, time } from './inline.ts';
 
 type Change = NonNullable<z.output<(typeof getPolicy)['answer']>['status']['history']>[number];
 type PushEvent = z.output<(typeof getEvents)['answer']>['events'][number];
@@ -14,8 +14,8 @@ interface Episode {
   readonly changes: readonly [Change, ...Change[]];
   /** The push that caused the changes, if it is known. */
   readonly push?: PushEvent;
-  /** The time from the receipt of the push to its last result, in ms. */
-  readonly afterMs?: number;
+  /** When the rollout ended, as far as that is recorded; RFC 3339. */
+  readonly endedAt?: string;
   /** The time from the receipt of the push to the verification of the image, in ms. */
   readonly verifiedMs?: number;
 }
@@ -35,12 +35,11 @@ export function timeline(
   `;
 }
 
-function showEpisode({ changes, push, afterMs, verifiedMs }: Episode, texts: Texts): Html {
+function showEpisode({ changes, push, endedAt, verifiedMs }: Episode, texts: Texts): Html {
   const [first] = changes;
   const oldest = changes.at(-1) ?? first;
   const result = texts[first.result];
-  const isOut = first.result === 'RolledOut' && push !== undefined && afterMs !== undefined;
-  const outAt = isOut ? addMs(push.receivedAt, afterMs) : undefined;
+  const tookMs = endedAt === undefined ? undefined : Date.parse(endedAt) - Date.parse(push?.receivedAt ?? oldest.at);
   const points: [string, Html | string | false | undefined][] = [
     [texts.pushed, push?.pushedAt && time(push.pushedAt)],
     [texts.received, push && html`${time(push.receivedAt)} <small>${push.receiver}</small>`],
@@ -51,14 +50,20 @@ function showEpisode({ changes, push, afterMs, verifiedMs }: Episode, texts: Tex
         html`${time(addMs(push.receivedAt, verifiedMs))} <small>${texts.after(duration(verifiedMs))}</small>`,
     ],
     [texts.changed, time(oldest.at)],
-    [result, outAt === undefined ? '' : html`${time(outAt)} <small>${texts.after(duration(afterMs ?? 0))}</small>`],
+    [result, tookMs === undefined ? '' : html`${time(endedAt)} <small>${texts.after(duration(tookMs))}</small>`],
   ];
   return html`
     <li class=${first.result}>
-      <p><b>${tagOf(first)}</b> <span class=${`badge ${toneOf[first.result]}`}>${result}</span> <small>${first.trigger}</small></p>
+      <p>
+        <b>${tagOf(first)}</b> <span class=${`badge ${toneOf[first.result]}`}>${result}</span>${' '}<small
+          >${texts.triggers[first.trigger]}</small
+        >
+        <span class="note">${ago(oldest.at)}</span>
+      </p>
       <ol class="points">
         ${points.map(([label, value]) => value !== undefined && value !== false && html`<li><span>${label}</span> ${value}</li>`)}
       </ol>
+      ${first.failure !== undefined && html`<p class="why">${texts.failedBecause[first.failure.against]}: ${first.failure.reason}: ${first.failure.message}</p>`}
       ${first.rollbackRefused !== undefined && html`<p class="why">${first.rollbackRefused.message}</p>`}
       <ul class="changes">
         ${changes.map(
@@ -91,15 +96,39 @@ export function episodesOf(
   }
   return groups.map((changes) => {
     const [first] = changes;
-    for (const push of pushes) {
-      if (push.receivedAt > endOfSecond(first.at) || !announces(push, first)) continue;
-      const own = push.policies.find(({ namespace, name }) => namespace === policy.namespace && name === policy.name);
-      // The times of a push do not count if its image had to be approved or to wait.
-      const { afterMs, verifiedMs } = own?.outcome === 'updated' ? own : {};
-      return { changes, push, ...defined({ afterMs, verifiedMs }) };
-    }
-    return { changes };
+    const rolledBackAt = endOfFailed(first, history);
+    const push = followsPush[first.trigger]
+      ? pushes.find((one) => one.receivedAt <= endOfSecond(first.at) && announces(one, first))
+      : undefined;
+    const own = push?.policies.find(({ namespace, name }) => namespace === policy.namespace && name === policy.name);
+    // The times of a push do not count if its image had to be approved or to wait.
+    const { afterMs, verifiedMs } = own?.outcome === 'updated' ? own : {};
+    const outAt = first.result === 'RolledOut' && push && afterMs !== undefined ? addMs(push.receivedAt, afterMs) : undefined;
+    // The result of a push is that of its last change. An earlier one ended before.
+    const isOwn = outAt !== undefined && endOfSecond(outAt) >= first.at;
+    return { changes, ...defined({ push, verifiedMs, endedAt: isOwn ? outAt : rolledBackAt }) };
   });
+}
+
+/** Whether a change with this trigger follows a push. A rollback goes to an image that was pushed long before. */
+const followsPush: Readonly<Record<Change['trigger'], boolean>> = {
+  Webhook: true,
+  Poll: true,
+  PolicyChange: true,
+  TargetChange: false,
+  SecretChange: true,
+  WaitOver: true,
+  Approval: true,
+  Rollback: false,
+  Request: true,
+};
+
+/** When the rollback of a failed change began: its end. */
+function endOfFailed({ result, at, to, ...change }: Change, history: readonly Change[]): string | undefined {
+  if (result !== 'RolledBack') return undefined;
+  const isSameContainer = (one: Change) =>
+    one.kind === change.kind && one.namespace === change.namespace && one.name === change.name && one.container === change.container;
+  return history.findLast((one) => one.trigger === 'Rollback' && one.from === to && one.at >= at && isSameContainer(one))?.at;
 }
 
 /** Whether a push announced the image of a change. */

@@ -1,6 +1,7 @@
 /** All texts of the dashboard in English. */
 import { baseSteps } from '../../core/model/base-next-step.ts';
 import { causesEn } from './causes-en.ts';
+import { policyEn } from './policy-en.ts';
 import type { Translated } from './translated.ts';
 
 export const en = {
@@ -95,48 +96,7 @@ export const en = {
   noPoliciesYet: 'You see no policies. Create an ImagePolicy, or ask for the permission to list imagepolicies in its namespace.',
 
   // The page of one policy
-  selects: 'Selects',
-  mode: 'Mode',
-  lastCheck: 'Registry last asked',
-  targets: 'Targets',
-  workload: 'Workload',
-  container: 'Container',
-  conditions: 'Conditions',
-  reason: 'Reason',
-  history: 'History',
-  noHistory: 'No change yet.',
-  pushed: 'Pushed',
-  received: 'Received',
-  verified: 'Verified at the registry',
-  changed: 'Changed',
-  Applied: 'Applied',
-  RolledOut: 'Rolled out',
-  RolledBack: 'Rolled back',
-  result: 'Result',
-  cause: 'Cause',
-  from: 'From',
-  to: 'To',
-  explanation: 'What would happen now',
-  explainPush: 'Explain a push',
-  explainHint: 'An image with its tag, or the id of an event',
-  explain: 'Explain',
-  pass: 'passed',
-  stop: 'stops here',
-  wait: 'waits',
-  note: 'note',
-  whyLink: 'What to do',
-  yaml: 'YAML',
-  actions: 'Actions',
-  readOnly: 'Read-only:',
-  requestedBy: (action: string, user: string) => `Last requested: ${action}, by ${user}`,
-  approve: 'Approve',
-  suspend: 'Suspend',
-  resume: 'Resume',
-  rollback: 'Roll back',
-  release: 'Release',
-  check: 'Check now',
-  previousImage: 'the previous image',
-  rollbackTo: 'Roll back to',
+  ...policyEn,
 
   // The pages "Bases" and of one base
   bases: 'Bases',

@@ -95,5 +95,13 @@ function parse<S extends z.ZodObject>(schema: S | undefined, value: unknown): z.
 export const namespaceName = z.string().regex(/^[a-z0-9-]{1,63}$/, 'is the name of a namespace');
 export const objectName = z.string().regex(/^[a-z0-9.-]{1,253}$/, 'is the name of an object');
 export const policyParams = z.object({ namespace: namespaceName, name: objectName });
+/** Schema of the name of a policy in a query: `NAMESPACE/NAME`. */
+export const policyKeyParam = z
+  .string()
+  .regex(/^[a-z0-9-]{1,63}\/[a-z0-9.-]{1,253}$/, 'is NAMESPACE/NAME')
+  .transform((text) => {
+    const [namespace = '', name = ''] = text.split('/');
+    return { namespace, name };
+  });
 /** Schema of a time in RFC 3339. */
 export const time = z.iso.datetime();

@@ -74,3 +74,14 @@ test('one cause is asked for by its id, and is gone when it is over', async (t) 
   );
   assert.deepEqual((await causesFor(t, ann('list *'), '?id=policy/Held/shop/nobody')).ids, []);
 });
+
+test('the cause of one policy has its reach limited to it, and needs the permission to get it', async (t) => {
+  const one = await causesFor(t, ann('get shop'), '?policy=shop/held');
+  assert.deepEqual(
+    one.body?.causes.map(({ id, policies, command }) => [id, policies, command]),
+    [['policy/Held/shop/held', 1, 'image-watcher release shop/held']],
+  );
+  assert.deepEqual((await causesFor(t, ann('get shop'), '?policy=shop/ready')).ids, []);
+  assert.equal((await causesFor(t, ann('list shop'), '?policy=shop/held')).status, 403);
+  assert.equal((await causesFor(t, ann('list *'), '?policy=held')).status, 400);
+});

@@ -7,8 +7,8 @@ import { policyCauses } from '../../causes/policy-causes.ts';
 import { type Access, AccessError } from '../access.ts';
 import { requireReport } from '../doctor-api.ts';
 import type { ApiPorts } from '../ports.ts';
-import { defineRoute, namespaceName, objectName, time } from '../route.ts';
-import { listVisible } from '../see-policies.ts';
+import { defineRoute, namespaceName, objectName, policyKeyParam, time } from '../route.ts';
+import { listVisible, seePolicy } from '../see-policies.ts';
 
 /** The most causes of an answer, and the most policies that are named of each, and of one that was asked for. */
 const maxCauses = 200;
@@ -56,6 +56,11 @@ export const getCauses = defineRoute({
   query: z.object({
     namespace: namespaceName.exactOptional(),
     id: z.string().min(1).max(1_024).exactOptional().describe('The id of one cause; the list is empty when it is gone.'),
+    policy: policyKeyParam
+      .exactOptional()
+      .describe(
+        '`NAMESPACE/NAME`: only the cause of this policy, with its reach limited to it. Needs permission to get imagepolicies there.',
+      ),
   }),
   answer: z.object({
     at: time,
@@ -71,12 +76,12 @@ export const getCauses = defineRoute({
       .exactOptional()
       .describe('The report of the doctor, without a time while it is being made; absent for callers who may not see it.'),
   }),
-  async handle({ query: { namespace, id }, access, ports }) {
+  async handle({ query: { namespace, id, policy }, access, ports }) {
     const now = ports.now();
-    const visible = await listVisible(ports, access, namespace);
+    const visible = policy === undefined ? await listVisible(ports, access, namespace) : [await seePolicy(ports, access, policy)];
     const own = policyCauses(visible, now.getTime());
-    const added = await Promise.all(ports.causes.map((find) => find(access, namespace)));
-    const report = namespace === undefined ? await reportFor(access, ports) : undefined;
+    const added = policy === undefined ? await Promise.all(ports.causes.map((find) => find(access, namespace))) : [];
+    const report = namespace === undefined && policy === undefined ? await reportFor(access, ports) : undefined;
     const all = orderCauses(withoutRepeated([...own, ...added.flat(), ...findingCauses(report?.findings ?? [])]));
     const wanted = id === undefined ? all : all.filter((one) => one.id === id);
     const affected = own.flatMap((one) => (one.urgency === 'Passing' ? [] : one.policies));

@@ -6,7 +6,7 @@ import type { Position } from '../../queue/read-events.ts';
 import { AccessError } from '../access.ts';
 import { eventOutcomes } from '../event-view.ts';
 import { listEvents, readEvent, replayEvent } from '../events.ts';
-import { defineRoute, time } from '../route.ts';
+import { defineRoute, policyKeyParam, time } from '../route.ts';
 
 const position = z
   .string()
@@ -14,13 +14,6 @@ const position = z
   .transform((text): Position => {
     const [at = '', id = ''] = text.split(/-(.*)/s);
     return { at: Number(at), id };
-  });
-const policyName = z
-  .string()
-  .regex(/^[a-z0-9-]{1,63}\/[a-z0-9.-]{1,253}$/, 'is NAMESPACE/NAME')
-  .transform((text) => {
-    const [namespace = '', name = ''] = text.split('/');
-    return { namespace, name };
   });
 const since = z.iso.datetime({ offset: true, error: 'is a time such as 2026-03-01T12:00:00Z' }).transform((text) => Date.parse(text));
 const eventParams = z.object({ id: z.string().regex(/^[0-9a-zA-Z_-]{1,128}$/) });
@@ -59,6 +52,10 @@ const event = z
             .number()
             .exactOptional()
             .describe('From the receipt of the event until the image was verified at the registry, in milliseconds.'),
+          stage: z
+            .enum(['guard', 'rollout'])
+            .exactOptional()
+            .describe('The later stage that the result is about: a guard that has the image wait, or the rollout of the change.'),
           afterMs: z.number().exactOptional().describe('From the receipt of the event to the result, in milliseconds.'),
           noticesGivenUp: z
             .array(
@@ -96,7 +93,7 @@ export const getEvents = defineRoute({
     limit: z.coerce.number().int().min(1).max(500).default(50).describe('The most events of a page.'),
     repository: z.string().min(1).max(512).exactOptional().describe('`harbor.example.com/shop/web`'),
     outcome: z.enum(eventOutcomes, { error: `one of ${eventOutcomes.join(', ')}` }).exactOptional(),
-    policy: policyName.exactOptional().describe('`NAMESPACE/NAME`'),
+    policy: policyKeyParam.exactOptional().describe('`NAMESPACE/NAME`'),
     receiver: z.string().min(1).max(63).exactOptional().describe('The name of a receiver.'),
     since: since.exactOptional().describe('RFC 3339.'),
     before: position.exactOptional().describe('The `next` of the page before.'),

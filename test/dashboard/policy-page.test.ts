@@ -1,0 +1,57 @@
+/** The page of one policy: the verdict with the one thing to do, what runs and what is selected, the way of the last push, and the confirmations. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { exampleOptions } from './example.ts';
+import { openDashboard } from './start-dashboard.ts';
+
+const textOf = (html: string) => html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+
+/** The section of a page between its heading and the next one, as text. */
+function sectionOf(html: string, heading: string): string {
+  const [, section = ''] = html.split(`<h2>${heading}</h2>`);
+  return textOf(section.split('<h2>')[0] ?? '');
+}
+
+test('a policy whose rollout failed names the cause, and the one thing to do as a button', async (t) => {
+  const { get } = openDashboard(t, exampleOptions());
+  const { text } = await get('/policies/shop/payments');
+  assert.match(textOf(text), /Failed harbor\.example\.com\/shop\/payments:5\.1\.0 fails its rollout/);
+  assert.match(textOf(text), /rolled back on 1 workload/);
+  assert.match(text, /<a class="button" href="\/policies\/shop\/payments\/release">Push a better image/);
+  assert.match(text, /<a href="\/cause\?id=image%2FRolloutFailed/);
+  assert.match(sectionOf(text, 'Now'), /Running 5\.0\.4 In between ✗ RolloutFailed Selected 5\.1\.0/);
+  assert.match(sectionOf(text, 'The way of the last push'), /Changed Rolled out stopped here/);
+  assert.match(sectionOf(text, 'History'), /5\.1\.0 Rolled back after a push/);
+});
+
+test('a policy that is up to date has nothing in between, and the last push came through', async (t) => {
+  const { get } = openDashboard(t, exampleOptions());
+  const { text } = await get('/policies/shop/checkout');
+  assert.match(sectionOf(text, 'Now'), /Running 2\.4\.0 1 of 1 workloads are up to date In between ✓ nothing Selected 2\.4\.0/);
+  assert.match(sectionOf(text, 'The way of the last push'), /Rolled out 11:48:11 UTC after 41\.0 s/);
+});
+
+test('a policy that waits for approval says so in between, and where the push waits', async (t) => {
+  const { get } = openDashboard(t, exampleOptions());
+  const { text } = await get('/policies/shop/cart');
+  assert.match(sectionOf(text, 'Now'), /In between ✗ ApprovalRequired/);
+  assert.match(sectionOf(text, 'The way of the last push'), /Permitted waits here/);
+  const chinese = textOf((await get('/policies/shop/cart', { 'accept-language': 'zh-CN' })).text);
+  assert.match(chinese, /两者之间/);
+  assert.match(chinese, /在此等待/);
+});
+
+test('checks that passed are folded, with their names', async (t) => {
+  const { get } = openDashboard(t, exampleOptions());
+  const { text } = await get('/policies/shop/cart');
+  const [, folded = ''] = /<details[^>]*>\s*<summary>(\d+ checks passed.*?)<\/summary>/s.exec(text) ?? [];
+  assert.match(textOf(folded), /^\d+ checks passed .*namespace, spec, tag/);
+});
+
+test('the confirmation of a rollback and of an approval names what runs, what will run, and the workloads', async (t) => {
+  const { get } = openDashboard(t, exampleOptions());
+  const rollback = textOf((await get('/policies/shop/checkout/rollback')).text);
+  assert.match(rollback, /Runs now 2\.4\.0 Will run the image before, of each container Workloads: 1 Deployment shop\/checkout/);
+  const approval = textOf((await get('/policies/shop/cart/approve')).text);
+  assert.match(approval, /Runs now 1\.8\.2 Will run 1\.9\.0/);
+});
