@@ -1,4 +1,5 @@
 import { describeApi } from '../../src/service/api/openapi.ts';
+import { problemKinds } from '../../src/service/api/problem.ts';
 import { routeGroups } from '../../src/service/api/route.ts';
 import { readVersion } from '../../src/service/config/version.ts';
 import { routes } from './routes.ts';
@@ -9,6 +10,11 @@ import type { Parts } from './template.ts';
 export const apiParts: Parts = {
   /** Every route, by section. */
   routes: () => Object.keys(routeGroups).map(section).join('\n\n'),
+  /** Every code of an error. */
+  problems: () => {
+    const rows = Object.entries(problemKinds).map(([name, { status, about }]) => `| ${code(name)} | ${status} | ${about} |`);
+    return ['| `code` | status | when |', '| --- | --- | --- |', ...rows].join('\n');
+  },
 };
 
 function section(group: string): string {

@@ -63,7 +63,7 @@ export async function callApi<T>(target: ApiTarget, method: 'GET' | 'POST', path
     server === undefined ? await askThroughCluster(clusterOf(target), namespace, request) : await askServer(server, request);
   const answer = parse(text);
   if (status >= 200 && status < 300 && answer !== undefined) return answer as T;
-  const why = typeof answer === 'object' && answer !== null && 'error' in answer ? String(answer.error) : text.slice(0, 200);
+  const why = typeof answer === 'object' && answer !== null && 'detail' in answer ? String(answer.detail) : text.slice(0, 200);
   throw new ApiError(`${from} answered ${status}: ${why}`, { status });
 }
 

@@ -1,5 +1,6 @@
 /** The client of the dashboard for the API. Everything is read and changed with the rights of the current user. */
-import { z } from 'zod';
+import type { z } from 'zod';
+import { problemSchema } from '../service/api/problem.ts';
 import type { RouteOf } from '../service/api/route.ts';
 
 /** The headers that identify the caller. */
@@ -95,11 +96,9 @@ export function addressOf(path: string, values: Values): string {
   return query.size === 0 ? filled : `${filled}?${query.toString()}`;
 }
 
-const failure = z.object({ error: z.string() });
-
 function errorIn(text: string): string {
   try {
-    return failure.parse(JSON.parse(text)).error;
+    return problemSchema.pick({ detail: true }).parse(JSON.parse(text)).detail;
   } catch {
     return 'the API gave no reason';
   }

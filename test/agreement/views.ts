@@ -143,8 +143,8 @@ async function readApi(viewer: Viewer): Promise<Map<string, NonNullable<Views['a
 function ask<T>({ operationsUrl, token }: Viewer, path: string): Promise<T> {
   return resend(async () => {
     const response = await fetch(`${operationsUrl}/api/v1${path}`, { headers: { authorization: `Bearer ${token}` } });
-    const body = (await response.json()) as T & { error?: string };
-    assert.ok(response.ok || response.status === 429 || response.status === 503, `${path}: ${response.status} ${body.error ?? ''}`);
+    const body = (await response.json()) as T & { detail?: string };
+    assert.ok(response.ok || response.status === 429 || response.status === 503, `${path}: ${response.status} ${body.detail ?? ''}`);
     return Object.assign(body, { status: response.status });
   });
 }

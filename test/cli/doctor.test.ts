@@ -54,10 +54,10 @@ test('what the service repeats of others cannot steer a terminal', async (t) => 
 });
 
 for (const [status, answer, level] of [
-  [403, { error: 'not you' }, '–'],
-  [401, { error: 'who?' }, '–'],
-  [404, { error: 'not found' }, '✗'],
-  [503, { error: 'later' }, '✗'],
+  [403, { detail: 'not you' }, '–'],
+  [401, { detail: 'who?' }, '–'],
+  [404, { detail: 'not found' }, '✗'],
+  [503, { detail: 'later' }, '✗'],
   [200, { findings: 'many' }, '✗'],
   [200, { ...report, findings: [{ line: 'a', level: 'wonderful', message: '' }] }, '✗'],
 ] as const)

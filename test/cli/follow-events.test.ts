@@ -52,7 +52,7 @@ describe('events', () => {
       const page = wanted.slice(from, from + Math.min(limit, 3));
       const isLast = from + page.length >= wanted.length;
       response.writeHead(status, { 'content-type': 'application/json' });
-      response.end(JSON.stringify(status === 200 ? { events: page, ...(!isLast && { next: page.at(-1)?.id }) } : { error: 'no' }));
+      response.end(JSON.stringify(status === 200 ? { events: page, ...(!isLast && { next: page.at(-1)?.id }) } : { detail: 'no' }));
     });
     await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
     ({ port } = server.address() as AddressInfo);

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { fieldsOf, type JsonSchema } from '../../docs/generate/json-schema.ts';
 import { baseSteps, imageUses } from '../../src/core/model/base-next-step.ts';
 import { dependentStates } from '../../src/service/api/base-view.ts';
+import { problemKinds } from '../../src/service/api/problem.ts';
 import { builtInTargets } from '../../src/core/model/built-in-targets.ts';
 import { toStructuralSchema } from '../../src/service/resources/structural-schema.ts';
 import * as v1 from '../../src/service/resources/v1.ts';
@@ -61,8 +62,7 @@ describe('reasons', () => {
     notificationTarget.kind,
     ...policyReasons,
     ...policyFields.flatMap(({ schema }) => schema.enum ?? []).map(String),
-    ...Object.keys(failureSides),
-    ...Object.keys(baseSteps),
+    ...Object.keys({ ...failureSides, ...baseSteps, ...problemKinds }),
     ...imageUses,
     ...dependentStates,
     ...[conditions, ofKubernetes, ofOthers, ofTheCode].flatMap((names) => names.split(' ')),

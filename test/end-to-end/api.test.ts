@@ -9,7 +9,7 @@ import { waitFor } from '../harness/wait-for.ts';
 import { deliver, harborBody, startWorld, type Service, type World } from './world.ts';
 
 interface Answer {
-  readonly error?: string;
+  readonly detail?: string;
   readonly state?: string;
   readonly requested?: string;
   readonly pendingApproval?: { readonly tag: string; readonly digest: string };
@@ -69,7 +69,7 @@ describe('the API', () => {
 
     const refused = await ask('reader', `${path()}/approve`, pending);
     assert.equal(refused.status, 403);
-    assert.match(refused.body.error ?? '', /cannot patch resource "imagepolicies"/);
+    assert.match(refused.body.detail ?? '', /cannot patch resource "imagepolicies"/);
     assert.equal((await ask('editor', `${path()}/approve`, { ...pending, tag: '1.2.0' })).status, 409);
     const accepted = await ask('editor', `${path()}/approve`, pending);
     assert.deepEqual([accepted.status, accepted.body.requested], [202, `1.1.0@${pending.digest}`]);
@@ -142,6 +142,6 @@ describe('the API', () => {
       body: '{}',
     });
     assert.equal(response.status, 403);
-    assert.match(((await response.json()) as Answer).error ?? '', /operations\.actions/);
+    assert.match(((await response.json()) as Answer).detail ?? '', /operations\.actions/);
   });
 });

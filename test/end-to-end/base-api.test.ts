@@ -15,7 +15,7 @@ import { basePath, pushApplications, type Pushed } from '../bases/recognize/appl
 import { startWorld, type Service, type World } from './world.ts';
 
 interface Answer extends Partial<BaseDetail> {
-  readonly error?: string;
+  readonly detail?: string;
   readonly bases?: readonly { readonly name: string }[];
   readonly dependents?: readonly DependentView[];
   readonly isComplete?: boolean;
@@ -202,7 +202,7 @@ describe('bases in the API', () => {
     const { pendingApproval: pending } = await waitForBase('the base waits for approval', (found) => found.pendingApproval !== undefined);
     const refused = await ask('reader', java('/approve'), { body: { ...pending } });
     assert.equal(refused.status, 403);
-    assert.match(refused.body.error ?? '', /cannot patch resource "baseimagepolicies"/);
+    assert.match(refused.body.detail ?? '', /cannot patch resource "baseimagepolicies"/);
     assert.equal((await ask('policies', java('/approve'), { body: { ...pending } })).status, 403);
     assert.equal((await ask('approver', java('/approve'), { body: { ...pending } })).status, 202);
     const approved = await waitForBase('the rebuilds are requested', ({ status }) => (status?.requests?.length ?? 0) > 0);

@@ -12,6 +12,7 @@ import { shareReports } from './doctor-api.ts';
 import { NotReplayable } from './events.ts';
 import { describeApi } from './openapi.ts';
 import { ActionRefused, type ApiPorts, type FindCauses } from './ports.ts';
+import { sendProblem } from './problem.ts';
 import type { Route } from './route.ts';
 import { routes } from './routes/index.ts';
 import { createStreams } from './stream.ts';
@@ -67,11 +68,11 @@ export function addApi(
         reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
         const { host, origin, 'content-type': contentType } = request.headers;
         if (auth.kind === 'none' && !isLocalHost(host))
-          return reply.code(403).send({ error: 'without authentication, the API answers only requests to localhost' });
+          return sendProblem(reply, 403, 'without authentication, the API answers only requests to localhost');
         const peer = request.socket.remoteAddress ?? '';
         accesses.set(request, await authenticate({ valuesOf: valuesIn(request.raw.rawHeaders), peer, client: request.ip }));
         const refusal = request.method === 'POST' ? refusePost({ host, origin, contentType }) : undefined;
-        if (refusal !== undefined) return reply.code(refusal.status).send({ error: refusal.message });
+        if (refusal !== undefined) return sendProblem(reply, refusal.status, refusal.message);
       });
       api.addHook('onSend', (request, reply, payload, sent) => sent(null, unlessKnown(request, reply, payload)));
       api.setErrorHandler((error, request, reply) => {
@@ -100,12 +101,29 @@ export function addApi(
               .send(Readable.from(answer as AsyncIterable<string>));
           },
         });
+      api.setNotFoundHandler((request, reply) => answerUnknown(request, reply, all));
       const document = describeApi(all, options.version);
       api.get('/v1/openapi.json', (_request, reply) => reply.send(document));
       done();
     },
     { prefix: '/api' },
   );
+}
+
+/** Answers a path or a method that the API does not have. */
+function answerUnknown(request: FastifyRequest, reply: FastifyReply, all: readonly Route[]): FastifyReply {
+  const parts = request.url.split('?')[0]?.split('/').slice(3) ?? [];
+  const isAt = ({ path }: Route) => {
+    const own = path.split('/').slice(1);
+    return own.length === parts.length && own.every((part, index) => part.startsWith('{') || part === parts[index]);
+  };
+  const isOfVersion = request.url.startsWith('/api/v1/');
+  const allowed = all
+    .filter((route) => isOfVersion && isAt(route))
+    .flatMap(({ method, media }) => (method === 'GET' && media === undefined ? ['GET', 'HEAD'] : [method]));
+  if (allowed.length === 0) return sendProblem(reply, 404, 'there is no such path; /api/v1/openapi.json lists all');
+  const methods = [...new Set(allowed)].join(', ');
+  return sendProblem(reply.header('allow', methods), 405, `this path has the methods ${methods}`);
 }
 
 /** Counts the running requests of each user; throws AccessError(429) above the maximum. */
@@ -155,18 +173,19 @@ function valuesIn(rawHeaders: readonly string[]) {
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, logger: Logger): FastifyReply {
   if (error instanceof z.ZodError) {
     const [issue] = error.issues;
-    return reply.code(400).send({ error: `${issue?.path.join('.') || 'request'}: ${issue?.message ?? 'not understood'}` });
+    return sendProblem(reply, 400, `${issue?.path.join('.') || 'request'}: ${issue?.message ?? 'not understood'}`);
   }
-  if (error instanceof PermanentError) return reply.code(400).send({ error: `repository: ${error.message}` });
+  if (error instanceof PermanentError) return sendProblem(reply, 400, `repository: ${error.message}`);
   if (error instanceof AccessError) {
     if (error.status === 401) reply.header('www-authenticate', 'Bearer');
     if (error.status === 503 || error.status === 429) reply.header('retry-after', '5');
-    return reply.code(error.status).send({ error: error.message });
+    return sendProblem(reply, error.status, error.message);
   }
-  if (error instanceof ActionRefused) return reply.code(error.status).send({ error: error.message });
-  if (error instanceof NotReplayable) return reply.code(409).send({ error: error.message });
+  if (error instanceof ActionRefused) return sendProblem(reply, error.status, error.message);
+  if (error instanceof NotReplayable) return sendProblem(reply, 409, error.message);
   const status = error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 503;
-  if (status < 500) return reply.code(status).send({ error: 'bad request' });
+  if (status < 500)
+    return sendProblem(reply, status, status === 413 ? `the body has more than ${bodyLimit} bytes` : 'the request is not understood');
   logger.warn({ why: describeError(error), requestId: request.id }, 'events cannot be read');
-  return reply.code(503).header('retry-after', '5').send({ error: 'Redis does not answer' });
+  return sendProblem(reply.header('retry-after', '5'), 503, 'Redis does not answer');
 }

@@ -1,5 +1,6 @@
 /** Makes the OpenAPI document from the routes. Pure. */
 import { z } from 'zod';
+import { codeOf, problemKinds, problemSchema, problemType } from './problem.ts';
 import { routeGroups, type Route } from './route.ts';
 
 type Json = { readonly [key: string]: unknown };
@@ -33,39 +34,29 @@ export function describeApi(routes: readonly Route[], version: string): Json {
         },
       },
       schemas: {
-        Error: {
-          type: 'object',
-          properties: { error: { type: 'string', description: 'What is wrong, and what to do.' } },
-          required: ['error'],
-        },
+        Problem: toSchema(problemSchema, 'output'),
       },
       responses: Object.fromEntries(
-        Object.entries(errors).map(([status, [, description]]) => [nameOf(Number(status)), errorResponse(description)]),
+        Object.entries(problemKinds)
+          .filter(([, { status }]) => routes.some((route) => errorsOf(route).includes(status)))
+          .map(([code, { about }]) => [code, errorResponse(about)]),
       ),
     },
   };
 }
 
-const errors: Readonly<Record<number, readonly [name: string, description: string]>> = {
-  400: ['BadRequest', 'A parameter or the body is not understood.'],
-  401: ['Unauthorized', 'The caller is not known.'],
-  403: ['Forbidden', 'The caller lacks the permission.'],
-  404: ['NotFound', 'There is no such object, or the caller may not see it.'],
-  409: ['Conflict', 'The state of the object does not allow it.'],
-  429: ['TooMany', 'The caller has too many requests under way, or its address sent too many unknown tokens.'],
-  503: ['Unavailable', 'Redis or the API server does not answer, or this process lacks the role.'],
-};
-
-function nameOf(status: number): string {
-  return errors[status]?.[0] ?? 'Error';
+/** The statuses of the errors of a route. */
+function errorsOf({ method, errors = [] }: Route): readonly number[] {
+  return [400, 401, 403, ...errors, ...(method === 'POST' ? [413, 415] : []), 429, 503];
 }
 
 function errorResponse(description: string): Json {
-  return { description, content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } };
+  return { description, content: { [problemType]: { schema: { $ref: '#/components/schemas/Problem' } } } };
 }
 
-function describeRoute({ id, group, summary, about, params, query, body, answer, media, status = 200, errors: own = [] }: Route): Json {
-  const answers = [400, 401, 403, ...own, 429, 503].map((code) => [code, { $ref: `#/components/responses/${nameOf(code)}` }]);
+function describeRoute(route: Route): Json {
+  const { id, group, summary, about, params, query, body, answer, media, status = 200 } = route;
+  const answers = errorsOf(route).map((code) => [code, { $ref: `#/components/responses/${codeOf(code)}` }]);
   return {
     operationId: id,
     tags: [group],

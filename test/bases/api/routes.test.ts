@@ -31,7 +31,7 @@ interface Body {
   readonly isComplete: boolean;
   readonly total: number;
   readonly next?: string;
-  readonly error?: string;
+  readonly detail?: string;
   readonly requested?: string;
   readonly withoutConsent?: { readonly total: number; readonly namespaces: readonly string[] };
 }

@@ -47,7 +47,7 @@ test('whoever may not list all policies gets none, and has none made', async (t)
   const { made, doctor } = countingDoctor();
   const { app } = startApi(t, ann('shop'), [], { doctor });
   const refused = await app.inject({ url, headers });
-  assert.deepEqual([refused.statusCode, refused.json<{ error: string }>().error.includes('list imagepolicies')], [403, true]);
+  assert.deepEqual([refused.statusCode, refused.json<{ detail: string }>().detail.includes('list imagepolicies')], [403, true]);
   assert.equal((await app.inject({ url, headers: { host: headers.host } })).statusCode, 401);
   assert.equal((await app.inject({ url, headers: { ...headers, authorization: 'Bearer other' } })).statusCode, 401);
   assert.equal(made.count, 0);

@@ -25,9 +25,11 @@ function ann(...rights: string[]): OperationsAuth {
 const bearer = { authorization: 'Bearer anns-token' };
 const local = { host: 'localhost:9090' };
 
+type Listed = { id: string; outcome: string; policies: { name: string }[] };
+
 async function get({ app }: TestApi, url: string, headers: Record<string, string> = { ...bearer, ...local }) {
   const response = await app.inject({ url, headers });
-  const body = response.json<{ events?: { id: string; outcome: string; policies: { name: string }[] }[]; next?: string; error?: string }>();
+  const body = response.json<{ events?: Listed[]; next?: string; detail?: string }>();
   return { status: response.statusCode, headers: response.headers, body, ids: body.events?.map(({ id }) => id) };
 }
 
@@ -129,7 +131,7 @@ for (const [name, url] of [
   test(`answers 400 to ${name}`, async (t) => {
     const { status, body } = await get(startApi(t, open, records), url);
     assert.equal(status, 400);
-    assert.ok(body.error);
+    assert.ok(body.detail);
   });
 }
 
@@ -222,7 +224,7 @@ test('answers 503 when the API server or Redis does not answer', async (t) => {
   assert.deepEqual([away.status, away.headers['retry-after']], [503, '5']);
   assert.ok(!JSON.stringify(away.body).includes('refused'));
   const unavailable = await get(startApi(t, { kind: 'unavailable', why: 'this process has not the role work' }, records), '/api/v1/events');
-  assert.deepEqual([unavailable.status, unavailable.body.error], [503, 'this process has not the role work']);
+  assert.deepEqual([unavailable.status, unavailable.body.detail], [503, 'this process has not the role work']);
   const reader = {
     get: () => Promise.reject(new Error('closed')),
     list: () => {
@@ -263,7 +265,7 @@ async function replay({ app }: TestApi, id: string, headers: Record<string, stri
     url: `/api/v1/events/${id}/replay`,
     headers: { ...bearer, ...local, 'content-type': 'application/json', ...headers },
   });
-  return { status: response.statusCode, body: response.json<{ id?: string; replayOf?: string; error?: string }>() };
+  return { status: response.statusCode, body: response.json<{ id?: string; replayOf?: string; detail?: string }>() };
 }
 
 test('answers 202 to a replay, which is a new event', async (t) => {
@@ -280,12 +282,12 @@ test('a replay needs permission to update the policies that the event matched', 
   assert.equal((await replay(startApi(t, ann(...rights, 'update shop'), records), 'one')).status, 202);
   const denied = await replay(startApi(t, ann(...rights, 'update shop'), records), 'two');
   assert.deepEqual(
-    [denied.status, denied.body.error],
+    [denied.status, denied.body.detail],
     [403, 'to replay this event you need permission to update imagepolicies in the namespace ops'],
   );
   const unseen = await replay(startApi(t, ann('get shop', 'update shop'), records), 'two');
   assert.deepEqual(
-    [unseen.status, unseen.body.error],
+    [unseen.status, unseen.body.detail],
     [403, 'to replay this event you need permission to update imagepolicies in all namespaces'],
   );
   assert.equal((await replay(startApi(t, ann(...rights, 'update *'), records), 'two')).status, 202);
@@ -300,7 +302,7 @@ test('answers 409 to a replay of something that a receiver ignored', async (t) =
   const api = startApi(t, ann('list *', 'update *'), withIgnored);
   const { status, body } = await replay(api, 'nameless');
   assert.equal(status, 409);
-  assert.match(body.error ?? '', /^a receiver ignored this event.*Malformed: not understood: the body is not JSON.*push again$/);
+  assert.match(body.detail ?? '', /^a receiver ignored this event.*Malformed: not understood: the body is not JSON.*push again$/);
   assert.equal((await replay(startApi(t, ann('get shop', 'update *'), withIgnored), 'nameless')).status, 404);
   assert.deepEqual(api.stored, []);
 });

@@ -32,7 +32,7 @@ function start(t: TestContext, auth: OperationsAuth = { kind: 'none' }, more: Pa
         headers,
         ...(payload && { payload: JSON.stringify(payload) }),
       });
-      return { status: statusCode, body: json<{ requested?: string; error?: string }>() };
+      return { status: statusCode, body: json<{ requested?: string; detail?: string }>() };
     },
   };
 }
@@ -42,7 +42,7 @@ interface List {
   readonly policies: readonly { readonly name: string; readonly namespace: string; readonly state: string }[];
   readonly counts: Record<string, number>;
   readonly next?: string;
-  readonly error?: string;
+  readonly detail?: string;
 }
 
 test('every state has its word, and the answer fits its schema', async (t) => {
@@ -125,7 +125,7 @@ for (const [name, query] of [
   test(`answers 400 to ${name}`, async (t) => {
     const { status, body } = await start(t).get(`/policies?${query}`);
     assert.equal(status, 400);
-    assert.match(body.error ?? '', new RegExp(query.split('=')[0] ?? ''));
+    assert.match(body.detail ?? '', new RegExp(query.split('=')[0] ?? ''));
   });
 }
 
@@ -251,16 +251,16 @@ for (const [name, path, payload, status] of [
     const { post, patched } = start(t);
     const { status: found, body } = await post(`shop/${path}`, payload);
     assert.deepEqual([found, patched], [status, []]);
-    assert.ok(body.error);
+    assert.ok(body.detail);
   });
 }
 
 test('actions say that they are off, and what the API server answers', async (t) => {
   const off = await start(t, { kind: 'none' }, { noActions: 'actions are off' }).post('shop/ready/check');
-  assert.deepEqual([off.status, off.body.error], [403, 'actions are off']);
+  assert.deepEqual([off.status, off.body.detail], [403, 'actions are off']);
   const patch = () => Promise.reject(new ActionRefused(403, 'ann cannot patch imagepolicies'));
   const refused = await start(t, { kind: 'none' }, { patch }).post('shop/ready/check');
-  assert.deepEqual([refused.status, refused.body.error], [403, 'ann cannot patch imagepolicies']);
+  assert.deepEqual([refused.status, refused.body.detail], [403, 'ann cannot patch imagepolicies']);
 });
 
 interface Chain {
