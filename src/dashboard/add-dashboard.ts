@@ -66,14 +66,24 @@ export async function addDashboard(app: FastifyInstance, options: DashboardOptio
       return reply.code(403).type('text/plain').send('without authentication, the dashboard answers only requests to localhost\n');
     if (request.method === 'POST' && !isOwnForm(request.headers)) {
       const texts = textsOf(request);
-      return sendProblem(request, reply, { texts, canSignOut: false }, { status: 403, message: texts.foreignForm });
+      return sendProblem(
+        request,
+        reply,
+        { texts, cluster: options.settings.cluster, canSignOut: false },
+        { status: 403, message: texts.foreignForm },
+      );
     }
   });
   app.addHook('onSend', (request, reply, payload, sent) => sent(null, unlessKnown(request, reply, payload)));
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, options));
   app.setNotFoundHandler((request, reply) => {
     const texts = textsOf(request);
-    return sendProblem(request, reply, { texts, canSignOut: false }, { status: 404, message: texts.noPage });
+    return sendProblem(
+      request,
+      reply,
+      { texts, cluster: options.settings.cluster, canSignOut: false },
+      { status: 404, message: texts.noPage },
+    );
   });
 
   for (const page of pages)
@@ -133,9 +143,9 @@ function answerError(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
-  { identification, publicUrl, logger }: DashboardOptions,
+  { identification, settings, publicUrl, logger }: DashboardOptions,
 ): FastifyReply {
-  const viewer = viewerOf(request, { identification });
+  const viewer = viewerOf(request, { identification, settings });
   const { texts } = viewer;
   if (error instanceof ApiFailure) {
     if (error.status !== 401 || identification.kind !== 'session') return sendProblem(request, reply, viewer, error);

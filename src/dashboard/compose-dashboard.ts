@@ -28,7 +28,7 @@ export function composeDashboard(
       transport,
       identification,
       linkSecret: settings.dashboardSecrets.session,
-      settings: { webhookUrl, teamLabel },
+      settings: { webhookUrl, teamLabel, cluster: settings.config.cluster.name },
       oidc,
       publicUrl,
       requestsPerMinute,

@@ -15,14 +15,14 @@ interface Framed {
 
 /** Writes the document of a page. */
 export function writePage({ title, body, section, viewer, isLive = false, address }: Framed): string {
-  const { texts, caller } = viewer;
+  const { texts, caller, cluster } = viewer;
   return writeDocument(html`
     <html lang=${texts.language}>
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        <title>${title} · ${texts.product}</title>
+        <title>${title} · ${cluster === undefined ? '' : `${cluster} · `}${texts.product}</title>
         <link rel="icon" href="/assets/icon.svg" type="image/svg+xml" />
         <link rel="stylesheet" href="/assets/dashboard.css" />
         <script type="module" src="/assets/dashboard.js"></script>
@@ -30,7 +30,7 @@ export function writePage({ title, body, section, viewer, isLive = false, addres
       <body data-live=${isLive ? streamOf(section) : undefined}>
         <a class="skip" href="#content">${texts.skip}</a>
         <header>
-          <a class="product" href="/">${texts.product}</a>
+          <a class="product" href="/">${texts.product}${cluster !== undefined && html` <small>${cluster}</small>`}</a>
           ${caller !== undefined && menu(texts, caller, section)}
           <span class="live" id="live" role="status" data-on=${texts.live} data-off=${texts.notLive}></span>
         </header>

@@ -13,6 +13,8 @@ export interface Viewer {
   readonly texts: Texts;
   /** The user; undefined before the sign-in. */
   readonly caller?: Caller | undefined;
+  /** The name of the cluster, if it has one. */
+  readonly cluster?: string | undefined;
   /** Whether the user signed in here, and so can sign out. */
   readonly canSignOut: boolean;
 }
@@ -38,6 +40,8 @@ export interface Query {
 export interface PageSettings {
   /** The public address of the receivers, without a path. */
   readonly webhookUrl?: string | undefined;
+  /** The name of the cluster for people. */
+  readonly cluster?: string | undefined;
   /** The label of policies that names a team. */
   readonly teamLabel: string;
 }

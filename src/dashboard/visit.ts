@@ -27,13 +27,13 @@ export interface Visit {
 }
 
 /** Starts a visit for the user of a request according to the API. Throws ApiFailure(401) if the user has to sign in. */
-export async function startVisit(request: FastifyRequest, { transport, identification }: DashboardMeans): Promise<Visit> {
+export async function startVisit(request: FastifyRequest, { transport, identification, settings }: DashboardMeans): Promise<Visit> {
   const texts = textsOf(request);
   const sender = await identifySender(request, identification);
   if (sender === undefined) throw new ApiFailure(401, texts.signInAgain);
   const api = createApi(transport, sender);
   const caller = await api.read(getCaller);
-  const viewer = { texts, caller, canSignOut: identification.kind === 'session' };
+  const viewer = { texts, caller, cluster: settings.cluster, canSignOut: identification.kind === 'session' };
   viewers.set(request, viewer);
   return { api, caller, texts, viewer };
 }
@@ -41,8 +41,11 @@ export async function startVisit(request: FastifyRequest, { transport, identific
 const viewers = new WeakMap<FastifyRequest, Viewer>();
 
 /** The viewer of a request. The user is missing if an error came before the sign-in was checked. */
-export function viewerOf(request: FastifyRequest, { identification }: Pick<DashboardMeans, 'identification'>): Viewer {
-  return viewers.get(request) ?? { texts: textsOf(request), canSignOut: identification.kind === 'session' };
+export function viewerOf(
+  request: FastifyRequest,
+  { identification, settings }: Pick<DashboardMeans, 'identification' | 'settings'>,
+): Viewer {
+  return viewers.get(request) ?? { texts: textsOf(request), cluster: settings.cluster, canSignOut: identification.kind === 'session' };
 }
 
 export function textsOf(request: FastifyRequest): Texts {

@@ -104,6 +104,7 @@ export function composeNotices(foundation: Foundation, client: KubeClient, means
     held: createHeldNotices(queue.redis, queue.prefix),
     addSummary: queues.addSummaryJob,
     dashboardUrl: settings.config.dashboard.publicUrl,
+    cluster: settings.config.cluster.name,
     signLink({ subject, tag, digest }) {
       const secret = settings.dashboardSecrets.session();
       if (secret === undefined || tag === undefined || digest === undefined) return undefined;

@@ -27,6 +27,8 @@ export interface DeliveryMeans {
   readonly mail: Mail;
   /** The address of the dashboard for links. */
   readonly dashboardUrl?: string | undefined;
+  /** The name of the cluster, with which messages begin. */
+  readonly cluster?: string | undefined;
   readonly signLink?: SignLink | undefined;
   readonly now: () => number;
   readonly signal: AbortSignal;
@@ -36,7 +38,7 @@ const schemes = { http: { safe: 'https:', unsafe: 'http:' }, smtp: { safe: 'smtp
 
 /** Builds the request for the target, and sends it once. Never rejects. */
 export async function deliver(target: ConfiguredTarget, content: Content, means: DeliveryMeans): Promise<SendResult> {
-  const { id, exchange, mail, dashboardUrl, signLink, now, signal } = means;
+  const { id, exchange, mail, dashboardUrl, cluster, signLink, now, signal } = means;
   const { kind } = target;
   const via = kind === 'githubDeployment' ? 'http' : targets[kind].via;
   const read = await readSecrets(target);
@@ -58,7 +60,7 @@ export async function deliver(target: ConfiguredTarget, content: Content, means:
   }
   const { build } = targets[kind];
   const request = await buildWithTemplate(target, content, now(), (shown, rendered) =>
-    build(shown, { id, secret: read.secret, now: new Date(now()), dashboardUrl, signLink, rendered }),
+    build(shown, { id, secret: read.secret, now: new Date(now()), dashboardUrl, cluster, signLink, rendered }),
   );
   if ('problem' in request) return { kind: 'failed', message: request.problem, action: 'correct the template of the target' };
   if (via === 'http') return (await exchange(url, { method: 'POST', ...request }, { signal })).result;

@@ -37,6 +37,8 @@ export interface Delivery {
   readonly now: Date;
   /** The address of the dashboard for links; absent if there is none. */
   readonly dashboardUrl?: string | undefined;
+  /** The name of the cluster for people, with which the title begins; absent if it has none. */
+  readonly cluster?: string | undefined;
   /** Signs a link that approves the image of a notice; absent if the dashboard has no secret. */
   readonly signLink?: SignLink | undefined;
   /** The result of the target's template. */
@@ -87,13 +89,17 @@ const verbs: Readonly<Record<NoticeKind, string>> = {
 /** The message about a notice for readers. */
 export function messageOf(
   content: Content,
-  { dashboardUrl, signLink, rendered = {} }: Pick<Delivery, 'dashboardUrl' | 'signLink' | 'rendered'> = {},
+  { dashboardUrl, cluster, signLink, rendered = {} }: Pick<Delivery, 'dashboardUrl' | 'cluster' | 'signLink' | 'rendered'> = {},
 ): Message {
-  if (content.type === 'summary') return messageOfSummary(content, dashboardUrl);
+  const message = wordsOf(content, { dashboardUrl, signLink });
+  const { title = message.title, text } = content.type === 'notice' ? rendered : {};
+  return { ...message, title: oneLine(cluster === undefined ? title : `[${cluster}] ${title}`), ...defined({ text }) };
+}
+
+function wordsOf(content: Content, means: LinkMeans): Message {
+  if (content.type === 'summary') return messageOfSummary(content, means.dashboardUrl);
   if (content.type === 'test') return messageOfTest(content.target);
-  const message = messageOfNotice(content.notice, content.origins ?? {}, { dashboardUrl, signLink });
-  const { title = message.title, text } = rendered;
-  return { ...message, title: oneLine(title), ...defined({ text }) };
+  return messageOfNotice(content.notice, content.origins ?? {}, means);
 }
 
 function messageOfTest(target: string): Message {

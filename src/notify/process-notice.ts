@@ -28,6 +28,8 @@ export interface NoticePorts {
   readonly addSummary: (job: SummaryJob, delayMs: number) => Promise<void>;
   /** The address of the dashboard for links. */
   readonly dashboardUrl?: string | undefined;
+  /** The name of the cluster, with which messages begin. */
+  readonly cluster?: string | undefined;
   readonly signLink?: SignLink | undefined;
   /** Records at the pushes that notices were given up. Rejects if Redis does not answer. */
   readonly recordGivenUp: (notices: readonly PushNotice[]) => Promise<void>;

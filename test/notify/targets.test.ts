@@ -48,6 +48,17 @@ describe('targets of notifications', () => {
       });
   }
 
+  for (const target of Object.values(targets))
+    it(`${target.id} says of which cluster it speaks, where that has a name`, () => {
+      const [named, unnamed] = ['prod-eu', undefined].map((cluster) => target.build({ type: 'notice', notice }, { ...delivery, cluster }));
+      assert.ok(named !== undefined && unnamed !== undefined);
+      assert.match(
+        `${named.headers['subject'] ?? ''} ${named.body}`,
+        target.id === 'webhook' ? /"cluster":"prod-eu"/ : /\[prod-eu(?:\\\\)?\] shop\/web waits/,
+      );
+      assert.doesNotMatch(unnamed.body, /prod-eu|undefined/);
+    });
+
   for (const target of Object.values(targets).filter(({ id }) => id !== 'webhook'))
     it(`${target.id} leads to the dashboard, where there is one`, () => {
       const linkOf = (kind: Notice['kind']) =>

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { defined } from '../../core/model/defined.ts';
 import { formatSubject } from '../../core/model/notice.ts';
 import { countKinds } from '../summary.ts';
 import type { Content, NotificationTarget } from '../message.ts';
@@ -7,7 +8,7 @@ import type { Content, NotificationTarget } from '../message.ts';
 export const webhook: NotificationTarget = {
   id: 'webhook',
   via: 'http',
-  build(content, { id, secret, now }) {
+  build(content, { id, secret, now, cluster }) {
     const { type, source, time, data } = eventOf(content);
     const body = JSON.stringify({
       specversion: '1.0',
@@ -16,7 +17,7 @@ export const webhook: NotificationTarget = {
       id,
       time,
       datacontenttype: 'application/json',
-      data,
+      data: { ...data, ...defined({ cluster }) },
     });
     const timestamp = String(Math.floor(now.getTime() / 1_000));
     const signature = createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.${body}`).digest('base64');

@@ -87,6 +87,17 @@ export const configSchema = z
       .prefault({}),
     operations,
     dashboard,
+    cluster: z
+      .strictObject({
+        name: z
+          .string()
+          .max(63)
+          .regex(/^[A-Za-z0-9](?:[\w. -]*[A-Za-z0-9])?$/, 'letters, digits, dots, dashes, underscores and spaces')
+          .optional()
+          .describe('A name for people, such as prod-eu: pages show it in their title and header, and messages begin with it.'),
+      })
+      .describe('The cluster that this installation changes.')
+      .prefault({}),
     conversion,
     namespace: name
       .optional()

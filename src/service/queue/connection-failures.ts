@@ -73,9 +73,11 @@ export function isWrongDatabase({ why }: ConnectionFailure): boolean {
   return why.startsWith('ERR DB index');
 }
 
-/** The text of an error. The error of a Cluster holds the error of its last node. */
+/** The text of an error, the same at each try: which command Redis refuses first for the lack of a password, changes. The error of a Cluster holds the error of its last node. */
 function textOf(error: unknown): string {
-  const own = describeRedisError(error).replace(/ Retrying from scratch after \d+ms\./, '');
+  const own = describeRedisError(error)
+    .replace(/ Retrying from scratch after \d+ms\./, '')
+    .replace(/^NOAUTH .*/s, 'NOAUTH Authentication required.');
   const ofNode =
     error instanceof Error && 'lastNodeError' in error && error.lastNodeError instanceof Error ? error.lastNodeError : undefined;
   if (ofNode === undefined) return own;

@@ -57,6 +57,7 @@ test('an empty configuration has the defaults', () => {
       actions: false,
     },
     dashboard: { sessionLifetime: 28_800_000, requestsPerMinute: 6_000, teamLabel: 'team' },
+    cluster: {},
     conversion: {
       host: '0.0.0.0',
       port: 9443,
@@ -289,12 +290,11 @@ const rows: [name: string, text: string, paths: string[], env?: ConfigSource['en
   ['a key without its certificate', 'conversion: {keyFile: /tls/tls.key, port: 99999}', ['conversion.certFile', 'conversion.port']],
   ['authorities that belong to nothing', 'conversion: {caFile: a.crt, clientNames: [a]}', ['conversion.caFile', 'conversion.clientCaFile']],
   ['names that no certificate can have', 'conversion: {names: ["https://x", "Up.org"]}', ['conversion.names[0]', 'conversion.names[1]']],
+  ['a name of a cluster that is markup', 'cluster: {name: "<b>"}', ['cluster.name']],
   ['a conversion that is nothing', 'conversion: [1]', ['conversion']],
 ];
 
-for (const [name, text, paths, env] of rows) {
-  test(`refuses ${name}`, () => assert.deepEqual(problems(text, env), paths));
-}
+for (const [name, text, paths, env] of rows) test(`refuses ${name}`, () => assert.deepEqual(problems(text, env), paths));
 
 test('a file that cannot be read is one problem', () => {
   const file = join(folder, 'nowhere.yaml');
@@ -313,9 +313,8 @@ test('no message contains a secret', () => {
 });
 
 test('aliases are normalised like image names', () => {
-  const { config } = load(
-    'registries: [{host: "Registry.local:443", aliases: ["Mirror.Internal:443"]}, {host: index.docker.io, aliases: ["hub.local:5000"]}]',
-  );
+  const hub = '{host: index.docker.io, aliases: ["hub.local:5000"]}';
+  const { config } = load(`registries: [{host: "Registry.local:443", aliases: ["Mirror.Internal:443"]}, ${hub}]`);
   const aliases = Object.fromEntries(registryAliases(config));
   assert.deepEqual(aliases, { 'mirror.internal': 'registry.local', 'hub.local:5000': 'docker.io' });
 });
