@@ -58,7 +58,7 @@ export const changeInvariants: readonly Invariant[] = [
   ),
   {
     name: 'a paused workload is left alone',
-    promise: 'A paused Deployment is not changed.',
+    promise: 'A paused Deployment is not changed, except by a rollback.',
     onPatch: (patch) => (patch.isOurs && patch.before.spec['paused'] === true && !isRollback(patch) ? describe(patch) : undefined),
   },
   {
