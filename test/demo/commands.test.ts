@@ -106,12 +106,15 @@ describe('the commands of the README', () => {
     });
   });
 
-  test('npm run tutorial says what to do next, and its commands work in another terminal', async () => {
-    const tutorial = await start('npm run tutorial');
-    const output = await untilPrinted(tutorial, 'Everything runs.');
-    const [, profile = ''] = /In another terminal: (\. \S+)/.exec(output) ?? [];
-    const shown = await runToEnd(`${profile} && image-watcher version && push web:1.0.0 && kubectl get namespace shop`);
-    for (const line of [/^1\.0\.0: digest: sha256:/m, /^shop +Active/m]) assert.match(shown, line);
-    await tutorial.stop(60_000);
-  });
+  for (const command of ['npm run tutorial', 'npm run tutorial -- base'])
+    test(`${command} says what to do next, and its commands work in another terminal`, async () => {
+      const tutorial = await start(command);
+      const output = await untilPrinted(tutorial, 'Everything runs.');
+      const [, profile = ''] = /In another terminal: (\. \S+)/.exec(output) ?? [];
+      // The first commands of each page.
+      const push = command.endsWith('base') ? 'push library/base-java:21.0.1' : 'push web:1.0.0';
+      const shown = await runToEnd(`${profile} && image-watcher version && ${push} && kubectl get namespace shop`);
+      for (const line of [/^(?:1\.0\.0|.*21\.0\.1): digest: sha256:/m, /^shop +Active/m]) assert.match(shown, line);
+      await tutorial.stop(60_000);
+    });
 });
