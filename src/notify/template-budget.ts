@@ -1,4 +1,8 @@
-/** Limits the work of a template. It is counted and not timed, so the same template with the same values always fails or never. */
+/**
+ * Limits the work of a template. It is counted and not timed, so the same template with the same values always fails or never. The limits that LiquidJS documents do
+ * not count the conditions of a block: with `templateLimit` and `memoryLimit`, a small template takes a second (measured). So two methods are wrapped that are declared
+ * and not documented, `renderTemplates` and `memoryLimit.use`. If an update no longer calls the first one, `test/notify/render-template.test.ts` fails.
+ */
 import { Context, defaultOperators, Liquid, type Template } from 'liquidjs';
 
 /** The maximum work of one message, which takes some milliseconds. Each character that is read or made counts 1. */
