@@ -8,6 +8,7 @@ import type { TargetSnapshot } from '../model/target-snapshot.ts';
 import { cut, toSeconds, toTime } from '../model/text.ts';
 import { identityOf, workloadKey, type Workload } from '../model/workload.ts';
 import { lastChanges, withChange } from '../plan/past.ts';
+import { isReleased } from '../plan/guards/released.ts';
 import { addRejection, findRejection } from '../plan/rejections.ts';
 import { showChanges } from '../plan/target-states.ts';
 import type { RefusedRollback, Rollback } from './automatic-rollback.ts';
@@ -46,7 +47,7 @@ export function recordFindings(
       if (result === 'RolledOut' && waves !== undefined && rollouts !== undefined) rollouts = { ...rollouts, lastDoneAt: toTime(now) };
       history = known === undefined ? withFailure(history, recorded) : history.map((one) => (one === known ? recorded : one));
       if (evaluation.kind === 'done' && !history.some((one) => one.result === 'Failed' && one.digest === digest))
-        rejected = rejected.filter((image) => image.digest !== digest || !isDisproved(image, entry));
+        rejected = rejected.filter((image) => image.digest !== digest || !isDisproved(image, entry, policy, now));
       if (onFailure !== 'Ignore' && entry.trigger !== 'Rollback' && isTooMuch(digest, policy, findings, snapshot))
         rejected = withRejection(rejected, recorded, now);
     }
@@ -100,12 +101,12 @@ function countFailures(digest: string, findings: readonly Finding[], earlier: Re
 }
 
 /**
- * The rejection of a failure is disproved where the failed rollout completes after all, or by a later rollout elsewhere; an earlier rollout elsewhere proves nothing. A
- * user who rolled back needs no reason.
+ * The rejection of a failure is disproved where the failed rollout completes after all, and by any rollout after a release. A rollout that began elsewhere before the
+ * rejection proves nothing; whether it did is not decided by the times of the two, which may be of different clocks. A user who rolled back needs no reason.
  */
-function isDisproved(image: RejectedImage, { result, at }: HistoryEntry): boolean {
+function isDisproved(image: RejectedImage, { result }: HistoryEntry, { actions }: Policy, now: Date): boolean {
   if (image.reason === 'RollbackRequested') return false;
-  return result === 'Failed' || Date.parse(at) > Date.parse(image.at);
+  return result === 'Failed' || isReleased(new Date(image.at), actions, now);
 }
 
 /** Inserts a failure by its time; to make room for it, the oldest entries that are not failures are dropped. */
