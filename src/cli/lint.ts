@@ -41,7 +41,7 @@ export const lint = defineCommand({
   summary: summaries.lint,
   about: `Checks every ImagePolicy and BaseImagePolicy in the files: its shape, the rules of the API server, and what only the service checks, such as version ranges and patterns. Unknown fields are problems: the API server would drop them. What is probably a mistake is a warning, as are two policies that would change the same container of a workload in the files.
 
-With --cluster, it also reads the targets and asks the registry, as run --once does, but changes nothing. Problems are then also targets that do not exist or do not run the image, tags that the registry does not show, and first changes to an unlikely version (UnlikelyVersion). Warnings are containers that stay (another track), downgrades, and unlikely first changes that a range lets through. Notes say what would change at once, or wait.
+With --cluster, it also reads the targets and asks the registry, as run --once does, but changes nothing. Problems are then also targets that do not exist or do not run the image, tags that the registry does not show, and first changes to an unlikely version (UnlikelyVersion). Warnings are containers that stay (another track), downgrades, and unlikely first changes that are not held. Notes say what would change at once, or wait.
 
 Exit codes: 0 no problems, 1 problems, 2 a file cannot be read, there is no policy in any of them, or the cluster does not answer.`,
   arguments: [

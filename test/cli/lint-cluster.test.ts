@@ -35,11 +35,14 @@ const dates: Readonly<Record<string, string>> = {
   '2021.12.16': '2021-12-16',
   '3.0.0': '2020-01-01',
   '2.9.0': '2026-03-01',
+  '1042': '2026-03-01',
+  '20200101': '2020-01-01',
 };
 const repositories: Readonly<Record<string, readonly string[]>> = {
   'shop/web': ['1.4.0', '1.5.0', '1.4.0-alpine'],
   'shop/db': ['10.11.4', '2021.12.16'],
   'shop/odd': ['3.0.0', '2.9.0'],
+  'shop/build': ['1042', '20200101'],
 };
 
 describe('lint --cluster', () => {
@@ -61,6 +64,7 @@ describe('lint --cluster', () => {
     await deploy('web', { app: 'shop/web:1.4.0', alpine: 'shop/web:1.4.0-alpine' });
     await deploy('db', { app: 'shop/db:10.11.4' });
     await deploy('odd', { app: 'shop/odd:2.9.0' });
+    await deploy('build', { app: 'shop/build:1042' });
     await deploy('new', { app: 'shop/web:1.5.0' });
   });
   after(() => Promise.all([world.stop(), registry.stop(), denied.stop()]));
@@ -128,6 +132,11 @@ describe('lint --cluster', () => {
     const aged = await lint(policy('odd', 'shop/odd', { select: { semver: { range: '>=2' } } }));
     assert.deepEqual([aged.code, short(aged.warnings)], [0, ['shop/odd spec.targets[0] UnlikelyVersion']]);
     assert.match(aged.warnings?.[0]?.message ?? '', /but the image of 3\.0\.0 was created on 2020-01-01, before that of 2\.9\.0/);
+    for (const select of [{ numerical: {} }, { alphabetical: {} }]) {
+      const build = await lint(policy('build', 'shop/build', { select }));
+      assert.deepEqual([build.code, short(build.warnings)], [0, ['shop/build spec.targets[0] UnlikelyVersion']]);
+      assert.match(build.warnings?.[0]?.message ?? '', /but the image of 20200101 was created on .* limit the tags with tags\.allow$/);
+    }
   });
 
   it('a downgrade is a warning, and what is newer than the selected image stays', async () => {

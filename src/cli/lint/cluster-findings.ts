@@ -76,7 +76,8 @@ function ofChange(
     return { severity: 'warning', keys, message: `${message}, which is older`, reason: 'OlderThanRunning' };
   const doubt = findDoubt({ from, to }, planned);
   if (doubt === undefined) return { severity: 'note', keys, message, reason: 'Updated' };
-  const remedy = 'if that is not what you expect, limit the versions with select.semver.range';
+  const limit = planned.spec.strategy.id === 'semver' ? 'the versions with select.semver.range' : 'the tags with tags.allow';
+  const remedy = `if that is not what you expect, limit ${limit}`;
   return { severity: 'warning', keys, message: `${message}, but ${doubt}: ${remedy}`, reason: 'UnlikelyVersion' };
 }
 
