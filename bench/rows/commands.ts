@@ -1,28 +1,15 @@
-import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { apiVersion, kind, plural } from '../../src/service/resources/group.ts';
 import { buildPackage } from '../../test/release/build-package.ts';
 import { alternate } from '../world/alternate.ts';
+import { type Spent, spend } from '../world/spent.ts';
 import { median } from '../world/statistics.ts';
 import { limited, type Figure, type Row } from './row.ts';
 
 const root = join(import.meta.dirname, '../..');
 const policies = 10;
-
-/** What a process says of itself when it ends. */
-const recorder = `process.on('exit', () => {
-  const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
-  require('node:fs').writeFileSync(process.env.SPENT, JSON.stringify({ seconds: (userCPUTime + systemCPUTime) / 1e6, megabytes: maxRSS / 1024 }));
-});
-`;
-
-interface Spent {
-  readonly seconds: number;
-  readonly megabytes: number;
-}
 
 /** What users of the command line wait for. */
 export const commands: Row = {
@@ -51,13 +38,12 @@ export const commands: Row = {
     };
     const folder = await mkdtemp(join(tmpdir(), 'image-watcher-commands-'));
     try {
-      const [record, empty] = [join(folder, 'record.cjs'), join(folder, 'empty.mjs')];
-      const [program] = await Promise.all([install(join(folder, 'package')), writeFile(record, recorder), writeFile(empty, '')]);
-      const spend = async (args: readonly string[]): Promise<Spent> => {
-        const env = { PATH: process.env['PATH'], HOME: folder, SPENT: join(folder, 'spent') };
-        const { stdout } = await promisify(execFile)(process.execPath, ['--require', record, ...args], { env });
-        if (args[0] === program && args[1] === 'get' && !stdout.includes(`app-${policies - 1}`)) throw new Error(`get printed: ${stdout}`);
-        return JSON.parse(await readFile(env.SPENT, 'utf8')) as Spent;
+      const empty = join(folder, 'empty.mjs');
+      const [program] = await Promise.all([install(join(folder, 'package')), writeFile(empty, '')]);
+      const run = async (args: readonly string[]): Promise<Spent> => {
+        const { stdout, spent } = await spend(folder, [program, ...args]);
+        if (args[0] === 'get' && !stdout.includes(`app-${policies - 1}`)) throw new Error(`get printed: ${stdout}`);
+        return spent;
       };
       const figures: Figure[] = [];
       const raw: Record<string, unknown> = {};
@@ -66,8 +52,8 @@ export const commands: Row = {
         // The first start fills the cache of what is compiled.
         const rounds = await alternate(
           { rounds: quick ? 1 : 9, warmUp: quick ? 0 : 1 },
-          () => spend([empty]),
-          () => spend([program, ...args]),
+          async () => (await spend(folder, [empty])).spent,
+          () => run(args),
         );
         figures.push(...figuresOf(name, rounds, limit));
         raw[name] = rounds;
