@@ -38,3 +38,14 @@ test('a policy that has not read the repository shows its author nothing of a pu
   );
   assert.deepEqual((await ask(startApi(t, userWith('list *'), [other, unread]), '/api/v1/events')).ids, ['other', 'unread']);
 });
+
+test('beside a policy that has read the repository, one of the same namespace that has not is not shown', async (t) => {
+  const mixed = { ...recordOf('mixed', 4, { 'shop/web': 'updated', 'shop/odd': 'stalled' }), readers: new Set(['shop/web']) };
+  const owner = startApi(t, userWith('get shop'), [mixed]);
+  const { body } = await ask(owner, '/api/v1/events');
+  assert.deepEqual(
+    body.events?.map(({ outcome, policies }) => [outcome, policies.map((one) => (one as { name: string }).name)]),
+    [['updated', ['web']]],
+  );
+  assert.deepEqual((await ask(owner, '/api/v1/events?policy=shop/odd')).ids, []);
+});
