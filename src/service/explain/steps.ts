@@ -83,10 +83,17 @@ function lastReconcile({ generation, status }: ImagePolicy, isOfPush: boolean): 
   if (observedGeneration !== generation)
     return [{ id: 'status', result: 'wait', text: 'the spec was changed, and has not been reconciled since' }];
   const ready = conditions.find(({ type }) => type === 'Ready');
-  if (ready?.status !== 'False') return [];
+  if (ready?.status !== 'False') return isOfPush ? [] : heldByAge(conditions);
   const { type, reason, message } = resultCondition(conditions) ?? ready;
   const result = isOfPush ? 'note' : type === 'Stalled' ? 'stop' : 'wait';
   return [{ id: 'status', result, text: `since ${ready.lastTransitionTime}: ${message}`, ...linked(reason) }];
+}
+
+/** The step of a first change that is held because its image is older than the running one: only the registry, and so only the last reconcile, knows that. */
+function heldByAge(conditions: NonNullable<ImagePolicy['status']['conditions']>): Step[] {
+  const held = conditions.find(({ type, status, reason }) => type === 'Held' && status === 'True' && reason === 'UnlikelyVersion');
+  if (held === undefined) return [];
+  return [{ id: 'status', result: 'stop', text: `since ${held.lastTransitionTime}: ${held.message}`, ...linked(held.reason) }];
 }
 
 /** The steps before an image is selected. */

@@ -154,6 +154,18 @@ test('a change to a version that is far from the running one is said to be one, 
   assert.equal(await textOf('2.0.0'), change('2.0.0'));
 });
 
+test('a first change that the service holds, because its image is older than the running one, is not said to be made', async () => {
+  const message = 'Deployment shop/web: web: the image of 1.3.0 was created on 2026-02-01, before that of 1.2.3 (2026-02-20), which runs';
+  const since = { lastTransitionTime: '2026-03-01T12:00:00Z' };
+  const conditions = [
+    { type: 'Ready' as const, status: 'True' as const, reason: 'UpToDate' as const, message: '', ...since },
+    { type: 'Held' as const, status: 'True' as const, reason: 'UnlikelyVersion' as const, message, ...since },
+  ];
+  const { allowed, steps } = await explain({ spec: { strategy: strategies.semver({}) }, status: { latest, conditions } });
+  const held = steps.find(({ reason }) => reason === 'UnlikelyVersion');
+  assert.deepEqual([allowed, held?.result, held?.text], [false, 'stop', `since 2026-03-01T12:00:00Z: ${message}`]);
+});
+
 test('what only the registry knows of a push is said', async () => {
   const spec = { strategy: strategies.digest({ tag: 'main' }), pin: 'Digest' as const };
   const given = { spec, status: {}, workloads: [running(`main@${digestOf('a')}`)], push: 'main' };
