@@ -1,9 +1,13 @@
-/** What the files of a base show of its distribution: its C library and its package manager. A configuration does not say it. */
+/** What the files of a base show of its distribution: its C library, its package manager, its name and its release. A configuration does not say it. */
 
 /** Undefined where the files that were read show none, such as those of a distroless base. */
 export interface FileSigns {
   readonly libc?: 'glibc' | 'musl' | undefined;
   readonly packages?: 'apk' | 'dpkg' | 'pacman' | 'rpm' | undefined;
+  /** The `ID` of its os-release: `debian`. */
+  readonly system?: string | undefined;
+  /** The first number of its `VERSION_ID`: 12, also for 12.4. Undefined for a rolling release, whose number is a date. */
+  readonly release?: number | undefined;
 }
 
 /** The paths in the layers of images of Alpine, Wolfi, Debian, Ubuntu, Distroless, UBI, Fedora, SUSE, Amazon Linux and Arch. Each is read from left to right once. */
@@ -23,7 +27,24 @@ export function addSign(known: FileSigns, path: string): FileSigns {
   return found === undefined ? known : { ...found, ...known };
 }
 
-/** Whether more files would show nothing more. */
+/** Whether a path is that of the file that names the distribution. One of the two is usually a link to the other. https://www.freedesktop.org/software/systemd/man/latest/os-release.html */
+export function isOsRelease(path: string): boolean {
+  return /^(?:\.?\/)?(?:etc|usr\/lib)\/os-release$/.test(path);
+}
+
+/** A date, as a rolling release has it, has more than five digits. */
+const versionPattern = /^VERSION_ID=["']?([0-9]{1,5})(?:["'.\r]|$)/m;
+const idPattern = /^ID=["']?([a-z0-9._-]{1,64})["']?[ \t\r]*$/m;
+
+/** Adds what an os-release says. The first one that names the distribution counts. */
+export function addOsRelease(known: FileSigns, text: string): FileSigns {
+  const system = idPattern.exec(text)?.[1];
+  if (known.system !== undefined || system === undefined) return known;
+  const [, release] = versionPattern.exec(text) ?? [];
+  return { ...known, system, ...(release !== undefined && { release: Number(release) }) };
+}
+
+/** Whether further layers would show nothing more of the C library and the package manager. The os-release is in the same layer as these, if there is one. */
 export function areComplete({ libc, packages }: FileSigns): boolean {
   return libc !== undefined && packages !== undefined;
 }

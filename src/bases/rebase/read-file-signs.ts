@@ -9,7 +9,7 @@ import { createKeyedMutex } from '../../core/async/serialize.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
 import type { RegistryClient } from '../../service/registry/client.ts';
 import type { Descriptor, PlatformContent } from './content.ts';
-import { addSign, areComplete, type FileSigns } from './file-signs.ts';
+import { addOsRelease, addSign, areComplete, type FileSigns, isOsRelease } from './file-signs.ts';
 
 /** Undefined where a layer is too large, was not delivered three times, or cannot be read as an archive: nothing is known then. */
 export type ReadFileSigns = (source: ImageSource, base: PlatformContent, signal: AbortSignal) => Promise<FileSigns | undefined>;
@@ -24,6 +24,8 @@ const chunkBytes = 64 * 1024;
 const blockBytes = 512;
 /** The maximum size of a long path, or of the extended attributes of a file. Larger ones are skipped. */
 const maxMetaBytes = 64 * 1024;
+/** The maximum size of an os-release. A larger one is skipped. */
+const maxReleaseBytes = 64 * 1024;
 /** An empty file. The parser unpacks what begins as compressed data does, without a bound; after this, it takes everything for a plain archive. */
 const emptyFile = Buffer.alloc(blockBytes);
 new Header({ path: 'empty', mode: 0o644, size: 0, type: 'File' }).encode(emptyFile);
@@ -81,28 +83,34 @@ async function readArchive(
     maxMetaEntrySize: maxMetaBytes,
     onReadEntry(entry) {
       found = addSign(found, entry.path);
-      entry.resume();
+      if (isOsRelease(entry.path) && entry.size <= maxReleaseBytes) {
+        const parts: Buffer[] = [];
+        entry.on('data', (part) => void parts.push(part));
+        entry.on('end', () => void (found = addOsRelease(found, String(Buffer.concat(parts)))));
+      } else entry.resume();
     },
     onwarn: (_, message) => void (error ??= message),
   });
   parser.on('eof', () => (isAtEnd = true));
   parser.write(emptyFile);
   let unpacked = 0;
+  // What follows after both signs may only name the distribution.
+  const readable = () => (areComplete(found) ? found : undefined);
   try {
     for await (const chunk of unpack(bytes, mediaType)) {
       await nextTurn(undefined, { signal });
       unpacked += chunk.length;
-      if (unpacked > maxUnpacked) return undefined;
+      if (unpacked > maxUnpacked) return readable();
       if (!parser.write(chunk)) await once(parser, 'drain', { signal });
-      if (error !== undefined) return undefined;
-      if (areComplete(found) || isAtEnd) return found;
+      if (error !== undefined) return readable();
+      if ((areComplete(found) && found.system !== undefined) || isAtEnd) return found;
     }
     parser.end();
-    return error === undefined && unpacked % blockBytes === 0 ? found : undefined;
+    return error === undefined && unpacked % blockBytes === 0 ? found : readable();
   } catch {
     signal.throwIfAborted();
     // It is not compressed as its type says.
-    return undefined;
+    return readable();
   }
 }
 

@@ -1,8 +1,9 @@
 /** What files show of the distribution of a base: the paths of real images, and layers as registries have them. */
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { addSign, type FileSigns } from '../../../src/bases/rebase/file-signs.ts';
+import { addOsRelease, addSign, type FileSigns } from '../../../src/bases/rebase/file-signs.ts';
 import { createFileSigns } from '../../../src/bases/rebase/read-file-signs.ts';
 import { header, tar } from './build.ts';
 import { digestFor, image } from './samples.ts';
@@ -35,6 +36,26 @@ describe('the paths in images of distributions', () => {
       for (const part of ['.so.', '-', 'a', '/'])
         assert.equal(addSign({}, `${path}${part.repeat(4_000_000 / part.length)}\n!`).libc, undefined);
   });
+});
+
+/** The os-release of these images, as far as it is read. */
+const releases: Record<string, readonly [text: string, expected: FileSigns]> = {
+  'alpine:3.22': ['NAME="Alpine Linux"\nID=alpine\nVERSION_ID=3.22.1\n', { system: 'alpine', release: 3 }],
+  'debian:12': ['VERSION_ID="12"\nVERSION="12 (bookworm)"\nVERSION_CODENAME=bookworm\nID=debian\n', { system: 'debian', release: 12 }],
+  'ubuntu:24.04': ['NAME="Ubuntu"\nVERSION_ID="24.04"\nID=ubuntu\nID_LIKE=debian\n', { system: 'ubuntu', release: 24 }],
+  'distroless/base-debian12': ['NAME="Debian GNU/Linux"\nID="debian"\nVERSION_ID="12"\n', { system: 'debian', release: 12 }],
+  ubi9: ['ID="rhel"\nID_LIKE="fedora"\nVERSION_ID="9.6"\nPLATFORM_ID="platform:el9"\n', { system: 'rhel', release: 9 }],
+  'amazonlinux:2023': ['ID="amzn"\nID_LIKE="fedora"\nVERSION_ID="2023"\n', { system: 'amzn', release: 2023 }],
+  'chainguard, which rolls': ['ID=chainguard\nNAME="Chainguard"\nVERSION_ID="20230214"\n', { system: 'chainguard' }],
+  'archlinux, which rolls': ['ID=arch\nBUILD_ID=rolling\n', { system: 'arch' }],
+  'no os-release': ['Debian 12\n', {}],
+};
+
+describe('the os-release of distributions', () => {
+  for (const [name, [text, expected]] of Object.entries(releases)) test(name, () => assert.deepEqual(addOsRelease({}, text), expected));
+
+  test('the first that is found counts', () =>
+    assert.deepEqual(addOsRelease({ system: 'debian', release: 12 }, 'ID=ubuntu\nVERSION_ID=24'), { system: 'debian', release: 12 }));
 });
 
 const alpine = tar({ 'lib/apk/db/installed': 'P:musl', 'lib/ld-musl-x86_64.so.1': 'ELF' }, 'linux/amd64');
@@ -86,6 +107,23 @@ describe('the layers of a base', () => {
       [oci, app],
     ] as const;
     assert.deepEqual(await read(layers, 3), { found: signsOfAlpine, reads: 2 });
+  });
+
+  const osRelease = (text: string) => ({ 'etc/os-release': text, 'lib/apk/db/installed': 'P:musl', 'lib/ld-musl-x86_64.so.1': 'ELF' });
+
+  test('say which release of which distribution they are', async () => {
+    const named = { ...signsOfAlpine, system: 'alpine', release: 3 };
+    const text = 'ID=alpine\nVERSION_ID=3.22.1\n';
+    assert.deepEqual((await read([[`${oci}+gzip`, gzipSync(tar(osRelease(text), ''))]])).found, named);
+    // Where it comes after both other signs, and as a link to it, which has no content.
+    const later = tar({ ...osRelease(''), 'usr/lib/os-release': text }, '');
+    assert.deepEqual((await read([[oci, later]])).found, named);
+  });
+
+  test('keep both signs where the rest of the layer cannot be read, or has too long an os-release', async () => {
+    const truncated = gzipSync(Buffer.concat([alpine.subarray(0, -1024), tar({ a: randomBytes(500_000).toString('hex') }, '')]));
+    assert.deepEqual((await read([[`${oci}+gzip`, truncated.subarray(0, -100_000)]])).found, signsOfAlpine);
+    assert.deepEqual((await read([[oci, tar(osRelease(`ID=alpine\n${'#'.repeat(70_000)}`), '')]])).found, signsOfAlpine);
   });
 
   test('show nothing where there is no sign', async () => assert.deepEqual((await read([[oci, app]])).found, {}));

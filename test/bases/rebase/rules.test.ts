@@ -98,6 +98,11 @@ const refused: Record<string, readonly (readonly [name: string, sample: RequestS
       files({ libc: 'glibc', packages: 'dpkg' }, { libc: 'glibc', packages: 'apk' }),
       /package manager of the base changes from dpkg to apk/,
     ],
+    [
+      'the distribution changes',
+      files({ packages: 'dpkg', system: 'debian' }, { packages: 'dpkg', system: 'ubuntu' }),
+      /distribution of the base changes from debian to ubuntu/,
+    ],
   ],
   AbiChanged: [
     [
@@ -126,6 +131,14 @@ const refused: Record<string, readonly (readonly [name: string, sample: RequestS
         newBase: { tag: 'new', annotations: { 'org.opencontainers.image.version': '2.0' } },
       },
       /"1\.2" to "2\.0"/,
+    ],
+    [
+      'the release of the distribution, where nothing else has a number',
+      {
+        oldBase: { tag: 'latest', files: { system: 'debian', release: 12 } },
+        newBase: { tag: 'latest', files: { system: 'debian', release: 13 } },
+      },
+      /distribution of the base changes from debian 12 to debian 13/,
     ],
   ],
   SignatureLost: [
@@ -168,6 +181,8 @@ test('every rule refuses something', () =>
 
 const accepted: Record<string, RequestSample> = {
   'the same C library': files({ libc: 'musl', packages: 'apk' }, { libc: 'musl', packages: 'apk' }),
+  'the same release': files({ system: 'alpine', release: 3 }, { system: 'alpine', release: 3 }),
+  'a release without a number': files({ system: 'debian', release: 12 }, { system: 'debian' }),
   'a base without signs': files({ libc: 'glibc', packages: 'dpkg' }, {}),
   'nothing changes': {},
   'root is named': configs({}, { User: 'root' }),

@@ -7,11 +7,12 @@ const label = 'org.opencontainers.image.version';
 
 /**
  * The variables in which images of runtimes name their version, and how many of its numbers decide whether programs still work. The images are those of Docker's
- * official library and of Microsoft: eclipse-temurin, node, python, golang, ruby, php, erlang, nginx, dotnet/runtime and dotnet/aspnet.
+ * official library, of Microsoft and of Red Hat: eclipse-temurin, node, ubi9/nodejs-22, python, golang, ruby, php, erlang, nginx, dotnet/runtime, dotnet/aspnet and ubi8/dotnet-80.
  */
 const runtimes: Readonly<Record<string, number>> = {
   JAVA_VERSION: 1,
   NODE_VERSION: 1,
+  NODEJS_VERSION: 1,
   PYTHON_VERSION: 2,
   GOLANG_VERSION: 1,
   RUBY_VERSION: 2,
@@ -19,13 +20,14 @@ const runtimes: Readonly<Record<string, number>> = {
   OTP_VERSION: 1,
   NGINX_VERSION: 1,
   DOTNET_VERSION: 1,
+  DOTNET_CORE_VERSION: 1,
   ASPNET_VERSION: 1,
 };
 
 /** Compares every sign of the version of a base. One that shows another major version is enough, because the others may be about something else. */
 export const majorVersion: Rule = {
   id: 'MajorVersionChanged',
-  about: `A sign of the major version differs: a number in the tags of the base with the same word (21 of \`21.0.1\`, 17 of \`jre-17\`, 12 of \`nodejs20-debian12\`), the label or annotation \`${label}\`, or the variable of a runtime, such as \`JAVA_VERSION\` (of Python, Ruby and PHP, the second number counts as well).`,
+  about: `A sign of the major version differs: a number in the tags of the base with the same word (21 of \`21.0.1\`, 17 of \`jre-17\`, 12 of \`nodejs20-debian12\`), the label or annotation \`${label}\`, the variable of a runtime, such as \`JAVA_VERSION\` (of Python, Ruby and PHP, the second number counts as well), or the release of the distribution (\`VERSION_ID\` of os-release, read as for \`DistributionChanged\`).`,
   check(change) {
     const { tags, oldBase, newBase } = change;
     if (tags.oldBase !== undefined && tags.newBase !== undefined && !sameMajors(majorsOf(tags.oldBase), majorsOf(tags.newBase)))
@@ -33,7 +35,7 @@ export const majorVersion: Rule = {
     const [before, after] = [versionOf(oldBase), versionOf(newBase)];
     if (before !== undefined && after !== undefined && numbersOf(before, 1) !== numbersOf(after, 1))
       return `the version of the base changes from ${shown(before)} to ${shown(after)}`;
-    return changedRuntime(change);
+    return changedRuntime(change) ?? changedRelease(change);
   },
 };
 
@@ -45,6 +47,14 @@ function changedRuntime({ oldBase, newBase }: BaseChange): string | undefined {
     return `the variable ${name} of the base changes from ${shown(old)} to ${shown(next)}`;
   }
   return undefined;
+}
+
+/** Compares the releases of one distribution. Another distribution is refused by a rule of its own. */
+function changedRelease({ files }: BaseChange): string | undefined {
+  const { system, release: old } = files?.oldBase ?? {};
+  const { system: newSystem, release: next } = files?.newBase ?? {};
+  if (old === undefined || next === undefined || system !== newSystem || old === next) return undefined;
+  return `the distribution of the base changes from ${system} ${old} to ${system} ${next}`;
 }
 
 function versionOf({ manifest, entry, config }: PlatformContent): string | undefined {
