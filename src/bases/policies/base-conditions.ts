@@ -5,7 +5,9 @@ import { actionAnnotations } from '../../core/model/policy-actions.ts';
 import type { Condition } from '../../core/model/policy-status.ts';
 import { describeMissingGrant } from '../../core/model/push-grant.ts';
 import type { Reason } from '../../core/model/reasons.ts';
+import { cut } from '../../core/model/text.ts';
 import { maxVersions } from './learn-versions.ts';
+import { nameOf } from './list-images.ts';
 import type { Findings } from './next-base-status.ts';
 
 /** A condition that a policy reports. */
@@ -16,6 +18,7 @@ export function describeConditions(
   counts: NonNullable<BaseStatus['images']>,
   {
     base,
+    images,
     versions,
     acted: { waves, pendingApproval, opensAt },
     waiting,
@@ -24,7 +27,7 @@ export function describeConditions(
   }: Findings & { readonly namespace: string },
   rejection: string | undefined,
 ): State[] {
-  const summary = summarize(counts, base.tag, versions) + describeUnpermitted(namespace, unpermitted);
+  const summary = summarize(counts, { tag: base.tag, images, versions }) + describeUnpermitted(namespace, unpermitted);
   if (rejection !== undefined) {
     const hint = `push a newer one, or release it with the annotation ${actionAnnotations.release}: "<time>"`;
     const message = `${base.tag} failed, and is not used again: ${hint}: ${rejection}`;
@@ -78,20 +81,33 @@ function countOf({ pending, progressing, done, failed }: NonNullable<BaseStatus[
 
 function summarize(
   { total, behind, unknown, otherLine = 0 }: NonNullable<BaseStatus['images']>,
-  tag: string,
-  { unread, isBeingRead, fault }: Findings['versions'],
+  { tag, images, versions }: Pick<Findings, 'images' | 'versions'> & { readonly tag: string },
 ): string {
+  const { unread, isBeingRead, fault } = versions;
   if (total === 0)
     return 'the selected workloads run no images: check the selectors, and that the owners of other namespaces have consented';
   const others = [
-    ...(unknown === 0 ? [] : [`of ${unknown} the base is not known: see status.dependents for why`]),
     ...(otherLine === 0
       ? []
       : [`${otherLine} ${otherLine === 1 ? 'is' : 'are'} built on a version of another line, which spec.from may name`]),
     ...(unread === 0 ? [] : [`${unread} tags of the base are not compared${describeUnread(isBeingRead, fault)}`]),
+    ...(unknown === 0 ? [] : [`of ${unknown} the base is not known${describeUnknown(images)}`]),
   ];
   const known = unknown > 0 || unread > 0 ? 'no image is known to be behind' : 'no image is behind';
   return [behind === 0 ? `${known} ${tag} (of ${total})` : `${behind} of ${total} images are behind ${tag}`, ...others].join('; ');
+}
+
+/** The maximum lengths of an image and of a reason in a message, so that it has room for both. */
+const [maxImage, maxWhy] = [200, 400];
+
+/** Why the base of an image is not known, for one of them, and what to do. The one with the first name, so that the message changes as rarely as its cause. */
+function describeUnknown(images: Findings['images']): string {
+  const unknown = images.flatMap(({ image, recognition }) =>
+    recognition.kind === 'unknown' ? [{ name: nameOf(image), why: recognition.reason }] : [],
+  );
+  const [first] = unknown.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const example = first === undefined ? '' : `, such as ${cut(first.name, maxImage)}: ${cut(first.why, maxWhy)}`;
+  return `${example}: let the build name its base or build the image anew, if status.dependents says nothing else`;
 }
 
 function describeUnpermitted(namespace: string, repositories: readonly Repository[]): string {

@@ -77,7 +77,10 @@ describe('nextBaseStatus', () => {
       ],
     );
     assert.deepEqual([readyOf(status)?.status, readyOf(status)?.reason, status.observedGeneration], ['True', 'ImagesBehind', 3]);
-    assert.equal(readyOf(status)?.message, '1 of 4 images are behind 21.0.7; of 1 the base is not known: see status.dependents for why');
+    assert.equal(
+      readyOf(status)?.message,
+      '1 of 4 images are behind 21.0.7; of 1 the base is not known, such as harbor.example.com/shop/c:1.2.3: its layers were squashed: let the build name its base or build the image anew, if status.dependents says nothing else',
+    );
   });
 
   it('counts the images behind for which somebody must act, and those that are only reported', () => {
@@ -130,8 +133,13 @@ describe('nextBaseStatus', () => {
     assert.deepEqual(shown([current, imageOf('b', 'Unknown')]), [
       'True',
       'ImagesUnknown',
-      'no image is known to be behind 21.0.7 (of 2); of 1 the base is not known: see status.dependents for why',
+      'no image is known to be behind 21.0.7 (of 2); of 1 the base is not known, such as harbor.example.com/shop/b:1.2.3: its layers were squashed: let the build name its base or build the image anew, if status.dependents says nothing else',
     ]);
+    const [, , message = ''] = shown([imageOf('d', 'Unknown'), current, imageOf('c', 'Unknown')], { unread: 1 });
+    assert.match(
+      message,
+      /; 1 tags of the base are not compared, .*; of 2 the base is not known, such as harbor\.example\.com\/shop\/c:1\.2\.3: /,
+    );
     assert.deepEqual(shown([current], { unread: 3, fault: '20: the registry answers 500' }), [
       'True',
       'ImagesUnknown',
