@@ -105,6 +105,7 @@ export const chineseBaseImages: Readonly<Record<string, string>> = {
   'Those that are built on something else.': '基于其他内容构建的镜像。',
   'Of those behind: for these, nothing more is done until somebody acts, because the rebase was refused, the rollout failed or the rebuild did not come.':
     '落后的镜像中，因变基被拒绝、发布失败或重新构建未到而需要有人处理、在此之前不再做任何事的镜像。',
+  'Of those behind: those whose rebuild has not come in time.': '落后的镜像中，重建未按时到来的镜像。',
   'Of those behind: those that are only reported, because no other action applies.': '落后的镜像中，因没有其他动作适用而只作报告的镜像。',
   'The earliest time since which an image is behind.': '镜像开始落后的最早时间。',
   'The first 20 images that are built on the base or may be, those that are behind first.':

@@ -8,13 +8,6 @@ import { createMetrics } from '../../src/service/telemetry/metrics.ts';
 const counts = { total: 7, current: 3, behind: 2, unknown: 1, unrelated: 1 };
 const behindSince = '2026-11-16T08:00:00Z';
 
-const dependents = (['RebuildOverdue', 'RebuildOverdue', 'Requested', 'Current'] as const).map((state, index) => ({
-  image: `harbor.example.com/shop/a${index}:1`,
-  state,
-  workloads: 1,
-  example: 'Deployment shop/a',
-}));
-
 const policyOf = (name: string, status: BaseStatus): BaseImagePolicy => ({
   namespace: 'platform',
   name,
@@ -33,7 +26,7 @@ async function scrape(policies: readonly BaseImagePolicy[]): Promise<string[]> {
 }
 
 test('counts the images of each policy by their state, and shows since when one is behind', async () => {
-  assert.deepEqual(await scrape([policyOf('java', { images: counts, behindSince, dependents }), policyOf('new', {})]), [
+  assert.deepEqual(await scrape([policyOf('java', { images: { ...counts, overdue: 2 }, behindSince }), policyOf('new', {})]), [
     'image_watcher_base_images{namespace="platform",name="java",state="current"} 3',
     'image_watcher_base_images{namespace="platform",name="java",state="behind"} 2',
     'image_watcher_base_images{namespace="platform",name="java",state="other_line"} 0',
@@ -44,9 +37,11 @@ test('counts the images of each policy by their state, and shows since when one 
   ]);
 });
 
-test('measures at most 200 policies, those that are behind for longest first', async () => {
-  const current = Array.from({ length: 300 }, (_, index) => policyOf(`a${index}`, { images: { ...counts, behind: 0 } }));
-  const lines = await scrape([...current, policyOf('z', { images: counts, behindSince })]);
+test('measures at most 200 policies: first those that are behind for longest, then those with unknown images', async () => {
+  const current = Array.from({ length: 300 }, (_, index) => policyOf(`a${index}`, { images: { ...counts, behind: 0, unknown: 0 } }));
+  const unsure = policyOf('y', { images: { ...counts, behind: 0 } });
+  const lines = await scrape([...current, unsure, policyOf('z', { images: counts, behindSince })]);
   assert.equal(new Set(lines.map((line) => /name="([^"]*)"/.exec(line)?.[1])).size, 200);
   assert.ok(lines.some((line) => line.startsWith('image_watcher_base_behind_since_seconds') && line.includes('name="z"')));
+  assert.ok(lines.includes('image_watcher_base_images{namespace="platform",name="y",state="unknown"} 1'));
 });

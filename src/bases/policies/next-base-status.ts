@@ -56,6 +56,7 @@ export function nextBaseStatus(policy: BaseImagePolicy, found: Findings, at: Dat
   const dependents = orderDependents(shown, { status, selectedAt });
   const behindNow = shown.filter(({ relation }) => relation === 'Behind').map(({ done }) => done);
   const refused = behindNow.filter(({ state }) => refusedStates.has(state)).length;
+  const overdue = behindNow.filter(({ state }) => state === 'RebuildOverdue').length;
   const reported = behindNow.filter(({ state, action }) => state === 'Behind' && action === 'report').length;
   const since = dependents.flatMap(({ behindSince }) => behindSince ?? []).toSorted();
   const counts = {
@@ -66,6 +67,7 @@ export function nextBaseStatus(policy: BaseImagePolicy, found: Findings, at: Dat
     unknown: count('Unknown'),
     unrelated: count('Unrelated'),
     ...(refused > 0 && { refused }),
+    ...(overdue > 0 && { overdue }),
     ...(reported > 0 && { reported }),
   };
   const { waiting: _, behindSince: __, waves: ___, requests: ____, pendingApproval: _____, rejected = [], ...kept } = status;

@@ -119,6 +119,7 @@ export const baseStatusSchema = z
         refused: count(
           'Of those behind: for these, nothing more is done until somebody acts, because the rebase was refused, the rollout failed or the rebuild did not come.',
         ).exactOptional(),
+        overdue: count('Of those behind: those whose rebuild has not come in time.').exactOptional(),
         reported: count('Of those behind: those that are only reported, because no other action applies.').exactOptional(),
       })
       .exactOptional()

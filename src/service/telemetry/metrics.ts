@@ -203,7 +203,7 @@ export function createMetrics() {
     }),
     baseRebuildsOverdue: new Gauge({
       name: 'image_watcher_base_rebuilds_overdue',
-      help: 'Images of a BaseImagePolicy whose rebuild was requested and has not come in time, among those that its status lists',
+      help: 'Images of a BaseImagePolicy whose rebuild was requested and has not come in time',
       labelNames: ['namespace', 'name'],
       registers,
     }),

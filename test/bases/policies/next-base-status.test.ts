@@ -94,8 +94,8 @@ describe('nextBaseStatus', () => {
     };
     const images = Object.keys(states).map((name) => imageOf(name, 'Behind'));
     const stateOf: Findings['stateOf'] = ({ source }) => states[source.path.slice('shop/'.length)];
-    const { behind, refused, reported } = next({}, found(images, { stateOf })).images ?? {};
-    assert.deepEqual({ behind, refused, reported }, { behind: 6, refused: 3, reported: 1 });
+    const { behind, refused, overdue, reported } = next({}, found(images, { stateOf })).images ?? {};
+    assert.deepEqual({ behind, refused, overdue, reported }, { behind: 6, refused: 3, overdue: 1, reported: 1 });
   });
 
   it('says what to add to the configuration where images may not be pushed, also while none is behind', () => {
