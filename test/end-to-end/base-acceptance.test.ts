@@ -12,11 +12,12 @@ import * as fleet from '../acceptance/fleet.ts';
 import { type Application, type Base, follows, imageOf } from '../acceptance/fleet.ts';
 import { writeImage } from '../acceptance/oci-layout.ts';
 import { type Dependent, type Platform, readyOf, startPlatform } from '../acceptance/platform.ts';
-import { lacksSkopeo } from '../harness/binaries.ts';
+import { findCrane, lacksCrane, lacksSkopeo } from '../harness/binaries.ts';
+import { runCommand } from '../harness/run-command.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { all } from './base-fleet.ts';
 
-const noSkopeo = await lacksSkopeo();
+const [noSkopeo, noCrane] = [await lacksSkopeo(), await lacksCrane()];
 const inJavasRegistry = ['java', 'framework'] as const;
 const inOther = ['nginx', 'node', 'python'] as const;
 
@@ -234,6 +235,19 @@ describe('applications on five bases', { skip: noSkopeo ?? false }, () => {
       assert.equal(changes.length, times, `${application.name}: ${changes.join()}`);
       assert.equal(running.get(application.name), changes.at(-1) ?? created);
     }
+  });
+
+  it('run images that crane finds valid, with all layers and each platform', { skip: noCrane ?? false }, async () => {
+    const crane = await findCrane();
+    const running = await platform.running();
+    // It reads every layer as gzip.
+    const isGzip = ({ build, name, on }: Application) => build(name, on).image.layers.every(({ compression }) => compression !== 'zstd');
+    const rebased = applications.filter((one) => running.get(one.name) !== imageOf(one) && isGzip(one));
+    assert.ok(rebased.length > 20, `${rebased.length} are rebased`);
+    await all(rebased, async ({ name, on, build }) => {
+      for (const of of build(name, on).image.platforms)
+        await runCommand(crane, ['validate', '--insecure', '--platform', of, '--remote', running.get(name) ?? '']);
+    });
   });
 
   it('are said to be up to date only when all of them were', () => {
