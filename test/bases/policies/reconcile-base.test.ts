@@ -71,6 +71,25 @@ describe('a replica that did not take the push of the newest base', () => {
   });
 });
 
+it('a new base is in the status, without counts and not ready, before the images are compared with it', async () => {
+  const seen: unknown[] = [];
+  const head = (_: unknown, tag: string) => {
+    const { latest, images, conditions = [] } = replica.status();
+    const ready = conditions.find(({ type }) => type === 'Ready');
+    if (tag === 'main') seen.push([latest?.digest, images, ready?.status, ready?.reason]);
+    return Promise.resolve({ digest: replica.tags.get(tag) ?? '' });
+  };
+  const replica = createReplica({ registry: { headManifest: head, readTag: head } });
+  await replica.process(jobOf('Poll'));
+  replica.tags.set('1.2.3', digestOf('c'));
+  await replica.process(jobOf('Request'));
+  assert.deepEqual(seen, [
+    [digestOf('a'), undefined, 'False', 'Progressing'],
+    [digestOf('c'), undefined, 'False', 'Progressing'],
+  ]);
+  assert.equal(replica.status().images?.total, 1);
+});
+
 describe('a registry that announces an image before it shows it', () => {
   const pushed = { registry: 'harbor.example.com', path: 'shop/app' };
 

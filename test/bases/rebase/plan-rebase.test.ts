@@ -1,21 +1,12 @@
 /** The plan of a rebase: what becomes of layers and fields, and what cannot be rebased. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ConfigDocument, HistoryEntry, ManifestDocument, RunConfig } from '../../../src/bases/rebase/content.ts';
-import { planRebase, type RebasePlan, type RebaseRequest } from '../../../src/bases/rebase/plan-rebase.ts';
-import { rules } from '../../../src/bases/rebase/rules/index.ts';
+import type { HistoryEntry, RunConfig } from '../../../src/bases/rebase/content.ts';
+import { planRebase, type RebaseRequest } from '../../../src/bases/rebase/plan-rebase.ts';
+import { all, configOf, manifestOf, plan } from './planned.ts';
 import { digestFor, image, request, type RequestSample } from './samples.ts';
 
-const all = rules.map(({ id }) => id);
 const both = ['linux/amd64', 'linux/arm64'];
-
-function plan(sample: RequestSample): RebasePlan {
-  const result = planRebase(request({ allow: all, ...sample }));
-  assert.ok(result.kind === 'plan', result.kind === 'refused' ? result.message : result.kind);
-  return result;
-}
-const configOf = (planned: RebasePlan, index = 0) => JSON.parse(String(planned.configs[index])) as ConfigDocument;
-const manifestOf = (planned: RebasePlan, index = 0) => JSON.parse(String(planned.manifests[index]?.bytes)) as ManifestDocument;
 const runConfig = (oldBase: RunConfig, newBase: RunConfig, application: RunConfig) =>
   configOf(plan({ application: { config: application }, oldBase: { config: oldBase }, newBase: { config: newBase } })).config;
 
@@ -162,42 +153,6 @@ describe('history', () => {
     const { history, notes } = historyOf([step('only one')], old, next);
     assert.equal(history, undefined);
     assert.match(notes.join(), /^the history is left out for 1 of 1 platforms/);
-  });
-});
-
-describe('what names the base', () => {
-  test("labels of Docker's format name the new base, because its manifests have no annotations", () => {
-    const planned = plan({ application: { isDocker: true }, oldBase: { isDocker: true }, newBase: { isDocker: true } });
-    assert.deepEqual(Object.keys(manifestOf(planned)).toSorted(), ['config', 'layers', 'mediaType', 'schemaVersion']);
-    const labels = configOf(planned).config?.Labels ?? {};
-    assert.equal(labels['org.opencontainers.image.base.name'], 'registry.example.com/library/java:21.0.2');
-    assert.match(labels['operator.technomad.dev/rebased-from'] ?? '', /^registry\.example\.com\/shop\/web@sha256:/);
-  });
-
-  test('labels that name the old base are rewritten, also in the format of OCI', () => {
-    const labels = {
-      'org.opencontainers.image.base.digest': digestFor('old'),
-      'io.buildpacks.lifecycle.metadata': '{"a":1,"runImage":{"image":"x","topLayer":"old"}}',
-    };
-    const merged = configOf(plan({ application: { config: { Labels: labels } } })).config?.Labels ?? {};
-    assert.equal(merged['org.opencontainers.image.base.digest'], request().newBase.digest);
-    const { runImage, a } = JSON.parse(merged['io.buildpacks.lifecycle.metadata'] ?? '') as { a: number; runImage: Record<string, string> };
-    assert.equal(a, 1);
-    assert.deepEqual(runImage, {
-      image: 'x',
-      topLayer: digestFor('patch linux/amd64'),
-      reference: `registry.example.com/library/java@${request().newBase.digest}`,
-    });
-  });
-
-  test('layers get the media types of the application', () => {
-    const docker = { isDocker: true };
-    const layers = (sample: RequestSample) => manifestOf(plan(sample)).layers.map(({ mediaType }) => mediaType);
-    assert.deepEqual(new Set(layers({ newBase: docker })), new Set(['application/vnd.oci.image.layer.v1.tar+gzip']));
-    assert.deepEqual(
-      new Set(layers({ application: docker, oldBase: docker })),
-      new Set(['application/vnd.docker.image.rootfs.diff.tar.gzip']),
-    );
   });
 });
 
