@@ -1,4 +1,4 @@
-/** Major versions of bases, with tags as Temurin, Corretto, Distroless, UBI, Alpine, Debian, Node, Python, .NET and Chainguard have them. */
+/** Major versions of bases, with tags as Temurin, Corretto, Distroless, UBI, Alpine, Debian, Node, Python, .NET, Bitnami and Chainguard have them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { majorsOf, sameMajors } from '../../../src/bases/rebase/rules/major-numbers.ts';
@@ -27,6 +27,8 @@ const same = [
   ['latest', '21'],
   ['stable-3f2a91c', 'stable-9d81b04'],
   ['1.0-rc1', '1.0-rc2'],
+  ['21.0.2-13-debian-12-r3', '21.0.3-9-debian-12-r0'],
+  ['3.12-dev', '3.12.4-dev'],
   ['nonroot', 'nonroot-amd64'],
 ] as const;
 const different = [
@@ -46,6 +48,7 @@ const different = [
   ['20-bookworm', '22-bookworm'],
   ['6.0-alpine3.18', '8.0-alpine3.18'],
   ['v1.9', 'v2.0-slim'],
+  ['21.0.2-13-debian-11-r3', '21.0.3-9-debian-12-r0'],
 ] as const;
 
 for (const [rows, expected] of [
