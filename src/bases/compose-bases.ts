@@ -1,7 +1,6 @@
 /** The part of the role `work` that reconciles BaseImagePolicies. */
 import { baseKey } from '../core/model/base-policy.ts';
 import { defined } from '../core/model/defined.ts';
-import { readBasePolicy } from './resource/read-base-policy.ts';
 import { BoundedMap } from '../core/async/bounded-map.ts';
 import { DigestMemory } from './policies/digest-memory.ts';
 import { createBaseEnqueuer, jobFor, type BaseEnqueuer } from './policies/enqueue-bases.ts';
@@ -42,7 +41,6 @@ import { createBaseActions } from './base-actions.ts';
 import type { Foundation } from '../service/compose/foundation.ts';
 import type { NoticeSink } from '../core/model/notice-sink.ts';
 import { baseNotices } from './policies/base-notices.ts';
-import { readContextOf } from '../service/compose/work-ports.ts';
 
 /** What the reconcile of BaseImagePolicies shares with the rest of the role. */
 export interface BaseMeans {
@@ -162,7 +160,6 @@ function createBasePorts(
   }: BaseMeans,
 ): BasePorts & { readonly records: RecordStore } {
   const { aliases } = foundation;
-  const readContext = readContextOf(foundation);
   const basePolicies: BasePolicies = {
     all: () => cache.policies.values(),
     find: (namespace, name) => (isSelected(namespace) ? cache.policies.get(namespace, name) : undefined),
@@ -194,7 +191,7 @@ function createBasePorts(
         throw isExclusive && isKubeError(error, 409) ? new PolicyChanged('its status was written meanwhile') : error;
       });
       if (written === undefined) return policy;
-      const next = readBasePolicy(written, readContext);
+      const next = cache.parse(written);
       cache.policies.observe(next);
       return next;
     },

@@ -1,7 +1,7 @@
 import type { ServiceWing } from '../service/compose/wing.ts';
 import type { JoinedWing, WorkMeans, WorkWing } from '../service/compose/work-wing.ts';
 import type { Foundation } from '../service/compose/foundation.ts';
-import { readContextOf } from '../service/compose/work-ports.ts';
+import { baseContextOf } from './base-context.ts';
 import type { KubeClient } from '../service/kube/client.ts';
 import { createBaseCauses } from './api/causes.ts';
 import { createBaseRoutes } from './api/routes.ts';
@@ -17,7 +17,7 @@ import { createNoticeForChild } from './notices-for-child.ts';
 export const service: ServiceWing = { work: openBases, routes: createBaseRoutes(undefined) };
 
 function openBases(foundation: Foundation, client: KubeClient): WorkWing {
-  const cache = createBasePolicyCache({ client, readContext: readContextOf(foundation), logger: foundation.logger });
+  const cache = createBasePolicyCache({ client, readContext: baseContextOf(foundation), logger: foundation.logger });
   return {
     otherKinds: cache.kinds,
     whyHeld: createWhyHeld(cache),

@@ -27,8 +27,14 @@ type Spec = z.output<typeof baseSpecSchema>;
 type Action = NonNullable<Spec['onNewBase']>[number];
 type Trigger = NonNullable<Action['trigger']>;
 
+/** The context that a policy is read in. */
+export interface BaseReadContext extends FieldContext {
+  /** The interval of polls for a policy that names none; by default the built-in one. */
+  readonly pollIntervalMs?: number;
+}
+
 /** Reads an object. Errors in its spec become the policy's problem, so that other policies are not affected. Throws only if it has no metadata. */
-export function readBasePolicy(raw: unknown, context: FieldContext): BaseImagePolicy {
+export function readBasePolicy(raw: unknown, context: BaseReadContext): BaseImagePolicy {
   const { known, annotations, spec, status } = readEnvelope(raw);
   const actions = readActions(annotations);
   return {
@@ -41,7 +47,7 @@ export function readBasePolicy(raw: unknown, context: FieldContext): BaseImagePo
 }
 
 /** Reads a spec. Throws a PermanentError that lists all its errors. */
-function readBaseSpec(raw: unknown, namespace: string, context: FieldContext): BasePolicySpec {
+function readBaseSpec(raw: unknown, namespace: string, context: BaseReadContext): BasePolicySpec {
   const spec = parseSpec(
     baseSpecSchema,
     raw,
@@ -59,7 +65,7 @@ function readBaseSpec(raw: unknown, namespace: string, context: FieldContext): B
 }
 
 /** The selection of the base, in the form of an ImagePolicy without targets. */
-function readSelection(spec: Spec, { aliases }: FieldContext): PolicySpec {
+function readSelection(spec: Spec, { aliases, pollIntervalMs = builtInSettings.poll }: BaseReadContext): PolicySpec {
   const { platforms = [], pullSecrets, windows, mode, suspend } = spec;
   const written = readSettings(spec, windows, 'spec.');
   return {
@@ -74,7 +80,7 @@ function readSelection(spec: Spec, { aliases }: FieldContext): PolicySpec {
     targets: [],
     ...(spec.verify !== undefined && { verification: readVerification(spec.verify) }),
     ...(pullSecrets !== undefined && { pullSecrets: pullSecrets.map(({ name }) => name) }),
-    pollIntervalMs: written.poll ?? builtInSettings.poll,
+    pollIntervalMs: written.poll ?? pollIntervalMs,
     suspended: suspend,
     origins: originsOf(written),
   };
