@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { statusSchema, type HistoryEntry, type PolicyStatus } from '../../../src/core/model/policy-status.ts';
-import type { PolicyActions } from '../../../src/core/model/policy-actions.ts';
 import { rollbacksOf, whyNoRollback } from '../../../src/core/rollout/automatic-rollback.ts';
 import { decideRollouts } from '../../../src/core/rollout/decide-rollouts.ts';
 import { currentRollouts } from '../../../src/core/rollout/current-rollouts.ts';
@@ -39,9 +38,8 @@ function settled(
   workload: Workload,
   onFailure: 'Rollback' | 'Hold' | 'Ignore' = 'Rollback',
   digests = noTagsByImage,
-  actions?: PolicyActions,
 ) {
-  const policy = { ...rolloutOwnerOf(status, onFailure), ...(actions && { actions }) };
+  const policy = rolloutOwnerOf(status, onFailure);
   const snapshot = snapshotFrom(policy, [workload]);
   const findings = currentRollouts(policy, snapshot).map((rollout) => ({
     rollout,
@@ -307,21 +305,4 @@ test('a failure is added to a history full of newer changes, and stays there whe
   const back = recordRollbacks(failed, backOf(failed, workload), aMinuteAfterChange);
   assert.deepEqual([back.history?.length, back.history?.at(0)?.trigger, back.history?.at(-1)?.result], [10, 'Rollback', 'RolledBack']);
   assert.deepEqual(claimed(back, withLastUpdate(changedWorkload(rolledOut, {}, '1.2.3'), { trigger: 'Rollback' })), rejectedLines);
-});
-
-test('a rollout that completed elsewhere before does not clear a failed image', () => {
-  const rejected = [{ digest: digestOf('b'), reason: 'CrashLoop', at: '2026-03-01T12:00:30Z' }];
-  const others = (entry: Partial<ReturnType<typeof entryOf>>, release?: string) =>
-    settled(
-      { history: [entryOf(entry)], rejected },
-      changedWorkload(rolledOut),
-      'Rollback',
-      noTagsByImage,
-      release ? { release } : undefined,
-    ).rejected?.length;
-  assert.equal(others({}), 1);
-  assert.equal(others({ at: '2026-03-01T12:00:31Z' }), 1, 'the clock that the change was made by may be ahead');
-  assert.equal(others({}, '2026-03-01T12:00:31Z'), 0, 'somebody released it, and it came out');
-  assert.equal(others({}, '2026-03-01T12:00:29Z'), 1, 'the release was of an earlier failure');
-  assert.equal(others({ result: 'Failed' }), 0, 'it came out where it had failed');
 });
