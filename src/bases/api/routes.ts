@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { baseReads, type BaseSummary, dependentStates, type DependentState } from '../../service/api/base-view.ts';
 import { AccessError } from '../../service/api/access.ts';
-import { policyStates, type PolicyState } from '../../service/api/policy-view.ts';
+import { policyStates, type PolicyState } from '../../core/model/policy-state.ts';
 import { defineRoute, namespaceName, policyParams, type Route } from '../../service/api/route.ts';
 import { seePolicy } from '../../service/api/see-policies.ts';
 import { policyKey } from '../../core/model/image-policy.ts';

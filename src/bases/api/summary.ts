@@ -5,7 +5,7 @@ import { decisiveCondition } from '../../core/model/decisive-condition.ts';
 import { defined } from '../../core/model/defined.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
 import type { baseDetail, BaseSummary } from '../../service/api/base-view.ts';
-import { type PolicyState, stateFrom } from '../../service/api/policy-view.ts';
+import { type PolicyState, stateFrom } from '../../core/model/policy-state.ts';
 
 /** The state of a policy in one word. */
 export function stateOf({ spec, status }: BaseImagePolicy): PolicyState {

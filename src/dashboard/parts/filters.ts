@@ -1,5 +1,5 @@
 /** The filters of the list of bases. */
-import { policyStates } from '../../service/api/policy-view.ts';
+import { policyStates } from '../../core/model/policy-state.ts';
 import { html, type Html } from '../html.ts';
 import type { Query } from '../page.ts';
 import type { Texts } from '../texts/en.ts';

@@ -1,6 +1,6 @@
 /** Inline elements: links, states, times, tags. */
 import type { DependentState } from '../../service/api/base-view.ts';
-import type { PolicyState } from '../../service/api/policy-view.ts';
+import type { PolicyState } from '../../core/model/policy-state.ts';
 import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
 

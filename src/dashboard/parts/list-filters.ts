@@ -1,6 +1,6 @@
 /** The filters of the list of policies, with how many policies each choice would show. */
 import type { z } from 'zod';
-import { policyStates } from '../../service/api/policy-view.ts';
+import { policyStates } from '../../core/model/policy-state.ts';
 import type { getPolicies } from '../../service/api/routes/policies.ts';
 import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { baseSteps, imageUses, type BaseStep } from '../../core/model/base-next-step.ts';
 import { baseStatusSchema, dependentSchema } from '../../core/model/base-status.ts';
 import { conditionSchema } from '../../core/model/policy-status.ts';
-import { policyStates } from './policy-view.ts';
+import { policyStates } from '../../core/model/policy-state.ts';
 import { namespaceName, objectName } from './route.ts';
 
 const image = z.object({ tag: z.string(), digest: z.string() });

@@ -2,7 +2,8 @@
 import { scopeOf, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
 import type { Listed } from './policy-order.ts';
-import { summarize, type PolicyState } from './policy-view.ts';
+import { type PolicyState } from '../../core/model/policy-state.ts';
+import { summarize } from './policy-view.ts';
 
 export interface PolicyFilter {
   readonly states?: readonly PolicyState[] | undefined;

@@ -3,7 +3,7 @@ import { policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { decisiveCondition } from '../../core/model/decisive-condition.ts';
 import { scopeOf } from '../../core/model/image-policy.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
-import { policyStates, type PolicyState } from './policy-view.ts';
+import { policyStates, type PolicyState } from '../../core/model/policy-state.ts';
 
 export const policyOrders = ['name', 'state', 'changed', 'reason', 'image'] as const;
 export type PolicyOrder = (typeof policyOrders)[number];

@@ -3,37 +3,10 @@ import { z } from 'zod';
 import { decisiveCondition } from '../../core/model/decisive-condition.ts';
 import { defined } from '../../core/model/defined.ts';
 import { isUsable, scopeOf, type ImagePolicy } from '../../core/model/image-policy.ts';
+import { policyStates, stateOf } from '../../core/model/policy-state.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
-import { type Condition, conditionSchema, statusSchema, type TargetCounts } from '../../core/model/policy-status.ts';
+import { conditionSchema, statusSchema, type TargetCounts } from '../../core/model/policy-status.ts';
 import { namespaceName, objectName, time } from './route.ts';
-
-/**
- * One word for the state of a policy: the first of these that is true.
- *
- * | state            | when                                                                            |
- * | ---------------- | ------------------------------------------------------------------------------- |
- * | Suspended        | `spec.suspend`                                                                  |
- * | Failed           | Stalled, because a rollout failed, or because an image that failed is selected  |
- * | Stalled          | Stalled for another reason                                                      |
- * | ApprovalRequired | an image waits for approval                                                     |
- * | Progressing      | a rollout is under way                                                          |
- * | Waiting          | Reconciling for another reason: a window, a minimum age, a retry                |
- * | Held             | an image is held back until somebody acts                                       |
- * | Ready            | all targets run the selected image                                              |
- * | Unknown          | not reconciled yet                                                              |
- */
-export const policyStates = [
-  'Failed',
-  'Stalled',
-  'ApprovalRequired',
-  'Progressing',
-  'Waiting',
-  'Held',
-  'Ready',
-  'Suspended',
-  'Unknown',
-] as const;
-export type PolicyState = (typeof policyStates)[number];
 
 const image = z.object({ tag: z.string(), digest: z.string().exactOptional() });
 const waiting = image.partial().extend({ until: time, reason: z.string() });
@@ -126,31 +99,6 @@ export function detail(policy: ImagePolicy): z.input<typeof policyDetail> {
     actions: { ...actions },
     ...(requested && { requested: { ...requested } }),
   };
-}
-
-const failures: ReadonlySet<string> = new Set(['RolloutFailed', 'RejectedDigest', 'BaseRejected']);
-
-/** The state of a policy in one word. */
-export function stateOf({ spec, status }: Pick<ImagePolicy, 'spec' | 'status'>): PolicyState {
-  return stateFrom(spec.suspended === true, status.conditions ?? []);
-}
-
-/** The state of a policy of any kind, from its conditions. */
-export function stateFrom(isSuspended: boolean, conditions: readonly Condition[]): PolicyState {
-  if (isSuspended) return 'Suspended';
-  const found = decisiveCondition(conditions);
-  if (found === undefined) return 'Unknown';
-  switch (found.type) {
-    case 'Stalled':
-      return failures.has(found.reason) ? 'Failed' : 'Stalled';
-    case 'ApprovalRequired':
-    case 'Held':
-      return found.type;
-    case 'Reconciling':
-      return found.reason === 'Progressing' ? 'Progressing' : 'Waiting';
-    default:
-      return found.status === 'True' ? 'Ready' : 'Unknown';
-  }
 }
 
 function toImage({ tag, digest }: { readonly tag: string; readonly digest?: string }): z.output<typeof image> {

@@ -178,6 +178,12 @@ export function createMetrics() {
       registers,
     }),
     policies: new Gauge({ name: 'image_watcher_policies', help: 'ImagePolicies in memory', registers }),
+    policiesInState: new Gauge({
+      name: 'image_watcher_policies_in_state',
+      help: 'ImagePolicies by their state in one word, as the API and the pages show it',
+      labelNames: ['state'],
+      registers,
+    }),
     policyReady: new Gauge({
       name: 'image_watcher_policy_ready',
       help: 'Whether the condition Ready of a policy is True (1) or not (0), with its reason; only with metrics.policies, and of so many policies at most',

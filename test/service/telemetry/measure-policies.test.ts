@@ -31,6 +31,30 @@ test('each policy has its state and its reason; a policy that is gone or has cha
   ]);
 });
 
+test('policies are counted by their state, and a state that no policy is in any more is 0', async () => {
+  const metrics = createMetrics();
+  const waiting = condition('True', 'UpToDate');
+  const approval = {
+    type: 'ApprovalRequired',
+    status: 'True',
+    reason: 'ApprovalRequired',
+    message: '',
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  } as const;
+  const asking = policyOf({ name: 'asking', status: { conditions: [...(waiting.status.conditions ?? []), approval] } });
+  const countsAfter = async (policies: readonly ImagePolicy[]) => {
+    measurePolicies(policies, 0, metrics);
+    const { values } = await metrics.policiesInState.get();
+    return Object.fromEntries(values.flatMap(({ labels, value }) => (value === 0 ? [] : [[labels.state, value]])));
+  };
+  assert.deepEqual(await countsAfter([...many('shop', 2, ready), asking, policyOf({ name: 'new' })]), {
+    ApprovalRequired: 1,
+    Ready: 2,
+    Unknown: 1,
+  });
+  assert.deepEqual(await countsAfter(many('shop', 2, ready)), { Ready: 2 });
+});
+
 test('by default no policy has a metric', async () => {
   assert.deepEqual(await measure(0, many('shop', 3, ready)), ['image_watcher_policies_without_metric 0']);
 });

@@ -6,7 +6,7 @@ import { type Access, AccessError } from '../access.ts';
 import { answerDoctor } from '../doctor-api.ts';
 import { answerNamespace } from '../namespaces-api.ts';
 import { countEvents } from '../count-events.ts';
-import { policyStates, stateOf } from '../policy-view.ts';
+import { policyStates, stateOf } from '../../../core/model/policy-state.ts';
 import { defineRoute, namespaceName, time } from '../route.ts';
 import { listVisible, policiesOf, whyNoActions } from '../see-policies.ts';
 
