@@ -112,9 +112,8 @@ describe('an installation with v1 alone', () => {
       headers: { authorization: `Bearer ${await tokenOf(world.cluster, account)}` },
     });
     assert.equal(response.status, 403);
-    assert.deepEqual(await response.json(), {
-      error: 'a report on the installation needs the right to list imagepolicies in all namespaces',
-    });
+    const { code, detail } = (await response.json()) as { code: string; detail: string };
+    assert.deepEqual([code, detail], ['Forbidden', 'a report on the installation needs the right to list imagepolicies in all namespaces']);
     const report = await examine(service, await kubeconfigOf(world.cluster, account));
     assertHas(report, 'service/api', 'skipped', /403/);
     assertHas(report, 'definition/installed', 'skipped', /forbidden/);

@@ -52,7 +52,7 @@ describe('events', () => {
   async function askOnce(token: string, path: string, method = 'GET') {
     const headers = { authorization: `Bearer ${token}`, ...(method === 'POST' && { 'content-type': 'application/json' }) };
     const response = await fetch(`${service.operationsUrl}${path}`, { method, headers });
-    return { status: response.status, body: (await response.json()) as { events: EventView[]; id: string; error: string } & EventView };
+    return { status: response.status, body: (await response.json()) as { events: EventView[]; id: string } & EventView };
   }
 
   it('check tokens and permissions at the API server', async () => {

@@ -15,9 +15,11 @@ export const events: Page = {
   path: '/events',
   section: 'events',
   async show({ api, query, texts }) {
-    const filters = { repository: query.one('repository'), outcome: query.one('outcome'), policy: query.one('policy') };
-    const { events: found, next } = await api.read(getEvents, { ...filters, before: query.one('before'), limit: 50 });
-    const given = Object.entries({ ...filters, before: next }).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    const named = ['repository', 'policy', 'outcome', 'receiver', 'from', 'to'].map((name) => [name, query.one(name)] as const);
+    const { from, to, ...filters } = Object.fromEntries(named);
+    const period = { since: utcOf(from), until: utcOf(to) };
+    const { events: found, next } = await api.read(getEvents, { ...filters, ...period, before: query.one('before'), limit: 50 });
+    const given = [...named, ['before', next] as const].filter((entry): entry is [string, string] => entry[1] !== undefined);
     const activity = await partOf(api.read(getOverview), ({ changes }) => showChanges(changes.byHour, texts));
     const body = html`
       ${activity} ${showFilters(query, texts)}
@@ -41,6 +43,11 @@ function showChanges(byHour: readonly number[], texts: Texts): Html {
     ${bars(byHour, texts.changesByHour, (value, hoursAgo) => texts.changesInHour(value, hoursAgo))}`;
 }
 
+/** A time of a form, which browsers write without seconds and without a zone, as RFC 3339. */
+function utcOf(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : `${text}${/T\d\d:\d\d$/.test(text) ? ':00' : ''}Z`;
+}
+
 function showFilters(query: Query, texts: Texts): Html {
   return html`
     <form class="filters" method="get" action="/events" role="search" data-instant>
@@ -51,6 +58,9 @@ function showFilters(query: Query, texts: Texts): Html {
       <label
         >${texts.policy} <input name="policy" value=${query.one('policy')} placeholder="shop/web" maxlength="317" autocapitalize="none"
       /></label>
+      <label>${texts.receiver} <input name="receiver" value=${query.one('receiver')} maxlength="63" autocapitalize="none" /></label>
+      <label>${texts.fromUtc} <input type="datetime-local" name="from" value=${query.one('from')} /></label>
+      <label>${texts.toUtc} <input type="datetime-local" name="to" value=${query.one('to')} /></label>
       <label>
         ${texts.outcome}
         <select name="outcome">

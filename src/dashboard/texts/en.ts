@@ -179,6 +179,8 @@ export const en = {
   anyOutcome: 'Any outcome',
   repository: 'Repository',
   repositoryHint: 'registry.example.com/shop/web',
+  fromUtc: 'From (UTC)',
+  toUtc: 'To (UTC)',
   noEvents: 'No push matches.',
   older: 'Older',
   event: 'Event',

@@ -191,6 +191,8 @@ export const zh: Texts = {
   anyOutcome: '任意结果',
   repository: '仓库',
   repositoryHint: 'registry.example.com/shop/web',
+  fromUtc: '从（UTC）',
+  toUtc: '到（UTC）',
   noEvents: '没有匹配的推送。',
   older: '更早',
   event: '事件',

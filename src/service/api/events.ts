@@ -23,6 +23,10 @@ export interface EventQuery {
   readonly policy?: { readonly namespace: string; readonly name: string } | undefined;
   /** Only events that were received at this time or later, in ms since 1970. */
   readonly since?: number | undefined;
+  /** Only events that were received at this time or earlier, in ms since 1970. */
+  readonly until?: number | undefined;
+  /** Only events that announced this digest, or whose tag had it for a policy. */
+  readonly digest?: string | undefined;
   readonly before?: Position | undefined;
 }
 
@@ -39,7 +43,8 @@ const maxNamespaces = 200;
 
 /** A page of events, newest first. */
 export async function listEvents({ reader }: EventPorts, access: Access, query: EventQuery): Promise<EventPage> {
-  const { limit, repository, before, since = 0 } = query;
+  const { limit, repository, since = 0, until } = query;
+  const before = query.before ?? (until === undefined ? undefined : { at: until + 1, id: '' });
   const events: EventView[] = [];
   let examined = 0;
   const asked = new Set<string>();
@@ -64,8 +69,9 @@ function isConcerned(record: EventRecord, { policy, namespace }: EventQuery): bo
   return namespacesOf(record).includes(namespace ?? '');
 }
 
-function isWanted(view: EventView, { outcome, policy, receiver }: EventQuery): boolean {
+function isWanted(view: EventView, { outcome, policy, receiver, digest }: EventQuery): boolean {
   if (receiver !== undefined && view.receiver !== receiver) return false;
+  if (digest !== undefined && view.digest !== digest && !view.policies.some((one) => one.digest === digest)) return false;
   const isOfPolicy =
     policy === undefined || view.policies.some(({ namespace, name }) => namespace === policy.namespace && name === policy.name);
   return isOfPolicy && (outcome === undefined || hasOutcome(view, outcome));

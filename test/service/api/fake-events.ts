@@ -77,8 +77,10 @@ export function startApi(
     reader: {
       get: (id) => Promise.resolve(records.find(({ event }) => event.id === id)),
       async *list({ before }) {
-        const from = before === undefined ? 0 : records.findIndex(({ event }) => event.id === before.id) + 1;
-        yield await Promise.resolve(records.slice(from));
+        const known = records.findIndex(({ event }) => event.id === before?.id);
+        // The position of no event is that of a time.
+        const isAfter = ({ event }: EventRecord) => before === undefined || Date.parse(event.receivedAt) < before.at;
+        yield await Promise.resolve(known === -1 ? records.filter(isAfter) : records.slice(known + 1));
       },
     },
     storePushes: (events) => Promise.resolve(void stored.push(...events)),

@@ -160,6 +160,9 @@ test('a list can continue from any position, even among events of the same momen
     const before = { id, at: at + Math.floor(ids.indexOf(id) / 90) * 1_000 };
     assert.deepEqual(idsOf(await read(reader, { before })), expected.slice(position + 1), id);
   }
+  // The time of the events of 0 s, and the one after it, which no event has.
+  assert.deepEqual(idsOf(await read(reader, { before: { id: '', at } })), []);
+  assert.deepEqual(idsOf(await read(reader, { before: { id: '', at: at + 1 } })), expected.slice(110));
 });
 
 test("an event without a worker's record is shown as the queue knows it", async (t) => {

@@ -15,7 +15,7 @@ const position = z
     const [at = '', id = ''] = text.split(/-(.*)/s);
     return { at: Number(at), id };
   });
-const since = z.iso.datetime({ offset: true, error: 'is a time such as 2026-03-01T12:00:00Z' }).transform((text) => Date.parse(text));
+const instant = z.iso.datetime({ offset: true, error: 'is a time such as 2026-03-01T12:00:00Z' }).transform((text) => Date.parse(text));
 const eventParams = z.object({ id: z.string().regex(/^[0-9a-zA-Z_-]{1,128}$/) });
 
 const workload = z.object({ apiVersion: z.string().exactOptional(), kind: z.string(), namespace: z.string(), name: z.string() });
@@ -95,7 +95,13 @@ export const getEvents = defineRoute({
     outcome: z.enum(eventOutcomes, { error: `one of ${eventOutcomes.join(', ')}` }).exactOptional(),
     policy: policyKeyParam.exactOptional().describe('`NAMESPACE/NAME`'),
     receiver: z.string().min(1).max(63).exactOptional().describe('The name of a receiver.'),
-    since: since.exactOptional().describe('RFC 3339.'),
+    digest: z
+      .string()
+      .regex(/^sha256:[0-9a-f]{64}$/, 'is sha256: and 64 hexadecimal digits')
+      .exactOptional()
+      .describe('Only pushes that announced this digest, or for which a policy found it.'),
+    since: instant.exactOptional().describe('Only pushes that were received at this time or later; RFC 3339.'),
+    until: instant.exactOptional().describe('Only pushes that were received at this time or earlier; RFC 3339.'),
     before: position.exactOptional().describe('The `next` of the page before.'),
   }),
   answer: z.object({ events: z.array(event), next: z.string().exactOptional().describe('For `before`; absent on the last page.') }),

@@ -1,0 +1,45 @@
+/** Events of a period and of a digest, in the API and on the page. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openDashboard } from '../../dashboard/start-dashboard.ts';
+import { digestOf } from '../../core/model/samples.ts';
+import { recordOf, startApi } from './fake-events.ts';
+import { samplePorts } from './sample-policies.ts';
+
+/** Received 1, 2 and 3 seconds before noon. */
+const records = [1, 2, 3].map((seconds) => recordOf(`event-number-0000${seconds}`, -seconds, { 'shop/ready': 'updated' }));
+const found = (text: string) => [...text.matchAll(/event-number-0000(\d)/g)].map(([, number]) => Number(number));
+
+for (const [query, numbers] of [
+  ['until=2026-03-01T11:59:58Z', [2, 3]],
+  ['since=2026-03-01T11:59:58Z&until=2026-03-01T11:59:58Z', [2]],
+  ['until=2026-03-01T11:59:58Z&limit=1', [2]],
+  ['until=2026-02-01T00:00:00Z', []],
+  [`digest=${digestOf('f')}`, []],
+] as const)
+  test(`events with ${query}`, async (t) => {
+    const { app } = startApi(t, { kind: 'none' }, records, { policies: samplePorts([]) });
+    const { statusCode, body } = await app.inject({ url: `/api/v1/events?${query}`, headers: { host: 'localhost:9090' } });
+    assert.equal(statusCode, 200, body);
+    assert.deepEqual([...new Set(found(body.replace(/"next".*/, '')))], numbers);
+  });
+
+test('events of a digest are those that announced it, and those for which a policy found it', async (t) => {
+  const [first, second, third] = records;
+  assert.ok(first !== undefined && second !== undefined && third !== undefined);
+  const announced = { ...first, event: { ...first.event, digest: digestOf('a') } };
+  const result = { ...[...second.results.values()][0], digest: digestOf('a') } as NonNullable<ReturnType<typeof second.results.get>>;
+  const verified = { ...second, results: new Map([['shop/ready', result]]) };
+  const { app } = startApi(t, { kind: 'none' }, [announced, verified, third], { policies: samplePorts([]) });
+  const { body } = await app.inject({ url: `/api/v1/events?digest=${digestOf('a')}`, headers: { host: 'localhost:9090' } });
+  assert.deepEqual([...new Set(found(body))], [1, 2]);
+});
+
+test('the page of events has the period and the receiver in its address, and keeps them on the next page', async (t) => {
+  const { get } = openDashboard(t, { records });
+  const { text } = await get('/events?from=2026-03-01T11:59&to=2026-03-01T11:59:58');
+  assert.deepEqual([...new Set(found(text))], [2, 3]);
+  assert.match(text, /name="from" value="2026-03-01T11:59"/);
+  assert.deepEqual([...new Set(found((await get('/events?receiver=nobody')).text))], []);
+  assert.match((await get('/events?from=yesterday')).text, /role="alert"/);
+});
