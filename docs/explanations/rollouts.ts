@@ -117,7 +117,7 @@ export const blocked = {
     shown: '[`Held`](#condition-held). An Event and `image-watcher explain` say which container, and why.',
     cause:
       'The policy selects by `semver` without a `range`, or with one that contains every version (`*`), and would change a container for the first time: to a major version more than ten times as high as the running ' +
-      'one (`2021.12.16` in place of `10.11.4`), or to an image that was created more than a day before the running one.',
+      'one (`2021.12.16` in place of `10.11.4`), or to an image that was created more than a day before the running one. A held change stays held while these times cannot be read.',
     action:
       'Write the versions that you expect into `select.semver.range` (`>=10 <12`). If the selected image is the right one, run `image-watcher release NS/NAME`. Later changes are not checked. With a written range, `numerical` or `alphabetical` nothing is held; `image-watcher lint --cluster` warns of the same changes before.',
   },

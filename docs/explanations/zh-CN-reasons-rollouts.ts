@@ -89,8 +89,8 @@ export const chineseRollouts: Readonly<Record<string, string>> = {
     '首次更改会到达与正在运行的版本相差很远的版本或较旧的镜像，而策略没有写明范围。',
   '[`Held`](#condition-held). An Event and `image-watcher explain` say which container, and why.':
     '[`Held`](#condition-held)。Event 和 `image-watcher explain` 说明是哪个容器，以及为什么。',
-  'The policy selects by `semver` without a `range`, or with one that contains every version (`*`), and would change a container for the first time: to a major version more than ten times as high as the running one (`2021.12.16` in place of `10.11.4`), or to an image that was created more than a day before the running one.':
-    '策略按 `semver` 选择而没有 `range`，或其 `range` 包含所有版本（`*`），并且会首次更改某个容器：主版本号超过正在运行的十倍（以 `2021.12.16` 替换 `10.11.4`），或者镜像的创建时间比正在运行的早一天以上。',
+  'The policy selects by `semver` without a `range`, or with one that contains every version (`*`), and would change a container for the first time: to a major version more than ten times as high as the running one (`2021.12.16` in place of `10.11.4`), or to an image that was created more than a day before the running one. A held change stays held while these times cannot be read.':
+    '策略按 `semver` 选择而没有 `range`，或其 `range` 包含所有版本（`*`），并且会首次更改某个容器：主版本号超过正在运行的十倍（以 `2021.12.16` 替换 `10.11.4`），或者镜像的创建时间比正在运行的早一天以上。已暂停的更改在无法读取这些时间时保持暂停。',
   'Write the versions that you expect into `select.semver.range` (`>=10 <12`). If the selected image is the right one, run `image-watcher release NS/NAME`. Later changes are not checked. With a written range, `numerical` or `alphabetical` nothing is held; `image-watcher lint --cluster` warns of the same changes before.':
     '把你预期的版本写入 `select.semver.range`（`>=10 <12`）。如果选中的镜像正确，请运行 `image-watcher release NS/NAME`。之后的更改不再检查。写明范围，或使用 `numerical`、`alphabetical` 时，不会暂停任何更改；`image-watcher lint --cluster` 会事先对同样的更改发出警告。',
   'A user rolled back to an older image.': '用户回滚到较旧的镜像。',

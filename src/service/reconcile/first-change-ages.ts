@@ -13,7 +13,7 @@ const byName: ReadonlySet<string> = new Set<TagStrategy['id']>(['semver', 'numer
 
 /**
  * The selection with the ages of its image and of the images that it would replace, if a container is changed for the first time: the guard `unlikely-version`
- * decides by these ages. Of other policies that order tags by their names, only whoever asks what would happen is warned. Any later change costs no request. An image that cannot be read has no age, so it does not keep a policy from its first change.
+ * decides by these ages. Of other policies that order tags by their names, only whoever asks what would happen is warned. Any later change costs no request. An image that cannot be read has no age, so it does not keep a policy from its first change unless that is held already.
  */
 export async function withAges(reconcile: Reconcile, selection: Selection, registry: Registry): Promise<Selection> {
   const { policy, spec, cluster, signal, request } = reconcile;
@@ -32,6 +32,6 @@ export async function withAges(reconcile: Reconcile, selection: Selection, regis
     if (error instanceof WaitError || signal.aborted) throw error;
     return undefined;
   });
-  if (known === undefined) return selection;
-  return { ...selection, ages: new Map([...known.created].filter(([, at]) => at !== undefined && isCredibleTime(at))) };
+  const created = [...(known?.created ?? [])];
+  return { ...selection, ages: new Map(created.map(([tag, at]) => [tag, at !== undefined && isCredibleTime(at) ? at : undefined])) };
 }

@@ -47,7 +47,7 @@ export interface Selection {
   readonly rules?: PlanRules;
   /** The creation times of images, for strategies that order by them. */
   readonly created?: CreationTimes;
-  /** When the image and those that it replaces were created, if a first change must be likely. */
+  /** When the image and those that it replaces were created, if a first change must be likely. Images that could not be read are absent. */
   readonly ages?: CreationTimes;
   /** Whether the image was selected earlier, and the registry was not asked again. */
   readonly isRemembered?: boolean;

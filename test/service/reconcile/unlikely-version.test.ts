@@ -4,6 +4,9 @@ import { describe, it } from 'node:test';
 import { processTask } from '../../../src/service/reconcile/process-task.ts';
 import { processPush } from '../../../src/service/reconcile/process-push.ts';
 import { actionJob } from '../../../src/service/reconcile/enqueue/requested-actions.ts';
+import { PermanentError } from '../../../src/core/model/errors.ts';
+import type { PolicyJob } from '../../../src/service/queue/jobs.ts';
+import { createRegistryMemory } from '../../../src/service/reconcile/registry-memory.ts';
 import { strategies } from '../../../src/core/select/strategies/index.ts';
 import { filterTags } from '../../../src/core/select/filter-tags.ts';
 import type { TagStrategy } from '../../../src/core/model/tag-strategy.ts';
@@ -117,6 +120,73 @@ it('a registry that cannot say when the images were created does not keep a poli
     broken,
   );
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+});
+
+describe('a first change that is held for its age, where a restarted service cannot read when the images were created', () => {
+  /** The ports of a process that remembers nothing, with this registry. */
+  const restarted = ({ ports }: World, readImage: World['ports']['registry']['readImage']) =>
+    withPorts(ports, { registry: { readImage, ...createRegistryMemory({ now: () => startTime, elapsed: () => 0 }) } });
+  const poll = (world: World, ports = world.ports, job: Partial<PolicyJob> = {}) =>
+    processTask(
+      { schema: 1, policy: { namespace, name, uid }, source: 'Poll', cause: 'poll', receivedAt: '2026-03-01T12:00:00Z', ...job },
+      contextOf(),
+      ports,
+    );
+  const failures: Readonly<Record<string, (world: World) => World['ports']['registry']['readImage']>> = {
+    'the registry fails': () => () => Promise.reject(new Error('500')),
+    'the registry refuses': () => () => Promise.reject(new PermanentError('RegistryDenied', '403')),
+    'the running image is gone': ({ ports }) => {
+      const { readImage } = ports.registry;
+      return async (...request) => (request[1] === '1.2.3' ? undefined : readImage(...request));
+    },
+  };
+
+  for (const [why, readImageOf] of Object.entries(failures))
+    it(`stays held and says so, because ${why}, until it is released`, async () => {
+      const world = start(older, free);
+      await poll(world);
+      const ports = restarted(world, readImageOf(world));
+      await poll(world, ports);
+      await poll(world, ports);
+      assert.deepEqual([world.images(), readyOf(world)?.reason], [[`${image}:1.2.3`], 'UnlikelyVersion']);
+      assert.match(
+        readyOf(world)?.message ?? '',
+        /web: 1\.3\.0 stays held, because it could not be read when .*1\.2\.3, which runs, were created.* release it/,
+      );
+      world.put({ ...(world.policies.get('shop/web') ?? assert.fail()), actions: { release: new Date(startTime).toISOString() } });
+      await poll(world, ports, actionJob(world.policies.get('shop/web') ?? assert.fail()));
+      assert.deepEqual([world.images(), readyOf(world)], [[`${image}:1.3.0`], undefined]);
+    });
+
+  it('is judged by its age again as soon as that can be read', async () => {
+    const world = start(older, free);
+    await poll(world);
+    await poll(
+      world,
+      restarted(world, () => Promise.reject(new Error('500'))),
+    );
+    await poll(world);
+    assert.match(readyOf(world)?.message ?? '', /1\.3\.0 was created on 2026-03-02, before that of 1\.2\.3/);
+    world.facts.set(world.tags.get('1.3.0') ?? '', {});
+    await poll(world, restarted(world, world.ports.registry.readImage));
+    assert.deepEqual([world.images(), readyOf(world)], [[`${image}:1.3.0`], undefined]);
+  });
+
+  it('does not hold back another version, nor one after an edit of the policy', async () => {
+    for (const edit of [
+      (world: World) => world.tags.set('1.4.0', digests[2] ?? ''),
+      (world: World) => world.put({ ...(world.policies.get('shop/web') ?? assert.fail()), generation: 2 }),
+    ]) {
+      const world = start(older, free);
+      await poll(world);
+      edit(world);
+      await poll(
+        world,
+        restarted(world, () => Promise.reject(new Error('500'))),
+      );
+      assert.notDeepEqual(world.images(), [`${image}:1.2.3`]);
+    }
+  });
 });
 
 it('a later change is not checked, and costs no request for it', async () => {

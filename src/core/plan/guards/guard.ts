@@ -15,7 +15,7 @@ export interface GuardContext {
   readonly consents?: ReadonlyMap<string, Consent>;
   readonly spec: Pick<PolicySpec, 'mode' | 'windows' | 'strategy' | 'rollout'>;
   readonly candidate: Candidate;
-  /** When the candidate and the images that it replaces were created, as far as that is known. */
+  /** When the candidate and the images that it replaces were created. Images that could not be read are absent; undefined if the registry was not asked. */
   readonly ages?: CreationTimes;
   readonly now: Date;
   /** How often a container may be changed to the same image within an hour. */

@@ -2,6 +2,7 @@ import { parse } from 'semver';
 import { tryParseImageReference } from '../../model/image-reference.ts';
 import { actionAnnotations } from '../../model/policy-actions.ts';
 import type { PolicySpec } from '../../model/image-policy.ts';
+import type { Condition } from '../../model/policy-status.ts';
 import type { TagStrategy } from '../../model/tag-strategy.ts';
 import { formatWorkload, type ContainerChange } from '../../model/workload.ts';
 import type { TargetPlan } from '../plan-update.ts';
@@ -25,11 +26,9 @@ export const unlikelyVersion: Guard = {
   check(target, context) {
     const { policy, candidate, spec, now } = context;
     if (spec.strategy.isUnbounded !== true) return undefined;
-    const found = firstChanges(target, context).flatMap((change) => {
-      const why = findDoubt(change, context);
-      const { imageSetAt } = imageOwner(target.workload, change) ?? {};
-      const since = imageSetAt === undefined ? undefined : new Date(imageSetAt);
-      return why === undefined || isReleased(since, policy.actions, now) ? [] : [{ change, why }];
+    const found = unreleasedChanges(target, context).flatMap((change) => {
+      const why = findDoubt(change, context) ?? findUnread(change, context);
+      return why === undefined ? [] : [{ change, why }];
     });
     if (found.length === 0) return undefined;
     const message =
@@ -46,6 +45,31 @@ export function firstChanges(
   context: Pick<GuardContext, 'applied' | 'candidate' | 'policy' | 'spec'>,
 ): ContainerChange[] {
   return target.changes.filter(({ container }) => lastChange(target, container, context) === undefined);
+}
+
+/** The first changes that no release permits. */
+function unreleasedChanges(target: TargetPlan, context: GuardContext): ContainerChange[] {
+  return firstChanges(target, context).filter((change) => {
+    const { imageSetAt } = imageOwner(target.workload, change) ?? {};
+    const since = imageSetAt === undefined ? undefined : new Date(imageSetAt);
+    return !isReleased(since, context.policy.actions, context.now);
+  });
+}
+
+/** The hold of the last reconcile, if it was about this image and the present spec. Whether an image is older than the running one, only the registry knows. */
+function holdOfStatus({ policy: { generation, status }, candidate, spec }: GuardContext): Condition | undefined {
+  const { conditions = [], latest, observedGeneration = generation } = status ?? {};
+  if (spec.strategy.isUnbounded !== true || observedGeneration !== generation || latest?.tag !== candidate.tag) return undefined;
+  return conditions.find(({ type, status: is, reason }) => type === 'Held' && is === 'True' && reason === 'UnlikelyVersion');
+}
+
+/** Why a change stays held although its ages could not be read this time; undefined if they were read, or if it was not held. */
+function findUnread({ from }: ContainerChange, context: GuardContext): string | undefined {
+  const { ages, candidate } = context;
+  const running = ageKey(from);
+  if (ages === undefined || running === undefined || (ages.has(running) && ages.has(candidate.tag))) return undefined;
+  if (holdOfStatus(context) === undefined) return undefined;
+  return `${candidate.tag} stays held, because it could not be read when its image and that of ${running}, which runs, were created`;
 }
 
 /** The key of an image in the ages: its tag, or the digest that stands alone. Undefined for a text that is no image. */
