@@ -30,7 +30,7 @@ export function describePush(planned: Planned, pushed: Pushed): string {
   return unknown === undefined ? `${what} would change ${describeResult(planned)}` : `${what} changes something only if ${unknown}`;
 }
 
-function describeResult({ targets, pending, candidate, allowed, spec }: Planned): string {
+function describeResult({ targets, pending, hold, candidate, allowed, spec }: Planned): string {
   if (pending !== undefined) {
     return pending.tag === candidate.tag
       ? `nothing until its digest has been known for ${formatDuration(spec.minAgeMs ?? 0)} (minAge)`
@@ -38,13 +38,14 @@ function describeResult({ targets, pending, candidate, allowed, spec }: Planned)
   }
   const changed = allowed.targets.flatMap(({ changes }) => changes).length;
   const wanted = targets.flatMap(({ changes }) => changes).length;
-  if (changed === 0) return `nothing: ${whyNothing(targets)}`;
+  if (changed === 0) return `nothing: ${whyNothing(targets, hold)}`;
   const all = `${wanted} ${wanted === 1 ? 'container' : 'containers'}`;
   return changed === wanted ? all : `${changed} of ${all}`;
 }
 
-function whyNothing(targets: readonly TargetExplanation[]): string {
+function whyNothing(targets: readonly TargetExplanation[], hold: Planned['hold']): string {
   for (const { guards } of targets) for (const { result, reason, message } of guards) if (result !== 'pass') return `${reason}: ${message}`;
+  if (hold !== undefined) return `${hold.reason}: ${hold.message}`;
   for (const { problem } of targets) if (problem !== undefined) return problem.message;
   const unchanged = targets.flatMap((target) => target.unchanged);
   const other = unchanged.find(({ reason }) => reason !== 'UpToDate');

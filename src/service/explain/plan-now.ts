@@ -5,10 +5,12 @@ import type { ImagePolicy, PolicySpec } from '../../core/model/image-policy.ts';
 import { formatRepository, sameRepository, type Candidate, type ImageReference } from '../../core/model/image-reference.ts';
 import { asSeenBy } from '../../core/plan/consent.ts';
 import { explainPlan, guardPlan, type TargetExplanation } from '../../core/plan/guard-plan.ts';
-import type { LatestImage } from '../../core/model/policy-status.ts';
+import { heldChanges } from '../../core/plan/guards/unlikely-version.ts';
+import type { Condition, LatestImage } from '../../core/model/policy-status.ts';
 import type { CreationTimes } from '../../core/model/tag-strategy.ts';
 import { decidePending, isPending, type PendingCandidate } from '../../core/plan/pending-candidate.ts';
-import { hasChanges, type UpdatePlan } from '../../core/plan/plan-update.ts';
+import type { ContainerChange } from '../../core/model/workload.ts';
+import { hasChanges, type UnchangedContainer, type UpdatePlan } from '../../core/plan/plan-update.ts';
 import { planWith, propose } from '../reconcile/plan.ts';
 import type { ClusterView, SeenCluster } from '../reconcile/ports.ts';
 import { mayGoBack, selectKnown, usableSpec, type Selection } from '../reconcile/selection.ts';
@@ -36,6 +38,8 @@ export type PlannedNow =
       readonly ages?: CreationTimes;
       /** The candidate whose minimum age has to be reached before anything is changed. */
       readonly pending?: PendingCandidate;
+      /** The hold of the last reconcile over first changes, which only the registry can judge. */
+      readonly hold?: Condition;
       /** The facts that could not be found out. */
       readonly doubt?: string;
     };
@@ -67,10 +71,12 @@ export function planSelection(policy: ImagePolicy, selection: Selection, cluster
   const seen = asSeenBy(policy, cluster);
   const { plan, context } = propose(policy, selection, seen);
   const targets = explainPlan(plan, context);
-  const allowed = guardPlan(plan, context);
+  const { hold, changes = [] } = heldChanges(plan.targets, context) ?? {};
+  const guarded = guardPlan(plan, context);
+  const unheld = hold === undefined ? guarded : keep(guarded, { reason: 'UnlikelyVersion', message: hold.message }, changes);
   const pending = findPending(policy, selection, seen);
-  const found = { policy, spec, candidate, targets, ...defined({ ages }) };
-  return pending === undefined ? { ...found, allowed } : { ...found, allowed: postpone(allowed, pending), pending };
+  const allowed = pending === undefined ? unheld : keep(unheld, { reason: 'MinAge', message: describePending(pending) });
+  return { policy, spec, candidate, targets, allowed, ...defined({ ages, hold, pending }) };
 }
 
 /** The candidate that is too young, as far as nothing is changed before it has the minimum age. */
@@ -89,12 +95,12 @@ function findPending(policy: ImagePolicy, { candidate, spec }: Selection, cluste
   return apply === undefined ? next : undefined;
 }
 
-function postpone(plan: UpdatePlan, pending: PendingCandidate): UpdatePlan {
+/** The plan without these changes, or without any. */
+function keep(plan: UpdatePlan, why: Pick<UnchangedContainer, 'reason' | 'message'>, kept?: readonly ContainerChange[]): UpdatePlan {
+  const isKept = (change: ContainerChange) => kept === undefined || kept.includes(change);
   const targets = plan.targets.map(({ changes, unchanged, ...target }) => {
-    const postponed = changes.map(
-      ({ container, from }) => ({ container, image: from, reason: 'MinAge', message: describePending(pending) }) as const,
-    );
-    return { ...target, changes: [], unchanged: [...unchanged, ...postponed] };
+    const postponed = changes.filter(isKept).map(({ container, from }) => ({ container, image: from, ...why }));
+    return { ...target, changes: changes.filter((change) => !isKept(change)), unchanged: [...unchanged, ...postponed] };
   });
   return { ...plan, targets };
 }

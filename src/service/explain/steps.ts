@@ -1,9 +1,10 @@
 /** Explains a policy as a chain of steps: what the service would do, what it found, and what prevents the change. Pure. */
 import { resultCondition } from '../../core/model/decisive-condition.ts';
 import { defined } from '../../core/model/defined.ts';
-import { isUsable, type ImagePolicy } from '../../core/model/image-policy.ts';
+import { isUsable } from '../../core/model/image-policy.ts';
 import type { Candidate } from '../../core/model/image-reference.ts';
 import type { Origin } from '../../core/model/policy-defaults.ts';
+import type { Condition } from '../../core/model/policy-status.ts';
 import { isReason, pageOf, type Reason } from '../../core/model/reasons.ts';
 import { formatWorkload, type ContainerChange, type WorkloadRef } from '../../core/model/workload.ts';
 import { isAllowed, type Opinion, type TargetExplanation } from '../../core/plan/guard-plan.ts';
@@ -62,7 +63,7 @@ export function explainPlanned(planned: PlannedNow, pushed?: Pushed): Explanatio
   const selected = selectedSteps(planned, pushed, unknown);
   const chains = targets.map((target) => ({ target: target.target, steps: stepsOf(target, planned) }));
   const known = new Set([...selected, ...chains.flatMap(({ steps }) => steps)].map(({ reason }) => reason));
-  const last = lastReconcile(planned.policy, pushed !== undefined).filter(({ reason }) => reason === undefined || !known.has(reason));
+  const last = lastReconcile(planned, pushed !== undefined).filter(({ reason }) => reason === undefined || !known.has(reason));
   return {
     allowed: isAllowed(targets) && pending === undefined && unknown === undefined && !last.some(isInTheWay),
     summary: pushed === undefined ? `${namespace}/${name} selects ${description}: ${nameOf(candidate)}` : describePush(planned, pushed),
@@ -78,22 +79,21 @@ function isInTheWay({ result, reason }: Step): boolean {
 }
 
 /** The step with the result of the last reconcile, which needs the registry. The result may differ for the image of another push. */
-function lastReconcile({ generation, status }: ImagePolicy, isOfPush: boolean): Step[] {
+function lastReconcile({ policy: { generation, status }, hold }: Planned, isOfPush: boolean): Step[] {
   const { conditions = [], observedGeneration = generation } = status;
   if (observedGeneration !== generation)
     return [{ id: 'status', result: 'wait', text: 'the spec was changed, and has not been reconciled since' }];
   const ready = conditions.find(({ type }) => type === 'Ready');
-  if (ready?.status !== 'False') return isOfPush ? [] : heldByAge(conditions);
+  const held = hold === undefined ? [] : [stepOfHold(hold)];
+  if (ready?.status !== 'False') return held;
   const { type, reason, message } = resultCondition(conditions) ?? ready;
   const result = isOfPush ? 'note' : type === 'Stalled' ? 'stop' : 'wait';
-  return [{ id: 'status', result, text: `since ${ready.lastTransitionTime}: ${message}`, ...linked(reason) }];
+  return [{ id: 'status', result, text: `since ${ready.lastTransitionTime}: ${message}`, ...linked(reason) }, ...held];
 }
 
 /** The step of a first change that is held because its image is older than the running one: only the registry, and so only the last reconcile, knows that. */
-function heldByAge(conditions: NonNullable<ImagePolicy['status']['conditions']>): Step[] {
-  const held = conditions.find(({ type, status, reason }) => type === 'Held' && status === 'True' && reason === 'UnlikelyVersion');
-  if (held === undefined) return [];
-  return [{ id: 'status', result: 'stop', text: `since ${held.lastTransitionTime}: ${held.message}`, ...linked(held.reason) }];
+function stepOfHold({ lastTransitionTime, message, reason }: Condition): Step {
+  return { id: 'status', result: 'stop', text: `since ${lastTransitionTime}: ${message}`, ...linked(reason) };
 }
 
 /** The steps before an image is selected. */

@@ -161,9 +161,14 @@ test('a first change that the service holds, because its image is older than the
     { type: 'Ready' as const, status: 'True' as const, reason: 'UpToDate' as const, message: '', ...since },
     { type: 'Held' as const, status: 'True' as const, reason: 'UnlikelyVersion' as const, message, ...since },
   ];
-  const { allowed, steps } = await explain({ spec: { strategy: strategies.semver({}) }, status: { latest, conditions } });
+  const given = { spec: { strategy: strategies.semver({}) }, status: { latest, conditions } };
+  const { allowed, steps } = await explain(given);
   const held = steps.find(({ reason }) => reason === 'UnlikelyVersion');
   assert.deepEqual([allowed, held?.result, held?.text], [false, 'stop', `since 2026-03-01T12:00:00Z: ${message}`]);
+  const pushed = await explain({ ...given, push: '1.3.0' });
+  assert.deepEqual([pushed.allowed, pushed.summary], [false, `a push of 1.3.0 would change nothing: UnlikelyVersion: ${message}`]);
+  assert.equal((await explain({ ...given, push: '1.4.0' })).allowed, true);
+  assert.equal((await explain({ ...given, actions: { release: at } })).allowed, true);
 });
 
 test('what only the registry knows of a push is said', async () => {

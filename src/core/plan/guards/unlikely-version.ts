@@ -63,6 +63,17 @@ function holdOfStatus({ policy: { generation, status }, candidate, spec }: Guard
   return conditions.find(({ type, status: is, reason }) => type === 'Held' && is === 'True' && reason === 'UnlikelyVersion');
 }
 
+/** The hold of the last reconcile over first changes, and these changes, for who does not ask the registry; undefined if it holds none of them. */
+export function heldChanges(
+  targets: readonly TargetPlan[],
+  context: GuardContext,
+): { readonly hold: Condition; readonly changes: readonly ContainerChange[] } | undefined {
+  const hold = holdOfStatus(context);
+  if (hold === undefined || context.ages !== undefined) return undefined;
+  const changes = targets.flatMap((target) => unreleasedChanges(target, context));
+  return changes.length === 0 ? undefined : { hold, changes };
+}
+
 /** Why a change stays held although its ages could not be read this time; undefined if they were read, or if it was not held. */
 function findUnread({ from }: ContainerChange, context: GuardContext): string | undefined {
   const { ages, candidate } = context;
