@@ -190,10 +190,7 @@ function createBasePorts(
       }).catch((error: unknown) => {
         throw isExclusive && isKubeError(error, 409) ? new PolicyChanged('its status was written meanwhile') : error;
       });
-      if (written === undefined) return policy;
-      const next = cache.parse(written);
-      cache.policies.observe(next);
-      return next;
+      return written === undefined ? policy : cache.observe(written);
     },
     underWay: new Set(),
   };

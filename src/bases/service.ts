@@ -1,8 +1,10 @@
 import type { ServiceWing } from '../service/compose/wing.ts';
 import type { JoinedWing, WorkMeans, WorkWing } from '../service/compose/work-wing.ts';
 import type { Foundation } from '../service/compose/foundation.ts';
-import { baseContextOf } from './base-context.ts';
+import type { NamespaceCache } from '../service/cluster/namespace-cache.ts';
+import { namespaceRulesOf } from '../service/config/policy-defaults.ts';
 import type { KubeClient } from '../service/kube/client.ts';
+import { readContextOf } from '../service/compose/work-ports.ts';
 import { createBaseCauses } from './api/causes.ts';
 import { createBaseRoutes } from './api/routes.ts';
 import { createBasePolicyCache, type BasePolicyCache } from './base-policy-cache.ts';
@@ -16,8 +18,11 @@ import { createNoticeForChild } from './notices-for-child.ts';
 /** The part of the wing in the role `work`, and its routes. */
 export const service: ServiceWing = { work: openBases, routes: createBaseRoutes(undefined) };
 
-function openBases(foundation: Foundation, client: KubeClient): WorkWing {
-  const cache = createBasePolicyCache({ client, readContext: baseContextOf(foundation), logger: foundation.logger });
+function openBases(foundation: Foundation, client: KubeClient, { labelsOf, onLabels }: NamespaceCache): WorkWing {
+  const { logger, settings } = foundation;
+  const defaults = { rules: namespaceRulesOf(settings.config), labelsOf };
+  const cache = createBasePolicyCache({ client, readContext: readContextOf(foundation), defaults, logger });
+  onLabels(cache.refresh);
   return {
     otherKinds: cache.kinds,
     whyHeld: createWhyHeld(cache),

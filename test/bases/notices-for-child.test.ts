@@ -14,20 +14,15 @@ const lastWave = { base: base.digest, workloads: ['Deployment/shop/web'] };
 const parent = policyWith({ onNewBase: [rebase] }, { status: { latest: { ...base, selectedAt: '2026-11-23T12:00:00Z' }, lastWave } });
 const childOf = () => {
   const workload = { kind: 'Deployment', namespace: 'shop', name: 'web' };
-  const written = childManifest(
-    parent,
-    base,
-    {
-      workload,
-      containers: ['app'],
-      hasInitContainers: false,
-      repository: 'harbor.example.com/shop/web',
-      from: '1.4.2',
-      to,
-      isPinned: false,
-    },
-    [],
-  );
+  const written = childManifest(parent, base, {
+    workload,
+    containers: ['app'],
+    hasInitContainers: false,
+    repository: 'harbor.example.com/shop/web',
+    from: '1.4.2',
+    to,
+    isPinned: false,
+  });
   return readPolicy({ ...written, metadata: { ...written.metadata, uid: 'child', resourceVersion: '1', generation: 1 } }, readContext);
 };
 const rewrite = createNoticeForChild({ get: (namespace, name) => (`${namespace}/${name}` === 'platform/java' ? parent : undefined) });

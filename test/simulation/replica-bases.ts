@@ -1,6 +1,7 @@
 /** BaseImagePolicies in a replica: the real cache and `composeBasePolicies`, with a worker of the queue model. Wired as `src/service/compose/work-processors.ts` does it. */
 import { createBasePolicyCache } from '../../src/bases/base-policy-cache.ts';
 import type { ClusterCache } from '../../src/service/cluster/cluster-cache.ts';
+import type { NamespaceContext } from '../../src/service/cluster/effective-policies.ts';
 import { composeBasePolicies, type BaseMeans, type BasePart } from '../../src/bases/compose-bases.ts';
 import type { Foundation } from '../../src/service/compose/foundation.ts';
 import { readContextOf } from '../../src/service/compose/work-ports.ts';
@@ -10,8 +11,8 @@ import { readBaseJob } from '../../src/service/queue/read-job.ts';
 import type { QueueReplica } from './queue-model.ts';
 
 /** The cache of a replica; it does not connect before it is started. */
-export function createBaseCache(foundation: Foundation, client: KubeClient) {
-  return createBasePolicyCache({ client, readContext: readContextOf(foundation), logger: foundation.logger });
+export function createBaseCache(foundation: Foundation, client: KubeClient, defaults: NamespaceContext) {
+  return createBasePolicyCache({ client, readContext: readContextOf(foundation), defaults, logger: foundation.logger });
 }
 
 /** Rebuilds are requested from CI systems, which the simulation has none of. */

@@ -99,7 +99,7 @@ async function start(process: Process, client: ReturnType<typeof connectToApi>['
   const rules = namespaceRulesOf(config);
   const watched = { namespaces: config.watch.namespaces, logger };
   const namespaces = createNamespaceCache({ ...watched, usesLabels: needsLabels(rules) }, client);
-  const baseCache = createBaseCache(foundation, client);
+  const baseCache = createBaseCache(foundation, client, { rules, labelsOf: namespaces.labelsOf });
   const cache = createClusterCache(
     {
       client,

@@ -5,8 +5,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { baseKind, kind } from '../../service/resources/group.ts';
 import { apiVersion } from '../../service/resources/v1.ts';
-import { baseAnnotation, workloadAnnotation, type BaseImagePolicy } from '../../core/model/base-policy.ts';
-import { isUsable, type ImagePolicy, type UpdateWindow } from '../../core/model/image-policy.ts';
+import { baseAnnotation, workloadAnnotation, type BaseImagePolicy, type BasePolicySpec } from '../../core/model/base-policy.ts';
+import { isUsable, type ImagePolicy, type PolicySpec, type UpdateWindow } from '../../core/model/image-policy.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
 import { isRebasedTag } from '../../core/model/rebased-tag.ts';
 import { hashId } from '../../core/model/push-event.ts';
@@ -48,13 +48,13 @@ export type ChildManifest = ReturnType<typeof childManifest>;
 
 /** The child for one replacement. Its name is derived from the replacement, so that it is created once. */
 export function childManifest(
-  parent: BaseImagePolicy,
+  parent: BaseImagePolicy & { readonly spec: BasePolicySpec },
   base: { readonly digest: string },
   replacement: Replacement,
-  windows: readonly UpdateWindow[],
 ) {
   const { workload, uid, containers, hasInitContainers, repository, from, to, isPinned } = replacement;
-  const update = { ...(isPinned && { pin: 'Digest' as const }), ...(windows.length > 0 && { windows }) };
+  const windows = ownWindows(parent.spec.base);
+  const update = { ...(isPinned && { pin: 'Digest' as const }), ...(windows !== undefined && { windows }) };
   return {
     apiVersion,
     kind,
@@ -108,10 +108,14 @@ export function labelValue({ name, uid }: Pick<BaseImagePolicy, 'name' | 'uid'>)
   return name.length <= 63 ? name : uid;
 }
 
-/** Whether a child has other windows than its parent. Windows that the configuration gives to its namespace are not compared. */
-export function hasOtherWindows({ spec }: ImagePolicy, windows: readonly UpdateWindow[]): boolean {
-  if (!isUsable(spec)) return false;
-  return !isDeepStrictEqual(spec.origins.windows === 'policy' ? spec.windows : [], windows);
+/** The windows that a policy says itself, also that it has none; undefined if it does not. The configuration gives a child and its parent the same ones. */
+function ownWindows({ origins, windows }: PolicySpec): readonly UpdateWindow[] | undefined {
+  return origins.windows === 'policy' ? windows : undefined;
+}
+
+/** Whether a child says other windows than its parent. */
+export function hasOtherWindows({ spec }: ImagePolicy, parent: PolicySpec): boolean {
+  return isUsable(spec) && !isDeepStrictEqual(ownWindows(spec), ownWindows(parent));
 }
 
 /** The progress of a child. */

@@ -166,7 +166,7 @@ export function createBaseEnqueuer({
  */
 export function neededReconcile(policy: BaseImagePolicy, now: number): BaseJob | undefined {
   const { generation, status, actions = {}, spec } = policy;
-  const { lastCheckTime, lastHandledRequest, pendingApproval, rejected = [], waves, waiting } = status;
+  const { lastCheckTime, lastHandledRequest, pendingApproval, rejected = [], waves, waiting, dependents = [] } = status;
   if (policy.isDeleting === true) return undefined;
   if (isUnobserved(policy)) return jobFor(policy, 'PolicyChange', `generation:${generation}`, now);
   if (!isUsableBase(spec) || spec.base.suspended) return undefined;
@@ -185,9 +185,13 @@ export function neededReconcile(policy: BaseImagePolicy, now: number): BaseJob |
   const retriedSince = whenRetried(status);
   if (retriedSince !== undefined && !isYounger(Date.parse(retriedSince), retryAfterMs, now))
     return jobFor(policy, 'WaitOver', `retrying:${retriedSince}`, now);
-  const isClosed = isWaitingForWindow(status) && nextOpening(spec.base.windows, new Date(now)) !== undefined;
-  const isOpen = waves !== undefined && waves.stopped === undefined && waves.pending + waves.progressing > 0 && !isClosed;
-  const isOver = waiting?.until !== undefined && Date.parse(waiting.until) <= now;
+  const isClosed = nextOpening(spec.base.windows, new Date(now)) !== undefined;
+  const isHeld = isClosed && isWaitingForWindow(status);
+  const isOpen = waves !== undefined && waves.stopped === undefined && waves.pending + waves.progressing > 0 && !isHeld;
+  // The configuration may have other windows, or another minimum age, than when the status was written.
+  const isOver =
+    (!isClosed && dependents.some(({ reason }) => reason === 'Window')) ||
+    (waiting !== undefined && Date.parse(waiting.since) + (spec.base.minAgeMs ?? 0) <= now);
   return isOpen || isOver ? jobFor(policy, 'WaitOver', 'sweep', now) : undefined;
 }
 

@@ -87,7 +87,7 @@ export function planRollOut({
   const isPast = ({ policy: { createdAt = '' } }: Child) => isReleased(new Date(createdAt), policy.actions, new Date(now));
   // Whether a child has to be created again with the windows of its parent. A child that has begun or failed is not affected by windows.
   const isUntimely = (child: Child) =>
-    hasOtherWindows(child.policy, policy.spec.base.windows) &&
+    hasOtherWindows(child.policy, policy.spec.base) &&
     !tagsOf(child, findWorkload).has(child.replacement.to) &&
     childState(child).state !== 'Failed';
   const isDropped = (child: Child) => {

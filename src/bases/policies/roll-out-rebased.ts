@@ -48,9 +48,7 @@ export async function rollOutRebased(acting: Acting, chosen: readonly Chosen<Reb
   // Removals come first, because a new child may have the name of a removed one.
   await writeAll(acting, plan.remove, (child) => ports.children.remove(child, signal));
   await Promise.all([
-    writeAll(acting, plan.create, (replacement) =>
-      ports.children.create(childManifest(policy, base, replacement, policy.spec.base.windows), signal),
-    ),
+    writeAll(acting, plan.create, (replacement) => ports.children.create(childManifest(policy, base, replacement), signal)),
     writeAll(acting, plan.rollBack, (child) => ports.children.rollBack(child, signal)),
   ]);
   const ahead = await rebaseAhead(acting, chosen, { results, plan }, ports);

@@ -32,7 +32,7 @@ export function whyHeld(child: ImagePolicy, parent: BaseImagePolicy | undefined,
   if (actionFor({ source: child.spec.repository }, spec.onNewBase).kind !== 'rebase') return `${its} does not rebase this image any more`;
   // A rollout that has begun is not held by a window.
   const hasBegun = child.status.running !== undefined && child.status.running === child.spec.strategy.mutableTag;
-  if (!hasBegun && hasOtherWindows(child, spec.base.windows)) return `${its} has other windows by now`;
+  if (!hasBegun && hasOtherWindows(child, spec.base)) return `${its} has other windows by now`;
   const isDropped = child.spec.targets.some((target) => {
     const workload = target.name === undefined ? undefined : view.findWorkload(target);
     return workload !== undefined && !selectsWorkload({ namespace, spec }, workload, view.namespaceMatches);

@@ -27,14 +27,8 @@ type Spec = z.output<typeof baseSpecSchema>;
 type Action = NonNullable<Spec['onNewBase']>[number];
 type Trigger = NonNullable<Action['trigger']>;
 
-/** The context that a policy is read in. */
-export interface BaseReadContext extends FieldContext {
-  /** The interval of polls for a policy that names none; by default the built-in one. */
-  readonly pollIntervalMs?: number;
-}
-
-/** Reads an object. Errors in its spec become the policy's problem, so that other policies are not affected. Throws only if it has no metadata. */
-export function readBasePolicy(raw: unknown, context: BaseReadContext): BaseImagePolicy {
+/** Reads an object, with the built-in values for missing settings. Errors in its spec become the policy's problem, so that other policies are not affected. Throws only if it has no metadata. */
+export function readBasePolicy(raw: unknown, context: FieldContext): BaseImagePolicy {
   const { known, annotations, spec, status } = readEnvelope(raw);
   const actions = readActions(annotations);
   return {
@@ -47,7 +41,7 @@ export function readBasePolicy(raw: unknown, context: BaseReadContext): BaseImag
 }
 
 /** Reads a spec. Throws a PermanentError that lists all its errors. */
-function readBaseSpec(raw: unknown, namespace: string, context: BaseReadContext): BasePolicySpec {
+function readBaseSpec(raw: unknown, namespace: string, context: FieldContext): BasePolicySpec {
   const spec = parseSpec(
     baseSpecSchema,
     raw,
@@ -65,7 +59,7 @@ function readBaseSpec(raw: unknown, namespace: string, context: BaseReadContext)
 }
 
 /** The selection of the base, in the form of an ImagePolicy without targets. */
-function readSelection(spec: Spec, { aliases, pollIntervalMs = builtInSettings.poll }: BaseReadContext): PolicySpec {
+function readSelection(spec: Spec, { aliases }: FieldContext): PolicySpec {
   const { platforms = [], pullSecrets, windows, mode, suspend } = spec;
   const written = readSettings(spec, windows, 'spec.');
   return {
@@ -80,7 +74,7 @@ function readSelection(spec: Spec, { aliases, pollIntervalMs = builtInSettings.p
     targets: [],
     ...(spec.verify !== undefined && { verification: readVerification(spec.verify) }),
     ...(pullSecrets !== undefined && { pullSecrets: pullSecrets.map(({ name }) => name) }),
-    pollIntervalMs: written.poll ?? pollIntervalMs,
+    pollIntervalMs: written.poll ?? builtInSettings.poll,
     suspended: suspend,
     origins: originsOf(written),
   };

@@ -29,8 +29,8 @@ export function openWorkCaches(foundation: Foundation, client: KubeClient, openW
   const { consents } = config;
   const watchedIn = watchedNamespaces(config.watch.namespaces);
   const rules = namespaceRulesOf(config);
-  const wings = openWings.map((open) => open(foundation, client));
   const namespaces = createNamespaceCache({ ...watched, consents, usesLabels: needsLabels(rules) }, client);
+  const wings = openWings.map((open) => open(foundation, client, namespaces));
   const cluster = createClusterCache(
     {
       client,

@@ -24,7 +24,7 @@ import type { RegistryClient } from '../registry/client.ts';
 import type { Foundation } from './foundation.ts';
 
 /** Step 1 of a wing: its caches. They do not connect before step 3 has ended. */
-export type OpenWorkWing = (foundation: Foundation, client: KubeClient) => WorkWing;
+export type OpenWorkWing = (foundation: Foundation, client: KubeClient, namespaces: NamespaceCache) => WorkWing;
 
 export interface WorkWing {
   /** Kinds of workloads that are watched even if no policy names them. */

@@ -28,8 +28,10 @@ const values = {
     .array(window)
     .max(32)
     .exactOptional()
-    .describe('For policies without `spec.update.windows`: when workloads may be changed. A policy that says `windows: []` has none.'),
-  rollout: rollout.exactOptional().describe('For policies without `spec.rollout`: what happens after a workload was changed.'),
+    .describe(
+      'For policies without `spec.update.windows` (BaseImagePolicies: `spec.windows`): when workloads may be changed. A policy that says `windows: []` has none.',
+    ),
+  rollout: rollout.exactOptional().describe('For ImagePolicies without `spec.rollout`: what happens after a workload was changed.'),
 };
 
 const ofNamespaces = withRules(
@@ -62,7 +64,7 @@ export const policyDefaults = checkedAsPolicy(
         ),
     })
     .describe(
-      'Values for what policies leave out. The value of a policy wins, then the default of its namespace, then that of the cluster, then the built-in one. Defaults are not limits: see [Many namespaces](many-namespaces.md).',
+      'Values for what ImagePolicies and BaseImagePolicies leave out. The value of a policy wins, then the default of its namespace, then that of the cluster, then the built-in one. Defaults are not limits: see [Many namespaces](many-namespaces.md).',
     ),
 ).prefault({});
 

@@ -1,5 +1,6 @@
 /** Acts on images that are behind, with ports that record what is asked of them. */
 import assert from 'node:assert/strict';
+import { effectiveBase } from '../../../src/bases/effective-base.ts';
 import { readBasePolicy } from '../../../src/bases/resource/read-base-policy.ts';
 import { act, type ActPorts, type ImageBehind } from '../../../src/bases/policies/act.ts';
 import type { ChildManifest } from '../../../src/bases/policies/child-policies.ts';
@@ -7,6 +8,7 @@ import type { RebuildOrder } from '../../../src/bases/policies/request-rebuilds.
 import type { Discarded } from '../../../src/core/model/discarded-image.ts';
 import type { RebaseResult } from '../../../src/bases/policies/rebase-images.ts';
 import { isUsableBase } from '../../../src/core/model/base-policy.ts';
+import { noNamespaceRules, type SettingValues } from '../../../src/core/model/policy-defaults.ts';
 import type { RunningPods } from '../../../src/core/rollout/running-pods.ts';
 import type { FactsReader } from '../../../src/bases/recognize/facts-reader.ts';
 import type { KnownBase } from '../../../src/bases/recognize/layers.ts';
@@ -22,10 +24,18 @@ export const trigger = (more: object = {}) => ({
   trigger: { images: ['*'], github: { repository: '$source', event: 'base-image', secretRef }, ...more },
 });
 
-export function policyWith(spec: object, { status = {}, annotations = {} }: { status?: object; annotations?: object } = {}) {
+interface Written {
+  readonly status?: object;
+  readonly annotations?: object;
+  /** The defaults of the cluster. */
+  readonly defaults?: SettingValues;
+}
+
+export function policyWith(spec: object, { status = {}, annotations = {}, defaults = {} }: Written = {}) {
   const metadata = { name: 'java', namespace: 'platform', uid: 'u1', resourceVersion: '1', generation: 1, annotations };
   const written = { image: 'harbor.example.com/library/base-java', select: { semver: {} }, workloads: [{}], ...spec };
-  const policy = readBasePolicy({ metadata, spec: written, status }, context);
+  const rules = { ...noNamespaceRules, cluster: defaults };
+  const policy = effectiveBase(readBasePolicy({ metadata, spec: written, status }, context), { rules, labelsOf: () => undefined });
   assert.ok(isUsableBase(policy.spec), JSON.stringify(policy.spec));
   return { ...policy, spec: policy.spec };
 }
@@ -41,9 +51,7 @@ export const imageOf = (name: string, more: Partial<ImageBehind> = {}): ImageBeh
   ...more,
 });
 
-interface Options {
-  readonly status?: object;
-  readonly annotations?: object;
+interface Options extends Written {
   readonly rebased?: (name: string) => RebaseResult | undefined;
   /** What the registry does with the tag of what was rebased on a rejected base, by the path of the repository. */
   readonly discarded?: (path: string) => Discarded | undefined;
@@ -64,19 +72,7 @@ interface Options {
 export async function run(
   spec: object,
   images: readonly ImageBehind[],
-  {
-    status,
-    annotations,
-    rebased,
-    discarded,
-    inUse = [],
-    rebuilds = [],
-    rebuilt = [],
-    findWorkload,
-    facts,
-    known = [],
-    current,
-  }: Options = {},
+  { rebased, discarded, inUse = [], rebuilds = [], rebuilt = [], findWorkload, facts, known = [], current, ...written }: Options = {},
 ) {
   const created: ChildManifest[] = [];
   const requested: RebuildOrder[] = [];
@@ -120,7 +116,7 @@ export async function run(
     facts: facts ?? { read: () => Promise.resolve(undefined) },
     cluster: { crossNamespace: 'consent', namespaceConsent: () => undefined },
   };
-  const policy = policyWith(spec, { ...(status && { status }), ...(annotations && { annotations }) });
+  const policy = policyWith(spec, written);
   const { signal } = new AbortController();
   const acted = await act(
     {

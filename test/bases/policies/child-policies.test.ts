@@ -8,20 +8,15 @@ import { readContext } from '../../harness/resource-group.ts';
 
 const parent = policyWith({ onNewBase: [rebase] });
 const manifestOf = (repository: string, workload: object = {}) =>
-  childManifest(
-    parent,
-    base,
-    {
-      workload: { kind: 'Deployment', namespace: 'platform', name: 'web', ...workload },
-      containers: ['app'],
-      hasInitContainers: false,
-      repository,
-      from: '1.4.2',
-      to: '1.4.2-base.20261123',
-      isPinned: false,
-    },
-    [],
-  );
+  childManifest(parent, base, {
+    workload: { kind: 'Deployment', namespace: 'platform', name: 'web', ...workload },
+    containers: ['app'],
+    hasInitContainers: false,
+    repository,
+    from: '1.4.2',
+    to: '1.4.2-base.20261123',
+    isPinned: false,
+  });
 const manifest = manifestOf('harbor.example.com/shop/web');
 const { metadata, spec } = manifest;
 const read = (written: object) => {

@@ -22,7 +22,7 @@ const replacement = {
   to: '1.2.3-base',
   isPinned: false,
 };
-const manifest = childManifest(policy, base, replacement, []);
+const manifest = childManifest(policy, base, replacement);
 const stored = { ...manifest, metadata: { ...manifest.metadata, uid: 'child', resourceVersion: '1', generation: 1 } };
 const child: Child = { policy: readPolicy(stored, readContext), base: base.digest, replacement };
 const runs = (uid: string) =>

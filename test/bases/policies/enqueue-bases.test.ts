@@ -33,6 +33,12 @@ const retriedSince = (time: string) => ({
 });
 const annotation = (name: string, value: string) => ({ annotations: { [`operator.technomad.dev/${name}`]: value } });
 
+const waiting = { tag: '21', digest, since: '2026-11-23T11:00:00Z', until: '2026-11-23T12:00:00Z', reason: 'MinAge' };
+const withRebuild = {
+  ...settled,
+  dependents: [{ image: 'harbor.example.com/shop/web:1', digest, state: 'Behind', action: 'trigger', workloads: 1, reason: 'Window' }],
+};
+
 describe('neededReconcile', () => {
   for (const [what, policy, cause] of [
     ['nothing has changed', policyOf(settled), undefined],
@@ -88,14 +94,11 @@ describe('neededReconcile', () => {
       policyOf({ ...settled, waves: { base: digest, pending: 1, progressing: 0, done: 1, failed: 1, stopped: '1 failed' } }),
       undefined,
     ],
-    [
-      'a base has reached its age',
-      policyOf({
-        ...settled,
-        waiting: { tag: '21', digest, since: '2026-11-23T11:00:00Z', until: '2026-11-23T12:00:00Z', reason: 'MinAge' },
-      }),
-      /^WaitOver sweep$/,
-    ],
+    ['a base has reached its age', policyOf({ ...settled, waiting }, { spec: { minAge: '1h' } }), /^WaitOver sweep$/],
+    ['a base waits for its age', policyOf({ ...settled, waiting }, { spec: { minAge: '2h' } }), undefined],
+    ['a base needs no age any more', policyOf({ ...settled, waiting: { ...waiting, until: '2026-11-23T13:00:00Z' } }), /^WaitOver sweep$/],
+    ['a rebuild waits for a window', policyOf(withRebuild, { spec: { windows: [{ from: '13:00', to: '14:00' }] } }), undefined],
+    ['a rebuild waits for a window that is open', policyOf(withRebuild), /^WaitOver sweep$/],
   ] as const) {
     it(`${cause === undefined ? 'is undefined' : 'is a job'} where ${what}`, () => {
       const job = neededReconcile(policy, now);

@@ -52,7 +52,7 @@ function workload(name: string, tag = from, labels: Record<string, string> = {})
 
 /** A child as the API server would hold it, with a status. */
 function childOf(replacement: Replacement, status: object, digest = base.digest): Child {
-  const { metadata, ...manifest } = childManifest(parentPolicy(), { digest }, replacement, []);
+  const { metadata, ...manifest } = childManifest(parentPolicy(), { digest }, replacement);
   const stored = { ...metadata, uid: `uid-${metadata.name}`, resourceVersion: '1', generation: 1 };
   return { policy: readPolicy({ ...manifest, metadata: stored, status }, readContext), base: digest, replacement };
 }

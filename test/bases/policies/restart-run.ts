@@ -1,15 +1,15 @@
 /** One step of a roll-out of restarts, over pods that a test names. */
 import assert from 'node:assert/strict';
-import { readBasePolicy } from '../../../src/bases/resource/read-base-policy.ts';
 import { knownBase } from '../../../src/bases/recognize/layers.ts';
 import type { Acting, ImageBehind } from '../../../src/bases/policies/act.ts';
 import type { RestartPorts } from '../../../src/bases/policies/examine-restarts.ts';
 import { restartOutdated } from '../../../src/bases/policies/restart-outdated.ts';
 import { PermanentError } from '../../../src/core/model/errors.ts';
-import { isUsableBase } from '../../../src/core/model/base-policy.ts';
+import type { SettingValues } from '../../../src/core/model/policy-defaults.ts';
 import type { PolicyActions } from '../../../src/core/model/policy-actions.ts';
 import type { RunningPods } from '../../../src/core/rollout/running-pods.ts';
 import { digestFor, image as imageOf } from '../recognize/samples.ts';
+import { policyWith } from './acting.ts';
 
 const platform = 'linux/amd64';
 const bases = [
@@ -30,20 +30,9 @@ const facts = new Map(
   ].map((one) => [one.digest, one] as const),
 );
 
-function actingOf({ waves = {}, windows, status = {} }: { waves?: object; windows?: object[]; status?: object }): Acting {
-  const metadata = { name: 'java', namespace: 'platform', uid: 'u1', resourceVersion: '1', generation: 1 };
-  const spec = {
-    image: 'harbor.example.com/library/base-java',
-    select: { semver: {} },
-    workloads: [{}],
-    onNewBase: [{ restart: { images: ['*'] } }],
-    waves,
-    ...(windows && { windows }),
-  };
-  const policy = readBasePolicy({ metadata, spec, status }, { aliases: new Map(), customTargets: [] });
-  assert.ok(isUsableBase(policy.spec));
+function actingOf({ waves = {}, windows, ...written }: Pick<Options, 'waves' | 'windows' | 'status' | 'defaults'>): Acting {
   return {
-    policy: { ...policy, spec: policy.spec },
+    policy: policyWith({ onNewBase: [{ restart: { images: ['*'] } }], waves, ...(windows && { windows }) }, written),
     base,
     behind: [],
     current: [],
@@ -105,6 +94,8 @@ interface Options {
   readonly waves?: object;
   readonly windows?: object[];
   readonly status?: object;
+  /** The defaults of the cluster. */
+  readonly defaults?: SettingValues;
   readonly isUnchanged?: boolean;
   readonly refused?: readonly string[];
   /** Why the pods of some workloads cannot be read. */

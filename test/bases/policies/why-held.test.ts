@@ -10,20 +10,15 @@ import { readContext } from '../../harness/resource-group.ts';
 
 const workload = { kind: 'Deployment', namespace: 'platform', name: 'web' };
 const parentOf = (spec: object = {}, annotations: object = {}) => policyWith({ onNewBase: [rebase], ...spec }, { annotations });
-const manifest = childManifest(
-  parentOf(),
-  base,
-  {
-    workload,
-    containers: ['app'],
-    hasInitContainers: false,
-    repository: 'harbor.example.com/shop/web',
-    from: '1',
-    to: '2',
-    isPinned: false,
-  },
-  [],
-);
+const manifest = childManifest(parentOf(), base, {
+  workload,
+  containers: ['app'],
+  hasInitContainers: false,
+  repository: 'harbor.example.com/shop/web',
+  from: '1',
+  to: '2',
+  isPinned: false,
+});
 const stored = { ...manifest, metadata: { ...manifest.metadata, uid: 'child', resourceVersion: '1', generation: 1 } };
 const child = readPolicy(stored, readContext);
 const approved = (digest: string) => ({ 'operator.technomad.dev/approve': `21.0.6@${digest}` });
@@ -61,6 +56,14 @@ for (const [what, parent, expected] of [
     const view = { findWorkload: () => workloadOf({}, { ...workload, labels: {} }), namespaceMatches: () => false };
     assert.equal(whyHeld(child, parent, view), expected && `its BaseImagePolicy platform/java ${expected}`);
   });
+
+test('the windows of the configuration, which the child has itself, do not hold it; a policy that says that it has none does', () => {
+  const view = { findWorkload: () => undefined, namespaceMatches: () => false };
+  const defaults = { windows: [{ from: '02:00', to: '04:00', timeZone: 'UTC' }] };
+  assert.equal(whyHeld(child, policyWith({ onNewBase: [rebase] }, { defaults }), view), undefined);
+  const always = policyWith({ onNewBase: [rebase], windows: [] }, { defaults });
+  assert.match(whyHeld(child, always, view) ?? '', /has other windows by now$/);
+});
 
 test('other windows do not hold a child that has begun', () => {
   const view = { findWorkload: () => undefined, namespaceMatches: () => false };

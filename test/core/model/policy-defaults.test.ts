@@ -45,6 +45,12 @@ test('without defaults, a spec stays the same object', () => {
   assert.equal(withDefaults(specOf(), [{ poll: 1, minAge: 1, windows: night, rollout: hold }], {}).minAgeMs, undefined);
 });
 
+test('what replaces a tag has no default of minAge, because the base whose rebased image it is has waited', () => {
+  const strategy = { ...silent.strategy, replaces: '1.4.2' };
+  const used = withDefaults(specOf({ ...silent, strategy }), [{ minAge: 1 }], { minAge: 2, windows: night });
+  assert.deepEqual([used.minAgeMs, used.origins.minAge, used.windows], [undefined, 'built-in', night]);
+});
+
 const prod = { matchLabels: { tier: 'prod' } };
 const rules: NamespaceRules = {
   cluster: {},
