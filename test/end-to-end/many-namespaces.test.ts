@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import type { Spec } from '../../src/service/resources/v1.ts';
+import type { BaseStatus } from '../../src/core/model/base-status.ts';
 import type { PolicyStatus } from '../../src/core/model/policy-status.ts';
 import { runCommand } from '../cli/run-command.ts';
 import { pushImage } from '../harness/push-image.ts';
@@ -192,6 +193,12 @@ describe('many namespaces', () => {
     await waitFor('the first reconcile', async () => (await statusOf(namespace, 'slow'))?.observedGeneration);
     await push('slow', '1.1.0');
     await waitForWait(namespace, 'slow', 'MinAge');
+    const bases = `/apis/operator.technomad.dev/v1/namespaces/${namespace}/baseimagepolicies`;
+    const base = { image: `${host}/shop/slow`, select: { semver: {} }, poll: { interval: '8000h' } };
+    const object = { apiVersion: 'operator.technomad.dev/v1', kind: 'BaseImagePolicy', metadata: { name: 'base' }, spec: base };
+    await world.cluster.request('POST', bases, object);
+    const baseStatus = async () => (await world.cluster.request<{ status?: BaseStatus }>('GET', `${bases}/base`)).status;
+    await waitFor('the base to wait for its minimum age', async () => (await baseStatus())?.waiting?.reason === 'MinAge');
     const { out } = await explain(`${namespace}/slow`, defaults, '--push', image('slow', '1.1.0'));
     assert.match(out, /^ {2}… minAge +MinAge: 8h: .* \(default of the namespace\)$/m);
     assert.match(out, /^ {2}· poll +every 8000h \(policy\)$/m);
@@ -206,6 +213,7 @@ describe('many namespaces', () => {
     });
     await label(namespace, { pace: null });
     await waitForImage(namespace, 'slow', '1.1.0');
+    await waitFor('the base to be selected', async () => (await baseStatus())?.latest?.tag === '1.1.0');
   });
 
   it('a scrape shows the state of each policy of selected namespaces, as far as the bound allows', async () => {
