@@ -29,6 +29,8 @@ async function imageIdOf(image: string): Promise<string> {
   const [, repository = '', tag = ''] = /^[^/]+\/(.+):([\w.-]+)$/.exec(image) ?? [];
   const accept = 'application/vnd.oci.image.manifest.v1+json, application/vnd.oci.image.index.v1+json';
   const head = await fetch(`http://${world.registry.host}/v2/${repository}/manifests/${tag}`, { method: 'HEAD', headers: { accept } });
+  // The pod is started again where the registry has no time.
+  assert.ok(head.ok, `HEAD ${image}: ${head.status}`);
   return `${world.registry.host}/${repository}@${head.headers.get('docker-content-digest')}`;
 }
 
@@ -94,7 +96,12 @@ test('canaries first, each once, and only what pulls its image at each start', a
 
   // The push of the application is enough.
   await pushApp('java2');
-  const first = await waitFor('the canary to be restarted', () => restartOf('canary'));
+  const first = await waitFor('the canary to be restarted', async () => {
+    const at = await restartOf('canary');
+    // What the wait ends with, if it has to give up.
+    if (at === undefined) throw new Error(JSON.stringify(await readStatus()));
+    return at;
+  });
   await service.kill9();
   await service.restart();
   const second = await waitFor('the other to be restarted', () => restartOf('later'));
