@@ -2,7 +2,7 @@
 import { inParallel } from '../../core/async/in-parallel.ts';
 import { defined } from '../../core/model/defined.ts';
 import { judge } from '../recognize/recognize-base.ts';
-import { recognizeImages } from '../recognize/recognize-images.ts';
+import { recognizeImages, requireRead } from '../recognize/recognize-images.ts';
 import type { FactsReader } from '../recognize/facts-reader.ts';
 import { cut, listFew } from '../../core/model/text.ts';
 import { maxLengths } from '../../core/model/policy-status.ts';
@@ -134,11 +134,13 @@ function progress(candidate: Candidate, { pods, areOutdated }: Examined, now: nu
   return fail(`its pods do not run ${image.digest} 15 minutes after the restart`);
 }
 
-/** Whether one of the digests is built on another version of the base. A runtime reports the digest of an index or a manifest, so digests are not compared. */
+/** Whether one of the digests is built on another version of the base. Throws if that is not known because the registry does not answer. A runtime reports the digest of an index or a manifest, so digests are not compared. */
 async function isOutdated(digests: readonly string[], { source }: ImageBehind, acting: Acting, ports: RestartPorts): Promise<boolean> {
   if (digests.length === 0) return false;
   const images = digests.map((digest) => ({ source, digest }));
   const found = await recognizeImages(images, acting.versions, { reader: ports.facts, signal: acting.signal });
   const standard = { digest: acting.base.digest, line: acting.versions.line };
-  return found.images.some(({ recognition }) => judge(recognition, standard).state === 'Behind');
+  if (found.images.some(({ recognition }) => judge(recognition, standard).state === 'Behind')) return true;
+  requireRead(found.images);
+  return false;
 }

@@ -13,7 +13,7 @@ import type { Acted, Acting, Chosen, ImageBehind, ImageState, UsableBasePolicy }
 import { rejectionOf, withRejection } from '../../core/plan/rejected-base.ts';
 import type { FactsReader } from '../recognize/facts-reader.ts';
 import { judge } from '../recognize/recognize-base.ts';
-import { recognizeImages } from '../recognize/recognize-images.ts';
+import { recognizeImages, requireRead } from '../recognize/recognize-images.ts';
 import type { SelectedBase } from './plan-roll-out.ts';
 import { planRebuilds, type Rebuild } from './rebuild-waves.ts';
 
@@ -119,6 +119,7 @@ async function findFailed(rebuilds: readonly Rebuild[], acting: Acting, ports: R
     );
   if (named.length === 0) return new Set();
   const { images } = await recognizeImages(named, versions, { reader: ports.facts, signal });
+  requireRead(images);
   const standard = { digest: base.digest, line: versions.line };
   return new Set(images.flatMap(({ image, recognition }) => (judge(recognition, standard).state === 'Current' ? [image.digest] : [])));
 }

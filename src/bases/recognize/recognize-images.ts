@@ -1,6 +1,6 @@
 /** Recognizes the bases of running images: reads each image, and compares it with the known versions of the base. */
 import { inParallel, inSlices } from '../../core/async/in-parallel.ts';
-import { describeError } from '../../core/model/errors.ts';
+import { describeError, PermanentError } from '../../core/model/errors.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
 import { indexBases } from './base-index.ts';
@@ -100,6 +100,12 @@ export async function recognizeImages<I extends RunningImage>(
     return found?.status === 'rejected' ? unreadable(one.image, found.reason) : { ...one, ...found?.value };
   });
   return { images: complete, learnt };
+}
+
+/** Throws the error of an image that could not be read at present. Otherwise a decision would take it for one that is not concerned, and nothing would read it again. */
+export function requireRead(images: readonly Pick<RecognizedImage<RunningImage>, 'error'>[]): void {
+  const found = images.find(({ error }) => error !== undefined && !(error instanceof PermanentError));
+  if (found !== undefined) throw found.error;
 }
 
 function unreadable<I extends RunningImage>(image: I, error: unknown): RecognizedImage<I> {

@@ -153,7 +153,11 @@ describe('rebuilds', () => {
     const rebuilt = factsOf({ name: 'rebuilt', layers: { 'linux/amd64': 'os java2 d' } });
     const newer = { ...factsOf({ name: 'newer', layers: { 'linux/amd64': 'os java2' } }), digest: base.digest };
     const known = [knownBase(newer, { repository: 'harbor.example.com/library/base-java', tags: [base.tag] })];
-    const facts = { read: (_: unknown, digest: string) => Promise.resolve(digest === rebuilt.digest ? rebuilt : undefined) };
+    let away: Error | undefined;
+    const facts = {
+      read: (_: unknown, digest: string) =>
+        away ? Promise.reject(away) : Promise.resolve(digest === rebuilt.digest ? rebuilt : undefined),
+    };
     const recordOf = (at: string, failed: string): LastUpdate => ({ policy: 'p', at, trigger: 'Rollback', from: 'x:2', to: 'x:1', failed });
     const sourcesFor = async (lastUpdate: LastUpdate) => {
       const rolledBack = {
@@ -170,6 +174,9 @@ describe('rebuilds', () => {
     // Before the request, or from an image that is not built on the base.
     for (const other of [recordOf(minutesAgo(200), rebuilt.digest), recordOf(minutesAgo(5), `sha256:${'f'.repeat(64)}`)])
       assert.equal((await sourcesFor(other)).status.rejected, undefined);
+    // While the image cannot be read, it is not known whether the base has failed.
+    away = new Error('the registry does not answer');
+    await assert.rejects(sourcesFor(recordOf(minutesAgo(5), rebuilt.digest)), away);
   });
 
   test('nothing is requested while the windows are closed', async () => {

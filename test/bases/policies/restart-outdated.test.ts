@@ -83,6 +83,14 @@ describe('restartOutdated', () => {
     assert.deepEqual([restarted, status.waves?.progressing, status.waves?.pending, until], [[], 1, 1, new Date(now + 10_000)]);
   });
 
+  it('reads the image that pods run again where the registry does not answer, and forgets no workload', async () => {
+    const unreadImage = new Error('GET manifests: the registry does not answer');
+    const { restarted, status, until } = await run(web(['a']), { a: pods(former) }, { unreadImage });
+    assert.deepEqual([restarted, status.waves?.progressing, until], [[], 1, new Date(now + 10_000)]);
+    const gone = new PermanentError('RegistryDenied', 'no access to what pods run');
+    assert.deepEqual((await run(web(['a']), { a: pods(former) }, { unreadImage: gone })).until, undefined);
+  });
+
   it('does not wait for a workload whose pods may not be read', async () => {
     const unread = { a: new PermanentError('TargetKindForbidden', 'the service may not list pods') };
     const { restarted } = await run(web(['a', 'b']), { b: pods(former) }, { waves: { maxParallel: 1 }, unread });

@@ -100,6 +100,8 @@ interface Options {
   readonly refused?: readonly string[];
   /** Why the pods of some workloads cannot be read. */
   readonly unread?: Readonly<Record<string, Error>>;
+  /** Why the images that pods run cannot be read. */
+  readonly unreadImage?: Error;
   readonly actions?: PolicyActions;
   /** That of the Namespace, at the moment of the restart. */
   readonly namespaceConsent?: string | null;
@@ -115,6 +117,7 @@ export async function run(
     isUnchanged = true,
     refused = [],
     unread = {},
+    unreadImage,
     actions,
     namespaceConsent = null,
     cachedConsent = null,
@@ -126,7 +129,7 @@ export async function run(
   const restarted: string[] = [];
   const digests: string[] = [];
   const ports: RestartPorts = {
-    facts: { read: (_, digest) => Promise.resolve(facts.get(digest)) },
+    facts: { read: (_, digest) => (unreadImage && digest === former ? Promise.reject(unreadImage) : Promise.resolve(facts.get(digest))) },
     cluster: { crossNamespace: 'consent', namespaceConsent: () => cachedConsent },
     restarts: {
       readConsent: () => Promise.resolve(namespaceConsent),
