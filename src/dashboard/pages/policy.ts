@@ -32,10 +32,12 @@ export const policy: Page = {
     const push = query.one('push');
     const key = `${params['namespace']}/${params['name']}`;
     const hasBases = hasSection(caller, 'bases');
+    const planned = api.read(explainPolicy, { ...params });
+    const asked = push === undefined ? planned : api.read(explainPolicy, { ...params, push });
     const [found, now, explained, pushes, { causes }, resource, chain] = await Promise.all([
       api.read(getPolicy, params),
-      ifPermitted(api.read(explainPolicy, { ...params })),
-      partOf(api.read(explainPolicy, { ...params, push }), (steps) => explanation(steps, texts)),
+      ifPermitted(planned),
+      partOf(asked, (steps) => explanation(steps, texts)),
       ifPermitted(api.read(getEvents, { policy: key, limit: 50 })),
       api.read(getCauses, { policy: key }),
       partOf(api.read(getResource, params), (object) => showYaml(object, params)),
