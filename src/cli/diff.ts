@@ -15,10 +15,9 @@ import {
   openPolicy,
   policyArgument,
   policyOptions,
-  readPolicyName,
   withCluster,
-  type PolicyName,
 } from '../service/command-line/policy-client.ts';
+import { readPolicyName, type PolicyName } from '../service/command-line/policy-name.ts';
 import { startProgress } from '../service/command-line/progress.ts';
 import { summaries } from './summaries.ts';
 

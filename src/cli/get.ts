@@ -12,8 +12,8 @@ import {
   policyOptions,
   resourceNameOf,
   withCluster,
-  type PolicyName,
 } from '../service/command-line/policy-client.ts';
+import { type PolicyName } from '../service/command-line/policy-name.ts';
 import { startProgress } from '../service/command-line/progress.ts';
 import { baseResource, baseShortName } from '../service/resources/group.ts';
 import type { Column } from '../service/resources/kinds.ts';

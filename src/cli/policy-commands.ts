@@ -24,6 +24,7 @@ import {
 import { summaries } from './summaries.ts';
 
 const actOptions = { ...policyOptions, ...namedOutputOption } as const;
+const reasonOption = { reason: { value: 'TEXT', about: 'why you do it' } } as const;
 const waitOptions = {
   ...policyOptions,
   timeout: { value: 'DURATION', about: 'how long to wait for it (default 60s)' },
@@ -37,14 +38,14 @@ export const approve = defineCommand({
   summary: summaries.approve,
   about: `Approves the tag and digest in status.pendingApproval; what is pushed later needs another approval. With a TAG, only if that tag is pending. Writes the annotation ${actionAnnotations.approve}.`,
   arguments: [anyPolicyArgument, { name: 'TAG', about: 'the tag that has to be pending' }],
-  options: actOptions,
+  options: { ...actOptions, ...reasonOption },
   examples: [
     ['approve web', 'approve what is pending for the policy web'],
     ['approve shop/web 1.4.2', 'approve 1.4.2 only'],
     ['approve -n platform bipol/java', 'approve the base that is pending for the BaseImagePolicy java'],
   ],
-  run({ output, ...values }, [policy, wanted], terminal) {
-    return withAnyPolicy(policy, values, terminal, async ({ namespace, name, resourceName, read, patch }) => {
+  run({ output, reason, ...values }, [policy, wanted], terminal) {
+    return withAnyPolicy(policy, values, terminal, async ({ namespace, name, resourceName, read, request }) => {
       const { pendingApproval } = policyStatusOf(await read());
       if (pendingApproval === undefined || (wanted !== undefined && wanted !== pendingApproval.tag)) {
         const pending = pendingApproval === undefined ? 'no image is' : `${pendingApproval.tag}@${pendingApproval.digest} is`;
@@ -52,7 +53,7 @@ export const approve = defineCommand({
         return 1;
       }
       const image = `${pendingApproval.tag}@${pendingApproval.digest}`;
-      await patch({ metadata: { annotations: { [actionAnnotations.approve]: image } } });
+      await request('approve', image, reason);
       printDone(terminal, output, `approved ${image} for ${namespace}/${name}`, { namespace, name, resourceName, approved: image });
       return 0;
     });
@@ -90,7 +91,7 @@ Exit codes: 0 the policy is Ready, or an update is rolling out (with --wait: it 
       const { namespace, name } = policy;
       if (values.server !== undefined && (await isLeftAlone(namespace, values, terminal))) return 1;
       const request = new Date().toISOString();
-      const before = policyStatusOf(await policy.patch({ metadata: { annotations: { [actionAnnotations.requestedAt]: request } } }));
+      const before = policyStatusOf(await policy.request('check', request));
       if (noWait) {
         print(terminal, output, { namespace, name, requested: request }, () => `requested a check of ${namespace}/${name}\n`);
         return 0;
@@ -152,12 +153,12 @@ export const rollback = defineCommand({
 
 Exit codes: 0 rolled back, also where the rollout of that image is in progress, and where the policy was Stalled before for another reason and still is; 1 nothing was changed, the policy is Stalled because of the rollback, or there is no answer in time; 2 wrong usage.`,
   arguments: [policyArgument],
-  options: { ...waitOptions, to: { value: 'TAG', about: 'this tag instead of the previous image' } },
+  options: { ...waitOptions, to: { value: 'TAG', about: 'this tag instead of the previous image' }, ...reasonOption },
   examples: [
     ['rollback web', 'roll back to the image before the last update'],
-    ['rollback shop/web --to 1.3.0', 'roll back to 1.3.0'],
+    ['rollback shop/web --to 1.3.0 --reason "payments fail"', 'roll back to 1.3.0'],
   ],
-  run({ output, to = 'previous', timeout = '60s', ...values }, [text], terminal) {
+  run({ output, to = 'previous', timeout = '60s', reason, ...values }, [text], terminal) {
     if (parseRollback(to) !== to) throw new UsageError(`--to is a tag, not "${to}"`);
     const timeoutMs = readTimeout(timeout);
     return withPolicy(text, values, terminal, async (policy) => {
@@ -165,7 +166,7 @@ Exit codes: 0 rolled back, also where the rollout of that image is in progress, 
       const before = trueCondition(earlier, 'Stalled');
       // The time makes the value unique, so that the same rollback can be requested again.
       const request = `${to} ${new Date().toISOString()}`;
-      await policy.patch({ metadata: { annotations: { [actionAnnotations.rollbackTo]: request } } });
+      await policy.request('rollback', request, reason);
       const { status } = await waitForStatus(policy, ({ lastHandledRollback }) => lastHandledRollback === request, { timeoutMs, terminal });
       if (status === undefined) return reportNoAnswer(policy, timeout, terminal);
       const [newest] = status.history ?? [];
@@ -227,14 +228,14 @@ export const release = defineCommand({
   summary: summaries.release,
   about: `Writes the annotation ${actionAnnotations.release} with the current time: every hold that began before then is released, and the selected image is applied. For another time, write the annotation yourself.`,
   arguments: [anyPolicyArgument],
-  options: actOptions,
+  options: { ...actOptions, ...reasonOption },
   examples: [['release web', 'apply what the policy selects, although it is held']],
-  run({ output, ...values }, [text], terminal) {
-    return withAnyPolicy(text, values, terminal, async ({ namespace, name, resourceName, read, patch }) => {
+  run({ output, reason, ...values }, [text], terminal) {
+    return withAnyPolicy(text, values, terminal, async ({ namespace, name, resourceName, read, request }) => {
       const status = policyStatusOf(await read());
       const held = holdOf(status);
       const time = latestTime(status, new Date());
-      await patch({ metadata: { annotations: { [actionAnnotations.release]: time } } });
+      await request('release', time, reason);
       const selected = status.latest === undefined ? 'what it selects' : status.latest.tag;
       const sentence =
         held === undefined

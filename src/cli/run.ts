@@ -3,14 +3,8 @@ import { processSource } from '../service/config/environment.ts';
 import type { KubeClient } from '../service/kube/client.ts';
 import { defineCommand, type Terminal, UsageError } from '../service/command-line/command.ts';
 import { countOf, outputOption, print } from '../service/command-line/output.ts';
-import {
-  clusterOptions,
-  currentNamespace,
-  policyArgument,
-  readPolicyName,
-  withCluster,
-  type PolicyName,
-} from '../service/command-line/policy-client.ts';
+import { clusterOptions, currentNamespace, policyArgument, withCluster } from '../service/command-line/policy-client.ts';
+import { readPolicyName, type PolicyName } from '../service/command-line/policy-name.ts';
 import type { GivenPolicy } from './once/policies.ts';
 import { startProgress } from '../service/command-line/progress.ts';
 import { registryOptions } from '../service/command-line/user-registry.ts';

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { getPolicy } from '../service/api/routes/policies.ts';
 import { holdOf } from '../core/model/release-holds.ts';
 import { policyPath } from './parts/inline.ts';
+import { reasonOf } from './parts/reason-field.ts';
 import type { Query } from './page.ts';
 import type { Texts } from './texts/en.ts';
 
@@ -59,12 +60,13 @@ function tagIn(image: string | undefined): string | undefined {
 
 /** The body of the request to the API, made from the form. */
 export function bodyOf(action: ActionName, form: Query): object {
+  const reason = reasonOf(form);
   switch (action) {
     case 'approve':
-      return { tag: form.one('tag'), digest: form.one('digest') };
+      return { tag: form.one('tag'), digest: form.one('digest'), ...reason };
     case 'rollback':
-      return { to: form.one('to') };
+      return { to: form.one('to'), ...reason };
     default:
-      return {};
+      return reason;
   }
 }

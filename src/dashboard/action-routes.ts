@@ -8,6 +8,7 @@ import { parseChoice, type Choice } from './choices.ts';
 import { html, type Html } from './html.ts';
 import { option, policyLink, policyPath, tagOf } from './parts/inline.ts';
 import { problem } from './parts/problem.ts';
+import { reasonField, reasonOf } from './parts/reason-field.ts';
 import { factList } from './parts/tables.ts';
 import type { Texts } from './texts/en.ts';
 import { type DashboardMeans, queryOf, sendPage, startVisit } from './visit.ts';
@@ -36,9 +37,12 @@ export function addActionRoutes(app: FastifyInstance, means: DashboardMeans): vo
   for (const action of bulkActions)
     app.post(`/policies/${action}`, async (request, reply) => {
       const { api, texts, viewer } = await startVisit(request, means);
-      const named = queryOf(request.body).all('policy').slice(0, maxChoices).flatMap(parseName);
+      const form = queryOf(request.body);
+      const named = form.all('policy').slice(0, maxChoices).flatMap(parseName);
+      const body = { ...(action === 'rollback' && { to: 'previous' }), ...reasonOf(form) };
       const results: Html[] = [];
-      for (const policy of named) results.push(await act(api, action, policy, texts));
+      for (const policy of named)
+        results.push(await attempt(policyLink(policy), texts[action], () => api.post(action, policy, body), texts));
       return sendPage(request, reply, viewer, { section: 'now', title: texts[action], body: showResults(results, '/', texts.now) });
     });
   // A POST is used, because 500 choices do not fit into an address.
@@ -50,16 +54,17 @@ export function addActionRoutes(app: FastifyInstance, means: DashboardMeans): vo
   });
   app.post('/approvals', async (request, reply) => {
     const { api, texts, viewer } = await startVisit(request, means);
-    const choices = choicesIn(queryOf(request.body).all('choice'));
+    const form = queryOf(request.body);
+    const choices = choicesIn(form.all('choice'));
     if (choices.length === 0) return reply.redirect('/approvals?none=1', 303);
     const results: Html[] = [];
-    for (const choice of choices) results.push(await approve(api, choice, texts));
+    for (const choice of choices) results.push(await approve(api, choice, reasonOf(form), texts));
     const body = showResults(results, '/approvals', texts.approvals);
     return sendPage(request, reply, viewer, { section: 'approvals', title: texts.approvals, body });
   });
 }
 
-/** The actions that are done for several policies at once. An approval names its image, and has a form of its own. */
+/** The actions that are done for several policies at once; a rollback goes to the image before. An approval names its image, and has a form of its own. */
 const bulkActions = ['rollback', 'release', 'check'] as const;
 
 /** The maximum number of choices in a form. Further ones are on the page after the form was sent. */
@@ -88,14 +93,9 @@ function showResults(results: readonly Html[], back: string, backText: string): 
 }
 
 /** Approves one choice. */
-function approve(api: Api, { tag, digest, ...policy }: Choice, texts: Texts): Promise<Html> {
-  return attempt(html`${policyLink(policy)} <code>${tag}</code>`, texts.approve, () => api.post('approve', policy, { tag, digest }), texts);
-}
-
-/** Does the same for a policy as for others. A rollback goes to the image before. */
-function act(api: Api, action: (typeof bulkActions)[number], policy: Params, texts: Texts): Promise<Html> {
-  const body = action === 'rollback' ? { to: 'previous' } : {};
-  return attempt(policyLink(policy), texts[action], () => api.post(action, policy, body), texts);
+function approve(api: Api, { tag, digest, ...policy }: Choice, reason: ReturnType<typeof reasonOf>, texts: Texts): Promise<Html> {
+  const post = () => api.post('approve', policy, { tag, digest, ...reason });
+  return attempt(html`${policyLink(policy)} <code>${tag}</code>`, texts.approve, post, texts);
 }
 
 /** Shows the result of an action. An error does not prevent the other actions. */
@@ -160,6 +160,7 @@ function confirm(found: PolicyDetail, action: ActionName, texts: Texts): Html {
           </select>
         </label>`
       }
+      ${reasonField(texts)}
       <p class="actions"><button class="primary">${label}</button> <a class="button" href=${policyPath(found)}>${texts.cancel}</a></p>
     </form>
   `;
@@ -203,6 +204,7 @@ function confirmAll(choices: readonly Choice[], texts: Texts): Html {
           `,
         )}
       </ul>
+      ${reasonField(texts)}
       <p class="actions"><button class="primary">${texts.approve}</button> <a class="button" href="/approvals">${texts.cancel}</a></p>
     </form>
   `;

@@ -2,6 +2,7 @@
 import { parseApproval } from '../core/model/policy-actions.ts';
 import type { BaseDetail } from '../service/api/base-view.ts';
 import { basePath } from './parts/inline.ts';
+import { reasonOf } from './parts/reason-field.ts';
 import type { Query } from './page.ts';
 import type { Texts } from './texts/en.ts';
 
@@ -57,5 +58,6 @@ export function baseActionPath(base: { readonly namespace: string; readonly name
 
 /** The body of the request to the API, made from the form. */
 export function baseBodyOf(action: BaseActionName, form: Query): object {
-  return action === 'approve' || action === 'reject' ? { tag: form.one('tag'), digest: form.one('digest') } : {};
+  const image = action === 'approve' || action === 'reject' ? { tag: form.one('tag'), digest: form.one('digest') } : {};
+  return { ...image, ...reasonOf(form) };
 }

@@ -4,6 +4,7 @@ import { type BaseDetail, baseReads } from '../service/api/base-view.ts';
 import { type BaseActionName, baseActionNames, baseActionPath, baseActionsFor, baseBodyOf } from './base-action-list.ts';
 import { html, type Html } from './html.ts';
 import { basePath } from './parts/inline.ts';
+import { reasonField } from './parts/reason-field.ts';
 import type { Texts } from './texts/en.ts';
 import { type DashboardMeans, queryOf, sendPage, startVisit } from './visit.ts';
 
@@ -45,6 +46,7 @@ function confirm(found: BaseDetail, action: BaseActionName, texts: Texts): Html 
         image !== undefined &&
         html`<input type="hidden" name="tag" value=${image.tag} /><input type="hidden" name="digest" value=${image.digest} />`
       }
+      ${reasonField(texts)}
       <p class="actions"><button class="primary">${label}</button> <a class="button" href=${basePath(found)}>${texts.cancel}</a></p>
     </form>
   `;

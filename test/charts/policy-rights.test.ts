@@ -139,6 +139,21 @@ describe('permissions on policies', { skip: (await lacksHelm()) ?? false }, () =
     });
   }
 
+  it('let nobody give a reason in the name of somebody else, and everybody keep or remove it', async () => {
+    const owner = `system:serviceaccount:${namespace}:owner`;
+    const request = { 'operator.technomad.dev/approve': 'A', 'operator.technomad.dev/requested-by': `approve A ${owner}` };
+    const reason = (text: string | null) => ({ metadata: { annotations: { 'operator.technomad.dev/request-reason': text } } });
+    const asked = { metadata: { annotations: { ...request, ...reason('approve A it is tested').metadata.annotations } } };
+    assert.equal(await answerTo('owner', 'PATCH', web, asked), 200);
+    assert.equal(await answerTo('approver', 'PATCH', web, asked), 403);
+    await as.owner('PATCH', web, asked);
+    assert.deepEqual(await whoMay('PATCH', web, reason('approve A nobody tested it')), ['owner']);
+    assert.deepEqual(await whoMay('PATCH', web, reason(null)), ['developer', 'owner', 'approver', 'gitops']);
+    assert.deepEqual(await whoMay('PATCH', web, suspend), ['developer', 'owner', 'gitops']);
+    const none = { 'operator.technomad.dev/approve': null, 'operator.technomad.dev/requested-by': null };
+    await as.owner('PATCH', web, { metadata: { annotations: { ...none, ...reason(null).metadata.annotations } } });
+  });
+
   describe('the annotation requested-by', () => {
     const owner = `system:serviceaccount:${namespace}:owner`;
     const acts = (annotations: Record<string, string | null>) => ({

@@ -1,6 +1,7 @@
 /** What the commands say that a request has done, at a real API server. */
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
+import { readRequest } from '../../src/core/model/policy-actions.ts';
 import { runCommand } from './run-command.ts';
 import { at, condition, startCliWorld, statusOf, type CliWorld } from './cluster-world.ts';
 
@@ -23,6 +24,17 @@ it('release says that it ends a wait that the status says a release ends', async
   );
   const { out } = await runCommand('release', ['web', '--kubeconfig', world.kubeconfig]);
   assert.doesNotMatch(out, /nothing was held/);
+});
+
+it('a request names who makes it, as the API server knows the caller, and why', async () => {
+  await world.create('named');
+  await runCommand('release', ['named', '--kubeconfig', world.kubeconfig, '--reason', 'the hotfix is in 1.4.1']);
+  const { metadata } = (await world.cluster.request('GET', world.pathOf('named'))) as { metadata: { annotations?: object } };
+  const requested = readRequest({ ...metadata.annotations });
+  assert.deepEqual({ ...requested, user: undefined }, { action: 'release', user: undefined, reason: 'the hotfix is in 1.4.1' });
+  const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
+  const answer = await world.cluster.request('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', review);
+  assert.equal(requested?.user, (answer as { status: { userInfo: { username: string } } }).status.userInfo.username);
 });
 
 it('a rollback that changes nothing is not told as done because of the one before', async () => {

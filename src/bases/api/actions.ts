@@ -1,6 +1,6 @@
 /** The actions of users on a BaseImagePolicy, which are those of an ImagePolicy without the rollback, and the withdrawal of an approval. */
 import type { BaseImagePolicy } from '../../core/model/base-policy.ts';
-import { actionAnnotations, parseApproval, requestedByAnnotation } from '../../core/model/policy-actions.ts';
+import { actionAnnotations, parseApproval, requestedByAnnotation, requestReasonAnnotation } from '../../core/model/policy-actions.ts';
 import { type ActedKind, approveAction, commonActions, defineAction, image } from '../../service/api/policy-actions.ts';
 import type { Route } from '../../service/api/route.ts';
 import { baseResource, seeBase, type BaseView } from './view.ts';
@@ -26,8 +26,8 @@ export function createBaseActions(view: BaseView | undefined): Route[] {
         const approved = parseApproval(actions?.approve);
         if (approved?.tag !== wanted.tag || approved.digest !== wanted.digest)
           return { conflict: `${wanted.tag}@${wanted.digest} is not approved, so that nothing is done for it` };
-        // The name of the user who approved it goes with the approval.
-        const by = last?.action === 'approve' ? { [requestedByAnnotation]: null } : {};
+        // The name of the user who approved it goes with the approval, and so does the reason.
+        const by = last?.action === 'approve' ? { [requestedByAnnotation]: null, [requestReasonAnnotation]: null } : {};
         return { metadata: { annotations: { [actionAnnotations.approve]: null, ...by } }, value: `${wanted.tag}@${wanted.digest}` };
       },
     }),

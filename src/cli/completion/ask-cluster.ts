@@ -1,7 +1,8 @@
 import type { KubeClient } from '../../service/kube/client.ts';
 import { metadataForms } from '../../service/kube/objects.ts';
 import type { Completed } from '../../service/command-line/command.ts';
-import { clusterOf, currentNamespace, isResourceWord, listPolicies, metadataOf } from '../../service/command-line/policy-client.ts';
+import { clusterOf, currentNamespace, listPolicies, metadataOf } from '../../service/command-line/policy-client.ts';
+import { isResourceWord } from '../../service/command-line/policy-name.ts';
 
 /** Short, because the user is waiting after pressing the tab key. */
 const timeoutMs = 2_000;

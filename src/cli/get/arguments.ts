@@ -1,6 +1,6 @@
 /** What `image-watcher get` is asked for: the policies of one kind, all or by their names. */
 import { UsageError } from '../../service/command-line/command.ts';
-import { isBaseWord, isResourceWord, readAnyPolicyName, type PolicyName } from '../../service/command-line/policy-client.ts';
+import { isBaseWord, isResourceWord, readAnyPolicyName, type PolicyName } from '../../service/command-line/policy-name.ts';
 import { v1Columns } from '../../service/resources/columns.ts';
 import { baseKind, baseResource, kind, policyResource } from '../../service/resources/group.ts';
 import type { Column } from '../../service/resources/kinds.ts';

@@ -12,7 +12,8 @@ import { fieldsOf, isObject } from '../../core/model/untyped.ts';
 import { UsageError } from '../../service/command-line/command.ts';
 import { readGroup } from '../resource-group.ts';
 import type { Others } from '../explain/other-policies.ts';
-import { listPolicies, metadataOf, openPolicy, type PolicyName } from '../../service/command-line/policy-client.ts';
+import { listPolicies, metadataOf, openPolicy } from '../../service/command-line/policy-client.ts';
+import { type PolicyName } from '../../service/command-line/policy-name.ts';
 import type { GivenPolicy } from './policies.ts';
 
 /** Reads policies of the cluster: the named ones, or all of a namespace, or (undefined) of all namespaces. */

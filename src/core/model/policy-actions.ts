@@ -1,3 +1,4 @@
+import { defined } from './defined.ts';
 import { isDigest, isTag } from './image-reference.ts';
 
 const prefix = 'operator.technomad.dev/';
@@ -11,39 +12,58 @@ export const actionAnnotations = {
   requestedAt: `${prefix}requested-at`,
 } as const;
 
-/** The annotation with the author of an API request: `approve 1.4.2@sha256:… ada@example.com`. The chart's admission policy permits only one's own name. */
+/** The annotation with the author of a request by the API or a command: `approve 1.4.2@sha256:… ada@example.com`. The chart's admission policy permits only one's own name. */
 export const requestedByAnnotation = `${prefix}requested-by`;
 
-/** The value of the annotation requested-by. */
-export function formatRequest(action: ActionName, value: string, user: string): string {
-  return `${action} ${value} ${user}`;
+/** The annotation with the reason that the author of a request has given: `approve 1.4.2@sha256:… fixes the login`. */
+export const requestReasonAnnotation = `${prefix}request-reason`;
+/** The maximum number of characters of a reason. */
+export const maxReason = 300;
+
+/** The annotations that request an action: its own, and who requests it and why, as far as that is known. The ones of an earlier request are removed. */
+export function requestAnnotations(
+  action: ActionName,
+  value: string,
+  { user, reason }: { readonly user?: string | undefined; readonly reason?: string | undefined },
+): Readonly<Record<string, string | null>> {
+  const about = (text: string | undefined) => (text === undefined || text === '' ? null : `${action} ${value} ${text}`);
+  return {
+    [actionAnnotations[actionKeys[action]]]: value,
+    [requestedByAnnotation]: about(user),
+    [requestReasonAnnotation]: about(reason?.slice(0, maxReason)),
+  };
 }
 
 /**
- * The action that was requested last through the API, if its annotation still has the requested value. Users also write annotations directly. The value is compared
- * as it is written, like the admission policy does: the end of a value that was shortened or trimmed would be taken for a part of the user's name.
+ * The action that was requested last by the API or a command, if its annotation still has the requested value. Users also write annotations directly. The value is
+ * compared as it is written, like the admission policy does: the end of a value that was shortened or trimmed would be taken for a part of the user's name.
  */
 export function readRequest(annotations: Readonly<Record<string, unknown>>): RequestedAction | undefined {
-  const text = annotations[requestedByAnnotation];
-  if (typeof text !== 'string') return undefined;
-  for (const [action, key] of Object.entries(actionKeys)) {
+  for (const [action, key] of Object.entries(actionKeys) as [ActionName, keyof typeof actionAnnotations][]) {
     const value = annotations[actionAnnotations[key]];
     if (typeof value !== 'string' || value === '') continue;
-    const start = `${action} ${value} `;
-    if (text.startsWith(start) && text.length > start.length)
-      return { action: action as ActionName, user: text.slice(start.length, start.length + maxLength) };
+    const about = (annotation: string, length: number) => textAfter(annotations[annotation], `${action} ${value} `, length);
+    const user = about(requestedByAnnotation, maxLength);
+    if (user !== undefined) return { action, user, ...defined({ reason: about(requestReasonAnnotation, maxReason) }) };
   }
   return undefined;
+}
+
+/** What follows the start of a text; undefined if the text does not begin with it, or nothing follows. */
+function textAfter(text: unknown, start: string, length: number): string | undefined {
+  if (typeof text !== 'string' || !text.startsWith(start) || text.length === start.length) return undefined;
+  return text.slice(start.length, start.length + length);
 }
 
 /** The names of the commands, and the annotations that they write. */
 const actionKeys = { approve: 'approve', rollback: 'rollbackTo', release: 'release', check: 'requestedAt' } as const;
 export type ActionName = keyof typeof actionKeys;
 
-/** An action of a policy, and who requested it. */
+/** An action of a policy, who requested it, and why. */
 export interface RequestedAction {
   readonly action: ActionName;
   readonly user: string;
+  readonly reason?: string;
 }
 
 /** The requests of users to a policy: the values of the annotations, as written. */

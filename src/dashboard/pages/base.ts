@@ -87,7 +87,7 @@ function showActions(found: BaseDetail, { noActions }: Caller, texts: Texts): Ht
         ({ name, label, isPossible }) => isPossible && html`<a class="button" href=${baseActionPath(found, name)}>${label}</a>`,
       )}
     </p>
-    ${found.requested !== undefined && html`<p class="note">${texts.requestedBy(texts[found.requested.action], found.requested.user)}</p>`}
+    ${found.requested !== undefined && html`<p class="note">${texts.requestedBy(texts[found.requested.action], found.requested.user, found.requested.reason)}</p>`}
   `;
 }
 

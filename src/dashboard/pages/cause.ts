@@ -4,6 +4,7 @@ import { html, type Html } from '../html.ts';
 import type { Page } from '../page.ts';
 import { actionFor, causeSentence, showStep, urgencyBadge } from '../parts/causes.ts';
 import { ago, baseLink, policyLink } from '../parts/inline.ts';
+import { reasonField } from '../parts/reason-field.ts';
 import type { Texts } from '../texts/en.ts';
 import type { ShownCause } from '../../service/api/routes/causes.ts';
 
@@ -58,6 +59,7 @@ function showChoices(found: ShownCause, texts: Texts): Html {
           </li>`;
         })}
       </ul>
+      ${reasonField(texts)}
       <p><button class="primary">${texts.causes.actOnChosen(texts[action])}</button></p>
     </form>
   `;

@@ -133,7 +133,7 @@ function showActions(found: PolicyDetail, { noActions }: Caller, texts: Texts): 
     <p class="actions" role="group" aria-label=${texts.actions}>
       ${actionsFor(found, texts).map(({ name, label, isPossible }) => isPossible && html`<a class="button" href=${actionPath(found, name)}>${label}</a>`)}
     </p>
-    ${found.requested !== undefined && html`<p class="note">${texts.requestedBy(texts[found.requested.action], found.requested.user)}</p>`}
+    ${found.requested !== undefined && html`<p class="note">${texts.requestedBy(texts[found.requested.action], found.requested.user, found.requested.reason)}</p>`}
   `;
 }
 

@@ -74,7 +74,10 @@ export const policyEn = {
   yaml: 'YAML',
   actions: 'Actions',
   readOnly: 'Read-only:',
-  requestedBy: (action: string, user: string) => `Last requested: ${action}, by ${user}`,
+  requestedBy: (action: string, user: string, reason?: string) =>
+    `Last requested: ${action}, by ${user}${reason === undefined ? '' : `: “${reason}”`}`,
+  whyActs: 'Reason',
+  whyActsHint: 'Why? (optional)',
   approve: 'Approve',
   suspend: 'Suspend',
   resume: 'Resume',

@@ -59,9 +59,9 @@ export const baseDetail = baseSummary
         'The namespaces that the policy selects and whose owners have not consented, so that nothing is known of their images. Only for callers that may list all namespaces.',
       ),
     requested: z
-      .object({ action: z.enum(['approve', 'rollback', 'release', 'check']), user: z.string() })
+      .object({ action: z.enum(['approve', 'rollback', 'release', 'check']), user: z.string(), reason: z.string().exactOptional() })
       .exactOptional()
-      .describe('The last action that was requested through the API and still holds, and who requested it.'),
+      .describe('The last action that was requested by the API or a command and still holds, who requested it, and why if that was said.'),
   })
   .describe('A BaseImagePolicy.');
 export type BaseDetail = z.output<typeof baseDetail>;

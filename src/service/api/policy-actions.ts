@@ -2,10 +2,9 @@
 import { z } from 'zod';
 import type { ImagePolicy } from '../../core/model/image-policy.ts';
 import { isDigest, isTag } from '../../core/model/image-reference.ts';
-import type { ActionName } from '../../core/model/policy-actions.ts';
 import type { Access } from './access.ts';
 import { ActionRefused, type ApiPorts, type PatchedObject } from './ports.ts';
-import { type Change, requestAction, requested, requireActions, rights } from './request-action.ts';
+import { type AnyAction, type Change, requestAction, requested, requireActions, rights, why } from './request-action.ts';
 import { defineRoute, policyParams, type Route, type RouteGroup } from './route.ts';
 
 /** A kind of policy, as its actions need it. */
@@ -23,7 +22,7 @@ export interface ActedKind<P> {
 
 /** An action, and what it writes. */
 export interface Action<P, B extends z.ZodObject> {
-  readonly name: ActionName | 'reject' | 'suspend' | 'resume';
+  readonly name: AnyAction;
   readonly summary: string;
   readonly about: string;
   readonly body: B;
@@ -48,16 +47,17 @@ export function defineAction<P, B extends z.ZodObject>(
     summary,
     about: `${about} ${rights}`,
     params: policyParams,
-    body,
+    body: body.extend(why.shape),
     answer: requested,
     status: 202,
     errors: [404, 409],
     async handle({ params, body: wanted, access, ports }) {
+      const { reason } = why.parse(wanted);
       requireActions(ports, access);
       const policy = await see(ports, access, params);
-      const made = change(policy, wanted, ports.now());
+      const made = change(policy, wanted as z.output<B>, ports.now());
       if ('conflict' in made) throw new ActionRefused(409, made.conflict);
-      return requestAction({ ...params, ...(of && { of }) }, { name, change: made }, { ports, access });
+      return requestAction({ ...params, ...(of && { of }) }, { name, change: made, reason }, { ports, access });
     },
   });
 }
@@ -80,7 +80,7 @@ export function approveAction<P extends Approvable>(what: 'image' | 'base'): Act
       if (pending === undefined) return { conflict: `no ${what} waits for approval` };
       if (pending.tag !== wanted.tag || pending.digest !== wanted.digest)
         return { conflict: `${pending.tag}@${pending.digest} waits for approval, and not ${wanted.tag}@${wanted.digest}` };
-      return { annotation: 'approve', value: `${wanted.tag}@${wanted.digest}` };
+      return { annotation: true, value: `${wanted.tag}@${wanted.digest}` };
     },
   };
 }
@@ -96,13 +96,13 @@ export function commonActions<P>(
       name: 'release',
       ...described.release,
       body: z.object({ at: z.iso.datetime({ offset: true }).exactOptional().describe('RFC 3339; now unless given.') }),
-      change: (_, { at }, now) => ({ annotation: 'release', value: at ?? now.toISOString() }),
+      change: (_, { at }, now) => ({ annotation: true, value: at ?? now.toISOString() }),
     }),
     defineAction(kind, {
       name: 'check',
       ...described.check,
       body: nothing,
-      change: (_, _none, now) => ({ annotation: 'requestedAt', value: now.toISOString() }),
+      change: (_, _none, now) => ({ annotation: true, value: now.toISOString() }),
     }),
     defineAction(kind, {
       name: 'suspend',

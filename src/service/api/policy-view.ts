@@ -50,9 +50,9 @@ export const policyDetail = policySummary
       })
       .describe('What users have asked for, by annotation.'),
     requested: z
-      .object({ action: z.enum(['approve', 'rollback', 'release', 'check']), user: z.string() })
+      .object({ action: z.enum(['approve', 'rollback', 'release', 'check']), user: z.string(), reason: z.string().exactOptional() })
       .exactOptional()
-      .describe('The last action that was requested through the API and still holds, and who requested it.'),
+      .describe('The last action that was requested by the API or a command and still holds, who requested it, and why if that was said.'),
   })
   .describe('An ImagePolicy.');
 

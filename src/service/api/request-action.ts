@@ -1,6 +1,6 @@
 /** Writes what a user asks of a policy, with the rights of the caller. */
 import { z } from 'zod';
-import { actionAnnotations, formatRequest, type ActionName, requestedByAnnotation } from '../../core/model/policy-actions.ts';
+import { type ActionName, maxReason, requestAnnotations } from '../../core/model/policy-actions.ts';
 import { type Access, AccessError } from './access.ts';
 import type { ApiPorts, PatchedObject } from './ports.ts';
 import { policiesOf, whyNoActions } from './see-policies.ts';
@@ -14,12 +14,26 @@ export const requested = z.object({
 export const rights =
   'The change is made with the token of the caller, so it needs the same rights as `kubectl annotate`: to patch the policy, and the verb of the action where the admission policy of the chart is installed.';
 
-/** The change of an action: an annotation with its value, or a part of the spec or the metadata. */
+/** The part of the body of every action that says why it is requested. */
+export const why = z.object({
+  reason: z.string().trim().max(maxReason).exactOptional().describe('Why; kept with the action, and shown where it is.'),
+});
+
+/** The change of an action: its annotation with a value, or a part of the spec or the metadata. */
 export type Change = { readonly value: string } & (
-  | { readonly annotation: keyof typeof actionAnnotations }
+  | { readonly annotation: true }
   | { readonly spec: object }
   | { readonly metadata: object }
 );
+
+/** An action that a user requested. */
+export interface Requested {
+  readonly name: AnyAction;
+  readonly change: Change;
+  readonly reason?: string | undefined;
+}
+/** The actions of the API. Some are annotations, which are named like them. */
+export type AnyAction = ActionName | 'reject' | 'suspend' | 'resume';
 
 /** Throws AccessError(403) if no action is possible, whatever the permissions of the caller are. */
 export function requireActions(ports: ApiPorts, access: Access): void {
@@ -28,21 +42,20 @@ export function requireActions(ports: ApiPorts, access: Access): void {
   if (noActions !== undefined) throw new AccessError(403, noActions);
 }
 
-/** Writes the change, and an annotation with the user's name. */
+/** Writes the change, and with an annotation also the user's name and the reason. */
 export async function requestAction(
   object: PatchedObject,
-  { name, change }: { readonly name: string; readonly change: Change },
+  { name, change, reason }: Requested,
   { ports, access }: { readonly ports: ApiPorts; readonly access: Access },
 ): Promise<z.input<typeof requested>> {
-  await policiesOf(ports).patch(access.credentials, object, toPatch(change, name, access.user));
+  await policiesOf(ports).patch(access.credentials, object, toPatch(name, change, { user: access.user, reason }));
   ports.logger.info({ policy: `${object.namespace}/${object.name}`, action: name, user: access.user }, 'action requested');
   return { requested: change.value };
 }
 
-function toPatch(change: Change, action: string, user: string): object {
+function toPatch(name: AnyAction, change: Change, by: { readonly user: string; readonly reason: string | undefined }): object {
   if ('spec' in change) return { spec: change.spec };
   if ('metadata' in change) return { metadata: change.metadata };
   // What writes an annotation is one of the actions whose names it may have.
-  const by = { [requestedByAnnotation]: formatRequest(action as ActionName, change.value, user) };
-  return { metadata: { annotations: { [actionAnnotations[change.annotation]]: change.value, ...by } } };
+  return { metadata: { annotations: requestAnnotations(name as ActionName, change.value, by) } };
 }

@@ -11,10 +11,12 @@ import {
   policyResource,
   shortName,
 } from '../resources/group.ts';
+import { type ActionName, requestAnnotations } from '../../core/model/policy-actions.ts';
 import { didYouMean } from '../../core/model/did-you-mean.ts';
 import { kubeconfigOf, podOf, processSource } from '../config/environment.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { type Options, type Terminal, UsageError } from './command.ts';
+import { type PolicyName, readAnyPolicyName, readPolicyName } from './policy-name.ts';
 
 /** The options of every command that sends requests to a cluster, with the caller's own rights. */
 export const clusterOptions = {
@@ -55,46 +57,6 @@ export const anyPolicyArgument = {
 export const cliFieldManager = 'image-watcher-cli';
 /** How many policies one page of a list has. */
 export const pageSize = 500;
-
-/** A policy as the user named it. */
-export interface PolicyName {
-  /** The namespace; undefined: the one of the kubeconfig's context. */
-  readonly namespace: string | undefined;
-  readonly name: string;
-  /** Whether the policy is a BaseImagePolicy. */
-  readonly isBase?: true;
-}
-
-const resourceWords = new Set([plural, kind.toLowerCase(), shortName]);
-const baseWords = new Set([basePlural, baseKind.toLowerCase(), baseShortName]);
-
-/** Whether a word before the slash is the resource: `ipol`, `imagepolicies.operator.technomad.dev`. */
-export function isResourceWord(word: string): boolean {
-  return resourceWords.has(word.toLowerCase().split('.')[0] ?? '');
-}
-
-/** Whether a word is the resource of BaseImagePolicies: `bipol`, `baseimagepolicies.operator.technomad.dev`. */
-export function isBaseWord(word: string): boolean {
-  return baseWords.has(word.toLowerCase().split('.')[0] ?? '');
-}
-
-/** Reads a policy's name as NAME, ipol/NAME, imagepolicy/NAME or NAMESPACE/NAME; throws UsageError. */
-export function readPolicyName(text: string, namespace: string | undefined): PolicyName {
-  const named = readAnyPolicyName(text, namespace);
-  if (named.isBase) throw new UsageError(`"${text}" is a ${baseKind}: this command is for ImagePolicies`);
-  return named;
-}
-
-/** Reads a policy's name like `readPolicyName`, and also bipol/NAME and baseimagepolicy/NAME; throws UsageError. */
-export function readAnyPolicyName(text: string, namespace: string | undefined): PolicyName {
-  const [, prefix, name = ''] = /^(?:([^/]+)\/)?([^/]+)$/.exec(text) ?? [];
-  if (name === '') throw new UsageError(`a policy is NAME, ${shortName}/NAME or NAMESPACE/NAME, not "${text}"`);
-  if (prefix === undefined || isResourceWord(prefix)) return { namespace, name };
-  if (isBaseWord(prefix)) return { namespace, name, isBase: true };
-  if (namespace !== undefined && namespace !== prefix)
-    throw new UsageError(`"${text}" is in the namespace ${prefix}, and --namespace is ${namespace}: name one of them`);
-  return { namespace: prefix, name };
-}
 
 /** The values of the options that select the cluster. */
 export interface ClusterValues {
@@ -162,6 +124,8 @@ export interface PolicyClient {
   read(): Promise<unknown>;
   /** Applies a merge patch to the object; throws if it does not exist. */
   patch(body: Readonly<Record<string, unknown>>): Promise<unknown>;
+  /** Requests an action by its annotation, with the caller's name and the reason; throws if the object does not exist. */
+  request(action: ActionName, value: string, reason?: string): Promise<unknown>;
 }
 
 /** Runs a command on the policy that the first argument names. */
@@ -194,6 +158,14 @@ export async function openPolicy(client: KubeClient, named: PolicyName): Promise
   const namespace = currentNamespace(client, named.namespace);
   const resource = isBase ? baseResource : policyResource;
   const path = objectPath(resource, namespace, name);
+  const patch: PolicyClient['patch'] = async (body) => {
+    try {
+      const query = { fieldManager: cliFieldManager };
+      return await client.request({ method: 'PATCH', path, query, contentType: 'application/merge-patch+json', body });
+    } catch (error) {
+      throw isKubeError(error, 404) ? await missing(client, { namespace, name, isBase }) : error;
+    }
+  };
   return {
     namespace,
     name,
@@ -203,15 +175,27 @@ export async function openPolicy(client: KubeClient, named: PolicyName): Promise
     async read() {
       return (await readObject<unknown>(client, path)) ?? Promise.reject(await missing(client, { namespace, name, isBase }));
     },
-    async patch(body) {
-      try {
-        const query = { fieldManager: cliFieldManager };
-        return await client.request({ method: 'PATCH', path, query, contentType: 'application/merge-patch+json', body });
-      } catch (error) {
-        throw isKubeError(error, 404) ? await missing(client, { namespace, name, isBase }) : error;
-      }
+    patch,
+    async request(action, value, reason) {
+      const user = await ownName(client);
+      return patch({ metadata: { annotations: requestAnnotations(action, value, { user, reason }) } });
     },
   };
+}
+
+/** The caller's name, as the API server knows it; undefined if it does not say. */
+async function ownName(client: KubeClient): Promise<string | undefined> {
+  const apiVersion = 'authentication.k8s.io/v1';
+  const { isKubeError } = await import('../kube/kube-error.ts');
+  try {
+    const body = { apiVersion, kind: 'SelfSubjectReview' };
+    const review = await client.request<unknown>({ method: 'POST', path: `/apis/${apiVersion}/selfsubjectreviews`, body });
+    const name = fieldOf(fieldOf(statusOf(review), 'userInfo'), 'username');
+    return typeof name === 'string' ? name : undefined;
+  } catch (error) {
+    if (isKubeError(error, 403) || isKubeError(error, 404)) return undefined;
+    throw error;
+  }
 }
 
 /** Lists all policies, of one namespace or of all, page by page: ImagePolicies unless another resource is given. */

@@ -283,6 +283,7 @@ test('actions write the annotations of the commands on the BaseImagePolicy', asy
       annotations: {
         [`${prefix}approve`]: `3.2.0@${pending.digest}`,
         [`${prefix}requested-by`]: `approve 3.2.0@${pending.digest} ann`,
+        [`${prefix}request-reason`]: null,
       },
     },
   });
@@ -298,7 +299,9 @@ test('a base is rejected by taking its approval back, with the name of who gave 
   const { post, patched } = start(t, rights('get @platform'), view);
   assert.equal((await post(`${one}/reject`, { tag: '21.0.6', digest: digestOf('a') })).status, 409);
   assert.equal((await post(`${one}/reject`, { tag: newJava.tag, digest: newJava.digest })).status, 202);
-  assert.deepEqual(patched[0]?.body, { metadata: { annotations: { [`${prefix}approve`]: null, [`${prefix}requested-by`]: null } } });
+  assert.deepEqual(patched[0]?.body, {
+    metadata: { annotations: { [`${prefix}approve`]: null, [`${prefix}requested-by`]: null, [`${prefix}request-reason`]: null } },
+  });
   const { post: postOther } = start(t, rights('get @platform'));
   assert.equal((await postOther(`${one}/reject`, { tag: newJava.tag, digest: newJava.digest })).status, 409, 'it was never approved');
 });

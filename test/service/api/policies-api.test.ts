@@ -213,8 +213,14 @@ test('the overview counts what the caller may see', async (t) => {
 });
 
 const prefix = 'operator.technomad.dev';
-const annotated = (name: string, value: string, action: string) => ({
-  metadata: { annotations: { [`${prefix}/${name}`]: value, [`${prefix}/requested-by`]: `${action} ${value} ann` } },
+const annotated = (name: string, value: string, action: string, reason?: string) => ({
+  metadata: {
+    annotations: {
+      [`${prefix}/${name}`]: value,
+      [`${prefix}/requested-by`]: `${action} ${value} ann`,
+      [`${prefix}/request-reason`]: reason === undefined ? null : `${action} ${value} ${reason}`,
+    },
+  },
 });
 const noon = '2026-03-01T12:00:00.000Z';
 
@@ -222,6 +228,7 @@ const actionRows: [path: string, payload: object, body: object][] = [
   ['approval/approve', pending, annotated('approve', `1.3.0@${digestOf('b')}`, 'approve')],
   ['ready/rollback', {}, annotated('rollback-to', `previous ${noon}`, 'rollback')],
   ['ready/rollback', { to: '1.0.0' }, annotated('rollback-to', `1.0.0 ${noon}`, 'rollback')],
+  ['ready/rollback', { reason: ' payments fail ' }, annotated('rollback-to', `previous ${noon}`, 'rollback', 'payments fail')],
   ['held/release', {}, annotated('release', noon, 'release')],
   ['held/release', { at: '2026-04-01T00:00:00Z' }, annotated('release', '2026-04-01T00:00:00Z', 'release')],
   ['ready/check', {}, annotated('requested-at', noon, 'check')],
@@ -244,6 +251,7 @@ for (const [name, path, payload, status] of [
   ['the digest is missing', 'approval/approve', { tag: '1.3.0' }, 400],
   ['the tag is none', 'ready/rollback', { to: '../..' }, 400],
   ['something else is sent', 'ready/check', { force: true }, 400],
+  ['the reason is too long', 'ready/check', { reason: 'x'.repeat(301) }, 400],
   ['the time is none', 'held/release', { at: 'tomorrow' }, 400],
   ['there is no such policy', 'nobody/check', {}, 404],
 ] as const) {

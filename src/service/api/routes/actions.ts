@@ -16,7 +16,7 @@ export const actions: readonly Route[] = [
     about: 'To the previous image, or to a tag; also outside of windows and without approval. What is left is rejected until a release.',
     body: z.object({ to: tag.default('previous') }),
     // The time makes each request a new one, even if the same rollback was requested before.
-    change: (_, { to }, now) => ({ annotation: 'rollbackTo', value: `${parseRollback(to)} ${now.toISOString()}` }),
+    change: (_, { to }, now) => ({ annotation: true, value: `${parseRollback(to)} ${now.toISOString()}` }),
   }),
   ...commonActions(kind, {
     release: {
