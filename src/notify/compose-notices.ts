@@ -6,7 +6,7 @@ import { policyKey } from '../core/model/image-policy.ts';
 import { linkLifeMs, signApproval } from '../core/model/approval-link.ts';
 import type { NoticeSink } from '../core/model/notice-sink.ts';
 import { formatSubject } from '../core/model/notice.ts';
-import { policyNotices } from './policy-notices.ts';
+import { policyNotices } from '../core/status/policy-notices.ts';
 import { createNoticeProcessor, isWanted, type NoticePorts } from './process-notice.ts';
 import { sendMail } from './send-mail.ts';
 import { exchange } from './send-notice.ts';

@@ -1,10 +1,10 @@
 /** Notices about the difference between two statuses of an ImagePolicy. Pure. */
-import { defined } from '../core/model/defined.ts';
-import { newConditions, trueCondition } from '../core/model/new-conditions.ts';
-import type { ImagePolicy } from '../core/model/image-policy.ts';
-import type { IdentifiedNotice, Notice, NoticeKind } from '../core/model/notice.ts';
-import { isTriggered, maxListed, type Condition, type HistoryEntry, type PolicyStatus } from '../core/model/policy-status.ts';
-import { formatWorkload, workloadKey } from '../core/model/workload.ts';
+import { defined } from '../model/defined.ts';
+import { newConditions, trueCondition } from '../model/new-conditions.ts';
+import type { ImagePolicy } from '../model/image-policy.ts';
+import type { IdentifiedNotice, Notice, NoticeKind } from '../model/notice.ts';
+import { isTriggered, maxListed, type Condition, type HistoryEntry, type PolicyStatus } from '../model/policy-status.ts';
+import { formatWorkload, workloadKey } from '../model/workload.ts';
 
 type Subject = Pick<ImagePolicy, 'namespace' | 'name' | 'uid'>;
 type Details = Omit<Notice, 'kind' | 'subject'>;

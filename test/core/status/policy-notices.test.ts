@@ -1,8 +1,8 @@
 /** What is reported about each change of a status. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { policyNotices } from '../../src/notify/policy-notices.ts';
-import type { Condition, HistoryEntry, PolicyStatus } from '../../src/core/model/policy-status.ts';
+import { policyNotices } from '../../../src/core/status/policy-notices.ts';
+import type { Condition, HistoryEntry, PolicyStatus } from '../../../src/core/model/policy-status.ts';
 
 const policy = { namespace: 'shop', name: 'web', uid: 'u1' };
 const now = '2026-11-23T12:00:00.000Z';
