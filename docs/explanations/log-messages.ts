@@ -46,6 +46,7 @@ export const logActions = {
   'rebuild requested': '',
   'rebuild not accepted': 'Check the address, the project and the token. `status.requests` of the policy shows the same.',
   'certificates not checked': 'Check Redis; `image-watcher doctor` checks the same certificates.',
+  'activity not recorded': 'Check Redis. The entries are missing in the record of activity only.',
   'notices not stored': 'Check Redis. The notifications may be missing; the state of the policy is in its status.',
   'notice not accepted': 'Check the URL of the target ([notifications](notifications.md)), and whether the chat is available.',
   'notice given up':

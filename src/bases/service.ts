@@ -4,6 +4,7 @@ import type { Foundation } from '../service/compose/foundation.ts';
 import type { NamespaceCache } from '../service/cluster/namespace-cache.ts';
 import { namespaceRulesOf } from '../service/config/policy-defaults.ts';
 import type { KubeClient } from '../service/kube/client.ts';
+import { followRequests } from '../service/compose/follow-requests.ts';
 import { readContextOf } from '../service/compose/work-ports.ts';
 import { createBaseCauses } from './api/causes.ts';
 import { createBaseRoutes } from './api/routes.ts';
@@ -37,7 +38,8 @@ function joinBases(foundation: Foundation, client: KubeClient, cache: BasePolicy
   return {
     confirm: createConfirmParent(cache, cluster, namespaces),
     findSource: findBaseSource(cache.policies, sourceOf),
-    work(ports, notices) {
+    work(ports, { notices, noteActivity }) {
+      followRequests(cache.policies, 'BaseImagePolicy', noteActivity);
       const { readSecret } = access;
       const bases = composeBasePolicies(foundation, {
         client,

@@ -190,8 +190,6 @@ test('an action asks for confirmation, and is then made with the token of the us
   ] as const)
     assert.equal((await submit(`/policies/shop/${path}`, form)).status, 303, path);
   assert.equal(patched.length, 6);
-  assert.match(JSON.stringify(patched[1]), /request-reason":"rollback 1\.0\.0 \S+ payments fail"/);
-  assert.match((await get('/policies/shop/ready/check')).text, /name="reason"/);
 });
 
 test('another digest than the one that was shown is not approved', async (t) => {

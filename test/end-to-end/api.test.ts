@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { routes } from '../../src/service/api/routes/index.ts';
+import { activityReads } from '../../src/service/api/activity-view.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { resend } from '../harness/resend.ts';
 import { createAccount, tokenOf } from '../harness/service-account.ts';
@@ -71,16 +72,51 @@ describe('the API', () => {
     assert.equal(refused.status, 403);
     assert.match(refused.body.detail ?? '', /cannot patch resource "imagepolicies"/);
     assert.equal((await ask('editor', `${path()}/approve`, { ...pending, tag: '1.2.0' })).status, 409);
-    const accepted = await ask('editor', `${path()}/approve`, pending);
+    const accepted = await ask('editor', `${path()}/approve`, { ...pending, reason: 'tested on staging' });
     assert.deepEqual([accepted.status, accepted.body.requested], [202, `1.1.0@${pending.digest}`]);
     await world.waitForImage('web', `${host}/shop/web:1.1.0`);
     const { requested } = (await ask('reader', path())).body as { requested?: unknown };
-    assert.deepEqual(requested, { action: 'approve', user: `system:serviceaccount:${world.namespace}:editor` });
+    assert.deepEqual(requested, {
+      action: 'approve',
+      user: `system:serviceaccount:${world.namespace}:editor`,
+      reason: 'tested on staging',
+    });
     const { metadata } = await world.cluster.request<{ metadata: { managedFields: { manager: string }[] } }>(
       'GET',
       world.policyPath('web'),
     );
     assert.ok(metadata.managedFields.some(({ manager }) => manager === 'image-watcher-api'));
+  });
+
+  it('records the push, what it led to, and who approved it and why, for those who may get the policy', async () => {
+    for (const action of ['suspend', 'resume'])
+      assert.equal((await ask('editor', `${path()}/${action}`, { reason: `${action} for a test` })).status, 202);
+    const wanted = ['push', 'ApprovalRequired', 'approve', 'Updated', 'suspend', 'resume'];
+    const { activity } = await waitFor('the activity of the policy', async () => {
+      const { body } = await ask('reader', `/activity?policy=${world.namespace}/web`);
+      const { success, data, error } = activityReads.list.answer.safeParse(body);
+      assert.ok(success, JSON.stringify(error?.issues ?? body));
+      const kinds: string[] = data.activity.map((one) =>
+        one.type === 'change' ? one.kind : one.type === 'action' ? one.action : one.type,
+      );
+      return wanted.every((one) => kinds.includes(one)) && data;
+    });
+    const user = `system:serviceaccount:${world.namespace}:editor`;
+    assert.deepEqual(
+      activity.flatMap((one) => (one.type === 'action' ? [[one.action, one.user, one.why]] : [])),
+      [
+        ['resume', user, 'resume for a test'],
+        ['suspend', user, 'suspend for a test'],
+        ['approve', user, 'tested on staging'],
+      ],
+    );
+    const push = activity.find((one) => one.type === 'push' && one.push.tag === '1.1.0');
+    const [updated, ...again] = activity.filter((one) => one.type === 'change' && one.kind === 'Updated');
+    assert.deepEqual(again, []);
+    assert.equal(updated?.type === 'change' && updated.tag, '1.1.0');
+    const asked = activity.find((one) => one.type === 'change' && one.kind === 'ApprovalRequired');
+    assert.equal(asked?.type === 'change' && asked.event, push?.id);
+    assert.deepEqual((await ask('stranger', '/activity')).body, { activity: [] });
   });
 
   it('handles a check, and what it answers fits the document', async () => {

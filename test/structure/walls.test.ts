@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeImport, files, imports, isIn, resolve } from './sources.ts';
 
-const wings = ['bases', 'conversion', 'notify', 'dashboard'];
+const wings = ['activity', 'bases', 'conversion', 'notify', 'dashboard'];
 const walls: Readonly<Record<string, readonly string[]>> = {
   core: [],
   service: ['core'],

@@ -56,7 +56,7 @@ function textAfter(text: unknown, start: string, length: number): string | undef
 }
 
 /** The names of the commands, and the annotations that they write. */
-const actionKeys = { approve: 'approve', rollback: 'rollbackTo', release: 'release', check: 'requestedAt' } as const;
+export const actionKeys = { approve: 'approve', rollback: 'rollbackTo', release: 'release', check: 'requestedAt' } as const;
 export type ActionName = keyof typeof actionKeys;
 
 /** An action of a policy, who requested it, and why. */

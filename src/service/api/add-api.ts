@@ -17,7 +17,7 @@ import type { Route } from './route.ts';
 import { routes } from './routes/index.ts';
 import { createStreams } from './stream.ts';
 
-export interface ApiOptions extends Omit<ApiPorts, 'streams' | 'features' | 'causes' | 'recentReport'> {
+export interface ApiOptions extends Omit<ApiPorts, 'streams' | 'features' | 'causes' | 'recentReport' | 'noteActivity'> {
   readonly auth: OperationsAuth;
   /** What wings add; absent if there is nothing. */
   readonly added?: AddedRoutes | undefined;
@@ -31,6 +31,8 @@ export interface AddedRoutes {
   readonly routes: readonly Route[];
   /** The causes that wings find, of what the caller may see. */
   readonly causes?: readonly FindCauses[];
+  /** Notes what callers asked for. */
+  readonly noteActivity?: ApiPorts['noteActivity'] | undefined;
 }
 
 const bodyLimit = 4_096;
@@ -45,10 +47,10 @@ export function addApi(
   { auth, added = { features: [], routes: [] }, elapsed = () => performance.now(), ...options }: ApiOptions,
 ): void {
   const authenticate = createAuthenticate(auth, elapsed);
-  const { features, causes = [] } = added;
+  const { features, causes = [], noteActivity = () => undefined } = added;
   const doctor = options.doctor && shareReports(options.doctor, elapsed);
   const recentReport = doctor === undefined ? () => Promise.resolve(undefined) : createRecentReport(doctor.makeReport, elapsed);
-  const ports: ApiPorts = { ...options, features, causes, streams: createStreams(), doctor, recentReport };
+  const ports: ApiPorts = { ...options, features, causes, noteActivity, streams: createStreams(), doctor, recentReport };
   const all = [...routes, ...added.routes];
   const accesses = new WeakMap<FastifyRequest, Access>();
   const begin = boundUsers(maxOfUser);

@@ -1,4 +1,5 @@
 /** The ports through which the routes use the service; `compose/api.ts` makes the real ones. */
+import type { IdentifiedActivity } from '../../core/model/activity.ts';
 import type { ImagePolicy } from '../../core/model/image-policy.ts';
 import type { RegistryAliases } from '../../core/model/image-reference.ts';
 import type { Announcements } from '../queue/unannounced-finds.ts';
@@ -36,6 +37,8 @@ export interface ApiPorts extends EventPorts {
   readonly doctor?: Doctor | undefined;
   /** The selected namespaces; absent in a process without the role `work`. */
   readonly namespaces?: SelectedNamespaces | undefined;
+  /** Notes what a caller asked for, of which the object itself says nothing. */
+  readonly noteActivity: (activities: readonly IdentifiedActivity[]) => void;
   readonly logger: Logger;
 }
 

@@ -1,5 +1,7 @@
 /** Writes what a user asks of a policy, with the rights of the caller. */
 import { z } from 'zod';
+import type { ActionActivity } from '../../core/model/activity.ts';
+import { defined } from '../../core/model/defined.ts';
 import { type ActionName, maxReason, requestAnnotations } from '../../core/model/policy-actions.ts';
 import { type Access, AccessError } from './access.ts';
 import type { ApiPorts, PatchedObject } from './ports.ts';
@@ -49,8 +51,19 @@ export async function requestAction(
   { ports, access }: { readonly ports: ApiPorts; readonly access: Access },
 ): Promise<z.input<typeof requested>> {
   await policiesOf(ports).patch(access.credentials, object, toPatch(name, change, { user: access.user, reason }));
-  ports.logger.info({ policy: `${object.namespace}/${object.name}`, action: name, user: access.user }, 'action requested');
+  const { namespace, name: policy, of } = object;
+  ports.logger.info({ policy: `${namespace}/${policy}`, action: name, user: access.user }, 'action requested');
+  // Annotations say themselves what was requested, by whom and why.
+  if (!('annotation' in change)) {
+    const subject = { kind: of === undefined ? ('ImagePolicy' as const) : ('BaseImagePolicy' as const), namespace, name: policy };
+    noteAction(ports, { action: name, subject, user: access.user, ...defined({ why: reason || undefined }) });
+  }
   return { requested: change.value };
+}
+
+/** Notes an action of which the object does not say who requested it, and why. */
+export function noteAction(ports: Pick<ApiPorts, 'now' | 'unique' | 'noteActivity'>, action: Omit<ActionActivity, 'type' | 'at'>): void {
+  ports.noteActivity([{ id: ports.unique(), activity: { type: 'action', at: ports.now().toISOString(), ...action } }]);
 }
 
 function toPatch(name: AnyAction, change: Change, by: { readonly user: string; readonly reason: string | undefined }): object {

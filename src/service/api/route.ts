@@ -103,5 +103,11 @@ export const policyKeyParam = z
     const [namespace = '', name = ''] = text.split('/');
     return { namespace, name };
   });
+/** Schema of a time in a query, in RFC 3339; in ms since 1970. */
+export const instantParam = z.iso
+  .datetime({ offset: true, error: 'is a time such as 2026-03-01T12:00:00Z' })
+  .transform((text) => Date.parse(text));
+/** Schema of a digest in a query. */
+export const digestParam = z.string().regex(/^sha256:[0-9a-f]{64}$/, 'is sha256: and 64 hexadecimal digits');
 /** Schema of a time in RFC 3339. */
 export const time = z.iso.datetime();

@@ -103,6 +103,7 @@ export async function compose(
   const added = {
     features: loaded.flatMap(({ id, wing }) => (wing?.routes === undefined ? [] : [id])),
     causes: work?.causes ?? [],
+    noteActivity: work?.noteActivity,
     routes: work?.routes ?? wings.flatMap(({ routes }) => routes ?? []),
   };
   const api = redis && composeApi(foundation, redis, { access, policies: work?.policies, doctor, namespaces: work?.namespaces, added });

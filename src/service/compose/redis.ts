@@ -74,8 +74,8 @@ export function measureWaiting(redis: RedisAccess, { settings, logger, metrics }
 export function trimRedis({ logger, ...ports }: Omit<TrimPorts, 'onTrimmed' | 'onError'> & { readonly logger: Logger }): Trimming {
   return createTrimming({
     ...ports,
-    onTrimmed: ({ jobs, records, failedJobs, share }) =>
-      logger.warn({ jobs, records, failedJobs, share }, 'redis nearly full, finished work is trimmed early'),
+    onTrimmed: ({ jobs, records, activities, failedJobs, share }) =>
+      logger.warn({ jobs, records, activities, failedJobs, share }, 'redis nearly full, finished work is trimmed early'),
     onError: (error) => logger.warn({ why: describeError(error) }, 'redis could not be trimmed'),
   });
 }

@@ -20,7 +20,8 @@ import { openRegistries } from './registries.ts';
 import type { WorkConnections } from './work.ts';
 import type { WorkCaches } from './work-caches.ts';
 import { createSources, createWorkPorts } from './work-ports.ts';
-import { joinNotices, joinRewrites } from './work-wing.ts';
+import { followRequests } from './follow-requests.ts';
+import { joinNotices, joinRewrites, type NoteActivity } from './work-wing.ts';
 
 export type WorkProcessors = ReturnType<typeof createProcessors>;
 
@@ -52,6 +53,7 @@ export function createProcessors(foundation: Foundation, caches: WorkCaches, con
       registry,
       queue,
       queues,
+      failFastRedis,
       redisHealth,
       eventLog,
       sourceOf,
@@ -80,7 +82,11 @@ export function createProcessors(foundation: Foundation, caches: WorkCaches, con
     notices,
     traces,
   });
-  const wings = joined.flatMap(({ work }) => work?.(common, notices) ?? []);
+  const noteActivity: NoteActivity = (activities) => {
+    for (const { onActivity } of joined) onActivity?.(activities);
+  };
+  followRequests(cache.policies, 'ImagePolicy', noteActivity);
+  const wings = joined.flatMap(({ work }) => work?.(common, { notices, noteActivity }) ?? []);
   const onPush = async (push: PushEvent) => (await Promise.all(wings.flatMap((wing) => wing.onPush?.(push) ?? []))).flat();
   const ports = { ...common, bases: { onPush } };
   const storing = { ...queue, redis: failFastRedis, onError: (error: Error) => logger.debug({ err: error }, 'push queue error') };
@@ -97,6 +103,7 @@ export function createProcessors(foundation: Foundation, caches: WorkCaches, con
     recorder,
     ports,
     wings,
+    noteActivity,
     pushes,
     workers: [pushes, ...others, ...wings.flatMap(({ workers }) => workers)],
     enqueuer: createEnqueuer({

@@ -2,6 +2,7 @@
  * The parts that a wing adds to the role `work`. They are built in three steps, each with what exists by then: the wing's caches, before those of the cluster;
  * its parts of the ports; its own processors, on the ports.
  */
+import type { IdentifiedActivity } from '../../core/model/activity.ts';
 import type { NoticeSink } from '../../core/model/notice-sink.ts';
 import type { IdentifiedNotice } from '../../core/model/notice.ts';
 import type { ImagePolicy, PolicySpec } from '../../core/model/image-policy.ts';
@@ -16,6 +17,7 @@ import type { NamespaceCache } from '../cluster/namespace-cache.ts';
 import type { OtherCertificate } from '../doctor/checks/certificates.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { EventLog } from '../queue/event-log.ts';
+import type { RedisConnection } from '../queue/connection.ts';
 import type { QueueAccess, WorkQueues } from '../queue/producer.ts';
 import type { RedisHealth } from '../queue/redis-health.ts';
 import type { QueueWorker } from '../queue/worker.ts';
@@ -45,6 +47,8 @@ export interface WorkMeans {
   readonly registry: RegistryClient;
   readonly queue: QueueAccess;
   readonly queues: WorkQueues;
+  /** A connection whose commands fail where Redis does not answer, for those who wait for an answer. */
+  readonly failFastRedis: RedisConnection;
   readonly redisHealth: () => RedisHealth;
   readonly eventLog: EventLog;
   readonly sourceOf: (policy: ImagePolicy, spec: PolicySpec) => ImageSource;
@@ -57,14 +61,25 @@ export interface WorkMeans {
 /** A certificate in PEM, or why it cannot be read. */
 export type NamedCertificate = Pick<OtherCertificate, 'name' | 'pem'>;
 
+/** Receives activities for the record. */
+export type NoteActivity = (activities: readonly IdentifiedActivity[]) => void;
+
+/** Where a wing reports what happened. */
+export interface Sinks {
+  readonly notices: NoticeSink;
+  readonly noteActivity: NoteActivity;
+}
+
 export interface JoinedWing {
   /** Confirms that a policy may still be acted for. Returns when that was true; undefined if it is not true any more. */
   readonly confirm?: Policies['confirm'];
   /** Finds the source of the images of one of the wing's objects, by the object's name in the record of a push. */
   readonly findSource?: (key: string) => ImageSource | undefined;
   readonly notices?: NoticeSink;
+  /** Called with what people asked for. */
+  readonly onActivity?: NoteActivity;
   /** Step 3 of a wing: its processors, built on the ports. */
-  readonly work?: (ports: Omit<Ports, 'bases'>, notices: NoticeSink) => WingWork;
+  readonly work?: (ports: Omit<Ports, 'bases'>, sinks: Sinks) => WingWork;
 }
 
 /** The work of a wing while the role runs. */

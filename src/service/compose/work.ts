@@ -14,7 +14,7 @@ import { openWorkCaches } from './work-caches.ts';
 import { workParts } from './work-life.ts';
 import type { Adapters } from './work-ports.ts';
 import { createProcessors } from './work-processors.ts';
-import type { NamedCertificate, OpenWorkWing } from './work-wing.ts';
+import type { NamedCertificate, NoteActivity, OpenWorkWing } from './work-wing.ts';
 
 /** The connections that the role needs, and the trust root of keyless signatures. */
 export interface WorkConnections extends Pick<Adapters, 'client' | 'trustRoot'> {
@@ -37,6 +37,8 @@ export type WorkPart = Part & {
   readonly routes: readonly Route[];
   /** What finds the causes of the wings. */
   readonly causes: readonly FindCauses[];
+  /** Notes what people asked for. */
+  readonly noteActivity: NoteActivity;
   readonly policies: Omit<PolicyPorts, 'noActions' | 'patch' | 'read'>;
 };
 
@@ -61,6 +63,7 @@ export function composeWork(foundation: Foundation, connections: WorkConnections
       cluster: ports.cluster,
       feed,
     },
+    noteActivity: processors.noteActivity,
     routes: processors.wings.flatMap((wing) => wing.routes ?? []),
     causes: processors.wings.flatMap((wing) => wing.causes ?? []),
     namespaces: { areKnown: namespaces.areLabelsKnown, whyNotSelected },

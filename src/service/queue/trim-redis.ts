@@ -1,5 +1,6 @@
 /** Frees memory in a Redis that is nearly full. */
 import type { RedisConnection } from './connection.ts';
+import { forgetOldestActivities } from './activity-stream.ts';
 import { bytesPerRecord, forgetOldestRecords } from './event-log.ts';
 import type { WorkQueues } from './producer.ts';
 import type { RedisHealth } from './redis-health.ts';
@@ -8,6 +9,7 @@ import type { RedisHealth } from './redis-health.ts';
 export interface Trimmed {
   readonly jobs: number;
   readonly records: number;
+  readonly activities: number;
   readonly failedJobs: number;
   readonly share: number;
 }
@@ -34,7 +36,7 @@ export const crowdedShare = 0.7;
 const everyMs = 1_000;
 
 /**
- * Frees memory for pushes in a Redis that is nearly full: removes completed jobs early, if that is not enough the oldest audit records, and finally the oldest
+ * Frees memory for pushes in a Redis that is nearly full: removes completed jobs early, if that is not enough the oldest audit records, then the oldest activities, and finally the oldest
  * failed jobs, which could be replayed. Otherwise records could keep new pushes out, and no job could finish in a full Redis.
  */
 export function createTrimming({ redis, prefix, health, queues, onTrimmed, onError }: TrimPorts): Trimming {
@@ -50,8 +52,9 @@ export function createTrimming({ redis, prefix, health, queues, onTrimmed, onErr
     // Only half of the excess is removed, because other replicas do the same.
     const excess = isStillNearlyFull ? Math.ceil(((share - crowdedShare) * memoryLimit) / bytesPerRecord / 2) : 0;
     const records = await forgetOldestRecords(redis, prefix, excess);
-    const failedJobs = await queues.forgetFailed(excess - records);
-    if (jobs + records + failedJobs > 0) onTrimmed({ jobs, records, failedJobs, share });
+    const activities = await forgetOldestActivities(redis, prefix, excess - records);
+    const failedJobs = await queues.forgetFailed(excess - records - activities);
+    if (jobs + records + activities + failedJobs > 0) onTrimmed({ jobs, records, activities, failedJobs, share });
   };
   const run = async () => {
     if (isBusy) return;

@@ -60,6 +60,7 @@ export const logFields = {
   jobs: 'The number of jobs in the queue',
   failedJobs: 'The number of finally failed jobs',
   records: 'The number of audit records',
+  activities: 'The number of entries of the record of activity',
   redis: 'The URL of Redis, without user and password',
   setting: 'The setting to correct, and where it is written',
   remedy: 'How to correct it',

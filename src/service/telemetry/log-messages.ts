@@ -85,6 +85,11 @@ export const logMessages = {
     levels: ['warn'],
     meaning: 'Whether certificates of the service end soon is not known; `why` is the error. Checked again in an hour',
   },
+  'activity not recorded': {
+    levels: ['warn'],
+    meaning:
+      'Redis did not record what happened or was asked for; `why` is the error, and `count` says how much is missing in the record of activity. Statuses, Events and audit records of pushes are written all the same',
+  },
   'notices not stored': {
     levels: ['warn'],
     meaning: 'Redis did not store the notifications about a status; `why` is the error. The status was written all the same',

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { Queue } from 'bullmq';
 import { createTrimming, type Trimmed } from '../../../src/service/queue/trim-redis.ts';
+import type { Activity } from '../../../src/core/model/activity.ts';
 import type { PushEvent } from '../../../src/core/model/push-event.ts';
+import { createActivityWriter } from '../../../src/service/queue/activity-stream.ts';
 import { connectWorker } from '../../../src/service/queue/connection.ts';
 import { createEventLog } from '../../../src/service/queue/event-log.ts';
 import { bytesPerRecord } from '../../../src/service/queue/event-log.ts';
@@ -14,6 +16,12 @@ import { startRedis } from '../../harness/redis.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 
 const prefix = '{p}';
+const activity: Activity = {
+  type: 'action',
+  at: '2026-11-28T12:00:00Z',
+  action: 'suspend',
+  subject: { kind: 'ImagePolicy', namespace: 'shop', name: 'web' },
+};
 const push = (id: string): PushEvent => ({
   id,
   receiver: 'any',
@@ -24,7 +32,7 @@ const push = (id: string): PushEvent => ({
   receivedAt: new Date(0).toISOString(),
 });
 
-/** Jobs a, b and c failed, d was completed; records e and f. */
+/** Jobs a, b and c failed, d was completed; records e and f; an activity. */
 async function start(t: TestContext) {
   const redis = await startRedis();
   const connection = connectWorker(redis.url);
@@ -49,13 +57,14 @@ async function start(t: TestContext) {
   await waitFor('the last to be completed', async () => (await queue.getCompletedCount()) === 1);
   const log = createEventLog(connection, prefix, assert.fail);
   for (const id of ['e', 'f']) await log.matched(push(id), ['shop/web']);
+  await createActivityWriter(connection, prefix, Date.now)({ id: 'g', activity });
   return { connection, queue, queues: createWorkQueues(access, Date.now) };
 }
 
-test('in a Redis that stays crowded completed jobs are deleted first, then records, then the oldest failed jobs', async (t) => {
+test('in a Redis that stays crowded completed jobs are deleted first, then records, then activities, then the oldest failed jobs', async (t) => {
   const { connection, queue, queues } = await start(t);
-  // Half of what is too much is three records.
-  const crowded = { reachable: true, memoryShare: 0.8, memoryLimit: 59 * bytesPerRecord };
+  // Half of what is too much is four records.
+  const crowded = { reachable: true, memoryShare: 0.8, memoryLimit: 79 * bytesPerRecord };
   const looks = [crowded, crowded];
   const trimmed: Trimmed[] = [];
   const trimming = createTrimming({
@@ -70,10 +79,10 @@ test('in a Redis that stays crowded completed jobs are deleted first, then recor
   trimming.start();
   await waitFor('both looks to be reported', () => trimmed.length === 2);
   assert.deepEqual(
-    trimmed.map(({ jobs, records, failedJobs }) => [jobs, records, failedJobs]),
+    trimmed.map(({ jobs, records, activities, failedJobs }) => [jobs, records, activities, failedJobs]),
     [
-      [1, 0, 0],
-      [0, 2, 1],
+      [1, 0, 0, 0],
+      [0, 2, 1, 1],
     ],
   );
   assert.deepEqual(

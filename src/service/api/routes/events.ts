@@ -6,7 +6,8 @@ import type { Position } from '../../queue/read-events.ts';
 import { AccessError } from '../access.ts';
 import { eventOutcomes } from '../event-view.ts';
 import { listEvents, readEvent, replayEvent } from '../events.ts';
-import { defineRoute, policyKeyParam, time } from '../route.ts';
+import { noteAction, why } from '../request-action.ts';
+import { defineRoute, digestParam, instantParam, policyKeyParam, time } from '../route.ts';
 
 const position = z
   .string()
@@ -15,12 +16,12 @@ const position = z
     const [at = '', id = ''] = text.split(/-(.*)/s);
     return { at: Number(at), id };
   });
-const instant = z.iso.datetime({ offset: true, error: 'is a time such as 2026-03-01T12:00:00Z' }).transform((text) => Date.parse(text));
 const eventParams = z.object({ id: z.string().regex(/^[0-9a-zA-Z_-]{1,128}$/) });
 
 const workload = z.object({ apiVersion: z.string().exactOptional(), kind: z.string(), namespace: z.string(), name: z.string() });
 const change = z.object({ workload, container: z.string(), from: z.string(), to: z.string() });
-const event = z
+/** A push, as the API shows it. */
+export const event = z
   .object({
     id: z.string(),
     receiver: z.string(),
@@ -95,13 +96,9 @@ export const getEvents = defineRoute({
     outcome: z.enum(eventOutcomes, { error: `one of ${eventOutcomes.join(', ')}` }).exactOptional(),
     policy: policyKeyParam.exactOptional().describe('`NAMESPACE/NAME`'),
     receiver: z.string().min(1).max(63).exactOptional().describe('The name of a receiver.'),
-    digest: z
-      .string()
-      .regex(/^sha256:[0-9a-f]{64}$/, 'is sha256: and 64 hexadecimal digits')
-      .exactOptional()
-      .describe('Only pushes that announced this digest, or for which a policy found it.'),
-    since: instant.exactOptional().describe('Only pushes that were received at this time or later; RFC 3339.'),
-    until: instant.exactOptional().describe('Only pushes that were received at this time or earlier; RFC 3339.'),
+    digest: digestParam.exactOptional().describe('Only pushes that announced this digest, or for which a policy found it.'),
+    since: instantParam.exactOptional().describe('Only pushes that were received at this time or later; RFC 3339.'),
+    until: instantParam.exactOptional().describe('Only pushes that were received at this time or earlier; RFC 3339.'),
     before: position.exactOptional().describe('The `next` of the page before.'),
   }),
   answer: z.object({ events: z.array(event), next: z.string().exactOptional().describe('For `before`; absent on the last page.') }),
@@ -138,14 +135,22 @@ export const postReplay = defineRoute({
   about:
     'Needs permission to update the policies that the push matched, or all policies if those are not known yet. What a receiver ignored cannot be replayed (409).',
   params: eventParams,
+  body: why,
   answer: z.object({ id: z.string().describe('Of the new event.'), replayOf: z.string().exactOptional() }),
   status: 202,
   errors: [404, 409],
-  async handle({ params: { id }, access, ports }) {
+  async handle({ params: { id }, body: { reason }, access, ports }) {
     const refusal = ports.refusal();
     if (refusal !== undefined) throw new AccessError(503, refusal);
     const replay = await replayEvent(ports, access, id);
     if (replay === undefined) throw new AccessError(404, 'the event does not exist');
+    noteAction(ports, {
+      action: 'replay',
+      subject: { kind: 'Push', name: id },
+      value: replay.id,
+      user: access.user,
+      ...defined({ why: reason || undefined }),
+    });
     ports.logger.info({ event: replay.id, replayOf: replay.replayOf, user: access.user }, 'event replayed');
     return { id: replay.id, ...defined({ replayOf: replay.replayOf }) };
   },

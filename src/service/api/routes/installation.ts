@@ -202,7 +202,10 @@ export const getCaller = defineRoute({
       .string()
       .exactOptional()
       .describe('Why the caller cannot act through the API at all; absent if he can, as far as his permissions go.'),
-    features: z.array(z.string()).exactOptional().describe('The optional parts that the API has: `bases` for BaseImagePolicies.'),
+    features: z
+      .array(z.string())
+      .exactOptional()
+      .describe('The optional parts that the API has: `bases` for BaseImagePolicies, `activity` for the record of activity.'),
   }),
   async handle({ access, ports }) {
     const noActions = whyNoActions(ports, access);

@@ -1,0 +1,123 @@
+/** Lists the record of activity: pushes, and what was done and asked for, on one axis, limited to what the caller may see. */
+import type { Activity } from '../core/model/activity.ts';
+import type { Access } from '../service/api/access.ts';
+import type { ActivityEntry, ActivityType } from '../service/api/activity-view.ts';
+import { listEvents, type EventPorts, type EventQuery } from '../service/api/events.ts';
+import type { RecordedActivity } from '../service/queue/activity-stream.ts';
+import type { Position } from '../service/queue/read-events.ts';
+import { basePlural } from '../service/resources/group.ts';
+import { fromStart, mergePages, type SourcePage } from './merge-pages.ts';
+
+/** Reads recorded activities, newest first. */
+export type ReadActivities = (of: { readonly before?: string | undefined; readonly count: number }) => Promise<{
+  readonly found: readonly RecordedActivity[];
+  readonly last?: string;
+}>;
+
+export interface ActivityQuery extends Pick<
+  EventQuery,
+  'limit' | 'namespace' | 'policy' | 'receiver' | 'outcome' | 'since' | 'until' | 'digest'
+> {
+  readonly type?: ActivityType | undefined;
+  /** Only actions of this user. */
+  readonly user?: string | undefined;
+  /** Where to read on in the pushes and in the record; undefined for a list of which there is nothing more. */
+  readonly before: readonly [pushes: string | undefined, recorded: string | undefined];
+}
+
+export interface ActivityPage {
+  readonly activity: readonly ActivityEntry[];
+  /** Where each list is read on; absent if there is nothing more. */
+  readonly next?: readonly (string | undefined)[];
+}
+
+const batch = 200;
+/** The maximum number of recorded activities that are examined for one page, which limits the cost of a rare filter. */
+const maxExamined = 2_000;
+
+/** A page of the record, newest first. */
+export async function listActivity(ports: EventPorts, read: ReadActivities, access: Access, query: ActivityQuery): Promise<ActivityPage> {
+  const { type, user, receiver, outcome, limit } = query;
+  const [pushes, recorded] = query.before;
+  const hasPushes = (type === undefined || type === 'push') && user === undefined;
+  const hasRecorded = type !== 'push' && receiver === undefined && outcome === undefined;
+  const from = [hasPushes ? pushes : undefined, hasRecorded ? recorded : undefined];
+  const pages = await Promise.all([
+    from[0] === undefined ? nothing : readPushes(ports, access, query, from[0]),
+    from[1] === undefined ? nothing : readRecorded(read, access, query, from[1]),
+  ]);
+  const { entries, next } = mergePages(pages, from, limit);
+  return { activity: entries, ...(next.some((one) => one !== undefined) && { next }) };
+}
+
+const nothing: SourcePage<ActivityEntry> = { placed: [] };
+
+async function readPushes(ports: EventPorts, access: Access, query: ActivityQuery, from: string): Promise<SourcePage<ActivityEntry>> {
+  const { type: _, user: _user, before: _before, ...filters } = query;
+  const { events, next } = await listEvents(ports, access, { ...filters, ...(from !== fromStart && { before: positionIn(from) }) });
+  // What nobody watches or a receiver ignored is no activity; whoever looks for it asks for the outcome.
+  const shown = query.outcome === undefined ? events.filter(({ outcome }) => outcome !== 'ignored' && outcome !== 'unwatched') : events;
+  return {
+    placed: shown.map((push) => {
+      const { id, receivedAt } = push;
+      const at = Date.parse(receivedAt);
+      const entry = { type: 'push', id, at: receivedAt, push: { ...push, policies: [...push.policies] } } as unknown as ActivityEntry;
+      return { at, position: `${at}-${id}`, entry };
+    }),
+    ...(next && { next: { at: next.at, position: `${next.at}-${next.id}` } }),
+  };
+}
+
+function positionIn(text: string): Position {
+  const [at = '', id = ''] = text.split(/-(.*)/s);
+  return { at: Number(at), id };
+}
+
+async function readRecorded(read: ReadActivities, access: Access, query: ActivityQuery, from: string): Promise<SourcePage<ActivityEntry>> {
+  const { limit, since = -Infinity, until = Infinity } = query;
+  const maySee = createSight(access);
+  const placed: { at: number; position: string; entry: ActivityEntry }[] = [];
+  let before: string | undefined = from === fromStart ? (until === Infinity ? undefined : `${until + 1}-0`) : from;
+  for (let examined = 0; examined < maxExamined; examined += batch) {
+    const { found, last } = await read({ before, count: batch });
+    for (const { id, activity } of found) {
+      const at = timeOf(id);
+      if (at < since) return { placed };
+      if (isWanted(activity, query) && (await maySee(activity))) placed.push({ at, position: id, entry: { id, ...activity } });
+      if (placed.length >= limit) return { placed, next: { at, position: id } };
+    }
+    if (last === undefined) return { placed };
+    before = last;
+  }
+  return { placed, ...(before !== undefined && { next: { at: timeOf(before), position: before } }) };
+}
+
+/** When an activity was recorded, which is a part of its id. */
+function timeOf(id: string): number {
+  return Number(id.split('-')[0]);
+}
+
+function isWanted(activity: Activity, { type, user, namespace, policy, digest }: ActivityQuery): boolean {
+  const { subject } = activity;
+  if (type !== undefined && activity.type !== type) return false;
+  if (user !== undefined && (activity.type !== 'action' || activity.user !== user)) return false;
+  if (namespace !== undefined && subject.namespace !== namespace) return false;
+  if (policy !== undefined && (subject.namespace !== policy.namespace || subject.name !== policy.name)) return false;
+  if (digest === undefined) return true;
+  return activity.type === 'change' ? activity.digest === digest : activity.value?.endsWith(`@${digest}`) === true;
+}
+
+/** Decides which activities a caller may see: those of objects that he may get. What belongs to no namespace is shown to those who may list all policies. */
+function createSight(access: Access): (activity: Activity) => Promise<boolean> {
+  const known = new Map<string, Promise<boolean>>();
+  return ({ subject: { kind, namespace } }) => {
+    const resource = kind === 'BaseImagePolicy' ? { resource: basePlural } : {};
+    const key = `${kind === 'BaseImagePolicy'} ${namespace}`;
+    const ask = async () =>
+      (await access.may({ verb: 'list', ...resource })) ||
+      (namespace !== undefined && (await access.may({ verb: 'get', namespace, ...resource })));
+    const answer = known.get(key) ?? ask();
+    known.set(key, answer);
+    return answer;
+  };
+}

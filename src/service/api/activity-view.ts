@@ -1,0 +1,31 @@
+/** The record of activity as the API shows it: the shape of the answer and its path. The wing `activity` answers it, and the dashboard, which is another wing, reads it. */
+import { z } from 'zod';
+import { activitySchemas } from '../../core/model/activity.ts';
+import { event } from './routes/events.ts';
+
+const [change, action] = activitySchemas;
+const id = { id: z.string().describe('The position in the list; unique.') };
+
+/** The types of entries. */
+export const activityTypes = ['push', 'change', 'action'] as const;
+export type ActivityType = (typeof activityTypes)[number];
+
+export const activityEntry = z.discriminatedUnion('type', [
+  z
+    .object({ type: z.literal('push'), ...id, at: z.string().describe('When it was received.'), push: event })
+    .describe('A push that a sender announced.'),
+  change.extend(id),
+  action.extend(id),
+]);
+export type ActivityEntry = z.output<typeof activityEntry>;
+
+/** The path and the answer that the dashboard reads. */
+export const activityReads = {
+  list: {
+    path: '/activity',
+    answer: z.object({
+      activity: z.array(activityEntry),
+      next: z.string().exactOptional().describe('For `before`; absent on the last page.'),
+    }),
+  },
+} as const;

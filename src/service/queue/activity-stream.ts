@@ -1,0 +1,88 @@
+/** The record of activity in Redis: one stream for all replicas, bounded by count and age. */
+import { batchWrites } from '../../core/async/serialize.ts';
+import { activitySchema, type Activity, type IdentifiedActivity } from '../../core/model/activity.ts';
+import { runTogether, type Command } from './commands.ts';
+import type { RedisConnection } from './connection.ts';
+
+/** How long an activity is kept, in ms. */
+export const activityLifeMs = 90 * 24 * 3_600_000;
+/** How many activities are kept. */
+export const maxActivities = 50_000;
+/** How long the same activity is recorded once, in seconds: as long as a failed report may be repeated. */
+const onceSeconds = 24 * 3_600;
+const maxTogether = 200;
+
+/** A recorded activity. `id`: its position in the stream, `MS-N`, of which MS is when it was recorded by the clock of Redis, in ms since 1970. */
+export interface RecordedActivity {
+  readonly id: string;
+  readonly activity: Activity;
+}
+
+/** Adds an activity unless it is known. ARGV: the stream, the mark of the activity, its JSON. */
+const noteFunction = `
+functions.NOTE = function(stream, mark, life, most, json)
+  if redis.call('SET', mark, '', 'NX', 'EX', life) then redis.call('XADD', stream, 'MAXLEN', '~', most, '*', 'activity', json) end
+end`;
+
+/** Creates the writer of one process. An activity that arrives during a write is part of the next one. Rejects if Redis does not accept it. */
+export function createActivityWriter(
+  redis: RedisConnection,
+  prefix: string,
+  now: () => number,
+): (activity: IdentifiedActivity) => Promise<void> {
+  const stream = streamKey(prefix);
+  const writeSome = async (some: readonly IdentifiedActivity[]): Promise<void> => {
+    const marks = some.map(({ id }) => `${stream}:${id}`);
+    const notes = some.map(({ activity }, index): Command => [
+      'NOTE',
+      stream,
+      marks[index] ?? '',
+      onceSeconds,
+      maxActivities,
+      JSON.stringify(activity),
+    ]);
+    await runTogether(
+      redis,
+      [stream, ...marks],
+      [...notes, ['XTRIM', stream, 'MINID', '~', now() - activityLifeMs], ['PEXPIRE', stream, activityLifeMs]],
+      noteFunction,
+    );
+  };
+  return batchWrites<IdentifiedActivity>(async (activities) => {
+    for (let start = 0; start < activities.length; start += maxTogether) await writeSome(activities.slice(start, start + maxTogether));
+  });
+}
+
+/** Reads the activities before a position, newest first; the newest ones without a position. What is no activity is left out, but is counted as read. */
+export async function readActivities(
+  redis: RedisConnection,
+  prefix: string,
+  { before, count }: { readonly before?: string | undefined; readonly count: number },
+): Promise<{ readonly found: readonly RecordedActivity[]; readonly last?: string }> {
+  const entries = await redis.xrevrange(streamKey(prefix), before === undefined ? '+' : `(${before}`, '-', 'COUNT', count);
+  const found = entries.flatMap(([id, fields]) => {
+    const activity = parse(fields[1]);
+    return activity === undefined ? [] : [{ id, activity }];
+  });
+  const last = entries.length < count ? undefined : entries.at(-1)?.[0];
+  return { found, ...(last !== undefined && { last }) };
+}
+
+/** Removes up to `count` of the oldest activities, to make room for pushes; returns how many. It works in a full Redis. */
+export async function forgetOldestActivities(redis: RedisConnection, prefix: string, count: number): Promise<number> {
+  if (count <= 0) return 0;
+  const key = streamKey(prefix);
+  return redis.xtrim(key, 'MAXLEN', Math.max(0, (await redis.xlen(key)) - count));
+}
+
+function parse(json: string | undefined): Activity | undefined {
+  try {
+    return activitySchema.safeParse(JSON.parse(json ?? '')).data;
+  } catch {
+    return undefined;
+  }
+}
+
+function streamKey(prefix: string): string {
+  return `${prefix}:activity`;
+}

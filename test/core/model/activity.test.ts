@@ -1,0 +1,84 @@
+/** What is recorded of notices and of requests. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { activityOf, activitySchema, newRequests, type Requestable } from '../../../src/core/model/activity.ts';
+import type { Notice } from '../../../src/core/model/notice.ts';
+import { digestOf } from './samples.ts';
+
+const now = new Date('2026-11-28T12:00:00.000Z');
+const policy: Requestable = { namespace: 'shop', name: 'web', uid: 'u1' };
+const rollbackTo = 'previous 2026-11-28T11:59:59Z';
+const subject = { kind: 'ImagePolicy', namespace: 'shop', name: 'web' };
+
+test('a new request is recorded with who made it and why', () => {
+  const after = { ...policy, actions: { rollbackTo }, requested: { action: 'rollback', user: 'ada', reason: 'payments fail' } } as const;
+  const [found, ...others] = newRequests('ImagePolicy', policy, after, now);
+  assert.deepEqual(others, []);
+  assert.deepEqual(found?.activity, {
+    type: 'action',
+    at: '2026-11-28T12:00:00.000Z',
+    action: 'rollback',
+    subject,
+    value: rollbackTo,
+    user: 'ada',
+    why: 'payments fail',
+  });
+  assert.equal(activitySchema.safeParse(found?.activity).success, true);
+});
+
+test('what a policy had before, and what is taken back, is no new request', () => {
+  const before = { ...policy, actions: { rollbackTo, approve: `1.0.0@${digestOf('a')}` } };
+  assert.deepEqual(newRequests('ImagePolicy', before, before, now), []);
+  assert.deepEqual(newRequests('ImagePolicy', before, policy, now), []);
+});
+
+test('nobody is named for a request that another one is named for', () => {
+  const requested = { action: 'approve', user: 'ada' } as const;
+  const before = { ...policy, actions: { approve: `1.0.0@${digestOf('a')}` }, requested };
+  const found = newRequests('ImagePolicy', before, { ...before, actions: { ...before.actions, requestedAt: '1' } }, now);
+  assert.deepEqual(
+    found.map(({ activity }) => [activity.type === 'action' && activity.action, 'user' in activity]),
+    [['check', false]],
+  );
+});
+
+test('every replica gives the same request the same id, and another request another one', () => {
+  const idOf = (value: string) => newRequests('ImagePolicy', policy, { ...policy, actions: { rollbackTo: value } }, now)[0]?.id;
+  assert.equal(idOf('1.0.0 a'), idOf('1.0.0 a'));
+  assert.notEqual(idOf('1.0.0 a'), idOf('1.0.0 b'));
+});
+
+test('a notice is recorded without what only messages need, and its id is that of the notice', () => {
+  const notice: Notice = {
+    kind: 'RolledBack',
+    subject: { kind: 'ImagePolicy', namespace: 'shop', name: 'web', uid: 'u1' },
+    at: '2026-11-28T12:00:00Z',
+    tag: '1.4.1',
+    from: ['r/shop/web:1.4.2'],
+    workloads: ['Deployment shop/web'],
+    reason: 'RolloutFailed',
+    message: 'x'.repeat(2_000),
+    nextStep: 'push a newer image',
+    eventId: 'e1',
+  };
+  const [one, same] = [notice, { ...notice, at: '2026-11-28T12:00:01Z' }].map((it) =>
+    activityOf({ notice: it, identity: ['u1', 'RolledBack'] }),
+  );
+  assert.equal(one?.id, same?.id);
+  assert.equal(activitySchema.safeParse(one?.activity).success, true);
+  assert.deepEqual(
+    { ...one?.activity, message: undefined },
+    {
+      type: 'change',
+      kind: 'RolledBack',
+      subject,
+      at: notice.at,
+      tag: '1.4.1',
+      from: notice.from,
+      workloads: notice.workloads,
+      reason: 'RolloutFailed',
+      message: undefined,
+      event: 'e1',
+    },
+  );
+});
