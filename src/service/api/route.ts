@@ -41,6 +41,7 @@ interface Definition<P extends z.ZodObject, Q extends z.ZodObject, B extends z.Z
 /** The sections of the OpenAPI document. */
 export const routeGroups = {
   Policies: 'ImagePolicies: what they select, what their workloads run, and why nothing happens.',
+  Images: 'Where the images of policies run, in which versions, and which places are behind.',
   Bases: 'BaseImagePolicies: the versions of a base, and the images that are built on it.',
   Actions: 'What users ask of a policy.',
   Events: 'The pushes that senders announced, and what became of each.',

@@ -3,6 +3,7 @@ import type { Route } from '../route.ts';
 import { actions } from './actions.ts';
 import { getCauses } from './causes.ts';
 import { getEvent, getEvents, postReplay } from './events.ts';
+import { getImages, getRepositories, getVersions } from './images.ts';
 import { getCaller, getDoctor, getNamespace, getOverview, getReceivers, getRegistries } from './installation.ts';
 import { explainPolicy, getPolicies, getPolicy, getResource, streamPolicies } from './policies.ts';
 
@@ -12,6 +13,9 @@ export const routes: readonly Route[] = [
   getResource,
   explainPolicy,
   streamPolicies,
+  getImages,
+  getRepositories,
+  getVersions,
   ...actions,
   getEvents,
   getEvent,

@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import { defined } from '../../../core/model/defined.ts';
+import { formatRepository, parseImageReference } from '../../../core/model/image-reference.ts';
+import { repositoriesOf, versionsOf, type RunningVersion } from '../../explain/image-versions.ts';
+import { placeStates, type PlaceState } from '../../explain/running-places.ts';
+import { filterPlaces, hasDigest, seePlaces } from '../filter-places.ts';
+import { placeView, positionOf, repositoryView, showPlace, showVersion, versionView } from '../image-view.ts';
+import type { ApiPorts } from '../ports.ts';
+import { defineRoute, namespaceName } from '../route.ts';
+
+const whose =
+  'Of the containers of the policies that the caller may list, also of those in other namespaces that have consented to these policies. Images that no policy selects are not known.';
+const isComplete = z.boolean().describe('Whether all workloads of these policies are known; false for a moment after the start.');
+const filters = {
+  namespace: namespaceName.exactOptional().describe('Only policies of this namespace.'),
+  repository: z.string().min(1).max(512).exactOptional().describe('`harbor.example.com/shop/web`'),
+  runsIn: namespaceName.exactOptional().describe('Only workloads of this namespace.'),
+};
+const search = z.string().min(1).max(256).exactOptional().describe('Part of the repository, tag, digest, workload or policy.');
+const limitOf = (what: string) => z.coerce.number().int().min(1).max(500).default(100).describe(`The most ${what} of a page.`);
+const after = (pattern: RegExp) =>
+  z.string().max(1_200).regex(pattern, 'is not the "next" of an answer').exactOptional().describe('The `next` of the page before.');
+const next = z.string().exactOptional().describe('For `after`; absent on the last page.');
+
+/** The normal form of a repository that a caller has written. Throws PermanentError. */
+function normalise(repository: string | undefined, { aliases }: Pick<ApiPorts, 'aliases'>): string | undefined {
+  return repository === undefined ? undefined : formatRepository(parseImageReference(repository, aliases).repository);
+}
+
+export const getImages = defineRoute({
+  method: 'GET',
+  path: '/images',
+  id: 'listImages',
+  group: 'Images',
+  summary: 'List where images run, and what is behind',
+  about: `${whose} What is behind comes first. \`counts\` is of all that match the other filters, whatever their state.`,
+  query: z.object({
+    ...filters,
+    tag: z.string().min(1).max(128).exactOptional(),
+    digest: z
+      .string()
+      .max(140)
+      .regex(/^(?:sha(?:256|512):)?[0-9a-f]{7,128}$/, 'is a digest, or at least the first 7 of its hexadecimal digits')
+      .exactOptional()
+      .describe('A digest, or at least the first 7 of its hexadecimal digits, with or without `sha256:`.'),
+    workload: z.string().min(1).max(256).exactOptional().describe('Part of `NAMESPACE/NAME` of the workload.'),
+    search,
+    state: z.enum(placeStates, { error: `one of ${placeStates.join(', ')}` }).exactOptional(),
+    limit: limitOf('entries'),
+    after: after(/^\d:\S{1,1100}$/),
+  }),
+  answer: z.object({ images: z.array(placeView), counts: z.partialRecord(z.enum(placeStates), z.int()), isComplete, next }),
+  async handle({ query: { namespace, repository: written, state, limit, after: from, ...rest }, access, ports }) {
+    const repository = normalise(written, ports);
+    const seen = await seePlaces(ports, access, { namespace, repository });
+    const all = filterPlaces(seen.places, rest);
+    const placed = filterPlaces(all, { state }).map((place) => ({ place, position: positionOf(place) }));
+    const left = placed.filter(({ position }) => from === undefined || position > from).sort((a, b) => (a.position < b.position ? -1 : 1));
+    const page = left.slice(0, limit);
+    const counts: Partial<Record<PlaceState, number>> = {};
+    for (const place of all) counts[place.state] = (counts[place.state] ?? 0) + 1;
+    return {
+      images: page.map(({ place }) => showPlace(place)),
+      counts,
+      isComplete: seen.isComplete,
+      ...(left.length > page.length && defined({ next: page.at(-1)?.position })),
+    };
+  },
+});
+
+export const getRepositories = defineRoute({
+  method: 'GET',
+  path: '/images/repositories',
+  id: 'listRepositories',
+  group: 'Images',
+  summary: 'List the repositories whose images run',
+  about: `${whose} Those with images that are behind come first. With \`search\`, those of which a container matches, with the counts of all their containers.`,
+  query: z.object({
+    namespace: filters.namespace,
+    runsIn: filters.runsIn,
+    search,
+    limit: limitOf('repositories'),
+    after: after(/^[01]:\S{1,600}$/),
+  }),
+  answer: z.object({ repositories: z.array(repositoryView), total: z.int(), isComplete, next }),
+  async handle({ query: { namespace, runsIn, search: text, limit, after: from }, access, ports }) {
+    const seen = await seePlaces(ports, access, { namespace });
+    const places = filterPlaces(seen.places, { runsIn });
+    const matching = text === undefined ? undefined : new Set(filterPlaces(places, { search: text }).map(({ repository }) => repository));
+    const all = repositoriesOf(matching === undefined ? places : places.filter(({ repository }) => matching.has(repository)));
+    const placed = all.map((one) => ({ one, position: `${one.behind > 0 ? 0 : 1}:${one.repository}` }));
+    const left = placed.filter(({ position }) => from === undefined || position > from);
+    const page = left.slice(0, limit);
+    return {
+      repositories: page.map(({ one }) => ({ ...one })),
+      total: all.length,
+      isComplete: seen.isComplete,
+      ...(left.length > page.length && defined({ next: page.at(-1)?.position })),
+    };
+  },
+});
+
+export const getVersions = defineRoute({
+  method: 'GET',
+  path: '/images/versions',
+  id: 'listImageVersions',
+  group: 'Images',
+  summary: 'List the versions that run or are selected, by namespace',
+  about: `${whose} By repository, the newest first.`,
+  query: z.object({
+    ...filters,
+    version: z
+      .string()
+      .min(1)
+      .max(700)
+      .exactOptional()
+      .describe('Part of the tag, the beginning of the digest, or both with (the end of) the repository before them: `web:1.4`.'),
+    limit: limitOf('versions'),
+  }),
+  answer: z.object({ versions: z.array(versionView), more: z.int().describe('How many versions are not listed.'), isComplete }),
+  async handle({ query: { namespace, repository: written, runsIn, version, limit }, access, ports }) {
+    const seen = await seePlaces(ports, access, { namespace, repository: normalise(written, ports) });
+    const all = versionsOf(filterPlaces(seen.places, { runsIn }));
+    const found = version === undefined ? all : all.filter((one) => isNamed(one, version));
+    return { versions: found.slice(0, limit).map(showVersion), more: Math.max(0, found.length - limit), isComplete: seen.isComplete };
+  },
+});
+
+/** Whether a text is about the version, not about its repository alone. */
+function isNamed({ repository, tag = '', digest = '' }: RunningVersion, version: string): boolean {
+  if (tag.includes(version) || (version.length >= 7 && hasDigest({ digest }, version))) return true;
+  const isNamedIn = (whole: string) => whole.includes(version) && !repository.includes(version);
+  return isNamedIn(`${repository}:${tag}`) || isNamedIn(`${repository}:${tag}@${digest}`) || isNamedIn(`${repository}@${digest}`);
+}
