@@ -12,7 +12,7 @@ import { addActionRoutes } from './action-routes.ts';
 import { ApiFailure } from './api-client.ts';
 import { addBaseActionRoutes } from './base-action-routes.ts';
 import { addAssets } from './assets.ts';
-import { addCsvRoute } from './csv-route.ts';
+import { addCsvRoutes } from './csv-route.ts';
 import type { OidcClient } from './oidc.ts';
 import { pages } from './pages/index.ts';
 import { isOwnForm, localPath } from './same-site.ts';
@@ -92,7 +92,7 @@ export async function addDashboard(app: FastifyInstance, options: DashboardOptio
       const call = { ...visit, params: request.params, query: queryOf(request.query), settings: options.settings };
       return sendPage(request, reply, viewer, { section: page.section, ...(await page.show(call)) });
     });
-  addCsvRoute(app, options);
+  addCsvRoutes(app, options);
   addActionRoutes(app, options);
   addBaseActionRoutes(app, options);
   if (identification.kind === 'session') {

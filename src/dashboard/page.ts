@@ -63,7 +63,7 @@ export interface Page {
 }
 
 /** The entries of the menu. */
-export const sections = ['now', 'policies', 'bases', 'events', 'approvals', 'setup'] as const;
+export const sections = ['now', 'policies', 'images', 'bases', 'events', 'approvals', 'setup'] as const;
 export type Section = (typeof sections)[number];
 
 /** Whether the API has what a section shows: bases are an optional part of it. */

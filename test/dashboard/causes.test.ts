@@ -24,7 +24,7 @@ for (const language of ['en', 'zh-CN,zh;q=0.9'])
 test('the first page says what is wrong, each cause once with the one thing to do', async (t) => {
   const { get } = openDashboard(t, exampleOptions());
   const { text } = await get('/');
-  assert.match(text, /3 causes need somebody\. 5 of 10 policies, in 3 namespaces, do not go on\./);
+  assert.match(text, /3 causes need somebody\. 5 of 13 policies, in 3 namespaces, do not go on\./);
   const causes = text.split('<li class="cause').slice(1);
   assert.equal(causes.length, 3);
   const [failed = '', down = '', refused = ''] = causes;

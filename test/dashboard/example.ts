@@ -1,4 +1,5 @@
 /** A day of a small installation: what the pictures of the documentation show. */
+import { strategies } from '../../src/core/select/strategies/index.ts';
 import { createBaseRoutes } from '../../src/bases/api/routes.ts';
 import { sampleView } from '../bases/api/sample-bases.ts';
 import { scopeOf, type ImagePolicy } from '../../src/core/model/image-policy.ts';
@@ -65,7 +66,15 @@ const checkout = [
   change({ name: 'checkout', from: '2.2.7', to: '2.3.0', minutes: 700 }),
 ];
 
-/** Policies of one namespace, in most states. */
+/** A policy of the storefront in another namespace, in order. */
+const storefront = (namespace: string, tag: string, minutes: number) => {
+  const latest = { tag, digest: digestOf(tag.includes('rc') ? '9' : 'f'), selectedAt: at(minutes) };
+  const spec = { strategy: strategies.semver({ range: '>=0.0.1', prereleases: tag.includes('rc') }) };
+  const history = [change({ name: 'storefront', from: '7.0.0', to: tag, minutes: minutes - 1 })];
+  return policy('storefront', { conditions: [ready(tag, minutes - 2)], running: tag, latest, history }, spec, namespace);
+};
+
+/** Policies in most states. */
 const policies: readonly ImagePolicy[] = [
   policy(
     'cart',
@@ -158,6 +167,22 @@ const policies: readonly ImagePolicy[] = [
     running: '7.0.1',
     latest: { tag: '7.0.1', digest: digestOf('f'), selectedAt: at(1_900) },
   }),
+  storefront('shop-eu', '7.0.1', 1_870),
+  storefront('staging', '7.1.0-rc.1', 200),
+  policy(
+    'storefront',
+    {
+      conditions: [
+        condition('Ready', 'Window', 'waits for the window that opens at 20:00', 1_890, 'False'),
+        condition('Reconciling', 'Window', 'waits for the window that opens at 20:00', 1_890),
+      ],
+      running: '7.0.0',
+      latest: { tag: '7.0.1', digest: digestOf('f'), selectedAt: at(1_890) },
+      history: [change({ name: 'storefront', from: '6.9.4', to: '7.0.0', minutes: 9_000 })],
+    },
+    { windows: [{ from: '20:00', to: '22:00', timeZone: 'UTC' }] },
+    'shop-us',
+  ),
 ];
 
 function pushed(
@@ -217,10 +242,11 @@ const findings: readonly Finding[] = [
 ];
 
 /** The Deployment of each policy, with what it runs. */
-const workloads = policies.map(({ namespace, name, spec, status: { running = '' } }) => {
+const workloads = policies.map(({ namespace, name, spec, status: { running = '', history = [], latest } }) => {
   const { registry, path } = scopeOf(spec)?.repository ?? repositoryOf(name);
   const image = `${registry}/${path}:${running.split(', ')[0]}`;
-  return workloadOf({ [name]: image }, { namespace, name, uid: `uid-of-${name}` });
+  const imageSetAt = history[0]?.at ?? latest?.selectedAt ?? at(3_000);
+  return workloadOf({ [name]: { image, imageSetAt } }, { namespace, name, uid: `uid-of-${namespace}-${name}` });
 });
 
 /** The installation, for a dashboard. */

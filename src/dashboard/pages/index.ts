@@ -5,9 +5,12 @@ import { base } from './base.ts';
 import { bases } from './bases.ts';
 import { cause } from './cause.ts';
 import { events } from './events.ts';
+import { image } from './image.ts';
+import { images } from './images.ts';
 import { now } from './now.ts';
+import { places } from './places.ts';
 import { policies } from './policies.ts';
 import { policy } from './policy.ts';
 import { setup } from './setup.ts';
 
-export const pages: readonly Page[] = [now, cause, policies, policy, bases, base, events, approvals, setup];
+export const pages: readonly Page[] = [now, cause, policies, policy, images, image, places, bases, base, events, approvals, setup];

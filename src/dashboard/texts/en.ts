@@ -1,6 +1,7 @@
 /** All texts of the dashboard in English. */
 import { baseSteps } from '../../core/model/base-next-step.ts';
 import { causesEn } from './causes-en.ts';
+import { imagesEn } from './images-en.ts';
 import { policyEn } from './policy-en.ts';
 import type { Translated } from './translated.ts';
 
@@ -97,6 +98,9 @@ export const en = {
 
   // The page of one policy
   ...policyEn,
+
+  // The pages about images
+  ofImages: imagesEn,
 
   // The pages "Bases" and of one base
   bases: 'Bases',

@@ -1,4 +1,5 @@
 import { causesZh } from './causes-zh.ts';
+import { imagesZh } from './images-zh.ts';
 import { policyZh } from './policy-zh.ts';
 import type { Texts } from './en.ts';
 
@@ -89,6 +90,8 @@ export const zh: Texts = {
   noPoliciesYet: '没有可见的策略。请创建 ImagePolicy，或申请在其命名空间中列出 imagepolicies 的权限。',
 
   ...policyZh,
+
+  ofImages: imagesZh,
 
   bases: '基础镜像',
   base: '基础镜像',
