@@ -6,6 +6,7 @@ import fastifyFormbody from '@fastify/formbody';
 import fastifyRateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isLocalHost } from '../service/api/authenticate.ts';
+import { defined } from '../core/model/defined.ts';
 import { describeError } from '../core/model/errors.ts';
 import type { Logger } from '../service/telemetry/logger.ts';
 import { addActionRoutes } from './action-routes.ts';
@@ -90,7 +91,9 @@ export async function addDashboard(app: FastifyInstance, options: DashboardOptio
     app.get<{ Params: Record<string, string> }>(page.path, async (request, reply) => {
       const { viewer, ...visit } = await startVisit(request, options);
       const call = { ...visit, params: request.params, query: queryOf(request.query), settings: options.settings };
-      return sendPage(request, reply, viewer, { section: page.section, ...(await page.show(call)) });
+      const shown = await page.show(call);
+      if ('redirect' in shown) return reply.redirect(shown.redirect, 303);
+      return sendPage(request, reply, viewer, { ...defined({ section: page.section }), ...shown });
     });
   addCsvRoutes(app, options);
   addActionRoutes(app, options);

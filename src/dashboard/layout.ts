@@ -31,7 +31,7 @@ export function writePage({ title, body, section, viewer, isLive = false, addres
         <a class="skip" href="#content">${texts.skip}</a>
         <header>
           <a class="product" href="/">${texts.product}${cluster !== undefined && html` <small>${cluster}</small>`}</a>
-          ${caller !== undefined && menu(texts, caller, section)}
+          ${caller !== undefined && menu(texts, caller, section)} ${caller !== undefined && findForm(texts, address)}
           <span class="live" id="live" role="status" data-on=${texts.live} data-off=${texts.notLive}></span>
         </header>
         <main id="content" tabindex="-1">
@@ -39,6 +39,7 @@ export function writePage({ title, body, section, viewer, isLive = false, addres
           ${body}
         </main>
         <footer>${footer(viewer, address)}</footer>
+        ${caller !== undefined && keys(texts)}
       </body>
     </html>
   `);
@@ -55,6 +56,52 @@ function menu(texts: Texts, caller: Caller, current: Section | undefined): Html 
     (name) => html`<a href=${name === 'now' ? '/' : `/${name}`} aria-current=${name === current ? 'page' : undefined}>${texts[name]}</a>`,
   );
   return html`<nav aria-label=${texts.menu}>${entries}</nav>`;
+}
+
+/** The search over everything, with what was searched for. */
+function findForm({ find }: Texts, address: string): Html {
+  const [path, query = ''] = address.split(/\?(.*)/s);
+  const text = path === '/search' ? new URLSearchParams(query).get('q') : undefined;
+  return html`
+    <form class="everything" role="search" aria-label=${find.label} method="get" action="/search">
+      <input
+        type="search"
+        id="find"
+        name="q"
+        value=${text}
+        aria-label=${find.label}
+        aria-keyshortcuts="/"
+        placeholder=${find.placeholder}
+        maxlength="256"
+        autocapitalize="none"
+        spellcheck="false"
+      />
+    </form>
+  `;
+}
+
+/** The keys of the script, which shows them. */
+function keys({ find }: Texts): Html {
+  const rows = [
+    ['/', find.keyFind],
+    ['?', find.keyKeys],
+    ['Esc', find.keyClose],
+  ];
+  return html`
+    <dialog id="keys" aria-labelledby="keys-title">
+      <h2 id="keys-title">${find.keys}</h2>
+      <dl>
+        ${rows.map(
+          ([key, meaning]) =>
+            html`<div>
+              <dt><kbd>${key}</kbd></dt>
+              <dd>${meaning}</dd>
+            </div>`,
+        )}
+      </dl>
+      <form method="dialog"><button>${find.close}</button></form>
+    </dialog>
+  `;
 }
 
 function footer({ texts, caller, canSignOut }: Viewer, address: string): Html {

@@ -53,13 +53,18 @@ export interface PageContent {
   readonly isLive?: boolean;
 }
 
+/** The address of another page that is shown instead. */
+export interface Redirection {
+  readonly redirect: string;
+}
+
 export interface Page {
   /** The path in the syntax of Fastify: `/policies/:namespace/:name`. */
   readonly path: string;
-  /** The entry of the menu to which the page belongs. */
-  readonly section: Section;
+  /** The entry of the menu to which the page belongs; absent for the search over everything. */
+  readonly section?: Section;
   /** Reads and shows the content of the page. Throws ApiFailure. */
-  readonly show: (call: PageCall) => Promise<PageContent>;
+  readonly show: (call: PageCall) => Promise<PageContent | Redirection>;
 }
 
 /** The entries of the menu. */

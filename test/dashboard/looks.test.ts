@@ -9,7 +9,7 @@ import { after, before, describe, it } from 'node:test';
 import type { ImagePolicy } from '../../src/core/model/image-policy.ts';
 import { createPolicyFeed, type PolicyChange } from '../../src/service/api/stream.ts';
 import { lacksChromium } from '../harness/binaries.ts';
-import { policyOf } from '../core/model/samples.ts';
+import { digestOf, policyOf } from '../core/model/samples.ts';
 import { fitsItsWidth, isAccessible, startBrowser, type OpenBrowser } from './browser.ts';
 import { eventTime } from '../service/api/fake-events.ts';
 import { exampleOptions } from './example.ts';
@@ -29,6 +29,7 @@ const shown = {
   images: '/images',
   image: '/image?repository=harbor.example.com/shop/storefront',
   places: '/places?digest=ffffffffffff',
+  search: '/search?q=store',
   bases: '/bases',
   base: '/bases/platform/java',
   events: '/events',
@@ -120,6 +121,27 @@ describe('the dashboard in a browser', { skip: why ?? false }, () => {
     for (let steps = 0; steps < 5 && (await focused()) !== 'Roll back'; steps++) await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/policies/shop/checkout/rollback');
+    await context.close();
+  });
+
+  it('finds anything from any page with one key, and shows the keys with another', async () => {
+    const context = await browser.open();
+    const page = await context.newPage();
+    await page.goto(`${url}/setup`);
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    await isAccessible(page);
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await page.keyboard.press('/');
+    await page.keyboard.type('what/does?not exist');
+    await page.keyboard.press('Enter');
+    await page.getByText('Nothing that you may see matches "what/does?not exist"').waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type(digestOf('f'));
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/places?digest=${encodeURIComponent(digestOf('f'))}`);
+    assert.equal(await page.locator('tbody tr').count(), 2);
     await context.close();
   });
 

@@ -24,6 +24,21 @@ document.addEventListener('submit', (event) => {
     void search(event.target);
   }
 });
+document.addEventListener('keydown', (event) => {
+  const { target, key } = event;
+  const isTyping = target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
+  if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (key === '/' && document.querySelector('dialog[open]') === null) {
+    const field = document.getElementById('find');
+    // Otherwise, the key would be written into the field.
+    if (field !== null) event.preventDefault();
+    field?.focus();
+    field?.select();
+  } else if (key === '?') {
+    const dialog = document.getElementById('keys');
+    if (dialog?.open === false) dialog.showModal();
+  }
+});
 if (document.body.dataset.live !== undefined) follow(document.body.dataset.live);
 
 /** UTC moves into the tooltip. */

@@ -11,6 +11,7 @@ import { now } from './now.ts';
 import { places } from './places.ts';
 import { policies } from './policies.ts';
 import { policy } from './policy.ts';
+import { search } from './search.ts';
 import { setup } from './setup.ts';
 
-export const pages: readonly Page[] = [now, cause, policies, policy, images, image, places, bases, base, events, approvals, setup];
+export const pages: readonly Page[] = [now, cause, policies, policy, images, image, places, bases, base, events, approvals, setup, search];

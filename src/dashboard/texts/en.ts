@@ -1,6 +1,7 @@
 /** All texts of the dashboard in English. */
 import { baseSteps } from '../../core/model/base-next-step.ts';
 import { causesEn } from './causes-en.ts';
+import { findEn } from './find-en.ts';
 import { imagesEn } from './images-en.ts';
 import { policyEn } from './policy-en.ts';
 import type { Translated } from './translated.ts';
@@ -101,6 +102,9 @@ export const en = {
 
   // The pages about images
   ofImages: imagesEn,
+
+  // The search over everything
+  find: findEn,
 
   // The pages "Bases" and of one base
   bases: 'Bases',

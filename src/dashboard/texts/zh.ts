@@ -1,4 +1,5 @@
 import { causesZh } from './causes-zh.ts';
+import { findZh } from './find-zh.ts';
 import { imagesZh } from './images-zh.ts';
 import { policyZh } from './policy-zh.ts';
 import type { Texts } from './en.ts';
@@ -92,6 +93,7 @@ export const zh: Texts = {
   ...policyZh,
 
   ofImages: imagesZh,
+  find: findZh,
 
   bases: '基础镜像',
   base: '基础镜像',

@@ -141,6 +141,10 @@ test('repositories and versions are counted, by namespace', async (t) => {
     found.repositories.map(({ places }) => places),
     [3],
   );
+  assert.deepEqual(
+    (await get('/images/repositories?name=shop/API')).repositories.map(({ repository }) => repository),
+    ['registry.example.com/shop/api'],
+  );
   const first = await get('/images/repositories?limit=1');
   const second = await get(`/images/repositories?limit=1&after=${encodeURIComponent(first.next ?? assert.fail())}`);
   assert.deepEqual([second.repositories[0]?.repository, second.next], ['registry.example.com/shop/web', undefined]);

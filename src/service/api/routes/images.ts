@@ -78,22 +78,25 @@ export const getRepositories = defineRoute({
   query: z.object({
     namespace: filters.namespace,
     runsIn: filters.runsIn,
+    name: z.string().min(1).max(256).exactOptional().describe('Part of the name of the repository.'),
     search,
     limit: limitOf('repositories'),
     after: after(/^[01]:\S{1,600}$/),
   }),
   answer: z.object({ repositories: z.array(repositoryView), total: z.int(), isComplete, next }),
-  async handle({ query: { namespace, runsIn, search: text, limit, after: from }, access, ports }) {
+  async handle({ query: { namespace, runsIn, name, search: text, limit, after: from }, access, ports }) {
     const seen = await seePlaces(ports, access, { namespace });
     const places = filterPlaces(seen.places, { runsIn });
     const matching = text === undefined ? undefined : new Set(filterPlaces(places, { search: text }).map(({ repository }) => repository));
     const all = repositoriesOf(matching === undefined ? places : places.filter(({ repository }) => matching.has(repository)));
-    const placed = all.map((one) => ({ one, position: `${one.behind > 0 ? 0 : 1}:${one.repository}` }));
+    const named = name?.toLowerCase();
+    const wanted = named === undefined ? all : all.filter(({ repository }) => repository.includes(named));
+    const placed = wanted.map((one) => ({ one, position: `${one.behind > 0 ? 0 : 1}:${one.repository}` }));
     const left = placed.filter(({ position }) => from === undefined || position > from);
     const page = left.slice(0, limit);
     return {
       repositories: page.map(({ one }) => ({ ...one })),
-      total: all.length,
+      total: wanted.length,
       isComplete: seen.isComplete,
       ...(left.length > page.length && defined({ next: page.at(-1)?.position })),
     };
