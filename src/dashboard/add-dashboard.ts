@@ -13,7 +13,8 @@ import { addActionRoutes } from './action-routes.ts';
 import { ApiFailure } from './api-client.ts';
 import { addBaseActionRoutes } from './base-action-routes.ts';
 import { addAssets } from './assets.ts';
-import { addCsvRoutes } from './csv-route.ts';
+import { addListFiles } from './list-files.ts';
+import { addReplayRoutes } from './replay-routes.ts';
 import type { OidcClient } from './oidc.ts';
 import { pages } from './pages/index.ts';
 import { isOwnForm, localPath } from './same-site.ts';
@@ -95,8 +96,9 @@ export async function addDashboard(app: FastifyInstance, options: DashboardOptio
       if ('redirect' in shown) return reply.redirect(shown.redirect, 303);
       return sendPage(request, reply, viewer, { ...defined({ section: page.section }), ...shown });
     });
-  addCsvRoutes(app, options);
+  addListFiles(app, options);
   addActionRoutes(app, options);
+  addReplayRoutes(app, options);
   addBaseActionRoutes(app, options);
   if (identification.kind === 'session') {
     const triesPerMinute = Math.min(60, requestsPerMinute);

@@ -54,12 +54,20 @@ interface Named {
 export interface Api {
   /** Reads a route. `values` are its parameters and query. Throws ApiFailure. */
   read<A extends z.ZodType>(route: Pick<RouteOf<A>, 'path' | 'answer'>, values?: Values): Promise<z.output<A>>;
+  /** Posts to a route. Throws ApiFailure. */
+  send<A extends z.ZodType>(route: Pick<RouteOf<A>, 'path' | 'answer'>, values: Values, body: object): Promise<z.output<A>>;
   /** Requests an action on a policy, or on the policy of a base. Throws ApiFailure. */
   post(action: string, policy: Named, body: object, of?: 'policies' | 'bases'): Promise<void>;
 }
 
 /** Creates the API for the sender of a request. */
 export function createApi(transport: ApiTransport, { headers, peer }: Sender): Api {
+  const post = async (path: string, body: object): Promise<string> => {
+    const json = { ...headers, 'content-type': 'application/json' };
+    const { status, text } = await sendOrFail(transport, { method: 'POST', path, headers: json, peer, body: JSON.stringify(body) });
+    if (status >= 300) throw new ApiFailure(status, errorIn(text));
+    return text;
+  };
   return {
     async read({ path, answer }, values = {}) {
       const { status, text } = await sendOrFail(transport, { method: 'GET', path: addressOf(path, values), headers, peer });
@@ -67,11 +75,9 @@ export function createApi(transport: ApiTransport, { headers, peer }: Sender): A
       return answer.parse(JSON.parse(text));
     },
     async post(action, { namespace, name }, body, of = 'policies') {
-      const path = addressOf(`/${of}/{namespace}/{name}/${action}`, { namespace, name });
-      const json = { ...headers, 'content-type': 'application/json' };
-      const { status, text } = await sendOrFail(transport, { method: 'POST', path, headers: json, peer, body: JSON.stringify(body) });
-      if (status >= 300) throw new ApiFailure(status, errorIn(text));
+      await post(addressOf(`/${of}/{namespace}/{name}/${action}`, { namespace, name }), body);
     },
+    send: async ({ path, answer }, values, body) => answer.parse(JSON.parse(await post(addressOf(path, values), body))),
   };
 }
 

@@ -1,6 +1,6 @@
 /** The frame of every page. */
 import { html, writeDocument, type Html } from './html.ts';
-import { type Caller, hasSection, sections, type Section, type Viewer } from './page.ts';
+import { type Caller, hasActivity, hasSection, sections, type Section, type Viewer } from './page.ts';
 import type { Texts } from './texts/en.ts';
 
 interface Framed {
@@ -53,9 +53,14 @@ function streamOf(section: Section | undefined): string {
 function menu(texts: Texts, caller: Caller, current: Section | undefined): Html {
   const shown = sections.filter((name) => hasSection(caller, name));
   const entries = shown.map(
-    (name) => html`<a href=${name === 'now' ? '/' : `/${name}`} aria-current=${name === current ? 'page' : undefined}>${texts[name]}</a>`,
+    (name) => html`<a href=${pathOf(name, caller)} aria-current=${name === current ? 'page' : undefined}>${texts[name]}</a>`,
   );
   return html`<nav aria-label=${texts.menu}>${entries}</nav>`;
+}
+
+function pathOf(section: Section, caller: Caller): string {
+  if (section === 'activity' && !hasActivity(caller)) return '/events';
+  return section === 'now' ? '/' : `/${section}`;
 }
 
 /** The search over everything, with what was searched for. */

@@ -68,8 +68,13 @@ export interface Page {
 }
 
 /** The entries of the menu. */
-export const sections = ['now', 'policies', 'images', 'bases', 'events', 'approvals', 'setup'] as const;
+export const sections = ['now', 'policies', 'images', 'bases', 'activity', 'approvals', 'setup'] as const;
 export type Section = (typeof sections)[number];
+
+/** Whether the API has the record of activity, which is an optional part of it. Without it, the section has the pushes alone. */
+export function hasActivity({ features = [] }: Pick<Caller, 'features'>): boolean {
+  return features.includes('activity');
+}
 
 /** Whether the API has what a section shows: bases are an optional part of it. */
 export function hasSection({ features = [] }: Pick<Caller, 'features'>, section: Section): boolean {

@@ -7,45 +7,23 @@ import type { Activity } from '../../src/core/model/activity.ts';
 import type { OperationsAuth } from '../../src/service/api/authenticate.ts';
 import type { Question } from '../../src/service/api/access.ts';
 import { createActivityRoutes } from '../../src/activity/routes.ts';
-import type { ReadActivities } from '../../src/activity/list-activity.ts';
 import { digestOf } from '../core/model/samples.ts';
-import { eventTime, ignoredOf, recordOf, startApi } from '../service/api/fake-events.ts';
+import { ignoredOf, recordOf, startApi } from '../service/api/fake-events.ts';
+import { readFrom, timeAt as at } from './sample-activity.ts';
 
-const at = (seconds: number) => new Date(eventTime + seconds * 1_000).toISOString();
 const subjectOf = (namespace: string, name = 'web', kind: Activity['subject']['kind'] = 'ImagePolicy') => ({ kind, namespace, name });
-const recorded: readonly { seconds: number; activity: Activity }[] = [
-  { seconds: 12, activity: { type: 'action', at: at(12), action: 'replay', subject: { kind: 'Push', name: 'two' }, user: 'root' } },
-  {
-    seconds: 11,
-    activity: {
-      type: 'action',
-      at: at(11),
-      action: 'approve',
-      subject: subjectOf('shop'),
-      value: `1.1.0@${digestOf('b')}`,
-      user: 'ada',
-      why: 'ok',
-    },
-  },
-  {
-    seconds: 10,
-    activity: { type: 'change', at: at(10), kind: 'Updated', subject: subjectOf('ops'), tag: '2.0.0', digest: digestOf('c') },
-  },
-  { seconds: 4, activity: { type: 'change', at: at(4), kind: 'Rebased', subject: subjectOf('ops', 'java', 'BaseImagePolicy') } },
-];
+const read = readFrom([
+  { type: 'action', at: at(12), action: 'replay', subject: { kind: 'Push', name: 'two' }, user: 'root' },
+  { type: 'action', at: at(11), action: 'approve', subject: subjectOf('shop'), value: `1.1.0@${digestOf('b')}`, user: 'ada', why: 'ok' },
+  { type: 'change', at: at(10), kind: 'Updated', subject: subjectOf('ops'), tag: '2.0.0', digest: digestOf('c') },
+  { type: 'change', at: at(4), kind: 'Rebased', subject: subjectOf('ops', 'java', 'BaseImagePolicy') },
+]);
 const pushes = [
   recordOf('two', 8, { 'shop/web': 'updated', 'ops/web': 'stalled' }),
   recordOf('nobody', 7, {}, 'unwatched'),
   ignoredOf('pull', 6),
   recordOf('one', 5, { 'shop/web': 'unchanged' }),
 ];
-
-const read: ReadActivities = ({ before, count }) => {
-  const entries = recorded.map(({ seconds, activity }) => ({ id: `${eventTime + seconds * 1_000}-0`, activity }));
-  const rest = entries.filter(({ id }) => before === undefined || Number(id.split('-')[0]) < Number(before.split('-')[0]));
-  const found = rest.slice(0, count);
-  return Promise.resolve({ found, ...(found.length === count && { last: found.at(-1)?.id ?? '' }) });
-};
 
 function ann(...rights: string[]): OperationsAuth {
   return {

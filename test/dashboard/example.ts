@@ -1,5 +1,8 @@
 /** A day of a small installation: what the pictures of the documentation show. */
 import { strategies } from '../../src/core/select/strategies/index.ts';
+import { createActivityRoutes } from '../../src/activity/routes.ts';
+import type { Activity } from '../../src/core/model/activity.ts';
+import { readFrom } from '../activity/sample-activity.ts';
 import { createBaseRoutes } from '../../src/bases/api/routes.ts';
 import { sampleView } from '../bases/api/sample-bases.ts';
 import { scopeOf, type ImagePolicy } from '../../src/core/model/image-policy.ts';
@@ -249,6 +252,49 @@ const workloads = policies.map(({ namespace, name, spec, status: { running = '',
   return workloadOf({ [name]: { image, imageSetAt } }, { namespace, name, uid: `uid-of-${namespace}-${name}` });
 });
 
+/** What happened, and what people asked for. */
+const activities: readonly Activity[] = [
+  {
+    type: 'action',
+    at: at(9),
+    action: 'rollback',
+    subject: { kind: 'ImagePolicy', namespace: 'shop', name: 'checkout' },
+    value: 'previous 2026-03-01T11:51:00.000Z',
+    user: 'ada@example.com',
+    why: 'Payments by card fail since 4.11.1',
+  },
+  {
+    type: 'change',
+    at: at(11),
+    kind: 'RolloutFailed',
+    subject: { kind: 'ImagePolicy', namespace: 'shop', name: 'payments' },
+    tag: '2.4.0',
+    digest: digestOf('d'),
+    from: ['harbor.example.com/shop/payments:2.3.0'],
+    workloads: ['Deployment shop/payments'],
+    message: 'CrashLoopBackOff: the container payments ended with exit code 1 three times',
+    event: 'event-number-00004',
+  },
+  { type: 'action', at: at(14), action: 'check', subject: { kind: 'ImagePolicy', namespace: 'shop', name: 'cart' }, value: '1' },
+  {
+    type: 'change',
+    at: at(31),
+    kind: 'Rebased',
+    subject: { kind: 'Image', namespace: 'shop', name: 'harbor.example.com/shop/storefront:7.2.0' },
+    tag: '7.2.0',
+    base: 'harbor.example.com/library/java:21.0.2',
+  },
+  {
+    type: 'action',
+    at: at(45),
+    action: 'approve',
+    subject: { kind: 'BaseImagePolicy', namespace: 'platform', name: 'java' },
+    value: `21.0.2@${digestOf('e')}`,
+    user: 'grace@example.com',
+    why: 'CVE-2026-1234 is fixed in it',
+  },
+];
+
 /** The installation, for a dashboard. */
 export function exampleOptions() {
   const find = (namespace: string, name: string) => policies.find((one) => one.namespace === namespace && one.name === name);
@@ -288,7 +334,10 @@ export function exampleOptions() {
       namespaces: [],
       makeReport: () => Promise.resolve({ version: '1.0.0', checkedAt: at(0), findings, conversion: { why: 'off' } }),
     },
-    added: { features: ['bases'], routes: createBaseRoutes(sampleView()) },
+    added: {
+      features: ['activity', 'bases'],
+      routes: [...createActivityRoutes(readFrom(activities)), ...createBaseRoutes(sampleView())],
+    },
     more: { settings: { webhookUrl: 'https://hooks.example.com', teamLabel: 'team' } },
   };
 }

@@ -32,6 +32,7 @@ const shown = {
   search: '/search?q=store',
   bases: '/bases',
   base: '/bases/platform/java',
+  activity: '/activity',
   events: '/events',
   approvals: '/approvals',
   setup: '/setup',

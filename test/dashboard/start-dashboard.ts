@@ -52,7 +52,7 @@ export function openDashboard(
   }: Options = {},
 ) {
   const patched: Patched[] = [];
-  const { app, logged } = startApi(
+  const { app, logged, stored } = startApi(
     t,
     auth,
     records,
@@ -89,6 +89,7 @@ export function openDashboard(
   return {
     app,
     logged,
+    stored,
     patched,
     cookies,
     get: (url: string, headers: Readonly<Record<string, string | string[]>> = {}) => send('GET', url, headers),

@@ -1,20 +1,19 @@
-import type { z } from 'zod';
 import { eventOutcomes } from '../../service/api/event-view.ts';
 import { getEvents } from '../../service/api/routes/events.ts';
 import { getOverview } from '../../service/api/routes/installation.ts';
 import { html, type Html } from '../html.ts';
-import type { Page, Query } from '../page.ts';
+import { hasActivity, type Page, type Query } from '../page.ts';
 import { bars } from '../parts/bars.ts';
-import { duration, option, policyLink, tagOf, time } from '../parts/inline.ts';
+import { utcOf } from '../parts/activity-query.ts';
+import { option } from '../parts/inline.ts';
 import { partOf } from '../parts/problem.ts';
+import { showPush } from '../parts/push.ts';
 import type { Texts } from '../texts/en.ts';
-
-type PushEvent = z.output<typeof getEvents.answer>['events'][number];
 
 export const events: Page = {
   path: '/events',
-  section: 'events',
-  async show({ api, query, texts }) {
+  section: 'activity',
+  async show({ api, query, texts, caller }) {
     const named = ['repository', 'policy', 'outcome', 'receiver', 'from', 'to'].map((name) => [name, query.one(name)] as const);
     const { from, to, ...filters } = Object.fromEntries(named);
     const period = { since: utcOf(from), until: utcOf(to) };
@@ -22,12 +21,12 @@ export const events: Page = {
     const given = [...named, ['before', next] as const].filter((entry): entry is [string, string] => entry[1] !== undefined);
     const activity = await partOf(api.read(getOverview), ({ changes }) => showChanges(changes.byHour, texts));
     const body = html`
-      ${activity} ${showFilters(query, texts)}
+      ${hasActivity(caller) && html`<p><a href="/activity">${texts.happened.all}</a></p>`} ${activity} ${showFilters(query, texts)}
       ${
         found.length === 0
           ? html`<p class="none">${texts.noEvents}</p>`
           : html`<ol class="events">
-              ${found.map((event) => showEvent(event, texts))}
+              ${found.map((event) => showPush(event, texts))}
             </ol>`
       }
       <p class="pages">
@@ -41,11 +40,6 @@ export const events: Page = {
 function showChanges(byHour: readonly number[], texts: Texts): Html {
   return html`<h2>${texts.changesByHour}</h2>
     ${bars(byHour, texts.changesByHour, (value, hoursAgo) => texts.changesInHour(value, hoursAgo))}`;
-}
-
-/** A time of a form, which browsers write without seconds and without a zone, as RFC 3339. */
-function utcOf(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : `${text}${/T\d\d:\d\d$/.test(text) ? ':00' : ''}Z`;
 }
 
 function showFilters(query: Query, texts: Texts): Html {
@@ -72,49 +66,3 @@ function showFilters(query: Query, texts: Texts): Html {
     </form>
   `;
 }
-
-function showEvent(event: PushEvent, texts: Texts): Html {
-  const { id, registry, repository, receiver, receivedAt, outcome, message, reason, count, replayOf, policies } = event;
-  const name = [registry, repository].filter((part) => part !== undefined).join('/');
-  return html`
-    <li>
-      <p><span class=${`badge ${toneOf[outcome]}`}>${texts.outcomes[outcome]}</span> <b>${name || '–'}</b> ${tagOf(event)}</p>
-      <p class="note">
-        ${time(receivedAt)} · ${texts.receiver} ${receiver} · ${texts.event} <code>${id}</code>
-        ${replayOf !== undefined && html` · ${texts.replayOf} <code>${replayOf}</code>`}
-        ${count !== undefined && count > 1 && ` · ${texts.ignoredTimes(count)}`}
-      </p>
-      ${(message ?? reason) !== undefined && html`<p class="why">${message ?? reason}</p>`}
-      ${outcome === 'unwatched' && html`<p class="why">${texts.unwatched}</p>`}
-      <ul>
-        ${policies.map(
-          (policy) => html`
-            <li>
-              ${policyLink(policy)} <span class=${`badge ${toneOf[policy.outcome]}`}>${texts.outcomes[policy.outcome]}</span>
-              ${policy.afterMs !== undefined && html` <small>${texts.after(duration(policy.afterMs))}</small>`}
-              ${policy.message !== undefined && html`<span class="why">${policy.message}</span>`}
-              ${policy.noticesGivenUp?.map(
-                ({ target, kind, reason, message }) =>
-                  html`<span class="why">${texts.noticeGivenUp[reason](kind, target)}${message !== undefined && `: ${message}`}</span>`,
-              )}
-            </li>
-          `,
-        )}
-      </ul>
-    </li>
-  `;
-}
-
-const toneOf: Readonly<Record<PushEvent['outcome'], string>> = {
-  failed: 'bad',
-  stalled: 'bad',
-  retrying: 'wait',
-  waiting: 'wait',
-  working: 'busy',
-  queued: 'busy',
-  updated: 'good',
-  suspended: 'off',
-  unchanged: 'off',
-  ignored: 'off',
-  unwatched: 'off',
-};

@@ -1,5 +1,6 @@
 /** All pages that show data of the API. */
 import type { Page } from '../page.ts';
+import { activity } from './activity.ts';
 import { approvals } from './approvals.ts';
 import { base } from './base.ts';
 import { bases } from './bases.ts';
@@ -12,6 +13,23 @@ import { places } from './places.ts';
 import { policies } from './policies.ts';
 import { policy } from './policy.ts';
 import { search } from './search.ts';
+import { push } from './push.ts';
 import { setup } from './setup.ts';
 
-export const pages: readonly Page[] = [now, cause, policies, policy, images, image, places, bases, base, events, approvals, setup, search];
+export const pages: readonly Page[] = [
+  now,
+  cause,
+  policies,
+  policy,
+  images,
+  image,
+  places,
+  bases,
+  base,
+  activity,
+  events,
+  push,
+  approvals,
+  setup,
+  search,
+];

@@ -1,6 +1,7 @@
 /** All texts of the dashboard in English. */
 import { baseSteps } from '../../core/model/base-next-step.ts';
 import { causesEn } from './causes-en.ts';
+import { activityEn } from './activity-en.ts';
 import { findEn } from './find-en.ts';
 import { imagesEn } from './images-en.ts';
 import { policyEn } from './policy-en.ts';
@@ -14,7 +15,7 @@ export const en = {
   menu: 'Pages',
   now: 'Now',
   policies: 'Policies',
-  events: 'Events',
+  events: 'Pushes',
   approvals: 'Approvals',
   setup: 'Setup and health',
   signIn: 'Sign in',
@@ -105,6 +106,7 @@ export const en = {
 
   // The search over everything
   find: findEn,
+  happened: activityEn,
 
   // The pages "Bases" and of one base
   bases: 'Bases',

@@ -1,4 +1,5 @@
 import { causesZh } from './causes-zh.ts';
+import { activityZh } from './activity-zh.ts';
 import { findZh } from './find-zh.ts';
 import { imagesZh } from './images-zh.ts';
 import { policyZh } from './policy-zh.ts';
@@ -12,7 +13,7 @@ export const zh: Texts = {
   menu: '页面',
   now: '现状',
   policies: '策略',
-  events: '事件',
+  events: '推送',
   approvals: '审批',
   setup: '接入与健康',
   signIn: '登录',
@@ -94,6 +95,7 @@ export const zh: Texts = {
 
   ofImages: imagesZh,
   find: findZh,
+  happened: activityZh,
 
   bases: '基础镜像',
   base: '基础镜像',

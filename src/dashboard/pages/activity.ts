@@ -1,0 +1,79 @@
+import { activityReads, activityTypes, type ActivityEntry } from '../../service/api/activity-view.ts';
+import { html, type Html } from '../html.ts';
+import type { Page, Query } from '../page.ts';
+import { activityNames, activityRequest } from '../parts/activity-query.ts';
+import { option } from '../parts/inline.ts';
+import { showAction, showChange } from '../parts/happened.ts';
+import { showPush } from '../parts/push.ts';
+import type { Texts } from '../texts/en.ts';
+
+/** What happened and what people asked for, newest first. */
+export const activity: Page = {
+  path: '/activity',
+  section: 'activity',
+  async show({ api, query, texts }) {
+    const { activity: found, next } = await api.read(activityReads.list, {
+      ...activityRequest(query),
+      before: query.one('before'),
+      limit: 50,
+    });
+    const given = activityNames.flatMap((name) => {
+      const value = query.one(name);
+      return value === undefined ? [] : [[name, value] satisfies [string, string]];
+    });
+    const search = new URLSearchParams(given);
+    const older = next === undefined ? undefined : new URLSearchParams([...search, ['before', next]]);
+    const body = html`
+      ${showFilters(query, texts)}
+      ${
+        found.length === 0
+          ? html`<p class="none">${texts.happened.none}</p>`
+          : html`<ol class="events">
+              ${found.map((entry) => showEntry(entry, texts))}
+            </ol>`
+      }
+      <p class="pages">
+        ${older !== undefined && html`<a rel="next" href=${`/activity?${older.toString()}`}>${texts.older}</a>`}
+        <a href=${`/activity.csv?${search.toString()}`}>${texts.happened.csv}</a>
+        <a href=${`/activity.json?${search.toString()}`}>${texts.happened.json}</a>
+        <a href="/events">${texts.happened.onlyPushes}</a>
+      </p>
+    `;
+    return { title: texts.activity, body, isLive: true };
+  },
+};
+
+function showEntry(entry: ActivityEntry, texts: Texts): Html {
+  if (entry.type === 'push') return showPush(entry.push, texts);
+  return entry.type === 'change' ? showChange(entry, texts) : showAction(entry, texts);
+}
+
+function showFilters(query: Query, texts: Texts): Html {
+  const { happened } = texts;
+  const text = (name: string, label: string, more: { readonly placeholder?: string; readonly maxlength: number }) =>
+    html`<label>${label} <input name=${name} value=${query.one(name)} autocapitalize="none" ...${more} /></label>`;
+  const isFiltered = activityNames.some((name) => name !== 'type' && name !== 'policy' && query.one(name) !== undefined);
+  return html`
+    <form class="filters" method="get" action="/activity" role="search" data-instant>
+      <label>
+        ${happened.type}
+        <select name="type">
+          ${option('', happened.everything, query.one('type'))}
+          ${activityTypes.map((one) => option(one, happened.types[one], query.one('type')))}
+        </select>
+      </label>
+      ${text('policy', texts.policy, { placeholder: 'shop/web', maxlength: 317 })}
+      <button>${texts.apply}</button>
+      <details class="more" open=${isFiltered}>
+        <summary>${happened.more}</summary>
+        <div class="filters">
+          ${text('namespace', texts.namespace, { placeholder: 'shop', maxlength: 63 })} ${text('user', happened.user, { maxlength: 253 })}
+          ${text('receiver', texts.receiver, { maxlength: 63 })}
+          ${text('digest', happened.digest, { placeholder: 'sha256:…', maxlength: 71 })}
+          <label>${texts.fromUtc} <input type="datetime-local" name="from" value=${query.one('from')} /></label>
+          <label>${texts.toUtc} <input type="datetime-local" name="to" value=${query.one('to')} /></label>
+        </div>
+      </details>
+    </form>
+  `;
+}
