@@ -116,6 +116,12 @@ test('what a receiver ignored cannot be processed again', async (t) => {
   assert.doesNotMatch((await get('/events/event-number-00002')).text, /replay/);
 });
 
+test('the page of a policy leads to its activity', async (t) => {
+  const { get } = openDashboard(t, exampleOptions());
+  const [, path = ''] = /href="(\/activity\?policy=[^"]+)"/.exec((await get('/policies/shop/checkout')).text) ?? [];
+  assert.match((await get(path)).text, /Payments by card fail/);
+});
+
 test('without the record of activity, the menu leads to the pushes', async (t) => {
   const { get } = openDashboard(t, { records: pushes });
   assert.match((await get('/')).text, /<a href="\/events">Activity<\/a>/);

@@ -5,7 +5,7 @@ import { type BaseLink, baseReads } from '../../service/api/base-view.ts';
 import { explainPolicy, getPolicy, getResource } from '../../service/api/routes/policies.ts';
 import { actionPath, actionsFor, type PolicyDetail } from '../action-list.ts';
 import { html, type Html } from '../html.ts';
-import { type Caller, hasSection, type Page, type Query } from '../page.ts';
+import { type Caller, hasActivity, hasSection, type Page, type Query } from '../page.ts';
 import { causePath, causeSentence, showStep } from '../parts/causes.ts';
 import { baseChain } from '../parts/dependents.ts';
 import { explanation } from '../parts/explanation.ts';
@@ -53,6 +53,7 @@ export const policy: Page = {
       <section>
         <h2>${texts.history}</h2>
         ${timeline(found.status.history ?? [], pushes?.events ?? [], found, texts)}
+        ${hasActivity(caller) && html`<p><a href=${`/activity?${ofPolicy(found)}`}>${texts.happened.ofPolicy}</a></p>`}
       </section>
       ${chain}
       <section id="explanation">
@@ -100,14 +101,18 @@ function showVerdict(found: PolicyDetail, causes: readonly ShownCause[], caller:
 /** The way of the last push that is known, as far as the caller may see it. */
 function showLastPush([last]: readonly PushEvent[], found: PolicyDetail, texts: Texts): Html {
   if (last === undefined) return html``;
-  const all = `/events?${new URLSearchParams({ policy: `${found.namespace}/${found.name}` }).toString()}`;
   return html`
     <section id="push">
       <h2>${texts.lastPushWay}</h2>
       ${showPushWay(last, found, texts)}
-      <p><a href=${all}>${texts.allOfPolicy}</a></p>
+      <p><a href=${`/events?${ofPolicy(found)}`}>${texts.allOfPolicy}</a></p>
     </section>
   `;
+}
+
+/** The query of a list that is filtered by a policy. */
+function ofPolicy({ namespace, name }: PolicyDetail): string {
+  return new URLSearchParams({ policy: `${namespace}/${name}` }).toString();
 }
 
 /** Shows the bases that the images are built on, if there are any. */

@@ -11,6 +11,7 @@ export const activityEn = {
   json: 'As JSON',
   onlyPushes: 'All pushes, also those that no policy watches or a receiver ignored',
   all: 'All activity',
+  ofPolicy: 'All that happened to this policy, and who asked for what',
   somebody: 'somebody',
   somebodyTitle: 'The request does not name anybody: it was not written by these pages, the API or a command',
   push: (id: string) => `Push ${id}`,

@@ -12,6 +12,7 @@ export const activityZh: Texts['happened'] = {
   json: 'JSON',
   onlyPushes: '所有推送，包括没有策略监视的和被接收器忽略的',
   all: '所有活动',
+  ofPolicy: '此策略发生的一切，以及谁请求了什么',
   somebody: '某人',
   somebodyTitle: '该请求没有注明是谁：它不是由这些页面、API 或命令写入的',
   push: (id) => `推送 ${id}`,
