@@ -1,6 +1,7 @@
 /** Bases through the API of the real service: who sees what by RBAC, the whole list of dependents in every replica, and an approval that is given and taken back. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { after, before, describe, it } from 'node:test';
 import { Redis as RedisClient } from 'ioredis';
 import { createBaseRoutes } from '../../src/bases/api/routes.ts';
@@ -8,6 +9,7 @@ import { isAccessible, startBrowser } from '../dashboard/browser.ts';
 import { lacksChromium } from '../harness/binaries.ts';
 import { createAccount, giveGrants, tokenOf } from '../harness/service-account.ts';
 import { inParallel } from '../../src/core/async/in-parallel.ts';
+import { activityReads } from '../../src/service/api/activity-view.ts';
 import type { BaseDetail, DependentView } from '../../src/service/api/base-view.ts';
 import { resend } from '../harness/resend.ts';
 import { waitFor } from '../harness/wait-for.ts';
@@ -152,7 +154,7 @@ describe('bases in the API', () => {
   });
 
   it('answers what its document describes', async () => {
-    assert.deepEqual((await ask('viewer', '/caller')).body.features, ['bases']);
+    assert.deepEqual((await ask('viewer', '/caller')).body.features, ['activity', 'bases']);
     await world.createPolicy(
       'app',
       image(behind(2).path),
@@ -204,15 +206,27 @@ describe('bases in the API', () => {
     assert.equal(refused.status, 403);
     assert.match(refused.body.detail ?? '', /cannot patch resource "baseimagepolicies"/);
     assert.equal((await ask('policies', java('/approve'), { body: { ...pending } })).status, 403);
-    assert.equal((await ask('approver', java('/approve'), { body: { ...pending } })).status, 202);
+    assert.equal((await ask('approver', java('/approve'), { body: { ...pending, reason: 'tested' } })).status, 202);
     const approved = await waitForBase('the rebuilds are requested', ({ status }) => (status?.requests?.length ?? 0) > 0);
-    assert.deepEqual(approved.requested, { action: 'approve', user: `system:serviceaccount:${world.namespace}:approver` });
+    const user = `system:serviceaccount:${world.namespace}:approver`;
+    assert.deepEqual(approved.requested, { action: 'approve', user, reason: 'tested' });
     assert.equal((await ask('approver', java('/reject'), { body: { ...pending } })).status, 202);
     await waitForBase(
       'the base waits for approval again',
       ({ state, actions }) => state === 'ApprovalRequired' && actions?.approve === undefined,
     );
     assert.equal((await ask('approver', java('/reject'), { body: { ...pending } })).status, 409);
+    // Both replicas have seen the approval.
+    await waitFor('the activity', async () => {
+      const { body } = await ask('viewer', `/activity?type=action&policy=${world.namespace}/java`);
+      const { data } = activityReads.list.answer.safeParse(body);
+      const asked = data?.activity.map((one) => one.type === 'action' && [one.action, one.subject.kind, one.user, one.why]);
+      return isDeepStrictEqual(asked, [
+        ['reject', 'BaseImagePolicy', user, undefined],
+        ['approve', 'BaseImagePolicy', user, 'tested'],
+      ]);
+    });
+    assert.deepEqual((await ask('policies', '/activity?type=action')).body, { activity: [] });
   });
 
   it('shows the base and the chain of an application in a browser', { skip: noBrowser ?? false }, async () => {

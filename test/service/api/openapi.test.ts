@@ -3,11 +3,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describeApi } from '../../../src/service/api/openapi.ts';
+import { createActivityRoutes } from '../../../src/activity/routes.ts';
 import { createBaseRoutes } from '../../../src/bases/api/routes.ts';
 import { routes as own } from '../../../src/service/api/routes/index.ts';
 import { startApi } from './fake-events.ts';
 
-const added = { features: ['bases'], routes: createBaseRoutes(undefined) };
+const added = { features: ['activity', 'bases'], routes: [...createActivityRoutes(undefined), ...createBaseRoutes(undefined)] };
 const routes = [...own, ...added.routes];
 
 test('the document has no finding of the linter', async () => {
