@@ -1,10 +1,11 @@
 import { baseReads, type BaseSummary } from '../../service/api/base-view.ts';
+import type { PolicySummary } from '../../service/api/policy-view.ts';
 import { getPolicies } from '../../service/api/routes/policies.ts';
 import { choiceOf } from '../choices.ts';
 import { baseActionPath } from '../base-action-list.ts';
 import { html, type Html } from '../html.ts';
 import { hasSection, type Page } from '../page.ts';
-import { baseLink, policyLink, tagOf, time } from '../parts/inline.ts';
+import { ago, baseLink, policyLink, tagOf, time } from '../parts/inline.ts';
 import { partOf, problem } from '../parts/problem.ts';
 import { table } from '../parts/tables.ts';
 import type { Texts } from '../texts/en.ts';
@@ -20,41 +21,19 @@ export const approvals: Page = {
         : undefined,
     ]);
     const isReadOnly = caller.noActions !== undefined;
+    const chosen = query.one('choose');
+    const groups = groupsOf(policies);
     const body = html`
       ${isReadOnly && html`<p class="note">${texts.readOnly} ${caller.noActions}</p>`}
       ${query.one('none') !== undefined && problem(texts.noneChosen)}
       ${
-        policies.length === 0
+        groups.length === 0
           ? html`<p class="none">${texts.nothingToApprove}</p>`
           : html`
               <form method="post" action="/approvals/confirm">
-                <table class="cards">
-                  <thead>
-                    <tr>
-                      ${[texts.chooseAll, texts.policy, texts.running, texts.image, texts.since].map((heading) => html`<th scope="col">${heading}</th>`)}
-                    </tr>
-                  </thead>
-                  <tbody>
-                    ${policies.map((policy) => {
-                      const choice = choiceOf(policy);
-                      const label = `${policy.namespace}/${policy.name} ${policy.pendingApproval?.tag ?? ''}`;
-                      return html`
-                        <tr>
-                          <td data-label=${texts.chooseAll}>
-                            ${choice !== undefined && !isReadOnly && html`<input type="checkbox" name="choice" value=${choice} aria-label=${label} />`}
-                          </td>
-                          <th scope="row">${policyLink(policy)}<span class="repository">${policy.image}</span></th>
-                          <td data-label=${texts.running}><code>${policy.running ?? '–'}</code></td>
-                          <td data-label=${texts.image}>
-                            ${tagOf(policy.pendingApproval)} <small class="digest">${policy.pendingApproval?.digest}</small>
-                          </td>
-                          <td data-label=${texts.since}>${time(policy.since)}</td>
-                        </tr>
-                      `;
-                    })}
-                  </tbody>
-                </table>
-                ${!isReadOnly && html`<p><button>${texts.approveChosen}</button></p>`}
+                ${!isReadOnly && groups.length > 1 && html`<p><a href="/approvals?choose=*">${texts.chooseEverything}</a></p>`}
+                ${groups.map((group) => showGroup(group, { isReadOnly, isChosen: chosen === '*' || chosen === group.id }, texts))}
+                ${!isReadOnly && html`<p><button class="primary">${texts.approveChosen}</button></p>`}
               </form>
             `
       }
@@ -63,6 +42,61 @@ export const approvals: Page = {
     return { title: texts.approvals, body, isLive: true };
   },
 };
+
+/** The policies for which the same image waits. */
+interface Group {
+  /** Identifies the group in an address: the repository and the digest. */
+  readonly id: string;
+  readonly policies: readonly [PolicySummary, ...PolicySummary[]];
+}
+
+/** The groups, those with the most policies first. */
+function groupsOf(policies: readonly PolicySummary[]): Group[] {
+  const byImage = Map.groupBy(
+    policies,
+    ({ image = '', pendingApproval }) => `${image}@${pendingApproval?.digest ?? pendingApproval?.tag ?? ''}`,
+  );
+  return [...byImage]
+    .flatMap(([id, [first, ...others]]) => (first === undefined ? [] : [{ id, policies: [first, ...others] as const }]))
+    .sort((a, b) => b.policies.length - a.policies.length);
+}
+
+function showGroup(
+  { id, policies }: Group,
+  { isReadOnly, isChosen }: { readonly isReadOnly: boolean; readonly isChosen: boolean },
+  texts: Texts,
+): Html {
+  const [{ image, pendingApproval: pending }] = policies;
+  const all = `/approvals?${new URLSearchParams({ choose: id }).toString()}`;
+  return html`
+    <section class="waiting">
+      <h2>${image}:${pending?.tag} <small class="digest">${pending?.digest}</small></h2>
+      ${!isReadOnly && policies.length > 1 && html`<p><a href=${all}>${texts.chooseAll(policies.length)}</a></p>`}
+      <ul class="plain rows">
+        ${policies.map((policy) => {
+          const choice = choiceOf(policy);
+          return html`<li class="choice">
+            ${
+              choice !== undefined &&
+              !isReadOnly &&
+              html`<input
+                type="checkbox"
+                name="choice"
+                value=${choice}
+                checked=${isChosen}
+                aria-label=${`${policy.namespace}/${policy.name} ${pending?.tag ?? ''}`}
+              />`
+            }
+            <span>${policyLink(policy)}</span>
+            <span><code>${policy.running ?? '–'}</code> → <code>${pending?.tag}</code></span>
+            ${policy.targets !== undefined && html`<span class="note">${texts.workloads}: ${policy.targets.total}</span>`}
+            <span class="note">${ago(policy.since)}</span>
+          </li>`;
+        })}
+      </ul>
+    </section>
+  `;
+}
 
 /** The bases that wait. Each is approved on a page of its own, which says what follows. */
 function showBases(bases: readonly BaseSummary[], texts: Texts): Html {

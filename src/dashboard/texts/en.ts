@@ -219,7 +219,8 @@ export const en = {
 
   // The page "Approvals"
   nothingToApprove: 'No image waits for your approval.',
-  chooseAll: 'Choose',
+  chooseAll: (count: number) => `Choose all ${count}`,
+  chooseEverything: 'Choose everything that waits',
   approveChosen: 'Approve the chosen images',
   confirmApprovals: (count: number) => (count === 1 ? 'Approve this image?' : `Approve these ${count} images?`),
   noneChosen: 'Choose at least one image.',

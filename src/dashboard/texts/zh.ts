@@ -226,7 +226,8 @@ export const zh: Texts = {
   },
 
   nothingToApprove: '没有等待您审批的镜像。',
-  chooseAll: '选择',
+  chooseAll: (count) => `选择全部 ${count} 个`,
+  chooseEverything: '选择所有等待中的',
   approveChosen: '批准所选镜像',
   confirmApprovals: (count) => (count === 1 ? '批准此镜像？' : `批准这 ${count} 个镜像？`),
   noneChosen: '请至少选择一个镜像。',

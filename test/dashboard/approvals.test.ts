@@ -1,0 +1,62 @@
+/** The page of approvals: one group for each image that waits, which is chosen as a whole. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { digestOf, policyOf, specOf } from '../core/model/samples.ts';
+import { openDashboard } from './start-dashboard.ts';
+
+const repository = (path: string) => ({ registry: 'harbor.example.com', path });
+const waiting = (name: string, namespace: string, path: string, letter: string) =>
+  policyOf({
+    namespace,
+    name,
+    spec: specOf({ repository: repository(path), mode: 'Approval' }),
+    status: {
+      running: '1.0.0',
+      pendingApproval: { tag: '1.1.0', digest: digestOf(letter) },
+      conditions: [
+        { type: 'ApprovalRequired', status: 'True', reason: 'ApprovalRequired', message: '', lastTransitionTime: '2026-03-01T11:00:00Z' },
+      ],
+      targetCounts: { total: 3, upToDate: 0, problems: 0 },
+    },
+  });
+const policies = [
+  waiting('api', 'shop', 'shop/api', 'a'),
+  waiting('web', 'eu', 'shop/web', 'b'),
+  waiting('web', 'us', 'shop/web', 'b'),
+  waiting('web', 'old', 'shop/web', 'c'),
+];
+const open = (t: Parameters<typeof openDashboard>[0]) => openDashboard(t, { policies: { all: () => policies } });
+
+/** Each group: its heading, and its policies, of which the chosen ones have a star. */
+const groupsIn = (text: string) =>
+  [...text.matchAll(/<section class="waiting">(.*?)<\/section>/gs)].map(([, group = '']) => [
+    /<h2>([^<]*)/.exec(group)?.[1]?.trim(),
+    ...[...group.matchAll(/<input type="checkbox" name="choice" value="(\S+)[^>]*>/g)].map(([input, name = '']) =>
+      input.includes(' checked') ? `${name}*` : name,
+    ),
+  ]);
+
+test('policies for which the same image waits are one group, the largest first', async (t) => {
+  const { text } = await open(t).get('/approvals');
+  assert.deepEqual(groupsIn(text), [
+    ['harbor.example.com/shop/web:1.1.0', 'eu/web', 'us/web'],
+    ['harbor.example.com/shop/web:1.1.0', 'old/web'],
+    ['harbor.example.com/shop/api:1.1.0', 'shop/api'],
+  ]);
+  assert.match(text, /<code>1\.0\.0<\/code> → <code>1\.1\.0<\/code>/);
+  assert.match(text, /Workloads: 3/);
+});
+
+test('a group is chosen as a whole, and everything is, without JavaScript', async (t) => {
+  const { get } = open(t);
+  const { text } = await get('/approvals');
+  const [, all = ''] = /href="([^"]+)">Choose all 2/.exec(text) ?? [];
+  assert.deepEqual(
+    groupsIn((await get(all.replaceAll('&amp;', '&'))).text)
+      .flat()
+      .filter((one) => one?.endsWith('*')),
+    ['eu/web*', 'us/web*'],
+  );
+  const everything = groupsIn((await get('/approvals?choose=*')).text).flat();
+  assert.equal(everything.filter((one) => one?.endsWith('*')).length, 4);
+});
