@@ -1,19 +1,25 @@
 /** Words a notice. Each target escapes the texts for its markup. Pure. */
 import { defined } from '../core/model/defined.ts';
 import { linksOf, type Link, type Origins } from '../core/model/image-origin.ts';
-import { formatSubject, type Notice, type NoticeKind } from '../core/model/notice.ts';
+import type { Notice } from '../core/model/notice.ts';
 import { documentation, isReason } from '../core/model/reasons.ts';
 import type { TargetType } from '../core/model/notification-target.ts';
 import { cut } from '../core/model/text.ts';
+import { titleOf } from './notice-title.ts';
 import type { RenderedMessage } from './render-template.ts';
+import { looks, severityOf, type Severity } from './severity.ts';
 import { messageOfSummary, type SummaryContent } from './summary.ts';
 
 /** A message; `facts` are pairs of a label and a text, `code` is a command to copy. */
 export interface Message {
+  readonly severity: Severity;
+  /** What it is about, and the outcome, without the icon of the severity. */
   readonly title: string;
   readonly facts: readonly (readonly [label: string, text: string])[];
   readonly code?: string;
   readonly links: readonly Link[];
+  /** Whether a template made the title, which then has no icon. */
+  readonly isOwnTitle?: boolean;
   /** The result of a template in the markup of the target. It replaces the title and the facts. */
   readonly text?: RenderedMessage['text'];
 }
@@ -71,29 +77,20 @@ const maxWorkloads = 5;
 /** The maximum number of characters of a rendered template. */
 const maxRendered = 1_500;
 
-const verbs: Readonly<Record<NoticeKind, string>> = {
-  Updated: 'was updated to',
-  RolledOut: 'has rolled out',
-  RolloutFailed: 'failed to roll out',
-  RolledBack: 'was rolled back to',
-  ApprovalRequired: 'waits for approval of',
-  Blocked: 'is blocked:',
-  Behind: 'is behind',
-  Rebased: 'was rebased on',
-  RebuildRequested: 'is to be rebuilt on',
-  Refused: 'cannot be brought to',
-  WebhookMissing: 'was updated by polls only: no webhooks arrive',
-  CertificateExpiring: 'must be renewed',
-};
-
 /** The message about a notice for readers. */
 export function messageOf(
   content: Content,
   { dashboardUrl, cluster, signLink, rendered = {} }: Pick<Delivery, 'dashboardUrl' | 'cluster' | 'signLink' | 'rendered'> = {},
 ): Message {
   const message = wordsOf(content, { dashboardUrl, signLink });
-  const { title = message.title, text } = content.type === 'notice' ? rendered : {};
-  return { ...message, title: oneLine(cluster === undefined ? title : `[${cluster}] ${title}`), ...defined({ text }) };
+  const { title: own, text } = content.type === 'notice' ? rendered : {};
+  const title = own ?? message.title;
+  return {
+    ...message,
+    title: oneLine(cluster === undefined ? title : `[${cluster}] ${title}`),
+    ...(own !== undefined && { isOwnTitle: true }),
+    ...defined({ text }),
+  };
 }
 
 function wordsOf(content: Content, means: LinkMeans): Message {
@@ -104,6 +101,7 @@ function wordsOf(content: Content, means: LinkMeans): Message {
 
 function messageOfTest(target: string): Message {
   return {
+    severity: 'info',
     title: 'Test message of image-watcher',
     facts: [['Target', target]],
     links: [{ text: 'About notifications', url: `${documentation}/notifications.md` }],
@@ -112,9 +110,6 @@ function messageOfTest(target: string): Message {
 
 function messageOfNotice(notice: Notice, origins: Origins, means: LinkMeans): Message {
   const { kind, subject, tag, digest, base, from, reason, message, nextStep } = notice;
-  const isOfImage = subject.kind === 'Image' && kind !== 'RolledBack';
-  const isOnBase = isOfImage && (kind === 'RolledOut' || kind === 'RolloutFailed');
-  const object = (kind === 'Blocked' ? reason : isOfImage ? base?.split('@')[0] : tag) ?? '';
   const image = [tag, digest && `(${shortDigest(digest)})`].filter(Boolean).join(' ');
   const facts: (readonly [string, string | undefined])[] = [
     ['Image', image],
@@ -127,17 +122,12 @@ function messageOfNotice(notice: Notice, origins: Origins, means: LinkMeans): Me
     ['Next', nextStep],
   ];
   return {
-    title: oneLine([nameOf(subject), verbs[kind], ...(isOnBase ? ['on'] : []), object].join(' ')),
+    severity: severityOf[kind],
+    title: titleOf(notice),
     facts: facts.flatMap(([label, text]) => (text === undefined || text === '' ? [] : [[label, oneLine(text)] as const])),
     ...(kind === 'ApprovalRequired' && { code: approveCommand(subject) }),
     links: [...linkFor(notice, means), ...linksOf(origins)],
   };
-}
-
-/** The name of a subject in a title. Whoever gets a notice about an image knows the namespace, which is their own. */
-function nameOf(subject: Notice['subject']): string {
-  if (subject.kind === 'Image') return subject.name;
-  return subject.kind === 'BaseImagePolicy' ? `base ${formatSubject(subject)}` : formatSubject(subject);
 }
 
 /** A text whose digest, if it ends with one, is shortened. */
@@ -163,11 +153,17 @@ function linkFor(notice: Notice, { dashboardUrl, signLink }: LinkMeans): Link[] 
   return isReason(reason) ? [{ text: 'What to do', url: `${documentation}/reasons.md` }] : [];
 }
 
+/** The title with the icon of the severity before it. The title of a template shows what its author writes. */
+export function headingOf({ severity, title, isOwnTitle = false }: Message): string {
+  return isOwnTitle ? title : `${looks[severity].icon} ${title}`;
+}
+
 /** The message for a chat without a structure of its own: one line for each fact. */
-export function textOf({ title, facts, code, links, text }: Message, markup: Markup): string {
+export function textOf(message: Message, markup: Markup): string {
+  const { facts, code, links, text } = message;
   const lines =
     text === undefined
-      ? [markup.bold(markup.escape(title)), ...facts.map(([label, value]) => `${label}: ${markup.escape(value)}`)]
+      ? [markup.bold(markup.escape(headingOf(message))), ...facts.map(([label, value]) => `${label}: ${markup.escape(value)}`)]
       : [cut(text(markup.escape), maxRendered)];
   const command = code === undefined ? [] : [`To approve: ${markup.code(code)}`];
   const more = links.map(({ text, url }) => markup.link(text, url));

@@ -2,6 +2,7 @@
 import type { Origins } from '../core/model/image-origin.ts';
 import { formatSubject, type Notice } from '../core/model/notice.ts';
 import type { MessageTemplate } from '../core/model/notification-target.ts';
+import { looks, severityOf } from './severity.ts';
 import { createBoundedRenderer } from './template-budget.ts';
 
 /** The texts of one message. The title is plain text. In `text`, inserted values are escaped, and the markup of the template is kept. */
@@ -25,6 +26,8 @@ function valuesOf(notice: Notice, { now, before }: Origins): object {
   const { kind, subject, tag, digest, base, images, from = [], workloads = [], reason, message, nextStep } = notice;
   return {
     event: kind,
+    severity: severityOf[kind],
+    icon: looks[severityOf[kind]].icon,
     kind: subject.kind,
     namespace: subject.namespace ?? '',
     name: subject.name,

@@ -2,6 +2,7 @@
 import { formatSubject, noticeKinds, type Notice, type NoticeKind } from '../core/model/notice.ts';
 import { cut } from '../core/model/text.ts';
 import type { Message } from './message.ts';
+import { kindsByUrgency, severityOf } from './severity.ts';
 
 /** The notices that were held back, because the target had received its maximum of messages in a minute. */
 export interface SummaryContent {
@@ -14,21 +15,6 @@ export interface SummaryContent {
   readonly more: number;
 }
 
-/** The order of kinds in a summary, those that need attention first. */
-const urgency: readonly NoticeKind[] = [
-  'RolloutFailed',
-  'RolledBack',
-  'ApprovalRequired',
-  'Blocked',
-  'Refused',
-  'Behind',
-  'RebuildRequested',
-  'CertificateExpiring',
-  'WebhookMissing',
-  'Rebased',
-  'Updated',
-  'RolledOut',
-];
 const labels: Readonly<Record<NoticeKind, string>> = {
   RolloutFailed: 'Failed to roll out',
   RolledBack: 'Rolled back',
@@ -50,12 +36,14 @@ const maxText = 500;
 /** The message of a summary: the count for each kind, with the first names. */
 export function messageOfSummary({ notices, more }: SummaryContent, dashboardUrl?: string): Message {
   const kinds = Map.groupBy(notices, ({ kind }) => kind);
-  const facts = urgency.flatMap((kind): [string, string][] => {
+  const [worst] = kindsByUrgency.filter((kind) => kinds.has(kind));
+  const facts = kindsByUrgency.flatMap((kind): [string, string][] => {
     const found = kinds.get(kind);
     return found === undefined ? [] : [[labels[kind], cut(describe(found), maxText)]];
   });
   const count = notices.length + more;
   return {
+    severity: worst === undefined ? 'info' : severityOf[worst],
     title: count === 1 ? '1 more notification' : `${count} more notifications, summed up`,
     facts: more > 0 ? [...facts, ['Not listed', String(more)]] : facts,
     links: dashboardUrl === undefined ? [] : [{ text: 'Open the dashboard', url: dashboardUrl }],

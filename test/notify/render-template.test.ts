@@ -21,6 +21,7 @@ const textOf = (text: string) =>
 describe('a template', () => {
   for (const [template, expected] of Object.entries({
     '{{ policy }} {{ event }} {{ tag }}': 'shop/web Updated 1.4.2',
+    '{{ icon }} {{ severity }}': '🔵 info',
     '{{ workloads | join: ", " }}': 'Deployment shop/web, CronJob shop/report',
     '{% for one in workloads %}- {{ one }}\n{% endfor %}': '- Deployment shop/web\n- CronJob shop/report\n',
     '{% if event == "Updated" %}ok{% endif %}': 'ok',
@@ -140,7 +141,7 @@ describe('a target with a template', () => {
   it('is sent the built-in message where the template fails, and a test says why', async () => {
     const { text, result } = await send({ text: '{{ a | nofilter }}' });
     assert.equal(result.kind, 'sent');
-    assert.match(text, /shop\/web was updated to 1\.4\.2[^]*the template of the target fails: .*nofilter/);
+    assert.match(text, /shop\/web 1\.4\.2 was applied[^]*the template of the target fails: .*nofilter/);
     const tested = await send({ text: '{{ a | nofilter }}' }, 'test');
     assert.deepEqual([tested.result.kind, /nofilter/.test(tested.result.message), tested.text], ['failed', true, '']);
   });

@@ -9,7 +9,7 @@ import { sendMail, type MailOptions } from '../../src/notify/send-mail.ts';
 import { createAuthority, loopback } from '../harness/server-certificate.ts';
 
 const password = 'a-secret-of-the-mail-server';
-const request = { headers: { subject: '[image-watcher] shop/web has rolled out 1.1.0' }, body: 'Image: 1.1.0\n' };
+const request = { headers: { subject: '[image-watcher] shop/web 1.1.0 rolled out' }, body: 'Image: 1.1.0\n' };
 const options: MailOptions = {
   from: 'image-watcher@example.com',
   to: ['ops@example.com', 'dev@example.com'],
@@ -57,7 +57,7 @@ describe('a mail', () => {
     const [first, second] = mails;
     assert.deepEqual([first?.to, first?.user], [['ops@example.com', 'dev@example.com'], 'ops']);
     for (const line of [
-      /^Subject: \[image-watcher\] shop\/web has rolled out 1\.1\.0\r$/m,
+      /^Subject: \[image-watcher\] shop\/web 1\.1\.0 rolled out\r$/m,
       /^Message-ID: <notice\.1@image-watcher>\r$/m,
       /^Auto-Submitted: auto-generated\r$/m,
       /^Image: 1\.1\.0\r$/m,

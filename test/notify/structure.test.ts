@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { noticeKinds } from '../../src/core/model/notice.ts';
+import { looks, severityOf } from '../../src/notify/severity.ts';
 import { targets as notificationTargets } from '../../src/notify/targets/index.ts';
 import { membersIn, root } from '../structure/sources.ts';
 
@@ -19,4 +21,9 @@ test('every kind of target of notifications is in the list, under its own id, wi
     assert.equal(id, name);
     assert.ok(docs.includes(`| \`${id}\` |`), id);
   }
+});
+
+test('every kind of notice has a row in the documentation, with the icon of its severity', () => {
+  const docs = readFileSync(join(root, 'docs/notifications.md'), 'utf8');
+  for (const kind of noticeKinds) assert.ok(docs.includes(`\n| ${looks[severityOf[kind]].icon} | \`${kind}\` |`), kind);
 });

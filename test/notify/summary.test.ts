@@ -23,6 +23,7 @@ const content = {
 
 test('a summary tells what failed first, the first names of each kind, and how many are not listed', () => {
   assert.deepEqual(messageOf(content, { dashboardUrl: 'https://images.example.com' }), {
+    severity: 'failure',
     title: '16 more notifications, summed up',
     facts: [
       ['Failed to roll out', '1: shop/web0 1.1.0'],

@@ -54,7 +54,7 @@ describe('targets of notifications', () => {
       assert.ok(named !== undefined && unnamed !== undefined);
       assert.match(
         `${named.headers['subject'] ?? ''} ${named.body}`,
-        target.id === 'webhook' ? /"cluster":"prod-eu"/ : /\[prod-eu(?:\\\\)?\] shop\/web waits/,
+        target.id === 'webhook' ? /"cluster":"prod-eu"/ : /\[prod-eu(?:\\\\)?\] shop\/web 1\.1\.0 waits/,
       );
       assert.doesNotMatch(unnamed.body, /prod-eu|undefined/);
     });

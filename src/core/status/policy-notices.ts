@@ -73,10 +73,14 @@ function byImage(changes: readonly Change[]): HistoryEntry[][] {
   return [...groups.values()].map((group) => group.map(({ entry }) => entry));
 }
 
-function describeEntries(entries: readonly HistoryEntry[], { rejected = [] }: PolicyStatus): Details {
-  const { tag, digest } = entries[0] ?? {};
+function describeEntries(entries: readonly HistoryEntry[], after: PolicyStatus): Details {
+  const { rejected = [] } = after;
+  const { tag, digest, trigger } = entries[0] ?? {};
+  const isBack = trigger === 'Rollback';
   const from = unique(entries.flatMap((entry) => entry.from ?? []));
-  const rejection = digest === undefined ? undefined : rejected.find((one) => one.digest === digest);
+  // What is said about a rollback is why the image that it replaces was left.
+  const left = isBack ? undoneBy(entries, after).map((one) => one.digest) : [digest];
+  const rejection = rejected.find((one) => left.includes(one.digest));
   return {
     at: entries.map((entry) => entry.at).reduce((first, at) => (at < first ? at : first)),
     ...defined({ tag, digest }),
@@ -90,10 +94,15 @@ function describeEntries(entries: readonly HistoryEntry[], { rejected = [] }: Po
 
 /** The push that caused changes, if a status still contains it. For a rollback, it is the push of the changes that are undone. */
 function pushOf(entries: readonly HistoryEntry[], statuses: readonly PolicyStatus[]): Pick<Notice, 'eventId'> | undefined {
-  const undone = (status: PolicyStatus) =>
-    (status.history ?? []).filter(({ to }) => entries.some(({ trigger, from }) => trigger === 'Rollback' && from === to));
-  const status = statuses.find((one) => one.trigger?.event && [...entries, ...undone(one)].some((entry) => isTriggered(one, entry)));
+  const status = statuses.find(
+    (one) => one.trigger?.event && [...entries, ...undoneBy(entries, one)].some((entry) => isTriggered(one, entry)),
+  );
   return status?.trigger?.event === undefined ? undefined : { eventId: status.trigger.event };
+}
+
+/** The changes that rollbacks undo. */
+function undoneBy(entries: readonly HistoryEntry[], { history = [] }: PolicyStatus): HistoryEntry[] {
+  return history.filter(({ to }) => entries.some(({ trigger, from }) => trigger === 'Rollback' && from === to));
 }
 
 /** Whether the last rollout is complete, and no wave follows. */

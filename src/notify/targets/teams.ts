@@ -1,4 +1,4 @@
-import { messageOf, type NotificationTarget } from '../message.ts';
+import { headingOf, messageOf, type NotificationTarget } from '../message.ts';
 import { markdown } from '../markdown.ts';
 
 const textBlock = (content: string, more: object = {}) => ({ type: 'TextBlock', text: content, wrap: true, ...more });
@@ -8,13 +8,14 @@ export const teams: NotificationTarget = {
   id: 'teams',
   via: 'http',
   build(content, delivery) {
-    const { title, facts, code, links, text } = messageOf(content, delivery);
+    const message = messageOf(content, delivery);
+    const { facts, code, links, text } = message;
     const card = {
       $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
       type: 'AdaptiveCard',
       version: '1.4',
       body: [
-        textBlock(markdown.escape(title), { weight: 'Bolder' }),
+        textBlock(markdown.escape(headingOf(message)), { weight: 'Bolder' }),
         text === undefined
           ? { type: 'FactSet', facts: facts.map(([label, value]) => ({ title: label, value: markdown.escape(value) })) }
           : textBlock(text(markdown.escape)),

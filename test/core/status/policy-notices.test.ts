@@ -82,6 +82,12 @@ const rows: readonly Row[] = [
     expected: ['RolledBack 1.0.0 Deployment shop/web'],
   },
   {
+    name: 'a rollback, with the reason why the image before it was left',
+    before: { history: [failed], rejected },
+    after: { history: [back, { ...failed, result: 'RolledBack' }], rejected: [{ ...image, reason: 'CrashLoop', at: now }] },
+    expected: ['RolledBack 1.0.0 Deployment shop/web CrashLoop'],
+  },
+  {
     name: 'the last rollout is complete',
     before: { history: [entry('web')], rollouts: counts(1) },
     after: { history: [out], rollouts: counts(0) },
