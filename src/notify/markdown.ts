@@ -1,10 +1,11 @@
 /** Markdown in the form that most chats support. */
-import type { Markup } from './message.ts';
+import { breakUp, isName, type Markup } from './markup.ts';
 
-/** Escapes Markdown: a backslash escapes markup; an invisible word joiner breaks mentions, addresses and Slack's `<!channel>`, which Mattermost reads. */
+/** Escapes Markdown by backslashes. Names are shown as code, which is exact, and in which nothing is markup or a mention. */
 export const markdown: Markup = {
-  escape: (text) => text.replaceAll(/[\\*_~`|<>[\]()#]/g, '\\$&').replaceAll(/[@<]|:(?=\/\/)|www(?=\.)/gi, '$&\u2060'),
+  escape: (text) => breakUp(text.replaceAll(/[\\*_~`|<>[\]()#]/g, '\\$&')),
+  name: (text) => (isName(text) ? markdown.code(text) : markdown.escape(text)),
   bold: (text) => `**${text}**`,
-  code: (text) => `\`${text}\``,
+  code: (text) => `\`${text.replaceAll('`', "'")}\``,
   link: (text, url) => `[${text}](${url})`,
 };

@@ -1,26 +1,31 @@
 /** Words a notice. Each target escapes the texts for its markup. Pure. */
-import { defined } from '../core/model/defined.ts';
 import { linksOf, type Link, type Origins } from '../core/model/image-origin.ts';
 import type { Notice } from '../core/model/notice.ts';
-import { documentation, isReason } from '../core/model/reasons.ts';
+import { documentation, isReason, pageOf } from '../core/model/reasons.ts';
 import type { TargetType } from '../core/model/notification-target.ts';
-import { cut } from '../core/model/text.ts';
+import { factOf, oneLine, type Fact } from './fact.ts';
 import { titleOf } from './notice-title.ts';
 import type { RenderedMessage } from './render-template.ts';
 import { looks, severityOf, type Severity } from './severity.ts';
 import { messageOfSummary, type SummaryContent } from './summary.ts';
 
-/** A message; `facts` are pairs of a label and a text, `code` is a command to copy. */
+/** A message. Its texts come from registries and users. */
 export interface Message {
   readonly severity: Severity;
   /** What it is about, and the outcome, without the icon of the severity. */
   readonly title: string;
-  readonly facts: readonly (readonly [label: string, text: string])[];
+  readonly facts: readonly Fact[];
+  /** Sentences: why it happened, and what to do next. */
+  readonly notes: readonly Fact[];
+  /** A command to copy. */
   readonly code?: string;
+  /** The one thing to do: the page to open. */
+  readonly button?: Link;
+  /** Links to the source of the image. */
   readonly links: readonly Link[];
   /** Whether a template made the title, which then has no icon. */
   readonly isOwnTitle?: boolean;
-  /** The result of a template in the markup of the target. It replaces the title and the facts. */
+  /** The result of a template in the markup of the target. It replaces the title, the facts and the notes. */
   readonly text?: RenderedMessage['text'];
 }
 
@@ -32,6 +37,8 @@ type LinkMeans = Pick<Delivery, 'dashboardUrl' | 'signLink'>;
 export interface TargetRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** The body of a mail in HTML, besides the plain text in `body`. */
+  readonly html?: string;
 }
 
 /** The inputs of a request besides the notice. */
@@ -71,11 +78,8 @@ export interface NotificationTarget {
   build(content: Content, delivery: Delivery): TargetRequest;
 }
 
-/** The maximum number of characters of one text: chats refuse longer messages. */
-const maxText = 500;
-const maxWorkloads = 5;
-/** The maximum number of characters of a rendered template. */
-const maxRendered = 1_500;
+/** The most names that a fact shows. */
+const maxNames = 5;
 
 /** The message about a notice for readers. */
 export function messageOf(
@@ -89,7 +93,7 @@ export function messageOf(
     ...message,
     title: oneLine(cluster === undefined ? title : `[${cluster}] ${title}`),
     ...(own !== undefined && { isOwnTitle: true }),
-    ...defined({ text }),
+    ...(text !== undefined && { text, facts: [], notes: [] }),
   };
 }
 
@@ -103,30 +107,31 @@ function messageOfTest(target: string): Message {
   return {
     severity: 'info',
     title: 'Test message of image-watcher',
-    facts: [['Target', target]],
-    links: [{ text: 'About notifications', url: `${documentation}/notifications.md` }],
+    facts: factOf('Target', { names: [target] }),
+    notes: [],
+    button: { text: 'About notifications', url: `${documentation}/notifications.md` },
+    links: [],
   };
 }
 
 function messageOfNotice(notice: Notice, origins: Origins, means: LinkMeans): Message {
-  const { kind, subject, tag, digest, base, from, reason, message, nextStep } = notice;
-  const image = [tag, digest && `(${shortDigest(digest)})`].filter(Boolean).join(' ');
-  const facts: (readonly [string, string | undefined])[] = [
-    ['Image', image],
-    ['Base', base && shortDigest(base)],
-    ['Images', describeCounts(notice)],
-    ['Before', from?.slice(0, maxWorkloads).join(', ')],
-    ['Workloads', listWorkloads(notice)],
-    ['Reason', reason],
-    ['Why', message],
-    ['Next', nextStep],
-  ];
+  const { kind, subject, tag, digest, base, from = [], workloads = [], hasMore = false, reason, message, nextStep } = notice;
+  const button = linkFor(notice, means);
   return {
     severity: severityOf[kind],
     title: titleOf(notice),
-    facts: facts.flatMap(([label, text]) => (text === undefined || text === '' ? [] : [[label, oneLine(text)] as const])),
+    facts: [
+      ...factOf('Image', { names: tag === undefined ? [] : [tag], text: digest && `(${shortDigest(digest)})` }),
+      ...factOf('Base', { names: base === undefined ? [] : [shortDigest(base)] }),
+      ...factOf('Images', { text: describeCounts(notice) }),
+      ...factOf('Before', { names: from, most: maxNames }),
+      ...factOf('Workloads', { names: workloads, most: maxNames, hasMore }),
+      ...factOf('Reason', { names: reason === undefined ? [] : [reason] }),
+    ],
+    notes: [...factOf('Why', { text: message }), ...factOf('Next', { text: nextStep })],
     ...(kind === 'ApprovalRequired' && { code: approveCommand(subject) }),
-    links: [...linkFor(notice, means), ...linksOf(origins)],
+    ...(button && { button }),
+    links: linksOf(origins),
   };
 }
 
@@ -140,56 +145,32 @@ function describeCounts({ images }: Pick<Notice, 'images'>): string | undefined 
   return images && `${images.current} current, ${images.behind} behind, ${images.refused} of these refused, ${images.unknown} unknown`;
 }
 
-/** A link for a notice: to the page that asks to approve, which needs a sign-in; to the policy; or, without a dashboard, to the explanation of the reason. */
-function linkFor(notice: Notice, { dashboardUrl, signLink }: LinkMeans): Link[] {
+/** The page to open: the form that approves, which needs a sign-in; the policy; or, without a dashboard, the explanation of the reason. */
+function linkFor(notice: Notice, { dashboardUrl, signLink }: LinkMeans): Link | undefined {
   const { kind, reason, subject } = notice;
-  const { namespace, name } = subject;
-  if (dashboardUrl !== undefined && subject.kind === 'ImagePolicy') {
-    const page = `${dashboardUrl}/policies/${encodeURIComponent(namespace ?? '')}/${encodeURIComponent(name)}`;
-    if (kind !== 'ApprovalRequired') return [{ text: 'Open the policy', url: page }];
-    const link = signLink?.(notice);
-    return [{ text: 'Approve', url: `${page}/approve${link === undefined ? '' : `?link=${link}`}` }];
+  const { namespace = '', name } = subject;
+  const page = pages[subject.kind];
+  if (dashboardUrl !== undefined && page !== undefined) {
+    const url = `${dashboardUrl}/${page.path}/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
+    if (kind !== 'ApprovalRequired') return { text: page.open, url };
+    const link = subject.kind === 'ImagePolicy' ? signLink?.(notice) : undefined;
+    return { text: 'Approve', url: `${url}/approve${link === undefined ? '' : `?link=${link}`}` };
   }
-  return isReason(reason) ? [{ text: 'What to do', url: `${documentation}/reasons.md` }] : [];
+  return isReason(reason) ? { text: 'What to do', url: pageOf(reason) } : undefined;
 }
+
+/** The pages of the dashboard about subjects. An image has none that every reader of a notice may see. */
+const pages: Readonly<Partial<Record<Notice['subject']['kind'], { readonly path: string; readonly open: string }>>> = {
+  ImagePolicy: { path: 'policies', open: 'Open the policy' },
+  BaseImagePolicy: { path: 'bases', open: 'Open the base' },
+};
 
 /** The title with the icon of the severity before it. The title of a template shows what its author writes. */
 export function headingOf({ severity, title, isOwnTitle = false }: Message): string {
   return isOwnTitle ? title : `${looks[severity].icon} ${title}`;
 }
 
-/** The message for a chat without a structure of its own: one line for each fact. */
-export function textOf(message: Message, markup: Markup): string {
-  const { facts, code, links, text } = message;
-  const lines =
-    text === undefined
-      ? [markup.bold(markup.escape(headingOf(message))), ...facts.map(([label, value]) => `${label}: ${markup.escape(value)}`)]
-      : [cut(text(markup.escape), maxRendered)];
-  const command = code === undefined ? [] : [`To approve: ${markup.code(code)}`];
-  const more = links.map(({ text, url }) => markup.link(text, url));
-  return [...lines, ...command, ...more].join('\n');
-}
-
-/** The markup of a chat. `escape` makes a text appear as it is: no links, no mentions, no markup. */
-export interface Markup {
-  escape(text: string): string;
-  bold(text: string): string;
-  code(text: string): string;
-  link(text: string, url: string): string;
-}
-
 /** The command that approves the waiting image. */
 function approveCommand({ kind, namespace = '', name }: Notice['subject']): string {
   return kind === 'BaseImagePolicy' ? `image-watcher approve -n ${namespace} bipol/${name}` : `image-watcher approve ${namespace}/${name}`;
-}
-
-function listWorkloads({ workloads = [], hasMore = false }: Pick<Notice, 'workloads' | 'hasMore'>): string {
-  const more = workloads.length - maxWorkloads;
-  const count = more > 0 ? ` and ${more} ${hasMore ? 'or more ' : ''}others` : hasMore ? ' and others' : '';
-  return `${workloads.slice(0, maxWorkloads).join(', ')}${count}`;
-}
-
-/** A text without control characters and characters that reorder a line. */
-function oneLine(text: string): string {
-  return cut(text.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim(), maxText);
 }

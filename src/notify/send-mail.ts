@@ -23,7 +23,7 @@ const refusals = new Set([501, 550, 551, 552, 553, 554]);
  * Sends a mail once. Never rejects. smtps: uses TLS from the beginning; smtp: is upgraded by STARTTLS, which a server must support unless `insecure`. The user
  * and the password of the URL are secrets, so messages name only its host.
  */
-export async function sendMail(url: URL, { headers, body }: TargetRequest, options: MailOptions): Promise<SendResult> {
+export async function sendMail(url: URL, { headers, body, html }: TargetRequest, options: MailOptions): Promise<SendResult> {
   const { from, to, id, insecure, signal, timeoutMs = 15_000 } = options;
   const secure = url.protocol === 'smtps:';
   const what = `mail by ${url.protocol}//${url.host}`;
@@ -51,6 +51,7 @@ export async function sendMail(url: URL, { headers, body }: TargetRequest, optio
       to: [...to],
       subject: headers['subject'] ?? '',
       text: body,
+      ...defined({ html }),
       messageId: `<${id.replaceAll(/[^\w.-]/g, '.')}@image-watcher>`,
       // Prevents automatic replies: https://www.rfc-editor.org/rfc/rfc3834
       headers: { 'Auto-Submitted': 'auto-generated' },

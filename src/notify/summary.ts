@@ -1,6 +1,6 @@
 /** Combines many notices into one message. Pure. */
 import { formatSubject, noticeKinds, type Notice, type NoticeKind } from '../core/model/notice.ts';
-import { cut } from '../core/model/text.ts';
+import { factOf } from './fact.ts';
 import type { Message } from './message.ts';
 import { kindsByUrgency, severityOf } from './severity.ts';
 
@@ -30,30 +30,28 @@ const labels: Readonly<Record<NoticeKind, string>> = {
   RolledOut: 'Rolled out',
 };
 const maxNamed = 10;
-/** The maximum length of the text for one kind. Chats refuse long messages, and all notices of a summary would be lost. */
-const maxText = 500;
 
 /** The message of a summary: the count for each kind, with the first names. */
 export function messageOfSummary({ notices, more }: SummaryContent, dashboardUrl?: string): Message {
   const kinds = Map.groupBy(notices, ({ kind }) => kind);
   const [worst] = kindsByUrgency.filter((kind) => kinds.has(kind));
-  const facts = kindsByUrgency.flatMap((kind): [string, string][] => {
-    const found = kinds.get(kind);
-    return found === undefined ? [] : [[labels[kind], cut(describe(found), maxText)]];
+  const facts = kindsByUrgency.flatMap((kind) => {
+    const names = namesOf(kinds.get(kind) ?? []);
+    return factOf(`${labels[kind]} (${names.length})`, { names, most: maxNamed });
   });
   const count = notices.length + more;
   return {
     severity: worst === undefined ? 'info' : severityOf[worst],
     title: count === 1 ? '1 more notification' : `${count} more notifications, summed up`,
-    facts: more > 0 ? [...facts, ['Not listed', String(more)]] : facts,
-    links: dashboardUrl === undefined ? [] : [{ text: 'Open the dashboard', url: dashboardUrl }],
+    facts: more > 0 ? [...facts, ...factOf('Not listed', { text: String(more) })] : facts,
+    notes: [],
+    ...(dashboardUrl !== undefined && { button: { text: 'Open the dashboard', url: dashboardUrl } }),
+    links: [],
   };
 }
 
-function describe(notices: readonly Notice[]): string {
-  const names = [...new Set(notices.map(({ subject, tag }) => [formatSubject(subject), tag ?? ''].join(' ').trim()))];
-  const others = names.length - maxNamed;
-  return `${names.length}: ${names.slice(0, maxNamed).join(', ')}${others > 0 ? ` and ${others} others` : ''}`;
+function namesOf(notices: readonly Notice[]): string[] {
+  return [...new Set(notices.map(({ subject, tag }) => [formatSubject(subject), tag ?? ''].join(' ').trim()))];
 }
 
 /** The number of notices of each kind, for programs. */

@@ -39,7 +39,7 @@ function startReceiver() {
   const server = createServer((request, response) => {
     void text(request).then((body) => {
       if (request.url?.startsWith('/chat')) {
-        chats.push((JSON.parse(body) as { text: string }).text);
+        chats.push(body);
         return response.writeHead(200).end('ok');
       }
       if (request.url?.startsWith('/strict')) return response.writeHead(400).end(`cannot read what ${request.url} got`);
@@ -177,7 +177,7 @@ test('an approval is reported to those who asked for approvals, and no secret is
   assert.deepEqual(data?.origin, { repository, revision: revisionOf('1.1.0'), version: '1.1.0' });
   await waitFor('the chat to show it', () => Promise.resolve(receiver.chats.length > 0));
   assert.equal(receiver.chats.length, 1);
-  assert.ok(receiver.chats[0]?.includes(`image-watcher approve ${world.namespace}/approved`), receiver.chats[0]);
+  assert.ok(receiver.chats[0]?.includes(`image-watcher approve ${world.namespace}/approved\``), receiver.chats[0]);
   assert.ok(receiver.chats[0]?.includes(`<${repository}/commit/${revisionOf('1.1.0')}|Commit `), receiver.chats[0]);
   const metrics = await (await fetch(`${service.operationsUrl}/metrics`)).text();
   assert.match(metrics, /image_watcher_notices_total\{kind="ApprovalRequired",target="approvers",result="sent"\} 1/);

@@ -4,7 +4,10 @@ import { describe, it } from 'node:test';
 import type { Notice } from '../../src/core/model/notice.ts';
 import { deliver } from '../../src/notify/deliver.ts';
 import type { ConfiguredTarget } from '../../src/core/model/configured-target.ts';
+import type { MessageType } from '../../src/notify/message.ts';
 import { renderTemplate } from '../../src/notify/render-template.ts';
+import { targets } from '../../src/notify/targets/index.ts';
+import { textsOf } from './shown-texts.ts';
 
 const notice: Notice = {
   kind: 'Updated',
@@ -93,6 +96,7 @@ describe('a template', () => {
 describe('a target with a template', () => {
   const send = async (template: ConfiguredTarget['template'], type: 'notice' | 'test' = 'notice', kind: 'slack' | 'email' = 'slack') => {
     const sent: string[] = [];
+    const htmls: string[] = [];
     const target: ConfiguredTarget = {
       name: 'ops',
       kind,
@@ -107,21 +111,56 @@ describe('a target with a template', () => {
     const ok = { kind: 'sent', message: '' } as const;
     const result = await deliver(target, type === 'notice' ? { type, notice } : { type, target: 'ops', at: notice.at }, {
       id: '1',
-      exchange: (_, { body = '' }) => Promise.resolve({ result: (sent.push((JSON.parse(body) as { text: string }).text), ok) }),
-      mail: (_, { headers, body }) => Promise.resolve((sent.push(`${headers['subject']}\n${body}`), ok)),
+      exchange: (_, { body = '' }) => Promise.resolve({ result: (sent.push(body), ok) }),
+      mail: (_, { headers, body, html }) => Promise.resolve((sent.push(`${headers['subject']}\n${body}`), htmls.push(html ?? ''), ok)),
       dashboardUrl: 'https://images.example.com',
       now: Date.now,
       signal: new AbortController().signal,
     });
-    return { result, text: sent.join() };
+    return { result, text: sent.join(), html: htmls.join() };
   };
 
-  it('is sent its own text, with the links', async () => {
-    const { text } = await send({ text: 'Hello {{ name }}: {{ message }}' });
-    assert.match(
-      text,
-      /^Hello web: &lt;!channel&gt; \*\u2060bold\*\u2060\n<https:\/\/images\.example\.com\/policies\/shop\/web\|Open the policy>$/,
-    );
+  it('is sent its own text, with the button', async () => {
+    const { text } = await send({ text: 'Hello *{{ name }}*: {{ message }}' });
+    const { blocks, attachments } = JSON.parse(text) as { blocks: object[]; attachments: { blocks: object[] }[] };
+    assert.deepEqual(blocks, [{ type: 'section', text: { type: 'mrkdwn', text: 'Hello *web*: &lt;!channel&gt; *\u2060bold*\u2060' } }]);
+    const label = { type: 'plain_text', text: 'Open the policy', emoji: false };
+    assert.deepEqual(attachments[0]?.blocks, [
+      { type: 'actions', elements: [{ type: 'button', text: label, url: 'https://images.example.com/policies/shop/web' }] },
+    ]);
+  });
+
+  for (const [id, expected] of Object.entries({
+    slack: 'Hello &lt;!channel&gt; *\u2060bold*\u2060',
+    mattermost: 'Hello \\<\u2060!channel\\> \\*bold\\*',
+    discord: 'Hello \\<\u2060!channel\\> \\*bold\\*',
+    teams: 'Hello \\<\u2060!channel\\> \\*bold\\*',
+    googleChat: 'Hello <\u2060!channel>\u2060 *\u2060bold*\u2060',
+    email: 'Hello <\u2060!channel> *bold*',
+  } satisfies Readonly<Record<Exclude<MessageType, 'webhook'>, string>>))
+    it(`has its values escaped for ${id}, in place of the title and the facts`, () => {
+      const rendered = renderTemplate({ text: 'Hello {{ message }}' }, notice, {});
+      const target = targets[id as MessageType];
+      const request = target.build({ type: 'notice', notice }, { id: '1', secret: '', now: new Date(), rendered });
+      const { plain, markup } = textsOf(target, request);
+      const texts = markup.filter((text) => text !== request.headers['subject']);
+      assert.ok(
+        texts.some((text) => text.split('\n').includes(expected)),
+        JSON.stringify(texts),
+      );
+      // Only notifications of Slack and Mattermost have the title.
+      const titles = [...plain, ...texts].filter((text) => text.includes('was applied'));
+      assert.equal(titles.length, id === 'slack' || id === 'mattermost' ? 1 : 0);
+    });
+
+  it('that makes no text is sent with the title', async () => {
+    const { text } = await send({ text: '{{ nothing }}' });
+    assert.match(text, /"blocks":\[\{"type":"section","text":\{"type":"mrkdwn","text":"🔵 shop\/web 1\.4\.2 was applied /);
+  });
+
+  it('has its text in HTML as well, in mails', async () => {
+    const { html } = await send({ text: 'Hello {{ name }}: {{ message }}\n<b>1 & 2</b>' }, 'notice', 'email');
+    assert.ok(html.includes('>Hello web: &lt;\u2060!channel&gt; *bold*\n&lt;b&gt;1 &amp; 2&lt;/b&gt;</p>'), html);
   });
 
   it('has its own subject in mails, in one line', async () => {
@@ -135,7 +174,7 @@ describe('a target with a template', () => {
     // What is not rendered does not fail: the same object is known by its failure alone.
     template.text = 'Hello';
     assert.match((await send(template)).text, /the template of the target fails: .*nofilter/);
-    assert.match((await send({ ...template })).text, /^Hello/);
+    assert.match((await send({ ...template })).text, /"text":"Hello"/);
   });
 
   it('is sent the built-in message where the template fails, and a test says why', async () => {

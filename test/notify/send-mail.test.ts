@@ -66,6 +66,16 @@ describe('a mail', () => {
     assert.match(second?.mail ?? '', /^Message-ID: <notice\.1@image-watcher>/m);
   });
 
+  it('has its text in HTML as an alternative', async (t) => {
+    const { mails, url } = await startSmtp(t);
+    await sendMail(url(), { ...request, html: '<p>Image: <b>1.1.0</b></p>' }, options);
+    const mail = mails[0]?.mail ?? '';
+    const types = [...mail.matchAll(/^Content-Type: ([a-z]+\/[a-z]+)/gm)].map(([, type]) => type);
+    assert.deepEqual(types, ['multipart/alternative', 'text/plain', 'text/html']);
+    assert.match(mail, /^Image: 1\.1\.0\r$/m);
+    assert.match(mail, /^<p>Image: <b>1\.1\.0<\/b><\/p>/m);
+  });
+
   for (const [status, kind] of [
     [451, 'failed'],
     [421, 'failed'],

@@ -21,16 +21,24 @@ const content = {
   more: 3,
 } as const;
 
+const fact = (label: string, names: readonly string[], others = 0) => ({ label, names, others, hasMore: false, text: '' });
+
 test('a summary tells what failed first, the first names of each kind, and how many are not listed', () => {
   assert.deepEqual(messageOf(content, { dashboardUrl: 'https://images.example.com' }), {
     severity: 'failure',
     title: '16 more notifications, summed up',
     facts: [
-      ['Failed to roll out', '1: shop/web0 1.1.0'],
-      ['Updated', `12: ${Array.from({ length: 10 }, (_, index) => `shop/web${index} 1.1.0`).join(', ')} and 2 others`],
-      ['Not listed', '3'],
+      fact('Failed to roll out (1)', ['shop/web0 1.1.0']),
+      fact(
+        'Updated (12)',
+        Array.from({ length: 10 }, (_, index) => `shop/web${index} 1.1.0`),
+        2,
+      ),
+      { ...fact('Not listed', []), text: '3' },
     ],
-    links: [{ text: 'Open the dashboard', url: 'https://images.example.com' }],
+    notes: [],
+    button: { text: 'Open the dashboard', url: 'https://images.example.com' },
+    links: [],
   });
 });
 

@@ -4,6 +4,7 @@ import { createHmac } from 'node:crypto';
 import { describe, it } from 'node:test';
 import type { Notice } from '../../src/core/model/notice.ts';
 import { targets } from '../../src/notify/targets/index.ts';
+import { textsOf } from './shown-texts.ts';
 
 const digest = `sha256:${'a'.repeat(64)}`;
 const notice: Notice = {
@@ -21,6 +22,14 @@ const delivery = { id: 'id-1', secret: '', now: new Date('2026-11-23T12:00:01Z')
 const hostile =
   '<!channel> <@U1> @everyone @here <https://evil.example|ok> [ok](https://evil.example) *b* `c`\n\u202Ehttp://evil.example <users/all>';
 
+const chats = Object.values(targets).filter(({ id }) => id !== 'webhook');
+/** What a reader of markup sees and copies. */
+const readable = (text: string) =>
+  text
+    .replaceAll(/\\(?=[^A-Za-z0-9\s])/g, '')
+    .replaceAll(/<[^>]*>/g, '')
+    .replaceAll('&#39;', "'");
+
 describe('targets of notifications', () => {
   for (const target of Object.values(targets)) {
     it(`${target.id} is shown what somebody needs to act`, () => {
@@ -29,7 +38,8 @@ describe('targets of notifications', () => {
       for (const part of ['1.1.0', 'aaaaaaaaaaaa', 'shop/web', 'r/shop/web:1.0.0', 'Deployment shop/web0'])
         assert.ok(body.includes(part), part);
       if (target.id !== 'webhook') {
-        for (const part of ['image-watcher approve shop/web', 'reasons.md', 'and 2 others']) assert.ok(body.includes(part), part);
+        for (const part of ['image-watcher approve shop/web', 'reasons.md#approvalrequired', 'and 2 others'])
+          assert.ok(body.includes(part), part);
         assert.ok(!body.includes(digest), 'the digest is short');
       }
     });
@@ -37,14 +47,17 @@ describe('targets of notifications', () => {
     if (target.id !== 'webhook')
       it(`${target.id} shows untrusted text as text`, () => {
         const content = { type: 'notice', notice: { ...notice, message: hostile, workloads: [hostile], from: [hostile] } } as const;
-        const { body } = target.build(content, delivery);
-        const text = target.via === 'http' ? JSON.stringify(JSON.parse(body)) : body;
+        const { plain, markup } = textsOf(target, target.build(content, delivery));
+        const text = markup.join('\n');
         // What reads links drops the joiner behind the slashes, so that it stands before them.
         assert.doesNotMatch(text, /:\/\/\u2060/);
         for (const mention of ['<!channel', '<@', '@everyone', '@here', '://evil.example', '<users/all', '\u202E'])
           assert.ok(!text.includes(mention), `${mention} in ${text}`);
-        // Slack, Google Chat and mails know no such links.
-        if (!['slack', 'googleChat', 'email'].includes(target.id)) assert.doesNotMatch(text, /(?<!\\)\[ok\]\(/);
+        // The others know no such links.
+        if (['mattermost', 'discord', 'teams'].includes(target.id)) assert.doesNotMatch(text, /(?<!\\)\[ok\]\(/);
+        assert.doesNotMatch(plain.join('\n'), /\u202E/);
+        // Slack decodes entities in plain text as well.
+        if (target.id === 'slack') assert.doesNotMatch(plain.join('\n'), /[<>]/);
       });
   }
 
@@ -59,7 +72,30 @@ describe('targets of notifications', () => {
       assert.doesNotMatch(unnamed.body, /prod-eu|undefined/);
     });
 
-  for (const target of Object.values(targets).filter(({ id }) => id !== 'webhook'))
+  for (const target of chats)
+    it(`${target.id} shows what readers copy exactly as it is`, () => {
+      const tag = '1.1.0_rc-1';
+      const copied: Notice = {
+        ...notice,
+        tag,
+        from: [`r.example.com:5000/shop/my_web:1.0.0@${digest}`],
+        workloads: ['StatefulSet shop/web', 'Rollout shop/a-b'],
+        message: `${tag} waits for approval: approve it with the annotation operator.technomad.dev/approve: ${tag}@${digest}`,
+      };
+      const { plain, markup } = textsOf(target, target.build({ type: 'notice', notice: copied }, { ...delivery, cluster: 'prod_eu' }));
+      const shown = [...plain, ...markup.map(readable)].join('\n');
+      assert.doesNotMatch(shown, /[\p{Cf}]/u, 'no character that nobody sees');
+      for (const part of [
+        tag,
+        ...(copied.from ?? []),
+        ...(copied.workloads ?? []),
+        `approve: ${tag}@${digest}`,
+        'image-watcher approve shop/web',
+      ])
+        assert.ok(shown.includes(part), `${part} in ${shown}`);
+    });
+
+  for (const target of chats)
     it(`${target.id} leads to the dashboard, where there is one`, () => {
       const linkOf = (kind: Notice['kind']) =>
         target.build({ type: 'notice', notice: { ...notice, kind } }, { ...delivery, dashboardUrl: 'https://images.example.com' }).body;
@@ -67,19 +103,13 @@ describe('targets of notifications', () => {
       assert.match(linkOf('RolloutFailed'), /https:\/\/images\.example\.com\/policies\/shop\/web(?!\/)/);
     });
 
-  it('discord lets no text mention anybody, and gets no longer message than it takes', () => {
-    const body = JSON.parse(
-      targets.discord.build(
-        { type: 'notice', notice: { ...notice, message: '*'.repeat(9_000), workloads: Array(9).fill('*'.repeat(400)) as string[] } },
-        delivery,
-      ).body,
-    ) as {
-      content: string;
-      allowed_mentions: object;
-    };
-    assert.deepEqual(body.allowed_mentions, { parse: [] });
-    assert.ok(body.content.length <= 2_000);
-  });
+  it('discord lets no text mention anybody', () =>
+    assert.deepEqual(
+      (JSON.parse(targets.discord.build({ type: 'notice', notice }, delivery).body) as { allowed_mentions: object }).allowed_mentions,
+      {
+        parse: [],
+      },
+    ));
 
   it('webhook gets a CloudEvent that is signed as Standard Webhooks', () => {
     const key = Buffer.from('a key of some length');

@@ -1,32 +1,75 @@
-import { messageOf, textOf, type Markup, type NotificationTarget } from '../message.ts';
+import type { Fact } from '../fact.ts';
+import { breakUp, escapeWithin, formatFact, maxLengthOf, renderedOf, verbatim, type Markup } from '../markup.ts';
+import { headingOf, messageOf, type Message, type NotificationTarget } from '../message.ts';
+import { looks } from '../severity.ts';
 
-/**
- * Slack's mrkdwn: https://api.slack.com/reference/surfaces/formatting. `<…>` are links and mentions. An invisible word joiner after each character of markup
- * keeps texts from being interpreted as markup or addresses.
- */
-const mrkdwn: Markup = {
-  escape: (text) =>
-    text
-      .replaceAll('&', '&amp;')
-      .replaceAll('<', '&lt;')
-      .replaceAll('>', '&gt;')
-      .replaceAll(/[*_~`@#]|:(?=\/\/)|www(?=\.)/gi, '$&\u2060'),
-  bold: (text) => `*${text}*`,
-  code: (text) => `\`${text}\``,
+/** Slack decodes these three everywhere: https://docs.slack.dev/messaging/formatting-message-text */
+const encode = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+/** Slack's mrkdwn, for the texts of templates. It has no escape for markup, so an invisible word joiner keeps texts from being markup; `_` is none inside of words. */
+const mrkdwn: Pick<Markup, 'escape' | 'code' | 'link'> = {
+  escape: (text) => breakUp(encode(text).replaceAll(/[*~`#]|(?<!\w)_|_(?!\w)/g, '$&\u2060')),
+  code: (text) => `\`${encode(text).replaceAll('`', "'")}\``,
   link: (text, url) => `<${url}|${text}>`,
 };
 
-/** An incoming webhook of Slack: https://api.slack.com/messaging/webhooks */
+/** The most characters of a header: https://docs.slack.dev/reference/block-kit/blocks/header-block */
+const maxHeader = 150;
+/** The most fields of a section, and the most characters of each: https://docs.slack.dev/reference/block-kit/blocks/section-block */
+const maxFields = 10;
+const maxText = 2_000;
+
+/** The most characters on a button: https://docs.slack.dev/reference/block-kit/block-elements/button-element */
+const maxButton = 75;
+
+/** A text in which nothing is markup, a mention, a link or the name of an emoji. */
+const plain = (text: string, most: number) => ({ type: 'plain_text', text: escapeWithin(text, encode, most), emoji: false });
+/** A text of ours. `verbatim` keeps Slack from making links of anything else. */
+const marked = (text: string) => ({ type: 'mrkdwn', text, verbatim: true });
+
+/** An incoming webhook of Slack, with Block Kit: https://docs.slack.dev/block-kit. The colour is that of an attachment, which holds all but the title. */
 export const slack: NotificationTarget = {
   id: 'slack',
   via: 'http',
-  build: (content, delivery) => ({
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
-      text: textOf(messageOf(content, delivery), mrkdwn),
-      link_names: false,
-      unfurl_links: false,
-      unfurl_media: false,
-    }),
-  }),
+  build(content, delivery) {
+    const message = messageOf(content, delivery);
+    const heading = headingOf(message);
+    const rendered = renderedOf(message, mrkdwn.escape);
+    return {
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        // The text of the notification. The blocks are shown in its place.
+        text: mrkdwn.escape(heading),
+        blocks:
+          rendered === undefined
+            ? [{ type: 'header', text: plain(heading, maxHeader) }]
+            : [{ type: 'section', text: { type: 'mrkdwn', text: rendered } }],
+        attachments: attachmentsOf(message),
+        link_names: false,
+        unfurl_links: false,
+        unfurl_media: false,
+      }),
+    };
+  },
 };
+
+function attachmentsOf(message: Message): object[] {
+  const { severity, facts, notes, code, button, links } = message;
+  const most = maxLengthOf(message);
+  const format = (fact: Fact) => plain(`${fact.label}\n${formatFact(fact, verbatim, most)}`, maxText);
+  const sections = Array.from({ length: Math.ceil(facts.length / maxFields) }, (_, index) => ({
+    type: 'section',
+    fields: facts.slice(index * maxFields, (index + 1) * maxFields).map(format),
+  }));
+  const context = [
+    ...notes.map((note) => plain(`${note.label}: ${formatFact(note, verbatim, most)}`, maxText)),
+    ...links.map(({ text, url }) => marked(mrkdwn.link(text, url))),
+  ];
+  const blocks = [
+    ...sections,
+    ...(code === undefined ? [] : [{ type: 'section', text: marked(`To approve: ${mrkdwn.code(code)}`) }]),
+    ...(context.length > 0 ? [{ type: 'context', elements: context }] : []),
+    ...(button ? [{ type: 'actions', elements: [{ type: 'button', text: plain(button.text, maxButton), url: button.url }] }] : []),
+  ];
+  return blocks.length === 0 ? [] : [{ color: looks[severity].color, blocks }];
+}

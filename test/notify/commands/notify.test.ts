@@ -52,14 +52,14 @@ describe('image-watcher notify test', () => {
     const bodies: string[] = [];
     const origin = await serve(t, (request, response) => {
       void text(request).then((body) => {
-        bodies.push(`${request.url} ${(JSON.parse(body) as { text: string }).text.split('\n')[0]}`);
+        bodies.push(`${request.url} ${(JSON.parse(body) as { text: string }).text}`);
         return response.writeHead(200).end('ok');
       });
     });
     const { code, out } = await run(configure({ ops: `${origin}/a`, developers: `${origin}/b` }));
     assert.equal(out, `✓ ops         slack  POST to ${origin} was answered 200\n✓ developers  slack  POST to ${origin} was answered 200\n`);
     assert.equal(code, 0);
-    assert.deepEqual(bodies.sort(), ['/a *🔵 Test message of image-watcher*', '/b *🔵 Test message of image-watcher*']);
+    assert.deepEqual(bodies.sort(), ['/a 🔵 Test message of image-watcher', '/b 🔵 Test message of image-watcher']);
   });
 
   it('sends it to the named targets only', async (t) => {

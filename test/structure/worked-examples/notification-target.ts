@@ -1,7 +1,8 @@
 import type { WorkedExample } from './worked-example.ts';
 
-const target = `import { messageOf, textOf, type NotificationTarget } from '../message.ts';
-import { markdown } from '../markdown.ts';
+const target = `import { markdown } from '../markdown.ts';
+import { textOf } from '../markup.ts';
+import { messageOf, type NotificationTarget } from '../message.ts';
 
 /** The chat of a worked example. */
 export const pager: NotificationTarget = {
