@@ -1,6 +1,6 @@
 /** The hosts to which the NotificationTargets of namespaces may send messages. Pure. */
 
-/** The hosts of public chats. Nothing inside a cluster has these names. */
+/** The hosts of public chats and services. Nothing inside a cluster has these names. */
 const publicHosts = [
   'hooks.slack.com',
   'discord.com',
@@ -9,6 +9,11 @@ const publicHosts = [
   '*.webhook.office.com',
   '*.logic.azure.com',
   '*.api.powerplatform.com',
+  'events.pagerduty.com',
+  'events.eu.pagerduty.com',
+  'api.opsgenie.com',
+  'api.eu.opsgenie.com',
+  'api.atlassian.com',
 ];
 
 /** The ports that a URL may omit. */

@@ -58,15 +58,28 @@ export async function deliver(target: ConfiguredTarget, content: Content, means:
     const send = (to: URL, request: GithubRequest) => exchange(to, request, { signal, wantsJson: true });
     return reportDeployment(content, { ...github, api: url, token: read.secret, dashboardUrl, exchange: send });
   }
-  const { build } = targets[kind];
+  const { build, skips } = targets[kind];
+  const skipped = skips?.(content);
+  if (skipped !== undefined) return { kind: 'sent', message: `nothing to report: ${skipped}` };
   const request = await buildWithTemplate(target, content, now(), (shown, rendered) =>
     build(shown, { id, secret: read.secret, now: new Date(now()), dashboardUrl, cluster, signLink, rendered }),
   );
   if ('problem' in request) return { kind: 'failed', message: request.problem, action: 'correct the template of the target' };
-  if (via === 'http') return (await exchange(url, { method: 'POST', ...request }, { signal })).result;
+  if (via === 'http') return post(url, request, (to, sent) => exchange(to, sent, { signal }));
   const { email, insecure } = target;
   if (email === undefined) return { kind: 'failed', message: 'it has no addresses', action: 'set email.from and email.to' };
   return mail(url, request, { ...email, id, insecure, signal });
+}
+
+async function post(
+  url: URL,
+  { method = 'POST', headers, body, path = '', query = {} }: TargetRequest,
+  exchange: (to: URL, request: GithubRequest) => Promise<Exchanged>,
+): Promise<SendResult> {
+  const to = new URL(url);
+  if (path !== '') to.pathname = `${to.pathname.replace(/\/+$/, '')}${path}`;
+  for (const [name, value] of Object.entries(query)) to.searchParams.set(name, value);
+  return (await exchange(to, { method, headers, body })).result;
 }
 
 async function readSecrets({

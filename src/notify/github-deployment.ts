@@ -19,7 +19,7 @@ export interface GithubMeans extends GithubSettings {
 }
 
 export interface GithubRequest {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
 }

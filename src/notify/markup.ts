@@ -30,6 +30,9 @@ export function isName(text: string): boolean {
 /** A text that is shown as it is. */
 export const verbatim: Pick<Markup, 'escape' | 'name'> = { escape: (text) => text, name: (text) => text };
 
+/** Text for programs that make links of addresses: names are exact, and other texts are broken up. */
+export const unlinked: Pick<Markup, 'escape' | 'name'> = { escape: breakUp, name: (text) => (isName(text) ? text : breakUp(text)) };
+
 /** An escaped text of at most `most` characters. It is cut before it is escaped, so that no escape is cut in two. */
 export function escapeWithin(text: string, escape: Markup['escape'], most: number): string {
   let kept = most;

@@ -39,6 +39,11 @@ export interface TargetRequest {
   readonly body: string;
   /** The body of a mail in HTML, besides the plain text in `body`. */
   readonly html?: string;
+  /** The method; POST by default. */
+  readonly method?: 'POST' | 'PUT';
+  /** A path below that of the address of the target, such as `/ID/close`, and a query. */
+  readonly path?: string;
+  readonly query?: Readonly<Record<string, string>>;
 }
 
 /** The inputs of a request besides the notice. */
@@ -74,6 +79,8 @@ export interface NotificationTarget {
   readonly id: MessageType;
   /** How the message is sent: as a POST, or as a mail, which has only the header `subject`. */
   readonly via: 'http' | 'smtp';
+  /** Why nothing is sent for a content; undefined if it is sent. Absent for types that get everything. */
+  readonly skips?: (content: Content) => string | undefined;
   /** Builds the request with the message. */
   build(content: Content, delivery: Delivery): TargetRequest;
 }

@@ -8,7 +8,7 @@ import { patchStatus } from '../service/kube/patch-status.ts';
 import { describeError } from '../core/model/errors.ts';
 import {
   isUsableTarget,
-  publicGithub,
+  publicUrls,
   type NotificationTarget,
   type NotificationTargetSpec,
   type SecretKeyRef,
@@ -85,8 +85,8 @@ export function composeNamespacedTargets(
     return Buffer.from(value, 'base64').toString('utf8').trim();
   };
   /** The address of a target, or why it has no usable one. The reason contains nothing of the Secret. */
-  const readUrl = async (namespace: string, { urlSecret }: NotificationTargetSpec): Promise<string | State> => {
-    if (urlSecret === undefined) return publicGithub;
+  const readUrl = async (namespace: string, { type, urlSecret }: NotificationTargetSpec): Promise<string | State> => {
+    if (urlSecret === undefined) return publicUrls[type] ?? '';
     try {
       const text = await read(namespace, urlSecret);
       const url = URL.parse(text);

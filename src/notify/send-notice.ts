@@ -47,7 +47,7 @@ export interface Exchanged {
  */
 export async function exchange(
   url: URL,
-  request: { readonly method: 'GET' | 'POST'; readonly headers: Readonly<Record<string, string>>; readonly body?: string },
+  request: { readonly method: 'GET' | 'POST' | 'PUT'; readonly headers: Readonly<Record<string, string>>; readonly body?: string },
   options: SendOptions & { readonly wantsJson?: boolean },
 ): Promise<Exchanged> {
   const { fetch, now, timeoutMs = 15_000, wantsJson = false } = options;

@@ -16,6 +16,7 @@ describe('a NotificationTarget', () => {
   for (const url of [
     'https://hooks.slack.com/services/T/B/x',
     'https://prod-12.westeurope.logic.azure.com/workflows/x',
+    'https://events.eu.pagerduty.com/v2/enqueue',
     'https://chat.example.com/hooks/x',
     'https://chat.example.com:443/hooks/x',
     'https://CHAT.example.com/hooks/x',

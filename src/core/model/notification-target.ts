@@ -5,11 +5,29 @@ import type { NoticeKind } from './notice.ts';
 import type { PolicyProblem } from './image-policy.ts';
 
 /** The types of systems that receive messages. */
-export const targetTypes = ['slack', 'mattermost', 'discord', 'teams', 'googleChat', 'webhook', 'email', 'githubDeployment'] as const;
+export const targetTypes = [
+  'slack',
+  'mattermost',
+  'discord',
+  'teams',
+  'googleChat',
+  'webhook',
+  'email',
+  'githubDeployment',
+  'pagerduty',
+  'opsgenie',
+] as const;
 export type TargetType = (typeof targetTypes)[number];
 
-/** The public address of GitHub's API. */
-export const publicGithub = 'https://api.github.com';
+/** The types of programs and services, which get every notice, and whose texts nobody chooses. All of them have a secret: a signing key, a token or a key of their API. */
+export const programTypes: readonly TargetType[] = ['webhook', 'githubDeployment', 'pagerduty', 'opsgenie'];
+
+/** The public addresses of the APIs of services, for targets that name none. */
+export const publicUrls: Readonly<Partial<Record<TargetType, string>>> = {
+  githubDeployment: 'https://api.github.com',
+  pagerduty: 'https://events.pagerduty.com/v2/enqueue',
+  opsgenie: 'https://api.opsgenie.com/v2/alerts',
+};
 
 /** The GitHub settings: where deployments are reported, and for which repositories. */
 export interface GithubSettings {
@@ -26,7 +44,7 @@ export interface MessageTemplate {
 
 /** The default maximum of messages in a minute: limited for people, and unlimited for programs. */
 export function defaultPerMinute(type: TargetType): number | undefined {
-  return type === 'webhook' || type === 'githubDeployment' ? undefined : 20;
+  return programTypes.includes(type) ? undefined : 20;
 }
 
 export interface NotificationTarget {

@@ -1,7 +1,7 @@
 /** The schema of NotificationTarget v1, which users write and the cluster stores. */
 import { z } from 'zod';
 import { noticeKinds } from '../../core/model/notice.ts';
-import { targetStatusSchema, targetTypes } from '../../core/model/notification-target.ts';
+import { programTypes, publicUrls, targetStatusSchema, targetTypes } from '../../core/model/notification-target.ts';
 import { withRules } from '../../service/resources/rules.ts';
 import { distinct, name } from '../../service/resources/v1-fields/scalars.ts';
 
@@ -21,6 +21,9 @@ const mailbox = (what: string) =>
     .regex(/^[^\s@<>,;"]{1,64}@[^\s@<>,;"]{1,255}$/, 'an address such as ops@example.com')
     .describe(what);
 
+/** A list in CEL. */
+const listOf = (types: readonly string[]) => `[${types.map((type) => `'${type}'`).join(', ')}]`;
+
 /** The kinds of notices about policies. Those about certificates of the service belong to no namespace. */
 const events = noticeKinds.filter((kind) => kind !== 'CertificateExpiring');
 
@@ -31,13 +34,13 @@ export const targetSpecSchema = withRules(
       type: z
         .enum(targetTypes)
         .describe(
-          'What receives the messages. webhook: any HTTP endpoint, which gets signed CloudEvents. email: mails by SMTP. githubDeployment: deployments of GitHub, instead of messages.',
+          'What receives the messages. webhook: any HTTP endpoint, which gets signed CloudEvents. email: mails by SMTP. githubDeployment: deployments of GitHub, instead of messages. pagerduty, opsgenie: incidents.',
         ),
       urlSecretRef: secretKey(
-        'The Secret with the URL of the incoming webhook, or of the mail server (smtps://user:password@mail.example.com). Its host must be allowed by notifications.hosts of the configuration. With type githubDeployment, the API; by default https://api.github.com.',
+        'The Secret with the URL of the incoming webhook, or of the mail server (smtps://user:password@mail.example.com). Its host must be allowed by notifications.hosts of the configuration. With type githubDeployment, pagerduty or opsgenie, that of the API; by default the public one.',
       ).exactOptional(),
       secretRef: secretKey(
-        'The Secret with the key that requests are signed with (Standard Webhooks), or with type githubDeployment the token. Required with these types.',
+        'The Secret with the key that requests are signed with (type webhook; Standard Webhooks), the token (githubDeployment), the routing key (pagerduty) or the API key (opsgenie). Required with these types.',
       ).exactOptional(),
       email: z
         .object({
@@ -76,7 +79,7 @@ export const targetSpecSchema = withRules(
             .describe('The text, in place of the title and the facts, in the markup of the target.')
             .exactOptional(),
         })
-        .describe('Your own texts, in Liquid. Not with type webhook or githubDeployment.')
+        .describe('Your own texts, in Liquid. Not with a type that requires a secret.')
         .exactOptional(),
       events: distinct(
         z
@@ -101,7 +104,7 @@ export const targetSpecSchema = withRules(
         .min(1)
         .max(6_000)
         .describe(
-          'How many messages the target is sent in a minute; what exceeds that is summed up in one message. The default is 20, and with type webhook no limit.',
+          'How many messages the target is sent in a minute; what exceeds that is summed up in one message. The default is 20, and with a type that requires a secret no limit.',
         )
         .exactOptional(),
       suspend: z.boolean().describe('Whether the target gets no messages for now.').exactOptional(),
@@ -113,19 +116,19 @@ export const targetSpecSchema = withRules(
       message: 'write email, with from and to, with type email only',
     },
     {
-      rule: "(self.type in ['webhook', 'githubDeployment']) == has(self.secretRef)",
-      message: 'write secretRef, a signing key or a token, with type webhook or githubDeployment only',
+      rule: `(self.type in ${listOf(programTypes)}) == has(self.secretRef)`,
+      message: `write secretRef, a signing key, a token or the key of an API, with type ${programTypes.join(', ')} only`,
     },
     {
       rule: "(self.type == 'githubDeployment') == has(self.github)",
       message: 'write github, with an environment, with type githubDeployment only',
     },
     {
-      rule: "!has(self.template) || !(self.type in ['webhook', 'githubDeployment'])",
+      rule: `!has(self.template) || !(self.type in ${listOf(programTypes)})`,
       message: 'a template is for messages: remove it, or write another type',
     },
     {
-      rule: "self.type == 'githubDeployment' || has(self.urlSecretRef)",
+      rule: `self.type in ${listOf(Object.keys(publicUrls))} || has(self.urlSecretRef)`,
       message: 'write urlSecretRef: the Secret with the URL',
     },
   ],

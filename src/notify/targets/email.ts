@@ -1,15 +1,14 @@
 import type { Fact } from '../fact.ts';
 import { encodeHtml, html } from '../html.ts';
-import { breakUp, formatFact, isName, maxLengthOf, renderedOf, textOf, type Markup } from '../markup.ts';
+import { formatFact, maxLengthOf, renderedOf, textOf, unlinked, type Markup } from '../markup.ts';
 import { headingOf, messageOf, type Message, type NotificationTarget } from '../message.ts';
 import { looks } from '../severity.ts';
 
 /** The markup of plain text. Mail programs make links of addresses, so an invisible word joiner is inserted into texts of others, but not into names. */
 const plain: Markup = {
-  escape: breakUp,
-  name: (text) => (isName(text) ? text : breakUp(text)),
+  ...unlinked,
   bold: (text) => text,
-  code: (text) => plain.name(text),
+  code: unlinked.name,
   link: (text, url) => `${text}: ${url}`,
 };
 

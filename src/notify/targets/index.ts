@@ -3,6 +3,8 @@ import { discord } from './discord.ts';
 import { email } from './email.ts';
 import { googleChat } from './google-chat.ts';
 import { mattermost } from './mattermost.ts';
+import { opsgenie } from './opsgenie.ts';
+import { pagerduty } from './pagerduty.ts';
 import { slack } from './slack.ts';
 import { teams } from './teams.ts';
 import { webhook } from './webhook.ts';
@@ -16,4 +18,6 @@ export const targets: Readonly<Record<NotificationTarget['id'], NotificationTarg
   googleChat,
   webhook,
   email,
+  pagerduty,
+  opsgenie,
 };

@@ -1,6 +1,6 @@
 /** Schema of the setting `notifications`: the targets, and the notices that they receive. */
 import { z } from 'zod';
-import { targetTypes } from '../../core/model/notification-target.ts';
+import { programTypes, publicUrls, targetTypes } from '../../core/model/notification-target.ts';
 import { noticeKinds } from '../../core/model/notice.ts';
 import { name, secretReference } from './scalars.ts';
 
@@ -12,17 +12,17 @@ const target = z
     kind: z
       .enum(targetTypes)
       .describe(
-        'What receives the messages. webhook: any HTTP endpoint, which gets signed CloudEvents. email: mails by SMTP. githubDeployment: deployments of GitHub, instead of messages.',
+        'What receives the messages. webhook: any HTTP endpoint, which gets signed CloudEvents. email: mails by SMTP. githubDeployment: deployments of GitHub, instead of messages. pagerduty, opsgenie: incidents.',
       ),
     url: secretReference
       .optional()
       .describe(
-        'The URL of the incoming webhook, which is a secret: {env: NAME} or {file: PATH}. With kind: email, that of the mail server: smtps://user:password@mail.example.com, or smtp:// for STARTTLS. With kind: githubDeployment, that of the API; by default https://api.github.com.',
+        'The URL of the incoming webhook, which is a secret: {env: NAME} or {file: PATH}. With kind: email, that of the mail server: smtps://user:password@mail.example.com, or smtp:// for STARTTLS. With kind: githubDeployment, pagerduty or opsgenie, that of the API; by default the public one.',
       ),
     secret: secretReference
       .optional()
       .describe(
-        'The key that requests are signed with (Standard Webhooks, `whsec_…`), or with kind: githubDeployment the token: {env: NAME} or {file: PATH}. Required with these kinds.',
+        'The key that requests are signed with (kind: webhook; Standard Webhooks, `whsec_…`), the token (githubDeployment), the routing key (pagerduty) or the API key (opsgenie): {env: NAME} or {file: PATH}. Required with these kinds.',
       ),
     insecure: z.boolean().default(false).describe('Whether the URL may be plain http, or a mail server without TLS.'),
     events: z
@@ -37,7 +37,7 @@ const target = z
       .max(6_000)
       .optional()
       .describe(
-        'How many messages the target is sent in a minute; what exceeds that is summed up in one message. The default is 20, and with kind: webhook no limit.',
+        'How many messages the target is sent in a minute; what exceeds that is summed up in one message. The default is 20, and with a kind that requires a secret no limit.',
       ),
     namespaces: z
       .array(name.describe('A namespace.'))
@@ -65,7 +65,7 @@ const target = z
           .describe('The text, in place of the title and the facts, in the markup of the target.'),
       })
       .optional()
-      .describe('Your own texts, in Liquid. Not with kind: webhook or githubDeployment.'),
+      .describe('Your own texts, in Liquid. Not with a kind that requires a secret.'),
     email: z
       .strictObject({
         from: mailbox.describe('The sender.'),
@@ -94,9 +94,10 @@ const target = z
       .describe('Where deployments are reported. Required with kind: githubDeployment.'),
   })
   .superRefine(({ kind, url, secret, email, github, template }, context) => {
-    if (template !== undefined && (kind === 'webhook' || kind === 'githubDeployment'))
+    const isProgram = programTypes.includes(kind);
+    if (template !== undefined && isProgram)
       context.addIssue({ code: 'custom', path: ['template'], message: `is not used with kind: ${kind}` });
-    if (url === undefined && kind !== 'githubDeployment')
+    if (url === undefined && publicUrls[kind] === undefined)
       context.addIssue({ code: 'custom', path: ['url'], message: 'is required: {env: NAME} or {file: PATH}' });
     if ((kind === 'githubDeployment') !== (github !== undefined))
       context.addIssue({
@@ -110,14 +111,13 @@ const target = z
         path: ['email'],
         message: kind === 'email' ? 'is required: the sender and the recipients' : 'is only used with kind: email',
       });
-    const needsSecret = kind === 'webhook' || kind === 'githubDeployment';
-    if (needsSecret !== (secret !== undefined))
+    if (isProgram !== (secret !== undefined))
       context.addIssue({
         code: 'custom',
         path: ['secret'],
-        message: needsSecret
-          ? 'is required: the key that requests are signed with, or the token'
-          : 'is only used with kind: webhook or githubDeployment',
+        message: isProgram
+          ? 'is required: the key that requests are signed with, the token, or the key of the API'
+          : `is only used with kind: ${programTypes.join(', ')}`,
       });
   });
 

@@ -11,7 +11,7 @@ import { minSecretLength, openSecret, openSecrets, type SecretStore } from './se
 import { openProxies } from './proxies.ts';
 import type { SecretReference } from './scalars.ts';
 import { openTraceSettings, type TraceSettings } from './traces.ts';
-import { defaultPerMinute, publicGithub } from '../../core/model/notification-target.ts';
+import { defaultPerMinute, publicUrls } from '../../core/model/notification-target.ts';
 import type { ConfiguredTarget } from '../../core/model/configured-target.ts';
 import { normaliseRegistry } from '../../core/model/image-reference.ts';
 import type { Proxies } from '../../core/model/proxy.ts';
@@ -116,7 +116,7 @@ function openTargets({ targets }: Config['notifications'], env: ConfigSource['en
         ...target,
         policies: policies?.matchLabels,
         perMinute: perMinute ?? defaultPerMinute(target.kind),
-        url: () => address.read() ?? (target.kind === 'githubDeployment' ? publicGithub : ''),
+        url: () => address.read() ?? publicUrls[target.kind] ?? '',
         secret: () => key.read() ?? '',
       },
     };

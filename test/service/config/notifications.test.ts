@@ -34,6 +34,10 @@ test('targets of notifications are read with their secrets, and every mistake is
   assert.deepEqual(problems(target('kind: webhook, url: {env: HOOK}'), env), [`${path}.secret`]);
   assert.deepEqual(problems(target('kind: slack, url: {env: HOOK}, secret: {env: KEY}'), env), [`${path}.secret`]);
   assert.deepEqual(problems(target('kind: slack, url: {env: MISSING}'), env), [`${path}.url`]);
+  const [calls] = load(target('kind: pagerduty, secret: {env: KEY}'), env).notificationTargets;
+  assert.deepEqual([calls?.url(), calls?.secret(), calls?.perMinute], ['https://events.pagerduty.com/v2/enqueue', 'key', undefined]);
+  assert.deepEqual(problems(target('kind: pagerduty'), env), [`${path}.secret`]);
+  assert.deepEqual(problems(target('kind: opsgenie, secret: {env: KEY}, template: {title: a}'), env), [`${path}.template`]);
   assert.deepEqual(problems(target('kind: slack, url: {env: HOOK}, events: [Exploded]'), env), [`${path}.events[0]`]);
   assert.deepEqual(
     problems('notifications: {targets: [{name: a, kind: slack, url: {env: HOOK}}, {name: a, kind: slack, url: {env: HOOK}}]}', env),

@@ -25,7 +25,7 @@ export const example: WorkedExample = {
       after: { "import type { NotificationTarget } from '../message.ts';": "import { pager } from './pager.ts';", 'slack,': '  pager,' },
       without: 'both',
     },
-    { file: 'src/core/model/notification-target.ts', replace: { "['slack', ": "['slack', 'pager', " }, without: 'types' },
+    { file: 'src/core/model/notification-target.ts', after: { "'slack',": "  'pager'," }, without: 'types' },
     { file: 'docs/notifications.md', after: { '| `slack` |': '| `pager` | a pager |' }, without: 'suite' },
   ],
   suite: ['test/notify/structure.test.ts'],
