@@ -14,6 +14,7 @@ const publicHosts = [
   'api.opsgenie.com',
   'api.eu.opsgenie.com',
   'api.atlassian.com',
+  'api.telegram.org',
 ];
 
 /** The ports that a URL may omit. */

@@ -9,6 +9,8 @@ export interface Markup {
   escape(text: string): string;
   /** A name that readers copy, such as a tag, an image or a workload. */
   name(text: string): string;
+  /** A sentence of others; like `escape`, unless the chat has a better way. */
+  sentence?(text: string): string;
   bold(text: string): string;
   code(text: string): string;
   link(text: string, url: string): string;
@@ -32,6 +34,9 @@ export const verbatim: Pick<Markup, 'escape' | 'name'> = { escape: (text) => tex
 
 /** Text for programs that make links of addresses: names are exact, and other texts are broken up. */
 export const unlinked: Pick<Markup, 'escape' | 'name'> = { escape: breakUp, name: (text) => (isName(text) ? text : breakUp(text)) };
+
+/** The markup of plain text. */
+export const plainText: Markup = { ...unlinked, bold: (text) => text, code: unlinked.name, link: (text, url) => `${text}: ${url}` };
 
 /** An escaped text of at most `most` characters. It is cut before it is escaped, so that no escape is cut in two. */
 export function escapeWithin(text: string, escape: Markup['escape'], most: number): string {
@@ -62,9 +67,9 @@ const maxTotal = 4_000;
 /** The most characters of a fact: Discord takes 1,024. */
 const maxOne = 1_000;
 
-/** The most characters of one fact, so that no message is too long for its chat. */
-export function maxLengthOf({ facts, notes }: Pick<Message, 'facts' | 'notes'>): number {
-  return Math.min(maxOne, Math.floor(maxTotal / Math.max(1, facts.length + notes.length)));
+/** The most characters of one fact, so that no message is too long for its chat. `total`: the most characters of all facts. */
+export function maxLengthOf({ facts, notes }: Pick<Message, 'facts' | 'notes'>, total = maxTotal): number {
+  return Math.min(maxOne, Math.floor(total / Math.max(1, facts.length + notes.length)));
 }
 
 /** The most characters of a rendered template. */
@@ -94,11 +99,13 @@ export function closingOf(message: Message, { escape, code: codeOf, link }: Mark
   });
 }
 
-/** The message for a chat without a structure of its own: one line for each fact. */
-export function textOf(message: Message, markup: Markup): string {
+/** The message for a chat without a structure of its own: one line for each fact. `total`: the most characters of all facts. */
+export function textOf(message: Message, markup: Markup, total?: number): string {
   const { facts, notes, text } = message;
-  const most = maxLengthOf(message);
+  const most = maxLengthOf(message, total);
   const title = markup.bold(markup.escape(headingOf(message)));
-  const lines = [...facts, ...notes].map((fact) => `${fact.label}: ${formatFact(fact, markup, most)}`);
+  const { name, escape, sentence = escape } = markup;
+  const format = (fact: Fact, escapeText: Markup['escape']) => `${fact.label}: ${formatFact(fact, { name, escape: escapeText }, most)}`;
+  const lines = [...facts.map((fact) => format(fact, escape)), ...notes.map((note) => format(note, sentence))];
   return [...(text === undefined ? [title] : []), ...lines, ...closingOf(message, markup)].join('\n');
 }

@@ -17,6 +17,7 @@ describe('a NotificationTarget', () => {
     'https://hooks.slack.com/services/T/B/x',
     'https://prod-12.westeurope.logic.azure.com/workflows/x',
     'https://events.eu.pagerduty.com/v2/enqueue',
+    'https://api.telegram.org/bot1:a/sendMessage?chat_id=-1',
     'https://chat.example.com/hooks/x',
     'https://chat.example.com:443/hooks/x',
     'https://CHAT.example.com/hooks/x',

@@ -136,6 +136,8 @@ describe('a target with a template', () => {
     discord: 'Hello \\<\u2060!channel\\> \\*bold\\*',
     teams: 'Hello \\<\u2060!channel\\> \\*bold\\*',
     googleChat: 'Hello <\u2060!channel>\u2060 *\u2060bold*\u2060',
+    telegram: 'Hello &lt;\u2060!channel&gt; *bold*',
+    matrix: 'Hello &lt;\u2060!channel&gt; *bold*',
     email: 'Hello <\u2060!channel> *bold*',
   } satisfies Readonly<Record<Exclude<MessageType, 'webhook' | 'pagerduty' | 'opsgenie'>, string>>))
     it(`has its values escaped for ${id}, in place of the title and the facts`, () => {

@@ -33,6 +33,12 @@ const isPlain: Readonly<Partial<Record<string, (holder: Readonly<Record<string, 
   teams: ({ type }, key) => (type === 'TextRun' && key === 'text') || (type === 'Action.OpenUrl' && key === 'title'),
 };
 
+/** Chats in whose HTML the text of code is shown as it is. */
+const withCode: readonly string[] = ['telegram', 'matrix'];
+
+const decode = (text: string) =>
+  text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&');
+
 export function textsOf(target: NotificationTarget, { headers, body, html }: TargetRequest): ShownTexts {
   const plain: string[] = [];
   const markup: string[] = [headers['subject'] ?? '', ...(html === undefined ? [] : [html])];
@@ -40,7 +46,10 @@ export function textsOf(target: NotificationTarget, { headers, body, html }: Tar
   const visit = (node: unknown) => {
     if (typeof node !== 'object' || node === null) return;
     for (const [key, value] of Object.entries(node as Record<string, unknown>)) {
-      if (typeof value === 'string' && !formatKeys.has(key))
+      if (typeof value === 'string' && withCode.includes(target.id)) {
+        plain.push(...[...value.matchAll(/<code>(.*?)<\/code>/g)].map(([, text = '']) => decode(text)));
+        markup.push(value.replaceAll(/<code>.*?<\/code>/g, '…'));
+      } else if (typeof value === 'string' && !formatKeys.has(key))
         (isPlain[target.id]?.(node as Record<string, unknown>, key) === true ? plain : markup).push(value);
       visit(value);
     }

@@ -16,11 +16,16 @@ export const targetTypes = [
   'githubDeployment',
   'pagerduty',
   'opsgenie',
+  'telegram',
+  'matrix',
 ] as const;
 export type TargetType = (typeof targetTypes)[number];
 
-/** The types of programs and services, which get every notice, and whose texts nobody chooses. All of them have a secret: a signing key, a token or a key of their API. */
+/** The types of programs and services, which get every notice, and whose texts nobody chooses. */
 export const programTypes: readonly TargetType[] = ['webhook', 'githubDeployment', 'pagerduty', 'opsgenie'];
+
+/** The types that need a secret besides the URL: a signing key, a token or the key of an API. */
+export const typesWithSecret: readonly TargetType[] = [...programTypes, 'matrix'];
 
 /** The public addresses of the APIs of services, for targets that name none. */
 export const publicUrls: Readonly<Partial<Record<TargetType, string>>> = {

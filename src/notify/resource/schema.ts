@@ -1,7 +1,7 @@
 /** The schema of NotificationTarget v1, which users write and the cluster stores. */
 import { z } from 'zod';
 import { noticeKinds } from '../../core/model/notice.ts';
-import { programTypes, publicUrls, targetStatusSchema, targetTypes } from '../../core/model/notification-target.ts';
+import { programTypes, publicUrls, targetStatusSchema, targetTypes, typesWithSecret } from '../../core/model/notification-target.ts';
 import { withRules } from '../../service/resources/rules.ts';
 import { distinct, name } from '../../service/resources/v1-fields/scalars.ts';
 
@@ -37,10 +37,10 @@ export const targetSpecSchema = withRules(
           'What receives the messages. webhook: any HTTP endpoint, which gets signed CloudEvents. email: mails by SMTP. githubDeployment: deployments of GitHub, instead of messages. pagerduty, opsgenie: incidents.',
         ),
       urlSecretRef: secretKey(
-        'The Secret with the URL of the incoming webhook, or of the mail server (smtps://user:password@mail.example.com). Its host must be allowed by notifications.hosts of the configuration. With type githubDeployment, pagerduty or opsgenie, that of the API; by default the public one.',
+        'The Secret with the URL of the incoming webhook, of the bot and its chat (https://api.telegram.org/botTOKEN/sendMessage?chat_id=ID), of the room of Matrix (https://HOMESERVER/_matrix/client/v3/rooms/ID), or of the mail server (smtps://user:password@mail.example.com). Its host must be allowed by notifications.hosts of the configuration. With type githubDeployment, pagerduty or opsgenie, that of the API; by default the public one.',
       ).exactOptional(),
       secretRef: secretKey(
-        'The Secret with the key that requests are signed with (type webhook; Standard Webhooks), the token (githubDeployment), the routing key (pagerduty) or the API key (opsgenie). Required with these types.',
+        'The Secret with the key that requests are signed with (type webhook; Standard Webhooks), the token (githubDeployment), the routing key (pagerduty), the API key (opsgenie) or the access token (matrix). Required with these types.',
       ).exactOptional(),
       email: z
         .object({
@@ -79,7 +79,7 @@ export const targetSpecSchema = withRules(
             .describe('The text, in place of the title and the facts, in the markup of the target.')
             .exactOptional(),
         })
-        .describe('Your own texts, in Liquid. Not with a type that requires a secret.')
+        .describe('Your own texts, in Liquid. Not with type webhook, githubDeployment, pagerduty or opsgenie.')
         .exactOptional(),
       events: distinct(
         z
@@ -104,7 +104,7 @@ export const targetSpecSchema = withRules(
         .min(1)
         .max(6_000)
         .describe(
-          'How many messages the target is sent in a minute; what exceeds that is summed up in one message. The default is 20, and with a type that requires a secret no limit.',
+          'How many messages the target is sent in a minute; what exceeds that is summed up in one message. The default is 20, and with type webhook, githubDeployment, pagerduty or opsgenie no limit.',
         )
         .exactOptional(),
       suspend: z.boolean().describe('Whether the target gets no messages for now.').exactOptional(),
@@ -116,8 +116,8 @@ export const targetSpecSchema = withRules(
       message: 'write email, with from and to, with type email only',
     },
     {
-      rule: `(self.type in ${listOf(programTypes)}) == has(self.secretRef)`,
-      message: `write secretRef, a signing key, a token or the key of an API, with type ${programTypes.join(', ')} only`,
+      rule: `(self.type in ${listOf(typesWithSecret)}) == has(self.secretRef)`,
+      message: `write secretRef, a signing key, a token or the key of an API, with type ${typesWithSecret.join(', ')} only`,
     },
     {
       rule: "(self.type == 'githubDeployment') == has(self.github)",

@@ -1,16 +1,8 @@
 import type { Fact } from '../fact.ts';
 import { encodeHtml, html } from '../html.ts';
-import { formatFact, maxLengthOf, renderedOf, textOf, unlinked, type Markup } from '../markup.ts';
+import { formatFact, maxLengthOf, plainText, renderedOf, textOf } from '../markup.ts';
 import { headingOf, messageOf, type Message, type NotificationTarget } from '../message.ts';
 import { looks } from '../severity.ts';
-
-/** The markup of plain text. Mail programs make links of addresses, so an invisible word joiner is inserted into texts of others, but not into names. */
-const plain: Markup = {
-  ...unlinked,
-  bold: (text) => text,
-  code: unlinked.name,
-  link: (text, url) => `${text}: ${url}`,
-};
 
 /** A mail by SMTP: https://www.rfc-editor.org/rfc/rfc5321, as plain text and as HTML, which loads nothing. */
 export const email: NotificationTarget = {
@@ -18,7 +10,7 @@ export const email: NotificationTarget = {
   via: 'smtp',
   build(content, delivery) {
     const message = messageOf(content, delivery);
-    return { headers: { subject: `[image-watcher] ${message.title}` }, body: `${textOf(message, plain)}\n`, html: htmlOf(message) };
+    return { headers: { subject: `[image-watcher] ${message.title}` }, body: `${textOf(message, plainText)}\n`, html: htmlOf(message) };
   },
 };
 
@@ -28,7 +20,7 @@ function htmlOf(message: Message): string {
   const most = maxLengthOf(message);
   const row = (fact: Fact) =>
     `<tr><td style="padding:2px 12px 2px 0;color:#666;vertical-align:top">${encodeHtml(fact.label)}</td><td>${formatFact(fact, html, most)}</td></tr>`;
-  const rendered = renderedOf(message, plain.escape);
+  const rendered = renderedOf(message, plainText.escape);
   const body =
     rendered === undefined
       ? [

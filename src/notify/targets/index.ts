@@ -3,10 +3,12 @@ import { discord } from './discord.ts';
 import { email } from './email.ts';
 import { googleChat } from './google-chat.ts';
 import { mattermost } from './mattermost.ts';
+import { matrix } from './matrix.ts';
 import { opsgenie } from './opsgenie.ts';
 import { pagerduty } from './pagerduty.ts';
 import { slack } from './slack.ts';
 import { teams } from './teams.ts';
+import { telegram } from './telegram.ts';
 import { webhook } from './webhook.ts';
 
 /** Every type of target by its name in the configuration. */
@@ -20,4 +22,6 @@ export const targets: Readonly<Record<NotificationTarget['id'], NotificationTarg
   email,
   pagerduty,
   opsgenie,
+  telegram,
+  matrix,
 };

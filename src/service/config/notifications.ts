@@ -1,6 +1,6 @@
 /** Schema of the setting `notifications`: the targets, and the notices that they receive. */
 import { z } from 'zod';
-import { programTypes, publicUrls, targetTypes } from '../../core/model/notification-target.ts';
+import { programTypes, publicUrls, targetTypes, typesWithSecret } from '../../core/model/notification-target.ts';
 import { noticeKinds } from '../../core/model/notice.ts';
 import { name, secretReference } from './scalars.ts';
 
@@ -17,12 +17,12 @@ const target = z
     url: secretReference
       .optional()
       .describe(
-        'The URL of the incoming webhook, which is a secret: {env: NAME} or {file: PATH}. With kind: email, that of the mail server: smtps://user:password@mail.example.com, or smtp:// for STARTTLS. With kind: githubDeployment, pagerduty or opsgenie, that of the API; by default the public one.',
+        'The URL of the incoming webhook, which is a secret: {env: NAME} or {file: PATH}. With kind: telegram, https://api.telegram.org/botTOKEN/sendMessage?chat_id=ID; with kind: matrix, https://HOMESERVER/_matrix/client/v3/rooms/ID. With kind: email, that of the mail server: smtps://user:password@mail.example.com, or smtp:// for STARTTLS. With kind: githubDeployment, pagerduty or opsgenie, that of the API; by default the public one.',
       ),
     secret: secretReference
       .optional()
       .describe(
-        'The key that requests are signed with (kind: webhook; Standard Webhooks, `whsec_…`), the token (githubDeployment), the routing key (pagerduty) or the API key (opsgenie): {env: NAME} or {file: PATH}. Required with these kinds.',
+        'The key that requests are signed with (kind: webhook; Standard Webhooks, `whsec_…`), the token (githubDeployment), the routing key (pagerduty), the API key (opsgenie) or the access token (matrix): {env: NAME} or {file: PATH}. Required with these kinds.',
       ),
     insecure: z.boolean().default(false).describe('Whether the URL may be plain http, or a mail server without TLS.'),
     events: z
@@ -37,7 +37,7 @@ const target = z
       .max(6_000)
       .optional()
       .describe(
-        'How many messages the target is sent in a minute; what exceeds that is summed up in one message. The default is 20, and with a kind that requires a secret no limit.',
+        'How many messages the target is sent in a minute; what exceeds that is summed up in one message. The default is 20, and with kind: webhook, githubDeployment, pagerduty or opsgenie no limit.',
       ),
     namespaces: z
       .array(name.describe('A namespace.'))
@@ -65,7 +65,7 @@ const target = z
           .describe('The text, in place of the title and the facts, in the markup of the target.'),
       })
       .optional()
-      .describe('Your own texts, in Liquid. Not with a kind that requires a secret.'),
+      .describe('Your own texts, in Liquid. Not with kind: webhook, githubDeployment, pagerduty or opsgenie.'),
     email: z
       .strictObject({
         from: mailbox.describe('The sender.'),
@@ -111,13 +111,14 @@ const target = z
         path: ['email'],
         message: kind === 'email' ? 'is required: the sender and the recipients' : 'is only used with kind: email',
       });
-    if (isProgram !== (secret !== undefined))
+    const needsSecret = typesWithSecret.includes(kind);
+    if (needsSecret !== (secret !== undefined))
       context.addIssue({
         code: 'custom',
         path: ['secret'],
-        message: isProgram
+        message: needsSecret
           ? 'is required: the key that requests are signed with, the token, or the key of the API'
-          : `is only used with kind: ${programTypes.join(', ')}`,
+          : `is only used with kind: ${typesWithSecret.join(', ')}`,
       });
   });
 
