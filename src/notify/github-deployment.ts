@@ -7,6 +7,7 @@ import { matchesText } from '../core/model/repository-pattern.ts';
 import { cut } from '../core/model/text.ts';
 import { isObject } from '../core/model/untyped.ts';
 import type { Content } from './message.ts';
+import { titleOf } from './notice-title.ts';
 import type { Exchanged, SendResult } from './send-notice.ts';
 
 /** The settings and clients for a report. */
@@ -81,7 +82,9 @@ async function reportState({ path, revision, notice, state }: Report, means: Git
     id = idOf(created.json);
   }
   if (id === undefined) return { kind: 'failed', message: `${means.api.origin} answered without the id of a deployment` };
-  const description = cut(notice.message ?? notice.reason ?? notice.kind, maxDescription);
+  // The reason of a rollback is why the other image failed.
+  const what = notice.kind === 'RolledBack' ? titleOf(notice) : (notice.message ?? notice.reason ?? notice.kind);
+  const description = cut(what, maxDescription);
   const logUrl = means.dashboardUrl === undefined ? {} : { log_url: `${means.dashboardUrl}/policies/${policy}` };
   return (await call(`${path}/deployments/${id}/statuses`, { state, description, ...logUrl }, means)).result;
 }

@@ -125,6 +125,15 @@ describe('a deployment of GitHub', () => {
     );
   });
 
+  it('of the former image succeeds with a rollback, and does not say why the other one failed', async (t) => {
+    const { deployments, report } = await startGithub(t);
+    await report('RolledBack');
+    assert.deepEqual(
+      deployments.flatMap(({ statuses }) => statuses.map(({ state, description }) => [state, description])),
+      [['success', 'shop/web rolled back to 1.4.2']],
+    );
+  });
+
   it('is one for each policy', async (t) => {
     const { deployments, report } = await startGithub(t);
     for (const name of ['web', 'api', 'web']) await report('Updated', { name });

@@ -25,7 +25,7 @@ function htmlOf(message: Message): string {
     rendered === undefined
       ? [
           `<h2 style="font-size:18px;margin:0 0 8px">${html.escape(headingOf(message))}</h2>`,
-          `<table style="border-collapse:collapse">${[...facts, ...notes].map(row).join('')}</table>`,
+          `<table style="border-collapse:collapse;font-size:14px">${[...facts, ...notes].map(row).join('')}</table>`,
         ]
       : [`<p style="margin:0;white-space:pre-wrap">${encodeHtml(rendered)}</p>`];
   const command = code === undefined ? [] : [`<p>To approve: <code>${html.name(code)}</code></p>`];
