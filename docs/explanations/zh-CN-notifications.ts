@@ -36,7 +36,7 @@ export const chineseNotifications: Readonly<Record<string, string>> = {
     '可以为哪些代码仓库报告 deployment，例如 "shop/*"；默认为令牌可写的所有仓库。',
   'Reports updates and rollouts as deployments of GitHub, for images that name a repository of the team as their source. The token needs the permission to write deployments.':
     '把更新和发布过程报告为 GitHub 的 deployment，适用于以该团队的代码仓库为来源的镜像。令牌需要写入 deployment 的权限。',
-  'Calls whoever is on duty when a rollout failed, and resolves the incident when it was rolled back or a better image rolled out. The Secret has the routing key of the integration.':
+  'Calls the person on duty when a rollout failed, and resolves the incident when it was rolled back or a better image rolled out. The Secret has the routing key of the integration.':
     '发布失败时呼叫值班人员；回滚后或更好的镜像发布完成后解除该事件。Secret 保存集成的路由密钥。',
   'What the service found.': '服务的检查结果。',
   'The generation of the target that was last checked.': '最近一次检查的 generation。',
