@@ -1,4 +1,5 @@
 /** Words a notice. Each target escapes the texts for its markup. Pure. */
+import { formatRepository, tryParseImageReference } from '../core/model/image-reference.ts';
 import { linksOf, type Link, type Origins } from '../core/model/image-origin.ts';
 import type { Notice } from '../core/model/notice.ts';
 import { documentation, isReason, pageOf } from '../core/model/reasons.ts';
@@ -152,13 +153,12 @@ function describeCounts({ images }: Pick<Notice, 'images'>): string | undefined 
   return images && `${images.current} current, ${images.behind} behind, ${images.refused} of these refused, ${images.unknown} unknown`;
 }
 
-/** The page to open: the form that approves, which needs a sign-in; the policy; or, without a dashboard, the explanation of the reason. */
+/** The page to open: the form that approves, which needs a sign-in; the policy, base or image; or, without a dashboard, the explanation of the reason. */
 function linkFor(notice: Notice, { dashboardUrl, signLink }: LinkMeans): Link | undefined {
   const { kind, reason, subject } = notice;
-  const { namespace = '', name } = subject;
-  const page = pages[subject.kind];
+  const page = pageFor(subject);
   if (dashboardUrl !== undefined && page !== undefined) {
-    const url = `${dashboardUrl}/${page.path}/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
+    const url = `${dashboardUrl}${page.path}`;
     if (kind !== 'ApprovalRequired') return { text: page.open, url };
     const link = subject.kind === 'ImagePolicy' ? signLink?.(notice) : undefined;
     return { text: 'Approve', url: `${url}/approve${link === undefined ? '' : `?link=${link}`}` };
@@ -166,11 +166,16 @@ function linkFor(notice: Notice, { dashboardUrl, signLink }: LinkMeans): Link | 
   return isReason(reason) ? { text: 'What to do', url: pageOf(reason) } : undefined;
 }
 
-/** The pages of the dashboard about subjects. An image has none that every reader of a notice may see. */
-const pages: Readonly<Partial<Record<Notice['subject']['kind'], { readonly path: string; readonly open: string }>>> = {
-  ImagePolicy: { path: 'policies', open: 'Open the policy' },
-  BaseImagePolicy: { path: 'bases', open: 'Open the base' },
-};
+/** The page of the dashboard about a subject; undefined if it has none. */
+function pageFor({ kind, namespace = '', name }: Notice['subject']): { readonly path: string; readonly open: string } | undefined {
+  const path = `${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
+  if (kind === 'ImagePolicy') return { path: `/policies/${path}`, open: 'Open the policy' };
+  if (kind === 'BaseImagePolicy') return { path: `/bases/${path}`, open: 'Open the base' };
+  const image = kind === 'Image' ? tryParseImageReference(name) : undefined;
+  if (image === undefined) return undefined;
+  const query = new URLSearchParams({ repository: formatRepository(image.repository), runsIn: namespace });
+  return { path: `/image?${query.toString()}#places`, open: 'Open the image' };
+}
 
 /** The title with the icon of the severity before it. The title of a template shows what its author writes. */
 export function headingOf({ severity, title, isOwnTitle = false }: Message): string {

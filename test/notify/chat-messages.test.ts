@@ -242,6 +242,13 @@ describe('a message', () => {
     assert.doesNotMatch(html, /src=|<(?:img|link|style|script)|url\(/);
   });
 
+  it('leads to the places of an image in the namespace', () => {
+    const subject = { kind: 'Image', namespace: 'shop', name: 'r.example.com:5000/shop/web:1.2.3', uid: 'u2' } as const;
+    const { body } = build('slack', { type: 'notice', notice: { ...notice, kind: 'Behind', subject } });
+    const url = '"url":"https://images.example.com/image?repository=r.example.com%3A5000%2Fshop%2Fweb&runsIn=shop#places"';
+    assert.ok(body.includes(`"Open the image","emoji":false},${url}`), body);
+  });
+
   it('leads to the form that approves a base', () => {
     const subject = { kind: 'BaseImagePolicy', namespace: 'platform', name: 'java', uid: 'u2' } as const;
     const { body } = build('slack', { type: 'notice', notice: { ...notice, kind: 'ApprovalRequired', subject } });
