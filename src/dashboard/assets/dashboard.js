@@ -39,6 +39,12 @@ document.addEventListener('keydown', (event) => {
     if (dialog?.open === false) dialog.showModal();
   }
 });
+showCopiers();
+document.addEventListener('click', (event) => void copy(event.target.closest?.('button[data-copy]')));
+// What waits for something outside of the policies, of which no stream says that it came.
+setInterval(() => {
+  if (!document.hidden && document.querySelector('main [data-again]') !== null) void readAgain();
+}, 5_000);
 if (document.body.dataset.live !== undefined) follow(document.body.dataset.live);
 
 /** UTC moves into the tooltip. */
@@ -57,6 +63,18 @@ function showAges() {
     const [unit, length] = units.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1];
     element.textContent = relative.format(Math.trunc(seconds / length), unit);
   }
+}
+
+/** Browsers let pages copy only where they trust the connection. */
+function showCopiers() {
+  if (navigator.clipboard === undefined) return;
+  for (const button of document.querySelectorAll('button[data-copy]')) button.hidden = false;
+}
+
+async function copy(button) {
+  if (button === null || button === undefined) return;
+  await navigator.clipboard.writeText(button.dataset.copy);
+  button.textContent = button.dataset.done;
 }
 
 let typing;
@@ -101,6 +119,7 @@ async function readAgain() {
   });
   document.title = page.title;
   showTimes();
+  showCopiers();
 }
 
 /** `open` of details, and the attributes that hold what somebody chose. */

@@ -3,9 +3,9 @@ import { getReceivers, getRegistries } from '../../service/api/routes/installati
 import { documentation } from '../../core/model/reasons.ts';
 import { html } from '../html.ts';
 import type { Page } from '../page.ts';
-import { tagOf, time } from '../parts/inline.ts';
-import { showReceivers, showRegistries } from '../parts/health.ts';
+import { showRegistries } from '../parts/health.ts';
 import { partOf } from '../parts/problem.ts';
+import { showReceiver } from '../parts/receivers.ts';
 
 const maxAsked = 10;
 
@@ -25,39 +25,27 @@ export const setup: Page = {
       missing.map(async ({ name }) => api.read(getEvents, { receiver: name, limit: 1 }).catch(() => ({ events: [] }))),
     );
     for (const { events } of older) for (const event of events) last.set(event.receiver, event);
+    const ignored = new Map(
+      await Promise.all(
+        receivers.slice(0, maxAsked).map(async ({ name }) => {
+          const { events } = await api.read(getEvents, { receiver: name, outcome: 'ignored', limit: 1 }).catch(() => ({ events: [] }));
+          return [name, events[0]] as const;
+        }),
+      ),
+    );
     const registries = await partOf(api.read(getRegistries), (answer) => showRegistries(answer.registries, texts));
     const body = html`
-      ${registries} ${receivers.length > 0 && showReceivers(receivers, texts)}
-      <h2>${texts.urls}</h2>
-      <p>${texts.setupIntro} <a href=${`${documentation}/receivers.md`} rel="noreferrer">${texts.moreSetup}</a></p>
-      ${webhookUrl === undefined && html`<p class="note">${texts.noWebhookUrl}</p>`}
-      ${receivers.length === 0 && html`<p class="none">${texts.noReceivers}</p>`}
-      ${receivers.map(({ name, provider, path, answers }) => {
-        const event = last.get(name);
-        return html`
-          <section>
-            <h3>${name} <small>${provider}</small></h3>
-            <dl class="facts">
-              <div>
-                <dt>${texts.url}</dt>
-                <dd><code class="copy">${webhookUrl === undefined ? path : `${webhookUrl}${path}`}</code></dd>
-              </div>
-              <div>
-                <dt>${texts.lastSent}</dt>
-                <dd>${event === undefined ? '–' : html`${time(event.receivedAt)} <code>${event.repository}</code> ${tagOf(event)}`}</dd>
-              </div>
-              <div>
-                <dt>${texts.lastAnswers}</dt>
-                <dd>
-                  <ul class="plain">
-                    ${Object.entries(answers).map(([status, at]) => html`<li><code>${status}</code> ${time(at)}</li>`)}
-                  </ul>
-                </dd>
-              </div>
-            </dl>
-          </section>
-        `;
-      })}
+      ${registries}
+      <section>
+        <h2>${texts.receivers}</h2>
+        <p>${texts.setupIntro} <a href=${`${documentation}/receivers.md`} rel="noreferrer">${texts.moreSetup}</a></p>
+        ${webhookUrl === undefined && html`<p class="note">${texts.noWebhookUrl}</p>`}
+        ${receivers.length === 0 && html`<p class="none">${texts.noReceivers}</p>`}
+        ${receivers.map((receiver) => {
+          const { name } = receiver;
+          return showReceiver(receiver, { push: last.get(name), ignored: ignored.get(name) }, webhookUrl, texts);
+        })}
+      </section>
     `;
     return { title: texts.setup, body };
   },

@@ -4,6 +4,7 @@ import { causesEn } from './causes-en.ts';
 import { activityEn } from './activity-en.ts';
 import { findEn } from './find-en.ts';
 import { imagesEn } from './images-en.ts';
+import { setupEn } from './setup-en.ts';
 import { policyEn } from './policy-en.ts';
 import type { Translated } from './translated.ts';
 
@@ -57,17 +58,12 @@ export const en = {
   registry: 'Registry',
   receivers: 'Receivers',
   receiver: 'Receiver',
-  provider: 'Provider',
   lastPush: 'Last push',
-  lastAccepted: 'Last accepted',
-  lastRefused: 'Last refused',
   stalledPolicies: 'Failed or stalled',
   health: 'Health',
   healthy: 'Delivers',
   silent: (count: number) => `Silent: polls found ${count} unannounced images`,
   neverAnnounced: 'No push yet',
-  refusing: 'Refused its last delivery',
-  quiet: 'No delivery yet',
   onlyForAdministrators: 'Visible to users who may list the policies of all namespaces.',
 
   // The page "Policies"
@@ -107,6 +103,7 @@ export const en = {
   // The search over everything
   find: findEn,
   happened: activityEn,
+  receiving: setupEn,
 
   // The pages "Bases" and of one base
   bases: 'Bases',
@@ -226,7 +223,6 @@ export const en = {
   noneChosen: 'Choose at least one image.',
 
   // The page "Setup"
-  urls: 'Where senders deliver',
   setupIntro: 'Give each registry the URL of its receiver, and the secret that you have configured for it.',
   url: 'URL',
   lastSent: 'Last push that it sent',
@@ -234,7 +230,6 @@ export const en = {
   noWebhookUrl: 'The public address is not configured (dashboard.webhookUrl), so only the path is shown.',
   noReceivers: 'No receiver is configured.',
   moreSetup: 'How to set up each registry',
-  lastAnswers: 'Last answers',
 
   // The page "Sign-in"
   token: 'Kubernetes token',

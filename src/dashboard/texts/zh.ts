@@ -2,6 +2,7 @@ import { causesZh } from './causes-zh.ts';
 import { activityZh } from './activity-zh.ts';
 import { findZh } from './find-zh.ts';
 import { imagesZh } from './images-zh.ts';
+import { setupZh } from './setup-zh.ts';
 import { policyZh } from './policy-zh.ts';
 import type { Texts } from './en.ts';
 
@@ -51,17 +52,12 @@ export const zh: Texts = {
   registry: '镜像仓库',
   receivers: '接收端',
   receiver: '接收端',
-  provider: '类型',
   lastPush: '最近一次推送',
-  lastAccepted: '最近一次接受',
-  lastRefused: '最近一次拒绝',
   stalledPolicies: '失败或停滞',
   health: '健康状况',
   healthy: '正常通知',
   silent: (count) => `无通知：轮询发现 ${count} 个未通知的镜像`,
   neverAnnounced: '尚无推送',
-  refusing: '最近一次投递被拒绝',
-  quiet: '尚无投递',
   onlyForAdministrators: '仅对可列出所有命名空间策略的用户可见。',
 
   policy: '策略',
@@ -96,6 +92,7 @@ export const zh: Texts = {
   ofImages: imagesZh,
   find: findZh,
   happened: activityZh,
+  receiving: setupZh,
 
   bases: '基础镜像',
   base: '基础镜像',
@@ -232,7 +229,6 @@ export const zh: Texts = {
   confirmApprovals: (count) => (count === 1 ? '批准此镜像？' : `批准这 ${count} 个镜像？`),
   noneChosen: '请至少选择一个镜像。',
 
-  urls: '发送方的投递地址',
   setupIntro: '在每个镜像仓库中填写其接收端的 URL，以及为其配置的密钥。',
   url: 'URL',
   lastSent: '最近发送的推送',
@@ -240,7 +236,6 @@ export const zh: Texts = {
   noWebhookUrl: '未配置公开地址（dashboard.webhookUrl），因此只显示路径。',
   noReceivers: '未配置接收端。',
   moreSetup: '各镜像仓库的接入方法',
-  lastAnswers: '最近的响应',
 
   token: 'Kubernetes 令牌',
   tokenHint: '使用 kubectl create token NAME 创建，或使用您自己账户的令牌。',
