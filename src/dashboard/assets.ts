@@ -33,5 +33,6 @@ export function addAssets(app: FastifyInstance): void {
 }
 
 function tagged(text: string): { readonly text: string; readonly tag: string } {
-  return { text, tag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"` };
+  // Weak, because the compressed file has the same.
+  return { text, tag: `W/"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"` };
 }
