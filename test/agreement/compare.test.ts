@@ -12,6 +12,7 @@ const views: Views = {
   status: { images: [image('1.0.0')], changedTo: [] },
   cli: row,
   api: { state: 'Waiting', running: '1.0.0', wanted: '1.1.0', reason: 'Window', message: 'opens at 22:00' },
+  places: [{ image: image('1.0.0'), tag: '1.0.0', wants: '1.1.0', state: 'Behind' }],
   page: { state: 'Waiting', running: '1.0.0', wanted: '1.1.0', why: 'opens at 22:00' },
   metric: { reason: 'Window', ready: false },
   events: ['Updated', 'Window'],
@@ -25,6 +26,7 @@ const inOrder: Views = {
   cli: ready,
   status: { images: [image('1.1.0')], changedTo: [image('1.1.0')] },
   api: { state: 'Ready', running: '1.1.0', wanted: '1.1.0', reason: 'UpToDate', message: 'runs 1.1.0' },
+  places: [{ image: image('1.1.0'), tag: '1.1.0', wants: '1.1.0', state: 'Current' }],
   page: { state: 'Ready', running: '1.1.0', wanted: '1.1.0' },
   metric: { reason: 'UpToDate', ready: true },
   explain: { allowed: true, reasons: ['UpToDate'] },
@@ -56,6 +58,22 @@ for (const [what, expected, changed] of [
     'the page shows another image',
     /^page: running is 1\.1\.0/,
     { page: { state: 'Waiting', running: '1.1.0', wanted: '1.1.0', why: 'opens at 22:00' } },
+  ],
+  ['the API lists no container', /^images is empty, not .*:1\.0\.0$/, { places: [] }],
+  [
+    'the API lists another image',
+    /^images is .*:0\.9\.0, not/,
+    { places: [{ image: image('0.9.0'), tag: '0.9.0', wants: '1.1.0', state: 'Behind' }] },
+  ],
+  [
+    'a container is listed with another image that is wanted',
+    /^images: of .*, what is wanted is 1\.2\.0, not 1\.1\.0$/,
+    { places: [{ image: image('1.0.0'), tag: '1.0.0', wants: '1.2.0', state: 'Behind' }] },
+  ],
+  [
+    'a container that is behind is listed as current',
+    /^images: .*:1\.0\.0 is Current, and 1\.1\.0 is wanted$/,
+    { places: [{ image: image('1.0.0'), tag: '1.0.0', wants: '1.1.0', state: 'Current' }] },
   ],
   ['the status lists another image', /^status\.targets is .*:0\.9\.0, not/, { status: { images: [image('0.9.0')], changedTo: [] } }],
   ['kubectl wants another image', /^kubectl: LATEST is 1\.2\.0, not 1\.1\.0$/, { kubectl: { ...row, wanted: '1.2.0' } }],
@@ -117,6 +135,7 @@ test('a newer image than the selected one is in order', () => {
     ...said,
     api: { ...inOrder.api, state: 'Ready', running: '2.0.0' },
     page: { state: 'Ready', running: '2.0.0', wanted: '1.1.0' },
+    places: [{ image: image('2.0.0'), tag: '2.0.0', wants: '1.1.0', state: 'Kept' }],
   };
   const { record: _, ...rest } = views;
   assert.deepEqual(compare({ ...truth, tags: new Map([['2.0.0', 1]]), images: [image('2.0.0')], why: undefined }, rest), []);
@@ -145,6 +164,7 @@ test('several tags are one word in every view', () => {
     status: { images: many.images, changedTo: [] },
     api: { ...views.api, state: 'Waiting', running: '1.0.0,+2' },
     page: { state: 'Waiting', running: '1.0.0,+2', wanted: '1.1.0', why: 'opens at 22:00' },
+    places: many.images.map((one) => ({ image: one, state: 'Behind' })),
   };
   assert.deepEqual(compare(many, said), []);
   assert.equal(compare(many, { ...said, kubectl: { ...row, running: '0.9.0,+2' } }).length, 1);

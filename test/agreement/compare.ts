@@ -9,6 +9,14 @@ export interface Row {
   readonly reason: string;
 }
 
+/** A container, as the API lists it. */
+export interface Place {
+  readonly image: string;
+  readonly tag?: string;
+  readonly wants?: string;
+  readonly state: string;
+}
+
 /** What is said of one policy. */
 export interface Views {
   readonly kubectl: Row | undefined;
@@ -24,6 +32,8 @@ export interface Views {
         readonly message?: string;
       }
     | undefined;
+  /** Where its images run, as the API lists it. */
+  readonly places: readonly Place[];
   /** A row of the dashboard. */
   readonly page: { readonly state: string; readonly running: string; readonly wanted: string; readonly why?: string } | undefined;
   readonly metric: { readonly reason: string; readonly ready: boolean } | undefined;
@@ -49,7 +59,13 @@ const afterRollback: ReadonlySet<string> = new Set(['RejectedDigest', 'RolloutRe
 /** One sentence for each contradiction; empty where all say the same. */
 export function compare(known: Truth, views: Views): readonly string[] {
   const truth = unasked.has(views.kubectl?.reason ?? '') ? { ...known, wanted: 'unknown' } : known;
-  return [...aboutRunning(truth, views), ...aboutWanted(truth, views), ...aboutReason(truth, views), ...aboutTrace(truth, views)];
+  return [
+    ...aboutRunning(truth, views),
+    ...aboutWanted(truth, views),
+    ...aboutReason(truth, views),
+    ...aboutTrace(truth, views),
+    ...aboutPlaces(truth, views),
+  ];
 }
 
 function aboutRunning({ tags, images, recorded }: Truth, { kubectl, cli, api, page, status }: Views): string[] {
@@ -119,6 +135,25 @@ function aboutTrace({ images }: Truth, { kubectl, events, record }: Views): stri
     ...lost.map((image) => `record: the push changed a container to ${image}, which does not run`),
     ...(['working', 'queued', 'unwatched'].includes(outcome) ? [`record: the push is ${outcome}`] : []),
     ...(isHidden ? [`record: ${outcome} ${record.reason}, and the policy ${reason}`] : []),
+  ];
+}
+
+function aboutPlaces({ images, wanted }: Truth, { places, kubectl }: Views): string[] {
+  const expected = wanted === 'unknown' ? (kubectl?.wanted ?? '') : wanted;
+  const listed = places.map(({ image }) => image).sort();
+  return [
+    ...differ('images', listed.join(' '), [...images].sort().join(' ')),
+    ...places.flatMap(({ image, tag = '', wants, state }) => {
+      if (wants === undefined) return [];
+      const isWanted = tag === wants && !image.includes('@');
+      const isOther = tag !== wants && !isNewer(tag, wants);
+      return [
+        ...differ(`images: of ${image}, what is wanted`, wants, expected),
+        ...((isWanted && state !== 'Current') || (isOther && state === 'Current')
+          ? [`images: ${image} is ${state}, and ${wants} is wanted`]
+          : []),
+      ];
+    }),
   ];
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { runCommand } from '../cli/run-command.ts';
 import type { ControlPlane } from '../harness/control-plane.ts';
 import { resend } from '../harness/resend.ts';
-import type { Row, Views } from './compare.ts';
+import type { Place, Row, Views } from './compare.ts';
 
 /** Where the views are, and with which rights they are read. */
 export interface Viewer {
@@ -30,11 +30,12 @@ export interface Closely {
 
 /** All views of all policies, by name; `closely`: of these, also what costs a request for each. */
 export async function readViews(viewer: Viewer, closely: readonly Closely[] = []): Promise<(name: string) => Views> {
-  const [kubectl, statuses, cli, api, page, metrics, events, explained, records] = await Promise.all([
+  const [kubectl, statuses, cli, api, places, page, metrics, events, explained, records] = await Promise.all([
     readTable(viewer),
     readStatuses(viewer),
     readCommand(viewer),
     readApi(viewer),
+    readPlaces(viewer),
     readPages(viewer),
     readMetrics(viewer),
     readEvents(viewer),
@@ -50,6 +51,7 @@ export async function readViews(viewer: Viewer, closely: readonly Closely[] = []
       status: { images: targets.flatMap(({ image }) => image ?? []), changedTo: [...history.map(({ to }) => to), ...earlier] },
       cli: cli.get(name),
       api: api.get(name),
+      places: places.get(name) ?? [],
       page: page.get(name),
       metric: metrics.get(name),
       events: events.get(name) ?? [],
@@ -135,6 +137,36 @@ async function readApi(viewer: Viewer): Promise<Map<string, NonNullable<Views['a
         ...(reason !== undefined && { reason }),
         ...(message !== undefined && { message }),
       },
+    ]),
+  );
+}
+
+/** Where the images of each policy run: a page after the other. */
+async function readPlaces(viewer: Viewer): Promise<Map<string, Place[]>> {
+  interface Answer {
+    readonly images: readonly {
+      readonly image: string;
+      readonly tag?: string;
+      readonly wants?: { readonly tag: string };
+      readonly state: string;
+      readonly policy: { readonly name: string };
+    }[];
+    readonly next?: string;
+  }
+  const found: Answer['images'][number][] = [];
+  for (let after: string | undefined = ''; after !== undefined;) {
+    const page: Answer = await ask<Answer>(
+      viewer,
+      `/images?namespace=${viewer.namespace}&limit=500${after && `&after=${encodeURIComponent(after)}`}`,
+    );
+    found.push(...page.images);
+    after = page.next;
+  }
+  const groups = Map.groupBy(found, ({ policy }) => policy.name);
+  return new Map(
+    [...groups].map(([name, list]) => [
+      name,
+      list.map(({ image, tag, wants, state }) => ({ image, state, ...(tag !== undefined && { tag }), ...(wants && { wants: wants.tag }) })),
     ]),
   );
 }
