@@ -91,6 +91,24 @@ test('a digest leads to where it runs, also by its first digits', async (t) => {
   assert.equal((await get('/image')).status, 404);
 });
 
+test('twelve versions and ten namespaces are shown, with the way to all versions', async (t) => {
+  const apps = Array.from({ length: 15 }, (_, index) => {
+    const target = { kind: 'Deployment', namespace: `team-${index}`, name: 'web' };
+    const status = { latest: { tag: '2.0.0', selectedAt: '2026-03-01T11:00:00Z' } };
+    return {
+      policy: policyOf({ ...target, uid: `uid-${index}`, spec: specOf({ targets: [target] }), status }),
+      workload: workloadOf({ web: `registry.example.com/shop/web:1.${index}.0` }, target),
+    };
+  });
+  const cluster = { ...samplePorts([]).cluster, ...viewOf(...apps.map((one) => one.workload)) };
+  const { get } = openDashboard(t, { policies: { all: () => apps.map((one) => one.policy), cluster } });
+  const { text } = await get('/image?repository=registry.example.com/shop/web');
+  assert.deepEqual([rowsOf(text, 'matrix').length, text.match(/<th scope="col">team-/g)?.length], [12, 10]);
+  assert.match(text, /5 more namespaces are only counted/);
+  const [, link = ''] = /href="([^"]*)">4 more versions</.exec(text) ?? [];
+  assert.equal(rowsOf((await get(link.replaceAll('&amp;', '&'))).text, 'matrix').length, 16);
+});
+
 test('what the workloads of others hold is shown as text', async (t) => {
   const hostile = `"><img src=x onerror=alert(1)>'`;
   const target = { kind: 'Deployment', namespace: 'shop', name: 'web' };

@@ -17,7 +17,7 @@ export const image: Page = {
     const { repository } = given;
     if (repository === undefined) throw new ApiFailure(404, texts.noPage);
     const [versions, places] = await Promise.all([
-      partOf(api.read(getVersions, { repository, limit: 30 }), (answer) =>
+      partOf(api.read(getVersions, { repository, limit: query.one('versions') === 'all' ? 500 : 12 }), (answer) =>
         answer.versions.length === 0
           ? html`<p class="none">${texts.ofImages.noImages}</p>`
           : versionMatrix(answer.versions, answer.more, texts),

@@ -30,7 +30,10 @@ export function versionMatrix(versions: readonly VersionView[], more: number, te
         ${versions.map((version) => showRow(version, shown, texts))}
       </tbody>
     </table>
-    ${more > 0 && html`<p class="note">${own.moreVersions(more)}</p>`}
+    ${
+      more > 0 &&
+      html`<p><a href=${`${imagePath({ repository: versions[0]?.repository ?? '' })}&versions=all`}>${own.moreVersions(more)}</a></p>`
+    }
     ${all > shown.length && html`<p class="note">${own.moreNamespaces(all - shown.length)}</p>`}
   `;
 }

@@ -22,7 +22,7 @@ export const imagesEn = {
   isWanted: 'selected',
   isBehind: 'behind',
   all: 'All',
-  moreVersions: (count: number) => (count === 1 ? 'One older version is not shown.' : `${count} older versions are not shown.`),
+  moreVersions: (count: number) => (count === 1 ? 'One more version' : `${count} more versions`),
   moreNamespaces: (count: number) => (count === 1 ? 'One more namespace is only counted.' : `${count} more namespaces are only counted.`),
   runs: 'Runs',
   wants: 'Selected',

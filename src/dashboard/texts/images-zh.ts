@@ -21,7 +21,7 @@ export const imagesZh: Texts['ofImages'] = {
   isWanted: '已选中',
   isBehind: '落后',
   all: '全部',
-  moreVersions: (count) => `另有 ${count} 个较旧版本未显示。`,
+  moreVersions: (count) => `另外 ${count} 个版本`,
   moreNamespaces: (count) => `另有 ${count} 个命名空间仅计入总数。`,
   runs: '运行',
   wants: '选中',

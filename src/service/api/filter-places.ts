@@ -1,4 +1,5 @@
 /** The places that a caller may see, and the filters of lists of places. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { scopeOf } from '../../core/model/image-policy.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
 import { placesOf, type Place, type PlaceState } from '../explain/running-places.ts';
@@ -27,6 +28,9 @@ export interface SeenPlaces {
   readonly isComplete: boolean;
 }
 
+/** How long other work waits for the places. */
+const turnMs = 5;
+
 /** The places of the policies that the caller may list, of one repository or of all. Throws AccessError as `listVisible` does. */
 export async function seePlaces(
   ports: Pick<ApiPorts, 'policies'>,
@@ -38,8 +42,19 @@ export async function seePlaces(
     const scope = scopeOf(policy.spec);
     return scope === undefined || (repository !== undefined && formatRepository(scope.repository) !== repository) ? [] : [policy];
   });
-  const found = scoped.map((policy) => placesOf(policy, cluster));
-  return { places: found.flatMap((places) => places ?? []), isComplete: !found.includes(undefined) };
+  const places: Place[] = [];
+  let isComplete = true;
+  let began = performance.now();
+  for (const policy of scoped) {
+    const found = placesOf(policy, cluster);
+    if (found === undefined) isComplete = false;
+    else places.push(...found);
+    if (performance.now() - began < turnMs) continue;
+    // Ten thousand plans take seconds, and pushes must not wait for them.
+    await nextTurn();
+    began = performance.now();
+  }
+  return { places, isComplete };
 }
 
 /** The places that match a filter. */

@@ -48,7 +48,7 @@ export function repositoriesOf(places: readonly Place[]): RunningRepository[] {
       ...countOf(own),
       namespaces: new Set(own.map(({ workload }) => workload.namespace)).size,
       policies: new Set(own.map(({ policy }) => policyKey(policy))).size,
-      versions: versionsOf(own).filter((version) => version.places > 0).length,
+      versions: groupByVersion(own).filter((mentions) => mentions.some(({ isWanted }) => !isWanted)).length,
     }))
     .sort((a, b) => Number(b.behind > 0) - Number(a.behind > 0) || (a.repository < b.repository ? -1 : 1));
 }
@@ -64,28 +64,35 @@ export function versionsOf(places: readonly Place[]): RunningVersion[] {
 interface Mention {
   readonly place: Place;
   readonly isWanted: boolean;
-  readonly tag?: string;
-  readonly digest?: string;
-  readonly at?: string;
+  readonly tag: string | undefined;
+  readonly digest: string | undefined;
+  readonly at: string | undefined;
 }
 
 function versionsOfOne(repository: string, places: readonly Place[]): RunningVersion[] {
-  const mentions = places.flatMap(mentionsOf);
-  const digests = Map.groupBy(mentions, ({ tag }) => tag);
-  // A tag of which one digest is known is one version, also where the digest is not known.
-  const isAmbiguous = (tag: string | undefined) => new Set(digests.get(tag)?.flatMap(({ digest }) => digest ?? [])).size > 1;
-  const keyOf = ({ tag, digest }: Mention) => (tag === undefined || isAmbiguous(tag) ? `${tag ?? ''}@${digest ?? ''}` : tag);
-  return [...Map.groupBy(mentions, keyOf).values()]
+  return groupByVersion(places)
     .map((own) => versionFrom(repository, own))
     .sort((a, b) => newestFirst({ ...a, ...defined({ at: a.firstSeenAt }) }, { ...b, ...defined({ at: b.firstSeenAt }) }));
 }
 
+/** The mentions of each version. A tag of which one digest is known is one version, also where the digest is not known. */
+function groupByVersion(places: readonly Place[]): Mention[][] {
+  const mentions = places.flatMap(mentionsOf);
+  const known = new Map<string | undefined, string>();
+  const ambiguous = new Set<string>();
+  for (const { tag, digest } of mentions) {
+    if (digest === undefined || tag === undefined) continue;
+    if ((known.get(tag) ?? digest) !== digest) ambiguous.add(tag);
+    known.set(tag, digest);
+  }
+  const keyOf = ({ tag, digest = '' }: Mention) => (tag === undefined || ambiguous.has(tag) ? `${tag ?? ''}@${digest}` : tag);
+  return [...Map.groupBy(mentions, keyOf).values()];
+}
+
 function mentionsOf(place: Place): Mention[] {
-  const { tag, digest, since, wants } = place;
-  const runs = { place, isWanted: false, ...defined({ tag, digest, at: since }) };
-  return wants === undefined
-    ? [runs]
-    : [runs, { place, isWanted: true, tag: wants.tag, ...defined({ digest: wants.digest, at: wants.selectedAt }) }];
+  const { tag, digest, since: at, wants } = place;
+  const runs = { place, isWanted: false, tag, digest, at };
+  return wants === undefined ? [runs] : [runs, { place, isWanted: true, tag: wants.tag, digest: wants.digest, at: wants.selectedAt }];
 }
 
 function versionFrom(repository: string, mentions: readonly Mention[]): RunningVersion {

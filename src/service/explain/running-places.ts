@@ -54,6 +54,8 @@ interface Remembered {
   readonly workloads: readonly Workload[];
   readonly at: number;
   readonly places: readonly Place[];
+  /** Whether nothing else than the policy and its workloads decides: what is selected runs. */
+  readonly isLasting: boolean;
 }
 
 /** Remembered for a while, because every open page asks for all places whenever one policy changes. The caches replace an object that changes. */
@@ -69,11 +71,13 @@ export function placesOf(policy: ImagePolicy, cluster: ClusterView): readonly Pl
   const workloads = resolveTargets(scope.targets, view);
   const [known, at] = [remembered.get(policy), cluster.now()];
   const isSame = known?.workloads.length === workloads.length && known.workloads.every((one, index) => one === workloads[index]);
-  if (known !== undefined && isSame && Math.abs(at - known.at) < rememberedMs) return known.places;
+  const isRecent = known?.isLasting === true || Math.abs(at - (known?.at ?? 0)) < rememberedMs;
+  if (known !== undefined && isSame && isRecent) return known.places;
   const seen = seeTargets(policy, view);
   if (seen === undefined) return undefined;
   const places = readPlaces(policy, formatRepository(scope.repository), seen, cluster);
-  remembered.set(policy, { workloads, at, places });
+  const isLasting = places.every(({ state }) => state === 'Current');
+  remembered.set(policy, { workloads, at, places, isLasting });
   return places;
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defined } from '../../../core/model/defined.ts';
 import { formatRepository, parseImageReference } from '../../../core/model/image-reference.ts';
 import { repositoriesOf, versionsOf, type RunningVersion } from '../../explain/image-versions.ts';
-import { placeStates, type PlaceState } from '../../explain/running-places.ts';
+import { placeStates, type Place, type PlaceState } from '../../explain/running-places.ts';
 import { filterPlaces, hasDigest, seePlaces } from '../filter-places.ts';
 import { placeView, positionOf, repositoryView, showPlace, showVersion, versionView } from '../image-view.ts';
 import type { ApiPorts } from '../ports.ts';
@@ -86,17 +86,16 @@ export const getRepositories = defineRoute({
   answer: z.object({ repositories: z.array(repositoryView), total: z.int(), isComplete, next }),
   async handle({ query: { namespace, runsIn, name, search: text, limit, after: from }, access, ports }) {
     const seen = await seePlaces(ports, access, { namespace });
-    const places = filterPlaces(seen.places, { runsIn });
+    const named = name?.toLowerCase();
+    const places = filterPlaces(seen.places, { runsIn }).filter(({ repository }) => named === undefined || repository.includes(named));
     const matching = text === undefined ? undefined : new Set(filterPlaces(places, { search: text }).map(({ repository }) => repository));
     const all = repositoriesOf(matching === undefined ? places : places.filter(({ repository }) => matching.has(repository)));
-    const named = name?.toLowerCase();
-    const wanted = named === undefined ? all : all.filter(({ repository }) => repository.includes(named));
-    const placed = wanted.map((one) => ({ one, position: `${one.behind > 0 ? 0 : 1}:${one.repository}` }));
+    const placed = all.map((one) => ({ one, position: `${one.behind > 0 ? 0 : 1}:${one.repository}` }));
     const left = placed.filter(({ position }) => from === undefined || position > from);
     const page = left.slice(0, limit);
     return {
       repositories: page.map(({ one }) => ({ ...one })),
-      total: wanted.length,
+      total: all.length,
       isComplete: seen.isComplete,
       ...(left.length > page.length && defined({ next: page.at(-1)?.position })),
     };
@@ -117,21 +116,35 @@ export const getVersions = defineRoute({
       .min(1)
       .max(700)
       .exactOptional()
-      .describe('Part of the tag, the beginning of the digest, or both with (the end of) the repository before them: `web:1.4`.'),
+      .describe('Part of the tag, the beginning of the digest, or both after the name of the repository: `web:1.4`.'),
     limit: limitOf('versions'),
   }),
   answer: z.object({ versions: z.array(versionView), more: z.int().describe('How many versions are not listed.'), isComplete }),
   async handle({ query: { namespace, repository: written, runsIn, version, limit }, access, ports }) {
     const seen = await seePlaces(ports, access, { namespace, repository: normalise(written, ports) });
-    const all = versionsOf(filterPlaces(seen.places, { runsIn }));
-    const found = version === undefined ? all : all.filter((one) => isNamed(one, version));
+    const places = filterPlaces(seen.places, { runsIn });
+    const found = version === undefined ? versionsOf(places) : findVersions(places, version);
     return { versions: found.slice(0, limit).map(showVersion), more: Math.max(0, found.length - limit), isComplete: seen.isComplete };
   },
 });
 
+/** The versions that a text is about. Only those of repositories that have one are counted. */
+function findVersions(places: readonly Place[], version: string): RunningVersion[] {
+  const isMeant = ({ repository, tag, digest, wants }: Place) =>
+    isNamed({ repository, tag, digest }, version) || (wants !== undefined && isNamed({ repository, ...wants }, version));
+  const repositories = new Set(places.filter(isMeant).map(({ repository }) => repository));
+  return versionsOf(places.filter(({ repository }) => repositories.has(repository))).filter((one) => isNamed(one, version));
+}
+
+interface Named {
+  readonly repository: string;
+  readonly tag?: string | undefined;
+  readonly digest?: string | undefined;
+}
+
 /** Whether a text is about the version, not about its repository alone. */
-function isNamed({ repository, tag = '', digest = '' }: RunningVersion, version: string): boolean {
+function isNamed({ repository, tag = '', digest = '' }: Named, version: string): boolean {
   if (tag.includes(version) || (version.length >= 7 && hasDigest({ digest }, version))) return true;
-  const isNamedIn = (whole: string) => whole.includes(version) && !repository.includes(version);
-  return isNamedIn(`${repository}:${tag}`) || isNamedIn(`${repository}:${tag}@${digest}`) || isNamedIn(`${repository}@${digest}`);
+  if (repository.includes(version) || !version.includes(repository.slice(repository.lastIndexOf('/') + 1))) return false;
+  return [`${repository}:${tag}`, `${repository}:${tag}@${digest}`, `${repository}@${digest}`].some((whole) => whole.includes(version));
 }
