@@ -17,8 +17,7 @@ export const example: WorkedExample = {
     { file: 'src/dashboard/pages/almanac.ts', text: page, without: 'both' },
     {
       file: 'src/dashboard/pages/index.ts',
-      after: { 'import { approvals }': "import { almanac } from './almanac.ts';" },
-      replace: { 'approvals, setup]': 'approvals, setup, almanac]' },
+      after: { 'import { approvals }': "import { almanac } from './almanac.ts';", 'setup,': '  almanac,' },
       without: 'suite',
     },
     { file: 'src/dashboard/texts/en.ts', after: { "setup: 'Setup and health'": "  almanac: 'Almanac'," }, without: 'types' },
