@@ -77,6 +77,11 @@ test('the versions of a repository are counted by namespace, and each count lead
   assert.match(filtered, /Show every container of this image/);
 });
 
+test('the page of a policy leads to its image', async (t) => {
+  const { get } = openDashboard(t, exampleOptions());
+  assert.ok((await get('/policies/shop/storefront')).text.includes(`<a href="${page}"><code>${repository}</code></a>`));
+});
+
 test('a digest leads to where it runs, also by its first digits', async (t) => {
   const { get } = openDashboard(t, exampleOptions());
   const whole = `/places?digest=${encodeURIComponent(digestOf('f'))}`;

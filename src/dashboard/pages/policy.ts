@@ -10,6 +10,7 @@ import { causePath, causeSentence, showStep } from '../parts/causes.ts';
 import { baseChain } from '../parts/dependents.ts';
 import { explanation } from '../parts/explanation.ts';
 import { ago, stateBadge, tagOf, time } from '../parts/inline.ts';
+import { imagePath } from '../parts/place-query.ts';
 import { ifPermitted, partOf, problem } from '../parts/problem.ts';
 import { type PushEvent, showPushWay } from '../parts/push-way.ts';
 import { runAndWant } from '../parts/run-and-want.ts';
@@ -145,7 +146,7 @@ function showActions(found: PolicyDetail, { noActions }: Caller, texts: Texts): 
 function showNow(found: PolicyDetail, texts: Texts): Html {
   const { pendingApproval, waiting, rollouts, status } = found;
   const rows: [string, unknown][] = [
-    [texts.image, found.image && html`<code>${found.image}</code>`],
+    [texts.image, found.image && html`<a href=${imagePath({ repository: found.image })}><code>${found.image}</code></a>`],
     [texts.selects, found.selects],
     [texts.mode, found.mode],
     [texts.waitsForApproval, pendingApproval && tagOf(pendingApproval)],
