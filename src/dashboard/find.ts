@@ -9,6 +9,7 @@ import { type Api, ApiFailure } from './api-client.ts';
 import type { PageCall } from './page.ts';
 import { basePath, policyPath } from './parts/inline.ts';
 import { imagePath, placesPath } from './parts/place-query.ts';
+import { pushPath } from './parts/push.ts';
 
 /** How many hits of each kind are shown. */
 const maxHits = 10;
@@ -89,6 +90,7 @@ export function exactPage(text: string, { found }: Found): string | undefined {
     ...found.bases.hits.filter(named).map(basePath),
     ...found.workloads.hits.filter(named).map(workloadPath),
     ...found.repositories.hits.filter(({ repository }) => repository === text).map(({ repository }) => imagePath({ repository })),
+    ...found.events.hits.filter(({ id }) => id === text).map(({ id }) => pushPath(id)),
     ...found.versions.hits.filter((version) => namesOf(version).includes(text)).map((version) => versionPath(version, text)),
   ];
   const [page, ...others] = new Set(pages);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { digestOf, policyOf } from '../core/model/samples.ts';
+import { recordOf } from '../service/api/fake-events.ts';
 import { ann } from '../service/api/sample-policies.ts';
 import { exampleOptions } from './example.ts';
 import { openDashboard, sessions } from './start-dashboard.ts';
@@ -10,9 +11,10 @@ const everyPage = [
   '/search',
   '/search?q=store',
   '/search?q=shop/cart',
-  '/search?q=push-checkout-2-4-00',
+  '/search?q=7.0',
   '/search?q=%22%27%3C%26nothing',
   '/search?q=platform%2F',
+  '/search?q=registry.example.com%2Fshop%2Fnothing%3A1.0.0',
 ];
 
 for (const language of ['en', 'zh-CN,zh;q=0.9'])
@@ -65,6 +67,7 @@ for (const [text, page] of [
     '/image?repository=harbor.example.com%2Fshop%2Fstorefront&tag=7.0.1#places',
   ],
   ['platform/java', '/bases/platform/java'],
+  ['push-checkout-2-4-00', '/events/push-checkout-2-4-00'],
   // A policy and a workload have this name.
   ['shop/cart', undefined],
   ['fffffff', undefined],
@@ -73,9 +76,12 @@ for (const [text, page] of [
     assert.equal((await find(t, text)).location, page);
   });
 
-test('a push is found by its id', async (t) => {
-  const { groups } = await find(t, 'push-checkout-2-4-00');
-  assert.deepEqual(groups, { Pushes: '1 /events?repository=harbor.example.com%2Fshop%2Fcheckout' });
+test('the pushes of a digest are found beside where it runs', async (t) => {
+  const digest = digestOf('f');
+  const pushed = recordOf('push-of-the-digest-1', 5, { 'shop/storefront': 'updated' });
+  const record = { ...pushed, event: { ...pushed.event, digest } };
+  const { location, groups } = await find(t, `other@${digest}`, { ...exampleOptions(), records: [record] });
+  assert.deepEqual([location, groups], [undefined, { Pushes: '1 /events/push-of-the-digest-1' }]);
 });
 
 test('ten hits of a kind are shown, with the way to all', async (t) => {

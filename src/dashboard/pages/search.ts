@@ -5,6 +5,7 @@ import { ago, baseLink, policyLink, stateBadge, tagOf } from '../parts/inline.ts
 import { imagePath, placesPath } from '../parts/place-query.ts';
 import { shortDigest } from '../parts/places.ts';
 import { problem } from '../parts/problem.ts';
+import { pushPath } from '../parts/push.ts';
 import type { Texts } from '../texts/en.ts';
 
 const maxLength = 256;
@@ -77,9 +78,8 @@ function showFound(text: string, { found, failure }: Found, texts: Texts): Html 
         events,
         ({ id, registry, repository, tag, outcome, receivedAt }) => {
           const name = [registry, repository].filter((part) => part !== undefined).join('/');
-          return html`<a href=${name === '' ? '/events' : `/events?${new URLSearchParams({ repository: name }).toString()}`}
-              >${name || id}</a
-            >${' '}${tagOf({ tag })} ${texts.outcomes[outcome]} <small>${ago(receivedAt)}</small>`;
+          return html`<a href=${pushPath(id)}>${name || id}</a>${' '}${tagOf({ tag })} ${texts.outcomes[outcome]}
+            <small>${ago(receivedAt)}</small>`;
         },
         { texts },
       )}
