@@ -3,8 +3,8 @@ import { type Finding, type Level, type ServiceReport } from '../service/doctor/
 import { checks } from '../service/doctor/checks/index.ts';
 import { documentation } from '../core/model/reasons.ts';
 import { readVersion } from '../service/config/version.ts';
-import { apiOptions, callApi } from './api-client.ts';
-import { ApiError } from './api-error.ts';
+import { apiOptions, callApi } from '../service/command-line/api-client.ts';
+import { ApiError } from '../service/command-line/api-error.ts';
 import { defineCommand, paintFor, type Terminal, UsageError } from '../service/command-line/command.ts';
 import { checkCluster } from './doctor/check-cluster.ts';
 import { fit, outputOption, print } from '../service/command-line/output.ts';

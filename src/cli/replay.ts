@@ -1,4 +1,4 @@
-import { apiOptions, callApi, withApi } from './api-client.ts';
+import { apiOptions, callApi, withApi } from '../service/command-line/api-client.ts';
 import { findEventId } from './events/short-ids.ts';
 import { defineCommand } from '../service/command-line/command.ts';
 import { outputOption, print } from '../service/command-line/output.ts';

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { after, before, test } from 'node:test';
-import { callApi } from '../../src/cli/api-client.ts';
+import { callApi } from '../../src/service/command-line/api-client.ts';
 import { startForwardProxy, type ForwardProxy } from '../harness/forward-proxy.ts';
 import { createAuthority } from '../harness/server-certificate.ts';
 import { tempFolder } from '../harness/temp-folder.ts';

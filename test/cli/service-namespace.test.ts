@@ -1,7 +1,7 @@
 /** To which namespace commands take the token of their caller where he names none. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findServiceNamespace } from '../../src/cli/service-pod.ts';
+import { findServiceNamespace } from '../../src/service/command-line/service-pod.ts';
 import { KubeError } from '../../src/service/kube/kube-error.ts';
 
 const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/imagepolicies.operator.technomad.dev';

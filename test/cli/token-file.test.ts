@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ApiError } from '../../src/cli/api-error.ts';
-import { callApi } from '../../src/cli/api-client.ts';
+import { ApiError } from '../../src/service/command-line/api-error.ts';
+import { callApi } from '../../src/service/command-line/api-client.ts';
 
 test('a file that is not one token is refused without showing what is in it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'token-'));

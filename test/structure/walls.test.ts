@@ -78,7 +78,15 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'service/operations': ['core/async', 'service/telemetry', 'service/api'],
   'service/reconcile': ['core', 'service/queue', 'service/telemetry'],
   'service/poll': ['core', 'service/queue', 'service/telemetry', 'service/reconcile'],
-  'service/command-line': ['core/model', 'core/select', 'service/kube', 'service/resources', 'service/config', 'service/registry'],
+  'service/command-line': [
+    'core/model',
+    'core/select',
+    'service/proxy',
+    'service/kube',
+    'service/resources',
+    'service/config',
+    'service/registry',
+  ],
 };
 
 test('every room of core and service is in the table', () => {

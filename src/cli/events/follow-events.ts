@@ -1,7 +1,7 @@
 import { backoffMs, sleep, type Backoff } from '../../core/async/backoff.ts';
 import type { EventView } from '../../service/api/event-view.ts';
-import type { ApiTarget } from '../api-client.ts';
-import { ApiError } from '../api-error.ts';
+import type { ApiTarget } from '../../service/command-line/api-client.ts';
+import { ApiError } from '../../service/command-line/api-error.ts';
 import type { Terminal } from '../../service/command-line/command.ts';
 import { type Filter, listEvents, readEvents } from './list-events.ts';
 

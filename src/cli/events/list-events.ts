@@ -1,5 +1,5 @@
 import type { EventOutcome, EventView } from '../../service/api/event-view.ts';
-import { type ApiTarget, callApi } from '../api-client.ts';
+import { type ApiTarget, callApi } from '../../service/command-line/api-client.ts';
 
 /** The filter for events. */
 export interface Filter {

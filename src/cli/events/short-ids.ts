@@ -1,7 +1,7 @@
 /** Short ids of events that still identify one event. */
 import type { EventView } from '../../service/api/event-view.ts';
-import { type ApiTarget, callApi } from '../api-client.ts';
-import { ApiError } from '../api-error.ts';
+import { type ApiTarget, callApi } from '../../service/command-line/api-client.ts';
+import { ApiError } from '../../service/command-line/api-error.ts';
 import { listEvents } from './list-events.ts';
 
 const leastLength = 8;

@@ -1,12 +1,12 @@
 /** Calls the API of a running image-watcher with the token of the caller. The token is sent only to a server that proves that it is image-watcher. */
 import { readFileSync } from 'node:fs';
-import { defined } from '../core/model/defined.ts';
-import { describeError } from '../core/model/errors.ts';
-import { describeReadError } from '../service/config/read-error.ts';
+import { defined } from '../../core/model/defined.ts';
+import { describeError } from '../../core/model/errors.ts';
+import { describeReadError } from '../config/read-error.ts';
 import { ApiError } from './api-error.ts';
 import { askServer, askThroughCluster, type ApiRequest } from './ask-service.ts';
-import type { Options, Terminal } from '../service/command-line/command.ts';
-import { clusterOf, clusterOptions } from '../service/command-line/policy-client.ts';
+import type { Options, Terminal } from './command.ts';
+import { clusterOf, clusterOptions } from './policy-client.ts';
 
 /** The options that say where the API is. */
 export const serviceOptions = {
@@ -96,7 +96,7 @@ async function findAuthorization({ 'token-file': tokenFile, ...values }: ApiTarg
   }
   const cluster = clusterOf(values);
   // Imported only here, so that a token of a file does not wait for the Kubernetes client.
-  const { loadKubeAccess } = await import('../service/kube/load-kube-access.ts');
+  const { loadKubeAccess } = await import('../kube/load-kube-access.ts');
   try {
     const source = await loadKubeAccess(cluster);
     const access = await source.current();

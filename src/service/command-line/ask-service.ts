@@ -1,11 +1,11 @@
 /** One request to the API of a running image-watcher: through the API server, which authenticates the target, or to a server that the user names. */
 import { request as httpRequest } from 'node:http';
-import { processSource } from '../service/config/environment.ts';
-import { describeError } from '../core/model/errors.ts';
-import type { KubeAccessOptions } from '../service/kube/load-kube-access.ts';
-import type { PodConnection } from '../service/kube/port-forward.ts';
+import { processSource } from '../config/environment.ts';
+import { describeError } from '../../core/model/errors.ts';
+import type { KubeAccessOptions } from '../kube/load-kube-access.ts';
+import type { PodConnection } from '../kube/port-forward.ts';
 import { ApiError } from './api-error.ts';
-import { describeClusterError } from '../service/command-line/cluster-errors.ts';
+import { describeClusterError } from './cluster-errors.ts';
 import { findServiceNamespace, findServicePod } from './service-pod.ts';
 
 /** A request to the API of image-watcher. */
@@ -51,10 +51,7 @@ export async function askServer(server: string, { method, path, headers }: ApiRe
 async function openFetch({ protocol }: URL): Promise<{ readonly fetch: typeof fetch; close(): Promise<void> }> {
   if (protocol !== 'https:') return { fetch, close: () => Promise.resolve() };
   // Imported only here, so that completion and connections through the API server do not wait for the clients.
-  const [{ readProxies }, { openOutbound }] = await Promise.all([
-    import('../service/config/settings.ts'),
-    import('../service/proxy/outbound.ts'),
-  ]);
+  const [{ readProxies }, { openOutbound }] = await Promise.all([import('../config/settings.ts'), import('../proxy/outbound.ts')]);
   return openOutbound(readProxies({ registries: [] }, processSource()));
 }
 
@@ -63,8 +60,8 @@ export async function askThroughCluster(cluster: KubeAccessOptions, named: strin
   const signal = AbortSignal.timeout(timeoutMs);
   // Imported only here, so that completion and --server do not wait for the Kubernetes client.
   const [{ openKubeClient }, { connectToPod, PortForwardError }] = await Promise.all([
-    import('../service/kube/client.ts'),
-    import('../service/kube/port-forward.ts'),
+    import('../kube/client.ts'),
+    import('../kube/port-forward.ts'),
   ]);
   const findPod = async () => {
     const client = await openKubeClient(cluster);

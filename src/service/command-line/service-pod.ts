@@ -1,11 +1,11 @@
 /** Finds a pod of image-watcher that answers its API: one with the role `work`, by the labels of the chart. */
 import { z } from 'zod';
-import type { KubeClient } from '../service/kube/client.ts';
-import { crdName } from '../service/resources/group.ts';
-import { crdPath } from '../service/kube/crd/definition.ts';
-import { isKubeError } from '../service/kube/kube-error.ts';
-import { listPath } from '../service/kube/objects.ts';
-import type { PodPort } from '../service/kube/port-forward.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { crdName } from '../resources/group.ts';
+import { crdPath } from '../kube/crd/definition.ts';
+import { isKubeError } from '../kube/kube-error.ts';
+import { listPath } from '../kube/objects.ts';
+import type { PodPort } from '../kube/port-forward.ts';
 import { ApiError } from './api-error.ts';
 
 /** Used only in the namespace of the installation. Elsewhere, anybody may give a pod these labels, and would get the tokens of administrators. */
