@@ -3,9 +3,7 @@ import { eventOutcomes, type EventView } from '../service/api/event-view.ts';
 import { isDigest } from '../core/model/image-reference.ts';
 import type { GivenUpNotice } from '../core/model/notice.ts';
 import { parseDuration } from '../core/model/text.ts';
-import { describeError } from '../core/model/errors.ts';
-import { type ApiTarget, apiOptions, withApi } from '../service/command-line/api-client.ts';
-import { ApiError } from '../service/command-line/api-error.ts';
+import { apiOptions, findPolicyName, withApi } from '../service/command-line/api-client.ts';
 import { defineCommand, type Terminal, UsageError, type Values } from '../service/command-line/command.ts';
 import { type Filter, readEvents } from './events/list-events.ts';
 import { createFold } from './events/fold-ignored.ts';
@@ -13,8 +11,7 @@ import { followEvents } from './events/follow-events.ts';
 import { createShortIds, readEvent } from './events/short-ids.ts';
 import { countOf, outputOption, print } from '../service/command-line/output.ts';
 import { printable } from '../service/command-line/printable.ts';
-import { clusterOf, policyOptions } from '../service/command-line/policy-client.ts';
-import { readPolicyName } from '../service/command-line/policy-name.ts';
+import { policyOptions } from '../service/command-line/policy-client.ts';
 import { startProgress } from '../service/command-line/progress.ts';
 import { reasonLinks } from './reason-links.ts';
 import { summaries } from './summaries.ts';
@@ -49,7 +46,7 @@ export const events = defineCommand({
     if (what === undefined || what.includes('/')) {
       const filter = readFilter(values);
       return withApi(terminal, async () => {
-        const policy = what === undefined ? undefined : await policyOf(what, values);
+        const policy = what === undefined ? undefined : await findPolicyName(what, values);
         const full = { ...filter, ...defined({ policy }) };
         if (follow) return followEvents(values, full, { terminal, show: createFollowed(output, terminal) });
         const progress = startProgress(terminal, 'reading events …');
@@ -84,17 +81,6 @@ function readFilter({ limit, since, repository, outcome }: Values<typeof options
 }
 
 /** The name of a policy. Without a namespace, it is in the namespace of the kubeconfig. */
-async function policyOf(text: string, { namespace, ...target }: ApiTarget & { readonly namespace?: string | undefined }) {
-  const named = readPolicyName(text, namespace);
-  if (named.namespace !== undefined) return { namespace: named.namespace, name: named.name };
-  const { loadKubeAccess } = await import('../service/kube/load-kube-access.ts');
-  try {
-    const { namespace: current = 'default' } = await loadKubeAccess(clusterOf(target));
-    return { namespace: current, name: named.name };
-  } catch (error) {
-    throw new ApiError(`the namespace of ${named.name} is not known: ${describeError(error)}`, { cause: error });
-  }
-}
 
 /** Creates a printer that shows events one by one. In the formats for programs, events are complete. */
 function createFollowed(output: 'text' | 'json' | 'yaml' | undefined, terminal: Terminal): (event: EventView) => void {

@@ -7,6 +7,7 @@ import { ApiError } from './api-error.ts';
 import { askServer, askThroughCluster, type ApiRequest } from './ask-service.ts';
 import type { Options, Terminal } from './command.ts';
 import { clusterOf, clusterOptions } from './policy-client.ts';
+import { readPolicyName } from './policy-name.ts';
 
 /** The options that say where the API is. */
 export const serviceOptions = {
@@ -104,6 +105,22 @@ async function findAuthorization({ 'token-file': tokenFile, ...values }: ApiTarg
   } catch (error) {
     if (cluster.kubeconfig === undefined && cluster.context === undefined) return undefined;
     throw new ApiError(`the kubeconfig gives no token: ${describeError(error)}`, { cause: error });
+  }
+}
+
+/** The namespace and the name of a policy that the user names: without a namespace, that of the kubeconfig's context. Throws UsageError or ApiError. */
+export async function findPolicyName(
+  text: string,
+  { namespace, ...target }: ApiTarget & { readonly namespace?: string | undefined },
+): Promise<{ readonly namespace: string; readonly name: string }> {
+  const named = readPolicyName(text, namespace);
+  if (named.namespace !== undefined) return { namespace: named.namespace, name: named.name };
+  const { loadKubeAccess } = await import('../kube/load-kube-access.ts');
+  try {
+    const { namespace: current = 'default' } = await loadKubeAccess(clusterOf(target));
+    return { namespace: current, name: named.name };
+  } catch (error) {
+    throw new ApiError(`the namespace of ${named.name} is not known: ${describeError(error)}`, { cause: error });
   }
 }
 
