@@ -7,7 +7,8 @@ import type { TargetType } from '../core/model/notification-target.ts';
 import { factOf, oneLine, type Fact } from './fact.ts';
 import { titleOf } from './notice-title.ts';
 import type { RenderedMessage } from './render-template.ts';
-import { looks, severityOf, type Severity } from './severity.ts';
+import { severityOf, type Severity } from '../core/model/severity.ts';
+import { looks } from './looks.ts';
 import { messageOfSummary, type SummaryContent } from './summary.ts';
 
 /** A message. Its texts come from registries and users. */

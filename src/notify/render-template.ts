@@ -2,7 +2,8 @@
 import type { Origins } from '../core/model/image-origin.ts';
 import { formatSubject, type Notice } from '../core/model/notice.ts';
 import type { MessageTemplate } from '../core/model/notification-target.ts';
-import { looks, severityOf } from './severity.ts';
+import { severityOf } from '../core/model/severity.ts';
+import { looks } from './looks.ts';
 import { createBoundedRenderer } from './template-budget.ts';
 
 /** The texts of one message. The title is plain text. In `text`, inserted values are escaped, and the markup of the template is kept. */

@@ -2,7 +2,7 @@
 import { formatSubject, noticeKinds, type Notice, type NoticeKind } from '../core/model/notice.ts';
 import { factOf } from './fact.ts';
 import type { Message } from './message.ts';
-import { kindsByUrgency, severityOf } from './severity.ts';
+import { kindsByUrgency, severityOf } from '../core/model/severity.ts';
 
 /** The notices that were held back, because the target had received its maximum of messages in a minute. */
 export interface SummaryContent {

@@ -96,7 +96,14 @@ before(async () => {
             events: ['ApprovalRequired'],
             namespaces: [world.namespace],
           },
-          { name: 'strict', kind: 'slack', url: { env: 'STRICT_URL' }, insecure: true, policies: { matchLabels: { strict: 'yes' } } },
+          {
+            name: 'strict',
+            kind: 'slack',
+            url: { env: 'STRICT_URL' },
+            insecure: true,
+            events: ['*'],
+            policies: { matchLabels: { strict: 'yes' } },
+          },
           { name: 'others', kind: 'slack', url: { env: 'CHAT_URL' }, insecure: true, namespaces: ['elsewhere'] },
         ],
       },
@@ -233,7 +240,7 @@ test('what a target does not accept is shown with the push that it was about, wi
     apiVersion: 'operator.technomad.dev/v1',
     kind: 'NotificationTarget',
     metadata: { name: 'strict' },
-    spec: { type: 'slack', urlSecretRef: { name: 'strict-chat', key: 'url' }, policies: { matchLabels: { strict: 'yes' } } },
+    spec: { type: 'slack', urlSecretRef: { name: 'strict-chat', key: 'url' }, events: ['*'], policies: { matchLabels: { strict: 'yes' } } },
   });
   await createApp('strict');
   await world.cluster.request('PATCH', `${path}/imagepolicies/strict`, { metadata: { labels: { strict: 'yes' } } }, mergePatch);

@@ -85,7 +85,7 @@ before(async () => {
         { name: 'ecr', provider: 'ecr', sns: { topics: [notification['TopicArn']] } },
       ],
       registries: [{ host, insecure: true }],
-      notifications: { targets: [{ name: 'chat', kind: 'slack', url: { env: 'CHAT_URL' }, insecure: true }] },
+      notifications: { targets: [{ name: 'chat', kind: 'slack', url: { env: 'CHAT_URL' }, insecure: true, events: ['Updated'] }] },
       triggers: { hosts: ['http://ci.example.com:8080'] },
       dashboard: {
         publicUrl,

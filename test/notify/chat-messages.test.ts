@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import type { Notice } from '../../src/core/model/notice.ts';
 import { deliver } from '../../src/notify/deliver.ts';
 import type { Content, MessageType } from '../../src/notify/message.ts';
-import { looks } from '../../src/notify/severity.ts';
+import { looks } from '../../src/notify/looks.ts';
 import { targets } from '../../src/notify/targets/index.ts';
 
 const at = '2026-11-23T12:00:00Z';

@@ -7,7 +7,7 @@ import type { ConfiguredTarget } from '../../src/core/model/configured-target.ts
 import { deliver } from '../../src/notify/deliver.ts';
 import { effects } from '../../src/notify/incident.ts';
 import type { Content } from '../../src/notify/message.ts';
-import { severityOf } from '../../src/notify/severity.ts';
+import { severityOf } from '../../src/core/model/severity.ts';
 
 const at = '2026-11-23T12:00:00Z';
 const subject = { kind: 'ImagePolicy', namespace: 'shop', name: 'web', uid: 'u1' } as const;

@@ -4,7 +4,8 @@ import { describe, it } from 'node:test';
 import { noticeKinds, type Notice, type NoticeKind } from '../../src/core/model/notice.ts';
 import { messageOf } from '../../src/notify/message.ts';
 import { titleOf } from '../../src/notify/notice-title.ts';
-import { kindsByUrgency, looks, severities, severityOf } from '../../src/notify/severity.ts';
+import { kindsByUrgency, severities, severityOf } from '../../src/core/model/severity.ts';
+import { looks } from '../../src/notify/looks.ts';
 
 const at = '2026-11-23T12:00:00Z';
 const uid = 'u1';

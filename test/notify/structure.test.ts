@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { noticeKinds } from '../../src/core/model/notice.ts';
-import { looks, severityOf } from '../../src/notify/severity.ts';
+import { severityOf } from '../../src/core/model/severity.ts';
+import { looks } from '../../src/notify/looks.ts';
 import { targets as notificationTargets } from '../../src/notify/targets/index.ts';
 import { membersIn, root } from '../structure/sources.ts';
 

@@ -1,13 +1,13 @@
 /** Reads NotificationTargets of the API server into the model. */
 import { z } from 'zod';
 import { defined } from '../../core/model/defined.ts';
-import { noticeKinds } from '../../core/model/notice.ts';
 import {
   defaultPerMinute,
   targetStatusSchema,
   type NotificationTarget,
   type NotificationTargetSpec,
 } from '../../core/model/notification-target.ts';
+import { eventsOf } from '../../core/model/severity.ts';
 import { withoutLongLists } from '../../core/model/stored-status.ts';
 import { parseSpec, readEnvelope, specOrProblem } from '../../service/resources/read-envelope.ts';
 import { targetSpecSchema } from './schema.ts';
@@ -26,7 +26,7 @@ function readSpec(spec: z.output<typeof targetSpecSchema>): NotificationTargetSp
   return {
     type,
     ...defined({ urlSecret: urlSecretRef, secret: secretRef, email, github, template }),
-    events: events ?? noticeKinds,
+    events: eventsOf(type, events),
     policyLabels: policies?.matchLabels ?? {},
     ...defined({ perMinute }),
     suspended: suspend ?? false,

@@ -1,7 +1,8 @@
 /** The schema of NotificationTarget v1, which users write and the cluster stores. */
 import { z } from 'zod';
-import { noticeKinds } from '../../core/model/notice.ts';
+import { noticeKinds, type NoticeKind } from '../../core/model/notice.ts';
 import { programTypes, publicUrls, targetStatusSchema, targetTypes, typesWithSecret } from '../../core/model/notification-target.ts';
+import { everything, urgentKinds } from '../../core/model/severity.ts';
 import { withRules } from '../../service/resources/rules.ts';
 import { distinct, name } from '../../service/resources/v1-fields/scalars.ts';
 
@@ -25,7 +26,9 @@ const mailbox = (what: string) =>
 const listOf = (types: readonly string[]) => `[${types.map((type) => `'${type}'`).join(', ')}]`;
 
 /** The kinds of notices about policies. Those about certificates of the service belong to no namespace. */
-const events = noticeKinds.filter((kind) => kind !== 'CertificateExpiring');
+const isOfPolicy = (kind: NoticeKind) => kind !== 'CertificateExpiring';
+const events = noticeKinds.filter(isOfPolicy);
+const urgent = urgentKinds.filter(isOfPolicy);
 
 /** The schema of `spec`, as users write it. */
 export const targetSpecSchema = withRules(
@@ -83,11 +86,11 @@ export const targetSpecSchema = withRules(
         .exactOptional(),
       events: distinct(
         z
-          .array(z.enum(events).describe('A kind of event.'))
+          .array(z.enum([...events, everything]).describe('A kind of event.'))
           .min(1)
-          .max(events.length)
+          .max(events.length + 1)
           .describe(
-            'What the target is notified of; everything by default. Behind, Rebased, RebuildRequested and Refused are about images that workloads of the namespace run, and that are built on the base of a BaseImagePolicy of any namespace.',
+            `What the target is notified of; "*" is everything. The default is what needs somebody (${urgent.join(', ')}), and with type ${programTypes.join(', ')} everything. Behind, Rebased, RebuildRequested and Refused are about images that workloads of the namespace run, and that are built on the base of a BaseImagePolicy of any namespace.`,
           ),
       ).exactOptional(),
       policies: z

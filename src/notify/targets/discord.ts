@@ -1,7 +1,7 @@
 import { closingOf, escapeWithin, formatFact, maxLengthOf } from '../markup.ts';
 import { markdown } from '../markdown.ts';
 import { headingOf, messageOf, type Message, type NotificationTarget } from '../message.ts';
-import { looks } from '../severity.ts';
+import { looks } from '../looks.ts';
 
 /** The most characters of a title: https://discord.com/developers/docs/resources/message#embed-object-embed-limits */
 const maxTitle = 256;

@@ -2,7 +2,7 @@ import type { Fact } from '../fact.ts';
 import { encodeHtml, html } from '../html.ts';
 import { formatFact, maxLengthOf, plainText, renderedOf, textOf } from '../markup.ts';
 import { headingOf, messageOf, type Message, type NotificationTarget } from '../message.ts';
-import { looks } from '../severity.ts';
+import { looks } from '../looks.ts';
 
 /** A mail by SMTP: https://www.rfc-editor.org/rfc/rfc5321, as plain text and as HTML, which loads nothing. */
 export const email: NotificationTarget = {

@@ -1,7 +1,7 @@
 import { breakUp, closingOf, formatFact, maxLengthOf } from '../markup.ts';
 import { markdown } from '../markdown.ts';
 import { headingOf, messageOf, type Message, type NotificationTarget } from '../message.ts';
-import { looks } from '../severity.ts';
+import { looks } from '../looks.ts';
 
 /** A title with a link is plain text, and one without is Markdown, which would show or drop a backslash. Both are broken up in the same way. */
 const escapeTitle = (text: string) => breakUp(text.replaceAll(/\](?=[([:])/g, '$&\u2060'));

@@ -2,7 +2,7 @@ import { cut } from '../../core/model/text.ts';
 import { incidentOf, skipsIncident } from '../incident.ts';
 import { breakUp, formatFact, maxLengthOf, unlinked } from '../markup.ts';
 import type { NotificationTarget } from '../message.ts';
-import type { Severity } from '../severity.ts';
+import type { Severity } from '../../core/model/severity.ts';
 
 /** The most characters of a message, as the Alert API documents it. */
 const maxMessage = 130;

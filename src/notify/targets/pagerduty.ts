@@ -1,7 +1,7 @@
 import { incidentOf, skipsIncident } from '../incident.ts';
 import { breakUp, formatFact, maxLengthOf, unlinked } from '../markup.ts';
 import type { NotificationTarget } from '../message.ts';
-import type { Severity } from '../severity.ts';
+import type { Severity } from '../../core/model/severity.ts';
 
 const severities: Readonly<Record<Severity, string>> = { failure: 'critical', attention: 'warning', success: 'info', info: 'info' };
 

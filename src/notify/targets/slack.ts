@@ -1,7 +1,7 @@
 import type { Fact } from '../fact.ts';
 import { breakUp, escapeWithin, formatFact, maxLengthOf, renderedOf, verbatim, type Markup } from '../markup.ts';
 import { headingOf, messageOf, type Message, type NotificationTarget } from '../message.ts';
-import { looks } from '../severity.ts';
+import { looks } from '../looks.ts';
 
 /** Slack decodes these three everywhere: https://docs.slack.dev/messaging/formatting-message-text */
 const encode = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

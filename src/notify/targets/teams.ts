@@ -1,7 +1,7 @@
 import { formatFact, maxLengthOf, renderedOf, verbatim, type Markup } from '../markup.ts';
 import { markdown } from '../markdown.ts';
 import { headingOf, messageOf, type Message, type NotificationTarget } from '../message.ts';
-import type { Severity } from '../severity.ts';
+import type { Severity } from '../../core/model/severity.ts';
 
 /** The subset of Markdown in cards has no code: https://learn.microsoft.com/en-us/adaptive-cards/authoring-cards/text-features */
 const markup: Pick<Markup, 'escape' | 'name'> = { escape: markdown.escape, name: markdown.escape };

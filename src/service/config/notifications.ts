@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { programTypes, publicUrls, targetTypes, typesWithSecret } from '../../core/model/notification-target.ts';
 import { noticeKinds } from '../../core/model/notice.ts';
+import { everything, urgentKinds } from '../../core/model/severity.ts';
 import { name, secretReference } from './scalars.ts';
 
 const mailbox = z.string().regex(/^[^\s@<>,;"]{1,64}@[^\s@<>,;"]{1,255}$/, 'an address such as ops@example.com');
@@ -26,11 +27,13 @@ const target = z
       ),
     insecure: z.boolean().default(false).describe('Whether the URL may be plain http, or a mail server without TLS.'),
     events: z
-      .array(z.enum(noticeKinds).describe('A kind of event.'))
+      .array(z.enum([...noticeKinds, everything]).describe('A kind of event.'))
       .min(1)
-      .max(noticeKinds.length)
-      .default([...noticeKinds])
-      .describe('What the target is notified of; everything by default.'),
+      .max(noticeKinds.length + 1)
+      .optional()
+      .describe(
+        `What the target is notified of; "*" is everything. The default is what needs somebody (${urgentKinds.join(', ')}), and with kind: ${programTypes.join(', ')} everything.`,
+      ),
     perMinute: z
       .int()
       .min(1)

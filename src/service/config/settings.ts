@@ -12,6 +12,7 @@ import { openProxies } from './proxies.ts';
 import type { SecretReference } from './scalars.ts';
 import { openTraceSettings, type TraceSettings } from './traces.ts';
 import { defaultPerMinute, publicUrls } from '../../core/model/notification-target.ts';
+import { eventsOf } from '../../core/model/severity.ts';
 import type { ConfiguredTarget } from '../../core/model/configured-target.ts';
 import { normaliseRegistry } from '../../core/model/image-reference.ts';
 import type { Proxies } from '../../core/model/proxy.ts';
@@ -106,7 +107,7 @@ interface OpenTarget {
 }
 
 function openTargets({ targets }: Config['notifications'], env: ConfigSource['env']): OpenTarget[] {
-  return targets.map(({ url, secret, policies, perMinute, ...target }, index) => {
+  return targets.map(({ url, secret, events, policies, perMinute, ...target }, index) => {
     const at = (key: string) => ['notifications', 'targets', index, key];
     const [address, key] = [openOptional(at('url'), url, env), openOptional(at('secret'), secret, env)];
     const problems = [...address.problems, ...key.problems];
@@ -114,6 +115,7 @@ function openTargets({ targets }: Config['notifications'], env: ConfigSource['en
       problems,
       target: {
         ...target,
+        events: eventsOf(target.kind, events),
         policies: policies?.matchLabels,
         perMinute: perMinute ?? defaultPerMinute(target.kind),
         url: () => address.read() ?? publicUrls[target.kind] ?? '',

@@ -57,3 +57,17 @@ test('targets of notifications are read with their secrets, and every mistake is
     `${path}.email.to[0]`,
   ]);
 });
+
+test('chats get what needs somebody and programs everything, unless a target names its events', () => {
+  const env = { HOOK: 'https://chat.example.com/hooks/abc', KEY: 'key' };
+  const eventsOf = (more: string) =>
+    load(`notifications: {targets: [{name: ops, url: {env: HOOK}, ${more}}]}`, env).notificationTargets[0]?.events;
+  const chat = eventsOf('kind: slack');
+  assert.deepEqual(
+    noticeKinds.filter((kind) => chat?.includes(kind) !== true),
+    ['Updated', 'RolledOut', 'Rebased', 'RebuildRequested'],
+  );
+  assert.deepEqual(eventsOf('kind: slack, events: [Updated]'), ['Updated']);
+  assert.deepEqual(eventsOf("kind: slack, events: ['*']"), noticeKinds);
+  assert.deepEqual(eventsOf('kind: webhook, secret: {env: KEY}'), noticeKinds);
+});
