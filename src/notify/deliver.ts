@@ -4,8 +4,11 @@ import type { Notice } from '../core/model/notice.ts';
 import { cut } from '../core/model/text.ts';
 import type { RenderedMessage } from './render-template.ts';
 import type { ConfiguredTarget } from '../core/model/configured-target.ts';
-import type { MessageTemplate } from '../core/model/notification-target.ts';
-import { reportDeployment, type GithubRequest } from './github-deployment.ts';
+import { isForgeType, type MessageTemplate } from '../core/model/notification-target.ts';
+import { reportStatus } from './commit-status.ts';
+import type { ForgeRequest } from './forge-report.ts';
+import { forges } from './forges/index.ts';
+import { reportDeployment } from './github-deployment.ts';
 import type { Content, SignLink, TargetRequest } from './message.ts';
 import type { MailOptions } from './send-mail.ts';
 import type { Exchanged, SendResult } from './send-notice.ts';
@@ -14,7 +17,7 @@ import { targets } from './targets/index.ts';
 /** Sends a request to a URL, and reads the response if `wantsJson`. Never rejects. */
 export type Exchange = (
   url: URL,
-  request: GithubRequest,
+  request: ForgeRequest,
   options: { readonly signal: AbortSignal; readonly wantsJson?: boolean },
 ) => Promise<Exchanged>;
 /** Sends a mail by the server at a URL. Never rejects. */
@@ -40,7 +43,7 @@ const schemes = { http: { safe: 'https:', unsafe: 'http:' }, smtp: { safe: 'smtp
 export async function deliver(target: ConfiguredTarget, content: Content, means: DeliveryMeans): Promise<SendResult> {
   const { id, exchange, mail, dashboardUrl, cluster, signLink, now, signal } = means;
   const { kind } = target;
-  const via = kind === 'githubDeployment' ? 'http' : targets[kind].via;
+  const via = isForgeType(kind) ? 'http' : targets[kind].via;
   const read = await readSecrets(target);
   if ('problem' in read) return { kind: 'failed', message: read.problem };
   const url = URL.parse(read.url);
@@ -52,11 +55,12 @@ export async function deliver(target: ConfiguredTarget, content: Content, means:
     const action = via === 'smtp' ? 'use an smtps: or smtp: URL' : 'use an https URL, or allow plain http with insecure: true';
     return { kind: 'failed', message: `its URL does not begin with ${safe}, and the target is not configured with insecure: true`, action };
   }
-  if (kind === 'githubDeployment') {
-    const { github } = target;
-    if (github === undefined) return { kind: 'failed', message: 'it has no environment', action: 'set github.environment' };
-    const send = (to: URL, request: GithubRequest) => exchange(to, request, { signal, wantsJson: true });
-    return reportDeployment(content, { ...github, api: url, token: read.secret, dashboardUrl, exchange: send });
+  if (isForgeType(kind)) {
+    const { forge } = target;
+    if (forge === undefined) return { kind: 'failed', message: 'it has no environment', action: 'set its environment' };
+    const send = (to: URL, request: ForgeRequest) => exchange(to, request, { signal, wantsJson: true });
+    const reporting = { ...forge, api: url, token: read.secret, dashboardUrl, exchange: send };
+    return kind === 'githubDeployment' ? reportDeployment(content, reporting) : reportStatus(content, forges[kind], reporting);
   }
   const { build, skips } = targets[kind];
   const skipped = skips?.(content);
@@ -74,7 +78,7 @@ export async function deliver(target: ConfiguredTarget, content: Content, means:
 async function post(
   url: URL,
   { method = 'POST', headers, body, path = '', query = {} }: TargetRequest,
-  exchange: (to: URL, request: GithubRequest) => Promise<Exchanged>,
+  exchange: (to: URL, request: ForgeRequest) => Promise<Exchanged>,
 ): Promise<SendResult> {
   const to = new URL(url);
   if (path !== '') to.pathname = `${to.pathname.replace(/\/+$/, '')}${path}`;

@@ -3,7 +3,7 @@ import { formatRepository, tryParseImageReference } from '../core/model/image-re
 import { linksOf, type Link, type Origins } from '../core/model/image-origin.ts';
 import type { Notice } from '../core/model/notice.ts';
 import { documentation, isReason, pageOf } from '../core/model/reasons.ts';
-import type { TargetType } from '../core/model/notification-target.ts';
+import type { ForgeType, TargetType } from '../core/model/notification-target.ts';
 import { factOf, oneLine, type Fact } from './fact.ts';
 import { titleOf } from './notice-title.ts';
 import type { RenderedMessage } from './render-template.ts';
@@ -73,7 +73,7 @@ export type Content =
   | { readonly type: 'test'; readonly target: string; readonly at: string };
 
 /** The types of targets that receive messages. */
-export type MessageType = Exclude<TargetType, 'githubDeployment'>;
+export type MessageType = Exclude<TargetType, ForgeType>;
 
 /** A type of target that receives messages. Each has its own file. */
 export interface NotificationTarget {
@@ -168,7 +168,7 @@ function linkFor(notice: Notice, { dashboardUrl, signLink }: LinkMeans): Link | 
 }
 
 /** The page of the dashboard about a subject; undefined if it has none. */
-function pageFor({ kind, namespace = '', name }: Notice['subject']): { readonly path: string; readonly open: string } | undefined {
+export function pageFor({ kind, namespace = '', name }: Notice['subject']): { readonly path: string; readonly open: string } | undefined {
   const path = `${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
   if (kind === 'ImagePolicy') return { path: `/policies/${path}`, open: 'Open the policy' };
   if (kind === 'BaseImagePolicy') return { path: `/bases/${path}`, open: 'Open the base' };

@@ -106,7 +106,7 @@ export function composeNamespacedTargets(
     namespaces: [namespace],
     policies: spec.policyLabels,
     email: spec.email,
-    github: spec.github,
+    forge: spec.forge,
     template: spec.template,
     // Whether plain http is allowed depends on the host. Mails need TLS.
     insecure: spec.type !== 'email',

@@ -16,6 +16,7 @@ const reference = [
   'docs/policies/status.md',
   'docs/policies/base-image-policy.md',
   'docs/policies/base-image-status.md',
+  'docs/policies/notification-target.md',
   'docs/operations/api.md',
 ];
 

@@ -66,7 +66,7 @@ async function startGithub(
     events: [],
     namespaces: [],
     insecure: true,
-    github: { environment: 'production', repositories: ['shop/*'] },
+    forge: { environment: 'production', repositories: ['shop/*'] },
     url: () => `http://127.0.0.1:${port}/api/v3`,
     secret: () => 't0ken',
   };
@@ -146,6 +146,7 @@ describe('a deployment of GitHub', () => {
       { ...origin, repository: 'https://gitlab.com/shop/web' },
       { ...origin, repository: `https://127.0.0.1:${port}/secret/repository` },
       { repository: origin.repository },
+      { ...origin, revision: 'abcdef1' },
     ])
       assert.match((await report('Updated', { source })).message, /^nothing to report: /);
     assert.match((await report('Blocked')).message, /^nothing to report: /);

@@ -4,8 +4,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { noticeKinds } from '../../src/core/model/notice.ts';
+import { targetTypes } from '../../src/core/model/notification-target.ts';
 import { severityOf } from '../../src/core/model/severity.ts';
 import { looks } from '../../src/notify/looks.ts';
+import { forges } from '../../src/notify/forges/index.ts';
 import { targets as notificationTargets } from '../../src/notify/targets/index.ts';
 import { membersIn, root } from '../structure/sources.ts';
 
@@ -22,6 +24,22 @@ test('every kind of target of notifications is in the list, under its own id, wi
     assert.equal(id, name);
     assert.ok(docs.includes(`| \`${id}\` |`), id);
   }
+});
+
+test('every Git host whose commits have statuses is in the list, under its own id', () => {
+  const files = membersIn('notify/forges', /^export const \w+: Forge = /m);
+  assert.deepEqual(
+    Object.values(forges)
+      .map(({ id }) => id.replace(/Status$/, ''))
+      .sort(),
+    files,
+  );
+  for (const [name, { id }] of Object.entries(forges)) assert.equal(id, name);
+});
+
+test('every kind of target has a row in the documentation', () => {
+  const docs = readFileSync(join(root, 'docs/notifications.md'), 'utf8');
+  for (const type of targetTypes) assert.ok(docs.includes(`\n| \`${type}\` |`), type);
 });
 
 test('every kind of notice has a row in the documentation, with the icon of its severity', () => {

@@ -1,5 +1,5 @@
 /** The recipient of notices, as the configuration or a NotificationTarget describes it. */
-import type { GithubSettings, MessageTemplate, TargetType } from './notification-target.ts';
+import type { ForgeSettings, MessageTemplate, TargetType } from './notification-target.ts';
 
 /** The sender and the recipients of a mail. */
 export interface MailAddresses {
@@ -18,8 +18,8 @@ export interface ConfiguredTarget {
   readonly policies?: Readonly<Record<string, string>> | undefined;
   /** The template of messages. */
   readonly template?: MessageTemplate | undefined;
-  /** The settings of kind githubDeployment. */
-  readonly github?: GithubSettings | undefined;
+  /** The settings of the kinds that report to a Git host. */
+  readonly forge?: ForgeSettings | undefined;
   /** The addresses of kind email. */
   readonly email?: MailAddresses | undefined;
   /** Whether plain http, or SMTP without TLS, is allowed. */

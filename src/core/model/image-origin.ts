@@ -4,6 +4,8 @@
 export interface ImageOrigin {
   /** The web address of the repository, without a trailing slash: `https://github.com/shop/web`. */
   readonly repository: string;
+  /** The path that the image names, if it has more parts than that of `repository`: on a GitLab without its name in the host, groups may be nested. */
+  readonly fullPath?: string;
   /** The commit from which the image was built. */
   readonly revision?: string;
   /** The version of the software, which is not always the tag of the image. */
@@ -31,12 +33,12 @@ const maxSegments = 12;
 /** The origin in the first of several sets of annotations or labels that names a repository. A revision counts only beside a repository. */
 export function readOrigin(sets: readonly Texts[]): ImageOrigin | undefined {
   for (const texts of sets) {
-    const repository = parseRepository(texts['org.opencontainers.image.source'] ?? '');
-    if (repository === undefined) continue;
+    const source = parseRepository(texts['org.opencontainers.image.source'] ?? '');
+    if (source === undefined) continue;
     const revision = texts['org.opencontainers.image.revision']?.trim().toLowerCase() ?? '';
     const version = texts['org.opencontainers.image.version']?.trim() ?? '';
     return {
-      repository,
+      ...source,
       ...(/^[0-9a-f]{7,64}$/.test(revision) && { revision }),
       ...(/^[\w][\w.+-]{0,127}$/.test(version) && { version }),
     };
@@ -45,7 +47,7 @@ export function readOrigin(sets: readonly Texts[]): ImageOrigin | undefined {
 }
 
 /** The web address of a repository: `https://github.com/shop/web.git`, `git+https://…`, `git@github.com:shop/web.git`, `ssh://git@…`. */
-function parseRepository(source: string): string | undefined {
+function parseRepository(source: string): Pick<ImageOrigin, 'repository' | 'fullPath'> | undefined {
   if (source.length > 1_024) return undefined;
   const scp = /^[\w.-]+@([\w.-]+):(?!\/)(\S+)$/.exec(source.trim());
   const url = scp === null ? URL.parse(source.trim().replace(/^git\+/, '')) : URL.parse(`https://${scp[1]}/${scp[2]}`);
@@ -57,9 +59,10 @@ function parseRepository(source: string): string | undefined {
     .replace(/\.git$/, '')
     .split('/');
   const isRepository = segments.length >= 2 && segments.length <= maxSegments && segments.every((part) => segment.test(part));
-  return isRepository && hostPattern.test(host)
-    ? `https://${host}/${kindOf(host) === 'gitlab' ? segments.join('/') : segments.slice(0, 2).join('/')}`
-    : undefined;
+  if (!isRepository || !hostPattern.test(host)) return undefined;
+  const fullPath = segments.join('/');
+  const ownPath = kindOf(host) === 'gitlab' ? fullPath : segments.slice(0, 2).join('/');
+  return { repository: `https://${host}/${ownPath}`, ...(fullPath !== ownPath && { fullPath }) };
 }
 
 /** The kind of a Git host, which determines its paths. Gitea and Forgejo have those of GitHub. */

@@ -14,6 +14,9 @@ export const targetTypes = [
   'webhook',
   'email',
   'githubDeployment',
+  'gitlabStatus',
+  'giteaStatus',
+  'bitbucketStatus',
   'pagerduty',
   'opsgenie',
   'telegram',
@@ -21,8 +24,16 @@ export const targetTypes = [
 ] as const;
 export type TargetType = (typeof targetTypes)[number];
 
+/** The types that set the status of the commit that an image was built from. */
+export const statusTypes = ['gitlabStatus', 'giteaStatus', 'bitbucketStatus'] as const satisfies readonly TargetType[];
+export type StatusType = (typeof statusTypes)[number];
+
+/** The types that report to the Git host of an image's source, instead of sending messages. */
+export const forgeTypes = ['githubDeployment', ...statusTypes] as const satisfies readonly TargetType[];
+export type ForgeType = (typeof forgeTypes)[number];
+
 /** The types of programs and services, which get every notice, and whose texts nobody chooses. */
-export const programTypes: readonly TargetType[] = ['webhook', 'githubDeployment', 'pagerduty', 'opsgenie'];
+export const programTypes: readonly TargetType[] = ['webhook', ...forgeTypes, 'pagerduty', 'opsgenie'];
 
 /** The types that need a secret besides the URL: a signing key, a token or the key of an API. */
 export const typesWithSecret: readonly TargetType[] = [...programTypes, 'matrix'];
@@ -32,13 +43,20 @@ export const publicUrls: Readonly<Partial<Record<TargetType, string>>> = {
   githubDeployment: 'https://api.github.com',
   pagerduty: 'https://events.pagerduty.com/v2/enqueue',
   opsgenie: 'https://api.opsgenie.com/v2/alerts',
+  gitlabStatus: 'https://gitlab.com/api/v4',
+  bitbucketStatus: 'https://api.bitbucket.org/2.0',
 };
 
-/** The GitHub settings: where deployments are reported, and for which repositories. */
-export interface GithubSettings {
+/** What is reported to a Git host: for which environment, and for which repositories. */
+export interface ForgeSettings {
   readonly environment: string;
   /** Patterns of repositories such as `shop/*`; absent for all that the token may write. */
   readonly repositories?: readonly string[] | undefined;
+}
+
+/** Whether targets of a type report to a Git host. */
+export function isForgeType(type: TargetType): type is ForgeType {
+  return (forgeTypes as readonly TargetType[]).includes(type);
 }
 
 /** The templates of messages, in Liquid; absent for the built-in ones. */
@@ -71,7 +89,8 @@ export interface NotificationTargetSpec {
   /** The key of a Secret with the signing key for requests, or with a token. */
   readonly secret?: SecretKeyRef;
   readonly email?: { readonly from: string; readonly to: readonly string[] };
-  readonly github?: GithubSettings;
+  /** The settings of the types that report to a Git host. */
+  readonly forge?: ForgeSettings;
   readonly template?: MessageTemplate;
   readonly events: readonly NoticeKind[];
   readonly policyLabels: Readonly<Record<string, string>>;

@@ -22,10 +22,22 @@ export function readNotificationTarget(raw: unknown): NotificationTarget {
 }
 
 function readSpec(spec: z.output<typeof targetSpecSchema>): NotificationTargetSpec {
-  const { type, urlSecretRef, secretRef, email, github, template, events, policies, perMinute = defaultPerMinute(type), suspend } = spec;
+  const {
+    type,
+    urlSecretRef,
+    secretRef,
+    email,
+    github,
+    commitStatus,
+    template,
+    events,
+    policies,
+    perMinute = defaultPerMinute(type),
+    suspend,
+  } = spec;
   return {
     type,
-    ...defined({ urlSecret: urlSecretRef, secret: secretRef, email, github, template }),
+    ...defined({ urlSecret: urlSecretRef, secret: secretRef, email, forge: github ?? commitStatus, template }),
     events: eventsOf(type, events),
     policyLabels: policies?.matchLabels ?? {},
     ...defined({ perMinute }),

@@ -1,7 +1,14 @@
 /** The schema of NotificationTarget v1, which users write and the cluster stores. */
 import { z } from 'zod';
 import { noticeKinds, type NoticeKind } from '../../core/model/notice.ts';
-import { programTypes, publicUrls, targetStatusSchema, targetTypes, typesWithSecret } from '../../core/model/notification-target.ts';
+import {
+  programTypes,
+  publicUrls,
+  statusTypes,
+  targetStatusSchema,
+  targetTypes,
+  typesWithSecret,
+} from '../../core/model/notification-target.ts';
 import { everything, urgentKinds } from '../../core/model/severity.ts';
 import { withRules } from '../../service/resources/rules.ts';
 import { distinct, name } from '../../service/resources/v1-fields/scalars.ts';
@@ -22,6 +29,19 @@ const mailbox = (what: string) =>
     .regex(/^[^\s@<>,;"]{1,64}@[^\s@<>,;"]{1,255}$/, 'an address such as ops@example.com')
     .describe(what);
 
+const environment = z.string().min(1).max(255);
+const repositories = z
+  .array(
+    z
+      .string()
+      .min(1)
+      .max(255)
+      .regex(/^[A-Za-z0-9._/*-]+$/, 'owner/name, in which "*" stands for any characters')
+      .describe('A repository.'),
+  )
+  .min(1)
+  .max(100);
+
 /** A list in CEL. */
 const listOf = (types: readonly string[]) => `[${types.map((type) => `'${type}'`).join(', ')}]`;
 
@@ -37,13 +57,13 @@ export const targetSpecSchema = withRules(
       type: z
         .enum(targetTypes)
         .describe(
-          'What receives the messages. webhook: any HTTP endpoint, which gets signed CloudEvents. email: mails by SMTP. githubDeployment: deployments of GitHub, instead of messages. pagerduty, opsgenie: incidents.',
+          'What receives the messages. webhook: any HTTP endpoint, which gets signed CloudEvents. email: mails by SMTP. githubDeployment: deployments of GitHub, instead of messages. gitlabStatus, giteaStatus, bitbucketStatus: statuses of commits, instead of messages. pagerduty, opsgenie: incidents.',
         ),
       urlSecretRef: secretKey(
-        'The Secret with the URL of the incoming webhook, of the bot and its chat (https://api.telegram.org/botTOKEN/sendMessage?chat_id=ID), of the room of Matrix (https://HOMESERVER/_matrix/client/v3/rooms/ID), or of the mail server (smtps://user:password@mail.example.com). Its host must be allowed by notifications.hosts of the configuration. With type githubDeployment, pagerduty or opsgenie, that of the API; by default the public one.',
+        'The Secret with the URL of the incoming webhook, of the bot and its chat (https://api.telegram.org/botTOKEN/sendMessage?chat_id=ID), of the room of Matrix (https://HOMESERVER/_matrix/client/v3/rooms/ID), or of the mail server (smtps://user:password@mail.example.com). Its host must be allowed by notifications.hosts of the configuration. With type githubDeployment, gitlabStatus, giteaStatus, bitbucketStatus, pagerduty or opsgenie, that of the API; by default the public one, which giteaStatus does not have.',
       ).exactOptional(),
       secretRef: secretKey(
-        'The Secret with the key that requests are signed with (type webhook; Standard Webhooks), the token (githubDeployment), the routing key (pagerduty), the API key (opsgenie) or the access token (matrix). Required with these types.',
+        'The Secret with the key that requests are signed with (type webhook; Standard Webhooks), the token (githubDeployment, gitlabStatus, giteaStatus, bitbucketStatus), the routing key (pagerduty), the API key (opsgenie) or the access token (matrix). Required with these types.',
       ).exactOptional(),
       email: z
         .object({
@@ -54,23 +74,25 @@ export const targetSpecSchema = withRules(
         .exactOptional(),
       github: z
         .object({
-          environment: z.string().min(1).max(255).describe('The environment of the deployments.'),
+          environment: environment.describe('The environment of the deployments.'),
           repositories: distinct(
-            z
-              .array(
-                z
-                  .string()
-                  .min(1)
-                  .max(255)
-                  .regex(/^[A-Za-z0-9._/*-]+$/, 'owner/name, in which "*" stands for any characters')
-                  .describe('A repository.'),
-              )
-              .min(1)
-              .max(100)
-              .describe('The repositories whose deployments may be reported, such as "shop/*"; by default all that the token may write.'),
+            repositories.describe(
+              'The repositories whose deployments may be reported, such as "shop/*"; by default all that the token may write.',
+            ),
           ).exactOptional(),
         })
         .describe('Where deployments are reported. Required with type githubDeployment.')
+        .exactOptional(),
+      commitStatus: z
+        .object({
+          environment: environment.describe('The environment, with which the names of statuses begin.'),
+          repositories: distinct(
+            repositories.describe(
+              'The repositories whose commits may get a status, such as "shop/*"; by default all that the token may write.',
+            ),
+          ).exactOptional(),
+        })
+        .describe(`Which statuses of commits are set. Required with type ${statusTypes.join(', ')}.`)
         .exactOptional(),
       template: z
         .object({
@@ -82,7 +104,7 @@ export const targetSpecSchema = withRules(
             .describe('The text, in place of the title and the facts, in the markup of the target.')
             .exactOptional(),
         })
-        .describe('Your own texts, in Liquid. Not with type webhook, githubDeployment, pagerduty or opsgenie.')
+        .describe(`Your own texts, in Liquid. Not with type ${programTypes.join(', ')}.`)
         .exactOptional(),
       events: distinct(
         z
@@ -107,7 +129,7 @@ export const targetSpecSchema = withRules(
         .min(1)
         .max(6_000)
         .describe(
-          'How many messages the target is sent in a minute; what exceeds that is summed up in one message. The default is 20, and with type webhook, githubDeployment, pagerduty or opsgenie no limit.',
+          `How many messages the target is sent in a minute; what exceeds that is summed up in one message. The default is 20, and with type ${programTypes.join(', ')} no limit.`,
         )
         .exactOptional(),
       suspend: z.boolean().describe('Whether the target gets no messages for now.').exactOptional(),
@@ -125,6 +147,10 @@ export const targetSpecSchema = withRules(
     {
       rule: "(self.type == 'githubDeployment') == has(self.github)",
       message: 'write github, with an environment, with type githubDeployment only',
+    },
+    {
+      rule: `(self.type in ${listOf(statusTypes)}) == has(self.commitStatus)`,
+      message: `write commitStatus, with an environment, with type ${statusTypes.join(', ')} only`,
     },
     {
       rule: `!has(self.template) || !(self.type in ${listOf(programTypes)})`,

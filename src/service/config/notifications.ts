@@ -1,11 +1,34 @@
 /** Schema of the setting `notifications`: the targets, and the notices that they receive. */
 import { z } from 'zod';
-import { programTypes, publicUrls, targetTypes, typesWithSecret } from '../../core/model/notification-target.ts';
+import {
+  programTypes,
+  publicUrls,
+  statusTypes,
+  targetTypes,
+  typesWithSecret,
+  type TargetType,
+} from '../../core/model/notification-target.ts';
 import { noticeKinds } from '../../core/model/notice.ts';
 import { everything, urgentKinds } from '../../core/model/severity.ts';
 import { name, secretReference } from './scalars.ts';
 
 const mailbox = z.string().regex(/^[^\s@<>,;"]{1,64}@[^\s@<>,;"]{1,255}$/, 'an address such as ops@example.com');
+
+const environment = z.string().min(1).max(255);
+const repositories = z
+  .array(
+    z
+      .string()
+      .min(1)
+      .max(255)
+      .regex(/^[A-Za-z0-9._/*-]+$/, 'owner/name, in which "*" stands for any characters')
+      .describe('A repository.'),
+  )
+  .min(1)
+  .max(100)
+  .optional();
+
+const isStatus = (kind: TargetType) => statusTypes.some((type) => type === kind);
 
 const target = z
   .strictObject({
@@ -13,17 +36,17 @@ const target = z
     kind: z
       .enum(targetTypes)
       .describe(
-        'What receives the messages. webhook: any HTTP endpoint, which gets signed CloudEvents. email: mails by SMTP. githubDeployment: deployments of GitHub, instead of messages. pagerduty, opsgenie: incidents.',
+        'What receives the messages. webhook: any HTTP endpoint, which gets signed CloudEvents. email: mails by SMTP. githubDeployment: deployments of GitHub, instead of messages. gitlabStatus, giteaStatus, bitbucketStatus: statuses of commits, instead of messages. pagerduty, opsgenie: incidents.',
       ),
     url: secretReference
       .optional()
       .describe(
-        'The URL of the incoming webhook, which is a secret: {env: NAME} or {file: PATH}. With kind: telegram, https://api.telegram.org/botTOKEN/sendMessage?chat_id=ID; with kind: matrix, https://HOMESERVER/_matrix/client/v3/rooms/ID. With kind: email, that of the mail server: smtps://user:password@mail.example.com, or smtp:// for STARTTLS. With kind: githubDeployment, pagerduty or opsgenie, that of the API; by default the public one.',
+        'The URL of the incoming webhook, which is a secret: {env: NAME} or {file: PATH}. With kind: telegram, https://api.telegram.org/botTOKEN/sendMessage?chat_id=ID; with kind: matrix, https://HOMESERVER/_matrix/client/v3/rooms/ID. With kind: email, that of the mail server: smtps://user:password@mail.example.com, or smtp:// for STARTTLS. With kind: githubDeployment, gitlabStatus, giteaStatus, bitbucketStatus, pagerduty or opsgenie, that of the API; by default the public one, which giteaStatus does not have.',
       ),
     secret: secretReference
       .optional()
       .describe(
-        'The key that requests are signed with (kind: webhook; Standard Webhooks, `whsec_…`), the token (githubDeployment), the routing key (pagerduty), the API key (opsgenie) or the access token (matrix): {env: NAME} or {file: PATH}. Required with these kinds.',
+        'The key that requests are signed with (kind: webhook; Standard Webhooks, `whsec_…`), the token (githubDeployment, gitlabStatus, giteaStatus, bitbucketStatus), the routing key (pagerduty), the API key (opsgenie) or the access token (matrix): {env: NAME} or {file: PATH}. Required with these kinds.',
       ),
     insecure: z.boolean().default(false).describe('Whether the URL may be plain http, or a mail server without TLS.'),
     events: z
@@ -40,7 +63,7 @@ const target = z
       .max(6_000)
       .optional()
       .describe(
-        'How many messages the target is sent in a minute; what exceeds that is summed up in one message. The default is 20, and with kind: webhook, githubDeployment, pagerduty or opsgenie no limit.',
+        `How many messages the target is sent in a minute; what exceeds that is summed up in one message. The default is 20, and with kind: ${programTypes.join(', ')} no limit.`,
       ),
     namespaces: z
       .array(name.describe('A namespace.'))
@@ -68,7 +91,7 @@ const target = z
           .describe('The text, in place of the title and the facts, in the markup of the target.'),
       })
       .optional()
-      .describe('Your own texts, in Liquid. Not with kind: webhook, githubDeployment, pagerduty or opsgenie.'),
+      .describe(`Your own texts, in Liquid. Not with kind: ${programTypes.join(', ')}.`),
     email: z
       .strictObject({
         from: mailbox.describe('The sender.'),
@@ -78,25 +101,24 @@ const target = z
       .describe('The addresses. Required with kind: email.'),
     github: z
       .strictObject({
-        environment: z.string().min(1).max(255).describe('The environment of the deployments.'),
-        repositories: z
-          .array(
-            z
-              .string()
-              .min(1)
-              .max(255)
-              .regex(/^[A-Za-z0-9._/*-]+$/, 'owner/name, in which "*" stands for any characters')
-              .describe('A repository.'),
-          )
-          .min(1)
-          .max(100)
-          .optional()
-          .describe('The repositories whose deployments may be reported, such as "shop/*"; by default all that the token may write.'),
+        environment: environment.describe('The environment of the deployments.'),
+        repositories: repositories.describe(
+          'The repositories whose deployments may be reported, such as "shop/*"; by default all that the token may write.',
+        ),
       })
       .optional()
       .describe('Where deployments are reported. Required with kind: githubDeployment.'),
+    commitStatus: z
+      .strictObject({
+        environment: environment.describe('The environment, with which the names of statuses begin.'),
+        repositories: repositories.describe(
+          'The repositories whose commits may get a status, such as "shop/*"; by default all that the token may write.',
+        ),
+      })
+      .optional()
+      .describe(`Which statuses of commits are set. Required with kind: ${statusTypes.join(', ')}.`),
   })
-  .superRefine(({ kind, url, secret, email, github, template }, context) => {
+  .superRefine(({ kind, url, secret, email, github, commitStatus, template }, context) => {
     const isProgram = programTypes.includes(kind);
     if (template !== undefined && isProgram)
       context.addIssue({ code: 'custom', path: ['template'], message: `is not used with kind: ${kind}` });
@@ -107,6 +129,12 @@ const target = z
         code: 'custom',
         path: ['github'],
         message: kind === 'githubDeployment' ? 'is required: the environment' : 'is only used with kind: githubDeployment',
+      });
+    if (isStatus(kind) !== (commitStatus !== undefined))
+      context.addIssue({
+        code: 'custom',
+        path: ['commitStatus'],
+        message: isStatus(kind) ? 'is required: the environment' : `is only used with kind: ${statusTypes.join(', ')}`,
       });
     if ((kind === 'email') !== (email !== undefined))
       context.addIssue({

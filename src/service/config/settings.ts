@@ -107,7 +107,7 @@ interface OpenTarget {
 }
 
 function openTargets({ targets }: Config['notifications'], env: ConfigSource['env']): OpenTarget[] {
-  return targets.map(({ url, secret, events, policies, perMinute, ...target }, index) => {
+  return targets.map(({ url, secret, events, policies, perMinute, github, commitStatus, ...target }, index) => {
     const at = (key: string) => ['notifications', 'targets', index, key];
     const [address, key] = [openOptional(at('url'), url, env), openOptional(at('secret'), secret, env)];
     const problems = [...address.problems, ...key.problems];
@@ -116,6 +116,7 @@ function openTargets({ targets }: Config['notifications'], env: ConfigSource['en
       target: {
         ...target,
         events: eventsOf(target.kind, events),
+        forge: github ?? commitStatus,
         policies: policies?.matchLabels,
         perMinute: perMinute ?? defaultPerMinute(target.kind),
         url: () => address.read() ?? publicUrls[target.kind] ?? '',

@@ -37,6 +37,15 @@ describe('the origin of an image', () => {
   ])
     it(`is not read from ${source.slice(0, 60)}`, () => assert.equal(repositoryOf(source), undefined));
 
+  it('keeps the whole path of a source whose groups may be nested, where the host does not say that it is a GitLab', () => {
+    const read = (source: string) => readOrigin([{ [key('source')]: source }]);
+    assert.deepEqual(read('https://git.example.com/group/sub/web.git'), {
+      repository: 'https://git.example.com/group/sub',
+      fullPath: 'group/sub/web',
+    });
+    assert.deepEqual(read('https://gitlab.com/group/sub/web'), { repository: 'https://gitlab.com/group/sub/web' });
+  });
+
   it('has a revision and a version only if they look like ones', () => {
     const read = (revision: string, version: string) =>
       readOrigin([{ [key('source')]: 'https://github.com/shop/web', [key('revision')]: revision, [key('version')]: version }]);

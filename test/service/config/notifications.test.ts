@@ -58,6 +58,25 @@ test('targets of notifications are read with their secrets, and every mistake is
   ]);
 });
 
+test('the status of a commit needs an environment and a token, and at Gitea also an address', () => {
+  const env = { KEY: 'key', HOOK: 'https://git.example.com/api/v1' };
+  const target = (more: string) => `notifications: {targets: [{name: ops, secret: {env: KEY}, ${more}}]}`;
+  const settings = 'commitStatus: {environment: production, repositories: [shop/*]}';
+  const [status] = load(target(`kind: gitlabStatus, ${settings}`), env).notificationTargets;
+  assert.deepEqual(
+    [status?.url(), status?.forge, status?.perMinute],
+    ['https://gitlab.com/api/v4', { environment: 'production', repositories: ['shop/*'] }, undefined],
+  );
+  const path = 'notifications.targets[0]';
+  assert.deepEqual(problems(target('kind: bitbucketStatus'), env), [`${path}.commitStatus`]);
+  assert.deepEqual(problems(target('kind: gitlabStatus, github: {environment: production}'), env), [
+    `${path}.commitStatus`,
+    `${path}.github`,
+  ]);
+  assert.deepEqual(problems(target(`kind: giteaStatus, ${settings}`), env), [`${path}.url`]);
+  assert.deepEqual(problems(target(`kind: giteaStatus, url: {env: HOOK}, ${settings}`), env), []);
+});
+
 test('chats get what needs somebody and programs everything, unless a target names its events', () => {
   const env = { HOOK: 'https://chat.example.com/hooks/abc', KEY: 'key' };
   const eventsOf = (more: string) =>
