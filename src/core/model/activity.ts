@@ -84,6 +84,8 @@ export interface Requestable {
   readonly uid: string;
   readonly actions?: PolicyActions;
   readonly requested?: RequestedAction;
+  /** Set if the service made the policy. Only a request that names somebody is then one of a person: the service rolls such a policy back itself. */
+  readonly parent?: object;
 }
 
 /** The requests that a policy has and had not before, each with who made it and why, as far as the policy says so. */
@@ -98,6 +100,7 @@ export function newRequests(
     const value = actions[key];
     if (value === undefined || value === before.actions?.[key]) return [];
     const { user, reason: why } = requested?.action === action ? requested : {};
+    if (after.parent !== undefined && user === undefined) return [];
     const about = { action, subject: { kind, namespace, name }, value, ...defined({ user, why }) };
     return [{ id: hashId(['action', uid, action, value]), activity: { type: 'action' as const, at: now.toISOString(), ...about } }];
   });

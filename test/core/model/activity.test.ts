@@ -42,6 +42,13 @@ test('nobody is named for a request that another one is named for', () => {
   );
 });
 
+test('what the service asks of a policy that it made itself is no request of a person, and what a person asks is', () => {
+  const child = { ...policy, parent: { name: 'java' } };
+  const after = { ...child, actions: { rollbackTo } };
+  assert.deepEqual(newRequests('ImagePolicy', child, after, now), []);
+  assert.equal(newRequests('ImagePolicy', child, { ...after, requested: { action: 'rollback', user: 'ada' } }, now).length, 1);
+});
+
 test('every replica gives the same request the same id, and another request another one', () => {
   const idOf = (value: string) => newRequests('ImagePolicy', policy, { ...policy, actions: { rollbackTo: value } }, now)[0]?.id;
   assert.equal(idOf('1.0.0 a'), idOf('1.0.0 a'));
