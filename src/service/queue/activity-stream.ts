@@ -8,8 +8,11 @@ import type { RedisConnection } from './connection.ts';
 export const activityLifeMs = 90 * 24 * 3_600_000;
 /** How many activities are kept. */
 export const maxActivities = 50_000;
-/** How long the same activity is recorded once, in seconds: as long as a failed report may be repeated. */
-const onceSeconds = 24 * 3_600;
+/**
+ * How long the same activity is recorded once, in seconds. A report may be repeated for an hour, like its notices. All replicas see a request within seconds,
+ * except one whose watch is silent, which may record it a second time: that is better than to lose an approval that was taken back and given again.
+ */
+const onceSeconds: Readonly<Record<Activity['type'], number>> = { change: 3_600, action: 180 };
 const maxTogether = 200;
 
 /** A recorded activity. `id`: its position in the stream, `MS-N`, of which MS is when it was recorded by the clock of Redis, in ms since 1970. */
@@ -37,7 +40,7 @@ export function createActivityWriter(
       'NOTE',
       stream,
       marks[index] ?? '',
-      onceSeconds,
+      onceSeconds[activity.type],
       maxActivities,
       JSON.stringify(activity),
     ]);

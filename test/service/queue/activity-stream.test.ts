@@ -41,6 +41,9 @@ test('what several replicas see is recorded once, and read newest first, page by
   const first = await namesIn('{once}', { count: 2 });
   assert.deepEqual(first.names, ['db', 'api']);
   assert.deepEqual(await namesIn('{once}', { before: first.last ?? '', count: 2 }), { names: ['web'], last: undefined });
+  // The same approval may be given again after it was taken back.
+  const lifeMs = await connection.pttl('{once}:activity:approve-web');
+  assert.ok(lifeMs > 0 && lifeMs <= 180_000);
 });
 
 test('what somebody else has written into the stream is left out, and the rest is read', async () => {
