@@ -1,7 +1,7 @@
 /** Lists the record of activity: pushes, and what was done and asked for, on one axis, limited to what the caller may see. */
 import type { Activity } from '../core/model/activity.ts';
 import type { Access } from '../service/api/access.ts';
-import type { ActivityEntry, ActivityType } from '../service/api/activity-view.ts';
+import type { AnsweredEntry, ActivityType } from '../service/api/activity-view.ts';
 import { listEvents, type EventPorts, type EventQuery } from '../service/api/events.ts';
 import type { RecordedActivity } from '../service/queue/activity-stream.ts';
 import type { Position } from '../service/queue/read-events.ts';
@@ -26,7 +26,7 @@ export interface ActivityQuery extends Pick<
 }
 
 export interface ActivityPage {
-  readonly activity: readonly ActivityEntry[];
+  readonly activity: readonly AnsweredEntry[];
   /** Where each list is read on; absent if there is nothing more. */
   readonly next?: readonly (string | undefined)[];
 }
@@ -50,9 +50,9 @@ export async function listActivity(ports: EventPorts, read: ReadActivities, acce
   return { activity: entries, ...(next.some((one) => one !== undefined) && { next }) };
 }
 
-const nothing: SourcePage<ActivityEntry> = { placed: [] };
+const nothing: SourcePage<AnsweredEntry> = { placed: [] };
 
-async function readPushes(ports: EventPorts, access: Access, query: ActivityQuery, from: string): Promise<SourcePage<ActivityEntry>> {
+async function readPushes(ports: EventPorts, access: Access, query: ActivityQuery, from: string): Promise<SourcePage<AnsweredEntry>> {
   const { type: _, user: _user, before: _before, ...filters } = query;
   const { events, next } = await listEvents(ports, access, { ...filters, ...(from !== fromStart && { before: positionIn(from) }) });
   // What nobody watches or a receiver ignored is no activity; whoever looks for it asks for the outcome.
@@ -61,8 +61,7 @@ async function readPushes(ports: EventPorts, access: Access, query: ActivityQuer
     placed: shown.map((push) => {
       const { id, receivedAt } = push;
       const at = Date.parse(receivedAt);
-      const entry = { type: 'push', id, at: receivedAt, push: { ...push, policies: [...push.policies] } } as unknown as ActivityEntry;
-      return { at, position: `${at}-${id}`, entry };
+      return { at, position: `${at}-${id}`, entry: { type: 'push', id, at: receivedAt, push } };
     }),
     ...(next && { next: { at: next.at, position: `${next.at}-${next.id}` } }),
   };
@@ -73,10 +72,10 @@ function positionIn(text: string): Position {
   return { at: Number(at), id };
 }
 
-async function readRecorded(read: ReadActivities, access: Access, query: ActivityQuery, from: string): Promise<SourcePage<ActivityEntry>> {
+async function readRecorded(read: ReadActivities, access: Access, query: ActivityQuery, from: string): Promise<SourcePage<AnsweredEntry>> {
   const { limit, since = -Infinity, until = Infinity } = query;
   const maySee = createSight(access);
-  const placed: { at: number; position: string; entry: ActivityEntry }[] = [];
+  const placed: { at: number; position: string; entry: AnsweredEntry }[] = [];
   let before: string | undefined = from === fromStart ? (until === Infinity ? undefined : `${until + 1}-0`) : from;
   for (let examined = 0; examined < maxExamined; examined += batch) {
     const { found, last } = await read({ before, count: batch });

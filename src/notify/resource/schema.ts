@@ -11,7 +11,7 @@ import {
 } from '../../core/model/notification-target.ts';
 import { everything, urgentKinds } from '../../core/model/severity.ts';
 import { withRules } from '../../service/resources/rules.ts';
-import { distinct, name } from '../../service/resources/v1-fields/scalars.ts';
+import { distinct, forgeEnvironment, forgeRepositories, name } from '../../service/resources/v1-fields/scalars.ts';
 
 const key = z
   .string()
@@ -28,19 +28,6 @@ const mailbox = (what: string) =>
     .max(320)
     .regex(/^[^\s@<>,;"]{1,64}@[^\s@<>,;"]{1,255}$/, 'an address such as ops@example.com')
     .describe(what);
-
-const environment = z.string().min(1).max(255);
-const repositories = z
-  .array(
-    z
-      .string()
-      .min(1)
-      .max(255)
-      .regex(/^[A-Za-z0-9._/*-]+$/, 'owner/name, in which "*" stands for any characters')
-      .describe('A repository.'),
-  )
-  .min(1)
-  .max(100);
 
 /** A list in CEL. */
 const listOf = (types: readonly string[]) => `[${types.map((type) => `'${type}'`).join(', ')}]`;
@@ -74,9 +61,9 @@ export const targetSpecSchema = withRules(
         .exactOptional(),
       github: z
         .object({
-          environment: environment.describe('The environment of the deployments.'),
+          environment: forgeEnvironment.describe('The environment of the deployments.'),
           repositories: distinct(
-            repositories.describe(
+            forgeRepositories.describe(
               'The repositories whose deployments may be reported, such as "shop/*"; by default all that the token may write.',
             ),
           ).exactOptional(),
@@ -85,9 +72,9 @@ export const targetSpecSchema = withRules(
         .exactOptional(),
       commitStatus: z
         .object({
-          environment: environment.describe('The environment, with which the names of statuses begin.'),
+          environment: forgeEnvironment.describe('The environment, with which the names of statuses begin.'),
           repositories: distinct(
-            repositories.describe(
+            forgeRepositories.describe(
               'The repositories whose commits may get a status, such as "shop/*"; by default all that the token may write.',
             ),
           ).exactOptional(),

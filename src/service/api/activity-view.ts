@@ -1,6 +1,7 @@
 /** The record of activity as the API shows it: the shape of the answer and its path. The wing `activity` answers it, and the dashboard, which is another wing, reads it. */
 import { z } from 'zod';
 import { activitySchemas } from '../../core/model/activity.ts';
+import type { Immutable } from '../../core/model/policy-status.ts';
 import { event } from './routes/events.ts';
 
 const [change, action] = activitySchemas;
@@ -18,6 +19,8 @@ export const activityEntry = z.discriminatedUnion('type', [
   action.extend(id),
 ]);
 export type ActivityEntry = z.output<typeof activityEntry>;
+/** An entry as a route answers it. */
+export type AnsweredEntry = Immutable<z.input<typeof activityEntry>>;
 
 /** The path and the answer that the dashboard reads. */
 export const activityReads = {

@@ -10,23 +10,10 @@ import {
 } from '../../core/model/notification-target.ts';
 import { noticeKinds } from '../../core/model/notice.ts';
 import { everything, urgentKinds } from '../../core/model/severity.ts';
+import { forgeEnvironment, forgeRepositories } from '../resources/v1-fields/scalars.ts';
 import { name, secretReference } from './scalars.ts';
 
 const mailbox = z.string().regex(/^[^\s@<>,;"]{1,64}@[^\s@<>,;"]{1,255}$/, 'an address such as ops@example.com');
-
-const environment = z.string().min(1).max(255);
-const repositories = z
-  .array(
-    z
-      .string()
-      .min(1)
-      .max(255)
-      .regex(/^[A-Za-z0-9._/*-]+$/, 'owner/name, in which "*" stands for any characters')
-      .describe('A repository.'),
-  )
-  .min(1)
-  .max(100)
-  .optional();
 
 const isStatus = (kind: TargetType) => statusTypes.some((type) => type === kind);
 
@@ -101,19 +88,19 @@ const target = z
       .describe('The addresses. Required with kind: email.'),
     github: z
       .strictObject({
-        environment: environment.describe('The environment of the deployments.'),
-        repositories: repositories.describe(
-          'The repositories whose deployments may be reported, such as "shop/*"; by default all that the token may write.',
-        ),
+        environment: forgeEnvironment.describe('The environment of the deployments.'),
+        repositories: forgeRepositories
+          .optional()
+          .describe('The repositories whose deployments may be reported, such as "shop/*"; by default all that the token may write.'),
       })
       .optional()
       .describe('Where deployments are reported. Required with kind: githubDeployment.'),
     commitStatus: z
       .strictObject({
-        environment: environment.describe('The environment, with which the names of statuses begin.'),
-        repositories: repositories.describe(
-          'The repositories whose commits may get a status, such as "shop/*"; by default all that the token may write.',
-        ),
+        environment: forgeEnvironment.describe('The environment, with which the names of statuses begin.'),
+        repositories: forgeRepositories
+          .optional()
+          .describe('The repositories whose commits may get a status, such as "shop/*"; by default all that the token may write.'),
       })
       .optional()
       .describe(`Which statuses of commits are set. Required with kind: ${statusTypes.join(', ')}.`),

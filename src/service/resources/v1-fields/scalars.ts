@@ -23,6 +23,21 @@ export const name = (what: string) => z.string().min(1).max(253).regex(namePatte
 /** Schema of the name of a container (RFC 1123 label). */
 export const label = (what: string) => z.string().min(1).max(63).regex(labelPattern, labelHint).describe(what);
 
+/** Schema of the environment in reports to a forge (GitHub and the like). */
+export const forgeEnvironment = z.string().min(1).max(255);
+/** Schema of the repositories at a forge that may be reported to. */
+export const forgeRepositories = z
+  .array(
+    z
+      .string()
+      .min(1)
+      .max(255)
+      .regex(/^[A-Za-z0-9._/*-]+$/, 'owner/name, in which "*" stands for any characters')
+      .describe('A repository.'),
+  )
+  .min(1)
+  .max(100);
+
 // Names, namespaces and kinds of targets have a check and no pattern: v1alpha1 accepts any text for them, and its policies must be valid in v1.
 
 /** Schema of the name of a target. */
