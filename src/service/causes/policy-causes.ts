@@ -34,7 +34,7 @@ function causeOf({ namespace, name, spec, status }: Policy, now: number): Cause 
   const rollouts = rule.kind === 'image' ? rolloutsOf(status) : undefined;
   const isLasting = rule.urgency === 'Passing' && rule.step !== 'wait' && now - Date.parse(since) > patienceMs;
   return {
-    id: [rule.kind, reason, subject].filter((part) => part !== '').join('/'),
+    id: [rule.kind, rule.sameAs ?? reason, subject].filter((part) => part !== '').join('/'),
     kind: rule.kind,
     urgency: (rollouts?.running ?? 0) > 0 ? 'Broken' : isLasting ? 'Blocked' : rule.urgency,
     subject,

@@ -7,6 +7,8 @@ export interface ReasonRule {
   readonly kind: Extract<CauseKind, 'image' | 'registry' | 'repository' | 'policy' | 'namespace' | 'installation'>;
   readonly urgency: Urgency;
   readonly step: CauseStep;
+  /** The reason that is the same cause: an image that failed is one, whether it is rolled back or still runs. */
+  readonly sameAs?: Reason;
 }
 
 const blocked = (kind: ReasonRule['kind'], step: CauseStep): ReasonRule => ({ kind, urgency: 'Blocked', step });
@@ -19,8 +21,8 @@ export const otherReason: ReasonRule = blocked('policy', 'explain');
 const rules = {
   // The image is to blame, or failed on its way.
   RolloutFailed: blocked('image', 'pushBetter'),
-  RejectedDigest: blocked('image', 'pushBetter'),
-  RolloutRetry: passing('image', 'wait'),
+  RejectedDigest: { ...blocked('image', 'pushBetter'), sameAs: 'RolloutFailed' },
+  RolloutRetry: { ...passing('image', 'wait'), sameAs: 'RetriesExhausted' },
   RetriesExhausted: blocked('image', 'release'),
   NotSigned: blocked('image', 'sign'),
   SignatureInvalid: blocked('image', 'sign'),

@@ -46,7 +46,7 @@ async function causesFor(t: Parameters<typeof startApi>[0], auth: OperationsAuth
 test('a caller who may list all policies sees the causes of policies, wings and the installation', async (t) => {
   const { ids, body } = await causesFor(t, ann('list *'));
   assert.deepEqual(ids, [
-    'image/RejectedDigest/registry.example.com/shop/web:?',
+    'image/RolloutFailed/registry.example.com/shop/web:?',
     'repository/RepositoryNotFound/registry.example.com/shop/web',
     'policy/Held/shop/held',
     'base/x',

@@ -37,7 +37,7 @@ test('a registry that does not answer is one cause, and blocked when that lasts'
 
 test('an image that failed is one cause, however far it was rolled back, and broken while it still runs anywhere', () => {
   const failed = (rolledBack: number, running: number): PolicyStatus => ({
-    conditions: [condition('Stalled', 'RolloutFailed', 5)],
+    conditions: [condition('Stalled', running > 0 ? 'RolloutFailed' : 'RejectedDigest', 5)],
     rollouts: { progressing: 0, done: 0, failed: running, rolledBack },
     history: [
       {
