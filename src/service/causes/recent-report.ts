@@ -3,8 +3,10 @@ import { within } from '../../core/async/deadline.ts';
 import type { ServiceReport } from '../doctor/finding.ts';
 
 /** A report is made anew when somebody asks and the last one is older than this, because it costs requests to registries and to the API server. */
-const lifeMs = 60_000;
-/** How long the first caller waits for the first report. */
+const lifeMs = 15_000;
+/** A report that is older than this says nothing about now: callers wait for the next one for a moment. */
+const outdatedMs = 60_000;
+/** How long a caller waits. */
 const patienceMs = 1_500;
 
 /** Returns the last report, and makes the next one in the background when it is due; undefined while there is none yet. */
@@ -25,7 +27,9 @@ export function createRecentReport(makeReport: () => Promise<ServiceReport>, ela
     }
   };
   return async () => {
-    if (elapsed() - madeAt >= lifeMs) making ??= make();
-    return last ?? (making && within(patienceMs, making));
+    const age = elapsed() - madeAt;
+    if (age >= lifeMs) making ??= make();
+    if (making !== undefined && (last === undefined || age >= outdatedMs)) await within(patienceMs, making);
+    return last;
   };
 }

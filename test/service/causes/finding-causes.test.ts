@@ -46,7 +46,8 @@ test('a registry that policies report is one cause, the most urgent comes first,
   );
 });
 
-test('nobody waits for a report while there is an older one, and none is made within a minute', async () => {
+test('nobody waits for a report while there is a recent one, none is made within 15 s, and an outdated one is waited for, but not long', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
   let [at, made] = [0, 0];
   const state = { hangs: undefined as Promise<void> | undefined };
   const report = createRecentReport(
@@ -57,17 +58,28 @@ test('nobody waits for a report while there is an older one, and none is made wi
     },
     () => at,
   );
-  assert.equal((await report())?.checkedAt, '1');
-  at = 59_999;
-  assert.equal((await report())?.checkedAt, '1');
+  const checkedAt = async () => (await report())?.checkedAt;
+  assert.equal(await checkedAt(), '1');
+  at = 14_999;
+  assert.equal(await checkedAt(), '1');
   assert.equal(made, 1);
-  const { promise, resolve } = Promise.withResolvers<void>();
-  state.hangs = promise;
-  at = 60_000;
-  assert.equal((await report())?.checkedAt, '1');
-  assert.equal((await report())?.checkedAt, '1');
+  const first = Promise.withResolvers<void>();
+  state.hangs = first.promise;
+  at = 15_000;
+  assert.equal(await checkedAt(), '1', 'a recent report is answered while the next one is made');
+  assert.equal(await checkedAt(), '1');
   assert.equal(made, 2);
-  resolve();
+  first.resolve();
   await new Promise(setImmediate);
-  assert.equal((await report())?.checkedAt, '2');
+  const second = Promise.withResolvers<void>();
+  state.hangs = second.promise;
+  at = 75_000;
+  const asked = checkedAt();
+  second.resolve();
+  assert.equal(await asked, '3', 'an outdated report is not answered if the next one is there in time');
+  state.hangs = Promise.withResolvers<void>().promise;
+  at = 135_000;
+  const late = checkedAt();
+  t.mock.timers.tick(1_500);
+  assert.equal(await late, '3', 'nobody waits for long');
 });
