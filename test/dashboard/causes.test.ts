@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { policyOf } from '../core/model/samples.ts';
+import { eventTime } from '../service/api/fake-events.ts';
 import { exampleOptions } from './example.ts';
 import { openDashboard } from './start-dashboard.ts';
 
@@ -36,6 +37,17 @@ test('the first page says what is wrong, each cause once with the one thing to d
   assert.match(chinese.text, /mirror\.example\.com 没有响应/);
   const idle = await openDashboard(t, { policies: { all: () => [policyOf({ name: 'web' })] } }).get('/');
   assert.match(idle.text, /Everything goes on: 1 policy\./);
+});
+
+test('what should pass by itself is shown openly while nothing else is wrong, and never called well', async (t) => {
+  const lastTransitionTime = new Date(eventTime).toISOString();
+  const conditions = [
+    { type: 'Reconciling', status: 'True', reason: 'RegistryUnavailable', message: 'it refuses', lastTransitionTime },
+  ] as const;
+  const down = policyOf({ name: 'down', uid: 'down', status: { conditions } });
+  const { text } = await openDashboard(t, { policies: { all: () => [policyOf({ name: 'web' }), down] } }).get('/');
+  assert.match(text, /Nothing needs somebody now\. 1 of 2 policies waits for what should pass by itself\./);
+  assert.match(text, /<details id="passing" open>/);
 });
 
 test('without Redis the first page still says what is wrong', async (t) => {

@@ -40,13 +40,17 @@ export const now: Page = {
 };
 
 function verdict({ at, causes, policies: { total, affected, namespaces }, installation }: Causes, { causes: texts }: Texts): Html {
-  const urgent = causes.filter(({ urgency }) => urgency !== 'Passing').length;
+  const passing = causes.filter(({ urgency }) => urgency === 'Passing');
+  const urgent = causes.length - passing.length;
+  const waiting = passing.reduce((sum, { policies }) => sum + policies, 0);
   const text =
     total === 0 && urgent === 0
       ? texts.noPolicies
-      : urgent === 0
-        ? texts.allWell(total)
-        : texts.verdict(urgent, affected, total, namespaces);
+      : urgent > 0
+        ? texts.verdict(urgent, affected, total, namespaces)
+        : waiting > 0
+          ? texts.waits(waiting, total)
+          : texts.allWell(total);
   return html`
     <p class=${`verdict ${urgent === 0 ? 'good' : 'bad'}`} role="status">${text}</p>
     <p class="note">
@@ -64,7 +68,7 @@ function showCauses({ causes, more }: Causes, caller: Caller, texts: Texts): Htm
     ${urgent.length > 0 && list(urgent, caller, texts)}
     ${
       passing.length > 0 &&
-      html`<details id="passing">
+      html`<details id="passing" open=${urgent.length === 0}>
         <summary>${texts.causes.passing(passing.length)}</summary>
         ${list(passing, caller, texts)}
       </details>`

@@ -99,6 +99,8 @@ export const causesEn = {
     explain: 'See why, step by step',
     wait: 'Nothing: it goes on by itself',
   } satisfies Record<CauseStep, string>,
+  waits: (waiting: number, policies: number) =>
+    `Nothing needs somebody now. ${waiting} of ${policies === 1 ? '1 policy' : `${policies} policies`} ${waiting === 1 ? 'waits' : 'wait'} for what should pass by itself.`,
   allWell: (policies: number) => `Everything goes on: ${policies === 1 ? '1 policy' : `${policies} policies`}.`,
   noPolicies: 'You see no policies.',
   verdict: (causes: number, affected: number, total: number, namespaces: number) =>

@@ -92,6 +92,7 @@ export const causesZh: Translated<typeof causesEn> = {
     explain: '逐步查看原因',
     wait: '无需操作：会自行恢复',
   },
+  waits: (waiting, policies) => `现在无需人工处理。${policies} 个策略中有 ${waiting} 个在等待应会自行消失的情况。`,
   allWell: (policies) => `一切正常：${policies} 个策略。`,
   noPolicies: '您看不到任何策略。',
   verdict: (causes, affected, total, namespaces) =>
