@@ -51,6 +51,8 @@ export interface ReachedPolicy {
   readonly name: string;
   /** Whether workloads of it still run an image that failed. Only these are rolled back. */
   readonly runsFailed?: boolean;
+  /** The name of the BaseImagePolicy that has created it. */
+  readonly parent?: string;
 }
 
 export interface Cause {
@@ -75,13 +77,33 @@ export interface Cause {
   readonly command?: string | undefined;
 }
 
-/** Orders causes: the most urgent first, then those that reach most policies, then the oldest. */
+/** Orders causes: the most urgent first, then those that reach most policies, then the oldest. What blocks the installation reaches every policy. */
 export function orderCauses(causes: readonly Cause[]): Cause[] {
   return causes.toSorted(
     (a, b) =>
       urgencies.indexOf(a.urgency) - urgencies.indexOf(b.urgency) ||
+      Number(blocksAll(b)) - Number(blocksAll(a)) ||
       b.policies.length - a.policies.length ||
       (a.since ?? '').localeCompare(b.since ?? '') ||
       a.id.localeCompare(b.id),
   );
+}
+
+const blocksAll = ({ kind, urgency, policies }: Cause): boolean =>
+  kind === 'installation' && urgency === 'Blocked' && policies.length === 0;
+
+/** All causes without those that another one says as well, and says better. */
+export function withoutRepeated(causes: readonly Cause[]): Cause[] {
+  const registries = new Set(
+    causes.filter(({ kind, policies }) => kind === 'registry' && policies.length > 0).map(({ subject }) => subject),
+  );
+  const bases = new Set(causes.filter(({ kind, reason }) => kind === 'base' && reason === 'BaseRejected').map(({ subject }) => subject));
+  // The policies whose requests fail say whom the registry reaches. A base that failed says where it failed; only what still runs it needs more.
+  const isRepeated = ({ kind, reason, subject, urgency, policies }: Cause) =>
+    kind === 'registry'
+      ? reason === 'registries/reachable' && registries.has(subject)
+      : kind === 'image' &&
+        urgency !== 'Broken' &&
+        policies.every(({ namespace, parent }) => parent !== undefined && bases.has(`${namespace}/${parent}`));
+  return causes.filter((one) => !isRepeated(one));
 }

@@ -9,6 +9,9 @@ const kinds: Readonly<Record<string, CauseKind>> = {
   'webhooks/announced': 'registry',
 };
 
+/** The lines whose failure endangers what is accepted, and stops nothing. */
+const risks: ReadonlySet<string> = new Set(['redis/appendonly', 'redis/appendfsync', 'redis/maxmemory-policy']);
+
 /** Findings about policies say what the policies themselves say. */
 const ofPolicies = 'policies/';
 
@@ -21,7 +24,7 @@ export function findingCauses(findings: readonly Finding[]): Cause[] {
       {
         id: [kind, line, subject].filter((part) => part !== '').join('/'),
         kind,
-        urgency: level === 'failed' ? 'Blocked' : 'Warning',
+        urgency: level === 'failed' && !risks.has(line) ? 'Blocked' : 'Warning',
         subject,
         reason: line,
         message: action === undefined ? message : `${message}: ${action}`,
@@ -31,10 +34,4 @@ export function findingCauses(findings: readonly Finding[]): Cause[] {
       },
     ];
   });
-}
-
-/** All causes, without the findings about a registry that policies report as well: it is one cause, and theirs says whom it reaches. */
-export function withoutRepeated(causes: readonly Cause[]): Cause[] {
-  const reported = new Set(causes.filter(({ kind, policies }) => kind === 'registry' && policies.length > 0).map(({ subject }) => subject));
-  return causes.filter(({ kind, reason, subject }) => !(kind === 'registry' && reason === 'registries/reachable' && reported.has(subject)));
 }

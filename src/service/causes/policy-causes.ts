@@ -1,5 +1,6 @@
 /** The causes for which policies do not proceed, from their status. Pure. */
 import { decisiveCondition } from '../../core/model/decisive-condition.ts';
+import { defined } from '../../core/model/defined.ts';
 import { scopeOf, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
 import type { Condition, PolicyStatus } from '../../core/model/policy-status.ts';
@@ -7,7 +8,7 @@ import { isReason } from '../../core/model/reasons.ts';
 import { orderCauses, type Cause, type CauseStep, type ReachedPolicy } from './cause.ts';
 import { otherReason, reasonRules, type ReasonRule } from './reason-rules.ts';
 
-type Policy = Pick<ImagePolicy, 'namespace' | 'name' | 'spec' | 'status'>;
+type Policy = Pick<ImagePolicy, 'namespace' | 'name' | 'spec' | 'status' | 'parent'>;
 
 /** What should have ended by itself is Blocked after this time. */
 const patienceMs = 600_000;
@@ -24,7 +25,7 @@ export function policyCauses(policies: Iterable<Policy>, now: number): Cause[] {
   return [...found.values()].map((cause) => ({ ...cause, command: commandOf(cause) }));
 }
 
-function causeOf({ namespace, name, spec, status }: Policy, now: number): Cause | undefined {
+function causeOf({ namespace, name, spec, status, parent }: Policy, now: number): Cause | undefined {
   if (spec.suspended === true) return undefined;
   const condition = decisiveCondition(status.conditions ?? []);
   const rule = condition && ruleOf(condition);
@@ -41,7 +42,7 @@ function causeOf({ namespace, name, spec, status }: Policy, now: number): Cause 
     reason,
     message,
     since,
-    policies: [{ namespace, name, ...((rollouts?.running ?? 0) > 0 && { runsFailed: true }) }],
+    policies: [{ namespace, name, ...defined({ runsFailed: (rollouts?.running ?? 0) > 0 || undefined, parent: parent?.name }) }],
     rollouts,
     step: (rollouts?.running ?? 0) > 0 ? 'rollBack' : rule.step,
   };

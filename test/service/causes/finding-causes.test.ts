@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Cause, orderCauses } from '../../../src/service/causes/cause.ts';
-import { findingCauses, withoutRepeated } from '../../../src/service/causes/finding-causes.ts';
+import { type Cause, orderCauses, withoutRepeated } from '../../../src/service/causes/cause.ts';
+import { findingCauses } from '../../../src/service/causes/finding-causes.ts';
 import { createRecentReport } from '../../../src/service/causes/recent-report.ts';
 import type { Finding, ServiceReport } from '../../../src/service/doctor/finding.ts';
 
@@ -43,6 +43,47 @@ test('a registry that policies report is one cause, the most urgent comes first,
   assert.deepEqual(
     orderCauses(withoutRepeated([...all, ...findingCauses(findings)])).map(({ id }) => id),
     ['now', 'many', 'few', 'installation/redis/appendonly', 'receiver/webhooks/received/harbor', 'later'],
+  );
+});
+
+test('what blocks the installation comes before what blocks policies, and what only endangers pushes blocks nothing', () => {
+  const [full, off, ...rest] = findingCauses([
+    { line: 'redis/memory', level: 'failed', message: '98 %' },
+    { line: 'redis/appendonly', level: 'failed', message: 'off' },
+  ]);
+  assert.ok(full !== undefined && off !== undefined && rest.length === 0);
+  const policies = [{ namespace: 'shop', name: 'web' }];
+  const stuck: Cause = { ...full, id: 'stuck', kind: 'image', reason: 'NotSigned', policies };
+  assert.deepEqual(ids(orderCauses([off, stuck, full])), [
+    'installation/redis/memory Blocked',
+    'stuck Blocked',
+    'installation/redis/appendonly Warning',
+  ]);
+});
+
+test('a base that failed is one cause with what was rolled back from it; what still runs it is another', () => {
+  const make = (id: string, more: Partial<Cause>): Cause => ({
+    id,
+    kind: 'image',
+    urgency: 'Blocked',
+    subject: '',
+    reason: 'RejectedDigest',
+    message: '',
+    policies: [{ namespace: 'shop', name: 'java-1', parent: 'java' }],
+    step: 'pushBetter',
+    ...more,
+  });
+  const base = make('base', { kind: 'base', reason: 'BaseRejected', subject: 'shop/java' });
+  const all = [
+    base,
+    make('rolledBack', {}),
+    make('stillRuns', { urgency: 'Broken' }),
+    make('own', { policies: [{ namespace: 'shop', name: 'web' }] }),
+    make('otherBase', { policies: [{ namespace: 'eu', name: 'java-1', parent: 'java' }] }),
+  ];
+  assert.deepEqual(
+    withoutRepeated(all).map(({ id }) => id),
+    ['base', 'stillRuns', 'own', 'otherBase'],
   );
 });
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { defined } from '../../../core/model/defined.ts';
 import { toSeconds } from '../../../core/model/text.ts';
-import { type Cause, causeKinds, causeSteps, orderCauses, urgencies } from '../../causes/cause.ts';
-import { findingCauses, withoutRepeated } from '../../causes/finding-causes.ts';
+import { type Cause, causeKinds, causeSteps, orderCauses, urgencies, withoutRepeated } from '../../causes/cause.ts';
+import { findingCauses } from '../../causes/finding-causes.ts';
 import { policyCauses } from '../../causes/policy-causes.ts';
 import { type Access, AccessError } from '../access.ts';
 import { requireReport } from '../doctor-api.ts';
@@ -117,7 +117,7 @@ function show({ policies, since, rollouts, command, ...rest }: Cause, most: numb
     named: policies
       .toSorted((a, b) => Number(b.runsFailed ?? false) - Number(a.runsFailed ?? false))
       .slice(0, most)
-      .map((one) => ({ ...one })),
+      .map(({ parent: _, ...one }) => one),
     ...defined({ since, command }),
     ...(rollouts && { rollouts: { ...rollouts } }),
   };
