@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it, test } from 'node:test';
+import { documentation } from '../../src/core/model/reasons.ts';
 import { loadSettings } from '../../src/service/config/settings.ts';
 import { createMetrics } from '../../src/service/telemetry/metrics.ts';
 import { lacksHelm } from '../harness/binaries.ts';
@@ -150,6 +151,32 @@ test("senders' secrets are mounted only where webhooks are received", { skip }, 
   const templates = podTemplatesOf(await renderChart(valueSets['a Deployment for each role'] ?? {}));
   const knowing = templates.filter(({ spec }) => JSON.stringify(spec).includes('"envFrom"')).map(({ name }) => name);
   assert.deepEqual(knowing, ['image-watcher-receive']);
+});
+
+test('the dashboard of Grafana marks changes, and links to the pages at their public address', { skip }, async () => {
+  for (const [config, address] of [
+    [{}, 'https://image-watcher.example.com'],
+    [{ dashboard: { publicUrl: 'https://images.example.com' } }, 'https://images.example.com'],
+  ] as const) {
+    const objects = await renderChart({ dashboard: { enabled: true }, config });
+    const { data } = objects.find(({ metadata }) => metadata.name === 'image-watcher-dashboard') as unknown as {
+      data: Record<string, string>;
+    };
+    const { templating, annotations, links } = JSON.parse(data['image-watcher.json'] ?? '') as {
+      templating: { list: { name: string; query: string }[] };
+      annotations: { list: { expr: string }[] };
+      links: { url: string }[];
+    };
+    assert.equal(templating.list.find(({ name }) => name === 'dashboard')?.query, address);
+    assert.deepEqual(
+      annotations.list.map(({ expr }) => /image_watcher_\w+/.exec(expr)?.[0]),
+      ['image_watcher_workload_changes_total', 'image_watcher_rollouts_total'],
+    );
+    assert.deepEqual(
+      links.map(({ url }) => url),
+      ['${dashboard:raw}/', `${documentation}/alerts.md`],
+    );
+  }
 });
 
 test('alerts and dashboard use only metrics that exist', async () => {

@@ -53,6 +53,11 @@ export async function findKubectl(): Promise<string> {
   return (await once(tools.kubectl, kubernetesSources)).path;
 }
 
+/** Finds or builds promtool. */
+export async function findPromtool(): Promise<string> {
+  return (await once(tools.promtool, promtoolSources)).path;
+}
+
 /** Finds or builds crane. */
 export async function findCrane(): Promise<string> {
   return (await once(tools.crane, craneSources)).path;
@@ -81,6 +86,9 @@ export const lacksKustomize = (): Promise<string | undefined> => lacks(findKusto
 
 /** Why commands of pages that use kubectl have to be skipped; undefined where it can be had. */
 export const lacksKubectl = (): Promise<string | undefined> => lacks(findKubectl);
+
+/** Why alerts cannot be tested; undefined where promtool can be had. */
+export const lacksPromtool = (): Promise<string | undefined> => lacks(findPromtool);
 
 /** Why crane cannot check images; undefined where it can be had. */
 export const lacksCrane = (): Promise<string | undefined> => lacks(findCrane);
@@ -159,7 +167,7 @@ function registrySources(tool: tools.Tool): Source[] {
 function goSources(
   tool: tools.Tool,
   version: string,
-  build: Pick<Parameters<typeof goBuild>[1], 'module' | 'package' | 'ldflags' | 'about'>,
+  build: Pick<Parameters<typeof goBuild>[1], 'module' | 'package' | 'ldflags' | 'tags' | 'about'>,
 ): Source[] {
   const cached = new CachedBinary(tool, version);
   return [onPath(tool), { name: 'cache', find: () => cached.find() }, goBuild(cached, { name: tool.id, version, ...build })];
@@ -175,6 +183,15 @@ function kustomizeSources(tool: tools.Tool): Source[] {
   const module = 'sigs.k8s.io/kustomize/kustomize/v5';
   const ldflags = `-X sigs.k8s.io/kustomize/api/provenance.version=${tools.kustomizeVersion}`;
   return goSources(tool, tools.kustomizeVersion, { module, package: module, ldflags, about: 'about 1 minute' });
+}
+
+function promtoolSources(tool: tools.Tool): Source[] {
+  const module = 'github.com/prometheus/prometheus';
+  const [, minor = '0'] = /^v0\.(\d+)/.exec(tools.prometheusVersion) ?? [];
+  const ldflags = `-X github.com/prometheus/common/version.Version=${Math.floor(Number(minor) / 100)}.${Number(minor) % 100}.0`;
+  // Without the discovery of services at cloud providers, which doubles what is built.
+  const tags = 'remove_all_sd';
+  return goSources(tool, tools.prometheusVersion, { module, package: `${module}/cmd/promtool`, ldflags, tags, about: 'about 3 minutes' });
 }
 
 function craneSources(tool: tools.Tool): Source[] {

@@ -12,6 +12,8 @@ export type GoProgram = {
   package: string;
   about: string;
   ldflags?: string;
+  /** Build tags. */
+  tags?: string;
   hasStagingModules?: boolean;
 };
 
@@ -31,7 +33,8 @@ export async function buildGo(program: GoProgram, path: string): Promise<void> {
   const run = (...args: string[]) => runCommand(go, args, { cwd, env });
   await withProgress(`building ${program.name} ${program.version} (${program.about}, only once)`, async () => {
     await writeFile(join(cwd, 'go.mod'), await moduleFile(program, run));
-    await run('build', '-mod=mod', '-o', path, '-ldflags', `-s -w ${program.ldflags ?? ''}`, program.package);
+    const { ldflags = '', tags = '' } = program;
+    await run('build', '-mod=mod', '-tags', tags, '-o', path, '-ldflags', `-s -w ${ldflags}`, program.package);
   });
 }
 

@@ -19,6 +19,8 @@ export const distributionVersion = 'v3.1.2';
 export const helmVersion = 'v4.3.1';
 export const kustomizeVersion = 'v5.8.1';
 export const craneVersion = 'v0.22.1';
+/** The module of Prometheus 3.16: versions of modules are v0. */
+export const prometheusVersion = 'v0.316.0';
 
 const kubeAdvice = 'install Go 1.24 or newer, or set KUBEBUILDER_ASSETS to a folder with etcd, kube-apiserver and kube-controller-manager';
 
@@ -91,6 +93,16 @@ export const kustomize: Tool = {
   versionPattern: /v(\d+)\.(\d+)\.\d+/,
   oldest: { major: 5, minor: 0 },
   advice: 'install Kustomize 5.0 or newer so that kustomize is on the PATH, or install Go 1.24 or newer',
+};
+
+/** Tests the rules of alerts; of Prometheus. */
+export const promtool: Tool = {
+  id: 'promtool',
+  names: ['promtool'],
+  versionPattern: /^promtool, version (\d+)\.(\d+)/m,
+  oldest: { major: 2, minor: 40 },
+  advice:
+    'install promtool (https://prometheus.io/download/; Debian and Ubuntu: apt-get install prometheus) so that it is on the PATH, or install Go 1.24 or newer',
 };
 
 /** Reads and checks images in registries; of go-containerregistry. */
