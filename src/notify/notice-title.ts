@@ -17,7 +17,7 @@ interface Words {
   readonly why: string;
   /** ` on registry/java:21`, or nothing. */
   readonly on: string;
-  /** ` (3 workloads)`, or nothing. */
+  /** ` (3 workloads)`, ` (2/3 workloads)` or nothing. */
   readonly count: string;
 }
 
@@ -37,7 +37,7 @@ const titles: Readonly<Record<NoticeKind, (words: Words) => string>> = {
   Rebased: ({ name, base }) => `${name} was rebased on ${base}`,
 };
 
-/** The title of a notice: `shop/web 1.4.2 failed, rolled back to 1.4.1 (3 workloads)`. */
+/** The title of a notice: `shop/web 1.4.2 failed, rolled back to 1.4.1 (3/3 workloads)`. */
 export function titleOf(notice: Notice): string {
   const { kind, subject, tag = '', base = '', reason = '' } = notice;
   const name = nameOf(subject);
@@ -70,9 +70,10 @@ function tagBefore({ subject, tag, from = [] }: Notice): string | undefined {
   return tags.size === 1 && before !== tag ? before : undefined;
 }
 
-/** How many workloads changed; for a base, how many of the images are on it. */
-function countOf({ images, workloads = [], hasMore = false }: Notice): string {
+/** How many workloads changed, after a failure of how many that got the image; for a base, how many of the images are on it. */
+function countOf({ images, workloads = [], hasMore = false, share }: Notice): string {
   if (images !== undefined) return ` (${images.current} of ${images.current + images.behind + images.unknown} images)`;
+  if (share !== undefined) return ` (${share.count}/${share.total} ${share.total === 1 ? 'workload' : 'workloads'})`;
   if (workloads.length === 0) return '';
   return ` (${workloads.length}${hasMore ? ' or more' : ''} ${workloads.length === 1 && !hasMore ? 'workload' : 'workloads'})`;
 }

@@ -39,6 +39,12 @@ export interface ImageCounts {
   readonly unknown: number;
 }
 
+/** Some workloads of all. */
+export interface Share {
+  readonly count: number;
+  readonly total: number;
+}
+
 /** A notice. Its texts come from registries and users, and are escaped for each target. */
 export interface Notice {
   readonly kind: NoticeKind;
@@ -57,6 +63,12 @@ export interface Notice {
   /** The workloads that changed, each as `Deployment shop/web`. `hasMore` is set if the history has no room for all of them. */
   readonly workloads?: readonly string[];
   readonly hasMore?: boolean;
+  /** After a failure: on how many workloads the image has failed or was left so far, of those that got it. Absent if that is not known. */
+  readonly share?: Share;
+  /** The digest of the image that a rollback left. */
+  readonly undone?: string;
+  /** Set if another notice follows that reports the end: after an update that is rolled out, and after a failure that is rolled back. */
+  readonly interim?: boolean;
   readonly reason?: string;
   readonly message?: string;
   /** What a reader can do. */

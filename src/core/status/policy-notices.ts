@@ -1,12 +1,13 @@
 /** Notices about the difference between two statuses of an ImagePolicy. Pure. */
 import { defined } from '../model/defined.ts';
 import { newConditions, trueCondition } from '../model/new-conditions.ts';
-import type { ImagePolicy } from '../model/image-policy.ts';
-import type { IdentifiedNotice, Notice, NoticeKind } from '../model/notice.ts';
+import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
+import type { IdentifiedNotice, Notice, NoticeKind, Share } from '../model/notice.ts';
 import { isTriggered, maxListed, type Condition, type HistoryEntry, type PolicyStatus } from '../model/policy-status.ts';
+import { whyNoRollback } from '../rollout/automatic-rollback.ts';
 import { formatWorkload, workloadKey } from '../model/workload.ts';
 
-type Subject = Pick<ImagePolicy, 'namespace' | 'name' | 'uid'>;
+type Subject = Pick<ImagePolicy, 'namespace' | 'name' | 'uid'> & Partial<Pick<ImagePolicy, 'spec'>>;
 type Details = Omit<Notice, 'kind' | 'subject'>;
 
 const isNew = ({ entry, was }: Change) => was === undefined && entry.trigger !== 'Rollback' && entry.result !== 'Failed';
@@ -18,7 +19,7 @@ const isFailure = ({ entry, was }: Change) => entry.result === 'Failed' && was?.
  * write. A rollout has the push that the status names.
  */
 export function policyNotices(
-  { namespace, name, uid }: Subject,
+  { namespace, name, uid, spec }: Subject,
   { before, after }: { readonly before: PolicyStatus; readonly after: PolicyStatus },
   at: string,
   eventId?: string,
@@ -29,7 +30,9 @@ export function policyNotices(
   const about = (kind: NoticeKind, fits: (change: Change) => boolean) =>
     byImage(changes.filter(fits)).map((entries) => {
       const push = kind === 'Updated' && eventId !== undefined ? own : pushOf(entries, [after, before]);
-      return { kind, subject, ...describeEntries(entries, after), ...push };
+      const share = shareOf(kind, entries, after);
+      const interim = followsMore(kind, entries, { after, spec });
+      return { kind, subject, ...describeEntries(entries, after), ...defined({ share }), ...(interim && { interim }), ...push };
     });
   const found = [
     ...about('Updated', isNew),
@@ -79,7 +82,8 @@ function describeEntries(entries: readonly HistoryEntry[], after: PolicyStatus):
   const isBack = trigger === 'Rollback';
   const from = unique(entries.flatMap((entry) => entry.from ?? []));
   // What is said about a rollback is why the image that it replaces was left.
-  const left = isBack ? undoneBy(entries, after).map((one) => one.digest) : [digest];
+  const undone = isBack ? undoneBy(entries, after) : [];
+  const left = isBack ? undone.map((one) => one.digest) : [digest];
   const rejection = rejected.find((one) => left.includes(one.digest));
   return {
     at: entries.map((entry) => entry.at).reduce((first, at) => (at < first ? at : first)),
@@ -87,6 +91,7 @@ function describeEntries(entries: readonly HistoryEntry[], after: PolicyStatus):
     ...(from.length > 0 && { from }),
     workloads: unique(entries.map(formatWorkload)).sort(),
     ...(entries.length >= maxListed && { hasMore: true }),
+    ...defined({ undone: undone[0]?.digest }),
     ...(rejection !== undefined && { reason: rejection.reason }),
     ...(rejection?.message !== undefined && { message: rejection.message }),
   };
@@ -103,6 +108,29 @@ function pushOf(entries: readonly HistoryEntry[], statuses: readonly PolicyStatu
 /** The changes that rollbacks undo. */
 function undoneBy(entries: readonly HistoryEntry[], { history = [] }: PolicyStatus): HistoryEntry[] {
   return history.filter(({ to }) => entries.some(({ trigger, from }) => trigger === 'Rollback' && from === to));
+}
+
+/** On how many workloads the image has failed or was left so far, of those that got it; undefined for other notices, and if the history has no room for all. */
+function shareOf(kind: NoticeKind, entries: readonly HistoryEntry[], after: PolicyStatus): Share | undefined {
+  const { history = [] } = after;
+  if ((kind !== 'RolloutFailed' && kind !== 'RolledBack') || history.length >= maxListed) return undefined;
+  const { tag, digest } = entries[0] ?? {};
+  const isOfImage = (one: HistoryEntry) => one.trigger !== 'Rollback' && one.tag === tag && one.digest === digest;
+  const all = kind === 'RolledBack' ? undoneBy(entries, after) : history.filter(isOfImage);
+  const over = all.filter(({ result }) => result === 'RolledBack' || (kind === 'RolloutFailed' && result === 'Failed'));
+  const countOf = (some: readonly HistoryEntry[]) => new Set(some.map(workloadKey)).size;
+  return over.length === 0 ? undefined : { count: countOf(over), total: countOf(all) };
+}
+
+/** Whether another notice says how it ended: a rollout is under way, or the failed images are about to be rolled back. */
+function followsMore(
+  kind: NoticeKind,
+  entries: readonly HistoryEntry[],
+  { after, spec }: { readonly after: PolicyStatus; readonly spec: ImagePolicy['spec'] | undefined },
+): boolean {
+  if (kind === 'Updated') return (after.rollouts?.progressing ?? 0) > 0 && entries.some(({ result }) => result === 'Applied');
+  if (kind !== 'RolloutFailed' || spec === undefined || !isUsable(spec) || spec.rollout?.onFailure !== 'Rollback') return false;
+  return entries.some((entry) => entry.rollbackRefused === undefined && whyNoRollback(entry) === undefined);
 }
 
 /** Whether the last rollout is complete, and no wave follows. */

@@ -39,8 +39,8 @@ function eventOf(content: Content): { readonly type: string; readonly source: st
     const { target, at, notices, more } = content;
     return { type: 'Summary', source: '/summaries', time: at, data: { target, counts: countKinds(notices), more } };
   }
-  const { subject, at, ...data } = content.notice;
-  const { uid: _, ...shown } = subject;
+  const { subject, at, interim: _, ...data } = content.notice;
+  const { uid: __, ...shown } = subject;
   const source = `/${plurals[subject.kind]}/${formatSubject(subject).split('/').map(encodeURIComponent).join('/')}`;
   const { now, before } = content.origins ?? {};
   const origins = { ...(now && { origin: now }), ...(before && { originBefore: before }) };

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { policyNotices } from '../../../src/core/status/policy-notices.ts';
+import { watchedSpec } from '../rollout/rollout-samples.ts';
 import type { Condition, HistoryEntry, PolicyStatus } from '../../../src/core/model/policy-status.ts';
 
 const policy = { namespace: 'shop', name: 'web', uid: 'u1' };
@@ -165,6 +166,37 @@ describe('notices between two statuses', () => {
       );
       assert.deepEqual(found, expected);
     });
+
+  describe('what ends later', () => {
+    const rolling = { history: [entry('web')], rollouts: counts(1) };
+    const interim = (after: PolicyStatus, more: object = {}, before: PolicyStatus = {}) =>
+      policyNotices({ ...policy, ...more }, { before, after }, now).map(({ notice }) => `${notice.kind} ${notice.interim ?? false}`);
+
+    it('is an update whose rollout is watched', () => {
+      assert.deepEqual(interim(rolling), ['Updated true']);
+      assert.deepEqual(interim({ history: [entry('web')] }), ['Updated false']);
+    });
+
+    it('is a failure that is rolled back', () => {
+      const before = { history: [entry('web')] };
+      const after = { history: [failed] };
+      assert.deepEqual(interim(after, { spec: watchedSpec('Rollback') }, before), ['RolloutFailed true']);
+      for (const other of ['Hold', 'Ignore'] as const)
+        assert.deepEqual(interim(after, { spec: watchedSpec(other) }, before), ['RolloutFailed false']);
+      const stays = { history: [entry('web', { result: 'Failed', rollbackRefused: { reason: 'NoConsent', message: 'withdrawn', at: now } })] };
+      assert.deepEqual(interim(stays, { spec: watchedSpec('Rollback') }, before), ['RolloutFailed false']);
+    });
+  });
+
+  it('a failure says of how many workloads, and a rollback which image it left', () => {
+    const before = { history: ['web', 'api', 'job'].map((name) => entry(name)) };
+    const oneFailed = { history: [failed, ...before.history.slice(1)] };
+    const [first] = policyNotices(policy, { before, after: oneFailed }, now);
+    assert.deepEqual(first?.notice.share, { count: 1, total: 3 });
+    const undone = { history: [back, { ...failed, result: 'RolledBack' as const }, ...before.history.slice(1)] };
+    const [second] = policyNotices(policy, { before: oneFailed, after: undone }, now);
+    assert.deepEqual([second?.notice.kind, second?.notice.share, second?.notice.undone], ['RolledBack', { count: 1, total: 3 }, digest]);
+  });
 
   it('a full history says that there may be more workloads', () => {
     const history = Array.from({ length: 10 }, (_, index) => entry(`web${index}`));
